@@ -35,7 +35,7 @@ Json asked_json(const Options& o) {
   json["mask"] = o.mask_text;
   json["first_change"] = o.first_change;
   json["precondition"] = o.precondition ? "illumination" : "none";
-  json["source_field"] = to_string(o.source_field);
+  json["source_field"] = fwi::to_string(o.source_field);
   json["lags"] = o.extended ? Json::array({o.lags.x, o.lags.y}) : Json("none");
   json["gradient_steps"] = o.every > 0 ? Json(o.every) : Json("auto");
   if (o.block > 0) json["block"] = o.block;
@@ -60,31 +60,31 @@ Json asked_json(const Options& o) {
   return json;
 }
 
-void print_scheme(Session& session, const Options& o, const Plan& p, std::size_t shots) {
+void print_scheme(Session& session, const Options& o, const fwi::ObjectivePlan& p,
+                  std::size_t shots) {
   std::string unknowns;
   for (std::size_t u = 0; u < o.unknowns.size(); ++u) {
-    unknowns +=
-        concat(u > 0 ? ", " : "", o.unknowns[u], " from ", significant(p.bounds[u].first, 5),
-               " to ", significant(p.bounds[u].second, 5));
+    unknowns += concat(u > 0 ? ", " : "", o.unknowns[u], " from ", significant(p.bounds[u].low, 5),
+                       " to ", significant(p.bounds[u].high, 5));
   }
-  session.print("unknowns  ", unknowns, "; ", format_count(p.unknowns),
-                p.unknowns < 1000.0 ? "" : " ", "of them, misfit ", fwi::to_string(o.misfit.kind));
+  session.print("unknowns  ", unknowns, "; ", format_count(p.variables),
+                p.variables < 1000.0 ? "" : " ", "of them, misfit ", fwi::to_string(o.misfit.kind));
   session.print("scheme    order ", o.order, ", dt ", significant(p.time.dt, 6),
-                " s (stable up to ", significant(p.largest_dt, 4), " within the bounds), ",
+                " s (stable up to ", significant(p.max_dt, 4), " within the bounds), ",
                 p.time.steps, " steps, ", significant(p.nodes_per_wave, 3),
                 " nodes per shortest wave");
   if (p.stream.empty()) {
-    session.print("gradient  ", every(p.every, "step"), ", source's wavefield by ",
-                  to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
+    session.print("gradient  ", every(p.product_interval, "step"), ", source's wavefield by ",
+                  fwi::to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
                   format_bytes(p.fixed_bytes), " of ", format_bytes(p.budget));
   } else {
-    session.print("gradient  ", every(p.every, "step"),
+    session.print("gradient  ", every(p.product_interval, "step"),
                   ", source's wavefield by random, beside the adjoint field in a stream");
     for (const std::string& line : p.stream) session.print("stream    ", line);
   }
   if (p.stream.empty() && shots > 1) {
-    session.print("          ", p.at_once, p.at_once == 1 ? " shot" : " shots", " at once",
-                  o.at_once == 0 ? " (auto)" : "");
+    session.print("          ", p.concurrent_shots, p.concurrent_shots == 1 ? " shot" : " shots",
+                  " at once", o.at_once == 0 ? " (auto)" : "");
   }
   if (o.extended) {
     session.print("lags      ", o.lags.count(), " of the result: ", format_bytes(p.lags_bytes),

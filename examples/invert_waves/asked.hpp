@@ -7,8 +7,9 @@
 
 #include "common/json.hpp"
 #include "common/program.hpp"
-#include "invert_waves/compute.hpp"
 #include "invert_waves/options.hpp"
+
+#include <moho/fwi/objective_types.hpp>
 
 #include <cstddef>
 
@@ -17,7 +18,8 @@ namespace moho::examples::invert_waves {
 /// The options by their names; --resume compares them with those of the interrupted run.
 Json asked_json(const Options& options);
 
-/// Prints unknowns, steps, the way of the source's wavefield, memory and time of a plan.
-void print_scheme(Session& session, const Options& options, const Plan& plan, std::size_t shots);
+/// Prints parameters, steps, the method of the source wavefield, memory and time of a plan.
+void print_scheme(Session& session, const Options& options, const fwi::ObjectivePlan& plan,
+                  std::size_t shots);
 
 }  // namespace moho::examples::invert_waves

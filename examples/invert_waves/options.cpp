@@ -171,7 +171,15 @@ void read_evaluation(const Arguments& arguments, Options& o) {
 
 }  // namespace
 
-const char* to_string(SourceField field) { return source_field_names[static_cast<int>(field)]; }
+fwi::Parameter parameter_of(const std::string& option) {
+  if (option == "rho") return fwi::Parameter::density;
+  if (option == "epsilon") return fwi::Parameter::epsilon;
+  return option == "delta" ? fwi::Parameter::delta : fwi::Parameter::vp;
+}
+
+std::string option_of(fwi::Parameter parameter) {
+  return parameter == fwi::Parameter::density ? "rho" : wave::to_string(parameter);
+}
 
 Description describe() {
   Description d;
@@ -296,7 +304,7 @@ Options read_options(const Arguments& arguments) {
   o.precondition = arguments.choice("precondition", {"none", "illumination"}, 0) == 1;
   const std::vector<std::string> fields(std::begin(source_field_names),
                                         std::end(source_field_names));
-  o.source_field = static_cast<SourceField>(arguments.choice("source-field", fields, 0));
+  o.source_field = static_cast<fwi::SourceField>(arguments.choice("source-field", fields, 0));
   if (given("gradient-steps")) {
     o.every = parse_count("--gradient-steps", text("gradient-steps"), 1, 1000000);
   }
@@ -315,7 +323,7 @@ Options read_options(const Arguments& arguments) {
   }
   if (given("block")) o.block = parse_count("--block", text("block"), 1, 1000000);
   if (given("updates")) o.updates = parse_count("--updates", text("updates"), 1, 1000000);
-  if ((o.block > 0 || o.updates > 0) && o.source_field != SourceField::random) {
+  if ((o.block > 0 || o.updates > 0) && o.source_field != fwi::SourceField::random) {
     throw InputError(concat(o.block > 0 ? "--block" : "--updates",
                             " streams the gradient, which needs --source-field random (allowed: "
                             "with it): nothing else is had back without being kept"));

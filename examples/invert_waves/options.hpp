@@ -11,6 +11,7 @@
 
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
+#include <moho/fwi/objective_types.hpp>
 #include <moho/survey/prepare.hpp>
 
 #include <cstdint>
@@ -21,10 +22,10 @@
 
 namespace moho::examples::invert_waves {
 
-/// How the source's wavefield comes back beside the adjoint one.
-enum class SourceField { automatic, shell, random, stored, replay };
-/// "auto", "shell", "random", "stored", "replay".
-const char* to_string(SourceField field);
+/// The parameter of an option: "vp", "rho", "epsilon" or "delta".
+fwi::Parameter parameter_of(const std::string& option);
+/// The option of a parameter.
+std::string option_of(fwi::Parameter parameter);
 
 /// What was asked for.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
@@ -46,7 +47,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   double first_change = 0.01;  ///< of the unknowns' own size
   bool precondition = false;   ///< by the illumination
 
-  SourceField source_field = SourceField::automatic;
+  fwi::SourceField source_field = fwi::SourceField::automatic;
   std::int64_t every = 0;         ///< steps between products; 0: by the wavelet
   fwi::Lags lags;                 ///< of the extended image of the result
   bool extended = false;          ///< it was asked for

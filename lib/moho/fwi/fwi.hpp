@@ -2,11 +2,13 @@
 #pragma once
 
 /// \file
-/// \brief The whole fwi module.
+/// \brief The complete fwi module.
 
+#include <moho/fwi/band_check.hpp>
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/gradient_memory.hpp>
 #include <moho/fwi/misfit.hpp>
+#include <moho/fwi/objective.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 #include <moho/optimize/lbfgs.hpp>

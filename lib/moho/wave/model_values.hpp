@@ -55,6 +55,14 @@ Field<T, Dim, Memory>& field_of(Model<T, Dim, Memory>& model, Parameter paramete
   return *fields[static_cast<int>(parameter)];
 }
 
+/// \overload
+template <class T, int Dim, class Memory>
+const Field<T, Dim, Memory>& field_of(const Model<T, Dim, Memory>& model, Parameter parameter) {
+  const Field<T, Dim, Memory>* const fields[] = {&model.vp,    &model.density, &model.epsilon,
+                                                 &model.delta, &model.theta,   &model.phi};
+  return *fields[static_cast<int>(parameter)];
+}
+
 namespace detail {
 
 /// Throws InputError unless values of nodes are as many as the nodes of a grid.

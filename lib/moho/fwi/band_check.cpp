@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "invert_waves/bands.hpp"
-
-#include "common/format.hpp"
-
 #include <moho/core/error.hpp>
+#include <moho/fwi/band_check.hpp>
 #include <moho/fwi/misfit.hpp>
 
 #include <cmath>
 #include <cstddef>
+#include <iomanip>
+#include <sstream>
 
-namespace moho::examples::invert_waves {
+namespace moho::fwi {
 
 namespace {
 
-// Of the data's root mean square: refused, and noted.
-constexpr double nothing = 1e-4, little = 1e-2;
+// Parts of the data's root mean square: refused below, and noted below.
+constexpr double negligible = 1e-4, little = 1e-2;
 
 double sum_of_squares(const std::vector<float>& samples) {
   double sum = 0.0;
@@ -22,14 +21,21 @@ double sum_of_squares(const std::vector<float>& samples) {
   return sum;
 }
 
+std::string significant(double value, int digits) {
+  std::ostringstream out;
+  out << std::setprecision(digits) << value;
+  return out.str();
+}
+
 }  // namespace
 
-void check_bands(const std::vector<double>& bands, double time) {
+void check_bands(const std::vector<double>& bands, double time, const ArgumentNames& names) {
   for (const double band : bands) {
     if (band * time >= 1.0) continue;
-    throw InputError(concat("--bands: ", band, " Hz has a period of ", significant(1.0 / band, 3),
-                            " s, and the record is ", significant(time, 3),
-                            " s long (allowed: from ", significant(1.0 / time, 3),
+    throw InputError(concat(names("bands"), ": ", band, " Hz has a period of ",
+                            significant(1.0 / band, 3), " s, and the record is ",
+                            significant(time, 3), " s long (allowed: from ",
+                            significant(1.0 / time, 3),
                             " Hz, a period in the record): take higher frequencies, or longer "
                             "data"));
   }
@@ -39,20 +45,20 @@ void BandCheck::add(const std::vector<float>& samples, std::int64_t count, doubl
   m_all += sum_of_squares(samples);
   for (std::size_t b = 0; b < m_bands.size(); ++b) {
     std::vector<float> filtered = samples;
-    if (m_bands[b] < 0.5 / dt) fwi::low_pass(filtered, count, dt, m_bands[b]);
-    m_left[b] += sum_of_squares(filtered);
+    if (m_bands[b] < 0.5 / dt) low_pass(filtered, count, dt, m_bands[b]);
+    m_in_band[b] += sum_of_squares(filtered);
   }
 }
 
 std::vector<std::string> BandCheck::notes() const {
   std::vector<std::string> notes;
   for (std::size_t b = 0; b < m_bands.size(); ++b) {
-    const double part = m_all > 0.0 ? std::sqrt(m_left[b] / m_all) : 1.0;
+    const double part = m_all > 0.0 ? std::sqrt(m_in_band[b] / m_all) : 1.0;
     if (part >= little) continue;
     const std::string text = concat("below ", m_bands[b], " Hz ", significant(100.0 * part, 2),
                                     " % of the data's amplitude is left");
-    if (part < nothing) {
-      throw InputError(concat("--bands: ", text, " (allowed: from ", 100.0 * nothing,
+    if (part < negligible) {
+      throw InputError(concat(m_names("bands"), ": ", text, " (allowed: from ", 100.0 * negligible,
                               " %): take higher frequencies"));
     }
     notes.push_back("note: " + text);
@@ -60,4 +66,4 @@ std::vector<std::string> BandCheck::notes() const {
   return notes;
 }
 
-}  // namespace moho::examples::invert_waves
+}  // namespace moho::fwi

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Shots of an evaluation over ranks or sites: requests go out, files with contributions
+/// come back.
+
+#include "common/distribute.hpp"
+#include "common/shot_list.hpp"
+#include "invert_waves/options.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/fwi/objective_types.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/owned_folder.hpp>
+#include <moho/io/writer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace moho::examples::invert_waves {
+
+/// An evaluation whose shots several processes compute.
+template <class T>
+struct Order {
+  std::int64_t evaluation = 0;  ///< from 1; 0: the search has ended
+  int band = 0;                 ///< from 0
+  fwi::EvaluationRequest<T> request;
+};
+
+/// \brief Evaluations whose shots ranks or sites compute.
+///
+/// Contributions are files in a folder of the run, which all ranks see.
+template <class T>
+class DistributedEvaluation {
+ public:
+  using Contribution = fwi::ShotContribution<T>;  ///< of a shot
+  /// Called with the contributions of all shots in their order.
+  using Add = std::function<void(Contribution&&)>;
+
+  /// \param o,session of the run, have to live as long \param numbers of the shots \param shape of
+  /// the model
+  DistributedEvaluation(const Options& o, Session& session, std::vector<std::int64_t> numbers,
+                        const std::vector<std::int64_t>& shape)
+      : m_o(o),
+        m_session(session),
+        m_numbers(std::move(numbers)),
+        m_folder(sites_folder(session.folder())),
+        m_resume(o.resume) {
+    m_shape.push_back(static_cast<std::int64_t>(o.unknowns.size()) + 1);
+    m_shape.insert(m_shape.end(), shape.begin(), shape.end());
+    m_parts.resize(m_numbers.size());
+  }
+  DistributedEvaluation(const DistributedEvaluation&) = delete;
+  DistributedEvaluation& operator=(const DistributedEvaluation&) = delete;
+
+  /// True if sites compute the shots.
+  bool at_sites() const { return !m_o.distribute.sites.empty(); }
+  /// True if ranks share the shots.
+  bool among_ranks() const { return !m_session.processes().alone(); }
+  /// True if evaluations are not those of this process alone.
+  bool divided() const { return at_sites() || among_ranks(); }
+  /// True if ranks have to agree on the method of the source wavefield.
+  bool agrees() const { return among_ranks() && m_o.source_field == fwi::SourceField::automatic; }
+
+  /// \brief Returns the method that fits on all ranks: replay as soon as one has no room for
+  /// boundary_shell. Collective.
+  fwi::SourceField agree(fwi::SourceField mine) {
+    Processes& processes = m_session.processes();
+    std::vector<double> without{mine == fwi::SourceField::boundary_shell ? 0.0 : 1.0};
+    processes.sum_to_root(without);
+    processes.broadcast(without.data(), sizeof(double));
+    return without[0] > 0.0 ? fwi::SourceField::replay : fwi::SourceField::boundary_shell;
+  }
+  /// Sets the planned method of the source wavefield, which sites use.
+  void set_source_field(fwi::SourceField method) { m_method = method; }
+
+  /// \brief Removes what an earlier run left, unless this one resumes it, and makes the folder of
+  /// contributions. A run that neither divides its shots nor resumes leaves both folders alone.
+  void begin() {
+    if (m_o.only_shot) return;
+    if (at_sites()) io::check_owned_folder(m_folder);
+    if (at_sites() && !m_o.resume) io::remove_owned_folder(m_folder);
+    if (at_sites()) make_sites_folder(m_folder);
+    if (among_ranks()) m_session.make_scratch(".moho_ranks");
+  }
+
+  /// Sends the order of the root to all ranks. Collective.
+  void share(Order<T>& order) {
+    Processes& processes = m_session.processes();
+    processes.broadcast(&order.evaluation, sizeof(order.evaluation));
+    if (order.evaluation == 0) return;
+    processes.broadcast(&order.band, sizeof(order.band));
+    processes.broadcast(&order.request.data_size, sizeof(order.request.data_size));
+    auto count = order.request.values.size();
+    processes.broadcast(&count, sizeof(count));
+    order.request.values.resize(count);
+    processes.broadcast(order.request.values.data(), count * sizeof(T));
+    m_done = 0;
+    m_evaluation = order.evaluation;
+    m_count.begin(processes);
+  }
+  /// Returns true if this rank computes a shot.
+  bool claims(std::size_t k) { return m_count.takes(static_cast<std::int64_t>(k)); }
+  /// Hands in a contribution of this rank.
+  void hand_in(const Contribution& contribution) {
+    Json numbers = numbers_of(contribution);
+    write(part_of_rank(contribution.shot), contribution);
+    numbers["shot"] = contribution.shot;
+    if (!m_session.processes().root()) return m_session.processes().tell_root(numbers.dump());
+    note(contribution.shot, numbers);
+  }
+  /// Takes in what other ranks have reported to the root; does nothing elsewhere.
+  void listen() {
+    if (among_ranks() && m_session.processes().root() && !m_o.only_shot) receive(false);
+  }
+  /// Waits for the contributions of all ranks, and adds them in the order of the shots.
+  void collect_ranks(const Add& add) {
+    while (m_done < m_numbers.size()) receive(true);
+    add_all([this](std::size_t k) { return part_of_rank(k); }, add);
+    std::error_code error;
+    for (std::size_t k = 0; k < m_numbers.size(); ++k) {
+      std::filesystem::remove(part_of_rank(k), error);
+    }
+  }
+
+  /// Has sites compute all contributions, and adds them in the order of the shots.
+  void collect_sites(const Order<T>& order, const Add& add) {
+    prepare_folder(order);
+    const cluster::Work work = work_of(order);
+    const cluster::Report report = compute_parts(
+        m_o.distribute, m_run, work, m_numbers, m_session,
+        [&](std::int64_t shot, const Json& part, const std::filesystem::path& folder,
+            const std::vector<std::string>& names) {
+          const Json* const numbers = part.find("more");
+          const auto at = std::find(m_numbers.begin(), m_numbers.end(), shot);
+          if (numbers == nullptr || names.size() != 1 || at == m_numbers.end()) return false;
+          m_parts[static_cast<std::size_t>(at - m_numbers.begin())] = part_of(*numbers);
+          std::filesystem::rename(folder / names[0], m_run.folder / numbered("shot", shot));
+          return true;
+        });
+    add_all([this](std::size_t k) { return m_run.folder / numbered("shot", m_numbers[k]); }, add);
+    count(report);
+    m_resume = m_run.print_sites = false;
+  }
+
+  /// Writes the contribution of --only-shot as a result.
+  void write_result(const Contribution& contribution) {
+    const std::int64_t number = m_numbers[contribution.shot];
+    const std::string name = numbered("shot", number);
+    write(m_session.folder() / name, contribution);
+    m_session.wrote(name);
+    m_session.part_is_whole(number, {name}, numbers_of(contribution));
+  }
+
+  /// Prints which site computed how much, and removes the folders.
+  void finish() {
+    if (!m_total.sites.empty()) {
+      for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
+    }
+    if (at_sites() || m_o.resume) io::remove_owned_folder(m_folder);
+  }
+
+ private:
+  std::filesystem::path parts_folder() const {
+    return std::filesystem::absolute(m_session.folder()) / ".moho_ranks";
+  }
+  // The file of a shot of the present evaluation, which no other evaluation has.
+  std::filesystem::path part_of_rank(std::size_t k) const {
+    return parts_folder() / numbered(numbered("evaluation", m_evaluation, "_shot"), m_numbers[k]);
+  }
+
+  Json numbers_of(const Contribution& contribution) const {
+    if (!std::isfinite(contribution.misfit)) {
+      throw Error(concat("shot ", m_numbers[contribution.shot], ": its misfit is ",
+                         contribution.misfit,
+                         " (allowed: finite numbers): look at its data and at the model there"));
+    }
+    Json numbers = Json::object();
+    numbers["misfit"] = contribution.misfit;
+    numbers["points"] = contribution.points;
+    numbers["modelling"] = contribution.forward_seconds;
+    numbers["gradients"] = contribution.backward_seconds;
+    return numbers;
+  }
+  static Contribution part_of(const Json& json) {
+    const auto number = [&](const char* name) {
+      const Json* const value = json.find(name);
+      const double found = value != nullptr ? value->number(NAN) : NAN;
+      if (!std::isfinite(found)) throw Error(concat("a shot's numbers lack ", name));
+      return found;
+    };
+    Contribution part;
+    part.misfit = number("misfit");
+    part.points = number("points");
+    part.forward_seconds = number("modelling");
+    part.backward_seconds = number("gradients");
+    return part;
+  }
+  void write(const std::filesystem::path& path, const Contribution& contribution) const {
+    io::write_npy(path, contribution.values.data(), m_shape);
+  }
+  // Adds the shots of files, path_of(k), in their order.
+  template <class PathOf>
+  void add_all(const PathOf& path_of, const Add& add) {
+    for (std::size_t k = 0; k < m_numbers.size(); ++k) {
+      const std::filesystem::path path = path_of(k);
+      io::Array<T> array = io::read_npy<T>(path);
+      if (array.shape != m_shape) {
+        throw FileError(concat("'", path.string(), "' has the shape ",
+                               io::shape_string(array.shape), " (a shot of this run has ",
+                               io::shape_string(m_shape), "): another run writes there"));
+      }
+      Contribution contribution = m_parts[k];
+      contribution.shot = k;
+      contribution.values = std::move(array.data);
+      add(std::move(contribution));
+    }
+  }
+
+  void note(std::size_t k, const Json& numbers) {
+    m_parts.at(k) = part_of(numbers);
+    ++m_done;
+  }
+
+  void receive(bool wait) {
+    for (const std::string& text : m_session.processes().told(wait)) {
+      const Json numbers = Json::parse(text);
+      note(static_cast<std::size_t>(numbers.find("shot")->number(0.0)), numbers);
+    }
+  }
+
+  // Makes the folder of an evaluation, with its model.
+  void prepare_folder(const Order<T>& order) {
+    std::error_code error;
+    m_run.folder = m_folder / numbered("evaluation", order.evaluation, "");
+    m_run.resume = m_resume;  // an earlier run may have begun the first evaluation alone
+    for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
+      if (entry.path().filename() == io::owned_folder_marker) continue;
+      if (!m_resume || entry.path() != m_run.folder) std::filesystem::remove_all(entry, error);
+    }
+    std::filesystem::create_directories(m_run.folder, error);
+    std::vector<std::int64_t> shape = m_shape;
+    --shape[0];
+    io::write_npy(m_run.folder / "model.npy", order.request.values.data(), shape);
+  }
+  // Returns the work of sites for an evaluation.
+  cluster::Work work_of(const Order<T>& order) const {
+    const std::filesystem::path model = m_run.folder / "model.npy";
+    const Json* const made_from = m_session.summary.find("fingerprint");
+    cluster::Work work =
+        make_shot_work(m_o, m_session.program(), made_from != nullptr ? *made_from : Json(),
+                       {"lags", "iterations", "evaluate", "band", "data-size", "source-field"});
+    work.evaluation = order.evaluation;
+    work.survey["evaluation"] = std::to_string(order.evaluation);
+    work.survey["model of the evaluation"] = io::checksum_text(io::identify_file(model).checksum);
+    work.inputs.emplace_back("evaluation", model.string());
+    std::string size = "--data-size=";
+    io::append_number(size, order.request.data_size);
+    work.command.insert(work.command.end(),
+                        {"--evaluate={input:evaluation}", concat("--band=", order.band + 1), size,
+                         concat("--source-field=", fwi::to_string(m_method))});
+    return work;
+  }
+
+  void count(const cluster::Report& report) {
+    m_total.done += report.done;
+    m_total.done_earlier += report.done_earlier;
+    m_total.resubmitted += report.resubmitted;
+    m_total.duplicates += report.duplicates;
+    m_total.notes.insert(m_total.notes.end(), report.notes.begin(), report.notes.end());
+    if (m_total.sites.empty()) {
+      m_total.sites = report.sites;
+      return;
+    }
+    for (std::size_t k = 0; k < m_total.sites.size(); ++k) {
+      cluster::SiteReport& sum = m_total.sites[k];
+      const cluster::SiteReport& site = report.sites[k];
+      sum.shots += site.shots;
+      sum.jobs += site.jobs;
+      sum.failures += site.failures;
+      sum.lost += site.lost;
+      sum.compute_time += site.compute_time;
+      if (site.rate > 0.0) sum.rate = site.rate;  // the last one
+      sum.exclusion = site.exclusion;
+    }
+  }
+
+  const Options& m_o;
+  Session& m_session;
+  std::vector<std::int64_t> m_numbers, m_shape;
+  std::filesystem::path m_folder;
+  std::vector<Contribution> m_parts;  ///< without their values
+  SharedCount m_count;
+  std::size_t m_done = 0;         ///< shots of the evaluation that ranks have computed
+  std::int64_t m_evaluation = 0;  ///< that ranks compute
+  SitesRun m_run;
+  fwi::SourceField m_method = fwi::SourceField::automatic;
+  bool m_resume = false;
+  cluster::Report m_total;
+};
+
+}  // namespace moho::examples::invert_waves

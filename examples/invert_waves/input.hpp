@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Models, shots and options of an inversion as the library takes them, and its messages in
+/// the words of the options.
+
+#include "common/survey_program.hpp"
+#include "common/wave_fields.hpp"
+#include "invert_waves/distributed_evaluation.hpp"
+#include "invert_waves/options.hpp"
+
+#include <moho/fwi/objective.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/npy.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::examples::invert_waves {
+
+/// Input that is read, and checked without a space.
+template <class T, int Dim>
+class Input {
+ public:
+  // members that prepare_survey() fills in
+  Grid<Dim> grid;
+  ModelValues<T>* values = nullptr;       ///< of the start
+  ModelValues<T>* true_values = nullptr;  ///< of the model that data come from; null: data are read
+  std::map<std::string, std::string> names, true_names;  ///< of parameters, for messages
+  std::vector<wave::Shot<Dim>> shots;
+  std::string sources_name, receivers_name, wavelet_name, data_name;
+  wave::Boundaries<Dim> boundaries;
+  wave::ModellingOptions<Dim> modelling;
+  wave::WaveletAt wavelet;
+  const Options* options = nullptr;
+
+  std::vector<unsigned char> mask;  ///< by node, 0: constant; empty: all nodes may change
+  std::optional<std::size_t> only;  ///< with --only-shot: its position among the shots
+  Order<T> order;                   ///< evaluation of that shot
+
+  /// Reads the mask. \throws InputError
+  void prepare_mask(const EarthModel<T>& model) {
+    const Options& o = *options;
+    if (o.mask_text.empty()) return;
+    if (o.mask_depth >= 0.0) {
+      mask = fwi::mask_above(grid, o.mask_depth);
+    } else {
+      read_mask(model);
+    }
+    if (std::find(mask.begin(), mask.end(), 1) == mask.end()) {
+      throw InputError(concat("--mask ", o.mask_text,
+                              " keeps all nodes (allowed: masks that leave some to be changed)"));
+    }
+  }
+
+  /// \brief Reads the model of --evaluate for the one shot that is evaluated for another run.
+  /// \throws InputError
+  void prepare_only(const EarthModel<T>& model, const std::vector<std::int64_t>& numbers) {
+    const Options& o = *options;
+    only = find_only_shot(numbers, *o.only_shot);
+    order.evaluation = 1;
+    order.band = o.band - 1;
+    order.request.corner = corner_of(order.band);
+    order.request.data_size = o.data_size;
+    for (const std::string& name : o.unknowns) {
+      const std::vector<T>& start = model.values.at(name);
+      order.request.values.insert(order.request.values.end(), start.begin(), start.end());
+    }
+    if (o.evaluate.empty()) return;
+    io::Array<T> array;
+    try {
+      array = io::read_npy<T>(o.evaluate);
+    } catch (const Error& error) {
+      throw InputError(concat("--evaluate ", o.evaluate, ": ", error.what()));
+    }
+    std::vector<std::int64_t> shape{static_cast<std::int64_t>(o.unknowns.size())};
+    shape.insert(shape.end(), model.shape.begin(), model.shape.end());
+    if (array.shape != shape) {
+      throw InputError(concat("--evaluate ", o.evaluate, ": its shape is ",
+                              io::shape_string(array.shape), " (allowed: ", io::shape_string(shape),
+                              ", the unknowns on the nodes of --vp)"));
+    }
+    order.request.values = std::move(array.data);
+  }
+
+  /// The corner of a band's low-pass, Hz; 0: none.
+  double corner_of(int band) const {
+    return options->bands.empty() ? 0.0 : options->bands[static_cast<std::size_t>(band)];
+  }
+
+  /// Options of the objective, without progress and notes.
+  fwi::ObjectiveOptions<Dim> objective_options() const {
+    const Options& o = *options;
+    fwi::ObjectiveOptions<Dim> result;
+    result.modelling = modelling;
+    result.misfit = o.misfit;
+    result.offset_weights = o.offset_weights;
+    result.mute = o.mute;
+    result.zero = o.zero;
+    result.complete_records = o.time > 0.0;
+    result.parameters.clear();
+    for (const std::string& name : o.unknowns) {
+      result.parameters.push_back(parameter_of(name));
+      const auto given = o.bounds.find(name);
+      result.bounds.push_back(given == o.bounds.end()
+                                  ? fwi::Range()
+                                  : fwi::Range{given->second.first, given->second.second});
+    }
+    result.variables = o.logarithms ? fwi::Variables::logarithmic : fwi::Variables::linear;
+    result.mask = mask;
+    result.bands = o.bands;
+    result.source_field = o.source_field;
+    result.product_interval = o.every;
+    if (o.width) result.random_width = *o.width;
+    result.concurrent_shots = o.at_once;
+    result.only = only;
+    if (o.extended) result.lags = o.lags;
+    result.memory_pairs = o.memory_pairs;
+    result.memory = o.memory;
+    result.device_memory = o.device_memory;
+    result.block = o.block;
+    result.updates = o.updates;
+    result.names = argument_names();
+    return result;
+  }
+
+  /// Calls a function; its errors name options.
+  template <class Function>
+  void in_words(const Function& function) const {
+    try {
+      function();
+    } catch (const InputError& error) {
+      std::string text = error.what();
+      if (text.rfind("device memory", 0) == 0) text[6] = '-';
+      throw InputError(in_options(text, names,
+                                  option_names({{"device-memory", "--device-memory"},
+                                                {"block", "--block"},
+                                                {"updates", "--updates"}})));
+    }
+  }
+  /// The same for work on the model that data come from.
+  template <class Function>
+  void in_true_words(const Function& function) const {
+    try {
+      function();
+    } catch (const InputError& error) {
+      throw InputError(in_options(error.what(), true_names, option_names({})));
+    }
+  }
+
+ private:
+  ArgumentNames argument_names() const {
+    return {{"dt", "--dt"},
+            {"time", "--time"},
+            {"data", data_name},
+            {"bands", "--bands"},
+            {"bounds", "--bounds"},
+            {"bounds of density", "--bounds rho:LEAST:GREATEST"},
+            {"density", "rho"},
+            {"lags", "--lags"},
+            {"source_field", "--source-field"},
+            {"source_field random", "--source-field random"},
+            {"(concurrent_shots)", "--at-once"},
+            {"memory_pairs", "--memory-pairs"},
+            {"memory", "--memory"},
+            {"device_memory", "--device-memory"},
+            {"block", "--block"},
+            {"updates", "--updates"},
+            {wave::overflow_advice, overflow_advice}};
+  }
+  // Options by the words of the library. With --bands these bound the frequency.
+  std::map<std::string, std::string> option_names(std::map<std::string, std::string> all) const {
+    all["sources"] = sources_name;
+    all["receivers"] = receivers_name;
+    all["wavelet"] = wavelet_name;
+    if (!options->bands.empty()) all["bands"] = "--bands";
+    return all;
+  }
+  void read_mask(const EarthModel<T>& model) {
+    EarthModelOptions file;
+    file.parameters["vp"] = options->mask_text;
+    file.velocity_unit = VelocityUnit::metres_per_second;  // ones and zeros
+    file.spacing = model.spacing;
+    file.shape = model.shape;
+    EarthModel<T> read;
+    try {
+      read = load_earth_model<T>(file);
+    } catch (const InputError& error) {
+      throw InputError(concat("--mask: ", error.what()));
+    }
+    if (read.shape != model.shape) {
+      throw InputError(concat("--mask: its shape is ", io::shape_string(read.shape),
+                              " (allowed: ", io::shape_string(model.shape), ", that of --vp)"));
+    }
+    for (const T value : read.values.at("vp")) mask.push_back(value == T(0) ? 0 : 1);
+  }
+};
+
+}  // namespace moho::examples::invert_waves

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Files, messages and summary of an inversion.
+
+#include "common/boundary.hpp"
+#include "common/format.hpp"
+#include "common/shot_list.hpp"
+#include "common/summary.hpp"
+#include "invert_waves/asked.hpp"
+#include "invert_waves/input.hpp"
+
+#include <moho/io/npy.hpp>
+#include <moho/io/writer.hpp>
+#include <moho/rtm/image.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace moho::examples::invert_waves {
+
+/// A row of history.csv.
+struct Evaluation {
+  int band = 0;                  ///< from 1
+  double frequency = 0.0;        ///< of the band, Hz; 0: all
+  std::int64_t evaluation = 0;   ///< from 1
+  std::int64_t iteration = 0;    ///< steps taken so far
+  bool taken = false;            ///< this evaluation was a step that was taken
+  double misfit = 0.0;           ///< over that of data without a model
+  double relative = 0.0;         ///< over the first of the band
+  double gradient = 0.0;         ///< length of the gradient at the best point
+  double step = 0.0;             ///< along the direction, of this evaluation
+  double vp_error = -1.0;        ///< relative error of vp at the best point; negative: unknown
+  double seconds = 0.0;          ///< of this evaluation
+  fwi::EvaluationReport report;  ///< its work
+};
+
+/// Traces of the middle shot.
+struct Gather {
+  std::int64_t shot = 0, receivers = 0, samples = 0;
+  double dt = 0.0;
+  std::vector<float> observed, start, modelled;  ///< receivers x samples
+};
+
+/// State of an interrupted run.
+struct ResumedRun {
+  std::filesystem::path state;  ///< of the search; empty: a new run
+  int band = 0;                 ///< from 0
+  std::int64_t in_band = 0;     ///< evaluations of that band
+};
+
+/// What an inversion writes and prints.
+template <class T, int Dim>
+class Results {
+ public:
+  using HostField = Field<T, Dim, Kokkos::HostSpace>;  ///< values on the nodes of the model
+
+  Results(const Options& o, const Input<T, Dim>& input, const EarthModel<T>& model,
+          const EarthModel<T>* truth, Session& session)
+      : m_o(o), m_input(input), m_model(model), m_truth(truth), m_session(session) {}
+
+  /// Names of all results.
+  std::vector<std::string> names() const {
+    if (m_o.only_shot) return {numbered("shot", *m_o.only_shot)};
+    std::vector<std::string> list{"illumination.npy", "history.csv", "gather_observed.npy",
+                                  "gather_start.npy", "gather_modelled.npy"};
+    if (m_o.extended) list.insert(list.end(), {"lags.npy", "angles.npy"});
+    if (m_o.plot) {
+      list.insert(list.end(), {"models.png", "misfit.png", "gather.png"});
+      if (m_o.extended) list.emplace_back("lags.png");
+    }
+    for (const std::string& name : m_o.unknowns) {
+      list.push_back(name + ".npy");
+      list.push_back(name + "_start.npy");
+      list.push_back("gradient_" + name + ".npy");
+      if (has_true(name)) list.push_back(name + "_true.npy");
+      for (std::size_t b = 1; b <= m_o.bands.size(); ++b) {
+        list.push_back(numbered((name + "_band").c_str(), static_cast<std::int64_t>(b)));
+      }
+    }
+    return list;
+  }
+
+  /// Evaluations that are done.
+  std::int64_t evaluations() const { return m_evaluations; }
+
+  /// Takes over what an interrupted run has left. \throws InputError
+  ResumedRun resume() {
+    ResumedRun run;
+    if (!m_o.resume || m_o.only_shot) return run;  // one shot begins anew
+    const std::int64_t last = m_session.last_part();
+    Json more;
+    if (last < 0 || !m_session.take_over(last, more)) {
+      m_session.print("resumed   nothing is there, it begins anew");
+      return run;
+    }
+    for (const char* name : {"band", "in_band", "history", "stops"}) {
+      if (more.find(name) != nullptr) continue;
+      throw InputError(concat("--resume: the run in ", m_session.folder().string(),
+                              " does not say its ", name,
+                              " (allowed: runs that were ended between evaluations): leave "
+                              "--resume out to begin again"));
+    }
+    run.state = m_session.folder() / state_name(last);
+    run.band = static_cast<int>(more.find("band")->number(0.0));
+    run.in_band = static_cast<std::int64_t>(more.find("in_band")->number(0.0));
+    m_history = *more.find("history");
+    m_stops = *more.find("stops");
+    m_evaluations = last;
+    m_session.print("resumed   ", last, " evaluations are there, in band ", run.band + 1);
+    return run;
+  }
+
+  /// Prints the plan.
+  void print_plan(const fwi::ObjectivePlan& plan, const SurveyData<Dim>& data) const {
+    constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
+    m_session.print("model     ", m_model.name, ": ", describe_grid(m_model));
+    m_session.print("          ", media[static_cast<int>(plan.medium)], "; boundaries ",
+                    boundaries_string<Dim>(m_input.boundaries));
+    for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
+    m_session.print("data      ", m_o.data, ": ", counted(m_input.shots.size(), "shot"), ", ",
+                    counted(data.traces, "trace"), ", ", format_bytes(plan.data_bytes));
+    for (const std::string& note : data.notes) m_session.print("          ", note);
+    std::string bands;
+    for (const double band : m_o.bands)
+      bands += concat(bands.empty() ? "" : ", ", significant(band, 4));
+    m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note,
+                    bands.empty() ? "" : concat(", bands up to ", bands, " Hz"), ", up to ",
+                    significant(plan.frequency, 4), " Hz in the last");
+    print_scheme(m_session, m_o, plan, m_input.shots.size());
+    std::fflush(stdout);
+  }
+
+  /// Puts the plan into the summary.
+  void add_plan(const fwi::ObjectivePlan& plan) {
+    Json& summary = m_session.summary;
+    summary["asked"] = asked_json(m_o);
+    Json model;
+    model["name"] = m_model.name;
+    model["medium"] = wave::to_string(plan.medium);
+    add_grid(m_model, model);
+    model["boundaries"] = boundaries_string<Dim>(m_input.boundaries);
+    summary["model"] = model;
+    summary["scheme"] = Json::object({{"dt", plan.time.dt},
+                                      {"largest_dt", plan.max_dt},
+                                      {"steps", plan.time.steps},
+                                      {"order", m_o.order},
+                                      {"highest_frequency", plan.frequency},
+                                      {"gradient_steps", plan.product_interval},
+                                      {"source_field", fwi::to_string(plan.source_field)},
+                                      {"source_field_bytes", plan.source_bytes},
+                                      {"at_once", plan.concurrent_shots}});
+    if (!plan.stream.empty()) {
+      const stream::StreamPlan& s = plan.stream_plan;
+      summary["stream"] = Json::object({{"block", s.shape.block},
+                                        {"updates", s.shape.updates},
+                                        {"lag", s.shape.lag},
+                                        {"ring_planes", s.ring_planes},
+                                        {"parameters_resident", s.resident},
+                                        {"sums_resident", s.sums_held},
+                                        {"device_bytes", s.device_bytes},
+                                        {"host_bytes", s.host_bytes},
+                                        {"points_per_second", s.forecast.points_per_second}});
+    }
+    Json bounds = Json::object();
+    for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
+      bounds[m_o.unknowns[u]] = Json::array({plan.bounds[u].low, plan.bounds[u].high});
+    }
+    summary["bounds"] = bounds;
+    summary["unknowns"] = Json(m_o.unknowns);
+    summary["shots"] = m_input.shots.size();
+  }
+
+  /// Writes the models to begin with. \param bands that an earlier run has done
+  void write_start(int bands) {
+    for (const std::string& name : m_o.unknowns) {
+      write(name + "_start.npy", m_model.values.at(name).data());
+      if (has_true(name)) write(name + "_true.npy", m_truth->values.at(name).data());
+    }
+    for (int b = 0; b < bands; ++b) {
+      for (const std::string& name : m_o.unknowns) {
+        const std::string file = numbered((name + "_band").c_str(), b + 1);
+        if (std::filesystem::exists(m_session.folder() / file)) m_session.wrote(file);
+      }
+    }
+  }
+
+  /// \brief Writes the state after an evaluation, from which a later run resumes.
+  /// \param save called with the path of the state of the search
+  template <class Save>
+  void keep(const Evaluation& row, std::int64_t in_band, const HostField& illumination,
+            const Save& save) {
+    m_history.push_back(Json::array({row.band, row.frequency, row.evaluation, row.iteration,
+                                     row.taken ? 1 : 0, row.misfit, row.relative, row.gradient,
+                                     row.step, row.vp_error, row.seconds, row.report.points}));
+    m_evaluations = row.evaluation;
+    m_seconds += row.seconds;
+    m_sums.points += row.report.points;
+    m_sums.forward_seconds += row.report.forward_seconds;
+    m_sums.backward_seconds += row.report.backward_seconds;
+    const std::string state = state_name(row.evaluation), light = light_name(row.evaluation);
+    m_session.part_begins({state, light});
+    save(m_session.folder() / state);
+    io::write_npy(m_session.folder() / light, illumination.data(), m_model.shape);
+    m_session.files.push_back(state);
+    m_session.files.push_back(light);
+    m_session.part_replaces(row.evaluation, {state, light},
+                            Json::object({{"band", row.band - 1},
+                                          {"in_band", in_band},
+                                          {"history", m_history},
+                                          {"stops", m_stops}}));
+    write_history();
+    if (m_o.quiet) return;
+    m_session.print(
+        "evaluated ", row.evaluation, ": ",
+        m_o.bands.empty() ? "" : concat("up to ", significant(row.frequency, 4), " Hz, "),
+        "iteration ", row.iteration, row.taken ? "" : " (a trial)", ", misfit ",
+        significant(row.misfit, 5), " (", significant(row.relative, 4), " of the first)",
+        row.vp_error >= 0.0 ? concat(", error of vp ", fixed(100.0 * row.vp_error, 2), " %") : "",
+        ", ", significant(row.seconds, 3), " s");
+    std::fflush(stdout);
+  }
+
+  /// \brief Notes the end of a band. \param why it ended
+  /// \param models,gradients of each of --parameters, at the best point
+  void end_band(int band, const std::string& why, std::vector<HostField> models,
+                std::vector<HostField> gradients) {
+    m_stops.push_back(Json::object({{"band", band + 1}, {"why", why}}));
+    m_session.print("          stopped: ", why);
+    m_models = std::move(models);
+    m_gradients = std::move(gradients);
+    for (std::size_t u = 0; u < m_o.unknowns.size() && !m_o.bands.empty(); ++u) {
+      write(numbered((m_o.unknowns[u] + "_band").c_str(), band + 1), m_models[u].data());
+    }
+  }
+
+  /// Takes the traces of the middle shot.
+  void set_gather(Gather gather) { m_gather = std::move(gather); }
+
+  /// Writes the extended image, and angle gathers at some columns: slant stacks over lags along x.
+  void write_lags(const fwi::ExtendedResult<T>& extended) {
+    const fwi::Lags& lags = m_o.lags;
+    const Grid<Dim>& grid = m_input.grid;
+    std::vector<std::int64_t> shape{lags.count()};
+    shape.insert(shape.end(), m_model.shape.begin(), m_model.shape.end());
+    io::write_npy(m_session.folder() / "lags.npy", extended.values.data(), shape);
+    m_session.wrote("lags.npy");
+    std::vector<double> angles, all, columns;
+    for (int a = -60; a <= 60; a += 2) angles.push_back(a);
+    const std::int64_t depths = grid.extents[Dim - 1], wide = 2 * lags.x + 1;
+    constexpr std::int64_t count = 7;
+    for (std::int64_t c = 1; c <= count; ++c) {
+      Index<Dim> node{};
+      node[0] = (grid.extents[0] - 1) * c / (count + 1);
+      if (Dim == 3) node[1] = grid.extents[1] / 2;
+      columns.push_back(grid.position(node)[0]);
+      std::vector<double> gather;
+      for (std::int64_t h = 0; h < wide; ++h) {
+        const std::int64_t begin = (lags.y * wide + h) * grid.size() + grid.flat(node);
+        const auto first = extended.values.begin() + static_cast<std::ptrdiff_t>(begin);
+        gather.insert(gather.end(), first, first + static_cast<std::ptrdiff_t>(depths));
+      }
+      const auto stack =
+          rtm::angle_gather(gather, wide, depths, grid.spacing[0], grid.spacing[Dim - 1], angles);
+      all.insert(all.end(), stack.begin(), stack.end());
+    }
+    io::write_npy(m_session.folder() / "angles.npy", all.data(),
+                  {count, static_cast<std::int64_t>(angles.size()), depths});
+    m_session.wrote("angles.npy");
+    m_session.summary["lags"] = Json::object({{"x", lags.x},
+                                              {"y", lags.y},
+                                              {"spacing", grid.spacing[0]},
+                                              {"columns", Json(columns)},
+                                              {"first_angle", angles.front()},
+                                              {"angle_spacing", 2.0},
+                                              {"spread", std::sqrt(extended.focus)}});
+    m_session.print("extended  ", lags.count(), " lags, root mean square half offset ",
+                    significant(std::sqrt(extended.focus), 4), " m");
+  }
+
+  /// Writes the results. \param device,threads of the run
+  void finish(const std::string& device, int threads) {
+    {
+      const HostPhase phase(m_session.phases, "write");
+      write_models();
+      write_history();
+      remove_state();
+    }
+    add_results(device, threads);
+    Ending ending;
+    ending.script = "plot_inversion.py";
+    ending.pictures = {"models.png", "misfit.png", "gather.png"};
+    if (m_o.extended) ending.pictures.emplace_back("lags.png");
+    ending.picture_name = "drawn";
+    ending.word = "pictures";
+    ending.lines = {concat("inverted  ", counted(m_input.shots.size(), "shot"), ", ",
+                           counted(m_evaluations, "evaluation"), ", misfit ",
+                           significant(best_relative(), 4), " of the first",
+                           m_o.bands.size() > 1 ? " of the last band" : "", ", on ", m_o.space,
+                           ": ", device)};
+    ending.rate = concat("rate      ", format_count(rate()), "points/s");
+    m_session.finish(ending);
+  }
+
+ private:
+  static constexpr const char* history_header =
+      "band,frequency,evaluation,iteration,taken,misfit,relative_misfit,gradient,step,vp_error,"
+      "seconds,points\n";
+
+  static std::string state_name(std::int64_t evaluation) {
+    return numbered("search", evaluation, ".state");
+  }
+  static std::string light_name(std::int64_t evaluation) {
+    return numbered("search", evaluation, "_illumination.npy");
+  }
+  bool has_true(const std::string& name) const {
+    return m_truth != nullptr && m_truth->values.count(name) > 0;
+  }
+  void write(const std::string& name, const T* values) {
+    io::write_npy(m_session.folder() / name, values, m_model.shape);
+    m_session.wrote(name);
+  }
+
+  void write_history() {
+    std::string text = history_header;
+    for (std::size_t r = 0; r < m_history.size(); ++r) {
+      const Json& row = m_history.at(r);
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        if (c > 0) text += ',';
+        io::append_number(text, row.at(c).number(0.0));
+      }
+      text += '\n';
+    }
+    io::write_text(m_session.folder() / "history.csv", text);
+    if (std::find(m_session.files.begin(), m_session.files.end(), "history.csv") ==
+        m_session.files.end()) {
+      m_session.wrote("history.csv");
+    }
+  }
+
+  void write_models() {
+    for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
+      write(m_o.unknowns[u] + ".npy", m_models[u].data());
+      write("gradient_" + m_o.unknowns[u] + ".npy", m_gradients[u].data());
+    }
+    const std::filesystem::path light = m_session.folder() / light_name(m_evaluations);
+    write("illumination.npy", io::read_npy<T>(light).data.data());
+    const auto write_gather = [&](const char* name, const std::vector<float>& samples) {
+      io::write_npy(m_session.folder() / name, samples.data(),
+                    {m_gather.receivers, m_gather.samples});
+      m_session.wrote(name);
+    };
+    write_gather("gather_observed.npy", m_gather.observed);
+    write_gather("gather_start.npy", m_gather.start);
+    write_gather("gather_modelled.npy", m_gather.modelled);
+  }
+
+  void add_results(const std::string& device, int threads) {
+    Json& summary = m_session.summary;
+    summary["gather"] = Json::object({{"shot", m_gather.shot}, {"interval", m_gather.dt}});
+    auto sources = m_input.shots.front().sources;
+    sources.clear();
+    for (const auto& shot : m_input.shots) {
+      sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
+      if (shot.number != m_gather.shot) continue;
+      summary["gather"]["sources"] = points_json(shot.sources);
+      summary["gather"]["receivers"] = points_json(shot.receivers);
+    }
+    summary["sources"] = points_json(sources);
+    summary["stops"] = m_stops;
+    const Json& last = m_history.at(m_history.size() - 1);
+    summary["result"] = Json::object({{"evaluations", m_evaluations},
+                                      {"iterations", last.at(3)},
+                                      {"relative_misfit", best_relative()},
+                                      {"vp_error", last.at(9)}});
+    summary["run"] = Json::object({{"device", device},
+                                   {"threads", threads},
+                                   {"points", m_sums.points},
+                                   {"seconds_of_evaluations", m_seconds},
+                                   {"seconds_of_modelling", m_sums.forward_seconds},
+                                   {"seconds_of_gradients_besides", m_sums.backward_seconds}});
+    summary["rates"] = Json::object({{"points_per_second", rate()}});
+  }
+
+  double rate() const { return m_seconds > 0.0 ? m_sums.points / m_seconds : 0.0; }
+
+  // The misfit of the best point over the first one of the last band.
+  double best_relative() const {
+    double relative = 1.0;
+    for (std::size_t r = 0; r < m_history.size(); ++r) {
+      if (m_history.at(r).at(4).number(0.0) > 0.0) relative = m_history.at(r).at(6).number(1.0);
+    }
+    return relative;
+  }
+
+  // Removes the state of the search: the results are complete.
+  void remove_state() {
+    for (const std::string& name : {state_name(m_evaluations), light_name(m_evaluations)}) {
+      std::error_code ignored;
+      std::filesystem::remove(m_session.folder() / name, ignored);
+      auto& files = m_session.files;
+      files.erase(std::remove(files.begin(), files.end(), name), files.end());
+    }
+    m_session.summary.remove("parts");
+  }
+
+  const Options& m_o;
+  const Input<T, Dim>& m_input;
+  const EarthModel<T>& m_model;
+  const EarthModel<T>* m_truth;  ///< null: unknown
+  Session& m_session;
+  Json m_history = Json::array(), m_stops = Json::array();
+  std::int64_t m_evaluations = 0;
+  std::vector<HostField> m_models, m_gradients;  ///< of each of --parameters
+  Gather m_gather;
+  double m_seconds = 0.0;
+  fwi::EvaluationReport m_sums;
+};
+
+}  // namespace moho::examples::invert_waves

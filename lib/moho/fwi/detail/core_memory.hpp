@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Memory plan of evaluations in core. Included by core_evaluator.hpp.
+
+#include <moho/fwi/detail/core_evaluator.hpp>
+#include <moho/wave/run.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace moho::fwi {
+
+template <class T, int Dim, class Memory>
+void CoreEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField requested) {
+  plan_lags(plan);
+  plan_concurrency(plan, requested);
+  plan.seconds = estimate_seconds(plan);
+}
+
+template <class T, int Dim, class Memory>
+void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
+  const std::size_t asked = is_host_memory<Memory> ? m_options.memory : m_options.device_memory;
+  if (!(plan.budget > 0.0)) plan.budget = static_cast<double>(memory_budget(m_exec, asked));
+  if (!m_options.lags) return;
+  for (int d = 0; d < 2; ++d) {
+    const std::int64_t lag = d == 0 ? m_options.lags->x : m_options.lags->y;
+    const std::int64_t max = Dim == 2 && d == 1 ? 0 : (m_grid.extents[d] - 1) / 2;
+    if (lag <= max) continue;
+    throw InputError(concat(m_options.names("lags"), ": the largest along ", d == 0 ? "x" : "y",
+                            " is ", lag, " nodes (allowed: 0 to ", max,
+                            ", half of the model): take fewer"));
+  }
+  plan.lags_bytes = Image::bytes_of(m_gradients->box(), *m_options.lags);
+}
+
+// Throws for lags whose image does not fit besides the rest of the gradient, with those that fit.
+template <class T, int Dim, class Memory>
+void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, double rest) const {
+  const double room = plan.budget - rest;
+  const Box<Dim> box = m_gradients->box();
+  if (Image::bytes_of(box, {0, 0}) > room) return;
+  const Lags& lags = *m_options.lags;
+  const Lags fitting = fitting_lags<T, Dim, Memory>(box, lags, room);
+  const std::string name = m_options.names("lags");
+  throw InputError(
+      concat(name, ": ", lags.count(), " lags take ", format_bytes(plan.lags_bytes), " besides ",
+             format_bytes(rest), " of the gradient (allowed: ", format_bytes(plan.budget),
+             " in all): ", fitting.count(), fitting.count() == 1 ? " lag" : " lags", " would fit, ",
+             name, " ", fitting.x, Dim == 3 && lags.y > 0 ? concat(",", fitting.y) : ""));
+}
+
+// Chooses the number of concurrent shots: where it is free, as many as need no slower method.
+template <class T, int Dim, class Memory>
+void CoreEvaluator<T, Dim, Memory>::plan_concurrency(ObjectivePlan& plan, SourceField requested) {
+  // a taper around sources makes another model for each shot
+  const bool one = m_plan.source_taper > 0.0;
+  const std::size_t count = m_input.data.shots.size();
+  const int shots = m_options.only ? 1 : static_cast<int>(std::min<std::size_t>(count, 1024));
+  const int given = m_options.concurrent_shots;
+  const int wished =
+      one ? 1
+          : std::min(shots,
+                     given > 0 ? given : wave::shots_at_once(m_exec, m_plan.grid.size(), shots));
+  if (given > 0 || wished == 1) return plan_source_field(plan, requested, wished);
+  plan_source_field(plan, requested, 1);
+  const SourceField method = plan.source_field;
+  for (int concurrent = wished; concurrent > 1; --concurrent) {
+    try {
+      plan_source_field(plan, requested, concurrent);
+      if (plan.source_field == method) return;
+    } catch (const InputError&) {  // no room for so many
+    }
+  }
+  plan_source_field(plan, requested, 1);
+}
+
+template <class T, int Dim, class Memory>
+void CoreEvaluator<T, Dim, Memory>::plan_fixed_bytes(ObjectivePlan& plan, int concurrent) const {
+  const auto& scheme = m_shots->propagator().scheme();
+  const double state = 2.0 * static_cast<double>(sizeof(T)) * static_cast<double>(scheme.fields()) *
+                       static_cast<double>(scheme.layout().size);
+  const double search = (2.0 * m_options.memory_pairs + 8.0) * plan.variables * sizeof(T);
+  const wave::MemoryNeed& need = m_plan.memory;
+  plan.fixed_bytes = static_cast<double>(need.most) + static_cast<double>(m_gradients->bytes()) +
+                     search + 8.0 * plan.variables;
+  // concurrent shots have their own arrays besides those of the run
+  const double workers = concurrent > 1 ? static_cast<double>(concurrent) : 0.0;
+  plan.fixed_bytes += workers * (static_cast<double>(need.wavefield + need.gathers) +
+                                 static_cast<double>(m_gradients->bytes()));
+  if (concurrent > 1) {
+    // derivatives and illuminations of shots that wait to be added
+    plan.fixed_bytes += results_at_once(concurrent) * sizeof(T) *
+                        (plan.variables + static_cast<double>(m_grid.size()));
+  }
+  if (m_options.source_field == SourceField::random) plan.fixed_bytes += concurrent * 2.0 * state;
+  plan.fixed_bytes += plan.lags_bytes;
+}
+
+// Chooses the method for the source wavefield with a number of concurrent shots.
+template <class T, int Dim, class Memory>
+void CoreEvaluator<T, Dim, Memory>::plan_source_field(ObjectivePlan& plan, SourceField requested,
+                                                      int concurrent) {
+  const SourceFieldBytes source =
+      source_field_bytes(m_shots->propagator().scheme(), m_gradients->snapshot_nodes(),
+                         m_gradients->outside(), plan.time.steps, plan.product_interval);
+  plan.concurrent_shots = concurrent;
+  plan_fixed_bytes(plan, concurrent);
+  const double room = plan.budget - plan.fixed_bytes;
+  const auto take = [&](SourceField method, double bytes) {
+    plan.source_field = method;
+    plan.source_bytes = concurrent * bytes;
+    return plan.source_bytes <= room;
+  };
+  bool fits = false;
+  switch (requested) {
+    case SourceField::boundary_shell:
+      fits = take(SourceField::boundary_shell, source.shell);
+      break;
+    case SourceField::random:
+      fits = take(SourceField::random, source.random);
+      break;
+    case SourceField::stored:
+      fits = take(SourceField::stored, source.stored);
+      break;
+    case SourceField::replay:
+      fits = take(SourceField::replay, source.replay);
+      break;
+    default:
+      fits = take(SourceField::boundary_shell, source.shell) ||
+             take(SourceField::replay, source.replay);
+  }
+  m_source_field = plan.source_field;
+  m_states = source.states;
+  m_piece = source.piece;
+  m_concurrent = concurrent;
+  m_workers.clear();
+  if (fits) return;
+  if (m_options.lags) {
+    refuse_lags(plan, plan.fixed_bytes - plan.lags_bytes + plan.source_bytes);
+  }
+  const ArgumentNames& names = m_options.names;
+  throw InputError(
+      concat(names("source_field"), " ", to_string(requested), ": it takes ",
+             format_bytes(plan.source_bytes), " besides ", format_bytes(plan.fixed_bytes),
+             " (allowed: ", format_bytes(plan.budget), " in all): take another way, ",
+             concurrent > 1 ? concat("fewer shots ", names("(concurrent_shots)"), ", ") : "",
+             "fewer steps, a coarser grid, or more memory (", names("memory"), ", ",
+             names("device_memory"), ")", this->streaming_advice()));
+}
+
+// Returns the seconds of an evaluation, from ten steps.
+template <class T, int Dim, class Memory>
+double CoreEvaluator<T, Dim, Memory>::estimate_seconds(const ObjectivePlan& plan) {
+  auto& field = m_shots->wavefield();
+  field.clear(m_exec);
+  wave::RunOptions<T, Dim, Memory> run;
+  run.last = 2;
+  wave::run_steps<T, Dim, Memory>(m_exec, m_shots->propagator(), field, run);
+  run.last = 12;
+  const auto report = wave::run_steps<T, Dim, Memory>(m_exec, m_shots->propagator(), field, run);
+  const bool repeated =
+      plan.source_field == SourceField::random || plan.source_field == SourceField::replay;
+  const double runs = repeated ? 4.4 : 3.4;  // of as many steps, with their products
+  return runs * report.seconds / 10.0 * static_cast<double>(plan.time.steps) *
+         static_cast<double>(m_input.data.shots.size());
+}
+
+}  // namespace moho::fwi

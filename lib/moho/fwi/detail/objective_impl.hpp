@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Definitions of Objective. Included by objective.hpp.
+
+#include <moho/fwi/objective.hpp>
+#include <moho/wave/model_values.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::fwi {
+
+template <class T, int Dim, class Memory>
+Objective<T, Dim, Memory>::Objective(std::unique_ptr<ShotEvaluator<T, Dim, Memory>> shots)
+    : m_shots(std::move(shots)) {
+  if (options().parameters.empty() || place_of(Parameter::vp) == options().parameters.size()) {
+    throw InputError("parameters: vp is missing (allowed: vp and others)");
+  }
+  const std::size_t mask = options().mask.size();
+  if (mask > 0 && mask != static_cast<std::size_t>(nodes())) {
+    throw InputError(concat("mask: it has ", mask, " elements (allowed: ", nodes(),
+                            ", the nodes of the model)"));
+  }
+  std::map<Parameter, std::vector<T>> values;
+  for (const Parameter parameter : options().parameters) {
+    const auto& field = field_of(m_shots->start(), parameter);
+    if (parameter == Parameter::theta || parameter == Parameter::phi) {
+      throw InputError(concat("parameters: ", to_string(parameter),
+                              " is not known to gradients (allowed: vp, density, epsilon, delta)"));
+    }
+    if (field.data() == nullptr) {
+      throw InputError(concat("parameters: the start has no ", to_string(parameter),
+                              " (allowed: parameters of the start): add it to the model"));
+    }
+    values[parameter] = download(exec(), field);
+  }
+  const std::vector<Range> bounds =
+      bounds_of<T>(m_shots->grid(), options(),
+                   [&](Parameter p) -> const std::vector<T>& { return values.at(p); });
+  for (const Parameter parameter : options().parameters) {
+    double mean = 0.0;
+    for (const T value : values.at(parameter)) mean += std::fabs(static_cast<double>(value));
+    mean /= static_cast<double>(nodes());
+    // epsilon and delta are about as large as relative changes of the velocity
+    m_scales.push_back(logarithmic(parameter) || !is_positive(parameter) ? 1.0 : mean);
+  }
+  values.clear();
+  m_plan = ObjectivePlanner<T, Dim, Memory>(*m_shots).make(bounds);
+  m_corner = options().bands.empty() ? 0.0 : options().bands.back();
+}
+
+template <class T, int Dim, class Memory>
+std::size_t Objective<T, Dim, Memory>::place_of(Parameter parameter) const {
+  const auto& all = options().parameters;
+  return static_cast<std::size_t>(std::find(all.begin(), all.end(), parameter) - all.begin());
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::check_size(const ConstVector& vector, const char* name) const {
+  if (vector.size() == variables()) return;
+  throw InputError(concat(name, ": it has ", vector.size(), " elements (allowed: ", variables(),
+                          ", those of the parameters on the nodes)"));
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::require_begun(const char* function) const {
+  if (m_begun) return;
+  throw InputError(
+      concat(function, ": no evaluation was begun (allowed: between begin() and end())"));
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::set_source_field(SourceField method) {
+  if (m_shots->streamed() || method == m_plan.source_field) return;
+  m_shots->plan_memory(m_plan, method);
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::load_data() {
+  if (m_shots->data().loaded()) return;
+  m_shots->load_data();
+  m_ready = false;
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::set_band(double corner) {
+  const std::vector<double>& bands = options().bands;
+  if (bands.empty() ? corner != 0.0
+                    : std::find(bands.begin(), bands.end(), corner) == bands.end()) {
+    throw InputError(
+        concat("corner: it is ", corner, " Hz (allowed: ",
+               bands.empty() ? "0, as options.bands is empty" : "those of options.bands", ")"));
+  }
+  load_data();
+  m_shots->set_band(m_corner = corner);
+  m_ready = true;
+  m_begun = false;
+}
+
+// Loads the data and sets the band, where that was not done.
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::prepare() {
+  if (!m_ready) set_band(m_corner);
+  if (!m_fields.empty()) return;
+  for (const Parameter parameter : options().parameters) {
+    m_fields.push_back(make_field<T>(exec(), m_shots->grid(), to_string(parameter)));
+  }
+}
+
+template <class T, int Dim, class Memory>
+typename Objective<T, Dim, Memory>::ConstVector Objective<T, Dim, Memory>::start() const {
+  return upload(exec(), std::vector<T>(variables(), T(0)), "start");
+}
+
+template <class T, int Dim, class Memory>
+optimize::Constraints<T, Memory> Objective<T, Dim, Memory>::bounds() const {
+  const auto each = static_cast<std::size_t>(nodes());
+  std::vector<T> lower(variables()), upper(variables());
+  std::vector<unsigned char> mask;
+  for (std::size_t u = 0; u < options().parameters.size(); ++u) {
+    const Parameter parameter = options().parameters[u];
+    const std::vector<T> values = download(exec(), field_of(m_shots->start(), parameter));
+    const bool log = logarithmic(parameter);
+    const double scale = m_scales[u];
+    const Range& range = m_plan.bounds[u];
+    for (std::size_t i = 0; i < each; ++i) {
+      const double value = static_cast<double>(values[i]);
+      const auto to = [&](double bound) {
+        return static_cast<T>(log ? std::log(bound / value) : (bound - value) / scale);
+      };
+      // values that the mask holds constant may lie beyond the bounds
+      lower[u * each + i] = std::min(to(range.low), T(0));
+      upper[u * each + i] = std::max(to(range.high), T(0));
+    }
+    mask.insert(mask.end(), options().mask.begin(), options().mask.end());
+  }
+  optimize::Constraints<T, Memory> constraints{
+      upload(exec(), lower, "lower"), upload(exec(), upper, "upper"), {}};
+  if (!mask.empty()) constraints.mask = upload(exec(), mask, "mask");
+  return constraints;
+}
+
+// Returns the model at a vector of variables, in m_fields.
+template <class T, int Dim, class Memory>
+wave::Model<T, Dim, Memory> Objective<T, Dim, Memory>::model_at(const ConstVector& x) {
+  check_size(x, "x");
+  prepare();
+  m_begun = false;
+  m_changed = true;
+  Model model = m_shots->start();
+  for (std::size_t u = 0; u < m_fields.size(); ++u) {
+    const Parameter parameter = options().parameters[u];
+    launch("moho::fwi::model_from_variables", exec(), nodes(),
+           detail::ModelFromVariables<T>{x.data() + static_cast<std::int64_t>(u) * nodes(),
+                                         field_of(m_shots->start(), parameter).data(),
+                                         m_fields[u].data(), logarithmic(parameter), m_scales[u]});
+    field_of(model, parameter) = m_fields[u];
+  }
+  return model;
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::begin(const ConstVector& x) {
+  m_model = model_at(x);
+  if (m_model.density.data() != nullptr) m_shots->check_updated_density(m_model);
+  m_begun = true;
+  m_summed = false;
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::begin(const EvaluationRequest<T>& request) {
+  if (request.values.size() != variables()) {
+    throw InputError(concat("request: it has ", request.values.size(), " values (allowed: ",
+                            variables(), ", those of the parameters on the nodes)"));
+  }
+  if (!m_ready || request.corner != m_corner) set_band(request.corner);
+  if (request.data_size > 0.0) m_shots->data().set_size(request.data_size);
+  prepare();
+  m_model = m_shots->start();
+  const auto count = static_cast<std::size_t>(nodes());
+  for (std::size_t u = 0; u < m_fields.size(); ++u) {
+    copy(exec(), wave::Storage<T, Memory>(m_fields[u].data(), count),
+         HostElements<const T>(request.values.data() + u * count, count));
+    field_of(m_model, options().parameters[u]) = m_fields[u];
+  }
+  exec().fence();
+  m_begun = m_changed = true;
+  m_summed = false;
+}
+
+template <class T, int Dim, class Memory>
+EvaluationRequest<T> Objective<T, Dim, Memory>::request() const {
+  require_begun("request");
+  EvaluationRequest<T> request{m_corner, m_shots->data().size(), {}};
+  for (const auto& field : m_fields) {
+    const std::vector<T> values = download(exec(), field);
+    request.values.insert(request.values.end(), values.begin(), values.end());
+  }
+  return request;
+}
+
+template <class T, int Dim, class Memory>
+ShotContribution<T> Objective<T, Dim, Memory>::contribution(std::size_t k) {
+  if (k >= shot_count() || (options().only && k != *options().only)) {
+    throw InputError(concat("k is ", k, " (allowed: positions of shots whose data are loaded, of ",
+                            shot_count(), ")"));
+  }
+  ShotContribution<T> result;
+  contributions([k](std::size_t shot) { return shot == k; },
+                [&](ShotContribution<T>&& computed) { result = std::move(computed); });
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::contributions(const Claim& claim, const Take& take) {
+  require_begun("contributions");
+  const bool changed = std::exchange(m_changed, false);
+  m_shots->evaluate(m_model, changed, claim,
+                    [&](std::size_t, const ShotContribution<T>& computed, const Model& derivatives,
+                        const Field<T, Dim, Memory>& illumination) {
+                      ShotContribution<T> contribution = computed;
+                      const auto append = [&](const Field<T, Dim, Memory>& field) {
+                        const std::vector<T> values = download(exec(), field);
+                        contribution.values.insert(contribution.values.end(), values.begin(),
+                                                   values.end());
+                      };
+                      for (const Parameter parameter : options().parameters) {
+                        append(field_of(derivatives, parameter));
+                      }
+                      append(illumination);
+                      take(std::move(contribution));
+                    });
+}
+
+template <class T, int Dim, class Memory>
+double Objective<T, Dim, Memory>::evaluate(const ConstVector& x, const Vector& gradient) {
+  check_size(gradient, "gradient");
+  begin(x);
+  clear_sums();
+  m_changed = false;
+  m_shots->evaluate(m_model, true, {},
+                    [&](std::size_t, const ShotContribution<T>& contribution,
+                        const Model& derivatives, const Field<T, Dim, Memory>& illumination) {
+                      add_fields(contribution, derivatives, illumination);
+                    });
+  return finish(gradient);
+}
+
+// Sets all sums of the evaluation to zero.
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::clear_sums() {
+  if (m_sum.size() == 0) {
+    m_sum = allocate<Doubles>(exec(), "moho::fwi::sum", variables());
+    m_illumination =
+        allocate<Doubles>(exec(), "moho::fwi::illumination", static_cast<std::size_t>(nodes()));
+  }
+  fill(exec(), m_sum, 0.0);
+  fill(exec(), m_illumination, 0.0);
+  m_misfit = 0.0;
+  m_report = {};
+  m_next = 0;
+  m_waiting.clear();
+  m_summed = true;
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::add_fields(const ShotContribution<T>& contribution,
+                                           const Model& derivatives,
+                                           const Field<T, Dim, Memory>& illumination) {
+  m_misfit += contribution.misfit;
+  m_report.points += contribution.points;
+  m_report.forward_seconds += contribution.forward_seconds;
+  m_report.backward_seconds += contribution.backward_seconds;
+  for (std::size_t u = 0; u < m_fields.size(); ++u) {
+    const Parameter parameter = options().parameters[u];
+    launch("moho::fwi::add_derivative", exec(), nodes(),
+           detail::AddDerivative<T>{field_of(derivatives, parameter).data(), m_fields[u].data(),
+                                    m_sum.data() + static_cast<std::int64_t>(u) * nodes(),
+                                    logarithmic(parameter), m_scales[u]});
+  }
+  launch("moho::fwi::add_illumination", exec(), nodes(),
+         detail::AddDerivative<T>{illumination.data(), illumination.data(), m_illumination.data(),
+                                  false, 1.0});
+  ++m_next;
+}
+
+// Adds a contribution on the host, whose turn it is.
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::add_values(const ShotContribution<T>& contribution) {
+  if (m_added_illumination.data() == nullptr) {
+    for (const Parameter parameter : options().parameters) {
+      field_of(m_derivatives, parameter) =
+          make_field<T>(exec(), m_shots->grid(), to_string(parameter));
+    }
+    m_added_illumination = make_field<T>(exec(), m_shots->grid(), "illumination");
+  }
+  const auto count = static_cast<std::size_t>(nodes());
+  const T* from = contribution.values.data();
+  const auto take = [&](const Field<T, Dim, Memory>& field) {
+    copy(exec(), wave::Storage<T, Memory>(field.data(), count), HostElements<const T>(from, count));
+    from += count;
+  };
+  for (const Parameter parameter : options().parameters) take(field_of(m_derivatives, parameter));
+  take(m_added_illumination);
+  add_fields(contribution, m_derivatives, m_added_illumination);
+  exec().fence();
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::add(ShotContribution<T> contribution) {
+  require_begun("add");
+  if (!m_summed) clear_sums();
+  const std::size_t k = contribution.shot;
+  if (k >= shot_count() || k < m_next || m_waiting.count(k) > 0) {
+    throw InputError(concat("contribution: its shot is ", k, " of ", shot_count(),
+                            " (allowed: each shot once in an evaluation)"));
+  }
+  const std::size_t expected = variables() + static_cast<std::size_t>(nodes());
+  if (contribution.values.size() != expected) {
+    throw InputError(concat("contribution: it has ", contribution.values.size(),
+                            " values (allowed: ", expected,
+                            ", derivatives and illumination on the nodes)"));
+  }
+  if (k != m_next) {
+    m_waiting.emplace(k, std::move(contribution));
+    return;
+  }
+  add_values(contribution);
+  while (!m_waiting.empty() && m_waiting.begin()->first == m_next) {
+    const ShotContribution<T> next = std::move(m_waiting.begin()->second);
+    m_waiting.erase(m_waiting.begin());
+    add_values(next);
+  }
+}
+
+template <class T, int Dim, class Memory>
+double Objective<T, Dim, Memory>::end(const Vector& gradient) {
+  require_begun("end");
+  check_size(gradient, "gradient");
+  if (!m_summed || m_next != shot_count()) {
+    throw InputError(concat("end: ", m_summed ? m_next : 0, " of ", shot_count(),
+                            " shots were added in their order (allowed: all)"));
+  }
+  m_derivatives = {};
+  m_added_illumination = {};
+  return finish(gradient);
+}
+
+template <class T, int Dim, class Memory>
+double Objective<T, Dim, Memory>::finish(const Vector& gradient) {
+  launch("moho::fwi::round", exec(), static_cast<std::int64_t>(gradient.size()),
+         detail::Rounded<T>{m_sum.data(), gradient.data()});
+  exec().fence();
+  m_begun = false;
+  return m_misfit;
+}
+
+// Copies the values of a field in the memory of the instance.
+template <class T, int Dim, class Memory>
+typename Objective<T, Dim, Memory>::HostField Objective<T, Dim, Memory>::to_host(
+    const T* values) const {
+  const auto count = static_cast<std::size_t>(nodes());
+  const Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
+  const HostField result = make_field<T>(host, m_shots->grid(), "values");
+  host.fence();
+  const std::vector<T> copied = download(
+      exec(),
+      Kokkos::View<const T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(values, count));
+  std::copy(copied.begin(), copied.end(), result.data());
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+typename Objective<T, Dim, Memory>::HostField Objective<T, Dim, Memory>::values(
+    const ConstVector& x, Parameter parameter) {
+  const Model model = model_at(x);
+  return to_host(field_of(model, parameter).data());
+}
+
+template <class T, int Dim, class Memory>
+typename Objective<T, Dim, Memory>::HostField Objective<T, Dim, Memory>::component(
+    const ConstVector& vector, Parameter parameter) const {
+  check_size(vector, "vector");
+  const std::size_t u = place_of(parameter);
+  if (u == options().parameters.size()) {
+    throw InputError(concat("parameter: ", to_string(parameter),
+                            " is constant (allowed: those of options.parameters)"));
+  }
+  return to_host(vector.data() + static_cast<std::int64_t>(u) * nodes());
+}
+
+template <class T, int Dim, class Memory>
+typename Objective<T, Dim, Memory>::HostField Objective<T, Dim, Memory>::illumination() const {
+  const Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
+  const HostField result = make_field<T>(host, m_shots->grid(), "illumination");
+  host.fence();
+  const std::vector<double> sums = download(exec(), m_illumination);
+  std::copy(sums.begin(), sums.end(), result.data());
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+typename Objective<T, Dim, Memory>::ConstVector Objective<T, Dim, Memory>::preconditioner() const {
+  const std::vector<double> sums = download(exec(), m_illumination);
+  double max = 0.0;
+  for (const double value : sums) max = std::max(max, value);
+  std::vector<T> factors;
+  for (std::size_t u = 0; u < options().parameters.size(); ++u) {
+    for (const double value : sums) {
+      factors.push_back(static_cast<T>(max > 0.0 ? 1.0 / (value / max + 0.01) : 1.0));
+    }
+  }
+  return upload(exec(), factors, "moho::optimize::factors");
+}
+
+template <class T, int Dim, class Memory>
+std::vector<float> Objective<T, Dim, Memory>::model(const ConstVector& x, std::size_t k) {
+  const Model model = model_at(x);
+  return m_shots->model_shot(model, shots().at(k));
+}
+
+template <class T, int Dim, class Memory>
+ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(const ConstVector& x) {
+  if (!options().lags) {
+    throw InputError("lags: none were planned (allowed: options.lags): set them");
+  }
+  const Model model = model_at(x);
+  return m_shots->extended_image(model, *options().lags);
+}
+
+/// \cond
+#define MOHO_FWI_OBJECTIVE(prefix, T, Dim, Memory)         \
+  prefix template class ShotEvaluator<T, Dim, Memory>;     \
+  prefix template class CoreEvaluator<T, Dim, Memory>;     \
+  prefix template class StreamedEvaluator<T, Dim, Memory>; \
+  prefix template class Objective<T, Dim, Memory>;
+#ifdef MOHO_FWI_KERNELS
+MOHO_FOR_ALL(MOHO_FWI_OBJECTIVE, extern)
+#endif
+/// \endcond
+
+}  // namespace moho::fwi

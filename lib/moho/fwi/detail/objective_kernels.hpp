@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Kernels of Objective: models from variables, and sums over shots.
+
+#include <moho/core/instance.hpp>
+
+#include <cstdint>
+
+namespace moho::fwi::detail {
+
+/// A parameter from its variables: the start times exp(x), or the start plus x times a scale.
+template <class T>
+struct ModelFromVariables {
+  const T *x, *start;
+  T* values;
+  bool logarithmic;
+  double scale;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    using std::exp;
+    const double change = static_cast<double>(x[i]), from = static_cast<double>(start[i]);
+    values[i] = static_cast<T>(logarithmic ? from * exp(change) : from + scale * change);
+  }
+};
+
+/// Adds the derivative of a shot by a parameter to that by its variables.
+template <class T>
+struct AddDerivative {
+  const T *derivative, *values;
+  double* sum;
+  bool logarithmic;
+  double scale;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    sum[i] +=
+        static_cast<double>(derivative[i]) * (logarithmic ? static_cast<double>(values[i]) : scale);
+  }
+};
+
+/// Rounds sums to the precision of vectors.
+template <class T>
+struct Rounded {
+  const double* sum;
+  T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    values[i] = static_cast<T>(sum[i]);
+  }
+};
+
+}  // namespace moho::fwi::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Parameters of models: bounds, masks and errors.
+
+#include <moho/core/error.hpp>
+#include <moho/core/grid.hpp>
+#include <moho/fwi/objective_types.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace moho::fwi {
+
+/// Returns the range that is chosen for a parameter without given bounds.
+/// \param values of the start
+template <class T>
+Range default_range(Parameter parameter, const std::vector<T>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double lowest = static_cast<double>(*low), highest = static_cast<double>(*high);
+  if (is_positive(parameter)) return {0.8 * lowest, 1.2 * highest};
+  return {std::max(lowest - 0.1, -0.45), highest + 0.1};
+}
+
+/// \brief Returns the bounds of each parameter, and checks that the start lies within them.
+///
+/// Nodes that the mask holds constant may lie outside. Values that no model can have are left to
+/// the check of the model.
+/// \param grid of the model
+/// \param options parameters, bounds, mask, names
+/// \param values_of values of the start on the nodes, by Parameter
+/// \throws InputError with the first node outside of its bounds
+template <class T, int Dim, class ValuesOf>
+std::vector<Range> bounds_of(const Grid<Dim>& grid, const ObjectiveOptions<Dim>& options,
+                             const ValuesOf& values_of) {
+  std::vector<Range> bounds;
+  for (std::size_t u = 0; u < options.parameters.size(); ++u) {
+    const Parameter parameter = options.parameters[u];
+    const std::vector<T>& values = values_of(parameter);
+    const bool given = u < options.bounds.size() && options.bounds[u].given();
+    bounds.push_back(given ? options.bounds[u] : default_range(parameter, values));
+  }
+  for (std::size_t u = 0; u < options.parameters.size(); ++u) {
+    const Parameter parameter = options.parameters[u];
+    const std::vector<T>& values = values_of(parameter);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double value = static_cast<double>(values[i]);
+      const double slack = 1e-6 * std::max(1.0, std::fabs(value));
+      if (!std::isfinite(value) || (is_positive(parameter) && !(value > 0.0))) continue;
+      const bool constant = !options.mask.empty() && options.mask[i] == 0;
+      const bool inside = value >= bounds[u].low - slack && value <= bounds[u].high + slack;
+      if (constant || inside) continue;
+      throw InputError(concat(options.names("bounds"), ": ", options.names(to_string(parameter)),
+                              " is ", value, " at node ",
+                              format_index(grid.node(static_cast<std::int64_t>(i))),
+                              " of the start (allowed: ", bounds[u].low, " to ", bounds[u].high,
+                              "): widen the bounds"));
+    }
+  }
+  return bounds;
+}
+
+/// Returns a mask that holds nodes constant down to a depth, in metres.
+template <int Dim>
+std::vector<unsigned char> mask_above(const Grid<Dim>& grid, double depth) {
+  std::vector<unsigned char> mask(static_cast<std::size_t>(grid.size()), 1);
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    const double z = grid.position(grid.node(static_cast<std::int64_t>(i)))[Dim - 1];
+    if (z <= depth + 1e-6 * grid.spacing[Dim - 1]) mask[i] = 0;
+  }
+  return mask;
+}
+
+/// Returns |values - truth| / |truth|, Euclidean norms of `count` values.
+template <class T>
+double relative_error(const T* values, const T* truth, std::size_t count) {
+  double error = 0.0, size = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double v = static_cast<double>(truth[i]), d = static_cast<double>(values[i]) - v;
+    error += d * d;
+    size += v * v;
+  }
+  return std::sqrt(error / size);
+}
+
+}  // namespace moho::fwi

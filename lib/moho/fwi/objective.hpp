@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Misfit of a survey and its gradient as a function of a model's variables.
+
+#include <moho/core/copy.hpp>
+#include <moho/core/field.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/core/launch.hpp>
+#include <moho/fwi/detail/core_evaluator.hpp>
+#include <moho/fwi/detail/objective_kernels.hpp>
+#include <moho/fwi/objective_plan.hpp>
+#include <moho/fwi/objective_types.hpp>
+#include <moho/fwi/streamed.hpp>
+#include <moho/optimize/lbfgs.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace moho::fwi {
+
+/// \brief The misfit of all shots and its gradient, for optimize::Lbfgs.
+///
+///     auto objective = make_objective(exec, grid, start, faces, wavelet, survey);
+///     optimize::Lbfgs search(exec, objective.start(), {.iterations = 20}, objective.bounds());
+///     const auto gradient = objective.make_gradient();
+///     while (search.wants() == optimize::Want::evaluation) {
+///       search.tell(exec, objective.evaluate(search.point(), gradient), gradient);
+///     }
+///     const auto vp = objective.values(search.best(), Parameter::vp);
+///
+/// Variables: those of each parameter on the nodes of the model, parameter after parameter
+/// (docs/theory/inversion.md). Misfits are divided by the misfit of data without a model.
+///
+/// An evaluation can be divided among processes. All call begin(), each computes contributions of
+/// some shots, and one adds them all and calls end(). Sums are in double precision and in the order
+/// of the shots, so that misfit and gradient have the same bits however shots are divided.
+template <class T, int Dim, class Memory>
+class Objective {
+ public:
+  using Vector = Kokkos::View<T*, Memory>;             ///< values of all variables
+  using ConstVector = Kokkos::View<const T*, Memory>;  ///< the same, constant
+  using HostField = Field<T, Dim, Kokkos::HostSpace>;  ///< values on the nodes of the model
+  /// Called with a shot in ascending order: true if this process computes it.
+  using Claim = std::function<bool(std::size_t k)>;
+  /// Called with the contribution of each claimed shot, in ascending order.
+  using Take = std::function<void(ShotContribution<T>&&)>;
+
+  /// Plans. \see make_objective()
+  explicit Objective(std::unique_ptr<ShotEvaluator<T, Dim, Memory>> shots);
+
+  /// What was chosen.
+  const ObjectivePlan& plan() const { return m_plan; }
+  /// True if gradients stream through a device, models and vectors being on the host.
+  bool streamed() const { return m_shots->streamed(); }
+  /// Changes the method of the source wavefield, so that all processes have the same one: methods
+  /// differ in rounding. \throws InputError if it does not fit
+  void set_source_field(SourceField method);
+  /// \brief Reads or models the data; else the first evaluation does so.
+  /// \throws InputError for data that cannot be inverted
+  void load_data();
+  /// \brief Applies a low-pass to data and wavelet from here on.
+  /// \param corner one of options.bands, Hz; 0: all frequencies, without bands
+  /// \throws InputError for another corner
+  void set_band(double corner);
+
+  /// Returns the variables of the start: zeros.
+  ConstVector start() const;
+  /// Returns the bounds of the variables, and the mask.
+  optimize::Constraints<T, Memory> bounds() const;
+  /// Returns a vector for gradients, uninitialised.
+  Vector make_gradient() const {
+    return allocate<Vector>(exec(), "moho::optimize::gradient", variables());
+  }
+
+  /// \brief Evaluates all shots.
+  /// \param x variables \param gradient of the misfit by the variables: written
+  /// \return the misfit
+  /// \throws InputError for a vector of another size, or a model that cannot be stepped; Error with
+  /// the shot, step and node where a wavefield overflows
+  double evaluate(const ConstVector& x, const Vector& gradient);
+
+  /// Begins an evaluation whose shots are divided. \param x variables
+  void begin(const ConstVector& x);
+  /// Begins the evaluation of another process: contributions alone can be computed.
+  void begin(const EvaluationRequest<T>& request);
+  /// Returns what other processes need for their begin().
+  EvaluationRequest<T> request() const;
+  /// Returns the contribution of a shot. \param k its position, in any order
+  ShotContribution<T> contribution(std::size_t k);
+  /// \brief Computes the contributions of claimed shots, concurrent_shots at a time.
+  /// \param claim,take called by this thread
+  void contributions(const Claim& claim, const Take& take);
+  /// \brief Adds a contribution, as soon as those of all earlier shots are added.
+  /// \throws InputError for a shot that was added, or values of another size
+  void add(ShotContribution<T> contribution);
+  /// \brief Ends an evaluation. \param gradient written \return the misfit
+  /// \throws InputError if shots are missing
+  double end(const Vector& gradient);
+  /// Work of the latest evaluation.
+  const EvaluationReport& report() const { return m_report; }
+
+  /// \brief Returns the values of a parameter, in its unit. Ends an evaluation that was begun.
+  /// \param x variables
+  HostField values(const ConstVector& x, Parameter parameter);
+  /// Returns the part of a vector that belongs to a parameter, such as that of a gradient.
+  HostField component(const ConstVector& vector, Parameter parameter) const;
+  /// Returns the illumination of the latest evaluation: the sum over shots and time of p^2 dt.
+  HostField illumination() const;
+  /// Returns positive factors by the illumination for optimize::Lbfgs::precondition(): 1 over the
+  /// illumination relative to its maximum, plus 0.01.
+  ConstVector preconditioner() const;
+
+  /// Shots with their live traces, after load_data().
+  const std::vector<wave::Shot<Dim>>& shots() const { return m_shots->data().shots(); }
+  /// Data of each shot in the band.
+  const std::vector<ObservedShot>& observed() const { return m_shots->data().in_band(); }
+  /// Returns modelled traces of a shot, receivers x samples. Ends an evaluation that was begun.
+  std::vector<float> model(const ConstVector& x, std::size_t k);
+  /// Returns the extended image of all shots with options.lags. Ends an evaluation that was begun.
+  /// \throws InputError without lags, or if gradients stream
+  ExtendedResult<T> extended_image(const ConstVector& x);
+
+ private:
+  using Model = wave::Model<T, Dim, Memory>;
+  using Doubles = Kokkos::View<double*, Memory>;
+
+  const Instance<Memory>& exec() const { return m_shots->exec(); }
+  const ObjectiveOptions<Dim>& options() const { return m_shots->options(); }
+  std::int64_t nodes() const { return m_shots->grid().size(); }
+  std::size_t shot_count() const { return m_shots->given().shots.size(); }
+  std::size_t variables() const {
+    return options().parameters.size() * static_cast<std::size_t>(nodes());
+  }
+  bool logarithmic(Parameter parameter) const {
+    return options().variables == Variables::logarithmic && is_positive(parameter);
+  }
+  std::size_t place_of(Parameter parameter) const;
+  void check_size(const ConstVector& vector, const char* name) const;
+  void require_begun(const char* function) const;
+  HostField to_host(const T* values) const;
+  Model model_at(const ConstVector& x);
+  void prepare();
+  void clear_sums();
+  void add_fields(const ShotContribution<T>& contribution, const Model& derivatives,
+                  const Field<T, Dim, Memory>& illumination);
+  void add_values(const ShotContribution<T>& contribution);
+  double finish(const Vector& gradient);
+
+  std::unique_ptr<ShotEvaluator<T, Dim, Memory>> m_shots;
+  ObjectivePlan m_plan;
+  std::vector<double> m_scales;                 ///< of each parameter's variables
+  std::vector<Field<T, Dim, Memory>> m_fields;  ///< parameters of the present model
+  double m_corner = 0.0;                        ///< of the band
+  bool m_ready = false;                         ///< the band is set, and the data are loaded
+  bool m_begun = false, m_changed = true, m_summed = false;
+  Model m_model;           ///< of the evaluation
+  std::size_t m_next = 0;  ///< shot to be added next
+  std::map<std::size_t, ShotContribution<T>> m_waiting;
+  double m_misfit = 0.0;
+  EvaluationReport m_report;
+  Doubles m_sum, m_illumination;
+  Model m_derivatives;  ///< of contributions from the host
+  Field<T, Dim, Memory> m_added_illumination;
+};
+
+/// \brief Makes the objective of a survey; it plans, and checks the start.
+///
+/// Models and vectors are in the memory of the instance. On hosts gradients stream where
+/// gradient_streams() says so; on devices see make_streamed_objective().
+/// \param exec where everything runs
+/// \param grid of the model
+/// \param start the model to begin with; its fields must not change
+/// \param faces what the faces do; their layers are added outside of the grid
+/// \param wavelet of the sources
+/// \param data shots, and their gathers or the model that they are modelled with
+/// \param options misfit, parameters, bounds, memory
+/// \throws InputError that names the argument; MemoryError
+template <class T, int Dim, class Memory>
+Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                         const wave::Model<T, Dim, Memory>& start,
+                                         const wave::Boundaries<Dim>& faces,
+                                         const wave::WaveletAt& wavelet,
+                                         const ObjectiveData<T, Dim, Memory>& data,
+                                         const ObjectiveOptions<Dim>& options = {}) {
+  const Instance<Memory> instance = exec;
+  ObjectiveInput<T, Dim, Memory> input{instance, grid, start, faces, wavelet, data, options};
+  if constexpr (is_host_memory<Memory>) {
+    if (gradient_streams<T, Dim, Memory>(instance, grid, start.medium(), faces, options)) {
+      return Objective<T, Dim, Memory>(
+          std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), instance));
+    }
+  }
+  return Objective<T, Dim, Memory>(
+      std::make_unique<CoreEvaluator<T, Dim, Memory>>(std::move(input)));
+}
+
+/// \overload
+/// \param survey files of the shots; it has to outlive the objective. Without
+/// options.modelling.time the modelled time is that of the data
+template <class T, int Dim, class Memory>
+Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                         const wave::Model<T, Dim, Memory>& start,
+                                         const wave::Boundaries<Dim>& faces,
+                                         const wave::WaveletAt& wavelet,
+                                         const survey::Survey<Dim>& survey,
+                                         const ObjectiveOptions<Dim>& options = {}) {
+  ObjectiveOptions<Dim> complete = options;
+  double& time = complete.modelling.time.time;
+  if (!(time > 0.0)) {
+    time =
+        survey.interval() * static_cast<double>(survey.samples() - 1) + std::max(0.0, survey.t0(0));
+  }
+  ObjectiveData<T, Dim, Memory> data;
+  data.shots = survey.shots();
+  data.read = [&survey](std::size_t k) { return survey.read(k); };
+  return make_objective<T, Dim, Memory>(exec, grid, start, faces, wavelet, data, complete);
+}
+
+/// \brief Makes an objective whose wavefields stream through a device, for source_field random.
+/// Models and vectors are on the host; the other arguments are those of make_objective().
+/// \param device that wavefields stream through
+template <class T, int Dim, class Memory>
+Objective<T, Dim, Kokkos::HostSpace> make_streamed_objective(
+    const Instance<Memory>& device, const Grid<Dim>& grid,
+    const wave::Model<T, Dim, Kokkos::HostSpace>& start, const wave::Boundaries<Dim>& faces,
+    const wave::WaveletAt& wavelet, const ObjectiveData<T, Dim, Kokkos::HostSpace>& data,
+    const ObjectiveOptions<Dim>& options) {
+  using Host = Kokkos::HostSpace;
+  const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
+  ObjectiveInput<T, Dim, Host> input{host, grid, start, faces, wavelet, data, options};
+  return Objective<T, Dim, Host>(
+      std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), device));
+}
+
+}  // namespace moho::fwi
+
+#include <moho/fwi/detail/objective_impl.hpp>

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Choices and checks of an Objective before its first shot.
+
+#include <moho/core/copy.hpp>
+#include <moho/core/field.hpp>
+#include <moho/fwi/model_parameters.hpp>
+#include <moho/fwi/shot_evaluator.hpp>
+#include <moho/wave/model_values.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace moho::fwi {
+
+/// Plans an Objective.
+template <class T, int Dim, class Memory>
+class ObjectivePlanner {
+ public:
+  /// \param shots has to outlive the planner
+  explicit ObjectivePlanner(ShotEvaluator<T, Dim, Memory>& shots)
+      : m_shots(shots), m_options(shots.options()) {}
+
+  /// \brief Plans, and leaves the shots in the last band.
+  /// \param bounds of each parameter, from bounds_of()
+  /// \throws InputError, MemoryError
+  ObjectivePlan make(const std::vector<Range>& bounds) {
+    m_plan.bounds = bounds;
+    plan_time_step();
+    m_shots.set_band(m_options.bands.empty() ? 0.0 : m_options.bands.back());
+    take_band();
+    check_velocities();
+    for (const auto& shot : m_shots.given().shots) {
+      m_plan.data_bytes += static_cast<double>(shot.receivers.size()) *
+                           static_cast<double>(m_plan.time.steps + 1) * 2.0 * sizeof(float);
+    }
+    m_shots.plan_memory(m_plan, m_options.source_field);
+    return m_plan;
+  }
+
+ private:
+  using Model = wave::Model<T, Dim, Memory>;
+
+  // Position of vp among the parameters.
+  std::size_t place_of_vp() const {
+    const auto& parameters = m_options.parameters;
+    return static_cast<std::size_t>(std::find(parameters.begin(), parameters.end(), Parameter::vp) -
+                                    parameters.begin());
+  }
+  Range& range_of_vp() { return m_plan.bounds[place_of_vp()]; }
+  // Chosen bounds do not refuse a time step or a grid.
+  bool chosen_bounds() const {
+    const std::size_t vp = place_of_vp();
+    return vp >= m_options.bounds.size() || !m_options.bounds[vp].given();
+  }
+  // Returns a model of the highest or lowest values that bounds allow.
+  Model extreme(bool highest) {
+    Model model = m_shots.start();
+    for (std::size_t u = 0; u < m_options.parameters.size(); ++u) {
+      const Parameter parameter = m_options.parameters[u];
+      if (parameter == Parameter::density || parameter == Parameter::delta) continue;
+      auto field = make_field<T>(m_shots.exec(), m_shots.grid(), to_string(parameter));
+      const Range& range = m_plan.bounds[u];
+      fill(m_shots.exec(), field, static_cast<T>(highest ? range.high : range.low));
+      field_of(model, parameter) = field;
+    }
+    return model;
+  }
+  double max_dt() { return m_shots.limits_of(extreme(true)).largest_dt; }
+
+  // Chooses or checks the time step: stable for all models within the bounds.
+  void plan_time_step() {
+    const Model& data_model = m_shots.given().model;
+    const double data_dt =
+        data_model.vp.data() != nullptr ? m_shots.limits_of(data_model).largest_dt : 0.0;
+    const wave::Limits limits = m_shots.limits_of(m_shots.start());
+    double& dt = m_shots.modelling_options().time.dt;
+    m_plan.max_dt = max_dt();
+    if (chosen_bounds() && dt >= m_plan.max_dt && dt < limits.largest_dt) {
+      range_of_vp().high *= 0.9999 * m_plan.max_dt / dt;
+      m_plan.max_dt = max_dt();
+    }
+    if (data_dt > 0.0) m_plan.max_dt = std::min(m_plan.max_dt, data_dt);
+    if (dt == 0.0) {
+      dt = std::floor(0.9 * m_plan.max_dt * 1e6) * 1e-6;
+      if (!(dt > 0.0)) dt = 0.9 * m_plan.max_dt;
+    } else if (dt >= m_plan.max_dt) {
+      throw InputError(concat(m_options.names("dt"), " is ", dt, " s (allowed: below ",
+                              m_plan.max_dt,
+                              " s, for models up to the bounds): take a smaller one, or lower the "
+                              "greatest value of ",
+                              m_options.names("bounds")));
+    }
+  }
+
+  void take_band() {
+    const wave::ModellingPlan<Dim>& p = m_shots.plan();
+    m_plan.medium = p.medium;
+    m_plan.time = p.time;
+    m_plan.frequency = p.frequency;
+    m_plan.nodes_per_wave = p.nodes_per_wave;
+    m_plan.product_interval = m_shots.product_interval();
+    for (int d = 0; d < Dim; ++d) m_plan.nodes.push_back(p.grid.extents[d]);
+    m_plan.variables = static_cast<double>(m_options.parameters.size()) *
+                       static_cast<double>(m_shots.grid().size());
+  }
+
+  // The grid has to carry the slowest waves within the bounds.
+  void check_velocities() {
+    const wave::ModellingPlan<Dim>& p = m_shots.plan();
+    const Grid<Dim>& grid = m_shots.grid();
+    double spacing = 0.0;
+    for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
+    const double required = p.nodes_per_wave_wanted * p.frequency * spacing;
+    const double slowest = m_shots.limits_of(extreme(false)).least_velocity;
+    if (chosen_bounds() && slowest < required) range_of_vp().low *= 1.0001 * required / slowest;
+    try {
+      wave::check_dispersion(grid, m_shots.limits_of(extreme(false)),
+                             m_shots.modelling_options().order, p.frequency);
+    } catch (const InputError& error) {
+      throw InputError(
+          concat(m_options.names("bounds"), ": with the least velocity, ", error.what()));
+    }
+  }
+
+  ShotEvaluator<T, Dim, Memory>& m_shots;
+  const ObjectiveOptions<Dim>& m_options;
+  ObjectivePlan m_plan;
+};
+
+}  // namespace moho::fwi

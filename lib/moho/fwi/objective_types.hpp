@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Options, plan and values of an Objective.
+
+#include <moho/core/argument_names.hpp>
+#include <moho/core/progress.hpp>
+#include <moho/fwi/extended_image.hpp>
+#include <moho/fwi/misfit.hpp>
+#include <moho/stream/plan.hpp>
+#include <moho/survey/gathers.hpp>
+#include <moho/survey/prepare.hpp>
+#include <moho/wave/media.hpp>
+#include <moho/wave/parameter.hpp>
+#include <moho/wave/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::fwi {
+
+using wave::Parameter;
+
+/// True for vp and density, whose values are positive.
+inline bool is_positive(Parameter parameter) {
+  return parameter == Parameter::vp || parameter == Parameter::density;
+}
+
+/// Variables of an inversion.
+enum class Variables {
+  logarithmic,  ///< ln(m / m_start) of vp and density, differences of epsilon and delta
+  linear        ///< (m - m_start) / mean |m_start| of vp and density, the same differences
+};
+
+/// Methods to have the source wavefield backward in time.
+enum class SourceField {
+  automatic,       ///< boundary_shell if it fits the memory, else replay
+  boundary_shell,  ///< run back from boundary values
+  random,          ///< run back behind random boundaries; nothing is stored
+  stored,          ///< every snapshot is stored
+  replay           ///< recomputed from stored states
+};
+/// "auto", "shell", "random", "stored", "replay".
+const char* to_string(SourceField field);
+
+/// Values between which a parameter may change.
+struct Range {
+  double low = 0.0;   ///< lowest value
+  double high = 0.0;  ///< highest value
+
+  /// False for a range that the objective chooses.
+  bool given() const { return low < high; }
+};
+
+/// Options of make_objective().
+template <int Dim>
+struct ObjectiveOptions {
+  /// Time, time step, order, equations, seed of random boundaries. With dt = 0 the time step is
+  /// chosen such that all models within the bounds are stable.
+  wave::ModellingOptions<Dim> modelling = {};
+
+  MisfitOptions misfit = {};                              ///< measure of residuals
+  OffsetWeights offset_weights = {};                      ///< weights of traces by offset
+  survey::MuteOptions mute = {};                          ///< residuals without weight
+  survey::WaveletZero zero = survey::WaveletZero::start;  ///< time zero of the data
+  bool complete_records = false;  ///< refuse data that end before the modelled time
+
+  /// Parameters that change: vp, and any of density, epsilon and delta that the start has.
+  std::vector<Parameter> parameters = {Parameter::vp};
+  Variables variables = Variables::logarithmic;  ///< of vp and density
+  /// Of each parameter, in their order. Where missing or not given: 20 % beyond the values of the
+  /// start as far as grid and time step allow, for epsilon and delta 0.1 beyond.
+  std::vector<Range> bounds = {};
+  std::vector<unsigned char> mask = {};  ///< by node, 0: constant; empty: all nodes may change
+  std::vector<double> bands = {};        ///< corners of low-passes for set_band(), Hz, ascending
+
+  SourceField source_field = SourceField::automatic;  ///< method
+  std::int64_t product_interval = 0;                  ///< steps between products; 0: by the wavelet
+  int random_width = 60;                 ///< nodes of random boundaries, of source_field random
+  int concurrent_shots = 0;              ///< shots computed concurrently; 0: chosen
+  std::optional<std::size_t> only = {};  ///< the one shot that will be computed; empty: all
+  std::optional<Lags> lags = {};         ///< of an extended image, to be planned for
+
+  int memory_pairs = 5;           ///< of the L-BFGS that uses the gradient, for the memory plan
+  std::size_t memory = 0;         ///< bytes of the host; 0: what is free
+  std::size_t device_memory = 0;  ///< bytes of the device; 0: what is free
+  std::int64_t block = 0;         ///< planes that stream at a time; 0: chosen; else it streams
+  std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen; else it streams
+
+  ArgumentNames names = {};  ///< of arguments in messages
+  Progress progress = {};    ///< called with the part of the evaluation that is done
+  std::function<void(const std::string&)> note = {};  ///< called with notes on the data
+};
+
+/// Choices of an Objective.
+struct ObjectivePlan {
+  wave::Medium medium = wave::Medium::isotropic;  ///< of the start
+  wave::TimePlan time;                            ///< steps
+  double max_dt = 0.0;                            ///< stable with all models within the bounds, s
+  double frequency = 0.0;                         ///< highest one of the last band, Hz
+  double nodes_per_wave = 0.0;        ///< of the shortest wave of the last band in the start
+  std::int64_t product_interval = 0;  ///< steps between products in the last band
+  std::vector<Range> bounds;          ///< of each parameter
+  std::vector<std::int64_t> nodes;    ///< of the grid with layers
+  SourceField source_field = SourceField::boundary_shell;  ///< method
+  double source_bytes = 0.0;                               ///< of the source wavefield
+  double fixed_bytes = 0.0;                                ///< of all other arrays
+  double budget = 0.0;                                     ///< bytes available
+  double data_bytes = 0.0;                                 ///< of all gathers, on the host
+  double lags_bytes = 0.0;                                 ///< of the extended image
+  int concurrent_shots = 1;                                ///< shots computed concurrently
+  double variables = 0.0;                                  ///< number of variables
+  double seconds = 0.0;                                    ///< of an evaluation, estimated
+  std::vector<std::string> stream;  ///< description of the stream; empty: all is in core
+  stream::StreamPlan stream_plan;   ///< of gradients that stream
+};
+
+/// Shots, and the source of their data.
+template <class T, int Dim, class Memory>
+struct ObjectiveData {
+  std::vector<wave::Shot<Dim>> shots;  ///< in the order of the sums
+  /// Reads the gather of a shot; empty: data are modelled with `model`.
+  std::function<survey::ShotGather<Dim>(std::size_t)> read;
+  wave::Model<T, Dim, Memory> model;  ///< that modelled data come from
+};
+
+/// \brief The contribution of one shot to an evaluation, on the host.
+///
+/// It can be added to the objective that computed it, or be sent to another one.
+template <class T>
+struct ShotContribution {
+  std::size_t shot = 0;           ///< position among the shots
+  double misfit = 0.0;            ///< over that of data without a model
+  double points = 0.0;            ///< nodes stepped
+  double forward_seconds = 0.0;   ///< of the forward propagation
+  double backward_seconds = 0.0;  ///< of all other work
+  /// Derivatives by each parameter, then the illumination: each on the nodes of the model.
+  std::vector<T> values;
+};
+
+/// A model at which another process computes contributions.
+template <class T>
+struct EvaluationRequest {
+  double corner = 0.0;     ///< of the low-pass, Hz; 0: all frequencies
+  double data_size = 0.0;  ///< misfit of data without a model; 0: that of the shots loaded
+  std::vector<T> values;   ///< of each parameter on the nodes of the model
+};
+
+/// Sums of an evaluation besides misfit and gradient.
+struct EvaluationReport {
+  double points = 0.0;            ///< nodes stepped
+  double forward_seconds = 0.0;   ///< of forward propagations
+  double backward_seconds = 0.0;  ///< of all other work of the shots
+};
+
+/// Extended image of a model, from all shots.
+template <class T>
+struct ExtendedResult {
+  std::vector<T> values;  ///< lag after lag, each on the nodes of the model
+  double focus = 0.0;     ///< sum of h^2 I^2 over sum of I^2, m^2
+};
+
+}  // namespace moho::fwi

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Data of an inversion: preparation, weights, and the low-pass of a band.
+
+#include <moho/core/error.hpp>
+#include <moho/fwi/misfit.hpp>
+#include <moho/fwi/objective_types.hpp>
+#include <moho/snapshot/strategy.hpp>
+#include <moho/survey/gathers.hpp>
+#include <moho/survey/prepare.hpp>
+#include <moho/wave/plan.hpp>
+#include <moho/wave/wavelet.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace moho::fwi {
+
+/// \brief The observed traces of all shots at the time steps of a run, in a band.
+template <int Dim>
+class ObservedData {
+ public:
+  /// Models the traces of a shot, receivers x (steps + 1).
+  using ModelShot = std::function<std::vector<float>(const wave::Shot<Dim>&)>;
+  /// Reads the gather of a shot.
+  using Read = std::function<survey::ShotGather<Dim>(std::size_t)>;
+
+  /// \param options has to outlive the data
+  explicit ObservedData(const ObjectiveOptions<Dim>& options) : m_options(options) {}
+
+  /// True when the data were loaded.
+  bool loaded() const { return m_loaded; }
+  /// The shots with their live traces.
+  const std::vector<wave::Shot<Dim>>& shots() const { return m_shots; }
+  /// Data of each shot in the band.
+  const std::vector<ObservedShot>& in_band() const { return m_in_band; }
+  /// The misfit of data without a model in the band.
+  double size() const { return m_size; }
+  /// Sets that misfit, where not all shots are loaded.
+  void set_size(double size) { m_size = size; }
+
+  /// \brief Reads data.
+  /// \param shots all of them \param wavelet of the source
+  /// \param plan time steps, and the highest frequency for tapers
+  /// \throws InputError for data that cannot be inverted
+  void read(const std::vector<wave::Shot<Dim>>& shots, const wave::WaveletAt& wavelet,
+            const wave::ModellingPlan<Dim>& plan, const Read& read_shot) {
+    load(shots, plan, [&](std::size_t k, ObservedShot& data, wave::Shot<Dim>& shot) {
+      read_gather(read_shot, k, wavelet, plan, data, shot);
+    });
+  }
+  /// Models data. \param shots all of them \param plan time steps, the highest frequency
+  void model(const std::vector<wave::Shot<Dim>>& shots, const wave::ModellingPlan<Dim>& plan,
+             const ModelShot& model_shot) {
+    load(shots, plan, [&](std::size_t, ObservedShot& data, const wave::Shot<Dim>& shot) {
+      data.samples = model_shot(shot);
+    });
+  }
+
+  /// \brief Applies the low-pass of a band, and weights that end smoothly.
+  /// \param plan of the band \param corner Hz; 0: no low-pass
+  void filter(const wave::ModellingPlan<Dim>& plan, double corner) {
+    m_in_band = m_data;
+    m_size = 0.0;
+    m_highest = snapshot::highest_of_products(plan.wavelet, plan.time.dt);
+    const double end = static_cast<double>(plan.time.steps) * plan.time.dt;
+    for (ObservedShot& shot : m_in_band) {
+      if (shot.samples.empty()) continue;  // not loaded
+      shot.end_taper = std::min(tapered_periods / m_highest, tapered_part * end);
+      if (corner > 0.0) low_pass(shot.samples, shot.count, shot.dt, corner);
+      m_size += misfit_without_model(shot);
+    }
+  }
+
+  /// \brief Returns the misfit of a shot over size(), and its adjoint source.
+  /// \param k the shot \param modelled samples x receivers \param dt s, of modelled samples
+  /// \param product_interval steps between products of the wavefields
+  /// \param adjoint_source samples x receivers: written
+  template <class T>
+  double misfit(std::size_t k, const std::vector<T>& modelled, double dt,
+                std::int64_t product_interval, std::vector<T>& adjoint_source) const {
+    const double f = shot_misfit(m_options.misfit, m_in_band[k], modelled, adjoint_source) / m_size;
+    for (T& value : adjoint_source) value = static_cast<T>(static_cast<double>(value) / m_size);
+    // frequencies that alias in a sum over every few steps add nothing to that over all steps
+    const double stop = 1.0 / (static_cast<double>(product_interval) * dt) - m_highest;
+    remove_aliases(adjoint_source, m_in_band[k].receivers, dt, m_highest,
+                   std::max(stop, 1.25 * m_highest));
+    return f;
+  }
+
+ private:
+  // Length of the taper at the end of records: periods of the highest frequency, at most a part of
+  // the record.
+  static constexpr double tapered_periods = 3.0, tapered_part = 1.0 / 3.0;
+
+  double misfit_without_model(const ObservedShot& shot) const {
+    std::vector<float> zeros(shot.samples.size(), 0.0f), ignored;
+    return shot_misfit(m_options.misfit, shot, zeros, ignored);
+  }
+
+  // Loads the data of each shot by get(k, data, shot); with options.only of that shot alone.
+  template <class Get>
+  void load(const std::vector<wave::Shot<Dim>>& shots, const wave::ModellingPlan<Dim>& plan,
+            const Get& get) {
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      ObservedShot data;
+      wave::Shot<Dim> shot = shots[k];
+      if (m_options.only && k != *m_options.only) {
+        m_shots.push_back(std::move(shot));
+        m_data.push_back(std::move(data));
+        continue;
+      }
+      data.dt = plan.time.dt;
+      data.count = plan.time.steps + 1;
+      data.name = concat("shot ", shot.number);
+      get(k, data, shot);
+      data.receivers = static_cast<std::int64_t>(shot.receivers.size());
+      weigh(shot, plan, data);
+      try {
+        check_observed(data);
+      } catch (const InputError& error) {
+        throw InputError(concat(m_options.names("data"), ": ", error.what()));
+      }
+      m_shots.push_back(std::move(shot));
+      m_data.push_back(std::move(data));
+      if (m_options.progress) {
+        m_options.progress(0.0, concat("data of shot ", k + 1, " of ", shots.size()));
+      }
+    }
+    m_loaded = true;
+  }
+
+  void read_gather(const Read& read_shot, std::size_t k, const wave::WaveletAt& wavelet,
+                   const wave::ModellingPlan<Dim>& plan, ObservedShot& data,
+                   wave::Shot<Dim>& shot) const {
+    const std::string name = m_options.names("data");
+    survey::ShotGather<Dim> gather;
+    try {
+      gather = read_shot(k);
+    } catch (const FileError& error) {
+      throw InputError(concat(name, ": ", error.what()));
+    }
+    if (m_options.note) {
+      for (const std::string& note : gather.notes) m_options.note(concat(gather.name, ": ", note));
+    }
+    if (gather.shot.receivers.empty()) {
+      throw InputError(concat(name, ": ", gather.name,
+                              " has no live trace (allowed: shots with data): leave it out"));
+    }
+    const double dt = plan.time.dt;
+    const double end = gather.t0 + gather.dt * static_cast<double>(gather.count - 1);
+    const double time = dt * static_cast<double>(plan.time.steps);
+    if (end < time - 1.5 * std::max(gather.dt, dt) && m_options.complete_records) {
+      throw InputError(concat(m_options.names("time"), " is ", m_options.modelling.time.time,
+                              " s, and the traces of ", gather.name, " end at ", end,
+                              " s (allowed: no longer than the data): shorten it"));
+    }
+    survey::PrepareOptions options;
+    options.dt = dt;
+    options.samples = plan.time.steps + 1;
+    options.zero = m_options.zero;
+    options.wavelet = survey::wavelet_times(wavelet(dt), dt);
+    survey::PreparedShot<Dim> prepared = survey::prepare(gather, options);
+    data.samples = std::move(prepared.samples);
+    shot = prepared.shot;
+  }
+
+  void weigh(const wave::Shot<Dim>& shot, const wave::ModellingPlan<Dim>& plan,
+             ObservedShot& data) const {
+    const Point<Dim>& source = shot.sources.front();
+    const survey::MuteOptions& mute = m_options.mute;
+    for (const Point<Dim>& receiver : shot.receivers) {
+      double square = 0.0;
+      for (int d = 0; d + 1 < Dim; ++d) {
+        square += (receiver[d] - source[d]) * (receiver[d] - source[d]);
+      }
+      data.weights.push_back(offset_weight(m_options.offset_weights, std::sqrt(square)));
+      if (mute.kind == survey::MuteOptions::Kind::none) continue;
+      const double depth = receiver[Dim - 1] - source[Dim - 1];
+      data.begins.push_back(std::sqrt(square + depth * depth) / mute.velocity +
+                            std::max(mute.delay, 0.0));
+    }
+    data.taper = mute.taper >= 0.0 ? mute.taper : 0.5 / plan.frequency;
+  }
+
+  const ObjectiveOptions<Dim>& m_options;
+  bool m_loaded = false;
+  std::vector<wave::Shot<Dim>> m_shots;         ///< live traces
+  std::vector<ObservedShot> m_data, m_in_band;  ///< all frequencies, and those of the band
+  double m_size = 0.0;                          ///< misfit of data without a model
+  double m_highest = 0.0;                       ///< of the wavelet of the band, Hz
+};
+
+}  // namespace moho::fwi

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Misfits and derivatives of shots over a model: base of the evaluators in core and in a
+/// stream.
+
+#include <moho/core/copy.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/core/space.hpp>
+#include <moho/fwi/gradient.hpp>
+#include <moho/fwi/model_parameters.hpp>
+#include <moho/fwi/objective_types.hpp>
+#include <moho/fwi/observed_data.hpp>
+#include <moho/wave/modelling.hpp>
+#include <moho/wave/locate_overflow.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::fwi {
+
+/// Arguments of make_objective().
+template <class T, int Dim, class Memory>
+struct ObjectiveInput {
+  Instance<Memory> exec;               ///< where models and vectors are
+  Grid<Dim> grid;                      ///< of the model
+  wave::Model<T, Dim, Memory> start;   ///< the model to begin with
+  wave::Boundaries<Dim> faces;         ///< what the faces do
+  wave::WaveletAt wavelet;             ///< of the sources
+  ObjectiveData<T, Dim, Memory> data;  ///< shots and their data
+  ObjectiveOptions<Dim> options;       ///< all else
+};
+
+/// \brief Checks a model: its values, and whether it can be stepped.
+/// \param modelling order and equations
+/// \throws InputError that begins with the parameter
+template <class T, int Dim, class Memory>
+void check_steppable(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                     const wave::Model<T, Dim, Memory>& model,
+                     const wave::ModellingOptions<Dim>& modelling) {
+  wave::check_model<T, Dim, Memory>(exec, grid, model);
+  // checks contrasts of the density
+  wave::limits_of<T, Dim, Memory>(exec, grid, model, modelling.order, modelling.equations,
+                                  modelling.sigma);
+}
+
+/// Returns true for gradients that can stream.
+template <int Dim>
+bool can_stream(const ObjectiveOptions<Dim>& options, wave::Medium medium) {
+  for (const Parameter parameter : options.parameters) {
+    if (parameter == Parameter::epsilon || parameter == Parameter::delta) return false;
+  }
+  return !options.lags && medium != wave::Medium::tti;
+}
+
+/// Returns the parameters besides vp as ShotGradients has them.
+inline Unknowns inverted_parameters(const std::vector<Parameter>& parameters) {
+  Unknowns inverted;
+  for (const Parameter parameter : parameters) {
+    if (parameter == Parameter::density) inverted.density = true;
+    if (parameter == Parameter::epsilon || parameter == Parameter::delta) {
+      inverted.anisotropy = true;
+    }
+  }
+  return inverted;
+}
+
+/// Returns faces behind which the source wavefield can be run back: each absorbing layer becomes a
+/// random boundary of options.random_width nodes; random boundaries stay.
+template <int Dim>
+wave::Boundaries<Dim> random_faces(const ObjectiveOptions<Dim>& options,
+                                   wave::Boundaries<Dim> faces) {
+  for (int d = 0; d < Dim; ++d) {
+    for (wave::Face* face : {&faces.lower[d], &faces.upper[d]}) {
+      if (!face->layered() || face->kind == wave::FaceKind::random) continue;
+      *face = {wave::FaceKind::random, options.random_width};
+    }
+  }
+  return faces;
+}
+
+/// \brief Evaluates shots over one model after the other.
+///
+/// Set a band, load the data once, set a model, then evaluate any shots any number of times. Faces
+/// go by the start in every band, and do not move with the model.
+template <class T, int Dim, class Memory>
+class ShotEvaluator {
+ public:
+  using Model = wave::Model<T, Dim, Memory>;  ///< of models and derivatives
+  /// Called with the contribution of shot k without its values, its derivatives by the parameters,
+  /// and its illumination.
+  using Add =
+      std::function<void(std::size_t k, const ShotContribution<T>&, const Model& derivatives,
+                         const Field<T, Dim, Memory>& illumination)>;
+  /// Called for each shot in their order: true if it is to be evaluated. Empty: all are.
+  using Claim = std::function<bool(std::size_t k)>;
+
+  explicit ShotEvaluator(ObjectiveInput<T, Dim, Memory> input)
+      : m_input(std::move(input)),
+        m_exec(m_input.exec),
+        m_grid(m_input.grid),
+        m_options(m_input.options),
+        m_start(m_input.start),
+        m_modelling(m_options.modelling),
+        m_inverted(inverted_parameters(m_options.parameters)),
+        m_data(m_options) {
+    if (m_input.data.shots.empty()) throw InputError("data: it has no shot (allowed: 1 or more)");
+    if (!m_input.data.read && m_input.data.model.vp.data() == nullptr) {
+      throw InputError("data: it has neither gathers nor a model (allowed: one of them)");
+    }
+    m_needs_taper = m_inverted.anisotropy && !m_modelling.source_taper;
+    m_modelling.memory = std::size_t{1} << 62;  // checked with all other arrays of an inversion
+    m_modelling.time.snapshot_every = 0.0;
+    for (const auto& shot : m_input.data.shots) {
+      m_modelling.receivers =
+          std::max(m_modelling.receivers, static_cast<std::int64_t>(shot.receivers.size()));
+      m_modelling.sources.insert(m_modelling.sources.end(), shot.sources.begin(),
+                                 shot.sources.end());
+    }
+    with_memory_advice(
+        [&] { check_steppable<T, Dim, Memory>(m_exec, m_grid, m_start, m_modelling); });
+  }
+  ShotEvaluator(const ShotEvaluator&) = delete;
+  ShotEvaluator& operator=(const ShotEvaluator&) = delete;
+  virtual ~ShotEvaluator() = default;
+
+  /// Where models and vectors are.
+  const Instance<Memory>& exec() const { return m_exec; }
+  /// Of the model.
+  const Grid<Dim>& grid() const { return m_grid; }
+  /// As they were given.
+  const ObjectiveOptions<Dim>& options() const { return m_options; }
+  /// Shots and data as they were given.
+  const ObjectiveData<T, Dim, Memory>& given() const { return m_input.data; }
+  /// How shots are modelled; the plan chooses dt.
+  wave::ModellingOptions<Dim>& modelling_options() { return m_modelling; }
+  /// The model to begin with.
+  const Model& start() const { return m_start; }
+  /// Data in the band.
+  ObservedData<Dim>& data() { return m_data; }
+  /// Data in the band.
+  const ObservedData<Dim>& data() const { return m_data; }
+  /// Choices of the band.
+  const wave::ModellingPlan<Dim>& plan() const { return m_plan; }
+
+  /// Returns the stable time step, and velocities, of a model.
+  wave::Limits limits_of(const Model& model) const {
+    return wave::limits_of<T, Dim, Memory>(m_exec, m_grid, model, m_modelling.order,
+                                           m_modelling.equations, m_modelling.sigma);
+  }
+  /// Throws InputError for contrasts of an updated density that cannot be stepped, with both nodes.
+  void check_updated_density(const Model& model) const {
+    try {
+      limits_of(model);
+    } catch (const InputError& error) {
+      throw InputError(concat(m_options.names("bounds"),
+                              ": the inversion has reached a model that cannot be stepped: ",
+                              error.what(), ", or narrow ", m_options.names("bounds of density")));
+    }
+  }
+
+  /// Loads the data at the time steps of the present band.
+  void load_data() {
+    if (m_input.data.read) {
+      m_data.read(m_input.data.shots, m_input.wavelet, m_plan, m_input.data.read);
+    } else {
+      model_data();
+    }
+    m_input.data.model = {};
+  }
+  /// Applies the low-pass of the band to the data.
+  void filter_data(double corner) { m_data.filter(m_plan, corner); }
+
+  /// True if gradients stream through a device.
+  virtual bool streamed() const = 0;
+  /// Prepares shots over the start in a band; data are filtered. \param corner Hz; 0: none
+  virtual void set_band(double corner) = 0;
+  /// Steps from one product of the wavefields to the next.
+  virtual std::int64_t product_interval() const = 0;
+  /// \brief Chooses how the source wavefield is kept and how many shots are concurrent, and fills
+  /// in the memory and the time of the plan.
+  /// \throws InputError where memory does not suffice
+  virtual void plan_memory(ObjectivePlan& plan, SourceField requested) = 0;
+  /// Returns the traces of a shot over a model, receivers x (steps + 1).
+  virtual std::vector<float> model_shot(const Model& model, const wave::Shot<Dim>& shot) = 0;
+  /// \brief Evaluates shots over a model, in their order; several of them concurrently.
+  /// \param model behind the faces of the start; its fields must not change until the next one
+  /// \param changed true unless the last call had the same values
+  virtual void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) = 0;
+  /// Returns the extended image of a model. \throws InputError if gradients stream
+  virtual ExtendedResult<T> extended_image(const Model& model, const Lags& lags) = 0;
+
+ protected:
+  // Models the data.
+  virtual void model_data() = 0;
+
+  // The wavelet in a band, as long as the run: the filter rings.
+  wave::WaveletAt wavelet_in_band(double corner) const {
+    const double time = m_modelling.time.time;
+    const wave::WaveletAt given = m_input.wavelet;
+    if (corner == 0.0) return given;
+    return [=](double dt) {
+      std::vector<double> samples = given(dt);
+      const auto count = static_cast<std::size_t>(std::ceil(time / dt)) + 2;
+      if (samples.size() < count) samples.resize(count, 0.0);
+      low_pass(samples, static_cast<std::int64_t>(samples.size()), dt, corner);
+      return samples;
+    };
+  }
+  // Options of shots over a model.
+  wave::ModellingOptions<Dim> options_for(const Model& model,
+                                          const wave::WaveletAt& wavelet) const {
+    wave::ModellingOptions<Dim> options = m_modelling;
+    if (m_needs_taper) {
+      // a start without anisotropy would have no taper, and get one later
+      const wave::ModellingPlan<Dim> p = wave::plan_modelling<T, Dim, Memory>(
+          m_exec, m_grid, model, m_input.faces, wavelet, options);
+      options.source_taper = 2.0 * p.limits.greatest_velocity / p.frequency;
+    }
+    return options;
+  }
+  // Steps between products of shots with a plan.
+  std::int64_t interval_of(const wave::ModellingPlan<Dim>& p) const {
+    const std::int64_t rule =
+        std::max<std::int64_t>(snapshot::snapshot_interval(p.wavelet, p.time.dt) / 2, 1);
+    const std::int64_t given = m_options.product_interval;
+    return std::min(given > 0 ? given : rule, p.time.steps);
+  }
+  // The model whose faces the shots of modelled data have: those of the start if it is of the same
+  // medium, as layers go by its velocities.
+  const Model& model_of_faces() const {
+    return m_input.data.model.medium() == m_start.medium() ? m_start : m_input.data.model;
+  }
+  // The misfit of a shot, with series in the memory of an instance.
+  template <class Space>
+  ShotMisfit<T, Space> misfit_of(const Instance<Space>& exec, std::size_t k) const {
+    return [this, exec, k](const wave::PointSeries<const T, Space>& modelled,
+                           const wave::PointSeries<T, Space>& derivative) {
+      const std::vector<T> rows = download(exec, modelled);
+      std::vector<T> source;
+      const double f = m_data.misfit(k, rows, m_plan.time.dt, interval_of(m_plan), source);
+      copy(exec, wave::Storage<T, Space>(derivative.data(), source.size()),
+           HostElements<const T>(source.data(), source.size()));
+      exec.fence();
+      return f;
+    };
+  }
+  // Random boundaries of a shot: the same in every evaluation.
+  wave::RandomLayerOptions random_of(const wave::Shot<Dim>& shot) const {
+    wave::RandomLayerOptions random = m_plan.random;
+    random.seed = m_modelling.seed + static_cast<std::uint64_t>(shot.number);
+    return random;
+  }
+  // Reports the progress of shot k: propagation 0 forward, 1 the source wavefield alone, 2 back.
+  void report_progress(std::size_t k, int propagation, const wave::ShotProgress& now) const {
+    const double part =
+        static_cast<double>(now.step) / std::max<double>(1.0, static_cast<double>(now.steps));
+    const double done = propagation == 0   ? 0.3 * part
+                        : propagation == 1 ? 0.3 + 0.2 * part
+                                           : 0.5 + 0.5 * part;
+    const std::size_t shots = m_data.shots().size();
+    m_options.progress((static_cast<double>(k) + done) / static_cast<double>(shots),
+                       concat("shot ", k + 1, " of ", shots));
+  }
+  // Calls a function and prefixes its errors with the name of the shot.
+  template <class Function>
+  void with_shot(std::size_t k, const Function& function) const {
+    try {
+      function();
+    } catch (const InputError&) {
+      throw;
+    } catch (const MemoryError&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(concat("shot ", m_data.shots()[k].number, ": ", error.what()));
+    }
+  }
+  // For each claimed shot k: compute(k, contribution), then take(k, contribution).
+  template <class Compute, class Take>
+  void each_shot(const Claim& claim, const Compute& compute, const Take& take) const {
+    for (std::size_t k = 0; k < m_data.shots().size(); ++k) {
+      if (claim && !claim(k)) continue;
+      ShotContribution<T> contribution;
+      contribution.shot = k;
+      with_shot(k, [&] { compute(k, contribution); });
+      take(k, contribution);
+    }
+  }
+  // Changes of the scheme that avoid an overflow.
+  std::string overflow_advice() const { return m_options.names(wave::overflow_advice); }
+  // Calls a function, whose errors of memory get advice.
+  template <class Function>
+  void with_memory_advice(const Function& function) const {
+    try {
+      function();
+    } catch (const MemoryError& error) {
+      std::string text = error.what();
+      const std::string name = m_options.names("device_memory");
+      if (text.rfind("a device memory", 0) == 0) throw MemoryError(concat(name, ": ", text));
+      const std::string requested = ", as asked";
+      const auto at = text.find(requested);
+      if (at != std::string::npos) {
+        text.replace(at, requested.size(), concat(", the ", name, " given"));
+      }
+      throw MemoryError(text + streaming_advice());
+    }
+  }
+  // Advice for a gradient that does not fit a device; empty if it cannot stream, or does already.
+  std::string streaming_advice() const {
+    const bool limited = !is_host_memory<Memory> || m_options.device_memory > 0;
+    if (m_options.source_field == SourceField::random || !limited ||
+        !can_stream(m_options, m_start.medium())) {
+      return {};
+    }
+    return concat(", or ", m_options.names("source_field random"),
+                  ", whose gradients stream planes of the model through ",
+                  m_options.names("device_memory"));
+  }
+
+  ObjectiveInput<T, Dim, Memory> m_input;
+  const Instance<Memory>& m_exec;
+  const Grid<Dim>& m_grid;
+  const ObjectiveOptions<Dim>& m_options;
+  const Model& m_start;
+  wave::ModellingOptions<Dim> m_modelling;
+  Unknowns m_inverted;
+  ObservedData<Dim> m_data;
+  wave::ModellingPlan<Dim> m_plan;  ///< of the present band
+
+ private:
+  bool m_needs_taper = false;
+};
+
+}  // namespace moho::fwi
