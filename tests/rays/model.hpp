@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Models for the tests of the ray module, and copies of them to a space and back.
+/// \brief Models for the tests of the ray module, and copies to and from a space.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace moho::testing {
 
 using Kokkos::HostSpace;
 
-/// The instance of the sequential reference.
+/// Returns the instance of the sequential reference.
 inline Instance<HostSpace> host() { return Kokkos::DefaultHostExecutionSpace(); }
 
 inline constexpr rays::Star all_stars[] = {rays::Star::coprime, rays::Star::full};
@@ -57,7 +57,7 @@ Point<Dim> all_ones() {
   return p;
 }
 
-/// velocity(node) at every node.
+/// Returns the model with velocity(node) at every node.
 template <int Dim, class Velocity>
 Model<Dim> make_model(const Grid<Dim>& grid, const Velocity& velocity) {
   Model<Dim> model{grid, {}};
@@ -72,7 +72,7 @@ Model<Dim> constant_model(const Index<Dim>& extents, double velocity,
   return make_model(Grid<Dim>{extents, spacing, origin}, [&](const auto&) { return velocity; });
 }
 
-/// An independent random velocity at every node, from 1 to `contrast`, uniform in the logarithm.
+/// Returns a model of independent random velocities from 1 to `contrast`, uniform in the logarithm.
 template <int Dim>
 Model<Dim> rough_model(const Index<Dim>& extents, double contrast, unsigned seed,
                        const Point<Dim>& spacing = all_ones<Dim>(), const Point<Dim>& origin = {}) {
@@ -82,7 +82,7 @@ Model<Dim> rough_model(const Index<Dim>& extents, double contrast, unsigned seed
   });
 }
 
-/// Positions anywhere in the model; the first is a node.
+/// Returns random positions in the model; the first is a node.
 template <int Dim>
 Points<Dim> random_points(const Grid<Dim>& grid, int count, unsigned seed) {
   std::mt19937 random(seed);
@@ -100,7 +100,7 @@ Points<Dim> random_points(const Grid<Dim>& grid, int count, unsigned seed) {
   return points;
 }
 
-/// A host array in a view without gaps on a space.
+/// Copies a host array to a contiguous view on a space.
 template <class Memory, class ViewType, class Value>
 void to_space(const Instance<Memory>& exec, const ViewType& view,
               const std::vector<Value>& values) {
@@ -125,7 +125,7 @@ rays::GridGraph<T, Dim, Memory> make_graph(const Instance<Memory>& exec, const M
   return rays::GridGraph<T, Dim, Memory>(exec, model.grid, velocity_field<T>(exec, model), options);
 }
 
-/// What trace() and ray_paths() give, on the host.
+/// The results of trace() and ray_paths() on the host.
 template <class T, int Dim>
 struct Solution {
   std::vector<T> times;
@@ -150,7 +150,7 @@ Solution<T, Dim> solve(const InstanceOf<Memory>& exec, const rays::GridGraph<T, 
   return solution;
 }
 
-/// Dijkstra's algorithm on the host.
+/// Runs Dijkstra's algorithm on the host.
 template <class T, int Dim>
 Solution<T, Dim> reference(const Model<Dim>& model, rays::GraphOptions options,
                            const Points<Dim>& sources) {
@@ -161,7 +161,7 @@ Solution<T, Dim> reference(const Model<Dim>& model, rays::GraphOptions options,
   return solve(host(), make_graph<T>(host(), model, options), sources, trace);
 }
 
-/// The largest |a - b| / b; infinite where one is finite and the other is not, or one is NaN.
+/// Returns the largest |a - b| / b. It is infinite if one of a, b is NaN or only one is finite.
 template <class T>
 double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
@@ -176,7 +176,8 @@ double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
   return largest;
 }
 
-/// A budget, in words a vertex of the padded grid, for two or three sources at a time on the fly.
+/// Returns a budget for two or three sources at a time with weights on the fly. The unit is words
+/// per vertex of the padded grid.
 inline int words_for_few_sources(rays::Method method) {
   switch (method) {
     case rays::Method::active_tiles:
@@ -215,7 +216,7 @@ void expect_dijkstra(const Instance<Memory>& exec, const Model<Dim>& model,
   }
 }
 
-// model.cpp compiles all of these once.
+// model.cpp instantiates all of these templates.
 #define MOHO_RAYS_TEST_MODEL(prefix, T, Dim, Memory)                                       \
   prefix Field<T, Dim, Memory> velocity_field<T, Dim, Memory>(const Instance<Memory>&,     \
                                                               const Model<Dim>&);          \

@@ -12,7 +12,7 @@
 
 namespace moho::testing {
 
-/// Adaptive Simpson's rule.
+/// Computes one interval of adaptive Simpson quadrature.
 template <class Function>
 long double integrate(const Function& f, long double a, long double b, long double fa,
                       long double fm, long double fb, int depth) {
@@ -26,18 +26,18 @@ long double integrate(const Function& f, long double a, long double b, long doub
   return integrate(f, a, m, fa, fl, fm, depth - 1) + integrate(f, m, b, fm, fr, fb, depth - 1);
 }
 
-/// The integral of f from a to b.
+/// Returns the integral of f from a to b.
 template <class Function>
 long double integrate(const Function& f, long double a, long double b) {
   long double sum = 0;
-  for (int i = 0; i < 4; ++i) {  // so that the estimate is right for symmetric functions, too
+  for (int i = 0; i < 4; ++i) {  // so that the estimate also holds for symmetric functions
     const long double low = a + (b - a) * i / 4, high = a + (b - a) * (i + 1) / 4;
     sum += integrate(f, low, high, f(low), f(0.5L * (low + high)), f(high), 40);
   }
   return sum;
 }
 
-/// The multilinear interpolant of node values at a position in index space.
+/// Returns the multilinear interpolant of node values at a position in index space.
 template <int Dim, class Value>
 long double brute_interpolant(const long double (&x)[Dim], const Index<Dim>& extents,
                               const Value& value) {
@@ -57,7 +57,7 @@ long double brute_interpolant(const long double (&x)[Dim], const Index<Dim>& ext
   return sum;
 }
 
-/// The mean slowness from p to q by the definition of the rule.
+/// Returns the mean slowness from p to q by the definition of the rule.
 template <int Dim, class Value>
 long double brute_mean_slowness(rays::WeightRule rule, int radius, const Point<Dim>& p,
                                 const Point<Dim>& q, const Index<Dim>& extents,
@@ -81,7 +81,7 @@ long double brute_mean_slowness(rays::WeightRule rule, int radius, const Point<D
     }
     return sum;
   }
-  // every parameter at which a coordinate is whole
+  // every parameter at which a coordinate is an integer
   std::vector<long double> cuts{0, 1};
   for (int d = 0; d < Dim; ++d) {
     if (p[d] == q[d]) continue;
@@ -100,7 +100,7 @@ long double brute_mean_slowness(rays::WeightRule rule, int radius, const Point<D
     } else if (rule == rays::WeightRule::velocity) {
       sum += integrate([&](long double t) { return 1 / interpolant(t); }, a, b);
     } else {
-      // the mean over all cells that hold the middle of the piece, inside or on their border
+      // mean over all cells that contain the piece's midpoint, inside or on their border
       long double cells = 0, slowness = 0;
       std::int64_t count = 1;
       for (int d = 0; d < Dim; ++d) count *= extents[d] - 1;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: plain
 //
-// Models whose traveltimes and rays are known: constant velocity, a linear gradient, a line of
-// nodes.
+// Models with known traveltimes and rays: constant velocity, a linear gradient, a line of nodes.
 
 #include "rays/model.hpp"
 
@@ -24,7 +23,7 @@ double distance(const Point<Dim>& a, const Point<Dim>& b) {
   return std::sqrt(square);
 }
 
-// The worst relative error over all nodes of a constant model, source in a corner.
+// Returns the largest relative error over all nodes of a constant model, source in a corner.
 template <class T, int Dim, class Memory>
 double worst_direction(const Instance<Memory>& exec, int radius, Star star, std::int64_t nodes) {
   Index<Dim> extents;
@@ -39,7 +38,7 @@ double worst_direction(const Instance<Memory>& exec, int radius, Star star, std:
     const double exact = distance<Dim>(model.grid.position(model.grid.node(i)), {}) / 2.0;
     const double error =
         static_cast<double>(found.times[static_cast<std::size_t>(i)]) / exact - 1.0;
-    EXPECT_GE(error, -same<T>);  // no path is shorter than the straight one
+    EXPECT_GE(error, -same<T>);  // no path is shorter than the straight line
     worst = std::max(worst, error);
   }
   return worst;
@@ -49,8 +48,8 @@ template <class C>
 class ConstantModel : public ::testing::Test {};
 TYPED_TEST_SUITE(ConstantModel, TestCases, CaseName);
 
-// Between (r, 0) and (r, 1) the traveltime is that of the two edges; half way between their
-// directions it is 1 / cos of half their angle too long.
+// Between (r, 0) and (r, 1) the shortest path has edges of both directions. Along the bisector its
+// relative length is 1 / cos of half the angle between them.
 template <class T, class Memory>
 void worst_direction_is_the_bound2d(const Instance<Memory>& exec) {
   for (int r = 1; r <= 8; ++r) {
@@ -62,7 +61,7 @@ void worst_direction_is_the_bound2d(const Instance<Memory>& exec) {
       EXPECT_GE(worst, 0.97 * bound) << "radius " << r;
     }
   }
-  // the numbers that the theory page quotes
+  // numbers quoted on the theory page
   EXPECT_NEAR(moho::rays::angular_error_bound(1), 0.082, 0.0005);
   EXPECT_NEAR(moho::rays::angular_error_bound(3), 0.0131, 0.0001);
   EXPECT_NEAR(moho::rays::angular_error_bound(6), 0.0034, 0.0001);
@@ -72,8 +71,8 @@ TYPED_TEST(ConstantModel, WorstDirectionIsTheBound2D) {
 }
 
 // Among the directions of (r, 0, 0), (r, 1, 0) and (r, 1, 1) the traveltime is a linear function c
-// . x, with c_x = 1, c_y = sqrt(r^2 + 1) - r, c_z = sqrt(r^2 + 2) - sqrt(r^2 + 1): the worst error
-// is |c| - 1.
+// . x. Its coefficients are c_x = 1, c_y = sqrt(r^2 + 1) - r, c_z = sqrt(r^2 + 2) - sqrt(r^2 + 1).
+// The largest error is |c| - 1.
 template <class T, class Memory>
 void worst_direction_is_the_bound3d(const Instance<Memory>& exec) {
   const double published[] = {0.128, 0.0, 0.0248, 0.0};
@@ -93,7 +92,7 @@ TYPED_TEST(ConstantModel, WorstDirectionIsTheBound3D) {
   worst_direction_is_the_bound3d<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Straight along an edge's direction there is no error, whatever the spacing.
+// Along the direction of an edge the error is zero for any spacing.
 template <class T, class Memory>
 void exact_along_the_directions_of_the_star(const Instance<Memory>& exec) {
   const auto model = constant_model<2>({49, 41}, 3.0, {12.5, 4.0}, {100.0, -7.0});
@@ -119,14 +118,14 @@ TYPED_TEST(ConstantModel, ExactAlongTheDirectionsOfTheStar) {
   exact_along_the_directions_of_the_star<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// A source between nodes reaches the nodes within the radius along straight lines.
+// A source between nodes is joined to the nodes within the radius by straight lines.
 template <class T, class Memory>
 void exact_near_a_source_between_nodes(const Instance<Memory>& exec) {
   const auto model = constant_model<3>({9, 9, 9}, 3.0, {2.0, 4.0, 3.0});
   GraphOptions options;
   options.radius = 2;
   const auto graph = make_graph<T>(exec, model, options);
-  const Point<3> source{8.8, 15.1, 12.0};  // in index space 4.4, 3.775, 4
+  const Point<3> source{8.8, 15.1, 12.0};  // index space: 4.4, 3.775, 4
   const auto found = solve(exec, graph, {source});
   int near = 0;
   for (std::int64_t i = 0; i < model.grid.size(); ++i) {
@@ -185,7 +184,7 @@ TYPED_TEST_SUITE(GradientModel, TestSpaces, SpaceName);
 
 constexpr double v0 = 1500.0, g = 0.6, spacing = 20.0;
 
-// Rays in v0 + g z are arcs around a centre at depth -v0 / g.
+// Circular rays in v0 + g z; their centres are at depth -v0 / g.
 struct Arc {
   double centre_x, radius, deepest;
   Arc(const Point<2>& a, const Point<2>& b) {
@@ -208,8 +207,8 @@ Model<2> gradient(const Index<2>& extents) {
   });
 }
 
-// The graph follows an arc by edges whose directions err as in a constant model; the interpolant
-// adds (g h / v)^2 / 8 for slowness, the shape of the arc within an edge something of that order
+// The graph follows an arc by edges with the angular error of a constant model. The interpolant
+// adds (g h / v)^2 / 8 for slowness. The curvature of the arc within an edge adds about that term
 // times r^2.
 template <class Memory>
 void times_are_those_of_circular_rays(const Instance<Memory>& exec) {
@@ -252,9 +251,9 @@ TYPED_TEST(GradientModel, TimesAreThoseOfCircularRays) {
   times_are_those_of_circular_rays(TypeParam::exec());
 }
 
-// Between the two best directions of a star (apart by atan(1/r)) paths of the same length fill a
-// parallelogram; half of its height bounds the distance to the true ray where that is nearly
-// straight.
+// Between the two best directions of a star (atan(1/r) apart) paths of equal length fill a
+// parallelogram. Where the true ray is nearly straight, half of its height bounds the distance to
+// the ray.
 template <class Memory>
 void rays_are_near_circular_arcs(const Instance<Memory>& exec) {
   const auto model = gradient({181, 61});

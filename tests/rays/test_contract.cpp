@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Labels, instances and fences of rays.
+// Kernel labels, instances and fences of rays.
 
 #include "events.hpp"
 #include "rays/model.hpp"
@@ -34,7 +34,7 @@ void hold_every_method(const Instance<Memory>& exec, const Model<Dim>& model) {
   std::int64_t kernels = 0;
   for (const auto rule : all_rules) {
     for (const auto storage : both_storages) {
-      // weights of other rules take long where they are computed at every use
+      // weights of the other rules are slow if computed at every use
       if (storage == WeightStorage::on_the_fly && rule != moho::rays::WeightRule::slowness)
         continue;
       GraphOptions options;

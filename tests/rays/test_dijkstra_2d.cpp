@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Every method, on every space, gives the traveltimes of Dijkstra's algorithm: two dimensions.
+// Every method on every space gives the traveltimes of Dijkstra's algorithm, in 2D.
 
 #include "rays/model.hpp"
 
@@ -18,7 +18,7 @@ template <class C>
 class Dijkstra2D : public ::testing::Test {};
 TYPED_TEST_SUITE(Dijkstra2D, TestCases, CaseName);
 
-// Several tiles along both axes on every space, the last ones not full.
+// Several tiles along both axes on every space; the last tiles are partly filled.
 MEMORY_TEST(Dijkstra2D, EveryRadiusAndStar) {
   const auto model = rough_model<2>({45, 71}, 6.0, 1, {10.0, 7.0}, {-50.0, 300.0});
   const auto sources = random_points(model.grid, 2, 2);
@@ -58,7 +58,7 @@ MEMORY_TEST(Dijkstra2D, EveryRule) {
   }
 }
 
-// With few sweeps a visit, tiles are left unfinished and put on the list again.
+// With few sweeps per visit, unfinished tiles return to the list.
 MEMORY_TEST(Dijkstra2D, AnyNumberOfSweepsAVisit) {
   const auto model = rough_model<2>({70, 66}, 50.0, 7);
   const auto sources = random_points(model.grid, 1, 8);
@@ -79,7 +79,7 @@ MEMORY_TEST(Dijkstra2D, AnyNumberOfSweepsAVisit) {
   }
 }
 
-// The reference itself on each host space, without the table of weights by vertex.
+// The reference on each host space, without the table of weights by vertex.
 MEMORY_TEST(Dijkstra2D, ReferenceWithLittleMemory) {
   if constexpr (moho::is_host_memory<Memory>) {
     const auto model = rough_model<2>({40, 33}, 4.0, 9);

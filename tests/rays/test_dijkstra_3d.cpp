@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 12, threads 2
 //
-// Every method, on every space, gives the traveltimes of Dijkstra's algorithm: three dimensions.
+// Every method on every space gives the traveltimes of Dijkstra's algorithm, in 3D.
 
 #include "rays/model.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Input that is refused, and the messages.
+// Refused input, and the messages.
 
 #include "rays/model.hpp"
 
@@ -22,7 +22,7 @@ using moho::rays::TraceOptions;
 using moho::rays::WeightStorage;
 using ::testing::HasSubstr;
 
-// The message of the expected exception; a failure if there is none or it is another one.
+// Returns the message of the expected exception; fails if no exception or another one is thrown.
 template <class Exception, class Function>
 std::string message(const Function& function) {
   try {
@@ -54,13 +54,13 @@ void velocity_must_be_positive_and_finite(const Instance<Memory>& exec) {
   for (const auto& [value, text] : bad) {
     auto flat = constant_model<2>({5, 7}, 1500.0, {10.0, 20.0}, {100.0, -50.0});
     flat.velocity[3 * 7 + 4] = value;
-    flat.velocity[4 * 7 + 6] = -1.0;  // the first one is named
+    flat.velocity[4 * 7 + 6] = -1.0;  // the message names the first one
     expect_parts(message<InputError>([&] { make_graph<T>(exec, flat, {}); }),
                  {"velocity: ", text, "at node (3, 4)", "position (130, 30)", "positive finite"});
     GraphOptions options;
     options.radius = 2;
     auto solid = constant_model<3>({3, 4, 5}, 1500.0, {10.0, 20.0, 5.0});
-    solid.velocity[(2 * 4 + 3) * 5 + 4] = value;  // the very last
+    solid.velocity[(2 * 4 + 3) * 5 + 4] = value;  // last node
     expect_parts(message<InputError>([&] { make_graph<T>(exec, solid, options); }),
                  {"velocity: ", text, "at node (2, 3, 4)", "position (20, 60, 20)"});
   }
@@ -69,7 +69,7 @@ TYPED_TEST(Input, VelocityMustBePositiveAndFinite) {
   velocity_must_be_positive_and_finite<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// So small that its reciprocal, the slowness, overflows.
+// A velocity so small that its reciprocal, the slowness, overflows.
 template <class T, class Memory>
 void slowness_must_be_finite(const Instance<Memory>& exec) {
   auto model = constant_model<2>({5, 7}, 1500.0);
@@ -145,7 +145,7 @@ void shapes(const Instance<Memory>& exec) {
 }
 TYPED_TEST(Input, Shapes) { shapes<typename TypeParam::Scalar>(TypeParam::exec()); }
 
-// A part of a larger view: its rows are not one after the other.
+// Parts of larger views have gaps between rows.
 template <class T, class Memory>
 void views_with_gaps(const Instance<Memory>& exec) {
   const auto model = constant_model<2>({5, 7}, 1.0);
@@ -156,7 +156,7 @@ void views_with_gaps(const Instance<Memory>& exec) {
   expect_parts(
       message<InputError>([&] { GridGraph<T, 2, Memory>(exec, model.grid, part, GraphOptions{}); }),
       {"velocity: ", "part of a larger view", "gaps"});
-  // whole rows of a larger view are contiguous, and accepted
+  // complete rows of a larger view are contiguous and accepted
   const auto tall = velocity_field<T>(exec, constant_model<2>({8, 7}, 1.0));
   const moho::Field<T, 2, Memory> rows = Kokkos::subview(tall, std::make_pair(2, 7), Kokkos::ALL);
   EXPECT_NO_THROW((GridGraph<T, 2, Memory>(exec, model.grid, rows, GraphOptions{})));
@@ -232,11 +232,11 @@ void memory_budget_too_small(const Instance<Memory>& exec) {
   const std::size_t places = static_cast<std::size_t>(roomy.data().grid.size);
 
   options.storage = WeightStorage::stored;
-  options.memory_budget = places * sizeof(T) * 40;  // the table has 48 words a vertex
+  options.memory_budget = places * sizeof(T) * 40;  // the table needs 48 words per vertex
   expect_parts(message<MemoryError>([&] { make_graph<T>(exec, model, options); }),
                {"memory: the table of edge weights needs ", "the memory budget", "on the fly"});
 
-  // enough for the default method, not for methods with more arrays
+  // enough for the default method, too small for methods with more arrays
   options.storage = WeightStorage::on_the_fly;
   options.memory_budget = places * sizeof(T) * 3;
   const auto graph = make_graph<T>(exec, model, options);
@@ -254,15 +254,15 @@ TYPED_TEST(Input, MemoryBudgetTooSmall) {
   memory_budget_too_small<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Without a budget the free memory is the limit; nothing is allocated before the check.
+// Without a budget the limit is the free memory. The check precedes all allocations.
 template <class T, class Memory>
 void more_memory_than_there_is(const Instance<Memory>& exec) {
-  const std::int64_t side = 200000;  // 40 thousand million nodes
+  const std::int64_t side = 200000;  // 40 billion (4e10) nodes
   const Grid<2> grid{{side, side}, {1.0, 1.0}, {}};
   if (moho::available_memory(exec) > 8 * static_cast<std::size_t>(side) * side) {
     GTEST_SKIP() << "this machine has room for it";
   }
-  // the check of the shape comes first, and such a field cannot be made
+  // the shape is checked first, because a field of this shape cannot be allocated
   const moho::Field<T, 2, Memory> small("small", 2, 2);
   EXPECT_THROW((GridGraph<T, 2, Memory>(exec, grid, small, GraphOptions{})), InputError);
 }

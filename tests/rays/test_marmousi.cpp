@@ -37,7 +37,7 @@ void active_tiles_give_dijkstras_traveltimes(const Instance<Memory>& exec) {
   EXPECT_LE(largest_difference(found.times, expected.times), same<T>);
   for (std::size_t ray = 0; ray < found.paths.traveltime.size(); ++ray) {
     EXPECT_GT(found.paths.first[ray + 1] - found.paths.first[ray], 10);
-    // between the slowest and the quickest straight way of the model's velocities
+    // between the straight traveltimes of the model's lowest and highest velocity
     const auto [low, high] = std::minmax_element(model.velocity.begin(), model.velocity.end());
     const auto& from = found.paths.points[static_cast<std::size_t>(found.paths.first[ray])];
     const auto& to = found.paths.points[static_cast<std::size_t>(found.paths.first[ray + 1] - 1)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Predecessors and the rays made of them.
+// Predecessors, and the rays made from them.
 
 #include "rays/model.hpp"
 
@@ -24,8 +24,7 @@ template <class C>
 class Paths : public ::testing::Test {};
 TYPED_TEST_SUITE(Paths, TestCases, CaseName);
 
-// The straight traveltime between two positions in index space, with the model rounded as on the
-// space.
+// Returns the straight traveltime between positions in index space; values as rounded on the space.
 template <class T, int Dim>
 double straight(const Model<Dim>& model, const GraphOptions& options, const Point<Dim>& p,
                 const Point<Dim>& q) {
@@ -48,8 +47,8 @@ Point<Dim> as_point(const Index<Dim>& node) {
   return p;
 }
 
-// Walks the chain of every vertex to its end. Weights add up to the traveltime, first along the one
-// edge, then along the whole chain.
+// Follows the chain of every vertex to its end. The traveltime is the sum of weights, for the first
+// edge and for the complete chain.
 template <class T, int Dim, class Memory>
 void expect_chains(const Instance<Memory>& exec, const Model<Dim>& model,
                    const GraphOptions& options, const Points<Dim>& sources, Method method) {
@@ -92,7 +91,7 @@ void expect_chains(const Instance<Memory>& exec, const Model<Dim>& model,
       }
       endless += steps > size;
       foreign += predecessors[at] != from_source;
-      // joined to the source: itself if that is a node, else within the radius
+      // joined to the source: its node, or a node within the radius
       const Point<Dim> end = as_point<Dim>(node);
       bool source_on_node = true, joined = true, same_node = true;
       for (int d = 0; d < Dim; ++d) {
@@ -159,7 +158,7 @@ TYPED_TEST(Paths, EveryChainEndsAtItsSourceAndAddsUp3D) {
   every_chain_ends_at_its_source_and_adds_up3d<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// A source beside a border, on a grid line, on a node given with rounding.
+// Sources next to a border, on a grid line, and on a node up to rounding.
 template <class T, class Memory>
 void sources_in_odd_places(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({20, 35}, 6.0, 5);
@@ -188,8 +187,8 @@ double length_of(const moho::rays::RayPaths<Dim>& paths, std::size_t ray) {
   return length;
 }
 
-// Rays start at the source, end at the receiver, stay in the model, move by edges of the star, and
-// the time along them is the traveltime.
+// Checks rays: ends at source and receiver, inside the model, along edges of the star. The time
+// along a ray is the traveltime.
 template <class T, int Dim, class Memory>
 void expect_rays(const Instance<Memory>& exec, const Model<Dim>& model, const GraphOptions& options,
                  const Points<Dim>& sources, const Points<Dim>& receivers) {
@@ -218,7 +217,7 @@ void expect_rays(const Instance<Memory>& exec, const Model<Dim>& model, const Gr
                  q = model.grid.to_index_space(points[i]);
       for (int d = 0; d < Dim; ++d) {
         EXPECT_LE(std::abs(q[d] - p[d]), options.radius + 1e-9);
-        // rounded to whole numbers, which division by the spacing misses by an ulp
+        // rounded to integers, which division by the spacing misses by an ulp
         if (std::abs(p[d] - std::round(p[d])) < 1e-9) p[d] = std::round(p[d]);
         if (std::abs(q[d] - std::round(q[d])) < 1e-9) q[d] = std::round(q[d]);
       }
@@ -234,8 +233,8 @@ void polylines_run_from_source_to_receiver(const Instance<Memory>& exec) {
   options.radius = 3;
   const auto flat = rough_model<2>({40, 35}, 5.0, 6, {12.5, 8.0}, {1000.0, -40.0});
   auto sources = random_points(flat.grid, 3, 7), receivers = random_points(flat.grid, 9, 8);
-  receivers.push_back(sources[0]);  // a receiver where the source is, on a node
-  receivers.push_back(sources[1]);  // and between nodes
+  receivers.push_back(sources[0]);  // receiver at the source, on a node
+  receivers.push_back(sources[1]);  // receiver at the source, between nodes
   receivers.push_back({flat.grid.upper(0), flat.grid.upper(1)});
   for (const auto rule : all_rules) {
     options.rule = rule;
@@ -268,7 +267,7 @@ TYPED_TEST(Paths, LengthIsVelocityTimesTimeInAConstantModel) {
   length_is_velocity_times_time_in_a_constant_model<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Source and receiver change places: all pairs of some positions, on nodes and between them.
+// Exchanges source and receiver for all pairs of some positions, on nodes and between them.
 template <class T, int Dim, class Memory>
 void expect_reciprocity(const Instance<Memory>& exec, const Model<Dim>& model,
                         const GraphOptions& options, const Points<Dim>& points) {
@@ -288,8 +287,8 @@ template <class T, class Memory>
 void source_and_receiver_may_change_places(const Instance<Memory>& exec) {
   const auto flat = rough_model<2>({40, 35}, 8.0, 13, {3.0, 2.0});
   auto points = random_points(flat.grid, 6, 14);
-  points.push_back({3.0 * 17, 2.0 * 30});      // a node
-  points.push_back({3.0 * 17 + 1, 2.0 * 30});  // on a grid line beside it
+  points.push_back({3.0 * 17, 2.0 * 30});      // on a node
+  points.push_back({3.0 * 17 + 1, 2.0 * 30});  // on a grid line next to it
   points.push_back({3.0 * 18, 2.0 * 29});      // its neighbour
   const auto solid = rough_model<3>({9, 6, 10}, 8.0, 15);
   for (const auto rule : all_rules) {
@@ -317,7 +316,7 @@ TYPED_TEST(Paths, NoReceiversNoRays) {
   no_receivers_no_rays<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Predecessors of other sources are an error, and the ray tracer ends.
+// Predecessors of other sources are an error, and the ray tracer terminates.
 template <class T, class Memory>
 void foreign_predecessors_are_found_out(const Instance<Memory>& exec) {
   const auto model = constant_model<2>({8, 8}, 1.0);
@@ -328,7 +327,7 @@ void foreign_predecessors_are_found_out(const Instance<Memory>& exec) {
   const auto predecessors =
       moho::make_field_per_source<std::int16_t>(exec, 1, model.grid, "predecessors");
   moho::rays::trace(exec, graph, {{0.0, 0.0}}, times, predecessors);
-  // two vertices that are each other's predecessor
+  // two vertices, each the predecessor of the other
   auto circle = download(exec, predecessors);
   int forward = -1;
   for (int k = 0; k < graph.neighbours(); ++k) {

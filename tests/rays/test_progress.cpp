@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Progress and reports; what rounding does to predecessors.
+// Progress and reports; the effect of rounding on predecessors.
 
 #include "rays/model.hpp"
 
@@ -53,7 +53,7 @@ void never_falls_and_ends_at_one(const Instance<Memory>& exec) {
       EXPECT_LT(fractions.front(), 1.0) << to_string(method);
       EXPECT_EQ(fractions.back(), 1.0);
       EXPECT_TRUE(said);
-      // the results are the same without a callback
+      // results are the same without a callback
       TraceOptions quiet;
       quiet.method = method;
       EXPECT_EQ(solve(exec, graph, sources, quiet).times, found.times) << to_string(method);
@@ -62,7 +62,7 @@ void never_falls_and_ends_at_one(const Instance<Memory>& exec) {
 }
 TYPED_TEST(Progress, NeverFallsAndEndsAtOne) { never_falls_and_ends_at_one(TypeParam::exec()); }
 
-// An exception from the callback comes through, and the next call works.
+// An exception from the callback is propagated, and the next call works.
 template <class Memory>
 void may_stop_the_work(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({70, 80}, 10.0, 3);
@@ -94,8 +94,8 @@ void reports_count_work(const Instance<Memory>& exec) {
 }
 TYPED_TEST(Progress, ReportsCountWork) { reports_count_work(TypeParam::exec()); }
 
-// A slow layer, then edges that weigh less than the rounding of the traveltime behind it: in single
-// precision whole regions have one traveltime.
+// A slow layer followed by edges whose weights are below the rounding of the traveltime. In single
+// precision complete regions have one traveltime.
 Model<2> slow_then_quick() {
   return make_model(Grid<2>{{9, 60}, {1.0, 1.0}, {}},
                     [](const Index<2>& node) { return node[1] < 3 ? 1e-6 : 1e6; });
@@ -150,14 +150,14 @@ void edges_below_rounding_raise_an_error_or_leave_chains_that_end(const Instance
       EXPECT_THAT(error.what(), ::testing::HasSubstr("rounding"));
       EXPECT_THAT(error.what(), ::testing::HasSubstr("double precision"));
     }
-    // traveltimes without predecessors can be computed
+    // traveltimes without predecessors can still be computed
     const auto times = moho::make_field_per_source<float>(exec, 1, model.grid, "times");
     EXPECT_NO_THROW(trace_times(exec, graph, times, trace)) << to_string(method);
     for (const float time : download(exec, times))
       EXPECT_TRUE(std::isfinite(time)) << to_string(method);
   }
   EXPECT_GE(errors, 1);  // the model has such vertices
-  // as the message says
+  // the remedy that the message names
   const auto precise = make_graph<double>(exec, model, options);
   EXPECT_NO_THROW(solve(exec, precise, {{4.0, 0.0}}, {}, {{4.0, 59.0}}));
 }

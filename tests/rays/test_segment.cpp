@@ -56,7 +56,7 @@ TEST(MeanReciprocal, OfAQuadraticIsItsIntegral) {
   }
 }
 
-// Where the closed forms cancel: b^2 - a c near zero from both sides, and at the seams of the
+// Cancellation in the closed forms: b^2 - a c near zero from both sides, and at the limits of the
 // series.
 TEST(MeanReciprocal, OfNearlyConstantAndNearlyDegenerateQuadratics) {
   for (const double scale : {1.0, 1500.0}) {
@@ -92,7 +92,7 @@ TEST(MeanReciprocal, OfACubicIsItsIntegral) {
   }
 }
 
-// The values stay positive although a coefficient is not.
+// The values are positive although a coefficient is negative.
 TEST(MeanReciprocal, OfACubicWithANegativeCoefficient) {
   const double b[4] = {1.0, -0.4, 1.3, 0.2};
   const Real expected = integrate([&](Real t) { return 1 / cubic(b, t); }, 0, 1);
@@ -110,7 +110,7 @@ TEST(MeanReciprocal, OfAQuadraticRaisedToACubicIsTheSame) {
   }
 }
 
-// The pieces follow each other from 0 to 1, each inside its cell.
+// The pieces are contiguous from 0 to 1, each inside its cell.
 template <int Dim>
 void expect_pieces(const Point<Dim>& p, const Point<Dim>& q, const Index<Dim>& extents) {
   double end = 0.0;
@@ -148,7 +148,7 @@ TEST(ForEachPiece, CoversTheSegmentCellByCell) {
     if (a[0] != b[0] || a[1] != b[1] || a[2] != b[2]) expect_pieces<3>(a, b, {8, 8, 8});
   }
   expect_pieces<2>({7.0, 0.0}, {7.0, 7.0}, {8, 8});  // along the last grid line
-  expect_pieces<2>({0.0, 5.0}, {0.0, 2.0}, {1, 8});  // one node across
+  expect_pieces<2>({0.0, 5.0}, {0.0, 2.0}, {1, 8});  // grid with a single node along this axis
 }
 
 TEST(ForEachPiece, OfAPointThereAreNone) {
@@ -158,7 +158,7 @@ TEST(ForEachPiece, OfAPointThereAreNone) {
   EXPECT_EQ(pieces, 0);
 }
 
-// Segments between nodes, between a node and anywhere, along grid lines, along the border.
+// Segments between nodes, between a node and any position, along grid lines and along the border.
 template <int Dim>
 void expect_rule(WeightRule rule, double contrast) {
   std::mt19937 random(static_cast<unsigned>(rule) + 10 * Dim);
@@ -193,7 +193,7 @@ void expect_rule(WeightRule rule, double contrast) {
         static_cast<double>(brute_mean_slowness<Dim>(rule, radius, p, q, extents, value));
     EXPECT_NEAR(found, expected, 2e-13 * expected)
         << "segment " << i << ", rule " << to_string(rule);
-    // and the way back weighs the same
+    // the reverse segment has the same weight
     const double back = mean_slowness<Dim>(rule, radius, q, p, extents, value);
     EXPECT_NEAR(back, found, 1e-13 * found) << "segment " << i << ", rule " << to_string(rule);
   }
@@ -217,7 +217,7 @@ TEST(MeanSlowness, IsTheIntegralOfTheInterpolant3D) {
   }
 }
 
-// Nearly constant velocity, where differences of the ends vanish in rounding.
+// Nearly constant velocity, where differences of the ends are below rounding.
 TEST(MeanSlowness, OfNearlyConstantVelocity) {
   for (const double bump : {1e-3, 1e-8, 1e-13}) {
     const auto value = [&](const Index<2>& node) {

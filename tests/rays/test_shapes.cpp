@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 10, threads 2
 //
-// Models of odd shapes and contents, many sources, and little memory.
+// Models with unusual shapes and contents, many sources, and little memory.
 
 #include "rays/model.hpp"
 
@@ -109,7 +109,7 @@ void constant_models_and_contrasts_of_a_thousand(const Instance<Memory>& exec) {
   });
   options.radius = 2;
   expect_dijkstra<T>(exec, cube, options, random_points(cube.grid, 2, 9), parallel_methods, stored);
-  // a maze: the only path crosses many tiles to and fro
+  // a maze: the only path crosses many tiles repeatedly
   const auto maze = make_model(Grid<2>{{70, 70}, {1.0, 1.0}, {}}, [](const Index<2>& node) {
     const bool wall = node[0] % 14 == 7 && (node[0] % 28 == 7 ? node[1] < 62 : node[1] > 7);
     return wall ? 1.0 : 1000.0;
@@ -121,7 +121,7 @@ TYPED_TEST(Shapes, ConstantModelsAndContrastsOfAThousand) {
   constant_models_and_contrasts_of_a_thousand<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Many sources in one call give the same bits as each alone.
+// Many sources in one call give the same bits as separate calls.
 template <class T, class Memory>
 void many_sources_are_like_each_alone(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({34, 40}, 8.0, 10);
@@ -195,7 +195,7 @@ void storage_follows_the_budget(const Instance<Memory>& exec) {
   EXPECT_GE(roomy.weight_seconds(), 0.0);
 
   const std::size_t places = static_cast<std::size_t>(roomy.data().grid.size);
-  options.memory_budget = 10 * places * sizeof(T);  // the table has 40 words a vertex
+  options.memory_budget = 10 * places * sizeof(T);  // the table needs 40 words per vertex
   const auto tight = make_graph<T>(exec, model, options);
   EXPECT_EQ(tight.storage(), WeightStorage::on_the_fly);
   EXPECT_THAT(tight.storage_reason(), HasSubstr("does not fit the memory budget"));
@@ -204,7 +204,7 @@ void storage_follows_the_budget(const Instance<Memory>& exec) {
       largest_difference(solve(exec, tight, sources).times, solve(exec, roomy, sources).times),
       same<T>);
 
-  // nothing is allocated where there is no table
+  // without a table nothing is allocated
   options.memory_budget = 0;
   options.storage = WeightStorage::on_the_fly;
   const auto asked = make_graph<T>(exec, model, options);

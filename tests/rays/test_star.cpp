@@ -29,7 +29,7 @@ TEST(HalfStar, HasHalfOfTheKnownNumberOfNeighbours) {
   }
 }
 
-// With its mirror image it is every offset of the box (that is coprime), each once.
+// The half star and its mirror image contain every (coprime) offset of the box once.
 template <int Dim>
 void expect_complete(int radius, Star star) {
   std::set<std::array<int, Dim>> seen;
@@ -45,7 +45,7 @@ void expect_complete(int radius, Star star) {
     if (star == Star::coprime) {
       EXPECT_EQ(divisor, 1);
     }
-    EXPECT_GT(offset, mirror);  // the first component that is not zero is positive
+    EXPECT_GT(offset, mirror);  // the first non-zero component is positive
     EXPECT_TRUE(seen.insert(offset).second);
     EXPECT_TRUE(seen.insert(mirror).second);
   }
@@ -58,7 +58,7 @@ TEST(HalfStar, IsCompleteWithItsMirrorImage) {
   }
 }
 
-// A larger star begins with the smaller ones, so that directions keep their numbers.
+// A larger star begins with the smaller ones, so that directions keep their indices.
 TEST(HalfStar, IsOrderedByRing) {
   const auto large = half_star<2>(8, Star::coprime);
   for (int r = 1; r < 8; ++r) {

@@ -31,7 +31,7 @@ template <class S>
 class Tomography : public ::testing::Test {};
 TYPED_TEST_SUITE(Tomography, TestSpaces, SpaceName);
 
-// A ray matrix of a space: its arrays on the host, and y = G x on the space.
+// A ray matrix on a space: its arrays on the host, and y = G x on the space.
 struct Matrix {
   std::int64_t rows = 0, columns = 0, entries = 0;
   std::vector<std::int64_t> map;
@@ -40,7 +40,7 @@ struct Matrix {
   std::function<std::vector<double>(const std::vector<double>&)> times;
 };
 
-// The only functions here that are compiled for every execution space.
+// Builds the matrix; only these functions are compiled for every execution space.
 template <class Exec, int Dim>
 Matrix make_matrix(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis) {
   using Memory = moho::MemoryOf<Exec>;
@@ -64,7 +64,7 @@ Matrix make_matrix(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basi
   return result;
 }
 
-// make_matrix() of a space.
+// Function object that calls make_matrix() for a space.
 struct MakeMatrix {
   Matrix (*flat)(const Grid<2>&, const RayPaths<2>&, Basis);
   Matrix (*solid)(const Grid<3>&, const RayPaths<3>&, Basis);
@@ -78,7 +78,7 @@ struct MakeMatrix {
 template <class Exec>
 constexpr MakeMatrix matrices_of{&make_matrix<Exec, 2>, &make_matrix<Exec, 3>};
 
-// Slowness at the nodes, rounded as the graph of precision T has it.
+// Returns the slowness at the nodes, rounded as in a graph of precision T.
 template <class T, int Dim>
 std::vector<double> node_slowness(const Model<Dim>& model) {
   std::vector<double> slowness;
@@ -88,7 +88,7 @@ std::vector<double> node_slowness(const Model<Dim>& model) {
   return slowness;
 }
 
-// Slowness of the cells: the mean of their corners.
+// Returns the slowness of the cells: the mean of their corners.
 template <class T, int Dim>
 std::vector<double> cell_slowness(const Model<Dim>& model) {
   const auto nodes = node_slowness<T>(model);
@@ -128,7 +128,7 @@ std::vector<double> lengths(const moho::rays::RayPaths<Dim>& paths) {
   return result;
 }
 
-// Both bases, with the rules that they belong to.
+// Checks both bases, each with its weight rule.
 template <class T, int Dim, class Memory>
 void expect_times(const Instance<Memory>& exec, const MakeMatrix& make, const Model<Dim>& model,
                   int radius, const Points<Dim>& sources, const Points<Dim>& receivers) {
@@ -151,7 +151,7 @@ void expect_times(const Instance<Memory>& exec, const MakeMatrix& make, const Mo
           << to_string(options.rule) << ", ray " << ray;
       EXPECT_NEAR(sums[ray], length[ray], 1e-12 * length[ray]);
     }
-    // no entry is negative, columns of a row are in order and each is there once
+    // entries are not negative; the columns of a row are sorted and distinct
     const auto map = matrix.map;
     const auto columns = matrix.column;
     for (const double entry : matrix.value) EXPECT_GT(entry, 0.0);
@@ -167,7 +167,7 @@ template <class Memory>
 void matrix_times_slowness_is_the_traveltime(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto flat = rough_model<2>({40, 33}, 6.0, 1, {12.5, 8.0}, {1000.0, -40.0});
   auto sources = random_points(flat.grid, 3, 2), receivers = random_points(flat.grid, 8, 3);
-  receivers.push_back(sources[0]);  // rays of no length
+  receivers.push_back(sources[0]);  // rays of length zero
   receivers.push_back(sources[1]);
   receivers.push_back({flat.grid.upper(0), flat.grid.upper(1)});
   expect_times<double>(exec, make, flat, 3, sources, receivers);
@@ -190,7 +190,7 @@ TYPED_TEST(Tomography, ConstantModel) {
   times_in_a_constant_model(TypeParam::exec(), matrices_of<typename TypeParam::Exec>);
 }
 
-// Along grid lines and borders the length is shared by the cells on both sides.
+// Along grid lines and borders the cells on both sides share the length.
 template <class Memory>
 void rays_along_grid_lines(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto model = constant_model<2>({6, 5}, 2.0);
@@ -216,7 +216,7 @@ TYPED_TEST(Tomography, RaysAlongGridLines) {
   rays_along_grid_lines(TypeParam::exec(), matrices_of<typename TypeParam::Exec>);
 }
 
-// The derivative: another slowness close by has the traveltimes G (s + ds) to second order.
+// The derivative: a nearby slowness s + ds has the traveltimes G (s + ds), to second order.
 template <class Memory>
 void nodes_are_the_derivative(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto model = make_model(Grid<2>{{41, 31}, {10.0, 10.0}, {}}, [](const Index<2>& node) {

@@ -19,8 +19,8 @@ template <class C>
 class Weights : public ::testing::Test {};
 TYPED_TEST_SUITE(Weights, TestCases, CaseName);
 
-// Every edge that starts at an allocated vertex: the integral if both ends are nodes, else
-// infinite.
+// Checks every edge from an allocated vertex. The weight is the integral if both ends are nodes,
+// otherwise infinite.
 template <class T, int Dim, class Memory>
 void expect_table(const Instance<Memory>& exec, const Model<Dim>& model,
                   const GraphOptions& options) {
