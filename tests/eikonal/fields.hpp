@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Media by formula, and runs of the solvers whose times come back to the host.
+/// \brief Media given by formulas, and solver runs with times on the host.
 
 #include "spaces.hpp"
 
@@ -21,10 +21,10 @@
 
 namespace moho::testing {
 
-/// Where the sequential reference has its fields.
+/// Returns the instance of the sequential reference.
 inline Instance<Kokkos::HostSpace> host() { return Kokkos::DefaultHostExecutionSpace(); }
 
-/// A cubic grid of n nodes along every axis over a length.
+/// Returns a cubic grid with n nodes along every axis and sides of the given length.
 template <int Dim>
 Grid<Dim> make_cube(int n, double length, double origin = 0.0) {
   Grid<Dim> grid;
@@ -40,20 +40,20 @@ Grid<Dim> make_cube(int n, double length, double origin = 0.0) {
 template <int Dim>
 using Formula = std::function<double(const Kokkos::Array<double, Dim>&)>;
 
-/// The values of a model on the host; empty functions are absent.
+/// The formulas of a model; empty functions are absent fields.
 template <int Dim>
 struct Formulas {
   Formula<Dim> velocity, epsilon, delta;
-  bool elliptical = false;  ///< delta is the field of epsilon
+  bool elliptical = false;  ///< delta is the same field as epsilon
 };
 
-/// Those of an elliptical model.
+/// Returns the formulas of an elliptical model.
 template <int Dim>
 Formulas<Dim> elliptical(Formula<Dim> velocity, Formula<Dim> epsilon) {
   return {std::move(velocity), std::move(epsilon), {}, true};
 }
 
-/// A formula's values at the nodes, in the order of memory.
+/// Returns a formula's values at the nodes, in memory order.
 template <int Dim>
 std::vector<double> values_at_nodes(const Grid<Dim>& grid,
                                     const std::type_identity_t<Formula<Dim>>& f) {
@@ -64,7 +64,7 @@ std::vector<double> values_at_nodes(const Grid<Dim>& grid,
   return values;
 }
 
-/// A field of a formula's values.
+/// Returns a field with a formula's values.
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> make_values(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                   const std::type_identity_t<Formula<Dim>>& f) {
@@ -80,7 +80,7 @@ Field<T, Dim, Memory> make_values(const Instance<Memory>& exec, const Grid<Dim>&
   return field;
 }
 
-/// The model of formulas.
+/// Returns the model of some formulas.
 template <class T, int Dim, class Memory>
 eikonal::Model<T, Dim, Memory> make_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                           const std::type_identity_t<Formulas<Dim>>& formulas) {
@@ -91,14 +91,14 @@ eikonal::Model<T, Dim, Memory> make_model(const Instance<Memory>& exec, const Gr
   return model;
 }
 
-/// Values of a view on the host, in the order of memory.
+/// Returns the values of a view on the host, in memory order.
 template <class Memory, class View>
 std::vector<double> to_host(const Instance<Memory>& exec, const View& view) {
   const auto values = download(exec, view);
   return std::vector<double>(values.begin(), values.end());
 }
 
-/// Times of solve().
+/// Returns the times of solve() on the host.
 template <class T, int Dim, class Memory>
 std::vector<double> solve(const Instance<Memory>& exec, const Grid<Dim>& grid,
                           const std::type_identity_t<Formulas<Dim>>& formulas,
@@ -109,7 +109,7 @@ std::vector<double> solve(const Instance<Memory>& exec, const Grid<Dim>& grid,
   return to_host(exec, times);
 }
 
-/// Times of fast_marching().
+/// Returns the times of fast_marching() on the host.
 template <class T, int Dim>
 std::vector<double> march(const Grid<Dim>& grid,
                           const std::type_identity_t<Formulas<Dim>>& formulas,
@@ -120,7 +120,7 @@ std::vector<double> march(const Grid<Dim>& grid,
   return to_host(host(), times);
 }
 
-/// The largest error relative to the largest time.
+/// Returns the largest error relative to the largest time.
 template <int Dim>
 double largest_error(const Grid<Dim>& grid, const std::vector<double>& times,
                      const std::type_identity_t<Formula<Dim>>& exact) {
@@ -134,7 +134,7 @@ double largest_error(const Grid<Dim>& grid, const std::vector<double>& times,
   return worst / latest;
 }
 
-/// The largest difference of two fields relative to the largest value.
+/// Returns the largest difference of two fields relative to the largest value.
 inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double worst = 0.0, latest = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -145,19 +145,19 @@ inline double largest_difference(const std::vector<double>& a, const std::vector
   return worst / latest;
 }
 
-/// A formula that always gives the same.
+/// Returns a constant formula.
 template <int Dim>
 Formula<Dim> constant(double value) {
   return [value](const Point<Dim>&) { return value; };
 }
 
-/// Velocity v0 + g z.
+/// Returns the velocity v0 + g z.
 template <int Dim>
 Formula<Dim> gradient(double v0, double g) {
   return [=](const Point<Dim>& p) { return v0 + g * p[Dim - 1]; };
 }
 
-/// The traveltime in v0 + g z (Slotnick's circles).
+/// Returns the traveltime in v0 + g z (circular rays, Slotnick).
 template <int Dim>
 Formula<Dim> gradient_time(double v0, double g, const Point<Dim>& source) {
   return [=](const Point<Dim>& p) {
@@ -168,7 +168,7 @@ Formula<Dim> gradient_time(double v0, double g, const Point<Dim>& source) {
   };
 }
 
-/// White noise between two values, the same at every call for the same grid.
+/// Returns white noise between two values; a seed and a grid always give the same noise.
 template <int Dim>
 Formula<Dim> noise(const Grid<Dim>& grid, double low, double high, unsigned seed) {
   std::mt19937 random(seed);

@@ -2,7 +2,7 @@
 // ctest: plain
 //
 // Traveltimes against closed forms: homogeneous media of every kind, velocity gradients, head
-// waves, and the order at which errors vanish.
+// waves, and the order of convergence.
 
 #include "eikonal/fields.hpp"
 
@@ -15,7 +15,7 @@ using namespace moho::testing;
 using eikonal::Method;
 using eikonal::Options;
 
-/// How far rounding may carry times.
+/// Tolerance for rounding, relative to the largest time.
 template <class T>
 constexpr double rounding = std::is_same_v<T, float> ? 2e-6 : 1e-13;
 
@@ -35,7 +35,7 @@ Points<Dim> on_node(const Grid<Dim>& grid) {
   return {grid.position(node)};
 }
 
-/// Times of the homogeneous medium, by its slowness surface.
+/// Returns the times of a homogeneous medium from its slowness surface.
 template <int Dim>
 Formula<Dim> homogeneous_time(double v, double e, double d, const Point<Dim>& source) {
   return [=](const Point<Dim>& p) {
@@ -85,8 +85,8 @@ TYPED_TEST(Homogeneous, MediaAreExactIn3D) {
   homogeneous_is_exact<typename TypeParam::Scalar, 3>(TypeParam::exec());
 }
 
-// A node whose first value was too small turns later than one in the next tile that has used it:
-// that has to be told, too.
+// A node whose first value was too small can become later than a node of the next tile that used
+// it. The next tile must then be notified.
 template <class T, class Memory>
 void exact_near_faces(const Instance<Memory>& exec) {
   Grid<3> grid;
@@ -118,7 +118,7 @@ template <class Space>
 class Analytic : public ::testing::Test {};
 TYPED_TEST_SUITE(Analytic, TestSpaces, SpaceName);
 
-/// Errors in v0 + g z with the spacing halved from one to the next.
+/// Returns the errors in v0 + g z; the spacing is halved from one to the next.
 template <int Dim, class Memory>
 std::vector<double> gradient_errors(const Instance<Memory>& exec, const Options& options,
                                     const std::vector<int>& sizes) {
@@ -164,7 +164,7 @@ void without_the_factor_the_source_spoils_the_order(const Instance<Memory>& exec
   const auto without = gradient_errors<2>(exec, {.order = 2, .factored = false}, sizes);
   EXPECT_GT(without.back(), 10.0 * with.back());
   EXPECT_LT(std::log2(without[1] / without[2]), 1.4);
-  EXPECT_LT(without.back(), 0.02);  // it is still a solution
+  EXPECT_LT(without.back(), 0.02);  // still a solution
 }
 TYPED_TEST(Analytic, WithoutTheFactorTheSourceSpoilsTheOrder) {
   without_the_factor_the_source_spoils_the_order(TypeParam::exec());
@@ -172,7 +172,7 @@ TYPED_TEST(Analytic, WithoutTheFactorTheSourceSpoilsTheOrder) {
 
 template <class Memory>
 void elliptical_media_are_stretched_isotropic_ones(const Instance<Memory>& exec) {
-  // with x stretched by sqrt(1 + 2 epsilon), v(z) with constant epsilon is isotropic
+  // stretching x by sqrt(1 + 2 epsilon) makes v(z) with constant epsilon isotropic
   const double e = 0.3, stretch = std::sqrt(1.0 + 2.0 * e);
   auto grid = make_cube<2>(101, 1000.0);
   const Point<2> source{420.0, 130.0};
@@ -191,7 +191,7 @@ TYPED_TEST(Analytic, EllipticalMediaAreStretchedIsotropicOnes) {
 
 template <class Memory>
 void head_waves_arrive_first_beyond_the_crossover(const Instance<Memory>& exec) {
-  // a layer of 1500 m/s, 200 m thick, over 4000 m/s; source at the surface
+  // layer of 1500 m/s, 200 m thick, over 4000 m/s; source at the surface
   Grid<2> grid;
   grid.extents = {401, 61};
   grid.spacing = {5.0, 5.0};
@@ -206,7 +206,7 @@ void head_waves_arrive_first_beyond_the_crossover(const Instance<Memory>& exec) 
     const double x = 5.0 * static_cast<double>(i);
     const double exact = std::min(x / v1, head + x / v2);
     heads += exact < x / v1 ? 1 : 0;
-    // the boundary is somewhere within a spacing
+    // the position of the boundary is uncertain by one spacing
     EXPECT_NEAR(times[static_cast<std::size_t>(grid.flat({i, 0}))], exact, 0.004) << "x " << x;
   }
   EXPECT_GT(heads, 200);
@@ -247,7 +247,7 @@ void velocity_across_the_axis(const Instance<Memory>& exec) {
 }
 TYPED_TEST(Analytic, VelocityAcrossTheAxis) { velocity_across_the_axis(TypeParam::exec()); }
 
-// The largest x X + z Z over the slowness surface, by trying many of its points.
+// Compares with the largest x X + z Z over many points of the slowness surface.
 TEST(HomogeneousTime, IsTheSupportOfTheSlownessSurface) {
   for (const double e : {-0.2, 0.0, 0.15, 0.6, 2.0}) {
     for (const double d : {-0.3, 0.0, 0.1, 0.2}) {
@@ -274,7 +274,7 @@ TEST(HomogeneousTime, VelocitiesAlongAxisAcrossItAndNormalMoveout) {
   const auto medium = eikonal::make_constants(v, e, d);
   EXPECT_NEAR(eikonal::homogeneous(medium, 0.0, 500.0).time, 500.0 / v, 1e-15);
   EXPECT_NEAR(eikonal::homogeneous(medium, 500.0, 0.0).time, 500.0 / (v * std::sqrt(1.6)), 1e-15);
-  // close to the axis the wavefront curves as that of v sqrt(1 + 2 delta)
+  // near the axis the wavefront's curvature is that of v sqrt(1 + 2 delta)
   const double x = 1.0, z = 500.0;
   const double t = eikonal::homogeneous(medium, x, z).time;
   EXPECT_NEAR(t * t - z * z / (v * v), x * x / (v * v * (1.0 + 2.0 * d)), 1e-11);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Labels, instances and fences of eikonal.
+// Kernel labels, instances and fences of eikonal.
 
 #include "eikonal/fields.hpp"
 #include "events.hpp"
@@ -25,7 +25,7 @@ Formula<Dim> gradient(double at_zero, double slope) {
   return [=](const Point<Dim>& p) { return at_zero + slope * p[Dim - 1]; };
 }
 
-// Isotropic, elliptical and anelliptical media.
+// Runs the solvers in isotropic, elliptical and anelliptical media.
 template <int Dim, class Memory>
 void hold_solvers(const Instance<Memory>& exec) {
   const Grid<Dim> grid = make_cube<Dim>(Dim == 2 ? 29 : 11, 1.0);
@@ -73,7 +73,7 @@ TYPED_TEST(EikonalContract, Solvers3D) {
   hold_solvers<3, typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());
 }
 
-// Where it works does not depend on the instance.
+// The execution space of fast_marching() does not depend on the instance.
 TEST(EikonalContract, FastMarching) {
   const Instance<Kokkos::HostSpace> exec = moho::eikonal::detail::MarchSpace();
   const Grid<2> grid = make_cube<2>(31, 1.0);

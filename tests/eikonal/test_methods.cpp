@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, cost 7, threads 2
 //
-// The parallel methods against the sequential reference, several sources, options and input.
+// The parallel methods against the sequential reference; several sources, options and invalid
+// input.
 
 #include "eikonal/fields.hpp"
 
@@ -20,9 +21,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// How far methods may differ. At second order they give the same bits on hosts; the rounding of
-/// devices is another one, and with single precision in rough media it takes some nodes to other
-/// neighbours.
+/// Returns the tolerance between methods. On hosts second order gives the same bits. Rounding on
+/// devices differs; in single precision and rough media it changes the neighbours selected at some
+/// nodes.
 template <class T, class Memory>
 constexpr double same(int order) {
   if (order == 2 && is_host_memory<Memory>) return 0.0;
@@ -33,7 +34,7 @@ template <class Case>
 class Methods : public ::testing::Test {};
 TYPED_TEST_SUITE(Methods, TestCases, CaseName);
 
-/// Random media on grids that tiles do not divide; sources on borders, on nodes and between them.
+/// Random media on grids not divisible by tiles; sources on borders, on nodes and between nodes.
 template <class T, int Dim, class Memory>
 void agrees_with_marching(const Instance<Memory>& exec) {
   Grid<Dim> grid = make_cube<Dim>(Dim == 2 ? 75 : 21, 1000.0);
@@ -124,8 +125,8 @@ void several_give_the_earliest_or_each_its_own(const Instance<Memory>& exec) {
     }
   }
   EXPECT_LE(largest_difference(solve<double, 2>(exec, grid, formulas, sources), earliest), 1e-13);
-  // At first order the solution is unique. At second order a device's may differ from the
-  // sequential one: which of two stencils a node takes can depend on the thread that comes first.
+  // At first order the solution is unique. At second order results of a device may differ from the
+  // sequential ones. The stencil of a node can depend on the order of threads.
   const Options first{.order = 1};
   EXPECT_LE(largest_difference(march<double, 2>(grid, formulas, sources, first),
                                solve<double, 2>(exec, grid, formulas, sources, first)),
@@ -133,7 +134,7 @@ void several_give_the_earliest_or_each_its_own(const Instance<Memory>& exec) {
   const auto marched = march<double, 2>(grid, formulas, sources);
   EXPECT_LE(largest_difference(marched, earliest), 1e-13);
 
-  // a budget that holds one source at a time
+  // budget for one source at a time
   const Options little{.memory_budget = 150000};
   const auto report = eikonal::solve_each(exec, grid, model, sources, each, little);
   EXPECT_GT(report.batches, 1);
@@ -212,7 +213,7 @@ void wrong_media_are_named_with_their_node(const Instance<Memory>& exec) {
       },
       ThrowsMessage<InputError>(AllOf(HasSubstr("delta is 0.45 where epsilon is 0.1" + where),
                                       HasSubstr("= 0.4, beyond which wavefronts fold"))));
-  // what is absent counts as zero
+  // absent fields count as zero
   EXPECT_THAT(
       [&] {
         run({v, with(0.1, -0.3), {}});
@@ -279,7 +280,7 @@ TYPED_TEST(Input, WrongSourcesShapesAndOptions) {
   wrong_sources_shapes_and_options(TypeParam::exec());
 }
 
-// Rows of a larger field have gaps between them.
+// Rows of a larger field have gaps between them and are refused.
 template <class Memory>
 void parts_of_larger_views_are_refused(const Instance<Memory>& exec) {
   Grid<2> grid = make_cube<2>(20, 190.0);
