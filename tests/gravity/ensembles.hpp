@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Ensembles whose field is known in extended precision, and copies of them to a space and
-/// back.
+/// \brief Ensembles with fields known in extended precision, and copies to and from a space.
 
 #include <cstddef>
 #include <memory>
@@ -25,33 +24,32 @@ using gravity::RegularMesh;
 using gravity::Report;
 using gravity::Strategy;
 
-/// How closely the sum over an ensemble agrees with the exact one, in units of the sum of the sizes
-/// of all prisms' fields at the station. Double: 1e-11 is what a far field may err by default, and
-/// rounding is far below it. Float: closed forms of single precision err by some 1e-7 times the
-/// distance in sides, up to the ten or so at which the multipoles take over.
+/// Tolerance of sums over an ensemble, relative to the sum of the norms of all prisms' fields.
+/// Double: 1e-11 is the default error of a far field; rounding is far smaller. Float: closed forms
+/// in single precision have an error of about 1e-7 times the distance in sides. Multipoles replace
+/// them at a distance of about ten sides.
 template <class T>
 inline constexpr double close_enough = std::is_same_v<T, float> ? 1e-5 : 1e-11;
 
-/// The strategies for ensembles of any kind.
+/// Strategies for ensembles of any kind.
 inline constexpr Strategy general_strategies[] = {Strategy::automatic, Strategy::tiles,
                                                   Strategy::by_stations, Strategy::by_prisms};
 
-/// The exact fields at some stations, and the sums of the sizes of what the prisms contribute.
+/// The exact fields at some stations, and the sums of the norms of the prisms' fields.
 struct Expected {
   std::vector<Field> fields;
   std::vector<Norms> scales;
 };
 
-/// Prisms, stations, and what comes out.
+/// Prisms, stations, and the expected fields.
 struct Ensemble {
   std::vector<Prism> prisms;
   std::vector<Station> stations;
   Expected expected;
 };
 
-/// The exact field of prism p at station s for every pair of a few prisms and a few stations:
-/// larger ensembles repeat them with other densities, because the oracle is slow and the field is
-/// linear.
+/// The exact fields of a few prisms at a few stations, for every pair. Larger ensembles repeat
+/// these prisms with other densities, because the reference is slow and the field is linear.
 class Pool {
  public:
   Pool(std::vector<Prism> prisms, std::vector<Station> stations)
@@ -66,10 +64,10 @@ class Pool {
   const std::vector<Prism>& prisms() const { return m_prisms; }
   const std::vector<Station>& stations() const { return m_stations; }
 
-  /// An ensemble of given densities, prisms and stations taken in turns.
+  /// Returns an ensemble with given densities; prisms and stations are repeated cyclically.
   Ensemble ensemble(const std::vector<double>& densities, std::size_t stations) const {
     Ensemble made;
-    // densities of the same prism add up
+    // densities of the same prism are summed
     std::vector<double> total(m_prisms.size()), size(m_prisms.size());
     for (std::size_t i = 0; i < densities.size(); ++i) {
       const std::size_t p = i % m_prisms.size();
@@ -83,7 +81,7 @@ class Pool {
       ExtendedField sum;
       Norms scale{};
       for (std::size_t p = 0; p < std::min(m_prisms.size(), densities.size()); ++p) {
-        if (size[p] == 0.0) continue;  // no prism at all
+        if (size[p] == 0.0) continue;  // absent prism
         const ExtendedField& f = m_fields[p * m_stations.size() + s];
         Field one;
         for (std::size_t c = 0; c < 10; ++c) {
@@ -106,7 +104,7 @@ class Pool {
     return made;
   }
 
-  /// With random densities of both signs.
+  /// Returns an ensemble with random densities of both signs.
   Ensemble ensemble(std::size_t prisms, std::size_t stations, unsigned seed = 1) const {
     Random random(seed);
     std::vector<double> densities;
@@ -114,7 +112,7 @@ class Pool {
     return ensemble(densities, stations);
   }
 
-  /// Every prism once with its own density.
+  /// Returns an ensemble of every prism once with its own density.
   Ensemble whole() const {
     std::vector<double> densities;
     for (const Prism& p : m_prisms) densities.push_back(p[6]);
@@ -127,8 +125,8 @@ class Pool {
   std::vector<ExtendedField> m_fields;
 };
 
-/// Prisms of 20 to 200 m in a cube of a kilometre; stations among and inside of them, above them,
-/// and up to 300 km away, in turns.
+/// Returns prisms of 20 to 200 m in a cube of 1 km. Stations in turn are among and inside the
+/// prisms, above them, and up to 300 km away.
 inline const Pool& mixed_pool() {
   static const Pool pool = [] {
     Random random(21);
@@ -157,7 +155,7 @@ inline const Pool& mixed_pool() {
   return pool;
 }
 
-/// What forward() gives, on the host: a row a component, a column a station.
+/// The results of forward() on the host: one row per component, one column per station.
 struct Outcome {
   std::vector<double> values;
   std::size_t stations = 0;
@@ -166,7 +164,7 @@ struct Outcome {
   double at(std::size_t row, std::size_t station) const { return values[row * stations + station]; }
 };
 
-/// Rows of numbers on the host as one list.
+/// Returns rows of numbers on the host as one list.
 template <class Row>
 std::vector<double> flat(const std::vector<Row>& rows) {
   std::vector<double> values;
@@ -174,14 +172,14 @@ std::vector<double> flat(const std::vector<Row>& rows) {
   return values;
 }
 
-/// Numbers in a memory.
+/// Returns numbers in a memory space.
 template <class Memory>
 Kokkos::View<double*, Memory> numbers_in(const Instance<Memory>& exec,
                                          const std::vector<double>& values) {
   return upload(exec, values, "numbers");
 }
 
-/// Rows as forward() takes them, of numbers in a memory.
+/// Returns numbers in a memory space as rows of prisms for forward().
 template <class Memory>
 gravity::PrismView<Memory> prisms_of(const Kokkos::View<double*, Memory>& numbers) {
   return gravity::PrismView<Memory>(numbers.data(), numbers.size() / 7);
@@ -191,7 +189,7 @@ gravity::StationView<Memory> stations_of(const Kokkos::View<double*, Memory>& nu
   return gravity::StationView<Memory>(numbers.data(), numbers.size() / 3);
 }
 
-/// Results filled with a value that forward() has to overwrite.
+/// Returns results filled with a value that forward() must overwrite.
 template <class Memory>
 gravity::ResultView<Memory> results_in(const Instance<Memory>& exec, std::size_t rows,
                                        std::size_t stations) {
@@ -208,7 +206,7 @@ Outcome to_outcome(const Instance<Memory>& exec, const gravity::ResultView<Memor
   return {download(exec, results), results.extent(1), std::move(report)};
 }
 
-/// forward() for a list of prisms.
+/// Runs forward() for a list of prisms.
 template <class T, class Memory>
 Outcome compute(const Instance<Memory>& exec, const std::vector<Prism>& prisms,
                 const std::vector<Station>& stations, const Components& components,
@@ -220,7 +218,7 @@ Outcome compute(const Instance<Memory>& exec, const std::vector<Prism>& prisms,
   return to_outcome(exec, results, report);
 }
 
-/// forward() for a regular mesh.
+/// Runs forward() for a regular mesh.
 template <class T, class Memory>
 Outcome compute(const Instance<Memory>& exec, const RegularMesh& mesh,
                 const std::vector<double>& densities, const std::vector<Station>& stations,
@@ -232,8 +230,8 @@ Outcome compute(const Instance<Memory>& exec, const RegularMesh& mesh,
   return to_outcome(exec, results, report);
 }
 
-/// Every result within tolerance times the scale of its station; NaN where the expected one is and
-/// only there. The message tells the worst.
+/// Compares every result with tolerance times the scale of its station. NaN must occur exactly
+/// where it is expected. The message gives the largest error.
 inline ::testing::AssertionResult outcome_agrees(const Outcome& outcome,
                                                  const Components& components,
                                                  const Expected& expected, double tolerance) {

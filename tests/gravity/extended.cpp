@@ -8,7 +8,7 @@ namespace moho::testing {
 
 namespace {
 
-// log(2) and pi as sums of two doubles; test_prism checks both through identities.
+// log(2) and pi as sums of two doubles; test_prism checks both by identities.
 const Extended log_two(0.6931471805599453, 2.3190468138462996e-17);
 const Extended pi_value(3.141592653589793, 1.2246467991473532e-16);
 
@@ -16,7 +16,7 @@ Extended scaled(const Extended& a, double power_of_two) {
   return {a.high * power_of_two, a.low * power_of_two};
 }
 
-// exp(x) - 1 for small x by its series, then doubled: exp(2 x) - 1 = 2 e + e^2.
+// Returns exp(x) - 1: the series for small x, then doubling, exp(2 x) - 1 = 2 e + e^2.
 Extended exponential(double x) {
   const double turns = std::nearbyint(x / log_two.high);
   const Extended reduced = scaled(Extended(x) - log_two * Extended(turns), 1.0 / 512.0);
@@ -29,8 +29,8 @@ Extended exponential(double x) {
   return scaled(sum + Extended(1.0), std::ldexp(1.0, static_cast<int>(turns)));
 }
 
-// Sine and cosine for |x| <= pi / 2: the series for x / 16, then doubled with 1 - cos, which keeps
-// its digits.
+// Sine and cosine for |x| <= pi / 2: the series for x / 16, then doubling of 1 - cos. That
+// difference keeps its digits.
 void sine_cosine(double x, Extended& sine, Extended& cosine) {
   const Extended reduced(x / 16.0);
   const Extended square = reduced * reduced;
@@ -77,9 +77,9 @@ Extended arc_tangent(const Extended& y, const Extended& x) {
 
 namespace {
 
-// ln(w + r) where r^2 = u^2 + v^2 + w^2. Without cancellation for w < 0, where it is
-// ln((u^2 + v^2) / (r - w)). On the line u = v = 0 beyond the edge's end the numerator drops out of
-// the difference of the edge's two ends, so that it is left away; at the corner the factor is 0.
+// Returns ln(w + r), with r^2 = u^2 + v^2 + w^2. For w < 0 the form ln((u^2 + v^2) / (r - w))
+// avoids cancellation. On the line u = v = 0 beyond the edge's end the numerator cancels in the
+// difference of the edge's ends and is omitted. At the corner the factor of the logarithm is 0.
 Extended log_term(const Extended& u, const Extended& v, const Extended& w, const Extended& r) {
   if (is_zero(r)) return {};
   if (!is_negative(w)) return logarithm(w + r);
@@ -88,7 +88,7 @@ Extended log_term(const Extended& u, const Extended& v, const Extended& w, const
   return logarithm(square) - logarithm(r - w);
 }
 
-// atan(v w / (u r)); for u = 0 it is the limit from the side of `outside`.
+// Returns atan(v w / (u r)); for u = 0 the limit from the side of `outside`.
 Extended atan_term(const Extended& u, const Extended& v, const Extended& w, const Extended& r,
                    double outside) {
   const Extended product = v * w;
@@ -111,7 +111,7 @@ ExtendedField extended_prism(const Prism& prism, const Station& station, double 
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 2; ++j) {
       for (int k = 0; k < 2; ++k) {
-        // both indices from 0, so that (-1)^(i+j+k) has the other sign than from 1
+        // indices start at 0, so the sign of (-1)^(i+j+k) is opposite to that for indices from 1
         const Extended sign((i + j + k) % 2 == 0 ? -1.0 : 1.0);
         const Extended &x = faces[0][i], &y = faces[1][j], &z = faces[2][k];
         const Extended r = square_root(x * x + y * y + z * z);

@@ -2,16 +2,17 @@
 #pragma once
 
 /// \file
-/// \brief The field of a prism by the textbook's closed form in numbers of twice double precision:
-/// the reference for all formulations, near, far and at singular places.
+/// \brief The field of a prism by the textbook's closed form in twice double precision.
+///
+/// It is the reference for all formulas, near, far and at singular points.
 
 #include <array>
 #include <cmath>
 
 namespace moho::testing {
 
-/// The unevaluated sum of two doubles, |low| at most half a unit in the last place of high: about
-/// 31 decimal digits.
+/// An unevaluated sum of two doubles: about 31 decimal digits. |low| is at most half a unit in the
+/// last place of high.
 struct Extended {
   double high = 0.0, low = 0.0;
 
@@ -20,14 +21,14 @@ struct Extended {
   Extended(double h, double l) : high(h), low(l) {}
 };
 
-/// a + b without rounding, for any a and b.
+/// Returns a + b without rounding error, for any a and b.
 inline Extended exact_sum(double a, double b) {
   const double sum = a + b;
   const double part = sum - a;
   return {sum, (a - (sum - part)) + (b - part)};
 }
 
-/// The same for |a| >= |b|.
+/// Returns a + b without rounding error, for |a| >= |b|.
 inline Extended exact_quick_sum(double a, double b) {
   const double sum = a + b;
   return {sum, b - (sum - a)};
@@ -67,31 +68,31 @@ inline double to_double(const Extended& a) { return a.high + a.low; }
 inline bool is_zero(const Extended& a) { return a.high == 0.0; }
 inline bool is_negative(const Extended& a) { return a.high < 0.0; }
 
-/// Square root of a number that is not negative.
+/// Returns the square root of a non-negative number.
 Extended square_root(const Extended& a);
-/// Natural logarithm of a positive number.
+/// Returns the natural logarithm of a positive number.
 Extended logarithm(const Extended& a);
-/// The principal value of atan(y / x) for x other than 0.
+/// Returns the principal value of atan(y / x) for non-zero x.
 Extended arc_tangent(const Extended& y, const Extended& x);
-/// pi.
+/// Returns pi.
 Extended pi_extended();
 
-/// x1, x2, y1, y2, z1, z2, density, as in a row of an ensemble.
+/// x1, x2, y1, y2, z1, z2 (m), density (kg/m^3), as in a row of an ensemble.
 using Prism = std::array<double, 7>;
-/// x, y, z.
+/// x, y, z (m).
 using Station = std::array<double, 3>;
 /// The ten components in the order of Component.
 using Field = std::array<double, 10>;
-/// The same, before rounding.
+/// The ten components before rounding to double.
 using ExtendedField = std::array<Extended, 10>;
 
-/// The closed form of Nagy et al., each term as printed in the theory, in extended precision. At
-/// singular places it does what the library promises: NaN for components that do not exist, the
-/// limit from outside on faces. Its relative error is below 1e-31 (D / a)^3 (L / a)^2 or so (side
-/// a, longest side L, distance D), which is 1e-17 at 1e4 sides from a cube.
+/// Returns the closed form of Nagy et al. in extended precision, each term as in the theory page.
+/// At singular points it follows the library's contract: NaN for components that do not exist, the
+/// limit from outside on faces. The relative error is below about 1e-31 (D / a)^3 (L / a)^2, with
+/// side a, longest side L and distance D. At 1e4 sides from a cube this is 1e-17.
 ExtendedField extended_prism(const Prism& prism, const Station& station, double constant);
 
-/// extended_prism() rounded to double.
+/// Returns extended_prism() rounded to double.
 Field exact_prism(const Prism& prism, const Station& station, double constant);
 
 }  // namespace moho::testing

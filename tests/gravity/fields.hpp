@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How fields are compared, and random prisms and stations.
+/// \brief Comparison of fields; random prisms and stations.
 
 #include <moho/gravity/prism.hpp>
 #include <moho/gravity/types.hpp>
@@ -22,15 +22,15 @@
 namespace moho::testing {
 
 inline constexpr double pi = 3.14159265358979323846;
-/// A density of rocks, kg/m^3, and G times it in 1/s^2.
+/// A density of rocks, kg/m^3, and its product with G in 1/s^2.
 inline constexpr double rock = 2670.0;
 inline constexpr double g_rock = gravity::gravitational_constant * rock;
 
-/// The places of the ten components in a Field.
+/// Indices of the ten components in a Field.
 enum Place : std::size_t { U, GX, GY, GZ, GXX, GYY, GZZ, GXY, GXZ, GYZ };
 inline constexpr std::size_t all_places[] = {U, GX, GY, GZ, GXX, GYY, GZZ, GXY, GXZ, GYZ};
 
-/// The place of ga, a = 0, 1, 2, and of gab.
+/// Returns the index of ga, a = 0, 1, 2; the next function returns that of gab.
 inline constexpr std::size_t attraction_place(std::size_t a) { return GX + a; }
 inline constexpr std::size_t gradient_place(std::size_t a, std::size_t b) {
   return a == b ? GXX + a : GXY - 1 + a + b;
@@ -40,14 +40,13 @@ inline const char* place_name(std::size_t place) {
   return gravity::to_string(static_cast<gravity::Component>(place));
 }
 
-/// 0 for the potential, 1 for the attraction, 2 for the gradient.
+/// Returns 0 for the potential, 1 for the attraction, 2 for the gradient.
 inline constexpr std::size_t order_of(std::size_t place) {
   return place == U ? 0 : place < GXX ? 1 : 2;
 }
 
-/// The sizes of the potential, of the attraction as a vector and of the gradient as a matrix: what
-/// errors are compared with. Components may vanish where these do not; those that do not exist
-/// are left out.
+/// Norms of the potential, of the attraction vector and of the gradient matrix. Errors are relative
+/// to them, because single components may vanish. Components that do not exist are omitted.
 using Norms = std::array<double, 3>;
 
 inline Norms norms_of(const Field& f) {
@@ -60,14 +59,14 @@ inline Norms norms_of(const Field& f) {
           std::sqrt(squares(GXX, GZZ) + 2.0 * squares(GXY, GYZ))};
 }
 
-/// The field that a body of that density and length has in and near it, in the library's units.
+/// Returns the norms of the field in and near a body, from length and density, in library units.
 inline Norms own_norms(double length, double density = rock) {
   const double g_rho = gravity::gravitational_constant * std::abs(density);
   return {g_rho * length * length, g_rho * length * 1e5, g_rho * 1e9};
 }
 
-/// Every component of a field within tolerance times the norm of its order; NaN where the expected
-/// one is and only there.
+/// Compares every component with tolerance times the norm of its order. NaN must occur exactly
+/// where it is expected.
 inline ::testing::AssertionResult fields_agree(const Field& found, const Field& expected,
                                                const Norms& norms, double tolerance) {
   for (const std::size_t place : all_places) {
@@ -84,7 +83,7 @@ inline ::testing::AssertionResult fields_agree(const Field& found, const Field& 
   return ::testing::AssertionSuccess();
 }
 
-/// The library's robust and textbook fields of one prism.
+/// Returns the library's robust field of one prism; the next function the textbook's field.
 inline Field quick_prism(const Prism& prism, const Station& station,
                          double constant = gravity::gravitational_constant) {
   double row[7], place[3], out[10];
@@ -111,19 +110,19 @@ inline Field exact(const Prism& prism, const Station& station) {
   return exact_prism(prism, station, gravity::gravitational_constant);
 }
 
-/// Numbers that are the same on every machine.
+/// A random number generator with the same results on every machine.
 class Random {
  public:
   explicit Random(unsigned seed) : m_engine(seed) {}
-  /// Evenly between two numbers.
+  /// Returns a number uniformly distributed between two numbers.
   double between(double low, double high) {
     return low + (high - low) * static_cast<double>(m_engine()) / 4294967296.0;
   }
-  /// Evenly in the logarithm.
+  /// Returns a number whose logarithm is uniformly distributed.
   double log_between(double low, double high) {
     return low * std::exp(std::log(high / low) * between(0.0, 1.0));
   }
-  /// Evenly on the sphere.
+  /// Returns a direction uniformly distributed on the sphere.
   Station direction() {
     const double z = between(-1.0, 1.0), angle = between(0.0, 2.0 * pi);
     const double r = std::sqrt(1.0 - z * z);
@@ -149,13 +148,13 @@ inline Station centre_of(const Prism& p) {
   return {0.5 * (p[0] + p[1]), 0.5 * (p[2] + p[3]), 0.5 * (p[4] + p[5])};
 }
 
-/// From a prism's centre.
+/// Returns the distance from a prism's centre.
 inline double distance_from(const Prism& p, const Station& s) {
   const Station c = centre_of(p);
   return std::hypot(s[0] - c[0], s[1] - c[1], s[2] - c[2]);
 }
 
-/// A prism whose sides are `size` times or divided by at most `aspect`.
+/// Returns a prism whose sides are `size` times a factor from 1 / `aspect` to `aspect`.
 inline Prism random_prism(Random& random, double size, double aspect, const Station& centre = {}) {
   Prism p{};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -167,7 +166,7 @@ inline Prism random_prism(Random& random, double size, double aspect, const Stat
   return p;
 }
 
-/// A point at fractions of the sides.
+/// Returns a point at fractions of the sides.
 inline Station point_in(const Prism& p, double fx, double fy, double fz) {
   return {p[0] + fx * side_of(p, 0), p[2] + fy * side_of(p, 1), p[4] + fz * side_of(p, 2)};
 }

@@ -12,7 +12,7 @@
 
 namespace moho::testing {
 
-/// Nodes and weights of Gauss and Legendre on [-1, 1].
+/// Nodes and weights of Gauss-Legendre quadrature on [-1, 1].
 struct GaussRule {
   std::vector<double> nodes, weights;
 
@@ -36,15 +36,16 @@ struct GaussRule {
   }
 };
 
-/// Sums of products of two or three rules over a box, halved along all axes until two orders agree.
+/// Product quadrature over a box in 2D or 3D. Boxes are halved along all axes until two orders
+/// agree.
 template <int Dim>
 class BoxQuadrature {
  public:
   using Box = std::array<double, 2 * Dim>;
   using Point = std::array<double, Dim>;
 
-  /// The integral of a vector-valued function of a Point; `tolerance` is absolute, by component,
-  /// for the whole box.
+  /// Returns the integral of a vector-valued function of a Point. `tolerance` is absolute, per
+  /// component, for the complete box.
   template <class Function>
   Field integrate(const Function& f, const Box& box, const Field& tolerance, int depth = 12) const {
     const Field coarse = sum(m_coarse, f, box), fine = sum(m_fine, f, box);
@@ -54,7 +55,8 @@ class BoxQuadrature {
     }
     if (good || depth == 0) return fine;
     Field total{}, part = tolerance;
-    // errors of the parts have random signs, and the finer sum is far better than their difference
+    // errors of the parts have random signs, and the error of the finer sum is far below the
+    // difference
     for (double& value : part) value *= 0.5;
     for (int child = 0; child < (1 << Dim); ++child) {
       Box piece;
@@ -101,8 +103,7 @@ class BoxQuadrature {
   GaussRule m_coarse = GaussRule(6), m_fine = GaussRule(10);
 };
 
-/// The potential, attraction and gradient of a unit point mass at (x, y, z) from the station, G
-/// = 1.
+/// Returns the field of a unit point mass at (x, y, z) relative to the station, for G = 1.
 inline Field point_field(double x, double y, double z) {
   const double r2 = x * x + y * y + z * z, r = std::sqrt(r2), r3 = r * r2, r5 = r3 * r2;
   return {1 / r,
@@ -117,7 +118,7 @@ inline Field point_field(double x, double y, double z) {
           3 * y * z / r5};
 }
 
-/// Converts to the library's units.
+/// Returns the field in library units.
 inline Field in_units(Field field, double factor) {
   for (std::size_t c = 0; c < field.size(); ++c) {
     field[c] *= factor * (c == 0 ? 1.0 : c < 4 ? 1e5 : 1e9);
@@ -125,8 +126,8 @@ inline Field in_units(Field field, double factor) {
   return field;
 }
 
-/// The integral of point masses over the volume, for stations outside. Errors are below `tolerance`
-/// of the field of all the mass at the nearest point (a bound of the integrand).
+/// Integrates point masses over the volume, for stations outside. Errors are below `tolerance`
+/// times the field of the total mass at the nearest point, a bound of the integrand.
 inline Field volume_quadrature(const Prism& prism, const Station& station, double constant,
                                double tolerance) {
   double volume = 1.0, nearest = 0.0;
@@ -148,11 +149,12 @@ inline Field volume_quadrature(const Prism& prism, const Station& station, doubl
                   constant * prism[6]);
 }
 
-/// Rays from the station: along each the mass up to a face contributes R^2 / 2 to the potential, R
-/// to the attraction and ln R (beside the Cauchy principal value's -4 pi / 3 at the station) to the
-/// gradient. What is left is an integral over the six faces, smooth for stations inside; for those
-/// outside the faces that are seen from outside count negatively. `tolerance` is absolute in units
-/// of G rho L^2, G rho L and G rho, where L is the longest side.
+/// Integrates along rays from the station, which leaves integrals over the six faces. Along a ray
+/// the mass up to a face contributes R^2 / 2 to the potential, R to the attraction and ln R to the
+/// gradient. The gradient also has the Cauchy principal value's -4 pi / 3 at the station. The
+/// integrands are smooth for stations inside. For stations outside, faces seen from outside count
+/// negatively. `tolerance` is absolute in units of G rho L^2, G rho L and G rho; L is the longest
+/// side.
 inline Field face_quadrature(const Prism& prism, const Station& station, double constant,
                              double tolerance) {
   double faces[3][2], longest = 0.0;
@@ -178,7 +180,7 @@ inline Field face_quadrature(const Prism& prism, const Station& station, double 
         v[b] = p[0];
         v[c] = p[1];
         const double r2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2], r = std::sqrt(r2);
-        const double angle = height / (r * r2);  // of the area element
+        const double angle = height / (r * r2);  // solid angle per area
         const double log = 0.5 * std::log(r2 / (longest * longest));
         const auto second = [&](std::size_t m, std::size_t n) {
           return angle * (3 * v[m] * v[n] / r2 - (m == n ? 1.0 : 0.0)) * log;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Labels, instances and fences of gravity.
+// Kernel labels, instances and fences of gravity.
 
 #include "events.hpp"
 #include "gravity/ensembles.hpp"
@@ -43,7 +43,8 @@ void hold_strategies(const Instance<Memory>& exec, bool overlaps) {
   }
   for (const Strategy strategy :
        {Strategy::automatic, Strategy::tiles, Strategy::by_prisms, Strategy::by_corners}) {
-    if (strategy == Strategy::by_corners && sizeof(T) == 4) continue;  // double precision alone
+    // by_corners needs double precision
+    if (strategy == Strategy::by_corners && sizeof(T) == 4) continue;
     options.strategy = strategy;
     kernels += kernels_in(hold(exec, to_string(strategy) + ", a mesh", returns, [&] {
       moho::gravity::forward<T>(exec, small_mesh, moho::gravity::DensityView<Memory>(densities),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// forward() on every space and in both precisions: against the sum of exact fields, and its
-// strategies, components and kinds of ensembles against each other.
+// forward() on every space and in both precisions: comparison with the sum of exact fields.
+// Strategies, components and kinds of ensembles are compared with each other.
 
 #include "gravity/ensembles.hpp"
 
@@ -22,10 +22,10 @@ Options with(Strategy strategy) {
   return options;
 }
 
-// ------------------------------------------------------------------------------ the right field
+// ------------------------------------------------------------------ agreement with exact fields
 
-// Near, mid and far stations in one list, in turns: what one station gets must not depend on which
-// others there are.
+// Near, mid and far stations alternate in one list: a station's result must not depend on the other
+// stations.
 template <class T, class Memory>
 void is_the_sum_of_the_exact_fields(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(61, 53);
@@ -45,7 +45,7 @@ TYPED_TEST(Forward, IsTheSumOfTheExactFields) {
   is_the_sum_of_the_exact_fields<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// The same stations one by one: a station's neighbours in the list change nothing that matters.
+// The same stations one by one: neighbours in the list must not change a result beyond rounding.
 template <class T, class Memory>
 void stations_do_not_influence_each_other(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(61, 12, 3);
@@ -63,7 +63,7 @@ TYPED_TEST(Forward, StationsDoNotInfluenceEachOther) {
   stations_do_not_influence_each_other<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Numbers that no tile divides, and single ones.
+// Numbers of prisms and stations not divisible by tiles, and single ones.
 template <class T, class Memory>
 void any_number_of_prisms_and_stations(const moho::Instance<Memory>& exec) {
   const std::pair<std::size_t, std::size_t> sizes[] = {
@@ -146,7 +146,7 @@ void any_set_of_components_in_any_order(const moho::Instance<Memory>& exec) {
                                all_ten(),
                                turned};
   Random random(8);
-  for (int i = 0; i < 20; ++i) {  // and random ones
+  for (int i = 0; i < 20; ++i) {  // random component sets
     Components left = all_ten(), set;
     for (std::int64_t n = 1 + random.below(9); n > 0; --n) {
       const auto pick = left.begin() + random.below(static_cast<std::int64_t>(left.size()));
@@ -168,14 +168,14 @@ TYPED_TEST(Forward, AnySetOfComponentsInAnyOrder) {
 
 // ------------------------------------------------------------------------ densities and constants
 
-// A prism without density is none: it is not counted, and its vertices are no singular places.
+// A prism of density 0 is not counted, and its vertices are not singular.
 template <class T, class Memory>
 void prisms_without_density_are_left_out(const moho::Instance<Memory>& exec) {
   const Pool& pool = mixed_pool();
   std::vector<double> densities(2 * pool.prisms().size());
   for (std::size_t i = 0; i < densities.size(); i += 3) densities[i] = 300.0 + double(i);
   Ensemble e = pool.ensemble(densities, 40);
-  // station 40: a vertex of a prism that has no density in either turn
+  // station 40 is a vertex of a prism whose density is 0 in both cases
   std::size_t empty = 1;
   while (densities[empty] != 0.0 || densities[empty + pool.prisms().size()] != 0.0) ++empty;
   const Prism& p = pool.prisms()[empty];
@@ -190,14 +190,14 @@ void prisms_without_density_are_left_out(const moho::Instance<Memory>& exec) {
   }
   e.expected.fields.push_back(sum);
   e.expected.scales.push_back(norms_of(sum));
-  for (auto& scale : e.expected.scales.back()) scale *= 10.0;  // as many parts cancel
+  for (auto& scale : e.expected.scales.back()) scale *= 10.0;  // because as many parts cancel
   for (const Strategy strategy : general_strategies) {
     const Outcome found = compute<T>(exec, e.prisms, e.stations, all_ten(), with(strategy));
     EXPECT_TRUE(outcome_agrees(found, all_ten(), e.expected, close_enough<T>))
         << to_string(strategy);
     EXPECT_EQ(found.report.prisms, count);
   }
-  // none at all
+  // no prism with mass
   for (Prism& q : e.prisms) q[6] = 0.0;
   for (const Strategy strategy : general_strategies) {
     const Outcome found = compute<T>(exec, e.prisms, e.stations, all_ten(), with(strategy));
@@ -220,7 +220,7 @@ void is_linear_in_density_and_constant(const moho::Instance<Memory>& exec) {
   options.constant = gravitational_constant_2013;
   const Outcome paper = compute<T>(exec, e.prisms, e.stations, all_ten(), options);
   for (std::size_t i = 0; i < found.values.size(); ++i) {
-    // a power of two changes the exponent alone; the constant is one rounding
+    // a power of two changes only the exponent; the constant adds one rounding
     EXPECT_EQ(twice.values[i], -2.0 * found.values[i]);
     EXPECT_NEAR(paper.values[i], found.values[i] * (6.673e-11 / 6.6743e-11),
                 1e-14 * std::abs(found.values[i]));
@@ -230,8 +230,8 @@ TYPED_TEST(Forward, IsLinearInDensityAndConstant) {
   is_linear_in_density_and_constant<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Units, by known numbers: a cube of 100 m, 300 kg/m^3, its centre 200 m
-// below the station and seen as a point (its quadrupole vanishes, (a / D)^4 / 8 is left: 0.8 %).
+// Units, by known numbers: a cube of 100 m, 300 kg/m^3, centre 200 m below the station. It is
+// nearly a point: the quadrupole vanishes, and the remainder is (a / D)^4 / 8 = 0.8 %.
 template <class T, class Memory>
 void units(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> cube{{-50, 50, -50, 50, 150, 250, 300.0}};
@@ -263,7 +263,8 @@ bool is_outside(const RegularMesh& mesh, const Station& s) {
   return !inside;
 }
 
-// Densities at random, a third of them none, and two homogeneous lumps in which corners cancel.
+// A mesh with random densities, a third of them 0, and two homogeneous bodies in which corners
+// cancel.
 const Mesh& random_mesh() {
   static const Mesh mesh = [] {
     Mesh made;
@@ -282,7 +283,7 @@ const Mesh& random_mesh() {
       made.stations.push_back({random.between(-410.0, 511.0), random.between(133.0, 889.0),
                                random.between(20.0, 470.0)});
     }
-    // above the mesh, over its faces' planes and edges' extensions
+    // above the mesh, over planes of its faces and extensions of its edges
     const auto face = [&](int axis, std::int64_t k) { return made.mesh.face(axis, k); };
     made.stations.push_back({face(0, 2), face(1, 3), -50.0});
     made.stations.push_back({face(0, 5), 300.0, -10.0});
@@ -343,9 +344,9 @@ TYPED_TEST(Forward, RegularEnsemblesAreIrregularOnes) {
   regular_ensembles_are_irregular_ones<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Corners that prisms share, counted once: in double, at stations outside of the mesh, with the
-// textbook's digits. Stations are within ten sides of the prisms, where these are 1e-12 of a
-// prism's field.
+// by_corners evaluates shared corners once, in double, at stations outside the mesh. It loses
+// digits as the textbook's form does. Stations are within ten sides of the prisms, where the loss
+// is 1e-12 of a prism's field.
 template <class T, class Memory>
 void corners_give_what_prisms_give(const moho::Instance<Memory>& exec) {
   if constexpr (std::is_same_v<T, double>) {
@@ -365,7 +366,8 @@ void corners_give_what_prisms_give(const moho::Instance<Memory>& exec) {
     EXPECT_TRUE(outcome_agrees(found, all_ten(), m.expected, close_enough<T>));
     EXPECT_EQ(found.report.strategy, Strategy::by_corners);
     EXPECT_GT(found.report.corners, 0);
-    EXPECT_LT(found.report.corners, 10 * 8 * 6);  // those inside of the lumps do not count
+    // corners inside the homogeneous bodies do not count
+    EXPECT_LT(found.report.corners, 10 * 8 * 6);
     for (const Component c : all_ten()) {
       const Outcome alone = compute<T>(exec, m.mesh, m.densities, m.stations, {c}, options);
       EXPECT_TRUE(outcome_agrees(alone, {c}, m.expected, close_enough<T>));
@@ -380,7 +382,7 @@ TYPED_TEST(Forward, CornersGiveWhatPrismsGive) {
   corners_give_what_prisms_give<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// The field of a homogeneous body is the same, divided into prisms or not.
+// A homogeneous body has the same field as one prism and as a mesh of prisms.
 template <class T, class Memory>
 void a_homogeneous_mesh_is_one_prism(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{6, 5, 4}, {-100.0, -200.0, 0.0}, {200.0, 300.0, 160.0}};
@@ -412,8 +414,8 @@ TYPED_TEST(Forward, AHomogeneousMeshIsOnePrism) {
 
 // -------------------------------------------------------------------------------------- distances
 
-// Automatic may take the sum over corners of a homogeneous mesh, but not where it has no digits
-// left.
+// Strategy::automatic may select by_corners for a homogeneous mesh, but not where it has lost its
+// digits.
 template <class T, class Memory>
 void automatic_keeps_digits_far_from_a_mesh(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{8, 8, 8}, {0.0, 0.0, 0.0}, {1000.0, 1000.0, 1000.0}};
@@ -440,7 +442,7 @@ TYPED_TEST(Forward, AutomaticKeepsDigitsFarFromAMesh) {
   automatic_keeps_digits_far_from_a_mesh<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Plates and needles close by: single precision has to leave them to double.
+// Plates and needles at small distances: single precision must use the double formula.
 template <class T, class Memory>
 void slender_prisms(const moho::Instance<Memory>& exec) {
   for (const Prism& prism :
@@ -458,7 +460,7 @@ void slender_prisms(const moho::Instance<Memory>& exec) {
       expected.scales.push_back(norms_of(expected.fields.back()));
     }
     const Outcome found = compute<T>(exec, {prism}, stations, all_ten(), {});
-    // double loses digits with the ratio of the sides, too: 1e-16 x 5000 x some
+    // double also loses digits with the ratio of the sides: 1e-16 x 5000 x a small factor
     EXPECT_TRUE(outcome_agrees(found, all_ten(), expected, std::is_same_v<T, float> ? 1e-5 : 1e-9))
         << prism[1] << " x " << prism[3] << " x " << prism[5];
   }
@@ -467,12 +469,14 @@ TYPED_TEST(Forward, SlenderPrisms) {
   slender_prisms<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// One prism at a time, cubes to needles and plates, stations in all directions from 2 to 1e4 half
-// diagonals in one list: the error of the prism's own field is the tolerance that was asked for and
-// rounding. That grows with the distance in shortest sides, by eps for each side in each of the
-// four or so terms that make a component, until the expansion takes over: where its first term left
-// out, 3.3 (h / D)^6, is the tolerance, and at 250 half diagonals at the latest; at up to twice
-// that distance for stations that share a vector with near ones.
+// One prism at a time, cubes to needles and plates, with stations in all directions in one list.
+// Distances are 2 to 1e4 half diagonals. The error of the prism's own field may be the requested
+// tolerance plus rounding.
+//
+// Rounding grows with the distance in shortest sides: by eps per side in each of about four terms
+// of a component. It stops growing where the expansion is used: where the first omitted term, 3.3
+// (h / D)^6, equals the tolerance, or at 250 half diagonals. For stations that share a vector with
+// near ones the limit is up to twice that distance.
 template <class T, class Memory>
 void the_far_field_keeps_its_promise(const moho::Instance<Memory>& exec) {
   constexpr double eps = std::numeric_limits<T>::epsilon();
@@ -485,7 +489,7 @@ void the_far_field_keeps_its_promise(const moho::Instance<Memory>& exec) {
     std::vector<Station> stations;
     Expected expected;
     for (int n = 0; n < 30; ++n) {
-      const double d = half * 2.0 * std::pow(5e3, (n * 7 % 30) / 29.0);  // not in order
+      const double d = half * 2.0 * std::pow(5e3, (n * 7 % 30) / 29.0);  // unordered
       const Station u = random.direction();
       stations.push_back({c[0] + d * u[0], c[1] + d * u[1], c[2] + d * u[2]});
       expected.fields.push_back(exact(p, stations.back()));
@@ -511,8 +515,8 @@ TYPED_TEST(Forward, TheFarFieldKeepsItsPromise) {
   the_far_field_keeps_its_promise<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Coordinates of maps (UTM): 500 km east, 5000 km north. All are multiples of an eighth of a metre,
-// so that a shift is exact and the field the same.
+// Map coordinates (UTM): 500 km east, 5000 km north. All are multiples of an eighth of a metre, so
+// that a shift is exact and the field unchanged.
 template <class T, class Memory>
 void large_coordinates_cost_no_digits(const moho::Instance<Memory>& exec) {
   const auto eighths = [](double value) { return std::round(8.0 * value) / 8.0; };
@@ -553,8 +557,8 @@ TYPED_TEST(Forward, LargeCoordinatesCostNoDigits) {
   large_coordinates_cost_no_digits<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Ensembles of all sizes: millimetres, the Earth, and a plate of 1e5 km that stands for a slab.
-// Single precision has 38 decades, of which the sixth power of a distance takes most.
+// Ensembles of many sizes: millimetres, the Earth, and a plate of 1e5 km that represents a slab.
+// Single precision has 38 decades; the sixth power of a distance needs most of them.
 template <class T, class Memory>
 void sizes_of_all_kinds(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(61, 53);
@@ -579,7 +583,7 @@ void sizes_of_all_kinds(const moho::Instance<Memory>& exec) {
     EXPECT_TRUE(outcome_agrees(found, all_ten(), scaled.expected, close_enough<T>))
         << "times 2^" << power;
   }
-  // small prisms beside a slab: 2 pi G rho h
+  // small prisms near a slab of field 2 pi G rho h
   for (const double width : {1e5, 1e7, 1e9}) {
     const Prism slab{-0.5 * width, 0.5 * width, -0.5 * width, 0.5 * width, 10.0, 60.0, rock};
     const Prism small{-5.0, 6.0, -7.0, 4.0, 2.0, 9.0, 500.0};
@@ -602,15 +606,15 @@ TYPED_TEST(Forward, SizesOfAllKinds) {
   sizes_of_all_kinds<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// ------------------------------------------------------------------------------- singular places
+// ------------------------------------------------------------------------------- singular points
 
-// Stations on vertices, edges and faces of single prisms among many, with ordinary ones between
-// them: what does not exist is NaN at these stations and nowhere else, the rest is right.
+// Stations on vertices, edges and faces of separate prisms, mixed with regular stations. Components
+// that do not exist are NaN at these stations only; all others are exact.
 template <class T, class Memory>
 void singular_stations(const moho::Instance<Memory>& exec) {
   Random random(14);
   std::vector<Prism> prisms;
-  for (int i = 0; i < 9; ++i) {  // apart from each other
+  for (int i = 0; i < 9; ++i) {  // at a distance from each other
     prisms.push_back(random_prism(random, 60.0, 1.5, {200.0 * (i % 3), 200.0 * (i / 3), 150.0}));
     prisms.back()[6] = random.between(-500.0, 2900.0);
   }
@@ -644,7 +648,7 @@ void singular_stations(const moho::Instance<Memory>& exec) {
     const auto nans = std::count_if(found.values.begin(), found.values.end(),
                                     [](double v) { return std::isnan(v); });
     EXPECT_EQ(static_cast<std::size_t>(nans), nan_t) << to_string(strategy);
-    for (const Component c : all_ten()) {  // kernels for one component have no other contract
+    for (const Component c : all_ten()) {  // kernels for one component have the same contract
       const Outcome alone = compute<T>(exec, e.prisms, e.stations, {c}, with(strategy));
       EXPECT_TRUE(outcome_agrees(alone, {c}, e.expected, close_enough<T>)) << to_string(strategy);
     }
@@ -654,7 +658,7 @@ TYPED_TEST(Forward, SingularStations) {
   singular_stations<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// The same with coordinates of maps, where a float cannot tell one metre from the next.
+// Singular stations at map coordinates, where floats cannot resolve a metre.
 template <class T, class Memory>
 void singular_stations_at_large_coordinates(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> prisms{{500000.1, 500100.3, 5000000.7, 5000090.9, 100.3, 180.7, rock},
@@ -683,8 +687,8 @@ TYPED_TEST(Forward, SingularStationsAtLargeCoordinates) {
   singular_stations_at_large_coordinates<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// On shared faces of a mesh every strategy gives what the list of its prisms gives: the limit from
-// outside of each.
+// On shared faces of a mesh every strategy gives the result for a list of its prisms. Each prism
+// contributes its limit from outside.
 template <class T, class Memory>
 void stations_on_faces_of_a_mesh(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{3, 2, 2}, {0.0, 0.0, 0.0}, {300.0, 160.0, 100.0}};
@@ -712,8 +716,8 @@ TYPED_TEST(Forward, StationsOnFacesOfAMesh) {
   stations_on_faces_of_a_mesh<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Stations nearer to planes of faces than squares of distances can say are on them, in all
-// strategies: no NaN but where the contract has one.
+// A station counts as on a face's plane if the square of its distance underflows, in all
+// strategies. NaN occurs only where the contract requires it.
 template <class T, class Memory>
 void stations_at_tiny_distances(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> prisms{{0.0, 100.0, -50.0, 50.0, 0.0, 40.0, rock}};
@@ -737,7 +741,7 @@ void stations_at_tiny_distances(const moho::Instance<Memory>& exec) {
       }
     }
   };
-  // by corners outside of the mesh alone
+  // by_corners: outside the mesh only
   const std::vector<Station> outside(places.begin() + 5, places.end());
   for (const Strategy strategy : general_strategies) {
     const Outcome expected = compute<T>(exec, prisms, places, all_ten(), with(strategy));
@@ -759,12 +763,12 @@ TYPED_TEST(Forward, StationsAtTinyDistances) {
   stations_at_tiny_distances<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// ------------------------------------------------------------------------- single against double
+// --------------------------------------------------------------- single precision against double
 
-// The paper's problem in small: seven spheres of prisms, stations 100 m above. Its errors in single
-// precision, 1.308 mGal for gz and 0.031 Eotvos for gzz, are square roots of sums of squares over
-// its 15,000 stations; the bar is 1e-3 of each. Here there are fewer stations, so that the sum is
-// extrapolated to 15,000.
+// The paper's problem with fewer stations: seven spheres of prisms, stations 100 m above. The
+// paper's errors in single precision are 1.308 mGal for gz and 0.031 Eotvos for gzz. They are
+// square roots of sums of squares over 15,000 stations; the bound here is 1e-3 of each. The sum is
+// extrapolated to 15,000 stations.
 TEST(SevenSpheres, SinglePrecisionIsWorthHaving) {
   const moho::Instance<Kokkos::HostSpace> exec = Kokkos::DefaultHostExecutionSpace();
   const RegularMesh mesh{{88, 88, 32}, {0.0, 0.0, 0.0}, {22e3, 22e3, 8e3}};
@@ -802,14 +806,14 @@ TEST(SevenSpheres, SinglePrecisionIsWorthHaving) {
     }
     const double error = std::sqrt(sum * 15000.0 / static_cast<double>(stations.size()));
     EXPECT_LE(error, 1e-3) << to_string(nine[row]);
-    EXPECT_GT(error, 0.0);                 // it is single precision
-    EXPECT_GT(size, row < 3 ? 2.0 : 5.0);  // mGal, Eotvos: there is a field to be wrong about
+    EXPECT_GT(error, 0.0);                 // results are in single precision
+    EXPECT_GT(size, row < 3 ? 2.0 : 5.0);  // mGal, Eotvos: the field is not negligible
   }
 }
 
 // ---------------------------------------------------------------- repetition, views and reports
 
-// The same call twice gives the same bits: the order of sums does not depend on the scheduling.
+// Two identical calls give the same bits: the order of sums does not depend on the scheduling.
 template <class T, class Memory>
 void repeats_itself(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(2500, 53, 15);
@@ -824,7 +828,7 @@ TYPED_TEST(Forward, RepeatsItself) {
   repeats_itself<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Views as callers have them: not const, on the host.
+// Views of the caller's types: not const, on the host.
 template <class T, class Memory>
 void takes_views_that_convert(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(20, 10, 16);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Input that is refused, and the messages.
+// Refused input, and the messages.
 
 #include <gmock/gmock.h>
 
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// The message of the expected exception; a failure if there is none or it is another one.
+// Returns the message of the expected exception; fails if no exception or another one is thrown.
 template <class Exception, class Function>
 std::string message(const Function& function) {
   try {
@@ -62,7 +62,7 @@ TEST(ComponentNames, BadOnes) {
   const auto of = [](const char* names) {
     return message<InputError>([&] { parse_components(names); });
   };
-  // every name there is, in the message
+  // the message lists all valid names
   expect_parts(of("gz,gw"), {"components: ", "'gw' is unknown",
                              "potential, gx, gy, gz, gxx, gyy, "
                              "gzz, gxy, gxz, gyz"});
@@ -89,13 +89,14 @@ bool share_volume(const Prism& p, const Prism& q) {
   return shared;
 }
 
-// A mesh of bricks: faces, edges and vertices touch, and no volume is shared.
+// Returns a mesh of bricks: faces, edges and vertices touch without shared volume.
 std::vector<Prism> bricks() {
   std::vector<Prism> prisms;
   for (int k = 0; k < 6; ++k) {
     for (int j = 0; j < 7; ++j) {
       for (int i = 0; i < 8; ++i) {
-        const double shift = 0.5 * (k % 2);  // in a bond
+        // running bond: alternate rows are shifted by half a brick
+        const double shift = 0.5 * (k % 2);
         prisms.push_back(
             {i + shift, i + 1.0 + shift, 2.0 * j, 2.0 * j + 2.0, 0.3 * k, 0.3 * (k + 1), rock});
       }
@@ -110,7 +111,7 @@ TEST(Overlap, TouchingIsNoOverlap) {
   EXPECT_FALSE(overlap_of({}));
 }
 
-// Faces written as origin + i * side and as origin + i * side + side differ by rounding.
+// origin + (i + 1) * side and origin + i * side + side differ by rounding.
 TEST(Overlap, RoundingIsNoOverlap) {
   for (const double origin : {0.0, 3.7, -5e5, 4.5e6}) {
     for (const double side : {0.1, 0.3, 12.7}) {
@@ -122,7 +123,7 @@ TEST(Overlap, RoundingIsNoOverlap) {
       EXPECT_FALSE(overlap_of(row)) << origin << ", " << side;
       row[100][1] += 0.01 * side;
       EXPECT_TRUE(overlap_of(row)) << origin << ", " << side;
-      row[100][6] = 0.0;  // no mass
+      row[100][6] = 0.0;  // without mass
       EXPECT_FALSE(overlap_of(row)) << origin << ", " << side;
     }
   }
@@ -131,9 +132,9 @@ TEST(Overlap, RoundingIsNoOverlap) {
 TEST(Overlap, ASmallOneAmongMany) {
   for (const std::size_t moved : {std::size_t(0), std::size_t(100), std::size_t(335)}) {
     auto prisms = bricks();
-    prisms[moved][1] += 1e-9;  // its neighbour along x, at least
+    prisms[moved][1] += 1e-9;  // overlaps at least its neighbour along x
     const auto found = overlap_of(prisms);
-    if (moved % 8 == 7) {  // the last of its row has none
+    if (moved % 8 == 7) {  // the last brick of a row has no such neighbour
       EXPECT_FALSE(found);
       continue;
     }
@@ -141,7 +142,8 @@ TEST(Overlap, ASmallOneAmongMany) {
     EXPECT_EQ(found->first, static_cast<std::int64_t>(moved));
     EXPECT_EQ(found->second, static_cast<std::int64_t>(moved) + 1);
   }
-  // the same prism twice, one inside of another, and a cross without a vertex in the other
+  // the same prism twice, a prism inside another, and a cross without vertices inside the other
+  // prism
   auto prisms = bricks();
   prisms.push_back(prisms[17]);
   ASSERT_TRUE(overlap_of(prisms));
@@ -150,8 +152,7 @@ TEST(Overlap, ASmallOneAmongMany) {
   EXPECT_TRUE(overlap_of({{0, 10, 4, 5, 4, 5, rock}, {4, 5, 0, 10, 4, 5, rock}}));
 }
 
-// Random boxes, many of which overlap: a pair is found if and only if there is one, and it
-// overlaps.
+// Random boxes, many of which overlap. A pair is found if and only if one exists, and it overlaps.
 TEST(Overlap, AgreesWithAllPairs) {
   Random random(31);
   int with = 0, without = 0;
@@ -189,7 +190,7 @@ template <class C>
 class Input : public ::testing::Test {};
 TYPED_TEST_SUITE(Input, TestCases, CaseName);
 
-// The message of forward() for some prisms, seen from one station.
+// Returns the message of forward() for some prisms and one station.
 template <class T, class Exec>
 std::string message_for(const Exec& exec, const std::vector<Prism>& prisms,
                         const Options& options = {}) {
@@ -206,7 +207,7 @@ void prisms_must_be_finite(const moho::Instance<Memory>& exec) {
          {std::pair{nan_value, "nan"}, std::pair{infinite, "inf"}, std::pair{-infinite, "-inf"}}) {
       std::vector<Prism> prisms(300, good);
       prisms[217][column] = value;
-      prisms[218][0] = nan_value;  // the first row is named
+      prisms[218][0] = nan_value;  // the message names the first invalid row
       expect_parts(message_for<T>(exec, prisms),
                    {"prisms: row 217 ", columns[column], std::string("is ") + text, "finite"});
     }
@@ -259,7 +260,7 @@ TYPED_TEST(Input, PrismsMustHaveVolume) {
   prisms_must_have_volume<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Also where the density is 0: the row is wrong all the same.
+// Prisms of density 0 are also checked.
 template <class T, class Memory>
 void prisms_without_density_are_checked_too(const moho::Instance<Memory>& exec) {
   std::vector<Prism> prisms(5, good);
@@ -319,7 +320,7 @@ void shape_of_results(const moho::Instance<Memory>& exec) {
                  {"results: ", moho::concat(components_given, " x ", columns), "allowed: 2 x 3"});
   }
 }
-// Parts of larger views: rows with gaps between them.
+// Parts of larger views have gaps between rows.
 template <class T, class Memory>
 void parts_of_larger_views_are_refused(const moho::Instance<Memory>& exec) {
   using Wide = Kokkos::View<double**, Kokkos::LayoutRight, Memory>;
@@ -405,7 +406,7 @@ void overlaps_on_request(const moho::Instance<Memory>& exec) {
   options.check_overlaps = true;
   const std::vector<Station> stations{{1.0, 2.0, -3.0}};
   EXPECT_NO_THROW(compute<T>(exec, prisms, stations, {Component::gz}, options));
-  prisms.push_back({3.3, 3.4, 5.5, 5.6, 0.05, 0.06, rock});  // in row 2 * 8 + 3
+  prisms.push_back({3.3, 3.4, 5.5, 5.6, 0.05, 0.06, rock});  // overlaps row 2 * 8 + 3
   expect_parts(message_for<T>(exec, prisms, options), {"prisms: rows 19 and 336 ", "overlap"});
   options.check_overlaps = false;
   EXPECT_NO_THROW(compute<T>(exec, prisms, stations, {Component::gz}, options));
@@ -445,14 +446,14 @@ void meshes(const moho::Instance<Memory>& exec) {
   densities[17] = nan_value;  // i = 1, j = 1, k = 1
   densities[18] = infinite;
   expect_parts(of(fine), {"densities: prism 17 ", "i = 1, j = 1, k = 1"});
-  // mesh_prisms() on the host checks the same
+  // mesh_prisms() on the host makes the same check
   densities.pop_back();
   EXPECT_THAT(message<InputError>([&] { moho::gravity::mesh_prisms(fine, densities); }),
               HasSubstr("densities: there are 23"));
 }
 TYPED_TEST(Input, Meshes) { meshes<typename TypeParam::Scalar>(TypeParam::exec()); }
 
-// Corners need a mesh, double precision, and stations outside of it.
+// by_corners requires a mesh, double precision, and stations outside the mesh.
 template <class T, class Memory>
 void by_corners_where_it_cannot_be(const moho::Instance<Memory>& exec) {
   Options options;
@@ -493,8 +494,8 @@ TYPED_TEST(Input, ElevationsOfAGrid) {
 
 // ----------------------------------------------------------------------------------------- memory
 
-// The paper's scheme needs a grid of results a thread. The message says how many fit, and as many
-// do.
+// The paper's scheme needs one grid of results per thread. The message gives the number that fits,
+// and that number works.
 template <class T, class Memory>
 void no_memory_for_private_grids(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> prisms(200, good);
@@ -523,10 +524,10 @@ void no_memory_for_private_grids(const moho::Instance<Memory>& exec) {
   options.teams = fit + 1;
   expect_parts(refused(), {moho::concat("by_prisms: ", fit + 1, " private grids"),
                            moho::concat("in which ", fit, " fit")});
-  // not one
+  // too small for a single private grid
   options.memory_budget = grid;
   expect_parts(refused(), {"by_prisms: ", "in which 0 fit"});
-  // other strategies have enough with that much for a few
+  // this budget suffices for the other strategies, and for a few grids
   options.memory_budget = 20 * grid;
   options.strategy = Strategy::tiles;
   const Outcome tiles = compute<T>(exec, prisms, stations, all_ten(), options);
@@ -543,11 +544,11 @@ void no_memory_at_all(const moho::Instance<Memory>& exec) {
   for (const Strategy strategy : {Strategy::tiles, Strategy::by_stations, Strategy::automatic}) {
     Options options;
     options.strategy = strategy;
-    options.memory_budget = 1000;  // not even the prisms
+    options.memory_budget = 1000;  // too small for the prisms
     expect_parts(
         message<MemoryError>([&] { compute<T>(exec, prisms, stations, all_ten(), options); }),
         {"200 prisms take ", "allowed: 1000 B"});
-    options.memory_budget = 200 * 128 + 2000;  // the prisms, but no sums
+    options.memory_budget = 200 * 128 + 2000;  // enough for the prisms, too small for the sums
     expect_parts(
         message<MemoryError>([&] { compute<T>(exec, prisms, stations, all_ten(), options); }),
         {"sums at 500 stations take ", "fewer stations"});

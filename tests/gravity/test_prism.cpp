@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: plain
 //
-// The field of one prism: against quadrature, known bodies, properties of potentials, and at every
-// singular place. Functions of the host alone; test_forward holds every space to them.
+// The field of one prism: against quadrature and known bodies, properties of potentials, singular
+// points. These are host functions; test_forward compares every space with them.
 
 #include "gravity/fields.hpp"
 #include "gravity/quadrature.hpp"
@@ -14,14 +14,14 @@ using namespace moho::testing;
 constexpr double constant = moho::gravity::gravitational_constant;
 constexpr double unit_u = 1.0, unit_g = 1e5, unit_t = 1e9;
 
-// Prisms of which the sides and the places of the faces are no round numbers.
+// A prism whose sides and coordinates are not round numbers.
 const Prism ugly{-103.7, 241.3, 17.1, 260.9, -33.3, 120.2, rock};
-// Sides of 1 : 30 : 1000, far from the origin.
+// A prism with sides 1 : 30 : 1000, far from the origin.
 const Prism thin{431.7, 432.9, 5021.3, 5057.9, 1033.1, 2241.7, rock};
-// The origin is a vertex: coordinates close to it are exact to any digit.
+// A prism with a vertex at the origin: coordinates near the vertex are exact to any digit.
 const Prism at_origin{0.0, 1.0, 0.0, 0.75, 0.0, 1.25, rock};
 
-// ---------------------------------------------------------------------------------- the oracle
+// ------------------------------------------------------------------------------- the reference
 
 TEST(Extended, FunctionsObeyIdentities) {
   // Machin's formula, and ln 2 = 2 atanh(1/3)
@@ -43,9 +43,9 @@ TEST(Extended, FunctionsObeyIdentities) {
     const Extended b = Extended(random.log_between(1e-12, 1e12)) / Extended(3.0);
     const Extended root = square_root(a);
     EXPECT_LE(std::abs(to_double(root * root - a)), 1e-30 * to_double(a));
-    // log(a b) = log a + log b, in absolute numbers of at most 60
+    // log(a b) = log a + log b; absolute values are at most 60
     EXPECT_LE(std::abs(to_double(logarithm(a * b) - logarithm(a) - logarithm(b))), 1e-29);
-    // atan(a / b) + atan(b / a) = pi / 2, and half the angle
+    // atan(a / b) + atan(b / a) = pi / 2, and the angle halved
     const Extended angle = arc_tangent(a, b);
     EXPECT_LE(std::abs(to_double(angle + arc_tangent(b, a) - pi_extended() / Extended(2.0))),
               1e-30);
@@ -56,9 +56,9 @@ TEST(Extended, FunctionsObeyIdentities) {
 
 // --------------------------------------------------------------------------------- quadrature
 
-// Stations outside, from a tenth of a side off. The quadrature promises 1e-12 of the field that all
-// the mass would have at its nearest point, which is larger than the field; the textbook form in
-// double loses eps (D / a)^3, 1e-13 at 10 sides.
+// Stations outside, at a tenth of a side or more. The quadrature error is below 1e-12 of the field
+// of the total mass at its nearest point, an upper bound of the field. The textbook's form in
+// double loses eps (D / a)^3, that is 1e-13 at 10 sides.
 TEST(Prism, AgreesWithQuadratureOfItsVolumeFromOutside) {
   Random random(2);
   for (int i = 0; i < 12; ++i) {
@@ -67,7 +67,7 @@ TEST(Prism, AgreesWithQuadratureOfItsVolumeFromOutside) {
     const double far = longest_of(p) * random.log_between(1.0, 6.0);
     const Station s{c[0] + far * u[0], c[1] + far * u[1], c[2] + far * u[2]};
     const Field expected = volume_quadrature(p, s, constant, 1e-13);
-    // sides over distance as the mass at the nearest point would have it
+    // distance at which the total mass at the nearest point would be
     const double distance = std::max(far - longest_of(p), 0.1 * longest_of(p));
     const double mass = g_rock * volume_of(p);
     const Norms scale{unit_u * mass / distance, unit_g * mass / std::pow(distance, 2),
@@ -78,8 +78,8 @@ TEST(Prism, AgreesWithQuadratureOfItsVolumeFromOutside) {
   }
 }
 
-// Stations inside and close outside by integrals over the faces; 1e-11 is what the quadrature
-// promises for the sum of its pieces.
+// Stations inside and near the prism, by integrals over the faces. The tolerance of the sum of
+// pieces is 1e-11.
 TEST(Prism, AgreesWithQuadratureOfRaysInsideAndClose) {
   Random random(3);
   int inside = 0;
@@ -87,7 +87,7 @@ TEST(Prism, AgreesWithQuadratureOfRaysInsideAndClose) {
     const Prism p = random_prism(random, 100.0, 2.0, {30.0, -50.0, 80.0});
     const Station s = point_in(p, random.between(-0.35, 1.35), random.between(-0.35, 1.35),
                                random.between(-0.35, 1.35));
-    bool close = false;  // to the plane of a face: hard for quadrature
+    bool close = false;  // near the plane of a face, where quadrature converges slowly
     bool within = true;
     for (std::size_t a = 0; a < 3; ++a) {
       for (std::size_t f = 0; f < 2; ++f) {
@@ -108,11 +108,12 @@ TEST(Prism, AgreesWithQuadratureOfRaysInsideAndClose) {
 
 // -------------------------------------------------------------------------------- known bodies
 
-// A ball of cubes: the same mass as the sphere's, no quadrupole by symmetry, and a hexadecapole of
-// which (R / r)^4 = 1/256 is left at r = 4 R. The staircase's own moment of that order is below a
-// hundredth of M R^4, so that U errs by at most 4e-5, g by 5 and the gradient by 15 times as much.
+// A ball of cubes with the sphere's mass. By symmetry it has no quadrupole; its hexadecapole is
+// reduced by (R / r)^4 = 1/256 at r = 4 R. The staircase's own moment of that order is below a
+// hundredth of M R^4. The errors are therefore at most 4e-5 for U, 5 times that for g and 15 times
+// that for the gradient.
 TEST(Prism, ManyMakeASphereSeenFromOutside) {
-  constexpr int cells = 12;  // a radius
+  constexpr int cells = 12;  // per radius
   const double side = 10.0, radius = cells * side;
   Random random(4);
   const Station u = random.direction();
@@ -133,7 +134,7 @@ TEST(Prism, ManyMakeASphereSeenFromOutside) {
       }
     }
   }
-  // as much mass as the ball itself, to the staircase's error
+  // mass of the ball, up to the staircase's error
   EXPECT_NEAR(mass, rock * 4.0 / 3.0 * pi * std::pow(radius, 3), 0.01 * mass);
   const Field point = in_units(point_field(-s[0], -s[1], -s[2]), constant * mass);
   const Norms norms = norms_of(point);
@@ -144,7 +145,7 @@ TEST(Prism, ManyMakeASphereSeenFromOutside) {
   EXPECT_NEAR(inwards, unit_g * constant * mass / (r * r), 2e-4 * norms[1]);
 }
 
-// From afar a cube is a point: its quadrupole vanishes, (a / D)^4 is left, 1e-16 at 1e4 sides.
+// A distant cube is a point mass: the quadrupole vanishes, and (a / D)^4 is 1e-16 at 1e4 sides.
 TEST(Prism, ACubeFarAwayIsAPoint) {
   Random random(5);
   for (const double sides : {1e4, 1e5, 1e6}) {
@@ -161,17 +162,17 @@ TEST(Prism, ACubeFarAwayIsAPoint) {
   }
 }
 
-// A plate as wide as W: 2 pi G rho h, less a relative part of about 2 sqrt(2) (D + h) / (pi W) * 2
-// for what is missing beyond its edges. z points down: a plate below attracts downwards.
+// A plate of width W has the Bouguer attraction 2 pi G rho h. The relative deficit beyond its edges
+// is about 2 sqrt(2) (D + h) / (pi W) * 2. z points down: a plate below attracts downwards.
 TEST(Prism, AWideSlabIsBouguers) {
   const double width = 1e8, h = 50.0;
   const Prism slab{-0.5 * width, 0.5 * width, -0.5 * width, 0.5 * width, 10.0, 10.0 + h, rock};
   const double bouguer = 2.0 * pi * g_rock * h * unit_g;
-  EXPECT_NEAR(bouguer, 0.0419 * 2.67 * h, 0.002 * bouguer);  // the field geophysicist's number
+  EXPECT_NEAR(bouguer, 0.0419 * 2.67 * h, 0.002 * bouguer);  // the field geophysicist's value, mGal
   for (const double above : {0.0, 1.0, 100.0, 1e4}) {
     const double missing = 4.0 * (above + h) / width * bouguer;
-    // textbook terms of size G rho W leave eps W of the reference; the quick form does not need
-    // that
+    // textbook terms of size G rho W have errors of eps W in the reference; the robust form does
+    // not
     for (const double off : {0.0, 1234.5}) {
       const Field over = quick_prism(slab, {off, -off, 10.0 - above});
       EXPECT_NEAR(over[GZ], bouguer, missing + 1e-8 * bouguer);
@@ -187,14 +188,14 @@ TEST(Prism, AWideSlabIsBouguers) {
     const Field within = quick_prism(slab, {3.0, 4.0, 10.0 + part * h});
     EXPECT_NEAR(within[GZ], bouguer * (1.0 - 2.0 * part),
                 4.0 * h / width * bouguer + 1e-8 * bouguer);
-    // a slab is one-dimensional: its curvature is all along z
+    // the field of a slab is one-dimensional: all curvature is along z
     EXPECT_NEAR(within[GZZ], -4.0 * pi * g_rock * unit_t, 1e-5 * 4.0 * pi * g_rock * unit_t);
   }
 }
 
 // ---------------------------------------------------------------------------------- properties
 
-// Stations where anything may go wrong: inside, outside, close and far; none at singular places.
+// Returns regular stations in critical positions: inside, outside, near and far.
 std::vector<Station> assorted_stations(const Prism& p, unsigned seed, int count) {
   Random random(seed);
   std::vector<Station> stations;
@@ -218,7 +219,7 @@ bool is_inside(const Prism& p, const Station& s) {
   return inside;
 }
 
-// The field of a prism there, but not less than its own far field: near the centre g vanishes.
+// Returns the norms of a prism's field, bounded below by its far field; g vanishes near the centre.
 Norms scale_at(const Prism& p, const Station& s) {
   Norms norms = norms_of(exact(p, s));
   const double reach = std::hypot(longest_of(p), distance_from(p, s));
@@ -229,18 +230,17 @@ Norms scale_at(const Prism& p, const Station& s) {
   return norms;
 }
 
-// What rounding may do near a prism: every form adds terms of G rho times a power of its longest
-// side (and logarithms, which may cancel), so that tolerances count in these beside the field
-// itself. For cubes the two are alike; for a needle the field is smaller by the square of its
-// aspect ratio.
+// Adds the effect of rounding near a prism to norms. Every form sums terms of G rho times a power
+// of the longest side, and logarithms that may cancel. For a needle the field is smaller than these
+// terms by the square of the aspect ratio.
 Norms with_rounding(Norms norms, const Prism& p) {
   const Norms own = own_norms(longest_of(p));
   for (std::size_t n = 0; n < norms.size(); ++n) norms[n] += 0.5 * own[n];
   return norms;
 }
 
-// Mirrored and turned prisms have mirrored and turned fields, but for rounding: the 1e-10 of the
-// prism's own field that is promised far away, and anywhere else.
+// Mirrored and rotated prisms have mirrored and rotated fields. The tolerance everywhere is the
+// documented 1e-10 of the prism's own far field, plus rounding.
 TEST(Prism, MirroredAndTurned) {
   for (const Prism& p : {ugly, thin, at_origin}) {
     for (const Station& s : assorted_stations(p, 6, 60)) {
@@ -296,7 +296,8 @@ TEST(Prism, TheTraceIsPoissons) {
       const Field f = quick_prism(p, s);
       const double expected = is_inside(p, s) ? -4.0 * pi * g_rock * unit_t : 0.0;
       inside += is_inside(p, s);
-      // solid angles of up to 4 pi are added with errors of a few ulps; far fields promise 1e-10
+      // solid angles of up to 4 pi are summed with errors of a few ulps; far fields are exact to
+      // 1e-10
       EXPECT_NEAR(f[GXX] + f[GYY] + f[GZZ], expected,
                   std::min(1e-10 * scale_at(p, s)[2], 1e-13 * 4.0 * pi * g_rock * unit_t))
           << describe(p, s);
@@ -305,10 +306,10 @@ TEST(Prism, TheTraceIsPoissons) {
   }
 }
 
-// Central differences of two steps, extrapolated to fourth order: with a step of 1e-3 of the length
-// over which the field changes (the distance from the nearest face's plane, edges are singular) the
-// remainder is (1e-3)^4 times a fifth derivative (5! for 1/r), rounding 1e-16 / 1e-3 times a form's
-// own loss. 1e-8 leaves room for both; a wrong sign or a wrong term does not pass it.
+// Compares derivatives with central differences of two steps, extrapolated to fourth order. The
+// step is 1e-3 of the length over which the field changes, the distance from the nearest face's
+// plane. The remainder is (1e-3)^4 times a fifth derivative (5! for 1/r); rounding is 1e-16 / 1e-3
+// times the form's own loss. The tolerance 1e-8 covers both and detects a wrong sign or term.
 TEST(Prism, IsTheDerivativeOfWhatComesBefore) {
   for (const Prism& p : {ugly, thin, at_origin}) {
     int tested = 0;
@@ -339,7 +340,7 @@ TEST(Prism, IsTheDerivativeOfWhatComesBefore) {
         const auto derivative = [&](std::size_t place) {
           return (4.0 * one[place] - two[place]) / 3.0;
         };
-        // rounding of U and g over the step
+        // rounding of U and g divided by the step
         const Norms rounded = with_rounding(scale, p);
         const double noise_g = 1e-14 * rounded[0] / step * unit_g;
         const double noise_t = 1e-14 * rounded[1] / unit_g / step * unit_t;
@@ -366,7 +367,8 @@ std::vector<Prism> cut_into_eight(const Prism& p, const Station& at) {
   return parts;
 }
 
-// Nothing is lost but rounding of nine fields, and 1e-10 of the prism's own where it is far.
+// A prism divided into eight parts has the same field, up to rounding of nine fields. Far away the
+// tolerance is 1e-10 of the prism's own field.
 TEST(Prism, IsTheSumOfEightParts) {
   for (const Prism& p : {ugly, thin, at_origin}) {
     const Station cut = point_in(p, 0.37, 0.52, 0.71);
@@ -400,9 +402,9 @@ TEST(Prism, IsTheSumOfEightParts) {
   }
 }
 
-// The flux of g out of a box, by Gauss's rule on panels that end where the prism's faces do. The
-// panels have logarithms at edges of the prism where the box cuts it, which 24 nodes integrate to
-// 1e-4 or so of a panel; boxes around the whole prism have smooth integrands.
+// Returns the flux of g out of a box by Gauss quadrature on panels that end at the prism's faces.
+// Where the box cuts edges of the prism, panels have logarithmic singularities. 24 nodes integrate
+// them to about 1e-4 of a panel. Boxes around the complete prism have smooth integrands.
 double outward_flux(const Prism& p, const Station& low, const Station& high) {
   const GaussRule rule(24);
   double flux = 0.0;
@@ -439,26 +441,26 @@ double outward_flux(const Prism& p, const Station& low, const Station& high) {
   return flux / unit_g;
 }
 
-// g points to the mass: its flux out of a surface is -4 pi G times the mass within.
+// g points to the mass: its flux out of a surface is -4 pi G times the enclosed mass.
 TEST(Prism, FluxIsThatOfTheMassWithin) {
   const double whole = -4.0 * pi * g_rock * volume_of(ugly);
-  // around all of it, half of its sides away
+  // box around the complete prism, with a margin of about half its sides
   EXPECT_NEAR(outward_flux(ugly, point_in(ugly, -0.5, -0.6, -0.7), point_in(ugly, 1.4, 1.6, 1.5)),
               whole, 1e-9 * -whole);
-  // beside it
+  // box next to the prism
   EXPECT_NEAR(outward_flux(ugly, point_in(ugly, 1.4, -0.6, -0.7), point_in(ugly, 2.4, 1.6, 1.5)),
               0.0, 1e-9 * -whole);
-  // inside of it: 0.4 x 0.5 x 0.6 of the volume
+  // box inside the prism: 0.4 x 0.5 x 0.6 of the volume
   EXPECT_NEAR(outward_flux(ugly, point_in(ugly, 0.3, 0.2, 0.2), point_in(ugly, 0.7, 0.7, 0.8)),
               0.12 * whole, 1e-9 * -whole);
-  // the surface cuts it: 0.6 x 0.3 x 1 of it within
+  // box that cuts the prism: 0.6 x 0.3 x 1 of the volume
   EXPECT_NEAR(outward_flux(ugly, point_in(ugly, 0.4, -0.5, -0.5), point_in(ugly, 1.5, 0.3, 1.5)),
               0.18 * whole, 1e-5 * -whole);
 }
 
-// ---------------------------------------------------------------------------- accuracy anywhere
+// -------------------------------------------------------------------------- accuracy everywhere
 
-// The oracle is right to the last bit of a double here. 1e-14 is some tens of roundings.
+// The reference is exact to the last bit of a double here; 1e-14 is some tens of roundings.
 TEST(Prism, RightNearPrismsOfAllShapes) {
   Random random(10);
   for (const double aspect : {1.0, 4.0, 32.0}) {
@@ -473,8 +475,8 @@ TEST(Prism, RightNearPrismsOfAllShapes) {
   }
 }
 
-// From 1 to 1e4 sides away, cubes to needles and plates of 1000 : 1, in all directions: 1e-10 of
-// the prism's own field there, which is the bar. The point mass tells that the oracle itself holds.
+// Distances of 1 to 1e4 sides, cubes to needles and plates of 1000 : 1, all directions. The bound
+// is 1e-10 of the prism's own field. A point mass verifies the reference.
 TEST(Prism, RightFarAway) {
   Random random(11);
   for (const double sides : {1.0, 3.0, 10.0, 30.0, 100.0, 1e3, 1e4}) {
@@ -503,7 +505,7 @@ TEST(Prism, RightFarAway) {
   }
 }
 
-// The textbook form is what the tables call the reference: right near, lost far away.
+// The textbook's form is exact near a prism and loses digits far away.
 TEST(Prism, TheTextbookFormIsRightNearAndLosesDigitsFarAway) {
   Random random(12);
   double near = 0.0, far = 0.0;
@@ -522,12 +524,12 @@ TEST(Prism, TheTextbookFormIsRightNearAndLosesDigitsFarAway) {
     }
   }
   EXPECT_LE(near, 1e-11);  // eps (D / a)^3 times some hundreds, D / a up to 5
-  EXPECT_GE(far, 1e-6);    // why there are other forms
+  EXPECT_GE(far, 1e-6);    // the reason for the other forms
 }
 
-// ----------------------------------------------------------------------------- singular places
+// ----------------------------------------------------------------------------- singular points
 
-// A place on a prism: which of an axis's coordinates is at its lower face (0), its upper face (1),
+// A position relative to a prism, for each axis: on the lower face (0), on the upper face (1),
 // between (2), below (3) or above both (4).
 struct Spot {
   int where[3];
@@ -565,9 +567,9 @@ std::vector<Spot> spots(const Prism& p) {
   return all;
 }
 
-// 8 vertices, 12 edges, 6 faces, the 24 ends of edges extended, the faces' planes outside, and
-// everything around: NaN for what does not exist, and only there; else the limit, from outside on
-// faces.
+// 8 vertices, 12 edges, 6 faces, 24 extensions of edges, planes of faces outside, and all regions
+// around. Components that do not exist are NaN, and only these. All others are the limit; on faces
+// it is the limit from outside.
 TEST(Singular, EveryPlaceByContract) {
   for (const Prism& p : {ugly, thin, at_origin}) {
     int vertices = 0, edges = 0, faces = 0, extensions = 0, planes = 0;
@@ -581,7 +583,7 @@ TEST(Singular, EveryPlaceByContract) {
         on += on_axis[a];
         outside = outside || spot.where[a] > 2;
       }
-      // the contract, written down once more without the oracle
+      // the contract, written independently of the reference
       for (std::size_t a = 0; a < 3; ++a) {
         EXPECT_TRUE(std::isfinite(found[attraction_place(a)])) << describe(p, spot.station);
         for (std::size_t b = a; b < 3; ++b) {
@@ -611,8 +613,8 @@ TEST(Singular, EveryPlaceByContract) {
   }
 }
 
-// On a face gaa is the limit from outside, and 4 pi G rho less just below it; the rest is
-// continuous.
+// On a face gaa is the limit from outside, and 4 pi G rho less just below the face. All other
+// components are continuous.
 TEST(Singular, FacesJumpInOneComponentAlone) {
   const double jump = 4.0 * pi * g_rock * unit_t;
   for (const Prism& p : {ugly, thin, at_origin}) {
@@ -627,7 +629,7 @@ TEST(Singular, FacesJumpInOneComponentAlone) {
         in[a] -= outwards * step;
         const Field at = quick_prism(p, s), outside = quick_prism(p, out),
                     inside = quick_prism(p, in);
-        // the step times a derivative, of one over the shortest side and a third, with room
+        // the step times a derivative, at most about 1 / shortest side, with a margin
         const Norms own = own_norms(longest_of(p));
         const Norms scale{own[0], own[1], own_norms(1.0)[2]};
         EXPECT_TRUE(fields_agree(outside, at, scale, 1e-7)) << describe(p, s);
@@ -639,10 +641,10 @@ TEST(Singular, FacesJumpInOneComponentAlone) {
   }
 }
 
-// Closer and closer to vertices, edges and faces, along axes and between them. The potential and g
-// go to their values at the place as eps ln eps; all ten are those of the oracle at that very
-// station. Stations are rounded before both see them, so that the distance from the singular place
-// is exact in both.
+// Approaches vertices, edges and faces along axes and between them. The potential and g converge to
+// their values at the point as eps ln eps. All ten components agree with the reference at the same
+// station. Stations are rounded beforehand, so that the distance from the singular point is exact
+// in both.
 TEST(Singular, ApproachedFromAllSides) {
   for (const Prism& p : {ugly, thin, at_origin}) {
     for (const Spot& spot : spots(p)) {
@@ -678,8 +680,8 @@ TEST(Singular, ApproachedFromAllSides) {
   }
 }
 
-// Numbers as left over by rounding, and numbers whose squares and products come close to the limits
-// of doubles: nothing overflows or underflows into a wrong answer.
+// Distances of the size of rounding, and distances whose squares and products approach the limits
+// of doubles. No overflow or underflow may give a wrong result.
 TEST(Singular, VeryCloseToAVertex) {
   for (const double tiny : {1e-16, 1e-30, 1e-100}) {
     for (const Station& s :
@@ -692,7 +694,8 @@ TEST(Singular, VeryCloseToAVertex) {
   }
 }
 
-// Closer to a face than the squares of distances can say, down to the smallest numbers: as on it.
+// A station counts as on a face if the square of its distance underflows, down to the smallest
+// numbers.
 TEST(Singular, CloserThanSquaresCanSay) {
   for (const double tiny : {1e-142, 1e-155, 1e-158, 1e-160, 1e-200, 1e-300, 1e-310, 1e-320}) {
     for (const Spot& spot : spots(at_origin)) {
@@ -716,7 +719,8 @@ TEST(Singular, CloserThanSquaresCanSay) {
   }
 }
 
-// So close to an upper face that the difference from the lower one rounds to the side: not on it.
+// A station near an upper face, where the difference from the lower face rounds to the side. It
+// does not count as on the face.
 TEST(Singular, OnlyTheVeryPlaceIsSingular) {
   const Prism p{-1.0, 0.0, -0.75, 0.0, -1.25, 0.0, rock};
   for (const Station& s : {Station{1e-17, -0.5, 0.0}, Station{-1e-17, -0.5, 0.0},
@@ -728,8 +732,8 @@ TEST(Singular, OnlyTheVeryPlaceIsSingular) {
   }
 }
 
-// Sizes from micrometres to the Earth's: potentials scale with the square of lengths, attraction
-// with lengths, and the gradient not at all. Powers of two change nothing but the exponent.
+// Sizes from micrometres to the Earth's. Potentials scale with the square of lengths, attraction
+// with lengths; the gradient does not change. Powers of two change only the exponent.
 TEST(Prism, ScalesWithItsSize) {
   for (const int power : {-20, 0, 23}) {
     const double factor = std::ldexp(1.0, power);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 11, threads 2
 //
-// Progress.
+// Progress of forward().
 
 #include <stdexcept>
 #include <string>
@@ -21,7 +21,7 @@ constexpr Way ways[] = {{Strategy::automatic, false},   {Strategy::tiles, false}
                         {Strategy::tiles, true},        {Strategy::by_prisms, true},
                         {Strategy::by_corners, true}};
 
-// A mesh with enough prisms that a host reports several times within one call.
+// A mesh with enough prisms for several reports on a host within one call.
 const RegularMesh large_mesh{{40, 40, 30}, {0.0, 0.0, 0.0}, {4000.0, 4000.0, 3000.0}};
 
 const std::vector<double>& mesh_densities() {
@@ -67,7 +67,7 @@ TYPED_TEST_SUITE(Progress, TestSpaces, SpaceName);
 
 template <class Memory>
 void never_falls_and_ends_at_one(const moho::Instance<Memory>& exec) {
-  // a host tells after 4 million pairs a thread; these are a few more
+  // a host reports every 4 million pairs per thread; this call has a few more
   const bool few_threads = moho::is_host_memory<Memory> && exec.concurrency() <= 2;
   const auto stations = some_stations(few_threads ? 90 * static_cast<int>(exec.concurrency()) : 90);
   for (const Way& way : ways) {
@@ -85,13 +85,14 @@ void never_falls_and_ends_at_one(const moho::Instance<Memory>& exec) {
     EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end())) << name;
     EXPECT_GE(fractions.front(), 0.0) << name;
     EXPECT_EQ(fractions.back(), 1.0) << name;
-    EXPECT_EQ(std::count(fractions.begin(), fractions.end(), 1.0), 1) << name;  // done only then
+    // 1.0 is reported once, at the end
+    EXPECT_EQ(std::count(fractions.begin(), fractions.end(), 1.0), 1) << name;
     EXPECT_TRUE(said) << name;
   }
 }
 TYPED_TEST(Progress, NeverFallsAndEndsAtOne) { never_falls_and_ends_at_one(TypeParam::exec()); }
 
-// Listening may change what is added first, and so the last digits at most.
+// A callback may change the order of additions, and thus the last digits only.
 template <class Memory>
 void changes_nothing(const moho::Instance<Memory>& exec) {
   const auto stations = some_stations(20);
@@ -112,7 +113,7 @@ void changes_nothing(const moho::Instance<Memory>& exec) {
 }
 TYPED_TEST(Progress, ChangesNothing) { changes_nothing(TypeParam::exec()); }
 
-// An exception from the callback comes through, and the next call works.
+// An exception from the callback is propagated, and the next call works.
 template <class Memory>
 void may_stop_the_work(const moho::Instance<Memory>& exec) {
   const auto stations = some_stations(20);

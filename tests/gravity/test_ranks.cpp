@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// How prisms are divided among ranks: the paper's example, no prism lost or counted twice, and the
-// same field from any number of parts. MPI itself is not needed for that.
+// The division of prisms among ranks: the paper's example, no prism lost or counted twice. Any
+// number of parts gives the same field. MPI is not needed.
 
 #include <gmock/gmock.h>
 
@@ -19,7 +19,7 @@ using moho::mpi::Part;
 using moho::mpi::part_of;
 using ::testing::HasSubstr;
 
-// 251,946 prisms for 8 ranks, as the paper lists them (from 1, both ends included).
+// 251,946 prisms for 8 ranks, with the paper's ranges (from 1, both ends included).
 TEST(Ranks, ThePapersExample) {
   const std::int64_t listed[][2] = {{1, 31494},       {31495, 62988},   {62989, 94481},
                                     {94482, 125974},  {125975, 157467}, {157468, 188960},
@@ -31,7 +31,7 @@ TEST(Ranks, ThePapersExample) {
   }
 }
 
-// Equations 7 to 10 as printed, with the prisms counted from 1.
+// Equations 7 to 10 of the paper, with prisms counted from 1.
 TEST(Ranks, EquationsSevenToTen) {
   for (const std::int64_t count : {0, 1, 2, 5, 7, 8, 9, 64, 1000, 99991}) {
     for (const int ranks : {1, 2, 3, 4, 5, 7, 8, 29, 64, 1000}) {
@@ -112,9 +112,9 @@ template <class C>
 class Parts : public ::testing::Test {};
 TYPED_TEST_SUITE(Parts, TestCases, CaseName);
 
-// The sum over the parts of 1 to 5 ranks is the field of all prisms: what differs is the order in
-// which the same numbers are added. In double that is 1e-12; in single precision the pairs are the
-// same numbers, and their sums must not lose what they hold: 1e-6.
+// The sum over the parts of 1 to 5 ranks is the field of all prisms. Only the order of additions
+// differs. The tolerance in double is 1e-12. In single precision the pairs are identical, and the
+// sums must be exact to 1e-6.
 template <class T, class Memory>
 void add_up_to_the_whole(const moho::Instance<Memory>& exec) {
   const double same = std::is_same_v<T, float> ? 1e-6 : 1e-12;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick with 3 ranks
 //
-// The functions of <moho/mpi/mpi.hpp>, <moho/mpi/counter.hpp> and <moho/gravity/mpi.hpp>, on as
-// many ranks as mpirun starts. Every rank runs every test, and the program fails if one of them
-// does.
+// The functions of <moho/mpi/mpi.hpp>, <moho/mpi/counter.hpp> and <moho/gravity/mpi.hpp>. The
+// number of ranks is that of mpirun. Every rank runs every test; the program fails if one rank
+// fails.
 
 #include <moho/gravity/mpi.hpp>
 #include <moho/mpi/counter.hpp>
@@ -154,7 +154,7 @@ TEST_F(Mpi, ACounterGivesEachPositionToOneRank) {
 }
 
 TEST_F(Mpi, RowsGoToTheirRanks) {
-  // Also fewer rows than ranks, and none.
+  // Also fewer rows than ranks, and no rows.
   for (const std::int64_t rows : {std::int64_t(23), std::int64_t(2), std::int64_t(0)}) {
     std::vector<Part> parts;
     for (int q = 0; q < size; ++q) parts.push_back(part_of(rows, size, q));
@@ -169,7 +169,7 @@ TEST_F(Mpi, RowsGoToTheirRanks) {
     for (std::size_t k = 0; k < received.size(); ++k) {
       EXPECT_EQ(received[k], static_cast<double>(3 * mine.first) + static_cast<double>(k));
     }
-    // A root that keeps its rows where they are.
+    // The root keeps its rows in place.
     scatter_rows(world, all.data(), 3, parts, rank == 0 ? nullptr : received.data());
   }
 }
@@ -187,7 +187,7 @@ TEST_F(Mpi, Gather) {
   }
 }
 
-// What together() throws on this rank when `function` runs on all.
+// Returns the message of the exception that together() throws on this rank; `function` runs on all.
 template <class Exception, class Function>
 std::string thrown(MPI_Comm world, const Function& function) {
   try {
