@@ -122,13 +122,10 @@ WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
   arrays.padded = static_cast<double>(wave::make_layout<T>(extended, o.order / 2).size);
   arrays.tapered = anisotropic && o.equations == wave::Equations::self_adjoint;
   arrays.parameters = static_cast<double>(o.model.parameters.size()) + (arrays.tapered ? 1.0 : 0.0);
-  arrays.media = 1.0;
-  if (medium == wave::Medium::variable_density) arrays.media += 1.0;
-  if (medium == wave::Medium::vti) arrays.media += 3.0;
-  if (medium == wave::Medium::tti) {
-    arrays.slopes = 2.0;
-    arrays.media += 3.0 + Dim + arrays.slopes;
-  }
+  const wave::StencilInfo& stencil = wave::info(wave::info(medium).self_adjoint);
+  arrays.slopes = static_cast<double>(stencil.work_fields);
+  arrays.media =
+      static_cast<double>(wave::coefficients_of(stencil.stencil, Dim).size()) + arrays.slopes;
   arrays.fields = wave::fields_of(medium);
   // absorbing layers remember three numbers a node and field
   for (int d = 0; d < Dim; ++d) {

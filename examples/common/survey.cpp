@@ -192,10 +192,11 @@ std::string describe_sponge(int width, double velocity, double frequency, double
 }
 
 wave::Medium medium_of(const EarthModelOptions& model) {
-  const auto given = [&](const char* name) { return model.parameters.count(name) > 0; };
-  if (given("theta") || given("phi")) return wave::Medium::tti;
-  if (given("epsilon") || given("delta")) return wave::Medium::vti;
-  return given("rho") ? wave::Medium::variable_density : wave::Medium::isotropic;
+  wave::ParameterSet given;
+  for (const wave::ParameterInfo& row : wave::parameters) {
+    if (model.parameters.count(row.option) > 0) given.insert(row.parameter);
+  }
+  return wave::medium_of(given);
 }
 
 }  // namespace moho::examples

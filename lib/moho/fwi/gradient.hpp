@@ -146,11 +146,11 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
   const auto& scheme = propagator.scheme();
   const wave::Medium medium = propagator.medium();
   if (every < 1) throw InputError(concat("every is ", every, " (allowed: 1 or more steps)"));
-  if (unknowns.density && medium != wave::Medium::variable_density) {
+  if (unknowns.density && !wave::info(medium).invertible.has(wave::Parameter::density)) {
     throw InputError(concat("unknowns: the density of a medium '", wave::to_string(medium),
                             "' (allowed: with variable_density): give the model a density"));
   }
-  if (unknowns.anisotropy && wave::fields_of(medium) != 2) {
+  if (unknowns.anisotropy && !wave::info(medium).invertible.has(wave::Parameter::epsilon)) {
     throw InputError(concat("unknowns: epsilon and delta of a medium '", wave::to_string(medium),
                             "' (allowed: with vti and tti): invert for vp there"));
   }

@@ -67,7 +67,7 @@ class ObjectivePlanner {
       auto field = make_field<T>(m_shots.exec(), m_shots.grid(), to_string(parameter));
       const Range& range = m_plan.bounds[u];
       fill(m_shots.exec(), field, static_cast<T>(highest ? range.high : range.low));
-      field_of(model, parameter) = field;
+      model.field(parameter) = field;
     }
     return model;
   }

@@ -12,7 +12,7 @@
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
 #include <moho/wave/media.hpp>
-#include <moho/wave/parameter.hpp>
+#include <moho/wave/media.hpp>
 #include <moho/wave/plan.hpp>
 
 #include <cstddef>

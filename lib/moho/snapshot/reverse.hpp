@@ -191,8 +191,7 @@ std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
   inner = outer;
   for (int d = 0; d < Dim; ++d) {
     // self-adjoint TTI takes slopes of slopes
-    const std::int64_t reach =
-        scheme.stencil() == wave::kernel::Stencil::tti ? scheme.order() : scheme.order() / 2;
+    const std::int64_t reach = wave::info(scheme.stencil()).passes * (scheme.order() / 2);
     for (const bool lower : {true, false}) {
       const wave::Face& face = lower ? faces.lower[d] : faces.upper[d];
       if (!loses(face)) continue;

@@ -212,15 +212,10 @@ template <class T, int Dim>
 template <class Memory>
 VolumeShape<T, Dim>::VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme)
     : layout(scheme.layout()), fields(scheme.fields()) {
-  const wave::Medium medium = scheme.medium();
-  const bool self_adjoint = scheme.options().equations == wave::Equations::self_adjoint;
-  if (medium == wave::Medium::variable_density) parameters = 2;
-  if (fields == 2) parameters = 3;
-  if (medium == wave::Medium::tti) {
-    parameters += 1 + (Dim == 3 ? 1 : 0) + (self_adjoint ? 1 : 0);
-    if (self_adjoint) work = 2;
-  }
-  q_factors = fields == 2 && self_adjoint;
+  const auto coefficients = wave::coefficients_of(scheme.stencil(), Dim);
+  q_factors = coefficients.has(wave::Coefficient::q_scale);
+  parameters = coefficients.size() - (q_factors ? 1 : 0);
+  work = wave::info(scheme.stencil()).work_fields;
   for (const auto& layer : scheme.layers()) {
     const wave::kernel::LayerShape one = scheme.layer_shape(layer, all_planes(scheme.grid()));
     Layer place;
@@ -451,12 +446,9 @@ wave::Model<T, Dim, Memory> changed_model(const wave::Model<T, Dim, Kokkos::Host
   const auto take = [&](const Field<T, Dim, Kokkos::HostSpace>& from, Field<T, Dim, Memory>& to) {
     if (from.data() != nullptr) to = function(from);
   };
-  take(model.vp, result.vp);
-  take(model.density, result.density);
-  take(model.epsilon, result.epsilon);
-  take(model.delta, result.delta);
-  take(model.theta, result.theta);
-  take(model.phi, result.phi);
+  for (const wave::ParameterInfo& row : wave::parameters) {
+    take(model.field(row.parameter), result.field(row.parameter));
+  }
   return result;
 }
 

@@ -5,7 +5,7 @@
 /// \brief What the faces of a grid do to waves, and models extended by absorbing layers.
 
 #include <moho/core/instances.hpp>
-#include <moho/wave/media.hpp>
+#include <moho/wave/model.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -174,12 +174,9 @@ Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Gri
     if (from.data() == nullptr) return;
     to = extend_field<T, Dim, Memory>(instance, grid, from, boundaries, planes);
   };
-  extend(model.vp, result.vp);
-  extend(model.density, result.density);
-  extend(model.epsilon, result.epsilon);
-  extend(model.delta, result.delta);
-  extend(model.theta, result.theta);
-  extend(model.phi, result.phi);
+  for (const ParameterInfo& row : parameters) {
+    extend(model.field(row.parameter), result.field(row.parameter));
+  }
   randomise_layers<T, Dim, Memory>(instance, extended_grid(grid, boundaries), boundaries, options,
                                    planes, result.vp);
   return result;

@@ -2,189 +2,363 @@
 #pragma once
 
 /// \file
-/// \brief Models: their parameters, and the check of these.
+/// \brief Description of each medium: its parameters, wavefields, coefficients and equations.
+///
+/// All other code reads these tables. A new acoustic medium is a row of `media`, a row of
+/// `stencils` for each of its systems of equations, its coefficients (wave/medium.hpp), its step
+/// kernels and its adjoint products (moho/fwi).
 
-#include <moho/core/copy.hpp>
-#include <moho/core/field.hpp>
-#include <moho/core/instances.hpp>
-#include <moho/wave/types.hpp>
-
-#include <cmath>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
-#include <string>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 namespace moho::wave {
 
-/// \brief A model on a grid. Fields that are not allocated are absent.
-///
-/// The medium follows from the fields that are allocated. vp alone: isotropic; density: variable
-/// density; epsilon or delta (the other is zero if absent): VTI; theta or phi: TTI.
-template <class T, int Dim, class Memory>
-struct Model {
-  Field<T, Dim, Memory> vp;       ///< P velocity along the symmetry axis, m/s
-  Field<T, Dim, Memory> density;  ///< density, kg/m^3 (any unit: only ratios matter)
-  Field<T, Dim, Memory> epsilon;  ///< Thomsen's epsilon
-  Field<T, Dim, Memory> delta;    ///< Thomsen's delta
-  Field<T, Dim, Memory> theta;    ///< angle of the symmetry axis from the vertical, radians
-  Field<T, Dim, Memory> phi;      ///< azimuth of the symmetry axis from x to y, radians; 3D only
+/// A parameter of a model, with a value at each node.
+enum class Parameter {
+  vp,       ///< P velocity along the symmetry axis, m/s
+  density,  ///< density, kg/m^3
+  epsilon,  ///< Thomsen's epsilon
+  delta,    ///< Thomsen's delta
+  theta,    ///< angle of the symmetry axis from the vertical, radians
+  phi       ///< azimuth of the symmetry axis from x to y, radians; 3D only
+};
 
-  /// The medium that follows from the fields.
-  Medium medium() const {
-    if (theta.data() != nullptr || phi.data() != nullptr) return Medium::tti;
-    if (epsilon.data() != nullptr || delta.data() != nullptr) return Medium::vti;
-    if (density.data() != nullptr) return Medium::variable_density;
-    return Medium::isotropic;
+/// The medium of waves.
+enum class Medium {
+  isotropic,         ///< P velocity alone
+  variable_density,  ///< P velocity and density
+  vti,               ///< transversely isotropic, symmetric about the vertical
+  tti                ///< transversely isotropic, symmetric about a tilted axis
+};
+
+/// System of equations of VTI and TTI media.
+enum class Equations {
+  self_adjoint,  ///< p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q): keeps energy
+  fletcher       ///< Fletcher, Du and Fowler (2009), finite shear velocity: for smooth models only
+};
+
+/// An array of coefficients that kernels read.
+enum class Coefficient {
+  scale,    ///< (v dt)^2; with variable density times the density
+  q_scale,  ///< scale of the field q
+  a,        ///< 1 + 2 epsilon; with variable density one over the density
+  b,        ///< Fletcher: 1 + 2 delta; self-adjoint: its square root
+  nx,       ///< x component of the symmetry axis
+  ny,       ///< y component of the symmetry axis; 3D only
+  nz        ///< z component of the symmetry axis
+};
+
+namespace kernel {
+/// Equations that have kernels.
+enum class Stencil {
+  isotropic,
+  variable_density,
+  vti,           ///< self-adjoint
+  tti,           ///< self-adjoint
+  vti_fletcher,  ///< Fletcher, Du and Fowler (2009)
+  tti_fletcher
+};
+}  // namespace kernel
+
+/// A set of enumerators, for constant expressions.
+template <class E>
+struct EnumSet {
+  std::uint32_t bits = 0;  ///< bit n: the enumerator of value n
+
+  constexpr EnumSet() = default;
+  /// The set of these members.
+  constexpr EnumSet(std::initializer_list<E> members) {
+    for (const E member : members) insert(member);
   }
+  /// Adds a member.
+  constexpr void insert(E member) { bits |= 1u << static_cast<int>(member); }
+  /// True if a member is in the set.
+  constexpr bool has(E member) const { return (bits >> static_cast<int>(member) & 1u) != 0; }
+  /// True if the sets share a member.
+  constexpr bool intersects(EnumSet other) const { return (bits & other.bits) != 0; }
+  /// Number of members.
+  constexpr int size() const { return std::popcount(bits); }
+};
+using ParameterSet = EnumSet<Parameter>;      ///< parameters of a model
+using CoefficientSet = EnumSet<Coefficient>;  ///< arrays of a medium
+using StencilSet = EnumSet<kernel::Stencil>;  ///< equations with a kernel
+
+/// Description of a parameter.
+struct ParameterInfo {
+  Parameter parameter;     ///< the parameter
+  const char* name;        ///< in models and messages
+  const char* option;      ///< of the programs, without --
+  const char* unit;        ///< of its values; empty: none
+  double lowest, highest;  ///< allowed values
+  const char* allowed;     ///< the allowed values in messages
+  const char* advice;      ///< the last clause of a refusal
+  bool angle;              ///< true for angles, radians in the library
+  int smallest_dimension;  ///< of models that have it
 };
 
-/// The least and greatest value of a field, and the first node (in memory's order) whose value lies
-/// outside of the allowed range or NaN.
-struct FieldRange {
-  double least = 0.0;     ///< of the values within the range
-  double greatest = 0.0;  ///< of the values within the range
-  std::int64_t bad = -1;  ///< flat index on the grid; -1 if there is none
+/// All parameters, in the order of the enumeration.
+inline constexpr std::array<ParameterInfo, 6> parameters = {{
+    {Parameter::vp, "vp", "vp", "m/s", std::numeric_limits<float>::min(), 1.0e9,
+     "positive and finite, in m/s", "correct the model there", false, 2},
+    {Parameter::density, "density", "rho", "kg/m^3", std::numeric_limits<float>::min(),
+     std::numeric_limits<float>::max(), "positive and finite, in kg/m^3", "correct the model there",
+     false, 2},
+    // 1 + 2 x has to stay positive in single precision, too
+    {Parameter::epsilon, "epsilon", "epsilon", "", -0.4999, 2.0,
+     "-0.4999 to 2, a number without unit",
+     "Thomsen's parameter, not per cent; correct the model there", false, 2},
+    {Parameter::delta, "delta", "delta", "", -0.4999, 2.0, "-0.4999 to 2, a number without unit",
+     "Thomsen's parameter, not per cent; correct the model there", false, 2},
+    // 2 pi, rounded up in single precision
+    {Parameter::theta, "theta", "theta", "rad", -6.2831854, 6.2831854, "-2 pi to 2 pi, in radians",
+     "angles are in radians, not degrees; correct the model there", true, 2},
+    {Parameter::phi, "phi", "phi", "rad", -6.2831854, 6.2831854, "-2 pi to 2 pi, in radians",
+     "angles are in radians, not degrees; correct the model there", true, 3},
+}};
+
+/// Description of a medium.
+struct MediumInfo {
+  Medium medium;                           ///< the medium
+  const char* name;                        ///< in summaries and messages
+  ParameterSet defining;                   ///< a model with one of these has the medium
+  ParameterSet allowed;                    ///< parameters of its models
+  ParameterSet invertible;                 ///< parameters that have gradients
+  int fields;                              ///< wavefields: 1 for p, 2 for p and q
+  kernel::Stencil self_adjoint, fletcher;  ///< stencil of each system of equations
+  bool cpml;                               ///< perfectly matched layers are stable
 };
 
-namespace detail {
-/// The value of the reduction to a FieldRange.
-struct RangeSum {
-  double least, greatest;
-  std::int64_t bad;
-};
-/// Reduction that finds the range and the first bad node.
-template <class T>
-struct RangeOf {
-  using value_type = RangeSum;
-  const T* values;
-  double lowest, highest;
+/// All media, in the order of the enumeration, each after those of which it is a generalisation.
+inline constexpr std::array<MediumInfo, 4> media = {{
+    {Medium::isotropic,
+     "isotropic",
+     {Parameter::vp},
+     {Parameter::vp},
+     {Parameter::vp},
+     1,
+     kernel::Stencil::isotropic,
+     kernel::Stencil::isotropic,
+     true},
+    {Medium::variable_density,
+     "variable_density",
+     {Parameter::density},
+     {Parameter::vp, Parameter::density},
+     {Parameter::vp, Parameter::density},
+     1,
+     kernel::Stencil::variable_density,
+     kernel::Stencil::variable_density,
+     true},
+    {Medium::vti,
+     "vti",
+     {Parameter::epsilon, Parameter::delta},
+     {Parameter::vp, Parameter::epsilon, Parameter::delta},
+     {Parameter::vp, Parameter::epsilon, Parameter::delta},
+     2,
+     kernel::Stencil::vti,
+     kernel::Stencil::vti_fletcher,
+     true},
+    {Medium::tti,
+     "tti",
+     {Parameter::theta, Parameter::phi},
+     {Parameter::vp, Parameter::epsilon, Parameter::delta, Parameter::theta, Parameter::phi},
+     {Parameter::vp, Parameter::epsilon, Parameter::delta},
+     2,
+     kernel::Stencil::tti,
+     kernel::Stencil::tti_fletcher,
+     false},
+}};
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, RangeSum& sum) const {
-    const double value = static_cast<double>(values[i]);
-    // not (a and b) rather than (not a or not b): a NaN is bad
-    if (!(value >= lowest && value <= highest)) {
-      if (i < sum.bad) sum.bad = i;
-      return;
+/// Description of a stencil.
+struct StencilInfo {
+  kernel::Stencil stencil;      ///< the stencil
+  int fields;                   ///< wavefields
+  CoefficientSet coefficients;  ///< arrays of the medium
+  CoefficientSet halo;          ///< of these, arrays that are read at neighbours
+  int work_fields;              ///< arrays that a step writes and reads besides wavefields
+  int passes;                   ///< differences of differences: reach in units of half the order
+  bool cpml;                    ///< kernels of perfectly matched layers exist
+  bool layer_march;             ///< the step on devices includes the layers
+  bool symmetric;               ///< the operator is its own adjoint
+};
+
+/// All stencils, in the order of the enumeration.
+inline constexpr std::array<StencilInfo, 6> stencils = {{
+    {kernel::Stencil::isotropic, 1, {Coefficient::scale}, {}, 0, 1, true, true, true},
+    {kernel::Stencil::variable_density,
+     1,
+     {Coefficient::scale, Coefficient::a},
+     {Coefficient::a},
+     0,
+     1,
+     true,
+     true,
+     true},
+    {kernel::Stencil::vti,
+     2,
+     {Coefficient::scale, Coefficient::q_scale, Coefficient::a, Coefficient::b},
+     {},
+     0,
+     1,
+     true,
+     true,
+     true},
+    {kernel::Stencil::tti,
+     2,
+     {Coefficient::scale, Coefficient::q_scale, Coefficient::a, Coefficient::b, Coefficient::nx,
+      Coefficient::ny, Coefficient::nz},
+     {Coefficient::nx, Coefficient::ny, Coefficient::nz},
+     2,
+     2,
+     false,
+     false,
+     true},
+    {kernel::Stencil::vti_fletcher,
+     2,
+     {Coefficient::scale, Coefficient::a, Coefficient::b},
+     {},
+     0,
+     1,
+     true,
+     false,
+     false},
+    {kernel::Stencil::tti_fletcher,
+     2,
+     {Coefficient::scale, Coefficient::a, Coefficient::b, Coefficient::nx, Coefficient::ny},
+     {},
+     0,
+     1,
+     false,
+     false,
+     false},
+}};
+
+/// The description of a parameter.
+constexpr const ParameterInfo& info(Parameter parameter) {
+  return parameters[static_cast<std::size_t>(parameter)];
+}
+/// The description of a medium.
+constexpr const MediumInfo& info(Medium medium) { return media[static_cast<std::size_t>(medium)]; }
+/// The description of a stencil.
+constexpr const StencilInfo& info(kernel::Stencil stencil) {
+  return stencils[static_cast<std::size_t>(stencil)];
+}
+
+/// "vp", "density", "epsilon", "delta", "theta", "phi".
+inline const char* to_string(Parameter parameter) { return info(parameter).name; }
+/// "isotropic", "variable_density", "vti", "tti".
+inline const char* to_string(Medium medium) { return info(medium).name; }
+
+/// Wavefields of a medium: p alone, or p and q.
+constexpr int fields_of(Medium medium) { return info(medium).fields; }
+
+/// The medium of a model with these parameters: the most general one that they define.
+constexpr Medium medium_of(ParameterSet given) {
+  for (std::size_t n = media.size(); n-- > 0;) {
+    if (media[n].defining.intersects(given)) return media[n].medium;
+  }
+  return Medium::isotropic;
+}
+
+/// The stencil of a medium and a system of equations.
+constexpr kernel::Stencil stencil_of(Medium medium, Equations equations) {
+  return equations == Equations::fletcher ? info(medium).fletcher : info(medium).self_adjoint;
+}
+
+/// Arrays of coefficients that a stencil has in 2D or 3D.
+constexpr CoefficientSet coefficients_of(kernel::Stencil stencil, int dim) {
+  CoefficientSet result;
+  for (int n = 0; n <= static_cast<int>(Coefficient::nz); ++n) {
+    const auto coefficient = static_cast<Coefficient>(n);
+    if (dim == 2 && coefficient == Coefficient::ny) continue;
+    if (info(stencil).coefficients.has(coefficient)) result.insert(coefficient);
+  }
+  return result;
+}
+
+/// The stencils whose description has a property. \param has predicate of a StencilInfo
+template <class Predicate>
+constexpr StencilSet stencils_with(const Predicate& has) {
+  StencilSet result;
+  for (const StencilInfo& row : stencils) {
+    if (has(row)) result.insert(row.stencil);
+  }
+  return result;
+}
+inline constexpr StencilSet all_stencils = stencils_with([](const StencilInfo&) { return true; });
+/// Stencils with kernels of perfectly matched layers.
+inline constexpr StencilSet cpml_stencils =
+    stencils_with([](const StencilInfo& row) { return row.cpml; });
+/// Stencils whose step on devices includes perfectly matched layers.
+inline constexpr StencilSet layer_march_stencils =
+    stencils_with([](const StencilInfo& row) { return row.layer_march; });
+/// Stencils with a symmetric operator.
+inline constexpr StencilSet symmetric_stencils =
+    stencils_with([](const StencilInfo& row) { return row.symmetric; });
+/// Stencils with a symmetric operator of one pass.
+inline constexpr StencilSet one_pass_symmetric_stencils =
+    stencils_with([](const StencilInfo& row) { return row.symmetric && row.passes == 1; });
+
+namespace kernel {
+
+/// Wavefields of a stencil, as a constant for kernels.
+template <Stencil stencil>
+inline constexpr int field_count = info(stencil).fields;
+/// Wavefields of a stencil.
+constexpr int fields_of(Stencil stencil) { return info(stencil).fields; }
+
+/// A stencil as a type: its member `value` is a constant.
+template <Stencil stencil>
+using StencilConstant = std::integral_constant<Stencil, stencil>;
+
+/// \brief Calls f(StencilConstant<stencil>()) for a stencil chosen at run time.
+///
+/// This is the only place where a stencil becomes a template argument. f is instantiated for the
+/// stencils of `set` alone, and returns the same type for all of them.
+/// \throws std::logic_error for a stencil that is not in the set
+template <std::uint32_t set = all_stencils.bits, class F, std::size_t n = 0>
+auto visit_stencil(Stencil stencil, const F& f) {
+  if constexpr ((set >> n & 1u) == 0) {
+    return visit_stencil<set, F, n + 1>(stencil, f);
+  } else {
+    constexpr bool is_last = (set >> n) == 1u;
+    if (stencil == static_cast<Stencil>(n)) return f(StencilConstant<static_cast<Stencil>(n)>());
+    if constexpr (is_last) {
+      throw std::logic_error("moho: this operation has no kernel for the stencil");
+    } else {
+      return visit_stencil<set, F, n + 1>(stencil, f);
     }
-    if (value < sum.least) sum.least = value;
-    if (value > sum.greatest) sum.greatest = value;
   }
-  KOKKOS_INLINE_FUNCTION void init(RangeSum& sum) const {
-    sum.least = 1.0e300;
-    sum.greatest = -1.0e300;
-    sum.bad = INT64_MAX;
-  }
-  KOKKOS_INLINE_FUNCTION void join(RangeSum& to, const RangeSum& from) const {
-    if (from.least < to.least) to.least = from.least;
-    if (from.greatest > to.greatest) to.greatest = from.greatest;
-    if (from.bad < to.bad) to.bad = from.bad;
-  }
-};
-}  // namespace detail
-
-/// The range of a field and its first value that is not within [lowest, highest].
-template <class T, int Dim, class Memory>
-FieldRange range_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                    const Field<T, Dim, Memory>& field, double lowest, double highest) {
-  const detail::RangeSum sum = reduce("moho::wave::range", exec, grid.size(),
-                                      detail::RangeOf<T>{field.data(), lowest, highest});
-  return {sum.least, sum.greatest, sum.bad == INT64_MAX ? -1 : sum.bad};
 }
+
+}  // namespace kernel
 
 namespace detail {
-/// Throws InputError where a field of the model has a value outside of its range.
-template <class T, int Dim, class Memory>
-FieldRange check_parameter(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                           const Field<T, Dim, Memory>& field, const char* name, double lowest,
-                           double highest, const char* allowed, const char* advice) {
-  check_shape(grid, field, name);
-  const FieldRange range = range_of<T, Dim, Memory>(exec, grid, field, lowest, highest);
-  if (range.bad >= 0) {
-    const Index<Dim> node = grid.node(range.bad);
-    throw InputError(concat(
-        name, ": the value at node ", format_index(node), ", ", format_point(grid.position(node)),
-        ", is ", value_at(exec, field.data() + range.bad), " (allowed: ", allowed, "): ", advice));
+/// True if each row stands where its enumerator says, and the tables agree with each other.
+constexpr bool media_are_consistent() {
+  for (std::size_t n = 0; n < parameters.size(); ++n) {
+    if (static_cast<std::size_t>(parameters[n].parameter) != n) return false;
   }
-  return range;
+  for (std::size_t n = 0; n < media.size(); ++n) {
+    if (static_cast<std::size_t>(media[n].medium) != n) return false;
+    if (info(media[n].self_adjoint).fields != media[n].fields) return false;
+    if (info(media[n].fletcher).fields != media[n].fields) return false;
+    if ((media[n].invertible.bits & ~media[n].allowed.bits) != 0) return false;
+    if ((media[n].defining.bits & ~media[n].allowed.bits) != 0) return false;
+    if (media[n].cpml != info(media[n].self_adjoint).cpml) return false;
+  }
+  for (std::size_t n = 0; n < stencils.size(); ++n) {
+    if (static_cast<std::size_t>(stencils[n].stencil) != n) return false;
+    if ((stencils[n].halo.bits & ~stencils[n].coefficients.bits) != 0) return false;
+  }
+  return true;
 }
+static_assert(media_are_consistent());
 }  // namespace detail
-
-/// What check_model() found.
-struct ModelRange {
-  FieldRange vp;       ///< of the P velocity
-  FieldRange density;  ///< of the density
-  FieldRange epsilon;  ///< of epsilon
-  FieldRange delta;    ///< of delta
-};
-
-/// \brief Throws InputError unless every parameter has the grid's shape and values in its range.
-///
-/// Velocity and density have to be positive and finite; epsilon and delta above -0.5 and at most 2,
-/// since 1 + 2 epsilon and 1 + 2 delta are squares of velocities; angles from -2 pi to 2 pi. The
-/// message names the parameter, the first wrong node, its value, and what is allowed.
-template <class T, int Dim, class Memory>
-ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
-                       const Model<T, Dim, Memory>& model);
-
-template <class T, int Dim, class Memory>
-ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
-                       const Model<T, Dim, Memory>& model) {
-  const Instance<Memory>& exec = instance;
-  grid.check();
-  constexpr double most = std::numeric_limits<float>::max();
-  constexpr double turn = 6.2831854;  // 2 pi, rounded up in single precision
-  if (model.vp.data() == nullptr) {
-    throw InputError("vp: it is missing (every model has a P velocity): give it");
-  }
-  if (model.density.data() != nullptr && model.medium() != Medium::variable_density) {
-    throw InputError(
-        "density: it goes with vp alone (the anisotropic equations have constant density): leave "
-        "it out, or leave out epsilon, delta, theta and phi");
-  }
-  if (Dim == 2 && model.phi.data() != nullptr) {
-    throw InputError("phi: a 2D model has no azimuth: leave it out");
-  }
-  ModelRange range;
-  range.vp = detail::check_parameter<T, Dim, Memory>(
-      exec, grid, model.vp, "vp", std::numeric_limits<float>::min(), 1.0e9,
-      "positive and finite, in m/s", "correct the model there");
-  if (model.density.data() != nullptr) {
-    range.density = detail::check_parameter<T, Dim, Memory>(
-        exec, grid, model.density, "density", std::numeric_limits<float>::min(), most,
-        "positive and finite, in kg/m^3", "correct the model there");
-  }
-  // 1 + 2 x has to stay a positive number in single precision too.
-  constexpr double lowest = -0.4999;
-  constexpr const char* thomsen = "-0.4999 to 2, a number without unit";
-  if (model.epsilon.data() != nullptr) {
-    range.epsilon = detail::check_parameter<T, Dim, Memory>(
-        exec, grid, model.epsilon, "epsilon", lowest, 2.0, thomsen,
-        "Thomsen's parameter, not per cent; correct the model there");
-  }
-  if (model.delta.data() != nullptr) {
-    range.delta = detail::check_parameter<T, Dim, Memory>(
-        exec, grid, model.delta, "delta", lowest, 2.0, thomsen,
-        "Thomsen's parameter, not per cent; correct the model there");
-  }
-  for (const auto& [name, field] :
-       {std::pair{"theta", &model.theta}, std::pair{"phi", &model.phi}}) {
-    if (field->data() == nullptr) continue;
-    detail::check_parameter<T, Dim, Memory>(
-        exec, grid, *field, name, -turn, turn, "-2 pi to 2 pi, in radians",
-        "angles are in radians, not degrees; correct the model there");
-  }
-  return range;
-}
 
 }  // namespace moho::wave
-
-/// \cond
-#define MOHO_WAVE_MEDIA(prefix, T, Dim, Memory)           \
-  prefix template ModelRange check_model<T, Dim, Memory>( \
-      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&);
-#ifdef MOHO_WAVE_KERNELS
-namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_MEDIA, extern)
-}
-#endif
-/// \endcond

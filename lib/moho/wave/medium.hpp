@@ -196,18 +196,17 @@ MediumWindow<T, Dim, Memory>::MediumWindow(const InstanceOf<Memory>& exec,
                                            const Planes& window, bool of_grid)
     : m_layout(scheme.layout(window)) {
   if (of_grid) detail::check_planes(window, all_planes(scheme.grid()), "the grid");
-  const Medium medium = scheme.medium();
-  const bool self_adjoint = scheme.options().equations == Equations::self_adjoint;
-  const auto make = [&](const char* label) { return make_storage<T>(exec, m_layout, label); };
-  m_scale = make("moho::wave::scale");
-  if (medium != Medium::isotropic) m_a = make("moho::wave::a");
-  if (fields_of(medium) == 2) m_b = make("moho::wave::b");
-  if (fields_of(medium) == 2 && self_adjoint && of_grid) m_q_scale = make("moho::wave::q_scale");
-  if (medium == Medium::tti) {
-    m_nx = make("moho::wave::nx");
-    if (Dim == 3) m_ny = make("moho::wave::ny");
-    if (self_adjoint) m_nz = make("moho::wave::nz");
-  }
+  const CoefficientSet coefficients = coefficients_of(scheme.stencil(), Dim);
+  const auto make = [&](Coefficient coefficient, Storage<T, Memory>& storage, const char* label) {
+    if (coefficients.has(coefficient)) storage = make_storage<T>(exec, m_layout, label);
+  };
+  make(Coefficient::scale, m_scale, "moho::wave::scale");
+  make(Coefficient::a, m_a, "moho::wave::a");
+  make(Coefficient::b, m_b, "moho::wave::b");
+  if (of_grid) make(Coefficient::q_scale, m_q_scale, "moho::wave::q_scale");
+  make(Coefficient::nx, m_nx, "moho::wave::nx");
+  make(Coefficient::ny, m_ny, "moho::wave::ny");
+  make(Coefficient::nz, m_nz, "moho::wave::nz");
   if (of_grid && scheme.packed_axis()) {
     m_axis = make_storage<std::uint32_t>(exec, m_layout, "moho::wave::axis");
   }
@@ -299,10 +298,11 @@ void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
     fill_halo.storage = storage.data();
     launch("moho::wave::fill_halo", exec, fill_halo.box.size(), fill_halo);
   };
-  if (scheme.medium() == Medium::variable_density) continue_outside(m_a);
-  if (scheme.stencil() == kernel::Stencil::tti) {
-    for (const auto* axis : {&m_nx, &m_nz, &m_ny}) continue_outside(*axis);
-  }
+  const CoefficientSet neighbours = info(scheme.stencil()).halo;
+  if (neighbours.has(Coefficient::a)) continue_outside(m_a);
+  if (neighbours.has(Coefficient::nx)) continue_outside(m_nx);
+  if (neighbours.has(Coefficient::nz)) continue_outside(m_nz);
+  if (neighbours.has(Coefficient::ny)) continue_outside(m_ny);
 }
 
 /// \cond

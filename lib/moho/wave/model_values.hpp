@@ -6,8 +6,7 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
-#include <moho/wave/media.hpp>
-#include <moho/wave/parameter.hpp>
+#include <moho/wave/model.hpp>
 
 #include <cstdint>
 #include <map>
@@ -47,22 +46,6 @@ class ParameterValues {
 template <class T>
 using ModelValues = std::map<Parameter, ParameterValues<T>>;
 
-/// The field of a parameter in a model.
-template <class T, int Dim, class Memory>
-Field<T, Dim, Memory>& field_of(Model<T, Dim, Memory>& model, Parameter parameter) {
-  Field<T, Dim, Memory>* const fields[] = {&model.vp,    &model.density, &model.epsilon,
-                                           &model.delta, &model.theta,   &model.phi};
-  return *fields[static_cast<int>(parameter)];
-}
-
-/// \overload
-template <class T, int Dim, class Memory>
-const Field<T, Dim, Memory>& field_of(const Model<T, Dim, Memory>& model, Parameter parameter) {
-  const Field<T, Dim, Memory>* const fields[] = {&model.vp,    &model.density, &model.epsilon,
-                                                 &model.delta, &model.theta,   &model.phi};
-  return *fields[static_cast<int>(parameter)];
-}
-
 namespace detail {
 
 /// Throws InputError unless values of nodes are as many as the nodes of a grid.
@@ -93,7 +76,7 @@ Model<T, Dim, Memory> model_of_values(const Instance<Memory>& exec, const Grid<D
   grid.check();
   Model<T, Dim, Memory> model;
   for (const auto& [parameter, given] : values) {
-    Field<T, Dim, Memory>& field = field_of(model, parameter);
+    Field<T, Dim, Memory>& field = model.field(parameter);
     const std::span<const T> nodes = given.nodes();
     if (nodes.data() != nullptr || !given.constant()) check_count(grid, parameter, nodes);
     if constexpr (is_host_memory<Memory>) {

@@ -296,10 +296,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.medium = plan.medium;
   shape.equations = options.equations;
   shape.order = options.order;
-  for (const auto* field :
-       {&model.vp, &model.density, &model.epsilon, &model.delta, &model.theta, &model.phi}) {
-    if (field->data() != nullptr) ++shape.parameters;
-  }
+  shape.parameters += model.given().size();
   shape.delta = model.delta.data() != nullptr;
   shape.tapered = plan.source_taper > 0.0;
   shape.keep_given = !releases;
@@ -309,7 +306,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.rows = plan.time.steps + 2 * detail::resampling_radius;
   shape.samples = plan.time.samples;
   shape.snapshots = plan.time.snapshot_every > 0;
-  shape.packed_axis = detail::stencil_of(plan.medium, options.equations) == kernel::Stencil::tti &&
+  shape.packed_axis = stencil_of(plan.medium, options.equations) == kernel::Stencil::tti &&
                       detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
   const bool unchecked = options.memory == std::numeric_limits<std::size_t>::max();
   const std::size_t allowed = unchecked ? options.memory : memory_budget(exec, options.memory);

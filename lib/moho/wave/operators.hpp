@@ -187,20 +187,10 @@ void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>
   if (p == nullptr && (!two || q == nullptr)) return;
   kernel::StepArguments<T> s;
   if (!kernel::bind_operator(instance, scheme, medium, wavefield, box, s)) return;
-  switch (scheme.stencil()) {
-    case kernel::Stencil::isotropic:
-      return kernel::launch_operator_of<kernel::Stencil::isotropic, T, Dim, Memory>(
-          instance, scheme.order(), s, p, q);
-    case kernel::Stencil::variable_density:
-      return kernel::launch_operator_of<kernel::Stencil::variable_density, T, Dim, Memory>(
-          instance, scheme.order(), s, p, q);
-    case kernel::Stencil::vti:
-      return kernel::launch_operator_of<kernel::Stencil::vti, T, Dim, Memory>(
-          instance, scheme.order(), s, p, q);
-    default:
-      return kernel::launch_operator_of<kernel::Stencil::tti, T, Dim, Memory>(
-          instance, scheme.order(), s, p, q);
-  }
+  kernel::visit_stencil<symmetric_stencils.bits>(scheme.stencil(), [&](auto stencil) {
+    kernel::launch_operator_of<decltype(stencil)::value, T, Dim, Memory>(instance, scheme.order(),
+                                                                         s, p, q);
+  });
 }
 
 }  // namespace moho::wave

@@ -33,9 +33,6 @@ constexpr int axis3(int d) {
 
 namespace detail {
 
-/// The stencil of a medium and a choice of equations.
-Stencil stencil_of(Medium medium, Equations equations);
-
 /// A perfectly matched layer of the grid.
 template <class T, class Memory>
 struct Layer {
@@ -150,20 +147,6 @@ class Scheme {
 
 namespace detail {
 
-inline Stencil stencil_of(Medium medium, Equations equations) {
-  const bool fletcher = equations == Equations::fletcher;
-  switch (medium) {
-    case Medium::isotropic:
-      return Stencil::isotropic;
-    case Medium::variable_density:
-      return Stencil::variable_density;
-    case Medium::vti:
-      return fletcher ? Stencil::vti_fletcher : Stencil::vti;
-    default:
-      return fletcher ? Stencil::tti_fletcher : Stencil::tti;
-  }
-}
-
 /// Copies numbers to a memory, in its precision.
 template <class T, class Memory>
 Storage<T, Memory> upload_as(const Instance<Memory>& exec, const std::vector<double>& values,
@@ -182,7 +165,7 @@ Scheme<T, Dim, Memory>::Scheme(const InstanceOf<Memory>& exec, const Grid<Dim>& 
       m_options(options),
       m_medium(medium),
       m_limits(limits),
-      m_stencil(detail::stencil_of(medium, options.equations)) {
+      m_stencil(stencil_of(medium, options.equations)) {
   grid.check();
   check_order(options.order);
   for (int d = 0; d < Dim; ++d) {
@@ -210,7 +193,7 @@ Scheme<T, Dim, Memory>::Scheme(const InstanceOf<Memory>& exec, const Grid<Dim>& 
 template <class T, int Dim, class Memory>
 int Scheme<T, Dim, Memory>::reach(int axis) const {
   const int radius = m_options.order / 2;
-  if (m_stencil == kernel::Stencil::tti) return 2 * radius;
+  if (info(m_stencil).passes > 1) return info(m_stencil).passes * radius;
   for (const detail::Layer<T, Memory>& layer : m_layers) {
     if (layer.axis == kernel::axis3<Dim>(axis)) {
       return std::max(radius, 2 * detail::layer_radius(radius));
@@ -221,16 +204,15 @@ int Scheme<T, Dim, Memory>::reach(int axis) const {
 
 template <class T, int Dim, class Memory>
 int Scheme<T, Dim, Memory>::bytes_per_node() const {
-  int parameters = 1;
-  if (m_medium == Medium::variable_density) parameters = 2;
-  if (m_medium == Medium::vti) parameters = 3;
-  if (m_medium == Medium::tti) parameters = Dim == 3 ? 5 : 4;
+  const CoefficientSet coefficients = coefficients_of(m_stencil, Dim);
+  const int parameters = coefficients.size() - (coefficients.has(Coefficient::q_scale) ? 1 : 0) -
+                         (coefficients.has(Coefficient::nz) ? 1 : 0);
   if (m_packed_axis && m_options.one_pass && !m_options.reference) {
     // in one pass, the axis in a word
     return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));
   }
   // the slopes are written once and read once, the fields and the axis twice
-  const int passes = m_stencil == kernel::Stencil::tti ? 2 * 2 + 2 + Dim + 1 : 0;
+  const int passes = info(m_stencil).passes == 2 ? 2 * 2 + 2 + Dim + 1 : 0;
   return (3 * fields() + parameters + passes) * static_cast<int>(sizeof(T));
 }
 

@@ -5,7 +5,7 @@
 /// \brief Elliptical surroundings for sources in VTI and TTI media.
 
 #include <moho/core/instances.hpp>
-#include <moho/wave/media.hpp>
+#include <moho/wave/model.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/kernel/coefficients.hpp>
-#include <moho/wave/media.hpp>
+#include <moho/wave/model.hpp>
 
 #include <algorithm>
 #include <cmath>

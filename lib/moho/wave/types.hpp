@@ -8,37 +8,13 @@
 #include <moho/core/box.hpp>
 #include <moho/core/error.hpp>
 #include <moho/core/grid.hpp>
+#include <moho/wave/media.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <string>
 
 namespace moho::wave {
-
-/// The medium of waves.
-enum class Medium {
-  isotropic,         ///< P velocity alone
-  variable_density,  ///< P velocity and density
-  vti,               ///< transversely isotropic, symmetric about the vertical
-  tti                ///< transversely isotropic, symmetric about a tilted axis
-};
-
-/// "isotropic", "variable_density", "vti", "tti".
-inline const char* to_string(Medium medium) {
-  constexpr const char* names[] = {"isotropic", "variable_density", "vti", "tti"};
-  return names[static_cast<int>(medium)];
-}
-
-/// Wavefields of a medium: p alone, or p and q.
-KOKKOS_INLINE_FUNCTION constexpr int fields_of(Medium medium) {
-  return medium == Medium::vti || medium == Medium::tti ? 2 : 1;
-}
-
-/// Which equations VTI and TTI media obey.
-enum class Equations {
-  self_adjoint,  ///< p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q): keeps energy
-  fletcher       ///< Fletcher, Du and Fowler (2009), finite shear velocity: for smooth models only
-};
 
 /// What a face of the grid does to waves.
 enum class FaceKind {
@@ -150,7 +126,7 @@ void check_boundaries(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries, 
         throw InputError(concat("boundary: the width of a CPML is ", face.width, " (allowed: 1 to ",
                                 largest_cpml_width, " nodes): 10 to 20 are usual"));
       }
-      if (face.kind == FaceKind::cpml && medium == Medium::tti) {
+      if (face.kind == FaceKind::cpml && !info(medium).cpml) {
         throw InputError(
             "boundary 'cpml' does not go with TTI (perfectly matched layers grow there when the "
             "symmetry axis is tilted): use sponge");

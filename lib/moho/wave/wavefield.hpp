@@ -126,7 +126,7 @@ Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
     wavefield.now[f] = make_storage<T>(exec, wavefield.layout, names[f]);
     wavefield.next[f] = make_storage<T>(exec, wavefield.layout, names[f]);
   }
-  for (int f = 0; f < 2 && scheme.stencil() == kernel::Stencil::tti; ++f) {
+  for (int f = 0; f < info(scheme.stencil()).work_fields; ++f) {
     wavefield.slope[f] = make_storage<T>(exec, wavefield.layout, "moho::wave::slope");
   }
   for (const auto& layer : scheme.layers()) {

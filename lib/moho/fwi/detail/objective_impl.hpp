@@ -28,7 +28,7 @@ Objective<T, Dim, Memory>::Objective(std::unique_ptr<ShotEvaluator<T, Dim, Memor
   }
   std::map<Parameter, std::vector<T>> values;
   for (const Parameter parameter : options().parameters) {
-    const auto& field = field_of(m_shots->start(), parameter);
+    const auto& field = m_shots->start().field(parameter);
     if (parameter == Parameter::theta || parameter == Parameter::phi) {
       throw InputError(concat("parameters: ", to_string(parameter),
                               " is not known to gradients (allowed: vp, density, epsilon, delta)"));
@@ -124,7 +124,7 @@ optimize::Constraints<T, Memory> Objective<T, Dim, Memory>::bounds() const {
   std::vector<unsigned char> mask;
   for (std::size_t u = 0; u < options().parameters.size(); ++u) {
     const Parameter parameter = options().parameters[u];
-    const std::vector<T> values = download(exec(), field_of(m_shots->start(), parameter));
+    const std::vector<T> values = download(exec(), m_shots->start().field(parameter));
     const bool log = logarithmic(parameter);
     const double scale = m_scales[u];
     const Range& range = m_plan.bounds[u];
@@ -157,9 +157,9 @@ wave::Model<T, Dim, Memory> Objective<T, Dim, Memory>::model_at(const ConstVecto
     const Parameter parameter = options().parameters[u];
     launch("moho::fwi::model_from_variables", exec(), nodes(),
            detail::ModelFromVariables<T>{x.data() + static_cast<std::int64_t>(u) * nodes(),
-                                         field_of(m_shots->start(), parameter).data(),
+                                         m_shots->start().field(parameter).data(),
                                          m_fields[u].data(), logarithmic(parameter), m_scales[u]});
-    field_of(model, parameter) = m_fields[u];
+    model.field(parameter) = m_fields[u];
   }
   return model;
 }
@@ -186,7 +186,7 @@ void Objective<T, Dim, Memory>::begin(const EvaluationRequest<T>& request) {
   for (std::size_t u = 0; u < m_fields.size(); ++u) {
     copy(exec(), wave::Storage<T, Memory>(m_fields[u].data(), count),
          HostElements<const T>(request.values.data() + u * count, count));
-    field_of(m_model, options().parameters[u]) = m_fields[u];
+    m_model.field(options().parameters[u]) = m_fields[u];
   }
   exec().fence();
   m_begun = m_changed = true;
@@ -230,7 +230,7 @@ void Objective<T, Dim, Memory>::contributions(const Claim& claim, const Take& ta
                                                    values.end());
                       };
                       for (const Parameter parameter : options().parameters) {
-                        append(field_of(derivatives, parameter));
+                        append(derivatives.field(parameter));
                       }
                       append(illumination);
                       take(std::move(contribution));
@@ -279,7 +279,7 @@ void Objective<T, Dim, Memory>::add_fields(const ShotContribution<T>& contributi
   for (std::size_t u = 0; u < m_fields.size(); ++u) {
     const Parameter parameter = options().parameters[u];
     launch("moho::fwi::add_derivative", exec(), nodes(),
-           detail::AddDerivative<T>{field_of(derivatives, parameter).data(), m_fields[u].data(),
+           detail::AddDerivative<T>{derivatives.field(parameter).data(), m_fields[u].data(),
                                     m_sum.data() + static_cast<std::int64_t>(u) * nodes(),
                                     logarithmic(parameter), m_scales[u]});
   }
@@ -294,7 +294,7 @@ template <class T, int Dim, class Memory>
 void Objective<T, Dim, Memory>::add_values(const ShotContribution<T>& contribution) {
   if (m_added_illumination.data() == nullptr) {
     for (const Parameter parameter : options().parameters) {
-      field_of(m_derivatives, parameter) =
+      m_derivatives.field(parameter) =
           make_field<T>(exec(), m_shots->grid(), to_string(parameter));
     }
     m_added_illumination = make_field<T>(exec(), m_shots->grid(), "illumination");
@@ -305,7 +305,7 @@ void Objective<T, Dim, Memory>::add_values(const ShotContribution<T>& contributi
     copy(exec(), wave::Storage<T, Memory>(field.data(), count), HostElements<const T>(from, count));
     from += count;
   };
-  for (const Parameter parameter : options().parameters) take(field_of(m_derivatives, parameter));
+  for (const Parameter parameter : options().parameters) take(m_derivatives.field(parameter));
   take(m_added_illumination);
   add_fields(contribution, m_derivatives, m_added_illumination);
   exec().fence();
@@ -379,7 +379,7 @@ template <class T, int Dim, class Memory>
 typename Objective<T, Dim, Memory>::HostField Objective<T, Dim, Memory>::values(
     const ConstVector& x, Parameter parameter) {
   const Model model = model_at(x);
-  return to_host(field_of(model, parameter).data());
+  return to_host(model.field(parameter).data());
 }
 
 template <class T, int Dim, class Memory>

@@ -71,7 +71,7 @@ struct ProductRows {
     const std::int64_t i = s.flat(node[0], s.lower[1] + n % ny, s.lower[2]);
     const std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
     const T* const p = add.p + from;
-    const T* const q = wave::kernel::fields_of(stencil) == 2 ? add.q + from : nullptr;
+    const T* const q = wave::kernel::field_count<stencil> == 2 ? add.q + from : nullptr;
     T* const scale = add.scale + to;
     T* const illumination = add.illumination + to;
     const T weight = add.weight, time = add.time;
@@ -79,7 +79,7 @@ struct ProductRows {
 #pragma GCC ivdep
     for (std::int64_t k = 0; k < count; ++k) {
       T product = p[k] * own.change_p(i + k);
-      if constexpr (wave::kernel::fields_of(stencil) == 2) product += q[k] * own.change_q(i + k);
+      if constexpr (wave::kernel::field_count<stencil> == 2) product += q[k] * own.change_q(i + k);
       scale[k] += weight * product;
       illumination[k] += time * p[k] * p[k];
     }
@@ -94,7 +94,7 @@ template <Stencil stencil, class T, int Dim, int radius, class Exec>
 struct MarchProducts {
   using March = wave::kernel::DeviceMarch<stencil, T, Dim, radius, Exec>;
   static constexpr int width = March::width;
-  static constexpr int fields = wave::kernel::fields_of(stencil);
+  static constexpr int fields = wave::kernel::field_count<stencil>;
   using Vector = wave::kernel::Lanes<T, width>;
   March march;
   AddScale<T, Dim> add;
@@ -248,14 +248,9 @@ void launch_products_of(const Instance<Memory>& exec, int order,
 template <class T, int Dim, class Memory>
 void launch_scale_products(const Instance<Memory>& exec, Stencil stencil, int order,
                            const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add) {
-  switch (stencil) {
-    case Stencil::isotropic:
-      return launch_products_of<Stencil::isotropic, T, Dim, Memory>(exec, order, s, add);
-    case Stencil::variable_density:
-      return launch_products_of<Stencil::variable_density, T, Dim, Memory>(exec, order, s, add);
-    default:
-      return launch_products_of<Stencil::vti, T, Dim, Memory>(exec, order, s, add);
-  }
+  wave::kernel::visit_stencil<wave::one_pass_symmetric_stencils.bits>(stencil, [&](auto constant) {
+    launch_products_of<decltype(constant)::value, T, Dim, Memory>(exec, order, s, add);
+  });
 }
 
 /// Products where D nu is stored.

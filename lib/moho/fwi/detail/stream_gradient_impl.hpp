@@ -78,7 +78,7 @@ void StreamedGradients<T, Dim, Memory>::check() const {
     throw InputError(
         "unknowns: epsilon and delta in a stream (allowed: vp, and the density): keep it in core");
   }
-  if (o.unknowns.density && medium != wave::Medium::variable_density) {
+  if (o.unknowns.density && !wave::info(medium).invertible.has(wave::Parameter::density)) {
     throw InputError(concat("unknowns: the density of a medium '", wave::to_string(medium),
                             "' (allowed: with variable_density): give the model a density"));
   }

@@ -343,7 +343,7 @@ std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>&
       take(wavefield.now[f], wavefield.layout.size);
       take(wavefield.next[f], wavefield.layout.size);
     }
-    for (int f = 0; f < 2 && scheme.stencil() == kernel::Stencil::tti; ++f) {
+    for (int f = 0; f < info(scheme.stencil()).work_fields; ++f) {
       take(wavefield.slope[f], wavefield.layout.size);
     }
     std::size_t number = 0;

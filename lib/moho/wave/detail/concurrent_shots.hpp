@@ -59,7 +59,7 @@ bool steps_in_one_launch(Medium medium, Equations equations, const Boundaries<Di
     matched =
         matched || faces.lower[d].kind == FaceKind::cpml || faces.upper[d].kind == FaceKind::cpml;
   }
-  return !matched || detail::has_layer_march(detail::stencil_of(medium, equations));
+  return !matched || detail::has_layer_march(stencil_of(medium, equations));
 }
 
 /// \brief Of shots at once, those that one worker steps together, as was fastest in trials.

@@ -81,12 +81,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool layer_has(Stencil stencil, int axis, int f) {
   return stencil != Stencil::vti || (axis == 2) == (f == 1);
 }
 
-/// True for stencils whose step on devices takes the layers along (cpml_device.hpp): those with one
+/// True for stencils whose step on devices includes the layers (cpml_device.hpp): those with one
 /// field for each axis.
-constexpr bool has_layer_march(Stencil stencil) {
-  return stencil == Stencil::isotropic || stencil == Stencil::variable_density ||
-         stencil == Stencil::vti;
-}
+constexpr bool has_layer_march(Stencil stencil) { return info(stencil).layer_march; }
 /// The only field with derivatives along an axis, of these stencils.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int layer_field(Stencil stencil, int axis) {
   return stencil == Stencil::vti && axis == 2 ? 1 : 0;
@@ -270,7 +267,7 @@ struct ReferenceLayers {
     const std::int64_t strides[3] = {s.stride_x, s.stride_y, 1};
     T across[2] = {0, 0}, down[2] = {0, 0};
     bool any = false;
-    for (int f = 0; f < fields_of(stencil); ++f) {
+    for (int f = 0; f < kernel::field_count<stencil>; ++f) {
       for (int axis = 0; axis < 3; ++axis) {
         const LayerPair<T>& pair = l.pairs[f][axis];
         if (!layer_has(stencil, axis, f) || !pair.reaches(node[axis], layer_radius(l.radius))) {
@@ -315,16 +312,9 @@ void correct_plainly(const Instance<Memory>& exec, const AllLayers<T>& l) {
   std::int64_t nodes = 1;
   for (int d = 0; d < 3; ++d) nodes *= l.s.upper[d] - l.s.lower[d];
   constexpr const char* label = "moho::wave::reference_layers";
-  switch (l.stencil) {
-    case Stencil::vti:
-      return launch(label, exec, nodes, ReferenceLayers<Stencil::vti, T>{l});
-    case Stencil::vti_fletcher:
-      return launch(label, exec, nodes, ReferenceLayers<Stencil::vti_fletcher, T>{l});
-    case Stencil::variable_density:
-      return launch(label, exec, nodes, ReferenceLayers<Stencil::variable_density, T>{l});
-    default:
-      return launch(label, exec, nodes, ReferenceLayers<Stencil::isotropic, T>{l});
-  }
+  kernel::visit_stencil<cpml_stencils.bits>(l.stencil, [&](auto stencil) {
+    launch(label, exec, nodes, ReferenceLayers<decltype(stencil)::value, T>{l});
+  });
 }
 
 }  // namespace moho::wave::detail

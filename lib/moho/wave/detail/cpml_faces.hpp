@@ -14,7 +14,7 @@ namespace moho::wave::detail {
 template <Stencil stencil, class T, int radius, class Exec>
 struct DeviceLayer {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>, Kokkos::IndexType<int>>;
-  static constexpr int fields = fields_of(stencil);
+  static constexpr int fields = kernel::field_count<stencil>;
   static constexpr int lines = 32, threads = 256;
   static constexpr int reach = layer_radius(radius);  ///< of slopes
 
@@ -132,16 +132,9 @@ LayerLaunch<T, MemoryOf<Exec>> device_layer_of(int order) {
 /// The same for a stencil chosen at run time.
 template <class T, class Exec>
 LayerLaunch<T, MemoryOf<Exec>> device_layer_of(Stencil stencil, int order) {
-  switch (stencil) {
-    case Stencil::vti:
-      return device_layer_of<Stencil::vti, T, Exec>(order);
-    case Stencil::vti_fletcher:
-      return device_layer_of<Stencil::vti_fletcher, T, Exec>(order);
-    case Stencil::variable_density:
-      return device_layer_of<Stencil::variable_density, T, Exec>(order);
-    default:
-      return device_layer_of<Stencil::isotropic, T, Exec>(order);
-  }
+  return kernel::visit_stencil<cpml_stencils.bits>(stencil, [&](auto constant) {
+    return device_layer_of<decltype(constant)::value, T, Exec>(order);
+  });
 }
 
 }  // namespace moho::wave::detail

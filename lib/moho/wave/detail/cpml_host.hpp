@@ -28,7 +28,7 @@ void correct_row(const StepArguments<T>& arguments, std::int64_t row, T taper_xy
                  const T* const (&down)[2]) {
   using V = simd::Pack<T>;
   const StepArguments<T> s = arguments;  // its pointers stay in registers
-  constexpr int fields = fields_of(stencil);
+  constexpr int fields = kernel::field_count<stencil>;
   for (std::int64_t z = begin; z < end; z += simd::lanes<T>) {
     const std::int64_t i = row + z, n = z - begin;
     const V scale = V(taper_xy) * take<V>(s.taper[2] + z) * take<V>(s.scale + i);
@@ -55,16 +55,8 @@ using CorrectRow = void (*)(const StepArguments<T>&, std::int64_t, T, std::int64
 /// That of a stencil.
 template <class T>
 CorrectRow<T> correct_row_of(Stencil stencil) {
-  switch (stencil) {
-    case Stencil::vti:
-      return &correct_row<Stencil::vti, T>;
-    case Stencil::vti_fletcher:
-      return &correct_row<Stencil::vti_fletcher, T>;
-    case Stencil::variable_density:
-      return &correct_row<Stencil::variable_density, T>;
-    default:
-      return &correct_row<Stencil::isotropic, T>;
-  }
+  return kernel::visit_stencil<cpml_stencils.bits>(
+      stencil, [](auto constant) { return &correct_row<decltype(constant)::value, T>; });
 }
 
 /// Corrects the rows of a tile, one after the other.

@@ -30,14 +30,9 @@ LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
 /// The step with layers of a stencil that has_layer_march().
 template <class T, int Dim, class Exec>
 LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
-  switch (stencil) {
-    case Stencil::vti:
-      return layered_launch_of<Stencil::vti, T, Dim, Exec>(order);
-    case Stencil::variable_density:
-      return layered_launch_of<Stencil::variable_density, T, Dim, Exec>(order);
-    default:
-      return layered_launch_of<Stencil::isotropic, T, Dim, Exec>(order);
-  }
+  return kernel::visit_stencil<layer_march_stencils.bits>(stencil, [&](auto constant) {
+    return layered_launch_of<decltype(constant)::value, T, Dim, Exec>(order);
+  });
 }
 
 }  // namespace moho::wave::detail

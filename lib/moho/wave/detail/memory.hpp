@@ -40,16 +40,11 @@ struct MemoryShape {
 template <class T, int Dim>
 MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   const Grid<Dim> extended = extended_grid(shape.grid, shape.faces);
-  const bool self_adjoint = shape.equations == Equations::self_adjoint;
-  const int fields = fields_of(shape.medium);
-  const bool tti = shape.medium == Medium::tti;
-
-  std::int64_t medium = 1;
-  if (shape.medium != Medium::isotropic) ++medium;
-  if (fields == 2) medium += self_adjoint ? 2 : 1;
-  if (tti) medium += 1 + (Dim == 3 ? 1 : 0) + (self_adjoint ? 1 : 0);
+  const kernel::Stencil stencil = stencil_of(shape.medium, shape.equations);
+  const int fields = info(stencil).fields;
+  std::int64_t medium = coefficients_of(stencil, Dim).size();
   if (shape.packed_axis) ++medium;  // in single precision only
-  const std::int64_t levels = 2 * fields + (tti && self_adjoint ? 2 : 0);
+  const std::int64_t levels = 2 * fields + info(stencil).work_fields;
   std::int64_t layers = 0;
   for (int d = 0; d < Dim; ++d) {
     for (const bool lower : {true, false}) {

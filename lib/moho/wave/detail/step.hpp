@@ -119,26 +119,8 @@ class Stepper {
   Stepper(Stencil stencil, int order, bool reference)
       : m_stencil(stencil), m_radius(order / 2), m_reference(reference) {
     check_order(order);
-    switch (stencil) {
-      case Stencil::isotropic:
-        choose<Stencil::isotropic>(order);
-        break;
-      case Stencil::variable_density:
-        choose<Stencil::variable_density>(order);
-        break;
-      case Stencil::vti:
-        choose<Stencil::vti>(order);
-        break;
-      case Stencil::tti:
-        choose<Stencil::tti>(order);
-        break;
-      case Stencil::vti_fletcher:
-        choose<Stencil::vti_fletcher>(order);
-        break;
-      default:
-        choose<Stencil::tti_fletcher>(order);
-        break;
-    }
+    kernel::visit_stencil(stencil,
+                          [&](auto constant) { choose<decltype(constant)::value>(order); });
   }
 
   /// Steps the box of the arguments.

@@ -9,26 +9,11 @@
 #include <moho/core/simd.hpp>
 #include <moho/wave/kernel/coefficients.hpp>
 #include <moho/wave/layout.hpp>
-#include <moho/wave/media.hpp>
+#include <moho/wave/types.hpp>
 
 #include <cstdint>
 
 namespace moho::wave::kernel {
-
-/// Equations that have kernels.
-enum class Stencil {
-  isotropic,
-  variable_density,
-  vti,           ///< self-adjoint
-  tti,           ///< self-adjoint
-  vti_fletcher,  ///< Fletcher, Du and Fowler (2009)
-  tti_fletcher
-};
-
-/// Wavefields of a stencil.
-KOKKOS_INLINE_FUNCTION constexpr int fields_of(Stencil stencil) {
-  return stencil == Stencil::isotropic || stencil == Stencil::variable_density ? 1 : 2;
-}
 
 /// Addresses of node (0, 0, 0) of padded arrays of one layout, and coefficients.
 template <class T>
