@@ -11,8 +11,7 @@
 #include <moho/stream/plan.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
-#include <moho/wave/media.hpp>
-#include <moho/wave/media.hpp>
+#include <moho/wave/model.hpp>
 #include <moho/wave/plan.hpp>
 
 #include <cstddef>
