@@ -117,8 +117,8 @@ void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
     std::size_t turn, number;
   };
   std::deque<Piece> given;  // tasks that no worker has started
-  std::map<std::size_t, std::pair<Piece, Result>>
-      ends;  // results by position in the order of next()
+  // results by position in the order of next()
+  std::map<std::size_t, std::pair<Piece, Result>> ends;
   std::exception_ptr failure;
   bool over = false;
   int idle = 0;

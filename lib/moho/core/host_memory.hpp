@@ -12,8 +12,8 @@ namespace moho {
 /// Result of host_memory().
 struct HostMemory {
   std::size_t bytes = 0;  ///< bytes that may still be allocated
-  bool of_control_group =
-      false;  ///< true if the limit of a control group is smaller than the free memory
+  /// True if the limit of a control group is smaller than the available memory of the machine.
+  bool of_control_group = false;
 };
 
 /// \brief Returns the bytes that this process may still allocate on its machine.

@@ -11,8 +11,8 @@ namespace moho {
 /// Number of OpenMP threads, as set by the environment, and numbers of processors.
 struct HostThreads {
   int threads = 1;  ///< threads of a kernel
-  int processors =
-      1;           ///< processors that this process may use; its CPU affinity may exclude others
+  /// Processors that this process may use; its CPU affinity may exclude others.
+  int processors = 1;
   int online = 1;  ///< processors of the machine
 };
 
