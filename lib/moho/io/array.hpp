@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The plain host array that files are read into and written from.
+/// \brief The host array that files are read into and written from.
 
 #include <moho/core/error.hpp>
 
@@ -13,21 +13,22 @@
 
 namespace moho::io {
 
-/// An array on the host in C order: the last axis is contiguous.
+/// A host array in C order: the last axis is contiguous.
 ///
-/// A velocity model has the axes (x, z) or (x, y, z), as moho::Grid has; a gather (receiver, time).
+/// The axes of a velocity model are (x, z) or (x, y, z), as in moho::Grid; those of a gather are
+/// (receiver, time).
 template <class T>
 struct Array {
-  std::vector<std::int64_t> shape;  ///< extent of every axis
-  std::vector<T> data;              ///< the values, product(shape) of them
+  std::vector<std::int64_t> shape;  ///< extent of each axis
+  std::vector<T> data;              ///< the values; their number is the product of the extents
 
-  /// Number of axes.
+  /// Returns the number of axes.
   int rank() const { return static_cast<int>(shape.size()); }
-  /// Number of values.
+  /// Returns the number of values.
   std::int64_t size() const { return static_cast<std::int64_t>(data.size()); }
 };
 
-/// "401 x 201" for messages.
+/// Formats a shape for messages: "401 x 201".
 inline std::string shape_string(const std::vector<std::int64_t>& shape) {
   if (shape.empty()) return "()";
   std::string text;
@@ -35,7 +36,9 @@ inline std::string shape_string(const std::vector<std::int64_t>& shape) {
   return text;
 }
 
-/// Number of values of a shape, or -1 where an extent is below 1 or the product passes 2^62.
+/// Returns the number of values of a shape, or -1 if the shape is invalid.
+///
+/// A shape is invalid if an extent is below 1 or the product exceeds 2^62.
 inline std::int64_t shape_size(const std::vector<std::int64_t>& shape) {
   constexpr std::int64_t largest = std::int64_t{1} << 62;
   std::int64_t n = 1;
@@ -46,8 +49,8 @@ inline std::int64_t shape_size(const std::vector<std::int64_t>& shape) {
   return n;
 }
 
-/// Throws InputError unless an array's shape has at least one axis and tells as many values as
-/// there are.
+/// Checks that an array has at least one axis and as many values as its shape states.
+/// \throws InputError otherwise
 template <class T>
 void check_shape(const std::string& what, const Array<T>& array) {
   if (array.shape.empty() || shape_size(array.shape) != array.size()) {

@@ -17,7 +17,7 @@ namespace moho::io {
 namespace {
 
 #if !defined(__SSE4_2__)
-// Entry [k][b]: the checksum of byte b followed by k zeros.
+// Returns tables whose entry [k][b] is the checksum of byte b followed by k zeros.
 std::array<std::array<std::uint32_t, 256>, 8> make_crc_tables() {
   std::array<std::array<std::uint32_t, 256>, 8> tables{};
   for (std::uint32_t b = 0; b < 256; ++b) {
@@ -50,7 +50,7 @@ std::uint32_t crc_by_tables(const std::uint8_t* at, std::size_t bytes, std::uint
 #endif
 
 #if defined(MOHO_CRC_INSTRUCTION)
-// Compiled for processors that have the instruction, whatever the rest is compiled for.
+// Compiles a function with SSE4.2 instructions, whatever the target of the other code.
 #define MOHO_WITH_INSTRUCTION __attribute__((target("sse4.2")))
 
 MOHO_WITH_INSTRUCTION std::uint64_t crc_of_word(std::uint64_t crc, const std::uint8_t* at) {
@@ -68,11 +68,14 @@ MOHO_WITH_INSTRUCTION std::uint32_t crc_in_turn(const std::uint8_t* at, std::siz
   return crc;
 }
 
-// Bytes of each of three pieces whose checksums are found side by side: an instruction takes three
-// cycles, and one can begin in each.
+// Size of each of three pieces that are processed concurrently.
+//
+// A CRC instruction has a latency of three cycles and a throughput of one per cycle.
 constexpr std::size_t piece = 4096;
 
-// Entry [k][b]: a checksum whose byte k is b, and nothing else, after a piece of zeros.
+// Returns tables that advance a checksum over a piece of zeros.
+//
+// Entry [k][b] is the result for a checksum whose byte k is b and whose other bytes are 0.
 std::array<std::array<std::uint32_t, 256>, 4> make_piece_tables() {
   const std::array<std::uint8_t, piece> zeros{};
   std::array<std::array<std::uint32_t, 256>, 4> tables{};

@@ -17,12 +17,14 @@ namespace {
 
 struct Field {
   std::string_view text;
-  std::size_t column = 0;  // of its first character in the line, from 1
+  std::size_t column = 0;  // position of the first character in the line, from 1
 };
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
-/// Fields of a line. Commas or semicolons separate where the line has them, white space otherwise.
+/// Splits a line into fields.
+///
+/// The separators are commas or semicolons if the line contains one of them, otherwise white space.
 void split(std::string_view line, std::vector<Field>& fields) {
   fields.clear();
   const char separator = line.find(',') != std::string_view::npos   ? ','
@@ -74,15 +76,15 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-/// Fields of a table's columns that may hold text.
+/// Fields of the columns that may contain text.
 struct TextFields {
-  const std::vector<std::string>& numbers;       // names of columns that hold numbers
-  std::vector<bool> allowed;                     // for each column
-  std::vector<bool> found;                       // columns with a field that is no number
-  std::vector<std::vector<std::string>> fields;  // of allowed columns
+  const std::vector<std::string>& numbers;  // names of columns that hold numbers only
+  std::vector<bool> allowed;                // for each column: may it contain text?
+  std::vector<bool> found;  // for each column: does it contain a field that is not a number?
+  std::vector<std::vector<std::string>> fields;  // fields of the columns that may contain text
 };
 
-/// Reads a table. Without `texts` every field below the header is a number.
+/// Reads a table. Without `texts` every field after the header must be a number.
 Table read_table(const std::filesystem::path& path, const CsvOptions& options, TextFields* texts) {
   const std::string content = read_text(path);
   std::string_view rest = content;

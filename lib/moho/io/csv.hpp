@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Tables of numbers as text.
+/// \brief Tables of numbers in text files.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,15 +13,15 @@ namespace moho::io {
 
 /// A table of numbers.
 struct Table {
-  std::vector<std::string> names;  ///< column names, empty when the file has no header line
-  std::int64_t columns = 0;        ///< numbers in every row
-  std::vector<double> values;      ///< row after row
+  std::vector<std::string> names;  ///< column names; empty if the file has no header line
+  std::int64_t columns = 0;        ///< number of columns
+  std::vector<double> values;      ///< the numbers, row by row
 
-  /// Number of rows.
+  /// Returns the number of rows.
   std::int64_t rows() const {
     return columns == 0 ? 0 : static_cast<std::int64_t>(values.size()) / columns;
   }
-  /// One number.
+  /// Returns the number in a row and a column, both counted from 0.
   double at(std::int64_t row, std::int64_t column) const {
     return values[static_cast<std::size_t>(row * columns + column)];
   }
@@ -29,19 +29,23 @@ struct Table {
 
 /// Options of read_csv().
 struct CsvOptions {
-  std::int64_t columns = 0;  ///< numbers that every row must have; 0: as many as the first row has
-  bool allow_nonfinite = false;  ///< accept nan and inf
-  bool allow_empty = false;      ///< accept a file without a row
+  std::int64_t columns = 0;      ///< required numbers per row; 0: as many as in the first row
+  bool allow_nonfinite = false;  ///< accepts nan and inf
+  bool allow_empty = false;      ///< accepts a file without rows
 };
 
-/// Reads a table separated by commas, semicolons or white space. The first line may be a header
-/// (none of its fields is a number); text after # and empty lines are skipped. \throws FileError
-/// "FILE:LINE:COLUMN: ..." with the text that was found
+/// Reads a table whose separators are commas, semicolons or white space.
+///
+/// The first line may be a header: a line without numbers. Text after # and empty lines are
+/// ignored.
+/// \throws FileError "FILE:LINE:COLUMN: ..." with the offending text
 Table read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
 
-/// Writes a table with commas and, when there are names, a header line; every number has the fewest
-/// digits that give the same double when read. \throws FileError, InputError when names, columns
-/// and values do not agree or a name would break the header
+/// Writes a table with commas and, if it has names, a header line.
+///
+/// Each number has the fewest digits from which the same double is read.
+/// \throws FileError; InputError if names, columns and values do not agree or a name is not allowed
+/// in a header
 void write_csv(const std::filesystem::path& path, const Table& table);
 
 }  // namespace moho::io

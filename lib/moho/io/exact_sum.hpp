@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Partial sums of images and gradients in files, which any program can merge.
+/// \brief Files of partial sums of images and gradients, which any program can merge.
 
 #include <moho/core/exact_sum.hpp>
 
@@ -10,14 +10,17 @@
 
 namespace moho::io {
 
-/// \brief Writes a sum: whole or not at all, with checksums of header and values.
+/// \brief Writes a sum atomically, with checksums of the header and the values.
 ///
-/// 64 bytes of header (text "MOHOSUM1", the number 1 in the byte order of the file and the exponent
-/// as 4 bytes each; elements, terms, bound as 8 bytes each; zeros; CRC-32C of the 60 bytes before),
-/// 8 bytes an element, CRC-32C of them. \throws FileError
+/// The header has 64 bytes: the text "MOHOSUM1"; the number 1 in the byte order of the file and the
+/// exponent, 4 bytes each; elements, terms and bound, 8 bytes each. Zeros fill it up to byte 60,
+/// and the last 4 bytes are the CRC-32C of the preceding 60. Then follow 8 bytes per element and
+/// their CRC-32C.
+/// \throws FileError
 void write_sum(const std::filesystem::path& path, const ExactSumState& sum);
 
-/// Reads a sum. \throws FileError for files that are cut, damaged, or something else; MemoryError
+/// Reads a sum.
+/// \throws FileError for a truncated, damaged or different file; MemoryError
 ExactSumState read_sum(const std::filesystem::path& path);
 
 }  // namespace moho::io

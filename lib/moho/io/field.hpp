@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Fields from files.
+/// \brief Reading of fields from files.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
@@ -14,11 +14,11 @@
 
 namespace moho::io {
 
-/// \brief Reads a .npy file into a field in the memory of an instance.
-/// \param exec an Instance, or an instance of Kokkos; it is waited for
-/// \param grid the file has its shape
-/// \param path of the file; its name is the label of the field
-/// \throws FileError as read_npy(), and where the file has another shape than the grid
+/// \brief Reads a .npy file into a field in the memory of an instance, and waits for the copy.
+/// \param exec an Instance or a Kokkos execution space instance
+/// \param grid grid with the shape of the file
+/// \param path path of the file; its name becomes the label of the field
+/// \throws FileError as read_npy(), and for a file whose shape differs from that of the grid
 template <class T, int Dim, class Exec>
 Field<T, Dim, Exec> read_npy_field(const Exec& exec, const Grid<Dim>& grid,
                                    const std::filesystem::path& path) {

@@ -20,7 +20,7 @@ std::optional<FileNode> node_of(const std::filesystem::path& path) {
 }
 
 InputFile::InputFile(const std::filesystem::path& path) : m_name(path.string()) {
-  // O_NONBLOCK: opening a named pipe that nobody writes to must not wait for ever.
+  // With O_NONBLOCK, opening a named pipe without a writer does not block.
   m_descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (m_descriptor < 0) {
     const int reason = errno;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Reading a file whose size is known before anything is read.
+/// \brief Reading of regular files of known size.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,37 +12,38 @@
 
 namespace moho::io {
 
-/// What a file is, whatever its names are: links of both kinds lead to the same.
+/// Identity of a file in the file system; the same for all symbolic and hard links to it.
 struct FileNode {
-  std::uint64_t device = 0;  ///< number of the file system
-  std::uint64_t inode = 0;   ///< number of the file in it
-  /// Are both the same file?
+  std::uint64_t device = 0;  ///< device number of the file system
+  std::uint64_t inode = 0;   ///< inode number of the file
+  /// Returns true for the same file.
   friend bool operator==(const FileNode&, const FileNode&) = default;
 };
 
-/// What a path leads to, as the file system knows it; nothing if there is nothing.
+/// Returns the identity of the file at a path, following links; nothing if it does not exist.
 std::optional<FileNode> node_of(const std::filesystem::path& path);
 
 /// A regular file opened for reading.
 ///
-/// Every reader of moho::io compares what a header promises with size() before it allocates memory.
+/// All readers of moho::io compare the size that a header states with size() before they allocate
+/// memory.
 class InputFile {
  public:
-  /// Opens a file. Throws FileError when it is missing, unreadable, a folder or no regular file.
+  /// Opens a file. \throws FileError if it is missing, unreadable or not a regular file
   explicit InputFile(const std::filesystem::path& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// The path as it was given, for messages.
+  /// Returns the path as given, for messages.
   const std::string& name() const { return m_name; }
-  /// Length in bytes.
+  /// Returns the length in bytes.
   std::uint64_t size() const { return m_size; }
 
-  /// Reads exactly `bytes` bytes from `offset`. Throws FileError when they are not there.
+  /// Reads exactly `bytes` bytes at `offset`. \throws FileError if the file has fewer
   void read(std::uint64_t offset, void* destination, std::size_t bytes) const;
 
-  /// Reads at most `largest` bytes from the beginning.
+  /// Returns up to `largest` bytes from the beginning of the file.
   std::string text(std::uint64_t largest) const;
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Everything of moho::io: files in and out.
+/// \brief All public headers of moho::io.
 
 #include <moho/io/array.hpp>
 #include <moho/io/checksum.hpp>

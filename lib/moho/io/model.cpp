@@ -22,7 +22,7 @@ std::string extension_of(const std::filesystem::path& path) {
 
 constexpr double foot = 0.3048;
 
-// A unit of length, "m", "km" or "ft", by the words that files have for it; empty: it is none.
+// Returns the unit of length that a word in a file means: "m", "km", "ft"; empty if unknown.
 std::string length_unit(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -40,7 +40,7 @@ std::string length_unit(std::string text) {
 
 double metres_in(const std::string& unit) { return unit == "km" ? 1e3 : unit == "ft" ? foot : 1.0; }
 
-// A whole number of a SEG-Y file, at a place counted from 0.
+// Returns an integer of a SEG-Y file at a byte position counted from 0.
 std::int64_t segy_number(const InputFile& file, std::uint64_t at, std::size_t width, bool little) {
   unsigned char bytes[4] = {};
   file.read(at, bytes, width);
@@ -50,7 +50,7 @@ std::int64_t segy_number(const InputFile& file, std::uint64_t at, std::size_t wi
                     : static_cast<std::int64_t>(value);
 }
 
-// Traces and samples, and lines where traces of a line follow each other.
+// Sets the shape: traces and samples, or lines if the traces of each line are consecutive.
 template <class T>
 void peek_segy(const std::filesystem::path& path, ModelHeader& header) {
   constexpr std::uint64_t text = 3200, headers = 3600, trace_header = 240;
@@ -112,7 +112,7 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& path) {
     const RsfLayout layout = peek_rsf(path);
     if (layout.data != path) files.push_back(layout.data);
   } catch (const Error&) {
-    // the reader of the file says what is wrong with it
+    // reported by the reader of the file
   }
   return files;
 }

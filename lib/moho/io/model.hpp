@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A velocity model out of a file of any kind that moho reads.
+/// \brief Reading of velocity models from files of any supported kind.
 
 #include <moho/core/grid.hpp>
 #include <moho/io/array.hpp>
@@ -14,19 +14,22 @@
 
 namespace moho::io {
 
-/// A model and what its file says about where it is.
+/// A model and the geometry that its file states.
 template <class T>
 struct LoadedModel {
-  Array<T> values;              ///< axes (x, z) or (x, y, z)
-  std::vector<double> spacing;  ///< one per axis; 0 where the file does not say (a .npy never does)
-  std::vector<double> origin;   ///< one per axis; 0 where the file does not say
-  std::string format;           ///< "npy", "rsf" or "segy"
-  /// In which the file has lengths, which are metres here: "m", "km", "ft", "mixed"; empty: the
-  /// file does not say, and they are taken for metres.
+  Array<T> values;  ///< axes (x, z) or (x, y, z)
+  /// One per axis; 0 if the file does not state it (as in .npy files).
+  std::vector<double> spacing;
+  std::vector<double> origin;  ///< one per axis; 0 if the file does not state it
+  std::string format;          ///< "npy", "rsf" or "segy"
+  /// Unit of lengths in the file: "m", "km", "ft" or "mixed".
+  ///
+  /// Spacing and origin are converted to metres. Empty: the file states no unit, and metres are
+  /// assumed.
   std::string length_unit{};
-  std::string value_unit{};  ///< of the values as an RSF file says it; they are as in the file
+  std::string value_unit{};  ///< unit of the values in an RSF file; values are not converted
 
-  /// Does the file say the spacing along every axis?
+  /// Returns true if the file states the spacing along every axis.
   bool has_spacing() const {
     for (const double h : spacing) {
       if (!(h > 0.0)) return false;
@@ -35,40 +38,45 @@ struct LoadedModel {
   }
 };
 
-/// What the headers of a model's file say.
+/// Contents of the headers of a model file.
 struct ModelHeader {
-  std::vector<std::int64_t> shape;           ///< axes (x, z) or (x, y, z)
-  std::vector<std::filesystem::path> files;  ///< the file, and that of its data if it is another
-  double reading_bytes = 0.0;  ///< what read_model() takes for a while beside the values
+  std::vector<std::int64_t> shape;  ///< axes (x, z) or (x, y, z)
+  /// The file, and the file of its data if that is separate.
+  std::vector<std::filesystem::path> files;
+  /// Memory that read_model() needs in addition to the values, in bytes.
+  double reading_bytes = 0.0;
 };
 
-/// \brief Reads the headers of a model's file and no values.
+/// \brief Reads the headers of a model file, but no values.
 ///
-/// For files that read_model() refuses the answer may be anything. Whether a SEG-Y file is a volume
-/// is judged by the headers up to the first that begins another line.
+/// The result is unspecified for files that read_model() rejects. A SEG-Y file is recognised as a
+/// volume by the headers up to the first one of another line.
 /// \throws FileError
 template <class T>
 ModelHeader peek_model(const std::filesystem::path& path);
 
-/// The files that reading a model or a table opens: the file itself, and for a header of RSF that
-/// of the data. What cannot be read is passed over.
+/// Returns the files that the reader of a model or a table opens.
+///
+/// These are the file itself, and the data file of an RSF header. Unreadable files are ignored.
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& path);
 
-/// Reads a model; the file's kind follows from its name: .npy, .rsf, .sgy or .segy (any case).
+/// Reads a model; the extension determines the kind of file: .npy, .rsf, .sgy, .segy (any case).
 ///
-/// The model must have 2 or 3 axes. An RSF file has depth on its axis 1, x on the slowest axis that
-/// is longer than 1; SEG-Y files are read as read_segy_model() does. Spacing and origin come in
-/// metres: unit1, unit2, unit3 of an RSF file may be m, km or ft (or words for them), and a SEG-Y
-/// file may have the measurement system of feet of 0.3048 m. Values are taken as they are. T: float
-/// or double. \throws FileError for an unknown extension (the text lists those known), another
-/// number of axes, a spacing that is not positive, an axis that is no length, and whatever the
-/// reader of that kind refuses
+/// The model must have 2 or 3 axes. In an RSF file axis 1 is depth, and the slowest axis longer
+/// than 1 is x. SEG-Y files are read as in read_segy_model(). Spacing and origin are converted to
+/// metres: unit1, unit2, unit3 of an RSF file may be m, km or ft (or words for them). The
+/// measurement system of a SEG-Y file may be feet of 0.3048 m. Values are not converted. T: float
+/// or double.
+/// \throws FileError for an unknown extension (the message lists the known ones), another number of
+/// axes, a spacing that is not positive, or an axis whose unit is not a length; and for all errors
+/// of the reader of that kind
 template <class T>
 LoadedModel<T> read_model(const std::filesystem::path& path);
 
-/// The grid of a model. Where the file does not say the spacing, `spacing` is used (one number for
-/// all axes); 0 means that none was given. \throws InputError when the model has another number of
-/// axes, or a spacing is missing
+/// Returns the grid of a model.
+///
+/// `spacing` is used for all axes of which the file states no spacing; 0 means not given.
+/// \throws InputError if the model has another number of axes, or if a spacing is missing
 template <int Dim, class T>
 Grid<Dim> model_grid(const LoadedModel<T>& model, double spacing = 0.0) {
   if (model.values.rank() != Dim) {

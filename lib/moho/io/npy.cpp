@@ -23,8 +23,8 @@ struct NpyHeader {
   std::uint64_t data_offset = 0;
 };
 
-/// Reads the Python dictionary in the header: {'descr': '<f4', 'fortran_order': False, 'shape': (2,
-/// 3), }
+/// Parser of the Python dictionary in the header: {'descr': '<f4', 'fortran_order': False, 'shape':
+/// (2, 3), }
 class Parser {
  public:
   Parser(const std::string& file, std::string_view text) : m_file(file), m_text(text) {}
@@ -73,7 +73,7 @@ class Parser {
         concat("'", m_file, "' is no valid .npy file (its header ", why, "): the file is damaged"));
   }
 
-  /// The next character that is no space, or 0 at the end.
+  /// Returns the next character that is not a space, or 0 at the end.
   char peek() {
     while (m_at < m_text.size() &&
            (m_text[m_at] == ' ' || m_text[m_at] == '\n' || m_text[m_at] == '\t')) {
@@ -131,7 +131,7 @@ class Parser {
           damaged("has a 'shape' with an extent that no file can have");
         value = 10 * value + (m_text[m_at++] - '0');
       }
-      if (m_at < m_text.size() && m_text[m_at] == 'L') ++m_at;  // written by Python 2
+      if (m_at < m_text.size() && m_text[m_at] == 'L') ++m_at;  // a long integer of Python 2
       values.push_back(negative ? -value : value);
       if (values.size() > most_npy_axes)
         damaged(concat("has a 'shape' with more than ", most_npy_axes, " axes"));
@@ -173,7 +173,7 @@ NpyHeader read_header(const InputFile& file) {
     throw FileError(concat("'", file.name(), "' is truncated or damaged (its header should have ",
                            length, " bytes and ", file.size() - at, " follow)"));
   }
-  // NumPy writes headers of less than 200 bytes for plain arrays; a longer one is damage.
+  // NumPy writes headers of less than 200 bytes for plain arrays; longer ones indicate damage.
   constexpr std::uint64_t longest_header = 65536;
   if (length > longest_header) {
     throw FileError(concat("'", file.name(), "' is no valid .npy file (its header has ", length,
@@ -186,7 +186,7 @@ NpyHeader read_header(const InputFile& file) {
   return header;
 }
 
-/// What a data type code means, in words: "int32", "complex128", ...
+/// Returns a readable name of a data type code: "int32", "complex128", ...
 std::string type_in_words(const std::string& descr) {
   const std::size_t skip =
       !descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos;
@@ -237,7 +237,7 @@ std::string type_in_words(const std::string& descr) {
   return concat(words, " ('", descr, "')");
 }
 
-/// Width in bytes and byte order, if the data type is of the kind that T may be read from.
+/// Returns true if T may be read from the data type; sets its width in bytes and its byte order.
 template <class T>
 bool understood(const std::string& descr, int& width, std::endian& order) {
   if (descr.size() != 3) return false;
@@ -279,7 +279,7 @@ void read_data(const InputFile& file, std::uint64_t offset, std::int64_t count, 
   }
 }
 
-/// Values in Fortran order to C order.
+/// Converts values from Fortran to C order.
 template <class T>
 std::vector<T> to_c_order(const std::string& file, const std::vector<T>& values,
                           const std::vector<std::int64_t>& shape) {
@@ -358,7 +358,7 @@ NpyLayout peek_npy(const std::filesystem::path& path) {
 }
 
 namespace {
-// The number of values; throws for shapes that no file can have.
+// Returns the number of values. \throws InputError for an invalid shape
 std::int64_t count_of(const std::vector<std::int64_t>& shape) {
   const std::int64_t count = shape_size(shape);
   if (!shape.empty() && shape.size() <= most_npy_axes && count >= 0) return count;

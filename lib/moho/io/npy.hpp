@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief NumPy's .npy files.
+/// \brief Reading and writing of NumPy's .npy files.
 
 #include <moho/core/kokkos.hpp>
 #include <moho/io/array.hpp>
@@ -18,74 +18,77 @@ namespace moho::io {
 
 /// Reads a .npy file into an array in C order.
 ///
-/// Format versions 1.0, 2.0 and 3.0, both byte orders, C and Fortran order (Fortran order is
-/// transposed while reading, the shape stays what NumPy shows). With T = float or double the file
-/// must hold float32 or float64: float32 read as double is exact, float64 read as float is rounded
-/// and refused where a value overflows. With T = std::int16_t, std::int32_t or std::int64_t the
-/// file must hold signed integers of 2, 4 or 8 bytes, not wider than T. Anything else (booleans,
-/// complex, objects, records, strings) is refused.
+/// Supported are format versions 1.0, 2.0 and 3.0, both byte orders, and C and Fortran order.
+/// Values in Fortran order are transposed; the shape is the one that NumPy shows. With T = float or
+/// double the file must hold float32 or float64. Reading float32 as double is exact. Reading
+/// float64 as float rounds, and overflow is an error. With T = std::int16_t, std::int32_t or
+/// std::int64_t the file must hold signed integers of 2, 4 or 8 bytes, not wider than T. Other
+/// types (booleans, complex numbers, objects, records, strings) are errors.
 ///
-/// The header is checked against the file's length before memory is allocated; the file must be
-/// exactly as long as its header says. \throws FileError  names the file, what was found and what
-/// is allowed
+/// The header is checked against the length of the file before memory is allocated. The file must
+/// have exactly the length that the header states. \throws FileError with the file, the value found
+/// and the allowed values
 template <class T>
 Array<T> read_npy(const std::filesystem::path& path);
 
-/// What the header of a .npy file says.
+/// Contents of the header of a .npy file.
 struct NpyLayout {
-  std::vector<std::int64_t> shape;  ///< extent of every axis
-  bool fortran = false;             ///< the first axis is contiguous, reading makes a copy
+  std::vector<std::int64_t> shape;  ///< extent of each axis
+  /// Fortran order: the first axis is contiguous, and reading needs a temporary copy.
+  bool fortran = false;
 };
 
-/// Reads the header of a .npy file and nothing else. \throws FileError
+/// Reads the header of a .npy file, but no values. \throws FileError
 NpyLayout peek_npy(const std::filesystem::path& path);
 
-/// Writes `product(shape)` values in C order as a .npy file, format 1.0, little endian, data on a
-/// boundary of 64 bytes. T: float, double, std::int16_t, std::int32_t, std::int64_t. \throws
-/// FileError when the file cannot be written whole, InputError for an empty shape
-/// \param path of the file
+/// Writes `product(shape)` values in C order as a .npy file.
+///
+/// The format is 1.0, little endian, with data aligned to 64 bytes. T: float, double, std::int16_t,
+/// std::int32_t, std::int64_t.
+/// \param path path of the file
 /// \param data the values
-/// \param shape extents, the last axis fastest
-/// \param[out] identity length and checksum of the file, unless it is null
+/// \param shape extents of the axes, the last axis fastest
+/// \param[out] identity length and checksum of the file, unless null
+/// \throws FileError if the file cannot be written completely; InputError for an empty shape
 template <class T>
 void write_npy(const std::filesystem::path& path, const T* data,
                const std::vector<std::int64_t>& shape, FileIdentity* identity = nullptr);
 
-/// \brief A .npy file whose values come part by part, as write_npy() writes it.
+/// \brief A .npy file written in parts, with the format of write_npy().
 ///
-/// Destroying it without commit() leaves nothing behind.
+/// Destruction without commit() leaves no file.
 template <class T>
 class NpyFile {
  public:
-  /// Creates it. \param sums true: commit() returns length and checksum \throws FileError,
-  /// InputError
+  /// Creates a temporary file. \param sums true: commit() returns length and checksum
+  /// \throws FileError, InputError
   NpyFile(const std::filesystem::path& path, const std::vector<std::int64_t>& shape,
           bool sums = false);
   /// Appends values in C order. \throws FileError
   void write(const T* values, std::int64_t count);
-  /// Gives the file its name when it is whole. \returns length and checksum, if it keeps them
-  /// \throws FileError
+  /// Renames the complete file to its final name.
+  /// \returns length and checksum if they are computed \throws FileError
   FileIdentity commit();
 
  private:
-  std::uint64_t m_bytes;  // that it will have
+  std::uint64_t m_bytes;  // length of the complete file
   AtomicFile m_file;
 };
 
-/// Writes an array as a .npy file.
+/// Writes an array as a .npy file, as the other overload.
 template <class T>
 void write_npy(const std::filesystem::path& path, const Array<T>& array) {
   check_shape("write_npy", array);
   write_npy(path, array.data.data(), array.shape);
 }
 
-/// \brief Writes a view on the host as a .npy file: a field, traces.
+/// \brief Writes a host view, for example a field or traces, as a .npy file.
 ///
-/// Views of devices are copied to the host first, with moho::download() or Kokkos::deep_copy().
-/// \param path of the file
-/// \param view its last axis is contiguous, without gaps
-/// \throws FileError when the file cannot be written whole; InputError for a view without elements
-/// or with gaps
+/// Copy views in device memory to the host first, with moho::download() or Kokkos::deep_copy().
+/// \param path path of the file
+/// \param view contiguous view in C order
+/// \throws FileError if the file cannot be written completely; InputError for an empty view or one
+/// that is not contiguous
 template <class View>
 requires Kokkos::is_view<View>::value void write_npy(const std::filesystem::path& path,
                                                      const View& view) {

@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// \brief Names of files with a number.
+/// \brief Numbered file names.
 
 #include <cstdint>
 #include <string>
 
 namespace moho::io {
 
-/// A name with a number of four digits or more: "shot_0012.npy". \param number 0 or more
+/// Returns a name with a number of at least four digits: "shot_0012.npy". \param number 0 or more
 inline std::string numbered(const std::string& stem, std::int64_t number,
                             const std::string& end = ".npy") {
   std::string digits = std::to_string(number);

@@ -59,7 +59,7 @@ void make_owned_folder(const fs::path& folder) {
   const fs::path marker = folder / owned_folder_marker;
   const int file =
       error ? -1 : ::open(marker.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0 && errno == EEXIST && is_owned_folder(folder)) return;  // made by another process
+  if (file < 0 && errno == EEXIST && is_owned_folder(folder)) return;  // created by another process
   const bool written = file >= 0 && ::write(file, marker_text.data(), marker_text.size()) ==
                                         static_cast<ssize_t>(marker_text.size());
   const int reason = errno;
@@ -74,7 +74,7 @@ bool remove_owned_folder(const fs::path& folder) noexcept {
   try {
     std::error_code error;
     if (!is_owned_folder(folder)) return is_empty_folder(folder) && fs::remove(folder, error);
-    // a thread that still writes may add files while others are removed
+    // an active thread may add files during the removal
     constexpr int max_passes = 1000;
     for (int pass = 0; pass < max_passes; ++pass) {
       bool complete = true;
@@ -90,7 +90,7 @@ bool remove_owned_folder(const fs::path& folder) noexcept {
     }
     return false;
   } catch (const std::exception&) {
-    return false;  // no memory for a path
+    return false;  // allocation of a path failed
   }
 }
 

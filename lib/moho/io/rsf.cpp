@@ -32,7 +32,8 @@ class RsfHeader {
       }
       const std::size_t start = at;
       while (at < text.size() && !is_space(text[at]) && text[at] != '=') ++at;
-      if (at == text.size() || text[at] != '=') continue;  // a word: program, host, date
+      if (at == text.size() || text[at] != '=')
+        continue;  // a word without a value: program, host, date
       const std::string key(text.substr(start, at - start));
       ++at;
       if (at < text.size() && (text[at] == '"' || text[at] == '\'')) {
@@ -156,7 +157,7 @@ std::vector<RsfAxis> find_axes(const std::string& file, const RsfHeader& header)
 
 template <class T>
 void read_ascii(const InputFile& file, std::uint64_t offset, Array<T>& array, std::int64_t count) {
-  // One digit and a separator are the least that a number takes.
+  // A number needs at least one digit and a separator.
   const std::uint64_t present = file.size() - offset;
   if (static_cast<std::uint64_t>(count) > present / 2 + 1) {
     throw FileError(concat("'", file.name(), "' is truncated (", count, " numbers are wanted and ",
@@ -226,13 +227,13 @@ void read_data(const InputFile& file, std::uint64_t offset, Format format, Array
 
 namespace {
 
-/// The header of a file, and where its data are.
+/// Header of a file, and location of its data.
 struct Opened {
   std::vector<RsfAxis> axes;
   std::string unit;
   Format format;
-  std::filesystem::path data;  // empty: behind the header
-  std::uint64_t offset = 0;    // of data behind the header
+  std::filesystem::path data;  // empty: the data follow the header
+  std::uint64_t offset = 0;    // byte offset of data that follow the header
   std::uint64_t header_bytes = 0;
 };
 
@@ -363,7 +364,7 @@ void write_rsf(const std::filesystem::path& path, const Array<T>& array,
     file.write(header);
     AtomicFile data(path.parent_path() / data_name);
     put(data);
-    data.commit();  // before the header that points to it
+    data.commit();  // complete before the header that refers to it
   }
   file.commit();
 }

@@ -19,17 +19,17 @@ namespace detail {
 
 void CloseSegy::operator()(segy_file_handle* file) const { segy_close(file); }
 
-/// What a file's headers say about its layout.
+/// Layout of a file according to its headers.
 struct SegyLayout {
   bool little_endian = false;
   int format = 0;
   int revision = 0;
   int samples = 0;
-  int width = 0;  // bytes of a sample
+  int width = 0;  // bytes per sample
   int traces = 0;
   long first_trace = 0;
-  int trace_bytes = 0;                                 // of samples in a trace
-  std::array<char, SEGY_BINARY_HEADER_SIZE> binary{};  // big endian
+  int trace_bytes = 0;                                 // bytes of the samples of a trace
+  std::array<char, SEGY_BINARY_HEADER_SIZE> binary{};  // binary header, big endian
 };
 
 }  // namespace detail
@@ -69,7 +69,7 @@ std::int32_t binary_field(const char* header, int field) {
   return value;
 }
 
-/// The standard's rule: positive multiplies, negative divides, 0 is 1.
+/// Applies a scalar by the rule of the standard: positive multiplies, negative divides, 0 means 1.
 double scaled(std::int32_t value, std::int32_t scalar) {
   if (scalar > 0) return static_cast<double>(value) * scalar;
   if (scalar < 0) return static_cast<double>(value) / -static_cast<double>(scalar);
@@ -91,7 +91,7 @@ int sample_width(int format) {
   }
 }
 
-/// Big-endian integer of the first bytes.
+/// Returns the big-endian integer in the first `width` bytes.
 std::uint32_t big_endian(const unsigned char* bytes, int width) {
   std::uint32_t value = 0;
   for (int i = 0; i < width; ++i) value = (value << 8) | bytes[i];
@@ -130,7 +130,8 @@ SegyLayout read_layout(const InputFile& file, segy_file* handle) {
   segy_set_format(handle, layout.format | (layout.little_endian ? SEGY_LSB : SEGY_MSB));
 
   layout.revision = raw[300];
-  if (layout.revision > 3) layout.revision = 0;  // what was there before revisions were
+  if (layout.revision > 3)
+    layout.revision = 0;  // files older than the revision field have arbitrary bytes here
   const std::int32_t extended = binary_field(layout.binary.data(), SEGY_BIN_EXT_HEADERS);
   if (extended < 0) {
     throw FileError(
@@ -176,7 +177,7 @@ SegyLayout read_layout(const InputFile& file, segy_file* handle) {
 std::string read_text(const InputFile& file, segy_file* handle) {
   std::array<char, SEGY_TEXT_HEADER_SIZE + 1> buffer{};
   file.read(0, buffer.data(), SEGY_TEXT_HEADER_SIZE);
-  // Cards begin with C: 0xc3 in EBCDIC. Some programs write ASCII.
+  // Cards begin with C, which is 0xc3 in EBCDIC. Some programs write ASCII.
   bool ascii = true;
   for (std::size_t i = 0; i < text_size; ++i)
     ascii = ascii && static_cast<unsigned char>(buffer[i]) < 128;
@@ -224,7 +225,7 @@ SegyTrace read_trace_header(const char* header) {
   return trace;
 }
 
-/// Native values of a trace (after segy_to_native) to T.
+/// Converts the native values of a trace (after segy_to_native) to T.
 template <class From, class T>
 void copy_samples(const std::vector<char>& bytes, T* to) {
   const std::size_t count = bytes.size() / sizeof(From);
@@ -242,7 +243,7 @@ struct SegyReader::Impl {
   detail::SegyHandle handle;
   SegyLayout layout;
   SegyHeader header;
-  std::vector<char> bytes;  // of a trace
+  std::vector<char> bytes;  // bytes of a trace
 
   explicit Impl(const std::filesystem::path& path) : file(path) {
     if (file.size() < text_size + binary_size) {
@@ -405,7 +406,7 @@ std::vector<Gather<T>> read_gathers(const std::filesystem::path& path) {
 }
 namespace {
 
-/// Spacing and origin of equally spaced positions; both zero where they are not.
+/// Spacing and origin of equidistant positions; both are zero for other positions.
 struct Line {
   double spacing = 0.0;
   double origin = 0.0;
@@ -416,7 +417,9 @@ struct Position {
   double y = 0.0;
 };
 
-/// `count` positions, `stride` apart in the list. The axis it should run along: 0 is x, 1 is y.
+/// Returns spacing and origin of `count` positions at the distance `stride` in the list.
+///
+/// `axis` is the expected direction: 0 for x, 1 for y.
 Line measure(const std::vector<Position>& at, std::size_t count, std::size_t stride, int axis) {
   Line line;
   if (count < 2) {
@@ -431,7 +434,7 @@ Line measure(const std::vector<Position>& at, std::size_t count, std::size_t str
   for (std::size_t i = 0; i < count; ++i) {
     const Position& p = at[i * stride];
     const auto k = static_cast<double>(i);
-    // Whole numbers in the headers: neighbours may be off by one unit of the coordinates.
+    // Headers contain integers: positions may deviate by one unit of the coordinates.
     if (std::hypot(p.x - a.x - k * dx, p.y - a.y - k * dy) > 0.05 * step) return line;
   }
   line.spacing = step;
@@ -440,7 +443,10 @@ Line measure(const std::vector<Position>& at, std::size_t count, std::size_t str
   return line;
 }
 
-/// Number of cross-lines per in-line (the faster number), or 0 if the traces are no full rectangle.
+/// Returns the number of traces in a row of a complete rectangle of in-lines and cross-lines.
+///
+/// A row has the values of the faster number. The result is 0 if the traces form no complete
+/// rectangle.
 std::size_t rectangle(const std::vector<SegyTrace>& traces) {
   const auto faster_than = [&](auto slow, auto fast) -> std::size_t {
     std::size_t width = 1;

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief SEG-Y files: traces with their headers, shot gathers and models.
+/// \brief SEG-Y files: traces with headers, shot gathers and models.
 ///
-/// Reading follows SEG-Y revision 1 (SEG Technical Standards Committee, 2002), both byte orders,
+/// Reading follows SEG-Y revision 1 (SEG Technical Standards Committee, 2002), in both byte orders,
 /// with fixed trace length. Coordinates and elevations are scaled by their scalars: a positive
-/// scalar multiplies, a negative one divides, 0 counts as 1. Byte positions below are those of the
-/// standard, counted from 1.
+/// scalar multiplies, a negative one divides, 0 means 1. Byte positions are those of the standard,
+/// counted from 1.
 
 #include <moho/io/array.hpp>
 
@@ -19,7 +19,7 @@
 
 namespace moho::io {
 
-/// What is used of a trace header.
+/// The fields of a trace header that moho uses.
 struct SegyTrace {
   std::int32_t field_record = 0;      ///< original field record number (bytes 9-12)
   std::int32_t trace_number = 0;      ///< trace number within the field record (13-16)
@@ -38,46 +38,50 @@ struct SegyTrace {
   double source_depth = 0.0;          ///< source depth below the surface, scaled (49-52)
   double delay = 0.0;                 ///< delay recording time, scaled, milliseconds (109-110)
   std::int32_t identification = 0;    ///< trace identification: 1 seismic data, 2 dead (29-30)
-  std::int32_t coordinate_units =
-      0;                      ///< 0 unknown, 1 length, 2 seconds of arc, 3, 4 degrees (89-90)
-  std::int32_t samples = 0;   ///< number of samples in this trace (115-116); 0 if not said
-  std::int32_t interval = 0;  ///< sample interval in this trace (117-118); 0 if not said
+  /// Units of coordinates (89-90): 0 unknown, 1 length, 2 seconds of arc, 3 and 4 degrees.
+  std::int32_t coordinate_units = 0;
+  std::int32_t samples = 0;   ///< number of samples of this trace (115-116); 0 if not stated
+  std::int32_t interval = 0;  ///< sample interval of this trace (117-118); 0 if not stated
 };
 
-/// What the headers of a SEG-Y file say about all of its traces.
+/// Contents of the headers of a SEG-Y file that are common to all traces.
 struct SegyHeader {
-  std::string text;            ///< textual header in ASCII, 40 lines with line ends
+  std::string text;            ///< textual header in ASCII, 40 lines ending with newlines
   bool little_endian = false;  ///< byte order of the file
-  int format = 0;              ///< sample format code (3225-3226): 1 IBM, 5 IEEE, 2, 3, 8 integers
+  int format = 0;              ///< sample format code (3225-3226): 1 IBM, 5 IEEE; 2, 3, 8 integers
   int revision = 0;            ///< major revision (3501)
-  bool fixed_length = false;   ///< the file says that all traces have the same length (3503-3504)
-  std::int32_t interval = 0;  ///< sample interval, microseconds for time (3217-3218); 0 if not said
+  bool fixed_length = false;   ///< true if all traces have the same length (3503-3504)
+  /// Sample interval, microseconds for time (3217-3218); 0 if not stated.
+  std::int32_t interval = 0;
   std::int32_t measurement_system = 0;  ///< 0 unknown, 1 metres, 2 feet (3255-3256)
   std::int64_t traces = 0;              ///< number of traces
-  std::int64_t samples = 0;             ///< number of samples in every trace
+  std::int64_t samples = 0;             ///< number of samples of each trace
 };
 
-/// A SEG-Y file that stays open, whose traces are read when they are asked for: files may be larger
-/// than memory. Traces count from 0. An object serves one thread at a time.
+/// An open SEG-Y file whose traces are read on request; the file may be larger than memory.
+///
+/// Traces are numbered from 0. An object is not thread-safe.
 class SegyReader {
  public:
-  /// Opens a file and reads what stands before its traces. The file's length must be the headers
-  /// and a whole number of traces of equal length. \throws FileError
+  /// Opens a file and reads its headers.
+  ///
+  /// The file must consist of the headers and an integer number of traces of equal length.
+  /// \throws FileError
   explicit SegyReader(const std::filesystem::path& path);
   ~SegyReader();
-  /// Takes over the open file of another one, which is of no use afterwards.
+  /// Takes over the open file of another reader, which may then only be destroyed or assigned to.
   SegyReader(SegyReader&&) noexcept;
   /// \overload
   SegyReader& operator=(SegyReader&&) noexcept;
 
-  /// The path as it was given, for messages.
+  /// Returns the path as given, for messages.
   const std::string& name() const;
-  /// What holds for all traces.
+  /// Returns the headers common to all traces.
   const SegyHeader& header() const;
-  /// The header of a trace. \throws FileError also when it says another number of samples than the
-  /// file does
+  /// Reads the header of a trace.
+  /// \throws FileError, also if it states another number of samples than the headers of the file
   SegyTrace trace(std::int64_t number) const;
-  /// Reads the samples of a trace, header().samples of them. T: float or double. \throws FileError
+  /// Reads the header().samples samples of a trace. T: float or double. \throws FileError
   template <class T>
   void read(std::int64_t number, T* samples) const;
 
@@ -86,17 +90,18 @@ class SegyReader {
   std::unique_ptr<Impl> m_impl;
 };
 
-/// A SEG-Y file. T: float or double.
+/// Contents of a SEG-Y file. T: float or double.
 template <class T>
 struct SegyFile {
-  std::string text;            ///< textual header in ASCII, 40 lines with line ends
+  std::string text;            ///< textual header in ASCII, 40 lines ending with newlines
   bool little_endian = false;  ///< byte order of the file
-  int format = 0;              ///< sample format code (3225-3226): 1 IBM, 5 IEEE, 2, 3, 8 integers
+  int format = 0;              ///< sample format code (3225-3226): 1 IBM, 5 IEEE; 2, 3, 8 integers
   int revision = 0;            ///< major revision (3501)
-  std::int32_t interval = 0;   ///< sample interval as it stands in the file: microseconds for time;
-                               ///< binary header (3217-3218), else the first trace's; 0 if unknown
-  std::int32_t coordinate_units =
-      0;  ///< 0 unknown, 1 length, 2 seconds of arc, 3, 4 degrees (89-90)
+  /// Sample interval as in the file, microseconds for time; 0 if unknown. It is read from the
+  /// binary header (3217-3218), else from the first trace.
+  std::int32_t interval = 0;
+  /// Units of coordinates (89-90): 0 unknown, 1 length, 2 seconds of arc, 3 and 4 degrees.
+  std::int32_t coordinate_units = 0;
   std::int32_t measurement_system = 0;  ///< 0 unknown, 1 metres, 2 feet (3255-3256)
   std::vector<SegyTrace> headers;       ///< one per trace
   Array<T> samples;                     ///< traces x samples
@@ -104,79 +109,87 @@ struct SegyFile {
 
 /// Reads a SEG-Y file.
 ///
-/// Sample formats 1 (IBM), 5 (IEEE), 2, 3 and 8 (integers). The file's length must be the headers
-/// and a whole number of traces, which is checked before memory is allocated; traces of different
-/// lengths and a variable number of extended textual headers are refused. \throws FileError
+/// Sample formats are 1 (IBM), 5 (IEEE), 2, 3 and 8 (integers). The file must consist of the
+/// headers and an integer number of traces, which is checked before memory is allocated. Traces of
+/// different lengths and a variable number of extended textual headers are errors.
+/// \throws FileError
 template <class T>
 SegyFile<T> read_segy(const std::filesystem::path& path);
 
-/// The traces of one shot.
+/// The traces of a shot.
 template <class T>
 struct Gather {
-  std::int32_t record = 0;                 ///< field record number
-  double source_x = 0.0;                   ///< source position
-  double source_y = 0.0;                   ///< source position
-  double source_elevation = 0.0;           ///< surface elevation at the source
-  double source_depth = 0.0;               ///< source depth below the surface
-  double interval = 0.0;                   ///< seconds between samples; 0 if the file does not say
-  double delay = 0.0;                      ///< seconds from the shot to the first sample
-  std::vector<double> receiver_x;          ///< one per trace
-  std::vector<double> receiver_y;          ///< one per trace
-  std::vector<double> receiver_elevation;  ///< one per trace
+  std::int32_t record = 0;         ///< field record number
+  double source_x = 0.0;           ///< x coordinate of the source
+  double source_y = 0.0;           ///< y coordinate of the source
+  double source_elevation = 0.0;   ///< surface elevation at the source
+  double source_depth = 0.0;       ///< source depth below the surface
+  double interval = 0.0;           ///< sample interval in seconds; 0 if the file does not state it
+  double delay = 0.0;              ///< time of the first sample after the shot, in seconds
+  std::vector<double> receiver_x;  ///< x coordinate, one per trace
+  std::vector<double> receiver_y;  ///< y coordinate, one per trace
+  std::vector<double> receiver_elevation;  ///< elevation, one per trace
   Array<T> samples;                        ///< traces x samples
 };
 
-/// Reads shot records. Traces with the same field record number and source position make a gather;
-/// gathers stand in the order in which they begin in the file, traces in the file's order. T: float
-/// or double. \throws FileError also when the coordinates are no lengths or one record has several
-/// delays
+/// Reads shot records. T: float or double.
+///
+/// Traces with the same field record number and source position form a gather. Gathers are in the
+/// order of their first traces in the file, and traces in the order of the file.
+/// \throws FileError, also if coordinates are not lengths or a record has several delays
 template <class T>
 std::vector<Gather<T>> read_gathers(const std::filesystem::path& path);
 
-/// Writes shot records as SEG-Y revision 1, big endian, IEEE floats, with EBCDIC textual header.
-/// Every gather must have the same number of samples (at most 65535) and interval (whole
-/// microseconds). One scalar serves all coordinates and one all elevations: the smallest decimal
-/// division that keeps them exact, or the finest that fits 32 bits. Delays are written in
-/// milliseconds, to 0.1 or finer where they need it and fit. Offsets (37-40) are negative where the
-/// receiver has the smaller x, or the smaller y at the same x. T: float or double (rounded to
-/// float).
+/// Writes shot records as SEG-Y revision 1, big endian, IEEE floats, EBCDIC textual header.
 ///
-/// \param about lines of the textual header below its own five: at most 33 of 76 characters, what
-/// is
-///        more is cut off
+/// All gathers must have the same number of samples (at most 65535) and the same interval (an
+/// integer number of microseconds). One scalar applies to all coordinates and one to all
+/// elevations. A scalar is the smallest decimal division that represents the values exactly, or the
+/// finest whose integers fit into 32 bits. Delays are in milliseconds, with a resolution of 0.1 or
+/// finer if necessary and possible. Offsets (37-40) are negative if the receiver has the smaller x,
+/// or the smaller y at equal x. T: float or double (rounded to float).
+///
+/// \param path path of the file
+/// \param gathers the shot records
+/// \param about lines appended to the five lines of the textual header: at most 33 of 76
+/// characters; longer text is truncated
 /// \throws FileError, InputError
 template <class T>
 void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers,
                    const std::vector<std::string>& about = {});
 
-/// A model of 2 or 3 dimensions out of a SEG-Y file; axes (x, z) or (x, y, z).
+/// A model of 2 or 3 dimensions from a SEG-Y file, with the axes (x, z) or (x, y, z).
 template <class T>
 struct SegyModel {
   Array<T> values;                      ///< (traces, samples), or (in-lines, cross-lines, samples)
-  std::vector<double> spacing;          ///< one per axis; 0 where the file does not say
+  std::vector<double> spacing;          ///< one per axis; 0 if the file does not state it
   std::vector<double> origin;           ///< one per axis
-  std::int32_t interval = 0;            ///< sample interval as it stands in the file
+  std::int32_t interval = 0;            ///< sample interval as in the file
   std::int32_t measurement_system = 0;  ///< 0 unknown, 1 metres, 2 feet (3255-3256)
 };
 
-/// Reads a model.
+/// Reads a model. T: float or double.
 ///
-/// Traces that form a full rectangle of in-line and cross-line numbers, both more than one, make a
-/// 3D model whose slower number is x; otherwise the model is 2D. Spacing and origin along x (and y)
-/// come from the ensemble coordinates, or the source coordinates where those are all zero, and are
-/// given only where traces are equally spaced. A line that does not run along +x is measured along
-/// itself, from 0. Depth: the interval counts thousandths of the unit of length (7500 is 7.5 m), as
-/// programs for time sections show it when they take microseconds for milliseconds; `interval` has
-/// it unscaled. The delay of the first trace is the depth of the first sample. T: float or double.
+/// Traces that form a complete rectangle of in-line and cross-line numbers, more than one of each,
+/// are a 3D model whose slower number is x. Other files are 2D models. Spacing and origin along x
+/// (and y) follow from the ensemble coordinates, or from the source coordinates if those are all
+/// zero. They are set only for equidistant traces. A line that does not run along +x is measured
+/// along itself, from 0.
+///
+/// In depth the interval is in thousandths of the unit of length: 7500 means 7.5 m. A program for
+/// time sections, which reads microseconds as milliseconds, displays the same number. `interval` is
+/// the unscaled number of the file. The delay of the first trace is the depth of the first sample.
 /// \throws FileError
 template <class T>
 SegyModel<T> read_segy_model(const std::filesystem::path& path);
 
-/// Writes a model of 2 or 3 dimensions so that read_segy_model() gives it back: one trace per (x)
-/// or (x, y) in the array's order, in-line and cross-line numbers from 1, ensemble coordinates,
-/// depth interval in thousandths. The last spacing must be a whole number of thousandths, at
-/// most 65.535, and the last origin fit the delay field (16 bits with a decimal scalar). IEEE
-/// floats, revision 1, big endian. \throws FileError, InputError
+/// Writes a model of 2 or 3 dimensions so that read_segy_model() reads the same model.
+///
+/// The file has one trace per (x) or (x, y) in the order of the array, in-line and cross-line
+/// numbers from 1, and ensemble coordinates. The depth interval is in thousandths. The last spacing
+/// must be an integer number of thousandths, at most 65.535. The last origin must fit into the
+/// delay field (16 bits with a decimal scalar). IEEE floats, revision 1, big endian.
+/// \throws FileError, InputError
 template <class T>
 void write_segy_model(const std::filesystem::path& path, const Array<T>& values,
                       const std::vector<double>& spacing, const std::vector<double>& origin);

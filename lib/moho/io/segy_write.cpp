@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SEG-Y files as they are written; segy.cpp reads them.
+// Writing of SEG-Y files; segy.cpp reads them.
 
 #include <moho/io/detail/segy_handle.hpp>
 #include <moho/io/segy.hpp>
@@ -21,8 +21,7 @@ constexpr std::int64_t most_samples = 65535;
 constexpr int ieee_big_endian =
     static_cast<int>(SEGY_IEEE_FLOAT_4_BYTE) | static_cast<int>(SEGY_MSB);
 
-/// Are the values whole numbers within the largest once multiplied? Rounding of the decimal point
-/// allowed.
+/// Returns true if all values times the factor are integers, up to rounding errors.
 bool whole(const std::vector<double>& values, double factor) {
   for (const double value : values) {
     const double scaled_value = value * factor;
@@ -33,10 +32,10 @@ bool whole(const std::vector<double>& values, double factor) {
   return true;
 }
 
-/// A header scalar for a set of numbers and the numbers it makes of them.
+/// A header scalar for a set of numbers, and the scaled integers.
 class Scalar {
  public:
-  /// The smallest decimal division that keeps the values exact, or the finest that fits +-largest.
+  /// Chooses the smallest decimal division that is exact, or the finest that fits +-largest.
   Scalar(const std::string& what, const std::vector<double>& values, double largest)
       : m_what(what) {
     double extreme = 0.0;
@@ -57,7 +56,7 @@ class Scalar {
     }
   }
 
-  /// The scalar as it stands in the header.
+  /// Returns the scalar as stored in the header.
   std::int32_t value() const {
     if (m_factor > 1.0) return -static_cast<std::int32_t>(std::lround(m_factor));
     return static_cast<std::int32_t>(std::lround(1.0 / m_factor));
@@ -75,7 +74,8 @@ class Scalar {
 constexpr double largest_int32 = 2147483647.0;
 constexpr double largest_int16 = 32767.0;
 
-/// Thousandths or microseconds of an interval: a whole number from 1 to 65535.
+/// Returns an interval in thousandths or microseconds, an integer from 1 to 65535.
+/// \throws InputError for other intervals
 int interval_field(const std::string& what, double interval, double per_unit) {
   const double number = interval * per_unit;
   if (!(number >= 0.5 && number < 65535.5) ||
@@ -87,7 +87,7 @@ int interval_field(const std::string& what, double interval, double per_unit) {
   return static_cast<int>(std::lround(number));
 }
 
-/// Text of the character set that textual headers have.
+/// Returns the text restricted to the characters that textual headers can represent.
 std::string printable(std::string text) {
   for (char& c : text) {
     if (c < ' ' || c > '~') c = '?';
@@ -95,7 +95,7 @@ std::string printable(std::string text) {
   return text;
 }
 
-/// A file written through segyio under AtomicFile's temporary name.
+/// Writes a file through segyio under the temporary name of an AtomicFile.
 class SegyWriter {
  public:
   SegyWriter(const std::filesystem::path& path, const std::vector<std::string>& lines,
@@ -129,7 +129,7 @@ class SegyWriter {
     set(SEGY_BIN_SAMPLES_ORIG, samples);
     set(SEGY_BIN_FORMAT, SEGY_IEEE_FLOAT_4_BYTE);
     set(SEGY_BIN_ENSEMBLE_FOLD, std::min<std::int64_t>(traces_per_ensemble, 32767));
-    set(SEGY_BIN_SORTING_CODE, 1);  // as recorded
+    set(SEGY_BIN_SORTING_CODE, 1);  // sorting code: as recorded
     set(SEGY_BIN_MEASUREMENT_SYSTEM, 1);
     set(SEGY_BIN_SEGY_REVISION, 0x0100);
     set(SEGY_BIN_TRACE_FLAG, 1);
@@ -138,7 +138,7 @@ class SegyWriter {
     m_buffer.resize(static_cast<std::size_t>(samples));
   }
 
-  /// Starts a trace: a clean header with what all traces have.
+  /// Starts a trace with a cleared header and the fields common to all traces.
   void begin_trace() {
     m_header.fill('\0');
     set(SEGY_TR_SEQ_LINE, m_trace + 1);

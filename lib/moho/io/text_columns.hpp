@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Tables of numbers with columns of text.
+/// \brief Tables of numbers with text columns.
 
 #include <moho/io/csv.hpp>
 
@@ -12,19 +12,21 @@
 
 namespace moho::io {
 
-/// A column of a table that holds text.
+/// A column of a table that contains text.
 struct TextColumn {
-  std::string name;                 ///< as in the header line
-  std::vector<std::string> fields;  ///< one for each row, without blanks around it
+  std::string name;                 ///< name in the header line
+  std::vector<std::string> fields;  ///< one for each row, trimmed
 };
 
-/// \brief Reads a table as read_csv() does. With a header line, columns may hold text.
+/// \brief Reads a table as read_csv() does; with a header line, columns may contain text.
 ///
-/// Values of fields that are not finite numbers are NaN in the table. A field cannot contain the
-/// separator of its line, also not within quotation marks. \param numbers names, in lower case, of
-/// columns that hold numbers only \param texts receives the columns with a field that is not a
-/// finite number, in the order of the file \throws FileError "FILE:LINE:COLUMN: ..." with the text
-/// that was found
+/// Fields that are not finite numbers are NaN in the table. A field cannot contain the separator of
+/// its line, not even within quotation marks.
+/// \param path path of the file
+/// \param numbers names, in lower case, of columns that contain numbers only
+/// \param texts receives the columns with at least one field that is not a finite number, in the
+/// order of the file
+/// \throws FileError "FILE:LINE:COLUMN: ..." with the offending text
 Table read_csv_with_texts(const std::filesystem::path& path,
                           const std::vector<std::string>& numbers, std::vector<TextColumn>& texts);
 

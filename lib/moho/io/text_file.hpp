@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Whole text files, such as tables and files of options.
+/// \brief Reading of complete text files, such as tables and option files.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,13 +10,13 @@
 
 namespace moho::io {
 
-/// \brief Reads a text file from its beginning to its end.
+/// \brief Returns the content of a text file.
 ///
-/// The file is read in blocks: a sparse file is refused at its first 4096 bytes of value zero,
-/// whatever its length.
-/// \param largest bytes that a file may have
-/// \throws FileError if the file cannot be read, is longer, or holds 4096 bytes of value zero in a
-/// row
+/// The file is read in blocks. Reading of a sparse file ends with an error at the first 4096 zero
+/// bytes, whatever its length.
+/// \param path path of the file
+/// \param largest largest allowed number of bytes
+/// \throws FileError if the file cannot be read, is longer, or contains 4096 consecutive zero bytes
 std::string read_text(const std::filesystem::path& path,
                       std::uint64_t largest = std::uint64_t{1} << 32);
 

@@ -9,7 +9,7 @@ namespace moho::io {
 
 namespace {
 
-/// Numbers as text, one line a call of end_line(), or as big-endian binary.
+/// Writes numbers as text, with a line break at each end_line(), or as big-endian binary.
 class Output {
  public:
   Output(AtomicFile& file, bool binary) : m_file(file), m_binary(binary) {}

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Polylines for VTK and ParaView (the legacy .vtk format).
+/// \brief Writing of polylines for VTK and ParaView (legacy .vtk format).
 
 #include <moho/core/grid.hpp>
 
@@ -14,7 +14,7 @@
 
 namespace moho::io {
 
-/// One number per polyline, for colouring: traveltime, source, receiver, ...
+/// A number for each polyline, for colouring: traveltime, source, receiver, ...
 struct VtkCellData {
   std::string name;            ///< without white space
   std::vector<double> values;  ///< one per polyline
@@ -22,19 +22,19 @@ struct VtkCellData {
 
 /// Options of write_vtk_polylines().
 struct VtkOptions {
-  std::string title = "rays";  ///< second line of the file, one line of at most 255 characters
-  bool binary = false;         ///< binary (big endian) instead of text
+  std::string title = "rays";  ///< second line of the file, a single line of at most 255 characters
+  bool binary = false;         ///< binary (big endian); false: text
 };
 
-/// Writes polylines in compressed rows: those of line k are points[first[k]] ... points[first[k +
-/// 1] - 1], as rays::RayPaths holds them.
+/// Writes polylines given as compressed rows, as in rays::RayPaths.
 ///
-/// A 2D point (x, z) is written as (x, 0, z), a 3D point as (x, y, z). Depth stays positive down as
-/// in the grid, so that coordinates in ParaView are those of the model; to see depth pointing down
-/// there, scale z by -1 in the display. Coordinates are doubles; in text they have the fewest
-/// digits that give the same double when read. Lines without points are left out, with their cell
-/// data; a line of one point has it twice, since VTK asks for two. \throws FileError, InputError
-/// when the arguments do not agree
+/// Line k consists of points[first[k]] to points[first[k + 1] - 1]. A 2D point (x, z) is written as
+/// (x, 0, z), a 3D point as (x, y, z). Depth is positive down as in the grid, so that coordinates
+/// in ParaView are those of the model. Scale z by -1 in the display to plot depth downwards.
+/// Coordinates are doubles; in text they have the fewest digits from which the same double is read.
+/// Lines without points are omitted, with their cell data. A line of one point is written with this
+/// point twice, because VTK requires two. \throws FileError; InputError if the arguments do not
+/// agree
 template <int Dim>
 void write_vtk_polylines(const std::filesystem::path& path, const std::vector<std::int64_t>& first,
                          const std::vector<Point<Dim>>& points,

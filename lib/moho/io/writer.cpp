@@ -24,13 +24,13 @@ constexpr std::size_t buffer_size = std::size_t{1} << 18;
 
 std::atomic<unsigned> next_temporary{0};
 
-// The temporary files that are there, and who may change that.
+// Names of all existing temporary files, and the mutex that guards them.
 struct Temporaries {
   std::mutex mutex;
   std::set<std::filesystem::path> names;
 };
 
-// Never destroyed: threads may outlive static objects.
+// Never destroyed, because threads may outlive static objects.
 Temporaries& temporaries() {
   static Temporaries* const all = new Temporaries;
   return *all;
@@ -63,7 +63,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path, bool sums)
         concat("cannot write '", m_name, "' (that is no file name): give the path of a file"));
   }
   mode_t mode = 0666;
-  // what a link leads to decides whether the link may be replaced: a device is refused
+  // the target of a link decides whether the link may be replaced: a device is an error
   struct stat status {};
   const bool exists = ::stat(m_target.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
@@ -138,7 +138,7 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
 void AtomicFile::commit(std::optional<std::uint64_t> expected) {
   if (m_descriptor < 0) throw FileError(concat("'", m_name, "' was already closed"));
   flush();
-  // Some network file systems report a full disk only here.
+  // Some network file systems report a full disk only at fsync().
   if (::fsync(m_descriptor) != 0 && errno != EINVAL && errno != ENOSYS) fail(errno);
   if (expected) {
     struct stat status {};
@@ -168,7 +168,7 @@ void AtomicFile::commit(std::optional<std::uint64_t> expected) {
 
 void abandon_files() noexcept {
   Temporaries& all = temporaries();
-  all.mutex.lock();  // for good
+  all.mutex.lock();  // never unlocked
   for (const std::filesystem::path& name : all.names) ::unlink(name.c_str());
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The one way moho writes a file: whole, or not at all.
+/// \brief Atomic writing of files: a file is written completely or not at all.
 
 #include <moho/io/checksum.hpp>
 
@@ -18,15 +18,16 @@ namespace moho::io {
 
 /// A file written under a temporary name in its folder and renamed when it is complete.
 ///
-/// Whoever reads the path sees the old file or the new one, never a part. Every write is checked;
-/// when one fails (a full disk, a quota) the temporary file is removed and a FileError names the
-/// path and the system's reason. Destroying the object without commit() removes the temporary file.
+/// Readers of the path see either the old or the complete new file. Every write is checked. If one
+/// fails (full disk, quota), the temporary file is removed and a FileError states the path and the
+/// system's reason. Destruction without commit() removes the temporary file.
 class AtomicFile {
  public:
-  /// Creates the temporary file. Throws FileError when the folder is missing or not writable, or
-  /// when the target is a folder or no regular file. A symbolic link is replaced, its target stays.
-  /// \param path of the file
-  /// \param sums true: length and checksum of what is written are kept for identity()
+  /// Creates the temporary file. A symbolic link is replaced; its target is unchanged.
+  /// \param path path of the file
+  /// \param sums true: identity() returns length and checksum of the file
+  /// \throws FileError if the folder is missing or not writable, or the target is not a regular
+  /// file
   explicit AtomicFile(const std::filesystem::path& path, bool sums = false);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -37,20 +38,20 @@ class AtomicFile {
   /// Appends text.
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// Brings everything to the disk and gives the file its name. With `expected`, the file must have
-  /// that many bytes. After a failure nothing is left behind.
+  /// Flushes the file to disk and renames it. After a failure no file remains.
+  /// \param expected required number of bytes, if given
+  /// \throws FileError
   void commit(std::optional<std::uint64_t> expected = std::nullopt);
 
-  /// Length and checksum of what was written, where the file was made to keep them: what
-  /// identify_file() finds without that it is read.
+  /// Returns length and checksum of the file, if computed; equal to identify_file().
   FileIdentity identity() const { return {m_bytes, m_sum.value()}; }
 
-  /// Removes the temporary file and throws FileError with the system's reason (an errno value).
+  /// Removes the temporary file. \throws FileError with the system's reason (an errno value)
   [[noreturn]] void fail(int reason);
 
-  /// The temporary name, for libraries that write by themselves.
+  /// Returns the temporary name, for libraries that write the file themselves.
   const std::filesystem::path& temporary() const { return m_temporary; }
-  /// The path as it was given, for messages.
+  /// Returns the path as given, for messages.
   const std::string& name() const { return m_name; }
 
  private:
@@ -68,26 +69,28 @@ class AtomicFile {
   Checksum m_sum;
 };
 
-/// \brief Removes the temporary files of every AtomicFile that is being written, and lets no other
-/// be created, renamed or removed: a thread that tries waits for ever.
+/// \brief Removes the temporary files of all active AtomicFile objects.
 ///
-/// For a process that is about to end by a signal. Not to be called from a signal handler.
+/// Afterwards no AtomicFile can be created, renamed or removed: a thread that tries blocks for
+/// ever. For a process that is about to end because of a signal. Not async-signal-safe: do not call
+/// it from a signal handler.
 void abandon_files() noexcept;
 
-/// \brief Removes temporary files that a process which ended by force left beside a file.
+/// \brief Removes temporary files for a path that killed processes have left.
 ///
-/// Those are meant that AtomicFile makes for this path, of processes that this machine no longer
-/// has. To be called by one who has made sure, with a lock, that no process of another machine
-/// writes there. \return their names
+/// These are temporary files of AtomicFile whose processes no longer exist on this machine. The
+/// caller must hold a lock that excludes processes on other machines.
+/// \return the names of the removed files
 std::vector<std::string> remove_abandoned_parts(const std::filesystem::path& path);
 
-/// Writes a whole text file through AtomicFile.
+/// Writes a complete text file through AtomicFile.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
-/// Appends a number in the fewest digits that give the same double when read ("12", "0.1", "nan",
-/// "inf").
+/// Appends a number with the fewest digits from which the same double is read.
+///
+/// Examples are "12", "0.1", "nan" and "inf".
 void append_number(std::string& text, double value);
-/// Appends a number in the fewest digits that give the same float when read.
+/// Appends a number with the fewest digits from which the same float is read.
 void append_number(std::string& text, float value);
 
 }  // namespace moho::io

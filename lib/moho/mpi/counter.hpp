@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A counter that ranks share: it gives each position of work to one of them.
+/// \brief A counter shared by ranks, which assigns each work item to one of them.
 
 #include <moho/mpi/mpi.hpp>
 
@@ -10,13 +10,13 @@
 
 namespace moho::mpi {
 
-/// \brief Positions of work from one counter, which the first rank keeps.
+/// \brief Numbers of work items from a shared counter on rank 0.
 ///
-/// A rank that asks need not wait for others, but where the network wants both sides: there the
-/// first rank has to call MPI now and then.
+/// next() does not wait for other ranks if the network supports one-sided communication. On other
+/// networks rank 0 must call MPI regularly.
 class Counter {
  public:
-  /// Begins at `first`. Collective.
+  /// Creates a counter that starts at `first`. Collective.
   explicit Counter(MPI_Comm communicator, std::int64_t first = 0) : m_communicator(communicator) {
     const MPI_Aint bytes = rank_in(communicator) == 0 ? sizeof(std::int64_t) : 0;
     check(MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, communicator, &m_value,
@@ -27,11 +27,13 @@ class Counter {
   }
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
-  /// Collective: a rank that ends by an exception while others go on has to end them all
+  /// Frees the counter. Collective.
+  ///
+  /// A rank that ends with an exception while others continue must therefore abort all of them
   /// (Session::abort()).
   ~Counter() { MPI_Win_free(&m_window); }
 
-  /// The next position, which no other rank gets. Not collective.
+  /// Returns the next number, which no other rank receives. Not collective.
   std::int64_t next() {
     const std::int64_t one = 1;
     std::int64_t position = 0;
@@ -42,7 +44,7 @@ class Counter {
     return position;
   }
 
-  /// Begins again at `first`, when all ranks have asked. Collective.
+  /// Resets the counter to `first` after all ranks have called. Collective.
   void restart(std::int64_t first) {
     check(MPI_Barrier(m_communicator), "MPI_Barrier");
     if (rank_in(m_communicator) == 0) {

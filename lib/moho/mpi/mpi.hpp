@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Processes that work together through MPI: start and end, arrays and texts to and from
-/// one of them, sums, and errors that end all of them. Link moho::mpi.
+/// \brief MPI sessions, transfers of arrays and texts, sums, and collective errors.
 ///
-/// Functions that take a communicator are collective: every rank of it has to call them.
+/// Link moho::mpi. Functions with a communicator are collective: all ranks of the communicator must
+/// call them.
 
 #include <moho/core/error.hpp>
 #include <moho/core/ranks.hpp>
@@ -24,11 +24,11 @@
 
 namespace moho::mpi {
 
-/// Elements that one message carries by default. MPI counts with int, so longer arrays travel in
-/// pieces.
+/// Default number of elements per message; longer arrays are sent in pieces, as MPI counts with
+/// int.
 inline constexpr std::int64_t default_piece = std::int64_t(1) << 26;
 
-/// The type of MPI that a number of C++ is.
+/// Returns the MPI data type of a C++ number type.
 template <class T>
 MPI_Datatype datatype_of() {
   if constexpr (std::is_same_v<T, float>) {
@@ -43,7 +43,7 @@ MPI_Datatype datatype_of() {
   }
 }
 
-/// Throws Error with MPI's text unless a call of MPI succeeded.
+/// Checks the result of an MPI call. \throws Error with MPI's text unless the call succeeded
 inline void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "unknown error";
@@ -52,27 +52,28 @@ inline void check(int code, const char* call) {
   throw Error(concat(call, " failed (", text, "): look at the output of mpirun"));
 }
 
-/// The calling rank in a communicator.
+/// Returns the rank of the calling process in a communicator.
 inline int rank_in(MPI_Comm communicator) {
   int rank = 0;
   check(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
   return rank;
 }
 
-/// Number of ranks of a communicator.
+/// Returns the number of ranks of a communicator.
 inline int size_of(MPI_Comm communicator) {
   int size = 1;
   check(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
   return size;
 }
 
-/// MPI from construction to destruction, with a communicator of its own.
+/// Initialises MPI on construction and finalises it on destruction; has a separate communicator.
 ///
-/// A program that was not started by mpirun is a single rank. Where MPI runs already it is used and
-/// left running. Calls of MPI come from one thread (MPI_THREAD_FUNNELED).
+/// A program that was not started by mpirun is a single rank. If MPI is already initialised, the
+/// session uses it and does not finalise it. All MPI calls must come from one thread
+/// (MPI_THREAD_FUNNELED).
 class Session {
  public:
-  /// Starts MPI.
+  /// Initialises MPI.
   Session(int& argc, char**& argv) {
     int running = 0;
     check(MPI_Initialized(&running), "MPI_Initialized");
@@ -91,7 +92,7 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session() { finish(); }
 
-  /// Ends MPI before the destructor does; all ranks have to call it. rank() and size() stay.
+  /// Finalises MPI before destruction. Collective; rank() and size() remain valid.
   void finish() noexcept {
     if (m_communicator == MPI_COMM_NULL) return;
     MPI_Comm_free(&m_communicator);
@@ -99,26 +100,28 @@ class Session {
     if (m_owner) MPI_Finalize();
   }
 
-  /// Ends all ranks at once, for a rank that fails where the others do not expect it.
+  /// Ends all ranks immediately, after a failure that the other ranks cannot detect.
   [[noreturn]] void abort(int status) {
     MPI_Abort(m_communicator == MPI_COMM_NULL ? MPI_COMM_WORLD : m_communicator, status);
     std::terminate();
   }
 
-  /// The communicator of all ranks. Its errors are returned, not fatal.
+  /// Returns the communicator of all ranks, whose errors are returned and not fatal.
   MPI_Comm communicator() const { return m_communicator; }
-  /// This rank, from 0.
+  /// Returns the rank of this process, from 0.
   int rank() const { return m_rank; }
-  /// Number of ranks.
+  /// Returns the number of ranks.
   int size() const { return m_size; }
-  /// This rank among those of its machine; what device_of() wants.
+  /// Returns the rank among those of this machine, for device_of().
   int rank_on_host() const { return m_rank_on_host; }
-  /// Number of ranks on this machine.
+  /// Returns the number of ranks on this machine.
   int size_of_host() const { return m_size_of_host; }
 
  private:
-  // Where MPI does not know who shares memory, all ranks count as those of one machine, as in
-  // equation 11 of Couder-Castaneda et al. (2013).
+  // Finds the ranks of this machine.
+  //
+  // If MPI cannot find the ranks that share memory, all ranks count as those of one machine.
+  // Equation 11 of Couder-Castaneda et al. (2013) makes the same assumption.
   void find_neighbours() {
     m_rank_on_host = m_rank;
     m_size_of_host = m_size;
@@ -141,7 +144,7 @@ class Session {
   int m_size_of_host = 1;
 };
 
-/// Sends `count` plain values of the root to all ranks.
+/// Sends `count` trivially copyable values from the root to all ranks.
 template <class T>
 void broadcast(MPI_Comm communicator, T* values, std::int64_t count, int root = 0,
                std::int64_t piece = default_piece) {
@@ -154,7 +157,7 @@ void broadcast(MPI_Comm communicator, T* values, std::int64_t count, int root = 
   }
 }
 
-/// Sends a text of the root to all ranks.
+/// Sends a text from the root to all ranks.
 inline void broadcast(MPI_Comm communicator, std::string& text, int root = 0) {
   std::int64_t length = static_cast<std::int64_t>(text.size());
   broadcast(communicator, &length, 1, root);
@@ -162,9 +165,10 @@ inline void broadcast(MPI_Comm communicator, std::string& text, int root = 0) {
   broadcast(communicator, text.data(), length, root);
 }
 
-/// Adds an array of float, double, int32 or int64 over all ranks; the sum replaces the root's
-/// array, the others keep theirs. Long arrays go in pieces of `piece` elements, which lies below
-/// 2^31. \throws InputError for a piece that MPI cannot count, Error if MPI fails
+/// Adds an array of float, double, int32 or int64 over all ranks into the root's array.
+///
+/// The arrays of other ranks are unchanged. Long arrays are reduced in pieces of `piece` elements,
+/// less than 2^31. \throws InputError for a piece that MPI cannot count; Error if MPI fails
 template <class T>
 void reduce_to_root(MPI_Comm communicator, T* values, std::int64_t count, int root = 0,
                     std::int64_t piece = default_piece) {
@@ -181,11 +185,13 @@ void reduce_to_root(MPI_Comm communicator, T* values, std::int64_t count, int ro
   }
 }
 
-/// Hands rows [parts[q].first, parts[q].last) of an array of the root to rank q, for every rank.
-/// \param all rows of `width` numbers (of the types of reduce_to_root()), read on the root alone
+/// Sends rows [parts[q].first, parts[q].last) of an array on the root to each rank q.
+/// \param communicator the ranks
+/// \param all rows of `width` numbers (of the types of reduce_to_root()), used on the root only
+/// \param width numbers of a row
 /// \param parts the parts of all ranks, the same on every rank
-/// \param mine where the calling rank's part goes; a root that keeps its rows in `all` gives
-/// nullptr
+/// \param mine receives the part of the calling rank; nullptr on a root that keeps its rows in
+/// `all`
 template <class T>
 void scatter_rows(MPI_Comm communicator, const T* all, std::int64_t width,
                   const std::vector<Part>& parts, std::type_identity_t<T>* mine, int root = 0,
@@ -219,7 +225,7 @@ void scatter_rows(MPI_Comm communicator, const T* all, std::int64_t width,
   }
 }
 
-/// One plain value of each rank, in their order; empty except on the root.
+/// Returns the values of all ranks, in their order; empty except on the root.
 template <class T>
 std::vector<T> gather_to_root(MPI_Comm communicator, const T& mine, int root = 0) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -231,8 +237,10 @@ std::vector<T> gather_to_root(MPI_Comm communicator, const T& mine, int root = 0
   return all;
 }
 
-/// \brief The bytes of each rank, in their order, as many as each has; empty except on the root.
-/// They travel in pieces of `piece` bytes. \throws Error if MPI fails
+/// \brief Returns the bytes of all ranks, in their order; empty except on the root.
+///
+/// The numbers of bytes may differ. Bytes are sent in pieces of `piece` bytes.
+/// \throws Error if MPI fails
 inline std::vector<std::vector<char>> gather_bytes(MPI_Comm communicator,
                                                    const std::vector<char>& mine, int root = 0,
                                                    std::int64_t piece = default_piece) {
@@ -271,7 +279,7 @@ namespace detail {
 
 enum class Failure : int { none, input, file, memory, other };
 
-// Kind and text of the exception that is being handled.
+// Returns kind and text of the current exception.
 inline Failure describe_failure(std::string& text) {
   try {
     throw;
@@ -298,9 +306,11 @@ inline Failure describe_failure(std::string& text) {
 
 }  // namespace detail
 
-/// Calls a function on every rank; if it throws on any, every rank throws the exception of the
-/// lowest rank that failed (InputError, FileError, MemoryError or Error with the same text), so
-/// that all end and one of them can print why. The function must not call MPI after what may fail.
+/// Calls a function on every rank; if it throws on any rank, all ranks throw.
+///
+/// All throw the exception of the lowest rank that failed: InputError, FileError, MemoryError or
+/// Error, with the same text. All ranks therefore end, and one of them can print the reason. The
+/// function must not call MPI after an operation that may fail.
 template <class Function>
 void together(MPI_Comm communicator, const Function& function) {
   detail::Failure failure = detail::Failure::none;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Values of any byte order and width out of a file and into host arrays (internal).
+/// \brief Reading of binary values of any byte order and width into host arrays (internal).
 
 #include <moho/core/error.hpp>
 #include <moho/io/input_file.hpp>
@@ -25,7 +25,7 @@ inline void swap_bytes(void* values, std::size_t count, std::size_t width) {
   for (std::size_t i = 0; i < count; ++i, at += width) std::reverse(at, at + width);
 }
 
-/// A vector of `count` values; MemoryError instead of std::bad_alloc.
+/// Returns a vector of `count` values. \throws MemoryError instead of std::bad_alloc
 template <class T>
 std::vector<T> allocate(const std::string& file, std::int64_t count) {
   try {
@@ -38,7 +38,7 @@ std::vector<T> allocate(const std::string& file, std::int64_t count) {
                            " of memory, more than there is"));
 }
 
-/// Converts one value; a finite number that the type cannot hold is refused.
+/// Converts a value. \throws FileError for a finite number that overflows the type To
 template <class To, class From>
 To convert(const std::string& file, std::int64_t index, From value) {
   if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>) {
@@ -51,7 +51,7 @@ To convert(const std::string& file, std::int64_t index, From value) {
   return static_cast<To>(value);
 }
 
-/// Reads `count` values of type From that start at `offset`, converting each to To.
+/// Reads `count` values of type From at byte `offset` and converts each to To.
 template <class From, class To>
 void read_values(const InputFile& file, std::uint64_t offset, std::int64_t count, std::endian order,
                  To* values) {

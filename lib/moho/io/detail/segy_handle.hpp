@@ -2,20 +2,20 @@
 #pragma once
 
 /// \file
-/// \brief What reading and writing SEG-Y through segyio share (internal).
+/// \brief Handle of SEG-Y files that are opened through segyio (internal).
 
 #include <memory>
 
-struct segy_file_handle;  // of segyio, which no header includes
+struct segy_file_handle;  // a type of segyio, whose header is included in sources only
 
 namespace moho::io::detail {
 
-/// Closes a file of segyio.
+/// Deleter of segyio files.
 struct CloseSegy {
-  /// What was written is looked at by who wrote it.
+  /// Closes the file and ignores errors; the writer checks the file it has written.
   void operator()(segy_file_handle* file) const;
 };
-/// A file of segyio.
+/// An owning handle of a segyio file.
 using SegyHandle = std::unique_ptr<segy_file_handle, CloseSegy>;
 
 }  // namespace moho::io::detail
