@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The least value of a smooth function by limited-memory BFGS, whose caller evaluates it.
+/// \brief Minimisation of a smooth function by limited-memory BFGS with reverse communication.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/error.hpp>
@@ -22,16 +22,18 @@
 
 namespace moho::optimize {
 
-/// \brief What unknowns may be. Views without elements: no bounds, all unknowns move.
+/// \brief Bounds and mask of the unknowns. Empty views: no bounds, and all unknowns vary.
 template <class T, class Memory>
 struct Constraints {
-  Kokkos::View<const T*, Memory> lower;             ///< least values
-  Kokkos::View<const T*, Memory> upper;             ///< greatest values
-  Kokkos::View<const unsigned char*, Memory> mask;  ///< 0: the unknown stays as it is
+  Kokkos::View<const T*, Memory> lower;             ///< minima
+  Kokkos::View<const T*, Memory> upper;             ///< maxima
+  Kokkos::View<const unsigned char*, Memory> mask;  ///< 0: the unknown is constant
 };
 
-/// \brief L-BFGS by reverse communication (Nocedal 1980): it says where the function is wanted, and
-/// the caller's own loop evaluates it, on whatever machines that takes.
+/// \brief L-BFGS by reverse communication (Nocedal 1980).
+///
+/// The search provides the points at which the function is needed; the caller evaluates it, on any
+/// machines:
 ///
 ///     Lbfgs<float, Memory> search(exec, start, {.memory = 5, .iterations = 50});
 ///     while (search.wants() == Want::evaluation) {
@@ -40,85 +42,92 @@ struct Constraints {
 ///     }
 ///     // search.best(), search.reason(), search.message()
 ///
-/// Vectors are in the memory of the instance, in any precision; all sums are in double precision
-/// and have the same bits for any number of threads of a host. Steps are found by LineSearch.
-/// Bounds are kept by projection: unknowns at a bound that the gradient presses them against take
-/// no part in an iteration, and a direction is cut where it meets a bound. Between any two calls
-/// the state can be saved, and loaded by another process, which goes on with the same bits.
+/// Vectors are in the memory of the instance and have the precision T. All sums are in double
+/// precision and have the same bits for any number of host threads. LineSearch determines the
+/// steps. Bounds are enforced by projection. Unknowns at a bound with the descent direction
+/// pointing beyond it are fixed during an iteration, and directions are truncated at the bounds.
+/// Between any two calls the state can be saved, and loaded by another process, which continues
+/// with the same bits.
 ///
 /// Memory: 2 memory + 5 vectors, and the bounds.
 template <class T, class Memory>
 class Lbfgs {
  public:
-  using Vector = Kokkos::View<T*, Memory>;             ///< values of all unknowns
-  using ConstVector = Kokkos::View<const T*, Memory>;  ///< the same, not to be changed
+  using Vector = Kokkos::View<T*, Memory>;             ///< a vector of all unknowns
+  using ConstVector = Kokkos::View<const T*, Memory>;  ///< a constant vector of all unknowns
 
-  /// \param exec where vectors are; it is waited for
-  /// \param start where to begin; it is copied
+  /// \param exec instance of the vectors; the constructor waits for it
+  /// \param start initial point; it is copied
   /// \param options memory, tolerances, limits
   /// \param constraints bounds and mask; they are copied
-  /// \throws InputError for no unknowns, options out of range, bounds of another size or crossed
-  /// (the first such unknown), a start that is outside of them
+  /// \throws InputError for an empty start, options out of range, or bounds of another size; for a
+  /// lower bound above the upper one, and for a start outside of the bounds
   Lbfgs(const InstanceOf<Memory>& exec, const ConstVector& start, const LbfgsOptions& options = {},
         const Constraints<T, Memory>& constraints = {});
 
-  /// A search that was saved: save(). \throws FileError for files that are cut, damaged, of another
-  /// version or precision
+  /// Loads a search written by save().
+  /// \throws FileError for truncated or damaged files, other versions and other precisions
   static Lbfgs load(const InstanceOf<Memory>& exec, const std::filesystem::path& path);
-  /// Writes all that the search is, whole or not at all. \throws FileError
+  /// Writes the complete state of the search atomically. \throws FileError
   void save(const InstanceOf<Memory>& exec, const std::filesystem::path& path) const;
 
-  /// Evaluation: f and its gradient at point() are wanted, for tell(). Nothing: it has stopped.
+  /// Returns the required action: an evaluation at point() followed by tell(), or nothing
+  /// (stopped).
   Want wants() const {
     return m_state.phase == detail::Phase::stopped ? Want::nothing : Want::evaluation;
   }
-  /// Where the function is to be evaluated.
+  /// Returns the point at which the function must be evaluated.
   ConstVector point() const { return m_point; }
-  /// \brief Takes the value and the gradient at point(), and finds the next point. It waits for it.
+  /// \brief Takes the value and the gradient at point(), and computes the next point; waits for
+  /// exec.
   ///
-  /// Where they are no finite numbers, a shorter step is tried.
-  /// \throws InputError for a gradient of another size, if nothing is wanted, or if f or g at the
-  /// start are no finite numbers
+  /// If a value is not finite, a shorter step is tried.
+  /// \throws InputError for a gradient of another size, if no evaluation is required, or if f or g
+  /// at the start are not finite
   void tell(const InstanceOf<Memory>& exec, double f, const ConstVector& gradient);
 
-  /// A diagonal matrix for the first Hessian's inverse, such as one over the illumination: positive
-  /// factors, copied; no elements: 1. The memory is kept. \throws InputError
+  /// Sets a diagonal preconditioner, the initial inverse Hessian, for example from the
+  /// illumination.
+  ///
+  /// Factors are positive and are copied; an empty view means 1. Stored pairs are kept.
+  /// \throws InputError for another size or a factor that is not positive and finite
   void precondition(const InstanceOf<Memory>& exec, const ConstVector& factors);
-  /// Another function from here on (a new band of data): drops the memory, and wants an evaluation
-  /// at best().
+  /// Starts with another function, such as a new frequency band, from best().
+  ///
+  /// The stored pairs are dropped, and an evaluation at best() is required.
   void restart(const InstanceOf<Memory>& exec);
-  /// Allows more: limits of iterations, evaluations and ratio of the options.
+  /// Sets new limits of iterations, evaluations and ratio. \throws InputError if out of range
   void extend(std::int64_t iterations, std::int64_t evaluations, double ratio);
 
-  /// The best point so far: the start, or that of the last iteration.
+  /// Returns the best point so far: the start, or the result of the last iteration.
   ConstVector best() const { return m_x; }
-  /// The gradient there, zero where the mask is.
+  /// Returns the gradient at best(); 0 where the mask is 0.
   ConstVector best_gradient() const { return m_g; }
-  /// The value there.
+  /// Returns the value at best().
   double value() const { return m_state.f; }
-  /// The first value that was told since the start or the last restart().
+  /// Returns the first value since the start or the last restart().
   double first_value() const { return m_state.first; }
-  /// Length of the gradient of those unknowns that are free to move.
+  /// Returns the norm of the gradient of the free unknowns.
   double gradient_norm() const { return m_state.gradient; }
-  /// Iterations: steps that were taken.
+  /// Returns the number of iterations.
   std::int64_t iterations() const { return m_state.iterations; }
-  /// Evaluations that were told.
+  /// Returns the number of evaluations.
   std::int64_t evaluations() const { return m_state.evaluations; }
-  /// Pairs of differences in the memory.
+  /// Returns the number of stored pairs of differences.
   int pairs() const { return m_state.pairs; }
-  /// The step that is being tried, or was taken last.
+  /// Returns the current trial step or the last step.
   double step() const { return m_state.step; }
-  /// Times that the memory was dropped because it led nowhere.
+  /// Returns how often the stored pairs were dropped because they gave no acceptable step.
   std::int64_t drops() const { return m_state.drops; }
-  /// Unknowns.
+  /// Returns the number of unknowns.
   std::int64_t count() const { return static_cast<std::int64_t>(m_x.extent(0)); }
-  /// Why it stopped.
+  /// Returns the reason for the stop.
   Stop reason() const { return m_state.stop; }
-  /// Why it stopped, in words with numbers.
+  /// Returns the reason for the stop as a text with numbers.
   std::string message() const { return detail::stop_message(m_state, m_options); }
-  /// What it was made with.
+  /// Returns the options of the constructor, with the changes by extend().
   const LbfgsOptions& options() const { return m_options; }
-  /// Bytes of all vectors.
+  /// Returns the memory of all vectors in bytes.
   std::size_t bytes() const;
 
  private:
@@ -142,7 +151,7 @@ class Lbfgs {
   void descend(const Instance<Memory>& exec);
   void apply_memory(const Instance<Memory>& exec, const unsigned char* free);
   void stop(const Instance<Memory>& exec, Stop reason);
-  // Calls visit(vector) for all vectors that are state.
+  // Calls visit(vector) for all vectors of the state.
   template <class Self, class Visit>
   static void visit_vectors(Self& self, const Visit& visit);
 
@@ -152,7 +161,7 @@ class Lbfgs {
   std::int64_t m_count = 0;
   Vector m_x, m_g, m_d, m_point, m_trial_gradient;
   std::vector<Vector> m_s, m_y;
-  std::vector<Sums> m_sums;  ///< s.y, s.s, y.y, y.Py of each slot
+  std::vector<Sums> m_sums;  ///< s . y, s . s, y . y and y . P y of each slot
   Vector m_lower, m_upper, m_scale;
   Kokkos::View<unsigned char*, Memory> m_mask, m_free;
 };
@@ -364,7 +373,7 @@ void Lbfgs<T, Memory>::tell(const InstanceOf<Memory>& exec, double f, const Cons
   }
 }
 
-// The point becomes the best one; the pair of differences goes into the memory.
+// Makes the current point the best one, and stores the pair of differences.
 template <class T, class Memory>
 void Lbfgs<T, Memory>::move(const Instance<Memory>& exec, const Vector& gradient, double f) {
   const auto slot = static_cast<std::size_t>((m_state.newest + 1) % m_options.memory);
@@ -383,7 +392,7 @@ void Lbfgs<T, Memory>::move(const Instance<Memory>& exec, const Vector& gradient
     m_state.newest = static_cast<int>(slot);
     m_state.pairs = std::min(m_state.pairs + 1, m_options.memory);
   } else {
-    // what the slot held is lost
+    // the pair in the slot is lost
     m_state.pairs = std::min(m_state.pairs, m_options.memory - 1);
   }
   m_state.change = m_state.step * m_state.largest;
@@ -403,7 +412,7 @@ void Lbfgs<T, Memory>::stop(const Instance<Memory>& exec, Stop reason) {
   exec.fence();
 }
 
-// Looks whether to stop, and begins an iteration if not.
+// Checks the stopping criteria, and begins an iteration unless one is met.
 template <class T, class Memory>
 void Lbfgs<T, Memory>::begin(const Instance<Memory>& exec) {
   const detail::PointSums sums =
@@ -434,13 +443,13 @@ void Lbfgs<T, Memory>::begin(const Instance<Memory>& exec) {
   descend(exec);
 }
 
-// d = -H g by the two loops over the pairs.
+// Computes d = -H g by the two-loop recursion over the pairs.
 template <class T, class Memory>
 void Lbfgs<T, Memory>::apply_memory(const Instance<Memory>& exec, const unsigned char* free) {
   const auto sum = [&](const char* label, const auto& body) {
     return detail::reduce_blocks(label, exec, m_count, body).value[0];
   };
-  // the pairs that may be used, the newest first
+  // usable pairs, the newest first
   std::vector<std::size_t> slots;
   std::vector<Sums> sums;
   for (int k = 0; k < m_state.pairs; ++k) {
@@ -495,7 +504,7 @@ void Lbfgs<T, Memory>::descend(const Instance<Memory>& exec) {
     double factor = 1.0;
     if (m_state.used == 0) {
       const detail::DirectionSums all = limit(1.0, {nullptr, nullptr});
-      // the first step is stated; later ones down the gradient are as long as the last one was
+      // the length of the first step is an option; later steepest-descent steps use the last change
       const double wanted = m_state.change > 0.0 ? m_state.change : m_options.first_change;
       factor = wanted > 0.0 ? wanted / all.largest : 1.0 / std::sqrt(all.square);
     }

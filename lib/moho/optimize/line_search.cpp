@@ -8,8 +8,10 @@ namespace moho::optimize {
 
 namespace {
 
-// The minimum of the cubic through two values and slopes, as a part of the way from `from` to `to`;
-// the discriminant is made zero where it is negative.
+// Returns the minimum of the cubic that interpolates two values and derivatives.
+//
+// The result is a fraction of the interval from `from` to `to`. A negative discriminant counts as
+// 0; has_minimum is then false.
 double cubic_part(double step_from, double f_from, double slope_from, double step_to, double f_to,
                   double slope_to, bool clamp, bool& has_minimum) {
   const double theta = 3.0 * (f_from - f_to) / (step_to - step_from) + slope_from + slope_to;
@@ -38,13 +40,13 @@ LineSearch::LineSearch(const LineSearchOptions& options, double f, double slope,
       m_x{0.0, f, slope, f},
       m_y{0.0, f, slope, f} {}
 
-// The next step by interpolation, and the interval that holds the minimum.
+// Computes the next step by interpolation, and updates the interval that contains the minimum.
 void LineSearch::update(Trial& x, Trial& y, Trial trial) {
   const bool turned = trial.slope * (x.slope < 0.0 ? -1.0 : 1.0) < 0.0;
   bool minimum = true;
   double next = 0.0;
   if (trial.f > x.f) {
-    // higher: the minimum lies between
+    // higher value: the minimum is between the two
     const double part =
         cubic_part(x.step, x.f, x.slope, trial.step, trial.f, trial.slope, false, minimum);
     const double cubic = x.step + part * (trial.step - x.step);
@@ -55,7 +57,7 @@ void LineSearch::update(Trial& x, Trial& y, Trial trial) {
                : cubic + 0.5 * (quadratic - cubic);
     m_bracketed = true;
   } else if (turned) {
-    // lower, and rising now: the minimum lies between
+    // lower value, derivative of opposite sign: the minimum is between the two
     const double part =
         cubic_part(trial.step, trial.f, trial.slope, x.step, x.f, x.slope, false, minimum);
     const double cubic = trial.step + part * (x.step - trial.step);
@@ -64,7 +66,7 @@ void LineSearch::update(Trial& x, Trial& y, Trial trial) {
     next = std::fabs(cubic - trial.step) > std::fabs(secant - trial.step) ? cubic : secant;
     m_bracketed = true;
   } else if (std::fabs(trial.slope) < std::fabs(x.slope)) {
-    // lower, and less steep
+    // lower value, smaller derivative
     const double part =
         cubic_part(trial.step, trial.f, trial.slope, x.step, x.f, x.slope, true, minimum);
     double cubic;
@@ -84,7 +86,7 @@ void LineSearch::update(Trial& x, Trial& y, Trial trial) {
       next = std::clamp(cubic_is_nearer ? secant : cubic, m_least, m_greatest);
     }
   } else if (m_bracketed) {
-    // lower, and as steep or steeper
+    // lower value, derivative of at least the same magnitude
     const double part =
         cubic_part(trial.step, trial.f, trial.slope, y.step, y.f, y.slope, false, minimum);
     next = trial.step + part * (y.step - trial.step);
@@ -103,7 +105,7 @@ void LineSearch::update(Trial& x, Trial& y, Trial trial) {
 LineSearch::Outcome LineSearch::tell(double given, double slope) {
   ++m_evaluations;
   if (!std::isfinite(given) || !std::isfinite(slope)) {
-    // so far one cannot go
+    // the function is not finite here: an upper limit of all steps
     m_limit = m_step;
     m_greatest = std::min(m_greatest, m_step);
     m_step = m_x.step + 0.1 * (m_step - m_x.step);
@@ -122,13 +124,13 @@ LineSearch::Outcome LineSearch::tell(double given, double slope) {
   }
   if (!m_second_stage && f <= highest && slope >= 0.0) m_second_stage = true;
   if (m_step >= m_limit && f <= highest && slope <= wanted) {
-    // the farthest step allowed is lower, and f still falls there
+    // f decreases up to the largest allowed step
     m_x = trial;
     return Outcome::accepted;
   }
   const bool outside = m_bracketed && (m_step <= m_least || m_step >= m_greatest);
   if (!m_second_stage && f <= m_x.f && f > highest) {
-    // on f less the line of sufficient decrease
+    // on f minus the line of sufficient decrease
     const auto lowered = [&](Trial t) {
       return Trial{t.step, t.f - t.step * wanted, t.slope - wanted, t.given};
     };

@@ -8,7 +8,7 @@ namespace moho::optimize::detail {
 
 namespace {
 
-// The last digit is the version: of the layout, and of what the pieces hold.
+// The last digit is the version of the layout and of the contents of the pieces.
 struct Header {
   char magic[8] = {'M', 'O', 'H', 'O', 'L', 'B', 'F', '1'};
   std::uint32_t order = 1;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The file of a search (internal): pieces of bytes, each with its length and checksum.
+/// \brief The file of a saved search (internal): pieces of bytes with length and checksum each.
 
 #include <moho/core/error.hpp>
 #include <moho/io/input_file.hpp>
@@ -16,24 +16,24 @@
 
 namespace moho::optimize::detail {
 
-/// Writes the pieces one after the other.
+/// Writes a sequence of pieces.
 class LbfgsWriter {
  public:
-  /// Begins the file. \throws FileError
+  /// Creates the file. \throws FileError
   LbfgsWriter(const std::filesystem::path& path, int scalar_bytes, std::int64_t count);
-  /// Adds a value.
+  /// Writes a value as a piece.
   template <class Value>
   void write(const Value& value) {
     static_assert(std::is_trivially_copyable_v<Value>);
     put(&value, sizeof(Value));
   }
-  /// Adds an array.
+  /// Writes an array as a piece.
   template <class Value>
   void write_array(const Value* values, std::size_t count) {
     static_assert(std::is_trivially_copyable_v<Value>);
     put(values, count * sizeof(Value));
   }
-  /// Gives the file its name. \throws FileError
+  /// Completes the file and renames it to its final name. \throws FileError
   void commit() { m_file.commit(); }
 
  private:
@@ -41,21 +41,21 @@ class LbfgsWriter {
   io::AtomicFile m_file;
 };
 
-/// Reads the pieces in the same order.
+/// Reads the pieces in the order of writing.
 class LbfgsReader {
  public:
-  /// Opens the file. \throws FileError for other files, other versions and other precisions
+  /// Opens a file. \throws FileError for other kinds of files, other versions and other precisions
   LbfgsReader(const std::filesystem::path& path, int scalar_bytes);
-  /// Unknowns.
+  /// Returns the number of unknowns.
   std::int64_t count() const { return m_count; }
-  /// The next value. \throws FileError
+  /// Reads the next value. \throws FileError
   template <class Value>
   void read(Value& value) {
     static_assert(std::is_trivially_copyable_v<Value>);
     if (next() != sizeof(Value)) damaged();
     get(&value, sizeof(Value));
   }
-  /// The next array. \throws FileError
+  /// Returns the next array. \throws FileError
   template <class Value>
   std::vector<Value> read_array() {
     static_assert(std::is_trivially_copyable_v<Value>);
@@ -65,7 +65,7 @@ class LbfgsReader {
     get(values.data(), static_cast<std::size_t>(bytes));
     return values;
   }
-  /// Throws FileError unless all was read.
+  /// Checks that all pieces have been read. \throws FileError otherwise
   void finish() const;
 
  private:

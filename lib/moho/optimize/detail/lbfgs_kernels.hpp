@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Loops over the vectors of L-BFGS (internal). `free` marks unknowns that may move now;
-/// null marks all of them.
+/// \brief Vector kernels of L-BFGS (internal).
+///
+/// `free` marks the unknowns that may change in this iteration; null marks all of them.
 
 #include <moho/core/kokkos.hpp>
 #include <moho/optimize/detail/sums.hpp>
@@ -12,7 +13,7 @@
 
 namespace moho::optimize::detail {
 
-/// Bounds of the unknowns; null: none.
+/// Bounds of the unknowns; null means unbounded.
 template <class T>
 struct BoundsOf {
   const T *lower, *upper;
@@ -23,7 +24,7 @@ struct BoundsOf {
   }
 };
 
-/// Sums of doubles.
+/// An array of sums in double precision.
 template <int count>
 struct Doubles {
   double value[count];
@@ -39,7 +40,7 @@ struct SumOfDoubles {
   }
 };
 
-/// a . b
+/// Computes a . b.
 template <class T>
 struct Dot : SumOfDoubles<1> {
   const T *a, *b;
@@ -50,7 +51,7 @@ struct Dot : SumOfDoubles<1> {
   }
 };
 
-/// s . y, s . s, y . y, y . P y
+/// Computes s . y, s . s, y . y and y . P y.
 template <class T>
 struct PairSums : SumOfDoubles<4> {
   const T *s, *y, *scale;
@@ -66,7 +67,7 @@ struct PairSums : SumOfDoubles<4> {
   }
 };
 
-/// q += factor v, and then q . next.
+/// Computes q += factor v, then q . next.
 template <class T>
 struct AddAndDot : SumOfDoubles<1> {
   T* q;
@@ -81,7 +82,7 @@ struct AddAndDot : SumOfDoubles<1> {
   }
 };
 
-/// q = sign g of the free unknowns, 0 of the others; and q . next.
+/// Computes q = -g for free unknowns and 0 for others, then q . next.
 template <class T>
 struct TakeGradient : SumOfDoubles<1> {
   const T *g, *next;
@@ -94,7 +95,7 @@ struct TakeGradient : SumOfDoubles<1> {
   }
 };
 
-/// q *= factor P, and then q . next.
+/// Computes q *= factor P, then q . next.
 template <class T>
 struct ScaleAndDot : SumOfDoubles<1> {
   T* q;
@@ -110,12 +111,13 @@ struct ScaleAndDot : SumOfDoubles<1> {
   }
 };
 
-/// What is known of a direction.
+/// Properties of a direction.
 struct DirectionSums {
   double slope, square, largest, farthest;
 };
-/// \brief d = clamp(x + factor d) - x, its product with g, its length, its largest element and the
-/// farthest step along it between the bounds.
+/// \brief Computes d = clamp(x + factor d) - x and properties of d.
+///
+/// These are d . g, d . d, the largest |d|, and the largest step along d within the bounds.
 template <class T>
 struct LimitDirection {
   using value_type = DirectionSums;
@@ -126,7 +128,7 @@ struct LimitDirection {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, value_type& sum) const {
     T change = static_cast<T>(factor * static_cast<double>(d[i]));
     if (bounds.lower != nullptr || bounds.upper != nullptr) {
-      // a bound that is hit is hit exactly, in the rounding of T, at step 1
+      // at step 1 an active bound is reached exactly, in the rounding of T
       change = bounds.clamped(i, x[i] + change) - x[i];
     }
     d[i] = change;
@@ -149,7 +151,7 @@ struct LimitDirection {
   }
 };
 
-/// point = clamp(x + step d)
+/// Computes point = clamp(x + step d).
 template <class T>
 struct TakeStep {
   const T *x, *d;
@@ -162,7 +164,7 @@ struct TakeStep {
   }
 };
 
-/// s = point - x and y = g' - g; x and g become the new ones.
+/// Computes s = point - x and y = g' - g, and replaces x and g by the new values.
 template <class T>
 struct MovePair {
   const T *point, *gradient;
@@ -176,7 +178,7 @@ struct MovePair {
   }
 };
 
-/// A gradient as it was told, zero where the mask is zero.
+/// Copies a gradient; elements where the mask is 0 become 0.
 template <class T>
 struct MaskedCopy {
   const T* from;
@@ -187,20 +189,21 @@ struct MaskedCopy {
   }
 };
 
-/// What is known of a point: |g|^2 of the free unknowns, |x|^2, unknowns that are held.
+/// Properties of a point: |g|^2 of the free unknowns, |x|^2, number of fixed unknowns.
 struct PointSums {
   double gradient, point;
   std::int64_t held;
 };
-/// Marks the unknowns that are free to go down: not masked, and not at a bound that the gradient
-/// presses them against.
+/// Marks the free unknowns and computes the properties of a point.
+///
+/// An unknown is fixed if it is masked, or at a bound with -g pointing beyond it.
 template <class T>
 struct FindFree {
   using value_type = PointSums;
   const T *x, *g;
   BoundsOf<T> bounds;
   const unsigned char* mask;
-  unsigned char* free;  ///< null: all of them are
+  unsigned char* free;  ///< null: all are free
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, value_type& sum) const {
     bool may = mask == nullptr || mask[i] != 0;
     if (bounds.lower != nullptr && x[i] <= bounds.lower[i] && g[i] > T(0)) may = false;
@@ -222,7 +225,7 @@ struct FindFree {
   }
 };
 
-/// The first element that is no finite number.
+/// Tests for an element that is not finite.
 template <class T>
 struct NotFinite {
   const T* values;
@@ -232,7 +235,7 @@ struct NotFinite {
   }
 };
 
-/// The first unknown whose bounds are crossed.
+/// Tests for an unknown whose lower bound exceeds its upper bound.
 template <class T>
 struct Crossed {
   const T *lower, *upper;
@@ -240,7 +243,7 @@ struct Crossed {
     return !(lower[i] <= upper[i]);
   }
 };
-/// The first unknown that is outside of its bounds.
+/// Tests for an unknown outside of its bounds.
 template <class T>
 struct Outside {
   const T* x;
@@ -249,7 +252,7 @@ struct Outside {
     return bounds.clamped(i, x[i]) != x[i];
   }
 };
-/// The first factor that is not positive.
+/// Tests for a factor that is not positive and finite.
 template <class T>
 struct NotPositive {
   const T* values;

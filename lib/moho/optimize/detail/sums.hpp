@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Sums over long vectors whose bits do not depend on the number of threads.
+/// \brief Reductions of long vectors whose bits do not depend on the number of threads.
 
 #include <moho/core/launch.hpp>
 
@@ -12,7 +12,7 @@
 
 namespace moho::optimize::detail {
 
-/// The reduction of a block of elements, for hosts.
+/// The reduction of blocks of 4096 elements, for hosts.
 template <class Body>
 struct ReduceBlock {
   static constexpr std::int64_t size = 4096;
@@ -28,8 +28,9 @@ struct ReduceBlock {
   }
 };
 
-/// \brief moho::reduce() in blocks that do not depend on the threads of a host: a run that is taken
-/// up again with another number of them goes on with the same bits.
+/// \brief moho::reduce() in blocks that do not depend on the number of host threads.
+///
+/// A search resumed with another number of threads therefore has the same bits.
 template <class Memory, class Body>
 typename Body::value_type reduce_blocks(const char* label, const Instance<Memory>& exec,
                                         std::int64_t count, const Body& body) {
