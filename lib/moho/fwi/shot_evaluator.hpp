@@ -12,8 +12,8 @@
 #include <moho/fwi/model_parameters.hpp>
 #include <moho/fwi/objective_types.hpp>
 #include <moho/fwi/observed_data.hpp>
-#include <moho/wave/modelling.hpp>
 #include <moho/wave/locate_overflow.hpp>
+#include <moho/wave/modelling.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -294,8 +294,7 @@ template <class T, int Dim, class Memory>
 void Objective<T, Dim, Memory>::add_values(const ShotContribution<T>& contribution) {
   if (m_added_illumination.data() == nullptr) {
     for (const Parameter parameter : options().parameters) {
-      m_derivatives.field(parameter) =
-          make_field<T>(exec(), m_shots->grid(), to_string(parameter));
+      m_derivatives.field(parameter) = make_field<T>(exec(), m_shots->grid(), to_string(parameter));
     }
     m_added_illumination = make_field<T>(exec(), m_shots->grid(), "illumination");
   }
