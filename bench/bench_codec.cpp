@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Benchmarks of the snapshot codec: bytes and speed of each mode on a wavefield that moho's own
-// propagator makes (a shot in a layered model, in the box of the nodes with more than 1/1024 of the
-// largest amplitude), beside zfp and zstd where this build has them.
+// Benchmarks of the snapshot codec: bytes and speed of each mode on a modelled wavefield. The
+// wavefield is that of a shot in a layered model. The box holds the nodes with more than 1/1024 of
+// the largest amplitude. If this build has zfp and zstd, they are compared.
 //
 // Names: codec/<dim>d/<wavelet>/<mode>:<setting>/<space>/n:<n>, and codec/.../<other
-// codec>/snr:<dB>. Speeds are bytes of the box in single precision a second. ratio_at_asked of zfp
-// is between the two settings whose signal-to-noise ratios lie around the one asked for.
+// codec>/snr:<dB>. Speeds are bytes of the box in single precision per second. ratio_at_asked of
+// zfp is interpolated between the two settings with the nearest signal-to-noise ratios.
 //
-// MOHO_BENCH_CODEC_N and MOHO_BENCH_CODEC_SECONDS set n and the time of the snapshot;
-// MOHO_BENCH_CODEC_FORMULA=1 takes waves by formula in the whole grid instead, for 512^3.
+// MOHO_BENCH_CODEC_N and MOHO_BENCH_CODEC_SECONDS set n and the time of the snapshot.
+// MOHO_BENCH_CODEC_FORMULA=1 uses waves by formula in the complete grid instead, for 512^3.
 
 #include "bench_codec/runner.hpp"
 #include "common/program.hpp"
@@ -30,7 +30,7 @@ using bench::CodecRunner;
 using bench::CodecSettings;
 using bench::PeerResult;
 
-/// A number from the environment. \throws InputError unless it lies between the limits
+/// Returns a number from the environment. \throws InputError unless it is within the limits
 double from_environment(const char* name, double usual, double least, double greatest) {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return usual;
@@ -42,7 +42,7 @@ double from_environment(const char* name, double usual, double least, double gre
   return value;
 }
 
-/// The wavefield of a space and settings; one is kept.
+/// Returns the wavefield of a space and settings; the last one is cached.
 CodecRunner& kept(const std::string& space, const CodecSettings& settings) {
   static std::unique_ptr<CodecRunner> runner;
   static std::string key;

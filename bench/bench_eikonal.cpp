@@ -41,7 +41,7 @@ void add_methods(EikonalCase what) {
   }
 }
 
-/// Both dimensions of a case.
+/// Adds a case in 2D and in 3D.
 template <class Add>
 void in_2d_and_3d(EikonalCase what, int n2, int n3, const Add& add_case) {
   what.dim = 2;

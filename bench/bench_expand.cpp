@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Benchmarks of domains that expand with the wavefield: the elapsed time of a shot by each of the
-// three methods over that of the whole grid.
+// Benchmarks of domains that expand with the wavefield: time of a shot by each of three methods,
+// relative to the complete grid.
 //
-// The shot is like that of Suh and Wang (2011): tilted transversely isotropic, 16 x 16 x 16 km, the
-// source near the top of the middle, a fast body below. They report 0.78 (layers), 0.82 (eikonal)
-// and 0.75 (amplitude). Time is the method's preparation and the whole shot: steps, source, and 343
-// receivers. The model is fixed, the number of nodes along its sides n; the wavelet has the highest
-// frequency that such a grid carries. Every gather is compared with that of the whole grid.
+// The shot is similar to that of Suh and Wang (2011): tilted transversely isotropic, 16 x 16 x 16
+// km, the source near the centre of the top, a fast body below. They report 0.78 (layers), 0.82
+// (eikonal) and 0.75 (amplitude). The time covers the method's preparation and the complete shot:
+// steps, source, and 343 receivers. The model is fixed; n is the number of nodes along its sides.
+// The wavelet has the highest frequency that the grid resolves. Every gather is compared with that
+// of the complete grid.
 //
 // MOHO_BENCH_EXPAND_N and MOHO_BENCH_EXPAND_SECONDS set n and the modelled time.
 //
@@ -33,7 +34,7 @@ using bench::ExpandResult;
 using bench::ExpandRunner;
 using bench::ExpandSettings;
 
-/// A number from the environment. \throws InputError unless it lies between the limits
+/// Returns a number from the environment. \throws InputError unless it is within the limits
 double from_environment(const char* name, double usual, double least, double greatest) {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return usual;
@@ -45,7 +46,7 @@ double from_environment(const char* name, double usual, double least, double gre
   return value;
 }
 
-/// The shot of a space and a medium, and its gather in the whole grid; one is kept.
+/// The shot of a space and a medium, and its gather in the complete grid; the last one is cached.
 struct Kept {
   std::string key;
   std::unique_ptr<ExpandRunner> runner;
@@ -68,7 +69,7 @@ Kept& kept(const std::string& space, const ExpandSettings& settings) {
   return one;
 }
 
-/// The greatest difference over the greatest sample; infinite for no number.
+/// Returns the largest difference over the largest sample; infinite if a sample is not a number.
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
   double most = 0.0, greatest = 0.0;
   for (std::size_t i = 0; i < b.size(); ++i) {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Benchmarks of inversion: the gradient of a shot over the modelling of the same shot, with all
-// ways to have the source's wavefield again and with extended images; and iterations of L-BFGS.
+// Benchmarks of inversion: the gradient of a shot relative to the modelling of the same shot, and
+// L-BFGS iterations. All methods that reconstruct the source wavefield are measured, also with
+// extended images.
 //
-// A cube of n nodes a side in a sponge of 20, order 8, single precision, 200 receivers, the
-// wavelet that the grid carries. Rates are nodes of the grid times steps, once, over the time of
-// everything: forward leg, adjoint leg, the source's wavefield again, products, derivatives.
+// The model is a cube of n nodes per side in a sponge of 20 nodes; order 8, single precision, 200
+// receivers. The wavelet has the highest frequency that the grid resolves. Rates are nodes of the
+// grid times steps, counted once, over the total time. This time covers forward propagation,
+// adjoint propagation, reconstruction of the source wavefield, products and derivatives.
 //
-// The way "random" against "shell" is the price of random boundaries. "stream" is the gradient of
-// "random" with planes of both wavefields going through the device, with so many steps in a pass
-// (0: as planned); it has the same bits.
+// "random" relative to "shell" is the cost of random boundaries. "stream" is the gradient of
+// "random" with planes of both wavefields streamed through the device. The number of updates is the
+// steps per pass (0: planned); the bits equal those of "random".
 //
 // MOHO_BENCH_FWI_N and MOHO_BENCH_FWI_STEPS set n and the steps.
 //

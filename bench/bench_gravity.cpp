@@ -2,19 +2,19 @@
 //
 // Benchmarks of gravity forward modelling: the CPU against the GPU in one table.
 //
-// The problem is that of Couder-Castaneda et al. (2013): seven spheres made of 252 thousand prisms,
-// 150 x 100 stations. On hosts, and where a strategy is slow, a part of the prisms evenly out of
-// the list is what runs; the name says how many, and pairs/s counts the pairs that were computed.
-// Time is whole: prisms and stations to the device, forward() with its checks, results back. Every
-// benchmark holds six stations to the textbook's closed forms in double precision, summed one prism
-// after the other.
+// The problem is that of Couder-Castaneda et al. (2013): seven spheres of 252 thousand prisms, 150
+// x 100 stations. On hosts, and for slow strategies, a subset of the prisms evenly spaced in the
+// list is used. The name has their number, and pairs/s counts the computed pairs. The time covers
+// the transfer of prisms and stations, forward() with its checks, and the transfer of results.
+// Every benchmark compares six stations with the textbook's closed forms in double precision,
+// summed sequentially.
 //
 // Names: gravity/<components>/<precision>/<strategy>/<space>/<problem>/far:<expansion or closed>
 //          [/teams:<number>][/team_size:<threads>]/prisms:<count>/stations:<count>
-// far:expansion is the default tolerance of the far field, far:closed is far_tolerance = 0: closed
-// forms wherever an expansion would cost a digit. launch_per_prism is a kernel launch for every
-// prism over all stations.
-// operation/<operation>/<precision>/<space> are rates of arithmetic, to say what bounds a kernel.
+// far:expansion is the default tolerance of the far field. far:closed is far_tolerance = 0: closed
+// forms wherever an expansion would lose a digit. launch_per_prism is one kernel launch over all
+// stations for every prism. operation/<operation>/<precision>/<space> are arithmetic rates, which
+// show what bounds a kernel.
 
 #include "bench_gravity/cases.hpp"
 #include "common/program.hpp"
@@ -35,7 +35,7 @@ using gravity::Component;
 using gravity::Components;
 using gravity::Strategy;
 
-constexpr std::int64_t sphere_prisms = 251946;  ///< about what seven_spheres() has
+constexpr std::int64_t sphere_prisms = 251946;  ///< approximate number of prisms of seven_spheres()
 
 int processors_of(const std::string& space) {
   int count = 1;
@@ -43,8 +43,8 @@ int processors_of(const std::string& space) {
   return count;
 }
 
-/// A case of the spheres on a space: a list of all prisms on a device, 512 of them on a host, 16 in
-/// a smoke run.
+/// Returns a case of the spheres on a space: all prisms on a device, 512 of them on a host, 16 in a
+/// smoke run.
 GravityCase spheres(const std::string& space, const Components& components, bool single,
                     Strategy strategy) {
   GravityCase what;
@@ -100,7 +100,7 @@ std::vector<Components> component_sets() {
   return sets;
 }
 
-/// Every component alone, nine and ten, in both precisions, with and without the expansion.
+/// Adds single components, nine and ten, in both precisions, with and without the expansion.
 void add_components(const std::string& space) {
   for (const Components& components : component_sets()) {
     for (const bool single : {false, true}) {
@@ -112,7 +112,7 @@ void add_components(const std::string& space) {
   }
 }
 
-/// The other arrangements of the same sums.
+/// Adds the other strategies for the same sums.
 void add_strategies(const std::string& space) {
   for (const Components& components : {Components{Component::gz}, gravity::nine_components()}) {
     for (const Strategy strategy : {Strategy::by_stations, Strategy::by_prisms}) {
@@ -127,12 +127,12 @@ void add_strategies(const std::string& space) {
   }
 }
 
-/// Regular meshes: corners evaluated once against prism by prism.
+/// Adds regular meshes: corners evaluated once, compared with prism by prism.
 void add_meshes(const std::string& space) {
   const bool smoke = bench::smoke(), host = bench::on_host(space);
   for (const char* const problem : {"spheres_mesh", "dense"}) {
     const bool dense = std::string(problem) == "dense";
-    if (!dense && (smoke || host)) continue;  // too many prisms for a host's second
+    if (!dense && (smoke || host)) continue;  // too many prisms for a second on a host
     for (const Components& components : {Components{Component::gz}, gravity::nine_components()}) {
       for (const Strategy strategy : {Strategy::by_corners, Strategy::tiles}) {
         GravityCase what = spheres(space, components, false, strategy);
@@ -154,9 +154,9 @@ void add_meshes(const std::string& space) {
   }
 }
 
-/// Figures 7 to 10 of the paper: threads a team at a fixed number of teams, and teams of 32
-/// threads. by_prisms gets prisms for four passes, as many as the whole problem has with the most
-/// threads.
+/// Adds Figures 7 to 10 of the paper: threads per team at a fixed number of teams, and teams of 32
+/// threads. by_prisms gets the prisms of four passes, the number of passes of the complete problem
+/// with the most threads.
 void add_team_sizes(const std::string& space) {
   if (bench::on_host(space) || bench::smoke()) return;
   const Components gz{Component::gz};
@@ -169,7 +169,7 @@ void add_team_sizes(const std::string& space) {
     what.settings.options.team_size = team_size;
     add_case(what, true);
   };
-  // Cases of one problem together: its reference is computed once.
+  // Cases of one problem are adjacent, so that its reference is computed once.
   for (int k = 1; k <= 16; ++k) {
     for (const bool single : {false, true}) {
       add_by_prisms(single, multiprocessors, 32 * k);

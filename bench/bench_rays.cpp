@@ -2,15 +2,15 @@
 //
 // Benchmarks of the shortest-path ray tracer, the CPU against the GPU in one table.
 //
-// The models are those of Monsegny and Agudelo (2013): n x n vertices, velocity growing with depth
-// from 0.5 to 4 km/s, 16 sizes from 128 to 1600 (the paper does not list them; here they are 64
-// apart up to 512, 128 apart up to 1536, and 1600). The source is the corner (0, 0), from which
-// paths are longest. Time is counted as in the paper: the model to the device, weights, tracing,
-// traveltimes and predecessors back. Host arrays of CUDA runs are pinned. Every benchmark compares
-// its traveltimes with sequential Dijkstra's.
+// The models are those of Monsegny and Agudelo (2013): n x n vertices, velocity increasing with
+// depth from 0.5 to 4 km/s. The 16 sizes are from 128 to 1600. The paper does not list them; here
+// the steps are 64 up to 512 and 128 up to 1536, and the last size is 1600. The source is the
+// corner (0, 0), which has the longest paths. Timing follows the paper: the model to the device,
+// weights, tracing, traveltimes and predecessors back. Host arrays of CUDA runs are pinned. Every
+// benchmark compares its traveltimes with those of sequential Dijkstra.
 //
-// Names: rays/<method>/<space>/<precision>/n:<n>/r:<radius>[/sources:<count>][/storage:<where>],
-// and copy/<space> for the copy bandwidth that floor_fraction refers to.
+// Names: rays/<method>/<space>/<precision>/n:<n>/r:<radius>[/sources:<count>][/storage:<where>].
+// copy/<space> is the copy bandwidth, the reference of floor_fraction.
 
 #include "bench_rays/run.hpp"
 #include "common/copy.hpp"
@@ -42,7 +42,7 @@ bool one_of(int value, std::initializer_list<int> list) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// More iterations where one is short. The whole table has to be done in a few minutes.
+/// Returns more iterations for short ones. The complete table must finish within a few minutes.
 int iterations_of(const RayCase& what, bool main_table) {
   if (bench::smoke()) return 1;
   const bool active_tiles = what.method == Method::active_tiles;
@@ -79,7 +79,7 @@ void add_trace(RayCase what, bool name_storage = false) {
     name += "/star:full";
   }
   if (name_storage) name += "/storage:" + to_string(what.storage);
-  // The paper's method and those that push are defined with a table of weights.
+  // Monsegny and Agudelo's method and the push methods are defined with a table of weights.
   if (what.method != Method::active_tiles) what.storage = WeightStorage::stored;
   const bool main_table =
       !name_storage && what.sources == 1 && what.star == rays::Star::coprime && what.single;
@@ -88,7 +88,7 @@ void add_trace(RayCase what, bool name_storage = false) {
   });
 }
 
-/// The benchmarks of one space for one model and radius.
+/// Adds the benchmarks of one space for one model and radius.
 void add_space(const std::string& space, int n, int radius) {
   const bool smoke = bench::smoke();
   const bool host = bench::on_host(space);
@@ -140,8 +140,8 @@ void add_space(const std::string& space, int n, int radius) {
     }
     what.sources = 1;
   }
-  // A survey's worth of sources in one call: 15 GB of times and predecessors on the device, and
-  // once more on the host.
+  // The sources of a complete survey in one call: 15 GB of times and predecessors on the device,
+  // and the same amount on the host.
   if (!smoke && !host && radius == 6 && n == 1600) {
     what.sources = 1000;
     add_trace(what);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Benchmarks of small shots, several of them at once on one device or host.
+// Benchmarks of small shots, several of them concurrently on one device or host.
 //
 // A survey of 60 shots with 401 receivers over a section of 1601 x 401 nodes (hosts: 8 shots over
-// 401 x 201 nodes), isotropic, order 8, single precision, default layers. Time is from the first
-// shot to the last, with all that comes with a shot: sources, receivers, transfer and transposing
-// of traces. Points are all nodes, those of the layers, too. Every trace is compared with that of
-// one shot after the other: the bits have to be the same.
+// 401 x 201 nodes), isotropic, order 8, single precision, default layers. The time is from the
+// first shot to the last and includes sources, receivers, transfer and transposition of traces.
+// Points are all nodes, including those of the layers. Every trace is compared with that of
+// sequential shots: the bits must be equal.
 //
-// Names: shots/isotropic/float/<space>/<nx>x<nz>/at_once:<n>/together:<m>, auto where the library
-// chooses: n shots at once, m of them in step with each other (1: a thread and a stream for each).
+// Names: shots/isotropic/float/<space>/<nx>x<nz>/at_once:<n>/together:<m>. n shots run
+// concurrently, m of them in one batch (1: a thread and a stream for each); auto: the library
+// chooses.
 
 #include "bench_shots/runner.hpp"
 #include "common/program.hpp"
@@ -31,7 +32,7 @@ using bench::ShotsResult;
 using bench::ShotsRunner;
 using bench::ShotsSettings;
 
-/// The survey of a space, and its traces, one shot after the other.
+/// The survey of a space, and its traces from sequential shots.
 struct Kept {
   std::unique_ptr<ShotsRunner> runner;
   ShotsResult alone;

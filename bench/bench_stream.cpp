@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Benchmarks of streaming: volumes on the host that go through a device, or a chain of devices,
-// which hold only a part of them.
+// Benchmarks of streaming: volumes on the host pass through a device, or a chain of devices, that
+// hold only a part of them.
 //
-// A case takes a volume of noise in a rough model, single precision, order 8, with a sponge of 20
-// nodes, through the device in a few sweeps. points/s are those of the whole run, filling and
-// draining included; steady_points/s those while all stages are at work, which a long run comes to.
-// of_in_core is the steady rate over that of steps of the same volume held whole on one device,
-// measured in the same run (0 where it does not fit), times the devices. predicted/s is the
-// forecast for the same sweeps from rates measured on slabs and on the link;
-// predicted_over_measured their ratio.
+// A case is a volume of noise in a rough model, single precision, order 8, with a sponge of 20
+// nodes. It passes through the device in a few sweeps. points/s is the rate of the complete run,
+// including filling and draining. steady_points/s is the rate while all stages are busy, the limit
+// of a long run. of_in_core is the steady rate relative to steps of the same volume resident on one
+// device, times the devices. The resident rate is measured in the same run (0 if the volume does
+// not fit). predicted/s is the forecast for the same sweeps from rates measured on slabs and on the
+// link. predicted_over_measured is their ratio.
 //
-// Every volume's medium is first held to the same steps without a ring, bit by bit, on a small
+// The medium of every volume is first compared bit by bit with steps without a ring, on a small
 // grid.
 //
-// Names: stream/<medium>/<space>/<nx>x<ny>x<nz>/memory:<GiB> (planned for so much memory),
-// .../block:<B>/updates:<U>[/devices:<D>] (as given), .../whole/block:<B>/updates:<U> (stages sweep
-// over arrays of the whole grid, which hosts do to use their caches); updates:1 with all planes is
-// the plain loop.
+// Names: stream/<medium>/<space>/<nx>x<ny>x<nz>/memory:<GiB> (planned for this memory),
+// .../block:<B>/updates:<U>[/devices:<D>] (as given), .../whole/block:<B>/updates:<U>. In "whole"
+// stages sweep over arrays of the complete grid, which improves the use of caches on hosts.
+// updates:1 with all planes is the plain loop.
 //
-// MOHO_BENCH_STREAM_DEVICES: devices for the chain (1 unless given).
+// MOHO_BENCH_STREAM_DEVICES: devices of the chain (default 1).
 
 #include "bench_stream/runner.hpp"
 #include "common/program.hpp"
@@ -42,7 +42,7 @@ using bench::StreamWay;
 using bench::WaveMedium;
 using Extents = std::array<std::int64_t, 3>;
 
-/// The volume of the latest case; one is kept.
+/// The volume of the last case; one volume is cached.
 struct Kept {
   std::string key;
   std::unique_ptr<StreamRunner> runner;
@@ -162,7 +162,7 @@ void add_device(const std::string& space, int devices) {
   planned(WaveMedium::isotropic, {1536, 1530, 1530}, 16);
   planned(WaveMedium::tti, {4096, 512, 512}, 8);
   planned(WaveMedium::vti, {1154, 1153, 1153}, 16);
-  // the paper's volume: rates by steps in a pass, and by block
+  // the paper's volume: rates by steps per pass, and by block
   for (const WaveMedium medium : media) {
     for (const std::int64_t block : {4, 16, 32, 64}) {
       for (const std::int64_t updates : {1, 2, 4, 8, 16, 32, 64, 96}) {

@@ -2,20 +2,22 @@
 //
 // Benchmarks of wave propagation: the CPU against the GPU in one table.
 //
-// A case steps noise through a rough model. The points are all nodes of the grid, those of the
-// absorbing layers (30 nodes wide) too, and time is that of whole steps: free surface, update,
-// layers. Without sources and receivers: a shot has few of them. A sample is as many steps as take
-// a while, a case three samples; points/s is the median's, best_points/s the best one's.
+// A case steps noise through a rough model. Points are all nodes of the grid, including those of
+// the absorbing layers (30 nodes wide). The time is that of complete steps: free surface, update,
+// layers. Sources and receivers are absent, because a shot has few of them. A sample is a number of
+// steps that lasts long enough; a case has three samples. points/s is the rate of the median,
+// best_points/s that of the best one.
 //
-// Every case is held to the plain kernel: five steps of a small grid with the same faces, and after
-// the timed steps one step in three windows of the grid itself.
+// Every case is compared with the plain kernel. Five steps of a small grid with the same faces are
+// compared first. After the timed steps one step is compared in three windows of the grid.
 //
-// Names: waves/<medium>/<precision>/order:<order>/<boundary>/<kernel>/<space>/<nx>x<ny>x<nz>, in
-// 2D <nx>x<nz>. Media: isotropic, variable_density, vti, tti (self-adjoint), vti_fletcher,
+// Names: waves/<medium>/<precision>/order:<order>/<boundary>/<kernel>/<space>/<nx>x<ny>x<nz>, in 2D
+// <nx>x<nz>. Media: isotropic, variable_density, vti, tti (self-adjoint), vti_fletcher,
 // tti_fletcher. Boundaries: none, sponge, sponge_free, cpml, cpml_free (free: at the top), and
-// cpml:<nodes>, where the grid is the interior of the main one with layers of that width. Kernels:
-// tuned, reference, and two_passes of TTI where tuned takes one (devices). copy/<space> is the copy
-// bandwidth that floor_fraction refers to, interior_points counts the nodes between layers.
+// cpml:<nodes>. With cpml:<nodes> the grid is the interior of the main one with layers of that
+// width. Kernels: tuned, reference, and two_passes of TTI for devices where tuned has one pass.
+// copy/<space> is the copy bandwidth, the reference of floor_fraction. interior_points counts the
+// nodes between layers.
 
 #include "bench_waves/cases.hpp"
 #include "common/copy.hpp"
@@ -60,14 +62,14 @@ void add(const WaveCase& what) {
              [what](benchmark::State& state) { bench::time_waves(state, what); });
 }
 
-/// A size that a power of two divides and one that none divides.
+/// Returns two sizes: one divisible by a power of two, one with odd extents.
 std::vector<Extents> main_sizes(const std::string& space) {
   if (bench::smoke()) return {{64, 56, 72}};
   if (!bench::on_host(space)) return {cube(512), {505, 515, 523}};
   return {cube(256), {251, 257, 263}};
 }
 
-/// All boundaries that a medium has.
+/// Returns all boundaries of a medium.
 std::vector<WaveBoundary> boundaries_of(WaveMedium medium) {
   std::vector<WaveBoundary> list = {WaveBoundary::none, WaveBoundary::sponge,
                                     WaveBoundary::sponge_free};
@@ -91,7 +93,7 @@ void add_main(const std::string& space) {
   }
 }
 
-/// Orders, precisions, boundaries, the plain kernel, sizes, 2D.
+/// Adds orders, precisions, boundaries, the plain kernel, sizes, 2D.
 void add_variants(const std::string& space) {
   const bool smoke = bench::smoke(), host = bench::on_host(space);
   const Extents extents = main_sizes(space).front();
@@ -159,8 +161,8 @@ void add_variants(const std::string& space) {
   }
 }
 
-/// The interior of the main grid's cases between perfectly matched layers of other widths. What a
-/// model needs is the interior.
+/// Adds the interior of the main grid's cases between perfectly matched layers of other widths. A
+/// model needs only the interior.
 void add_widths(const std::string& space) {
   for (const WaveMedium medium : main_media) {
     if (medium == WaveMedium::tti) continue;
@@ -183,7 +185,7 @@ void add_widths(const std::string& space) {
 void add_space(const std::string& space) {
   bench::add_copy(space);
   if (bench::on_host(space) && space != bench::host_space()) {
-    // one thread: the media alone
+    // one thread: only the media
     for (const WaveMedium medium : main_media) {
       add(base(space, medium, main_sizes(space).front()));
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tables 1 to 4 of Couder-Castaneda et al. (2013): the RMS error (their equation 12) of nine
-// components in double and in single precision, against a sequential sum of the textbook's closed
-// forms in double precision, beside the values in the paper. The same against a sum in long double,
-// at fewer stations, which also says how good the double reference is.
+// Tables 1 to 4 of Couder-Castaneda et al. (2013), next to the paper's values: the RMS error (their
+// equation 12) of nine components. Double and single precision are compared with a sequential sum
+// of the textbook's closed forms in double precision. A further comparison with a sum in long
+// double at fewer stations gives the accuracy of the double reference.
 //
 // Prints Markdown, writes JSON with --out, and with --problem the prisms and stations as .npy
 // files.
@@ -43,11 +43,11 @@ using namespace moho;
 using gravity::Component;
 using gravity::component_count;
 
-/// A row of the paper's tables; one GPU and four differ in the third digit at most.
+/// A row of the paper's tables; results with one and four GPUs differ at most in the third digit.
 struct PaperRow {
   Component component;
-  double double_precision;  ///< Tables 1 and 3
-  double single_precision;  ///< Tables 2 and 4
+  double double_precision;  ///< from Tables 1 and 3
+  double single_precision;  ///< from Tables 2 and 4
 };
 constexpr PaperRow paper[] = {
     {Component::gz, 2.0582e-9, 1.3080},   {Component::gx, 1.7107e-9, 0.8929},
@@ -56,13 +56,14 @@ constexpr PaperRow paper[] = {
     {Component::gxy, 5.3476e-11, 0.0743}, {Component::gxz, 9.2797e-10, 0.3085},
     {Component::gyz, 2.7225e-10, 0.3148}};
 
-/// How far one field is from another, by component.
+/// Differences of one field from another, by component.
 struct Errors {
   std::array<double, component_count> rms{}, largest{};
 };
 
+/// Returns the differences.
 /// \param found   ten values of each station
-/// \param truth   likewise
+/// \param truth   ten values of each station
 template <class Found, class Truth>
 Errors errors_of(const std::vector<Found>& found, const std::vector<Truth>& truth) {
   Errors errors;
@@ -72,7 +73,7 @@ Errors errors_of(const std::vector<Found>& found, const std::vector<Truth>& trut
       const long double difference =
           std::abs(static_cast<long double>(found[i][c]) - static_cast<long double>(truth[i][c]));
       squares += difference * difference;
-      // a NaN has to count, and to stay
+      // NaN must count, and must not be replaced
       if (!(difference <= errors.largest[c]) && !std::isnan(errors.largest[c])) {
         errors.largest[c] = static_cast<double>(difference);
       }
@@ -113,7 +114,7 @@ std::vector<std::int64_t> every_kth(std::int64_t count, std::int64_t step) {
   return rows;
 }
 
-/// The field at the chosen stations, which are rows of the problem's.
+/// Computes the field at the selected stations, given as rows of the problem's stations.
 Timed compute(const bench::GravityProblem& problem, const Settings& settings, bool single,
               double far_tolerance, const std::vector<std::int64_t>& rows) {
   std::unique_ptr<bench::GravityRunner> runner;
@@ -138,7 +139,7 @@ Timed compute(const bench::GravityProblem& problem, const Settings& settings, bo
   return timed;
 }
 
-/// The rows of `of` that are in `among`, both ascending: positions in `among`.
+/// Returns the stations `rows` of a field that holds every `every`-th station.
 Field at(const Field& field, std::int64_t every, const std::vector<std::int64_t>& rows) {
   Field picked;
   for (const std::int64_t row : rows) {
@@ -155,7 +156,7 @@ std::string short_number(double value) {
 
 const char* unit(Component component) { return gravity::unit_of(component); }
 
-/// One of the two printed tables.
+/// Returns one of the two printed tables.
 std::string table(const std::string& title, bool single, const Errors& expansion,
                   const Errors& closed, const Errors& to_long_double,
                   const std::array<double, component_count>& rms_field) {
@@ -207,7 +208,7 @@ int run(const Settings& settings) {
   const std::vector<std::int64_t> few =
       every_kth(problem.station_count(), settings.long_double_every);
 
-  // A device computes all stations as in the paper, a host those that are compared.
+  // A device computes all stations, as in the paper; a host only those that are compared.
   const bool host = bench::on_host(settings.space);
   bench::GravityProblem computed = problem;
   std::vector<std::int64_t> computed_rows = rows;
@@ -318,7 +319,7 @@ int run(const Settings& settings) {
     io::write_text(settings.out, json.dump(1) + "\n");
     std::fprintf(stderr, "wrote %s\n", settings.out.c_str());
   }
-  // What the paper calls numerical rugosity must not come back unseen.
+  // Detects the paper's "numerical rugosity".
   for (const PaperRow& row : paper) {
     const std::size_t c = static_cast<std::size_t>(row.component);
     if (!(single_errors.rms[c] < 1e-3)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// simulate_cluster: a distributor's whole run over many nodes that fail, in virtual time: the code
-// is that of a real run, the job system and the clock exist in memory.
+// simulate_cluster: a complete run of a distributor over many failing nodes, in virtual time. The
+// code is that of a real run; the job system and the clock are in memory.
 //
 //   simulate_cluster [--shots 100000] [--nodes 1000] [--seconds 600] [--seed 1] [--out FILE]
-//   simulate_cluster --sites [--seed 1] [--out FILE]     two sites 8 : 3, pull beside Algorithm 3
+//   simulate_cluster --sites [--seed 1] [--out FILE]     two sites 8 : 3: pull, Algorithm 3
 
 #include "cluster/fake_site.hpp"
 
@@ -78,7 +78,7 @@ double largest_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-// A folder in memory where there is one, so that times are the distributor's and not the disk's.
+// A folder in memory if the system has one: times are then the distributor's and not the disk's.
 class Folder {
  public:
   Folder()
@@ -106,7 +106,7 @@ std::vector<Task> tasks_of(std::int64_t count) {
 
 const Work work = {"simulation", 0, {{"model", "none"}}, {"true"}, {}};
 
-// Many nodes that fail.
+// Simulates many failing nodes.
 std::string simulate_nodes(const Settings& settings) {
   Faults faults;
   faults.submit_accepted = faults.submit_lost = faults.no_room = 0.01;
@@ -124,7 +124,7 @@ std::string simulate_nodes(const Settings& settings) {
   world.seconds = settings.seconds;
   SiteOptions site;
   site.name = "cluster";
-  site.max_jobs = settings.nodes + settings.nodes / 5;  // some wait, so that no node does
+  site.max_jobs = settings.nodes + settings.nodes / 5;  // some jobs wait, so that no node does
   site.collect_interval = 10.0;
   std::vector<std::unique_ptr<Site>> sites;
   sites.push_back(std::make_unique<FakeSite>(site, world));
@@ -162,7 +162,7 @@ std::string simulate_nodes(const Settings& settings) {
   return json;
 }
 
-// Two sites 8 : 3 whose speeds change from evaluation to evaluation.
+// Simulates two sites 8 : 3 whose speeds change between evaluations.
 std::string simulate_sites(const Settings& settings) {
   std::string json = "{\"shots\": 200, \"evaluations\": 40, \"sites\": \"8:3\"";
   for (const bool pull : {true, false}) {
@@ -196,7 +196,7 @@ std::string simulate_sites(const Settings& settings) {
         const double measured = report.sites[static_cast<std::size_t>(k)].rate;
         rates[k] = evaluation == 0 ? measured : 0.5 * rates[k] + 0.5 * measured;
       }
-      if (evaluation < 5) continue;  // rates are learnt
+      if (evaluation < 5) continue;  // rates are known from evaluation 5 on
       taken += report.seconds;
       ideal += 200.0 / speed;
     }

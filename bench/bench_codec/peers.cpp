@@ -43,7 +43,7 @@ std::vector<std::string> peer_names() {
 
 namespace {
 
-/// Planes of a dense field, and what a codec makes of them.
+/// Planes of a dense field, and a codec's output for them.
 struct Slab {
   const float* from;
   float* to;
@@ -52,7 +52,7 @@ struct Slab {
   std::size_t used = 0;
 };
 
-/// Calls function(slab), each in a thread of its own. \return seconds
+/// Calls function(slab) for each slab in a separate thread. \return seconds
 double in_threads(std::vector<Slab>& slabs, const std::function<void(Slab&)>& function) {
   const Stopwatch watch;
   std::vector<std::thread> threads;
@@ -65,7 +65,7 @@ double in_threads(std::vector<Slab>& slabs, const std::function<void(Slab&)>& fu
 }
 
 #ifdef MOHO_BENCH_ZFP
-/// Encodes or decodes a slab with zfp. \param setting tolerance, or bits a value where `rate`
+/// Encodes or decodes a slab with zfp. \param setting tolerance, or bits per value if `rate`
 void zfp(Slab& slab, bool rate, double setting, bool decode) {
   void* const data = const_cast<float*>(decode ? slab.to : slab.from);
   const auto n = [&](int d) { return static_cast<std::size_t>(slab.extents[d]); };
@@ -112,7 +112,7 @@ PeerResult run_peer(const std::string& name, const std::vector<float>& dense,
                     const Index<3>& extents, double snr, int threads, int repetitions) {
   std::vector<float> decoded(dense.size());
   std::vector<Slab> slabs;
-  // slabs of whole blocks of 4 planes; 2D: rows
+  // slabs of complete blocks of 4 planes; in 2D of 4 rows
   const int axis = extents[0] == 1 ? 1 : 0;
   const std::int64_t plane = static_cast<std::int64_t>(dense.size()) / extents[axis];
   const std::int64_t each = (extents[axis] + 4 * threads - 1) / (4 * threads) * 4;
@@ -160,7 +160,7 @@ PeerResult run_peer(const std::string& name, const std::vector<float>& dense,
   if (name == "zfp_accuracy") {
     double greatest = 0.0;
     for (const float v : dense) greatest = std::max(greatest, std::fabs(static_cast<double>(v)));
-    // tolerances count as powers of two
+    // zfp rounds tolerances down to powers of two
     setting = std::exp2(std::floor(std::log2(greatest)));
     for (fine = run(setting, 0); fine.snr < snr; fine = run(setting, 0)) {
       coarse = fine;

@@ -17,7 +17,7 @@
 
 namespace moho::bench {
 
-/// Layers from 1500 m/s at the top to 4500, with folds.
+/// Layers with folds, from 1500 m/s at the top to 4500 m/s.
 template <int Dim, class Memory>
 struct FillCodecModel {
   Field<float, Dim, Memory> velocity;
@@ -35,7 +35,7 @@ struct FillCodecModel {
   }
 };
 
-/// Waves of several directions under a bell: smooth, and quiet far from the middle.
+/// Waves of several directions times a bell function: smooth, and small far from the centre.
 template <int Dim>
 struct FillWaves {
   float* field;
@@ -133,7 +133,7 @@ class CodecRunnerOn final : public CodecRunner {
   double fraction() const override { return m_fraction; }
 
  private:
-  /// Runs a shot up to the snapshot.
+  /// Runs a shot until the time of the snapshot.
   void model(const Grid<Dim>& grid, const CodecSettings& settings) {
     wave::PropagatorOptions<Dim> options;
     options.boundaries = wave::all_faces<Dim>(wave::FaceKind::sponge, 20);
@@ -163,7 +163,7 @@ class CodecRunnerOn final : public CodecRunner {
     m_layout = wavefield.layout;
     m_field = wavefield.now[0];
     m_box = propagator.interior();
-    // the nodes that waves have reached
+    // nodes that the waves have reached
     const std::vector<float> values = dense_of(m_field);
     double greatest = 0.0;
     for (const float v : values) greatest = std::max(greatest, std::fabs(static_cast<double>(v)));
@@ -177,7 +177,7 @@ class CodecRunnerOn final : public CodecRunner {
     }
     m_box = occupied;
   }
-  /// The nodes of the box.
+  /// Returns the values at the nodes of the box.
   std::vector<float> dense_of(const wave::Storage<float, Memory>& field) const {
     const std::vector<float> all = download(m_exec, field);
     std::vector<float> values(static_cast<std::size_t>(m_box.size()));
@@ -197,7 +197,7 @@ class CodecRunnerOn final : public CodecRunner {
       function();
       m_exec.fence();
       const double seconds = watch.seconds();
-      if (i == 1 || (i > 1 && seconds < least)) least = seconds;  // the first one does not count
+      if (i == 1 || (i > 1 && seconds < least)) least = seconds;  // the first run is excluded
     }
     return least;
   }
@@ -217,7 +217,7 @@ std::unique_ptr<CodecRunner> make_codec_runner(const Instance<Memory>& exec,
   return std::make_unique<CodecRunnerOn<3, Memory>>(exec, settings);
 }
 
-/// Compiles the benchmarks of a memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_CODEC(Memory)                                                           \
   template std::unique_ptr<CodecRunner> make_codec_runner<Memory>(const Instance<Memory>&, \
                                                                   const CodecSettings&)

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A wavefield that is compressed, behind an interface without templates.
+/// \brief A wavefield to compress, behind an interface without templates.
 
 #include <moho/core/box.hpp>
 #include <moho/core/instance.hpp>
@@ -15,64 +15,65 @@
 
 namespace moho::bench {
 
-/// A wavefield.
+/// Settings of a wavefield.
 struct CodecSettings {
   int dim = 3;              ///< 3: n^3 nodes, 2: n x n
-  std::int64_t n = 160;     ///< nodes of the model along each side, 10 m apart
-  double frequency = 14.0;  ///< of the Ricker wavelet, Hz
-  double seconds = 0.5;     ///< from the beginning of the run to the snapshot
-  bool waves = true;        ///< false: formulas of waves instead of a run, for large grids
+  std::int64_t n = 160;     ///< nodes of the model along each side, spacing 10 m
+  double frequency = 14.0;  ///< peak frequency of the Ricker wavelet, Hz
+  double seconds = 0.5;     ///< time from the start of the run to the snapshot
+  bool waves = true;        ///< true: run a shot; false: waves by formula, for large grids
 };
 
-/// What a mode took and gave.
+/// Costs and quality of a mode.
 struct CodecResult {
-  double encode_seconds = 0.0;  ///< the best of some
-  double decode_seconds = 0.0;  ///< into a field
-  double image_seconds = 0.0;   ///< into a product with another field that is summed up
-  double raw_bytes = 0.0;       ///< of the nodes of the box
-  double bytes = 0.0;           ///< compressed
-  double snr = 0.0;             ///< dB
-  double greatest_error = 0.0;  ///< over the largest amplitude
+  double encode_seconds = 0.0;  ///< encoding, the best of several runs
+  double decode_seconds = 0.0;  ///< decoding into a field
+  double image_seconds = 0.0;   ///< decoding into a sum of products with another field
+  double raw_bytes = 0.0;       ///< bytes of the uncompressed nodes of the box
+  double bytes = 0.0;           ///< bytes after compression
+  double snr = 0.0;             ///< signal-to-noise ratio, dB
+  double greatest_error = 0.0;  ///< largest error relative to the largest amplitude
 };
 
 /// A wavefield on a space.
 class CodecRunner {
  public:
   virtual ~CodecRunner() = default;
-  /// Compresses and decompresses. \param repetitions of which the best counts
+  /// Compresses and decompresses. \param repetitions number of runs; the best counts
   virtual CodecResult run(const snapshot::CodecOptions& options, int repetitions) = 0;
-  /// The nodes of the box as a dense field on the host; 2D fields have one plane.
+  /// Returns the box as a dense field on the host; 2D fields have one plane.
   virtual const std::vector<float>& dense() = 0;
-  /// Nodes of the box along the axes; 2D: 1 first.
+  /// Returns the number of nodes of the box along the axes; 2D: 1 first.
   virtual Index<3> extents() const = 0;
-  /// Nodes of the box over nodes of the model.
+  /// Returns the nodes of the box divided by the nodes of the model.
   virtual double fraction() const = 0;
 };
 
-/// Models a wavefield on a space. The box is that of the nodes with at least 1/1024 of the largest
-/// amplitude, as expanding domains leave it.
+/// Models a wavefield on a space. The box holds the nodes with at least 1/1024 of the largest
+/// amplitude, as with expanding domains.
 template <class Memory>
 std::unique_ptr<CodecRunner> make_codec_runner(const Instance<Memory>& exec,
                                                const CodecSettings& settings);
 
-/// What another codec took and gave.
+/// Costs and quality of another codec.
 struct PeerResult {
   std::string name;
   double encode_seconds = 0.0, decode_seconds = 0.0;
   double bytes = 0.0;
-  double snr = 0.0;             ///< dB
-  double ratio_at_asked = 0.0;  ///< raw over compressed bytes at the SNR that was asked for:
-                                ///< between the two nearest settings
+  double snr = 0.0;  ///< signal-to-noise ratio, dB
+  /// Uncompressed over compressed bytes at the requested SNR. Interpolated between the two nearest
+  /// settings.
+  double ratio_at_asked = 0.0;
 };
 
-/// Names of other codecs that this build has: "zfp_accuracy", "zfp_rate", "zstd".
+/// Returns the names of other codecs in this build: "zfp_accuracy", "zfp_rate", "zstd".
 std::vector<std::string> peer_names();
 
-/// Runs another codec on a dense field cut into as many slabs as threads.
+/// Runs another codec on a dense field, divided into one slab per thread.
 PeerResult run_peer(const std::string& name, const std::vector<float>& dense,
                     const Index<3>& extents, double snr, int threads, int repetitions);
 
-/// Sum of squares over that of differences, dB.
+/// Returns the sum of squares of a field over that of the differences, in dB.
 double signal_to_noise(const std::vector<float>& field, const std::vector<float>& other);
 
 }  // namespace moho::bench

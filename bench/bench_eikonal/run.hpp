@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the benchmarks of the eikonal solvers run; compiled once for each memory.
+/// \brief Cases of the eikonal benchmarks; the timed code is compiled once for each memory.
 
 #include <moho/core/grid.hpp>
 #include <moho/eikonal/types.hpp>
@@ -14,7 +14,7 @@
 
 namespace moho::bench {
 
-/// Velocities of the benchmarks.
+/// Velocity models of the benchmarks.
 enum class EikonalModel { gradient, layers, noise };
 
 /// One line of the table. The source is in the middle of the surface.
@@ -24,20 +24,21 @@ struct EikonalCase {
   int dim = 2;
   EikonalModel model = EikonalModel::gradient;
   int n = 1000;              ///< nodes along each axis
-  int order = 2;             ///< of the differences
-  bool marching = false;     ///< the sequential reference
+  int order = 2;             ///< order of the differences
+  bool marching = false;     ///< use the sequential reference
   bool anisotropic = false;  ///< epsilon 0.2 and delta 0.1 everywhere
   eikonal::Method method = eikonal::Method::active_tiles;
 };
 
-/// Name of a model.
+/// Returns the name of a model.
 inline std::string to_string(EikonalModel model) {
   constexpr const char* names[] = {"gradient", "layers", "noise"};
   return names[static_cast<int>(model)];
 }
 
-/// Velocity at a node: 1500 m/s + 3000 m/s times the fraction of the depth; eight layers of 1500 to
-/// 4500 m/s whose velocities do not grow steadily, waved along x; or these with a tenth of noise.
+/// Returns the velocity at a node. gradient: 1500 m/s + 3000 m/s times the relative depth. layers:
+/// eight layers of 1500 to 4500 m/s, not monotonic, undulating along x. noise: the layers with a
+/// tenth of noise.
 inline double eikonal_velocity(EikonalModel model, double x, double z, std::int64_t node) {
   constexpr double pi = 3.14159265358979323846;
   if (model == EikonalModel::gradient) return 1500.0 + 3000.0 * z;
@@ -45,15 +46,15 @@ inline double eikonal_velocity(EikonalModel model, double x, double z, std::int6
   int layer = static_cast<int>(8.0 * z + 0.6 * __builtin_sin(4.0 * pi * x));
   layer = layer < 0 ? 0 : layer > 7 ? 7 : layer;
   if (model == EikonalModel::layers) return speeds[layer];
-  // a number between 0 and 1 from the bits of the node's number
+  // hash the node's index to a number between 0 and 1
   std::uint64_t bits = static_cast<std::uint64_t>(node) * 0x9E3779B97F4A7C15ull;
   bits ^= bits >> 31;
   bits *= 0xD6E8FEB86659FD93ull;
   return speeds[layer] * (0.9 + 0.2 * static_cast<double>(bits >> 40) / 16777216.0);
 }
 
-/// Times solve() or fast_marching() from a model to times in the memory of the space, and compares
-/// the times with fast_marching()'s.
+/// Times solve() or fast_marching() from a model to times in the memory of the space. The times are
+/// compared with those of fast_marching().
 template <class Memory>
 void time_eikonal(const Instance<Memory>& exec, benchmark::State& state, const EikonalCase& what);
 

@@ -62,7 +62,7 @@ Points<Dim> eikonal_source(const Grid<Dim>& grid) {
   return {source};
 }
 
-/// Times of the sequential reference, kept for the last case.
+/// Returns the times of the sequential reference, cached for the last case.
 template <class T, int Dim>
 const std::vector<T>& eikonal_reference(const EikonalCase& what) {
   static std::string kept;
@@ -101,7 +101,7 @@ void time_eikonal(const Instance<Memory>& exec, benchmark::State& state, const E
     exec.fence();
     return watch.seconds();
   };
-  if (!what.marching) pass();  // loads code and touches memory; does not count
+  if (!what.marching) pass();  // loads code and touches memory; excluded from the time
   double best = infinity<double>();
   for (auto _ : state) {
     const double seconds = pass();
@@ -126,8 +126,8 @@ void time_eikonal(const Instance<Memory>& exec, benchmark::State& state, const E
   state.counters["rounds"] = static_cast<double>(report.rounds);
   state.counters["mean_time_s"] = sum / nodes;
   state.counters["max_rel_diff"] = worst;
-  // Second order gives the same bits on hosts. Devices round otherwise, and in single precision
-  // some nodes of rough models then take other neighbours.
+  // Second order gives the same bits on hosts. Rounding differs on devices. In single precision
+  // this changes the neighbours selected at some nodes of rough models.
   double allowed = what.single ? 1e-4 : 1e-12;
   if (what.order == 2) allowed = is_host_memory<Memory> ? 0.0 : what.single ? 2e-3 : 1e-12;
   if (!(worst <= allowed)) {
@@ -146,7 +146,7 @@ void time_eikonal(const Instance<Memory>& exec, benchmark::State& state, const E
   return detail::time_eikonal<double, 3>(exec, state, what);
 }
 
-/// Compiles the benchmarks of a memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_EIKONAL(Memory) \
   template void time_eikonal<Memory>(const Instance<Memory>&, benchmark::State&, const EikonalCase&)
 

@@ -16,13 +16,14 @@
 
 namespace moho::bench {
 
-/// Fills a model by formula, in fractions of its size: water, sediments that are folded and faster
-/// with depth, anisotropic about the normal of their beds, and a body of salt with a rugged top.
+/// Fills a model by formula, in fractions of its size. The model has water, folded sediments and a
+/// salt body with a rugged top. The sediments' velocity increases with depth; their symmetry axis
+/// is normal to the beds.
 template <class Memory>
 struct FillExpandModel {
   wave::Model<float, 3, Memory> model;
   Grid<3> grid;
-  double nodes;  ///< along each side
+  double nodes;  ///< number of nodes along each side
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Index<3> node = grid.node(i);
@@ -37,7 +38,7 @@ struct FillExpandModel {
     const double v = (z - 0.42 - rugged) / 0.13;
     const bool salt = u * u + v * v + w * w < 1.0;
     const bool water = z < floor;
-    // beds of 800 m that are alternately a little faster and slower
+    // alternating beds of 800 m with slightly higher and lower velocity
     const double bed = 120.0 * sin(125.0 * depth);
     double speed = 1750.0 + 2700.0 * depth + bed;
     if (speed > 4300.0) speed = 4300.0;
@@ -47,7 +48,7 @@ struct FillExpandModel {
     const double strength = salt || water ? 0.0 : 0.08 + 0.12 * (depth < 1.0 ? depth : 1.0);
     set(model.epsilon, i, strength);
     set(model.delta, i, 0.5 * strength);
-    // the axis stands on the beds
+    // the symmetry axis is normal to the beds
     const double slope_x = 0.27 * cos(9.0 * x + 2.0 * y);
     const double slope_y = 0.06 * cos(9.0 * x + 2.0 * y);
     set(model.theta, i, atan(sqrt(slope_x * slope_x + slope_y * slope_y)));
@@ -79,7 +80,7 @@ class ExpandRunnerOn final : public ExpandRunner {
     const wave::Limits limits =
         wave::limits_of<float, 3, Memory>(m_exec, extended, m_model, options.order);
     options.dt = 0.95 * limits.largest_dt;
-    // the highest frequency that the grid carries
+    // highest frequency that the grid resolves
     options.frequency = 0.99 * limits.least_velocity /
                         (wave::required_points_per_wavelength(options.order) * grid.spacing[0]);
     m_wavelet = wave::ricker(options.frequency / 2.4, options.dt);
@@ -102,7 +103,7 @@ class ExpandRunnerOn final : public ExpandRunner {
         wave::PointSet<float, 3, Memory>(m_exec, extended, m_propagator->layout(), receivers,
                                          wave::point_options(*m_propagator, "receiver", false));
     m_exec.fence();
-    shot(20, nullptr);  // what is done once on a device is done
+    shot(20, nullptr);  // initialisations of the device are complete afterwards
   }
 
   ExpandResult run(const std::string& method) override {
@@ -173,7 +174,7 @@ std::unique_ptr<ExpandRunner> make_expand_runner(const Instance<Memory>& exec,
   return std::make_unique<ExpandRunnerOn<Memory>>(exec, settings);
 }
 
-/// Compiles the benchmarks of a memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_EXPAND(Memory)                                                            \
   template std::unique_ptr<ExpandRunner> make_expand_runner<Memory>(const Instance<Memory>&, \
                                                                     const ExpandSettings&)

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A shot in a model of 16 km, in domains that expand, behind an interface without
-/// templates.
+/// \brief A shot in a model of 16 km with expanding domains, an interface without templates.
 
 #include <moho/core/instance.hpp>
 
@@ -14,23 +13,23 @@
 
 namespace moho::bench {
 
-/// A shot.
+/// Settings of a shot.
 struct ExpandSettings {
   bool tti = true;       ///< tilted transversely isotropic, or isotropic
   std::int64_t n = 512;  ///< nodes of the model along each side, over 16 km
-  int width = 30;        ///< nodes of the sponge around the model
+  int width = 30;        ///< width of the sponge around the model, nodes
   double seconds = 6.0;  ///< modelled time
 };
 
-/// What a shot took and gave.
+/// Results and costs of a shot.
 struct ExpandResult {
   std::int64_t steps = 0;
   double dt = 0.0;              ///< time step, s
-  double seconds = 0.0;         ///< elapsed: the method's preparation and the shot
-  double setup_seconds = 0.0;   ///< of them, the method's preparation
-  double method_seconds = 0.0;  ///< of them, the method's work while the shot runs
-  double fraction = 0.0;        ///< nodes stepped, over nodes of the grid times steps
-  double points = 0.0;          ///< nodes stepped
+  double seconds = 0.0;         ///< elapsed seconds of the method's preparation and the shot
+  double setup_seconds = 0.0;   ///< part of `seconds`: the method's preparation
+  double method_seconds = 0.0;  ///< part of `seconds`: the method's work during the shot
+  double fraction = 0.0;        ///< stepped nodes over nodes of the grid times steps
+  double points = 0.0;          ///< stepped nodes
   std::vector<float> traces;    ///< receivers x samples
 };
 
@@ -38,8 +37,8 @@ struct ExpandResult {
 class ExpandRunner {
  public:
   virtual ~ExpandRunner() = default;
-  /// Runs it. \param method "none", "layers", "eikonal" (on every fourth node), "eikonal_full" (on
-  /// all nodes) or "amplitude"
+  /// Runs the shot. \param method "none", "layers", "eikonal" (on every fourth node),
+  /// "eikonal_full" (on all nodes) or "amplitude"
   virtual ExpandResult run(const std::string& method) = 0;
 };
 

@@ -26,7 +26,7 @@
 
 namespace moho::bench {
 
-/// Velocities that grow with depth, with some folds.
+/// Velocities that increase with depth, with folds.
 template <class Memory>
 struct FillGradientModel {
   float* vp;
@@ -108,7 +108,8 @@ class GradientRunnerOn final : public GradientRunner {
       run.present = [&](std::int64_t n) { m_receivers.record(m_exec, m_field.now[0], record, n); };
       return forward.run(m_exec, m_field, run).seconds;
     };
-    model(std::min<std::int64_t>(20, m_settings.steps));  // what is done once is done
+    // one-time initialisations are complete afterwards
+    model(std::min<std::int64_t>(20, m_settings.steps));
     result.modelling = model(m_settings.steps);
 
     fwi::ShotGradients<float, 3, Memory> gradients(m_exec, propagator, m_unknowns, m_every);
@@ -149,7 +150,7 @@ class GradientRunnerOn final : public GradientRunner {
         m_exec, m_field, forward, m_receivers,
         [&](const wave::PointSeries<const float, Memory>& modelled,
             const wave::PointSeries<float, Memory>& derivative) {
-          copy(m_exec, derivative, modelled);  // data that are zero
+          copy(m_exec, derivative, modelled);  // residuals of zero data
           m_exec.fence();
           return 1.0;
         },
@@ -201,7 +202,8 @@ class GradientRunnerOn final : public GradientRunner {
     const auto report = gradients.add(shot, {},
                                       [&](const wave::PointSeries<const float, Memory>& modelled,
                                           const wave::PointSeries<float, Memory>& derivative) {
-                                        copy(m_exec, derivative, modelled);  // data that are zero
+                                        // residuals of zero data
+                                        copy(m_exec, derivative, modelled);
                                         m_exec.fence();
                                         return 1.0;
                                       });
@@ -223,10 +225,10 @@ class GradientRunnerOn final : public GradientRunner {
   }
 
  private:
-  // Returns the memory of source wavefields to the system.
+  // Frees the memory of source wavefields.
   void free_arena() { m_arena.emplace("moho::bench::source", piece); }
 
-  // Throws MemoryError if a gradient does not fit, with the lags that would.
+  // Throws MemoryError if a gradient does not fit; the message gives the number of lags that fit.
   void check_memory(const fwi::ShotGradients<float, 3, Memory>& gradients, const std::string& way,
                     int lags) {
     using Image = fwi::ExtendedImage<float, 3, Memory>;
@@ -234,11 +236,11 @@ class GradientRunnerOn final : public GradientRunner {
     const fwi::SourceFieldBytes bytes = fwi::source_field_bytes(
         scheme, gradients.snapshot_nodes(), gradients.outside(), m_settings.steps, m_every);
     double source = way == "stored" ? bytes.stored : way == "replay" ? bytes.replay : bytes.shell;
-    // the propagator of random boundaries: its model and coefficients
+    // propagator of random boundaries: model and coefficients
     if (way == "random") source += 4.0 * 4.0 * static_cast<double>(scheme.layout().size);
     const double image = lags < 0 ? 0.0 : Image::bytes_of(gradients.box(), {lags, 0});
     if (source + image <= static_cast<double>(memory_budget(m_exec))) return;
-    free_arena();  // memory of earlier runs
+    free_arena();  // from earlier runs
     const auto room = static_cast<double>(memory_budget(m_exec));
     if (source + image <= room) return;
     constexpr double gib = 1024.0 * 1024.0 * 1024.0;
@@ -282,7 +284,7 @@ class GradientRunnerOn final : public GradientRunner {
   wave::PointSet<float, 3, Memory> m_receivers;
   wave::PointSeries<float, Memory> m_amplitudes;
   wave::Wavefield<float, 3, Memory> m_field;
-  std::optional<snapshot::DeviceArena<float, Memory>> m_arena;  // of the source wavefield
+  std::optional<snapshot::DeviceArena<float, Memory>> m_arena;  // memory of the source wavefield
 };
 
 template <class Memory>
@@ -291,7 +293,7 @@ std::unique_ptr<GradientRunner> make_gradient_runner(const Instance<Memory>& exe
   return std::make_unique<GradientRunnerOn<Memory>>(exec, settings);
 }
 
-/// The gradient of 1/2 sum c_i (x_i - 1)^2, c between 1 and 2.
+/// The gradient of 1/2 sum c_i (x_i - 1)^2, 1 <= c_i <= 2.
 struct QuadraticSlope {
   using value_type = double;
   const float* x;
@@ -338,7 +340,7 @@ double time_lbfgs(const Instance<Memory>& exec, std::int64_t unknowns, int pairs
   return counted > 0 ? seconds / static_cast<double>(counted) : 0.0;
 }
 
-/// Compiles the benchmarks of a memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_FWI(Memory)                                                                    \
   template std::unique_ptr<GradientRunner> make_gradient_runner<Memory>(const Instance<Memory>&,  \
                                                                         const GradientSettings&); \

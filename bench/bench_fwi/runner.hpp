@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The gradient of a shot in a cube, and iterations of L-BFGS, behind interfaces without
-/// templates.
+/// \brief Gradients of a shot in a cube and L-BFGS iterations, interfaces without templates.
 
 #include <moho/core/instance.hpp>
 #include <moho/wave/types.hpp>
@@ -14,49 +13,50 @@
 
 namespace moho::bench {
 
-/// A shot.
+/// Settings of a shot.
 struct GradientSettings {
   wave::Medium medium = wave::Medium::isotropic;
-  bool several = false;  ///< density, or epsilon and delta, are unknowns, too
+  bool several = false;  ///< invert also for density, or for epsilon and delta
   std::int64_t n = 512;  ///< nodes of the model along each side
-  int width = 20;        ///< nodes of the sponge around it
+  int width = 20;        ///< width of the sponge around the model, nodes
   std::int64_t steps = 600;
 };
 
-/// What it took.
+/// Costs of a gradient.
 struct GradientResult {
-  double modelling = 0.0;     ///< seconds of the forward leg alone
-  double gradient = 0.0;      ///< seconds of everything
-  double points = 0.0;        ///< nodes of the grid times steps, once
-  std::int64_t every = 0;     ///< steps from one product to the next
-  double source_bytes = 0.0;  ///< that keeping the source's wavefield took
-  double bytes = 0.0;         ///< of wavefields, sums and extended image besides
-  double size = 0.0;          ///< greatest magnitude of the gradient by vp
+  double modelling = 0.0;     ///< seconds of forward propagation alone
+  double gradient = 0.0;      ///< seconds of the complete gradient
+  double points = 0.0;        ///< nodes of the grid times steps, counted once
+  std::int64_t every = 0;     ///< steps between two products
+  double source_bytes = 0.0;  ///< memory of the stored source wavefield
+  double bytes = 0.0;  ///< memory of wavefields, sums and extended image, without source_bytes
+  double size = 0.0;   ///< largest magnitude of the gradient with respect to vp
 };
 
-/// What a gradient in a stream took.
+/// Costs of a streamed gradient.
 struct StreamedResult {
-  double gradient = 0.0;      ///< seconds of everything but the model's own way to the volumes
-  double predicted = 0.0;     ///< seconds that were reckoned
-  double points = 0.0;        ///< nodes of the grid times steps, once
-  double stepped = 0.0;       ///< nodes that were stepped, of all wavefields
-  std::int64_t every = 0;     ///< steps from one product to the next
-  std::int64_t block = 0;     ///< planes that move at a time
-  std::int64_t updates = 0;   ///< steps of a plane on the device
-  double device_bytes = 0.0;  ///< of rings and all that is held there
-  double host_bytes = 0.0;    ///< of volumes
-  bool sums_held = false;     ///< sums stay on the device
-  double size = 0.0;          ///< length of the gradient
+  double gradient = 0.0;      ///< seconds without the transfer of the model to the volumes
+  double predicted = 0.0;     ///< seconds predicted by the plan
+  double points = 0.0;        ///< nodes of the grid times steps, counted once
+  double stepped = 0.0;       ///< stepped nodes of all wavefields
+  std::int64_t every = 0;     ///< steps between two products
+  std::int64_t block = 0;     ///< planes per transfer
+  std::int64_t updates = 0;   ///< steps of a plane on the device per pass
+  double device_bytes = 0.0;  ///< device memory of rings and resident arrays
+  double host_bytes = 0.0;    ///< host memory of the volumes
+  bool sums_held = false;     ///< sums remain on the device
+  double size = 0.0;          ///< norm of the gradient
 };
 
 /// Shots on a space.
 class GradientRunner {
  public:
   virtual ~GradientRunner() = default;
+  /// Computes the gradient.
   /// \param way "shell", "random", "stored" or "replay"
-  /// \param lags largest half offset along x of an extended image; negative: none
+  /// \param lags largest half offset along x of an extended image; negative: no extended image
   virtual GradientResult run(const std::string& way, int lags) = 0;
-  /// The way "random" through a stream. \param block,updates 0: chosen
+  /// Computes the gradient "random" by streaming. \param block,updates 0: planned
   virtual StreamedResult run_stream(std::int64_t block, std::int64_t updates) = 0;
 };
 /// Prepares model, propagator, source and receivers on a space.
@@ -64,8 +64,8 @@ template <class Memory>
 std::unique_ptr<GradientRunner> make_gradient_runner(const Instance<Memory>& exec,
                                                      const GradientSettings& settings);
 
-/// Seconds of an iteration of L-BFGS with so many unknowns and pairs, when the memory is full,
-/// without the evaluation of the function.
+/// Returns the seconds of one L-BFGS iteration with full memory for the given unknowns and pairs.
+/// Evaluation of the function is excluded.
 template <class Memory>
 double time_lbfgs(const Instance<Memory>& exec, std::int64_t unknowns, int pairs);
 

@@ -22,8 +22,8 @@ namespace {
 using gravity::component_count;
 using gravity::Components;
 
-/// A problem with the textbook's values at a few stations. The last one asked for is kept: cases
-/// are registered in an order that keeps those of one problem together.
+/// A problem with the textbook's values at a few stations. The last one is cached; cases of one
+/// problem are registered one after the other.
 struct Prepared {
   GravityProblem problem;
   std::vector<std::int64_t> stations;
@@ -38,7 +38,7 @@ const Prepared& prepared(const ProblemSize& size) {
   if (key == last && !kept.reference.empty()) return kept;
   kept.problem = make_problem(size);
   kept.stations.clear();
-  // Large ensembles take the textbook a second a station.
+  // For large ensembles the textbook's form needs a second per station.
   const std::int64_t count = kept.problem.station_count();
   const std::int64_t checked = std::min<std::int64_t>(count, 6);
   for (std::int64_t i = 0; i < checked; ++i) {
@@ -49,12 +49,13 @@ const Prepared& prepared(const ProblemSize& size) {
   return kept;
 }
 
-/// How far results are from the textbook's.
+/// Differences of results from the textbook's values.
 struct Difference {
-  double relative = 0.0;  ///< to the largest value of the component, the worst component
-  double mgal = 0.0;      ///< of the attraction
-  double eotvos = 0.0;    ///< of the gradient
-  double mean = 0.0;      ///< mean magnitude of the results, for comparisons between programs
+  /// Relative to the largest value of the component; the largest over components.
+  double relative = 0.0;
+  double mgal = 0.0;    ///< largest difference of the attraction, mGal
+  double eotvos = 0.0;  ///< largest difference of the gradient, Eotvos
+  double mean = 0.0;    ///< mean magnitude of the results, for comparison between programs
 };
 
 Difference compare(const Prepared& truth, const Components& components, const double* results) {
@@ -67,7 +68,7 @@ Difference compare(const Prepared& truth, const Components& components, const do
       const double expected = truth.reference[i][c];
       const double got = results[row * stations + static_cast<std::size_t>(truth.stations[i])];
       const double difference = std::abs(got - expected);
-      // a NaN compares false and has to count
+      // NaN compares false and must count
       if (!(difference <= worst)) worst = std::isfinite(difference) ? difference : 1e300;
       largest = std::max(largest, std::abs(expected));
     }
@@ -81,8 +82,8 @@ Difference compare(const Prepared& truth, const Components& components, const do
   return found;
 }
 
-/// Bytes that have to move at least: prisms and stations once, results once, and private grids read
-/// and written once a pass.
+/// Returns the minimum number of bytes moved: prisms, stations and results once, and private grids
+/// read and written once per pass.
 double least_bytes(const GravityProblem& problem, const GravitySettings& settings,
                    const gravity::Report& report) {
   const double results = 8.0 * static_cast<double>(settings.components.size()) *
@@ -122,7 +123,7 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
     const Prepared& truth = prepared(what.problem);
     std::unique_ptr<GravityRunner> runner;
     with_space(what.space, [&](const auto& exec) { runner = make_runner(exec, truth.problem); });
-    runner->pass(settings);  // loads code and touches memory; does not count
+    runner->pass(settings);  // loads code and touches memory; excluded from the time
     runner->spoil();
     for (auto _ : state) {
       last = runner->pass(settings);
@@ -137,7 +138,7 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
     pairs = static_cast<double>(truth.problem.prism_count()) *
             static_cast<double>(truth.problem.station_count());
   } catch (const std::exception& error) {
-    // A sweep over threads a team ends where a kernel's registers do.
+    // A sweep over threads per team ends at the limit of a kernel's registers.
     const bool too_large =
         settings.options.team_size > 0 && std::string(error.what()).rfind("team_size: ", 0) == 0;
     if (!too_large) throw;
@@ -164,7 +165,8 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
   counters["error_Eotvos"] = found.eotvos;
   counters["mean_abs"] = found.mean;
   if (settings.arrangement == Arrangement::forward) state.SetLabel(to_string(last.report.strategy));
-  // The textbook's own cancellation is in the double bound, that of closed forms in the third.
+  // 1e-7 covers the textbook's own cancellation in double precision, 1e-3 that of closed forms in
+  // single precision.
   const bool closed = settings.options.far_tolerance == 0.0;
   const double tolerance = !settings.single ? 1e-7 : closed ? 1e-3 : 1e-5;
   if (!(found.relative <= tolerance)) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the benchmarks of gravity run: one line of the table each.
+/// \brief Cases of the gravity benchmarks; each is one line of the table.
 
 #include "bench_gravity/runner.hpp"
 
@@ -19,10 +19,10 @@ struct GravityCase {
   GravitySettings settings;
 };
 
-/// "gz", "nine", "all", or names with commas between them.
+/// Returns "gz", "nine", "all", or names separated by commas.
 std::string name_of(const gravity::Components& components);
 
-/// Runs a case, holds some stations to the textbook's closed forms, and writes the counters.
+/// Runs a case, compares some stations with the textbook's closed forms, and writes the counters.
 void time_gravity(benchmark::State& state, const GravityCase& what);
 
 /// Measures the rate of an operation on a space.

@@ -17,7 +17,7 @@ namespace {
 
 using gravity::component_count;
 
-/// The closed forms of the textbook (Nagy et al. 2000) in long double, corner by corner.
+/// Computes the textbook's closed forms (Nagy et al. 2000) in long double, corner by corner.
 void textbook_long_double(const double* prism, const double* station, long double constant,
                           long double (&out)[component_count]) {
   using Real = long double;
@@ -29,7 +29,7 @@ void textbook_long_double(const double* prism, const double* station, long doubl
         const Real y = Real(prism[2 + j]) - Real(station[1]);
         const Real z = Real(prism[4 + k]) - Real(station[2]);
         const Real r = std::sqrt(x * x + y * y + z * z);
-        // ln(a + r) of a negative a as ln((r^2 - a^2) / (r - a)): the sum would cancel.
+        // for negative a the form ln((r^2 - a^2) / (r - a)) of ln(a + r) avoids cancellation
         const auto log_of = [&](Real a, Real b, Real c) {
           return a >= 0 ? std::log(a + r) : std::log((b * b + c * c) / (r - a));
         };
@@ -38,7 +38,7 @@ void textbook_long_double(const double* prism, const double* station, long doubl
         };
         const Real lx = log_of(x, y, z), ly = log_of(y, z, x), lz = log_of(z, x, y);
         const Real ax = atan_of(x, y, z), ay = atan_of(y, z, x), az = atan_of(z, x, y);
-        // Indices from 1 as in print: (-1)^(1 + 1 + 1) for the first corner.
+        // indices from 1, as printed: (-1)^(1 + 1 + 1) for the first corner
         const Real sign = (i + j + k) % 2 == 0 ? Real(-1) : Real(1);
         const Real terms[component_count] = {
             x * y * lz + y * z * lx + z * x * ly - (x * x * ax + y * y * ay + z * z * az) / 2,
@@ -96,7 +96,7 @@ std::vector<std::array<Real, component_count>> sums(const GravityProblem& proble
   std::vector<std::array<Real, component_count>> out(stations.size());
   const SumInOrder<Real> kernel{&problem, stations.data(), out.data(), constant};
   const Instance<Kokkos::HostSpace> exec = Kokkos::DefaultHostExecutionSpace();
-  // One station at a time: a thread that is done takes the next.
+  // one station at a time: an idle thread takes the next one
   launch_dynamic("moho::bench::textbook", exec, static_cast<std::int64_t>(stations.size()), kernel);
   exec.fence();
   return out;
@@ -127,7 +127,7 @@ GravityProblem make_problem(const ProblemSize& size) {
     for (int axis = 0; axis < 3; ++axis) {
       problem.mesh.cells[axis] = size.cells[static_cast<std::size_t>(axis)];
     }
-    // Engines give the same numbers everywhere, distributions need not.
+    // engines give the same numbers on every platform; distributions may differ
     std::mt19937 engine(7);
     problem.densities.resize(static_cast<std::size_t>(problem.mesh.size()));
     for (double& density : problem.densities) {

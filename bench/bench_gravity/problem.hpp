@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Prisms and stations that the benchmarks of gravity run on, and reference values there.
+/// \brief Prisms and stations of the gravity benchmarks, and reference values at stations.
 
 #include <moho/gravity/types.hpp>
 
@@ -17,45 +17,45 @@ namespace moho::bench {
 /// Prisms and stations.
 struct GravityProblem {
   std::string name;
-  std::vector<double> prisms;     ///< rows of x1, x2, y1, y2, z1, z2, density
-  bool regular = false;           ///< the mesh is what is computed; its prisms are above
-  gravity::RegularMesh mesh;      ///< regular problems
-  std::vector<double> densities;  ///< regular problems, cells without mass among them
-  std::vector<double> stations;   ///< rows of x, y, z
+  std::vector<double> prisms;     ///< rows x1, x2, y1, y2, z1, z2 (m), density (kg/m^3)
+  bool regular = false;           ///< compute the mesh; `prisms` holds its prisms
+  gravity::RegularMesh mesh;      ///< for regular problems
+  std::vector<double> densities;  ///< for regular problems, including cells without mass
+  std::vector<double> stations;   ///< rows x, y, z (m)
 
-  /// Prisms with mass.
+  /// Returns the number of prisms with mass.
   std::int64_t prism_count() const { return static_cast<std::int64_t>(prisms.size() / 7); }
-  /// Stations.
+  /// Returns the number of stations.
   std::int64_t station_count() const { return static_cast<std::int64_t>(stations.size() / 3); }
 };
 
-/// What to make of a problem. Numbers of 0 mean all.
+/// Size of a problem; 0 means all.
 struct ProblemSize {
   std::string name = "spheres";   ///< spheres, spheres_mesh or dense
-  std::int64_t prisms = 0;        ///< prisms of "spheres": so many, evenly out of the list
-  std::int64_t stations = 0;      ///< likewise
+  std::int64_t prisms = 0;        ///< number of prisms of "spheres", evenly spaced in the list
+  std::int64_t stations = 0;      ///< number of stations, evenly spaced in the list
   std::array<int, 3> cells = {};  ///< cells of "dense"
 };
 
-/// "spheres": the seven spheres of Couder-Castaneda et al. (2013) as a list of prisms,
-/// "spheres_mesh": the same as a regular mesh, "dense": a box of the same size whose every cell has
-/// a density, drawn from a generator with a fixed seed. All have the paper's 150 x 100 stations 100
-/// m above.
+/// Returns a problem with the paper's 150 x 100 stations 100 m above. "spheres": the seven spheres
+/// of Couder-Castaneda et al. (2013) as a list of prisms. "spheres_mesh": the same spheres as a
+/// regular mesh. "dense": a box of the same size with a random density in every cell, from a fixed
+/// seed.
 GravityProblem make_problem(const ProblemSize& size);
 
-/// `count` rows evenly out of a table, row i being row i * rows / count of the table.
+/// Returns `count` rows evenly spaced in a table; row i is row i * rows / count of the table.
 std::vector<double> pick_rows(const std::vector<double>& table, std::int64_t columns,
                               std::int64_t count);
 
-/// The ten components at some stations by the textbook's closed forms (prism_reference), added in
-/// the order of the prisms, one sum after the other. Stations run in parallel, sums do not.
-/// \param stations which rows
-/// \return a row a station, ten values in the order of Component
+/// Returns the ten components at some stations by the textbook's closed forms (prism_reference).
+/// Each sum is sequential in the order of the prisms; stations are computed in parallel.
+/// \param stations indices of the stations
+/// \return one row per station: ten values in the order of Component
 std::vector<std::array<double, gravity::component_count>> textbook_field(
     const GravityProblem& problem, const std::vector<std::int64_t>& stations,
     double constant = gravity::gravitational_constant);
 
-/// The same in long double, every operation of the closed forms and of the sums.
+/// textbook_field() with all operations of the closed forms and sums in long double.
 std::vector<std::array<long double, gravity::component_count>> long_double_field(
     const GravityProblem& problem, const std::vector<std::int64_t>& stations,
     double constant = gravity::gravitational_constant);

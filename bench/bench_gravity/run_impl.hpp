@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The calls that are timed, compiled once for every memory.
+/// \brief The timed calls, compiled once for each memory.
 
 #include "bench_gravity/runner.hpp"
 
@@ -19,7 +19,7 @@
 
 namespace moho::bench {
 
-/// Host memory that transfers to and from a space are quickest with: pinned for CUDA.
+/// Host memory with the fastest transfers to and from a space: pinned memory for CUDA.
 template <class Memory>
 struct TransferMemory {
   using type = Kokkos::HostSpace;
@@ -33,8 +33,8 @@ struct TransferMemory<Kokkos::CudaSpace> {
 /// \endcond
 #endif
 
-/// The field of one prism at all stations, by prism_field(). With gz alone the compiler drops what
-/// gz does not need; otherwise nine components.
+/// The field of one prism at all stations by prism_field(). For gz alone the compiler removes
+/// unused terms; otherwise nine components.
 template <class Memory, bool only_gz>
 struct AddPrism {
   gravity::PrismView<Memory> prisms;
@@ -57,7 +57,7 @@ struct AddPrism {
   }
 };
 
-/// A launch for every prism.
+/// Launches one kernel per prism.
 template <class Memory, bool only_gz>
 void add_prism_by_prism(const Instance<Memory>& exec, AddPrism<Memory, only_gz> kernel) {
   const auto prisms = static_cast<std::int64_t>(kernel.prisms.extent(0));
@@ -231,7 +231,7 @@ int processors(const Instance<Memory>& exec) {
   return exec.concurrency();
 }
 
-/// Chains of one operation, eight of them side by side. What comes out stays between 1 and 3.
+/// Eight independent chains of one operation; results stay between 1 and 3.
 template <class T, Operation operation>
 struct OperationKernel {
   static constexpr int chains = 8;
@@ -312,7 +312,7 @@ double operation_rate(const Instance<Memory>& exec, Operation operation, bool si
   return single ? rate_in<float>(exec, operation) : rate_in<double>(exec, operation);
 }
 
-/// Compiles the benchmarks of a memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_GRAVITY(Memory)                                                     \
   template std::unique_ptr<GravityRunner> make_runner<Memory>(const Instance<Memory>&, \
                                                               const GravityProblem&);  \

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Gravity of a problem on a space, behind an interface without templates, compiled once
-/// for each memory.
+/// \brief Gravity of a problem on a space, behind an interface without templates.
+///
+/// The implementation is compiled once for each memory.
 
 #include "bench_gravity/problem.hpp"
 
@@ -15,13 +16,14 @@
 
 namespace moho::bench {
 
-/// How a pass is arranged.
+/// Arrangement of a pass.
 enum class Arrangement {
-  forward,          ///< gravity::forward()
-  launch_per_prism  ///< a kernel over all stations for every prism: what the paper argues against
+  forward,  ///< gravity::forward()
+  /// One kernel over all stations per prism: the alternative that the paper rejects.
+  launch_per_prism
 };
 
-/// What a pass computes.
+/// Settings of a pass.
 struct GravitySettings {
   Arrangement arrangement = Arrangement::forward;
   bool single = false;  ///< sums over pairs in single precision
@@ -29,39 +31,39 @@ struct GravitySettings {
   gravity::Options options;
 };
 
-/// What a pass did.
+/// Costs of a pass.
 struct GravityPass {
   gravity::Report report;
-  double transfer = 0.0;  ///< seconds: prisms and stations to the space, results back
-  double total = 0.0;     ///< seconds, transfers and all
+  double transfer = 0.0;  ///< seconds of transfers: prisms and stations to the space, results back
+  double total = 0.0;     ///< seconds in total, including transfers
 };
 
-/// A problem, its results, and what runs it.
+/// A problem, its results, and the code that runs it.
 class GravityRunner {
  public:
   virtual ~GravityRunner() = default;
-  /// Transfers, computes, transfers back. Memory that forward() allocates is part of its time, the
-  /// arrays of prisms, stations and results are not. \throws Error as forward() does
+  /// Transfers, computes, transfers back. The time includes allocations of forward(), but not those
+  /// of prisms, stations and results. \throws Error under the conditions of forward()
   virtual GravityPass pass(const GravitySettings& settings) = 0;
-  /// Results of the last pass: a row a component, in the order of the settings.
+  /// Returns the results of the last pass, one row per component in the order of the settings.
   virtual const double* results() const = 0;
-  /// Makes the results something that no pass computes.
+  /// Overwrites the results with values that no pass computes.
   virtual void spoil() = 0;
 };
 
-/// The runner of a problem on a space. The problem has to outlive it.
+/// Returns the runner of a problem on a space. The problem must outlive the runner.
 template <class Memory>
 std::unique_ptr<GravityRunner> make_runner(const Instance<Memory>& exec,
                                            const GravityProblem& problem);
 
-/// Multiprocessors of a device, threads of a host.
+/// Returns the number of multiprocessors of a device, or of threads of a host.
 template <class Memory>
 int processors(const Instance<Memory>& exec);
 
-/// Operations whose rates say what bounds the kernels.
+/// Operations whose rates show what bounds the kernels.
 enum class Operation { fma, divide, square_root, logarithm, arc_tangent };
 
-/// Operations a second that the whole space does, in registers.
+/// Returns the operations per second of the complete space, in registers.
 template <class Memory>
 double operation_rate(const Instance<Memory>& exec, Operation operation, bool single);
 

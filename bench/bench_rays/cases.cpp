@@ -33,7 +33,7 @@ void check_source(const std::vector<T>& reference, const T* times, const std::in
     sum += found;
     const double difference = std::abs(found - expected);
     if (expected > 0.0) {
-      // a NaN compares false and has to count
+      // NaN compares false and must count
       if (!(difference <= worst * expected)) worst = difference / expected;
       if (!(difference < std::numeric_limits<double>::infinity())) worst = 1e300;
     } else if (found != 0.0) {
@@ -69,15 +69,15 @@ void report(benchmark::State& state, const RayPhases& phases, double best, const
   counters["predecessors_s"] = phases.predecessors / iterations;
   counters["best_s"] = best;
 
-  // Useful work: every edge of every vertex once for each source. A relaxation is an addition and a
+  // Useful work: every edge of every vertex once per source. A relaxation is an addition and a
   // minimum.
   const double useful = work.vertices * work.sources * work.neighbours;
   counters["relaxations_per_s"] = useful * iterations / phases.total();
   counters["work_ratio"] = work.relaxations / (useful * iterations);
   counters["rounds"] = work.rounds / iterations;
 
-  // The least traffic: the model read, each weight of the half star written and read once if there
-  // is a table, traveltimes and predecessors written once.
+  // Minimum traffic: the model is read once, traveltimes and predecessors are written once. With a
+  // table each weight of the half star is written and read once.
   const double table = work.stored ? work.neighbours * work.scalar_bytes : 0.0;
   const double bytes =
       work.vertices * (work.scalar_bytes + table + work.sources * (work.scalar_bytes + 2.0));

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the benchmarks of the ray tracer run: models, sources, and the functions that time
-/// them.
+/// \brief Cases of the ray tracer's benchmarks: models, sources, and the timing functions.
 
 #include <moho/core/grid.hpp>
 #include <moho/core/instance.hpp>
@@ -23,38 +22,37 @@ struct RayCase {
   bool single = true;  ///< single precision
   rays::Method method = rays::Method::active_tiles;
   int n = 128;      ///< vertices along each side of the model
-  int radius = 6;   ///< of the neighbourhood
-  int sources = 1;  ///< in one call
+  int radius = 6;   ///< radius of the neighbourhood
+  int sources = 1;  ///< sources in one call
   rays::WeightStorage storage = rays::WeightStorage::automatic;
   rays::Star star = rays::Star::coprime;
 };
 
-/// Nodes of the model: n x n, 10 m apart.
+/// Returns the grid of the model: n x n nodes, spacing 10 m.
 Grid<2> model_grid(int n);
 
-/// Velocity at depth node k of n: the paper's vertical gradient, 500 m/s at the top, 4000 m/s at
-/// the bottom.
+/// Returns the velocity at depth node k of n: the paper's gradient from 500 m/s to 4000 m/s.
 double model_velocity(int k, int n);
 
-/// Column of source `index` of `count`, all on the surface and evenly apart. The first is the
-/// corner (0, 0), which has the longest way to the far corner.
+/// Returns the column of source `index` of `count`, evenly spaced on the surface. The first one is
+/// the corner (0, 0), which has the longest path to the far corner.
 int source_column(int index, int count, int n);
 
-/// Sequential Dijkstra's traveltimes from the node (column, 0), n x n of them. Kept for the last
-/// (n, radius) that was asked for.
+/// Returns sequential Dijkstra's n x n traveltimes from the node (column, 0). They are cached for
+/// the last (n, radius).
 template <class T>
 const std::vector<T>& reference_times(int n, int radius, int column);
 
-/// Time of moho::rays::Dijkstra: its weights, the search, and the copy to arrays without dummies.
+/// Times moho::rays::Dijkstra: its weights, the search, and the copy to arrays without dummies.
 template <class T>
 void time_dijkstra(benchmark::State& state, const RayCase& what);
 
-/// Time of moho::rays::trace() as the paper counts it: the model travels to the space, weights,
-/// tracing, traveltimes and predecessors travel back. On a host nothing travels.
+/// Times moho::rays::trace() as in the paper: model to the space, weights, tracing, results back.
+/// The results are traveltimes and predecessors. A host needs no transfers.
 template <class Memory>
 void time_trace(const Instance<Memory>& exec, benchmark::State& state, const RayCase& what);
 
-/// Seconds by phase, summed over the iterations of a benchmark.
+/// Seconds of each phase, summed over the iterations of a benchmark.
 struct RayPhases {
   double transfer = 0.0;
   double weights = 0.0;
@@ -64,34 +62,36 @@ struct RayPhases {
   double compute() const { return weights + trace + predecessors; }
 };
 
-/// Size of the work of one iteration.
+/// Amount of work of one iteration.
 struct RayWork {
-  double vertices = 0.0;  ///< of the model
+  double vertices = 0.0;  ///< vertices of the model
   double sources = 1.0;
-  double neighbours = 0.0;     ///< of a vertex
-  double stencil_terms = 0.0;  ///< of the half star; a weight is a dot product of so many
+  double neighbours = 0.0;  ///< neighbours of a vertex
+  /// Terms of the half star's stencils; a weight is a dot product of them.
+  double stencil_terms = 0.0;
   double scalar_bytes = 4.0;
-  bool stored = true;        ///< weights in a table
-  double relaxations = 0.0;  ///< that the solver did, over all iterations
-  double rounds = 0.0;       ///< likewise
-  double bandwidth = 0.0;    ///< of a copy in the space, bytes a second
+  bool stored = true;        ///< weights are in a table
+  double relaxations = 0.0;  ///< relaxations by the solver, over all iterations
+  double rounds = 0.0;       ///< rounds of the solver, over all iterations
+  double bandwidth = 0.0;    ///< copy bandwidth of the space, bytes per second
 };
 
-/// What the outputs were found to be.
+/// Results of the output's check.
 struct RayCheck {
-  double max_relative_difference = 0.0;  ///< of traveltimes, to the reference
-  double mean_time = 0.0;                ///< over all vertices of the first source, seconds
-  std::int64_t without_predecessor = 0;  ///< vertices whose predecessor is missing or not earlier
+  /// Largest difference of traveltimes relative to the reference.
+  double max_relative_difference = 0.0;
+  double mean_time = 0.0;                ///< mean over all vertices of the first source, seconds
+  std::int64_t without_predecessor = 0;  ///< vertices whose predecessor is absent or not earlier
 };
 
-/// Compares one source's outputs with the reference. `step` is the flat distance to the neighbour
-/// in each direction; predecessors may be null.
+/// Compares one source's outputs with the reference. `step` is the flat offset of the neighbour in
+/// each direction; predecessors may be null.
 template <class T>
 void check_source(const std::vector<T>& reference, const T* times, const std::int16_t* predecessors,
                   const std::vector<std::int64_t>& step, RayCheck& check);
 
-/// Writes counters and label; reports an error if the check failed: traveltimes that differ by more
-/// than `tolerance` relative, or vertices without predecessor.
+/// Writes counters and label, and reports an error if the check failed. The check fails for
+/// relative traveltime differences above `tolerance` and for vertices without predecessor.
 void report(benchmark::State& state, const RayPhases& phases, double best, const RayWork& work,
             const RayCheck& check, double tolerance = 1e-5);
 

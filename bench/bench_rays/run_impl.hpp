@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The timed call of trace(), compiled once for every memory.
+/// \brief The timed call of trace(), compiled once for each memory.
 
 #include "bench_rays/run.hpp"
 #include "common/copy.hpp"
@@ -17,7 +17,7 @@
 
 namespace moho::bench {
 
-/// Host memory that transfers to and from a space are quickest with: pinned for CUDA.
+/// Host memory with the fastest transfers to and from a space: pinned memory for CUDA.
 template <class Memory>
 struct Staging {
   using memory = Kokkos::HostSpace;
@@ -31,7 +31,7 @@ struct Staging<Kokkos::CudaSpace> {
 /// \endcond
 #endif
 
-/// Host and device arrays of a case, and one timed pass over them.
+/// Host and device arrays of a case, and one timed pass.
 template <class T, class Memory>
 class TraceRun {
  public:
@@ -62,8 +62,8 @@ class TraceRun {
     }
   }
 
-  /// One pass; adds to the phases and to the work. Memory that trace() allocates is part of its
-  /// time, the arrays of the caller are not.
+  /// Runs one pass and adds to the phases and the work. The time includes allocations of trace(),
+  /// but not those of the caller's arrays.
   void pass(RayPhases& phases, RayWork& work) {
     rays::GraphOptions options;
     options.radius = m_case.radius;
@@ -72,8 +72,8 @@ class TraceRun {
     options.sources = m_case.sources;
     rays::TraceOptions trace_options;
     trace_options.method = m_case.method;
-    // Transfers right after a large table was freed are slower by up to a millisecond. A single
-    // call does not meet that: let it pass.
+    // Transfers immediately after a large table is freed are slower by up to a millisecond. A
+    // single call has no such delay, so wait until it is over.
     if constexpr (!is_host_memory<Memory>)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     m_exec.fence();
@@ -115,13 +115,13 @@ class TraceRun {
     }
   }
 
-  /// Spoils the outputs on the host, so that those of the next pass are what check() sees.
+  /// Overwrites the outputs on the host, so that check() sees only those of the next pass.
   void spoil() {
     std::fill_n(m_host_times.data(), m_host_times.size(), T(-1));
     std::fill_n(m_host_predecessors.data(), m_host_predecessors.size(), rays::unreached);
   }
 
-  /// Holds the first and the last source to Dijkstra's algorithm.
+  /// Compares the first and the last source with Dijkstra's algorithm.
   void check(RayCheck& result) const {
     const std::int64_t last = m_case.sources - 1;
     for (std::int64_t s = 0; s <= last; s += std::max<std::int64_t>(last, 1)) {
@@ -167,7 +167,7 @@ void time_trace(const Instance<Memory>& exec, benchmark::State& state, const Ray
   double best = infinity<double>();
   TraceRun<T, Memory> run(exec, what);
   {
-    RayPhases first;  // loads code and touches memory; does not count
+    RayPhases first;  // loads code and touches memory; excluded from the time
     RayWork unused;
     run.pass(first, unused);
   }
@@ -181,8 +181,8 @@ void time_trace(const Instance<Memory>& exec, benchmark::State& state, const Ray
   }
   run.check(check);
   work.bandwidth = copy_bandwidth(what.space);
-  // The reference runs on the coprime star. Long edges of the full one stand for sums of short
-  // ones, and rounding differs by up to an addition a vertex on the path: 1600 x 2^-24 is 1e-4.
+  // The reference uses the coprime star. Long edges of the full star replace sums of short ones.
+  // Rounding differs by up to one addition per vertex of the path: 1600 x 2^-24 is 1e-4.
   const bool same_sums = what.star == rays::Star::coprime || what.radius == 1;
   report(state, sum, best, work, check, same_sums ? 1e-5 : 1e-4);
 }
@@ -195,7 +195,7 @@ void time_trace(const Instance<Memory>& exec, benchmark::State& state, const Ray
   detail::time_trace<double>(exec, state, what);
 }
 
-/// Compiles the benchmarks of a memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_RAYS(Memory) \
   template void time_trace<Memory>(const Instance<Memory>&, benchmark::State&, const RayCase&)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sequential Dijkstra: what the parallel methods race, and what their traveltimes are held to.
+// Sequential Dijkstra: the baseline of the parallel methods and the reference for their
+// traveltimes.
 
 #include "bench_rays/run.hpp"
 #include "common/program.hpp"
@@ -44,7 +45,7 @@ References<T>& references() {
   return cache;
 }
 
-/// A run of Dijkstra's algorithm with everything it needs allocated beforehand.
+/// A run of Dijkstra's algorithm with all memory allocated beforehand.
 template <class T>
 struct Run {
   std::vector<T> times;
@@ -63,9 +64,9 @@ struct Run {
     times.resize(static_cast<std::size_t>(grid.size()));
     predecessors.resize(times.size());
 
-    // The quickest way to Dijkstra's table, which is ordered by vertex: the graph's own is made by
-    // a kernel with vector loops, and read from there. Integrating edge by edge takes ten times as
-    // long.
+    // Fastest construction of Dijkstra's table, which is ordered by vertex: the graph's table is
+    // computed by a kernel with vector loops, and read from there. Integration edge by edge takes
+    // ten times as long.
     rays::GraphOptions options;
     options.radius = radius;
     options.storage = rays::WeightStorage::stored;
@@ -131,7 +132,8 @@ void time_dijkstra(benchmark::State& state, const RayCase& what) {
     best = std::min(best, run.phases.total());
     work = run.work;
     relaxations += run.work.relaxations;
-    // The reference is its own: what can be checked is that it repeats itself and that rays end.
+    // The reference cannot be compared with itself. The check covers repeatability, and that rays
+    // end.
     check_source(run.times, run.times.data(), run.predecessors.data(), run.step, check);
     References<T>& cache = references<T>();
     cache.turn_to(what.n, what.radius);

@@ -14,10 +14,10 @@
 
 namespace moho::bench {
 
-/// Velocity that grows with depth, a little rough.
+/// Velocity that increases with depth, slightly rough.
 struct FillShotsModel {
   float* vp;
-  std::int64_t depth;  ///< nodes
+  std::int64_t depth;  ///< depth of the model in nodes
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const auto down = static_cast<float>(i % depth) / static_cast<float>(depth);
     vp[i] = 1600.0f + 3000.0f * down + 50.0f * static_cast<float>(i * 7919 % 13) / 13.0f;
@@ -84,7 +84,7 @@ std::unique_ptr<ShotsRunner> make_shots_runner(const Instance<Memory>& exec,
   return std::make_unique<ShotsRunnerOn<Memory>>(exec, settings);
 }
 
-/// Compiles the benchmarks of a memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_SHOTS(Memory)                                                           \
   template std::unique_ptr<ShotsRunner> make_shots_runner<Memory>(const Instance<Memory>&, \
                                                                   const ShotsSettings&)

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A survey of small shots, some of them at once.
+/// \brief A survey of small shots, some of them concurrent.
 
 #include <moho/core/instance.hpp>
 
@@ -12,28 +12,29 @@
 
 namespace moho::bench {
 
-/// A survey over a section.
+/// Settings of a survey over a section.
 struct ShotsSettings {
   std::int64_t extents[2] = {1601, 401};  ///< nodes of the model, without its layers
   std::int64_t shots = 60, receivers = 401;
   double seconds = 2.0;  ///< modelled time
 };
 
-/// What a survey took and gave.
+/// Results and costs of a survey.
 struct ShotsResult {
-  double seconds = 0.0;                    ///< from the first shot to the last
-  double points = 0.0;                     ///< nodes stepped
-  int at_once = 0;                         ///< shots at once
-  int together = 0;                        ///< of these, shots in step with each other
-  std::vector<std::vector<float>> traces;  ///< of each shot, receivers x samples
+  double seconds = 0.0;                    ///< seconds from the first shot to the last
+  double points = 0.0;                     ///< stepped nodes
+  int at_once = 0;                         ///< concurrent shots
+  int together = 0;                        ///< shots in one batch
+  std::vector<std::vector<float>> traces;  ///< traces of each shot, receivers x samples
 };
 
 /// A survey on a space.
 class ShotsRunner {
  public:
   virtual ~ShotsRunner() = default;
-  /// Models all shots. \param at_once how many at once; 0: chosen \param together how many of these
-  /// in step with each other; 0: chosen
+  /// Models all shots.
+  /// \param at_once number of concurrent shots; 0: the library chooses
+  /// \param together number of shots in one batch; 0: the library chooses
   virtual ShotsResult run(int at_once, int together) = 0;
 };
 

@@ -71,7 +71,7 @@ class StreamRunnerOn : public StreamRunner {
     wishes.devices = way.devices;
     wishes.hold_parameters = way.hold;
     stream::StreamNeed need = m_need;
-    need.shape.steps = 4000;  // what plans are made for: a long run
+    need.shape.steps = 4000;  // plans are made for a long run
     if (m_rates.slabs.empty() || way.device_memory != m_measured_for) measure(way.device_memory);
     StreamFound found;
     found.plan = stream::plan_stream(need, wishes, m_rates);
@@ -180,7 +180,7 @@ class StreamRunnerOn : public StreamRunner {
     stream::measure_link(m_exec, m_rates);
   }
 
-  // A rough model, plane by plane, as kernels read it; noise as fields.
+  // Fills a rough model, plane by plane, in the kernels' form, and noise as fields.
   void make_volume() {
     if (m_volume) return;
     m_volume = std::make_unique<stream::HostVolume<T, 3>>(*m_scheme, stream::VolumeOptions{});
@@ -202,7 +202,7 @@ class StreamRunnerOn : public StreamRunner {
     m_lock_seconds = clock.seconds();
   }
 
-  // Nodes of the grid get a value, the halo stays 0.
+  // Sets the values of the grid's nodes; the halo stays 0.
   void fill_plane(const stream::PlaneArray<T>& array, std::int64_t plane, double mean, double rough,
                   std::uint64_t key) const {
     const std::int64_t x = array.planes.begin + plane;
@@ -218,7 +218,7 @@ class StreamRunnerOn : public StreamRunner {
     }
   }
 
-  // scale is v^2 dt^2, then what the medium has; all within what is stable.
+  // Fills scale = v^2 dt^2 and the medium's other parameters, within the stable range.
   template <class Noise>
   void fill_parameters(const Noise& noise) {
     const auto& arrays = m_volume->parameters();
@@ -229,12 +229,12 @@ class StreamRunnerOn : public StreamRunner {
     }
     noise(arrays[1], 1.3, 0.1, 2);  // 1 + 2 epsilon
     noise(arrays[2], 1.05, 0.05, 3);
-    // the axis: a unit vector
+    // symmetry axis: a unit vector
     constexpr double axis[3] = {0.36, 0.48, 0.8};
     for (std::size_t a = 3; a < arrays.size(); ++a) noise(arrays[a], axis[a - 3], 0.0, a);
   }
 
-  // The same in arrays of the whole grid.
+  // Fills model and fields in arrays of the complete grid.
   void make_whole() {
     if (m_whole) return;
     make_volume();
@@ -252,7 +252,7 @@ class StreamRunnerOn : public StreamRunner {
     if (m_shape.fields == 2) model.epsilon = model.delta = one("epsilon");
     if (medium == wave::Medium::tti) model.theta = model.phi = one("theta");
     m_whole = std::make_unique<Device>(m_exec, *m_scheme, m_shape, model);
-    // the volume's numbers instead of the model's
+    // values of the volume instead of the model's
     const auto put = [&](const stream::PlaneArray<T>& from, const wave::Storage<T, Memory>& to) {
       const wave::Layout<3> layout = m_scheme->layout();
       const auto first = static_cast<std::size_t>(layout.plane_begin(from.planes.begin));
@@ -280,7 +280,7 @@ class StreamRunnerOn : public StreamRunner {
   stream::VolumeShape<T, 3> m_shape;
   stream::StreamNeed m_need;
   stream::StreamRates m_rates;
-  std::size_t m_measured_for = 0;  ///< bytes of the device that slabs were chosen for
+  std::size_t m_measured_for = 0;  ///< device memory for which slabs were chosen, bytes
   std::unique_ptr<stream::HostVolume<T, 3>> m_volume;
   PageLock<Memory> m_lock;
   std::unique_ptr<Device> m_whole;
@@ -294,7 +294,7 @@ std::unique_ptr<StreamRunner> make_stream_runner(const Instance<Memory>& exec,
   return std::make_unique<StreamRunnerOn<Memory>>(exec, settings);
 }
 
-/// What is compiled for one memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_STREAM(Memory)                                                            \
   template std::unique_ptr<StreamRunner> make_stream_runner<Memory>(const Instance<Memory>&, \
                                                                     const StreamSettings&)

@@ -22,8 +22,8 @@ std::unique_ptr<WaveRunner> runner_on(const std::string& space, const WaveSettin
   return runner;
 }
 
-/// The greatest difference between the tuned and the plain kernel after five steps of a small grid
-/// with thin layers, over the greatest magnitude. A case needs it once.
+/// Returns the largest difference between the tuned and the plain kernel, relative to the largest
+/// magnitude. It compares five steps of a small grid with thin layers, once per case.
 double small_difference(const WaveCase& what) {
   const WaveSettings& s = what.settings;
   using Key = std::tuple<std::string, WaveMedium, bool, int, int, WaveBoundary, bool>;
@@ -46,7 +46,7 @@ double small_difference(const WaveCase& what) {
   return found;
 }
 
-/// Steps of a sample: enough for it to last, so that clocks and launches do not count.
+/// Returns the steps of a sample: enough to make clock resolution and launches negligible.
 int steps_of_sample(const WaveCase& what, double seconds_a_step) {
   if (smoke()) return 2;
   const bool device = what.space == "cuda";
@@ -58,7 +58,7 @@ int steps_of_sample(const WaveCase& what, double seconds_a_step) {
 }  // namespace
 
 bool wave_fits(const WaveCase& what) {
-  // two levels of each field, at most eight parameters as kernels read them, as many as given
+  // two levels of each field, at most eight parameters in the kernels' form, and as many as given
   const int arrays = what.settings.medium == WaveMedium::isotropic ? 4 : 19;
   const double halo = 1.2;
   const double bytes = halo * arrays * static_cast<double>(what.settings.points()) *
@@ -134,7 +134,7 @@ void time_waves(benchmark::State& state, const WaveCase& what) {
   const double bandwidth = copy_bandwidth(what.space);
   const double small = small_difference(what);
   const std::unique_ptr<WaveRunner> runner = runner_on(what.space, settings);
-  runner->steps(1);  // loads code; does not count
+  runner->steps(1);  // loads code; excluded from the time
   const int steps = steps_of_sample(what, runner->steps(1));
   for (auto _ : state) {
     samples.push_back(runner->steps(steps) / steps);
@@ -164,7 +164,7 @@ void time_waves(benchmark::State& state, const WaveCase& what) {
   counters["amplitude"] = amplitude;
   counters["rel_diff_small"] = small;
   counters["rel_diff_windows"] = windows;
-  // noise in and noise out: what rounding does in five steps and in one
+  // noise stays noise; the tolerance covers rounding in five steps and in one
   const double tolerance = settings.single ? 5e-6 : 1e-14;
   const double worst = std::max(small, windows);
   if (!(worst <= tolerance) || !(amplitude > 0.0)) {

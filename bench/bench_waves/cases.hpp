@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the benchmarks of waves run: one line of the table each.
+/// \brief Cases of the wave benchmarks; each is one line of the table.
 
 #include "bench_waves/runner.hpp"
 
@@ -16,17 +16,19 @@ namespace moho::bench {
 struct WaveCase {
   std::string space;
   WaveSettings settings;
-  bool same_interior = false;  ///< the grid is a given interior and its layers: names say the width
+  /// The grid is a given interior and its layers; names contain the width.
+  bool same_interior = false;
 };
 
-/// "waves/isotropic/float/order:8/sponge/tuned/openmp/256x256x256", and
-/// "waves/isotropic/float/order:8/cpml:10/tuned/openmp/216x216x216" where names say the width.
+/// Returns the name of a case, without or with the width of the layers. Examples:
+/// "waves/isotropic/float/order:8/sponge/tuned/openmp/256x256x256" and
+/// "waves/isotropic/float/order:8/cpml:10/tuned/openmp/216x216x216".
 std::string name_of(const WaveCase& what);
 
-/// Times a case, holds the result to the plain kernel's, and writes the counters.
+/// Times a case, compares the result with the plain kernel's, and writes the counters.
 void time_waves(benchmark::State& state, const WaveCase& what);
 
-/// True if the memory that is available now holds a case.
+/// Returns true if the available memory holds a case.
 bool wave_fits(const WaveCase& what);
 
 }  // namespace moho::bench

@@ -16,7 +16,7 @@
 
 namespace moho::bench {
 
-/// The medium of the equations.
+/// Returns the medium of the equations.
 inline wave::Medium medium_of(WaveMedium medium) {
   switch (medium) {
     case WaveMedium::isotropic:
@@ -31,7 +31,7 @@ inline wave::Medium medium_of(WaveMedium medium) {
   }
 }
 
-/// Noise between -1 and 1, the same for a node and a key everywhere.
+/// Returns noise between -1 and 1, which depends only on node and key.
 KOKKOS_INLINE_FUNCTION double noise_at(std::int64_t x, std::int64_t y, std::int64_t z,
                                        std::uint64_t key) {
   const auto word = [](std::int64_t i) { return static_cast<std::uint64_t>(i); };
@@ -48,13 +48,13 @@ KOKKOS_INLINE_FUNCTION double noise_at(const Index<3>& node, std::uint64_t key) 
   return noise_at(node[0], node[1], node[2], key);
 }
 
-/// Fills a model: velocity that grows with depth, everything rough.
+/// Fills a model: velocity increases with depth, all parameters are rough.
 template <class T, int Dim, class Memory>
 struct FillModel {
   wave::Model<T, Dim, Memory> model;
-  Grid<Dim> grid;    ///< of the model
-  Index<Dim> shift;  ///< of the model's grid in the whole grid
-  double depth;      ///< nodes of the whole grid along z
+  Grid<Dim> grid;    ///< grid of the model
+  Index<Dim> shift;  ///< offset of the model's grid in the complete grid
+  double depth;      ///< depth of the complete grid along z, nodes
 
   static constexpr double fastest = 4700.0;
 
@@ -96,7 +96,7 @@ struct CopyWindow {
   wave::Storage<T, Memory> from, to;
   wave::Layout<Dim> layout, small;
   Index<Dim> shift;
-  Box<Dim> box;  ///< in the smaller one
+  Box<Dim> box;  ///< in the smaller array
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Index<Dim> node = box.node(i);
     Index<Dim> source = node;
@@ -105,15 +105,15 @@ struct CopyWindow {
   }
 };
 
-/// The greatest difference between nodes of an array and those, shifted, of another. What is no
-/// number counts as a large one.
+/// Finds the largest difference between nodes of an array and shifted nodes of another. NaN counts
+/// as a large difference.
 template <class T, int Dim, class Memory>
 struct GreatestDifference {
   using value_type = double;
   wave::Storage<T, Memory> a, b;
   wave::Layout<Dim> layout_a, layout_b;
-  Index<Dim> shift;  ///< of nodes of a
-  Box<Dim> box;      ///< in b
+  Index<Dim> shift;  ///< offset of nodes in a
+  Box<Dim> box;      ///< box in b
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, double& greatest) const {
     const Index<Dim> node = box.node(n);
     Index<Dim> other = node;
@@ -181,7 +181,7 @@ class WaveRunnerOn final : public WaveRunner {
 
   double window_difference() override {
     const Box<Dim> inside = m_propagator->interior();
-    const std::int64_t margin = m_settings.order;  // as far as a node of TTI reads
+    const std::int64_t margin = m_settings.order;  // reach of the TTI stencil
     Grid<Dim> small = m_grid;
     for (int d = 0; d < Dim; ++d) {
       small.extents[d] = std::min<std::int64_t>(inside.extent(d), 2 * margin + 24);
@@ -236,7 +236,7 @@ class WaveRunnerOn final : public WaveRunner {
     return faces;
   }
 
-  /// A propagator on the whole grid, or on a part of it that begins at `shift`.
+  /// Returns a propagator on the complete grid, or on a part of it from `shift`.
   std::unique_ptr<Propagator> make_propagator(const Grid<Dim>& grid, const Index<Dim>& shift,
                                               bool reference,
                                               const wave::Boundaries<Dim>& faces) const {
@@ -260,7 +260,7 @@ class WaveRunnerOn final : public WaveRunner {
     }
     launch("moho::bench::fill_model", m_exec, grid.size(), kernel);
     wave::PropagatorOptions<Dim> options;
-    // about half of the largest stable step of isotropic media: stable in all of these
+    // about half of the largest stable step of isotropic media: stable in all these media
     options.dt = 0.35 * spacing / (kernel.fastest * std::sqrt(static_cast<double>(Dim)));
     options.order = m_settings.order;
     options.boundaries = faces;
@@ -283,7 +283,7 @@ class WaveRunnerOn final : public WaveRunner {
            CopyWindow<T, Dim, Memory>{from, to, m_wave.layout, small, shift, box});
   }
 
-  /// Of an array of this wavefield from another array.
+  /// Returns the largest difference of a wavefield's array from another array.
   double greatest_difference(const wave::Storage<T, Memory>& own,
                              const wave::Storage<T, Memory>& other, const wave::Layout<Dim>& layout,
                              const Index<Dim>& shift, const Box<Dim>& box) const {
@@ -309,7 +309,7 @@ std::unique_ptr<WaveRunner> make_wave_runner(const Instance<Memory>& exec,
   return std::make_unique<WaveRunnerOn<double, 3, Memory>>(exec, settings);
 }
 
-/// Compiles the benchmarks of a memory.
+/// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_WAVES(Memory)                                                         \
   template std::unique_ptr<WaveRunner> make_wave_runner<Memory>(const Instance<Memory>&, \
                                                                 const WaveSettings&)

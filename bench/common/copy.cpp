@@ -26,7 +26,7 @@ double copy_bandwidth(const std::string& space) {
 }
 
 void add_copy(const std::string& space) {
-  // The array is far larger than any cache; the number is the best of ten copies.
+  // The array is far larger than any cache; the result is the best of ten copies.
   add("copy/" + space, 1, [space](benchmark::State& state) {
     const double bytes = 2.0 * static_cast<double>(copy_size(on_host(space)));
     for (auto _ : state) state.SetIterationTime(bytes / copy_bandwidth(space));

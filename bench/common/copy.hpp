@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The copy bandwidth of a space, the yardstick of kernels that memory bounds.
+/// \brief The copy bandwidth of a space, the reference for memory-bound kernels.
 
 #include <moho/core/instance.hpp>
 
@@ -11,14 +11,14 @@
 
 namespace moho::bench {
 
-/// Bytes of the array that copy_seconds() copies: 1 GiB on a device, 256 MiB on a host.
+/// Returns the bytes of the array that copy_seconds() copies: 1 GiB on a device, 256 MiB on a host.
 std::int64_t copy_size(bool host);
 
-/// Seconds of one copy: the best of ten, after one that does not count.
+/// Returns the seconds of one copy: the best of ten, after one that is excluded.
 template <class Memory>
 double copy_seconds(const Instance<Memory>& exec);
 
-/// Bytes a second, read and written both counted, measured once in the run.
+/// Returns the bytes per second, read plus written, measured once per run.
 double copy_bandwidth(const std::string& space);
 
 /// Registers copy/<space>.

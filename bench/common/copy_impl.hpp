@@ -10,13 +10,13 @@
 
 namespace moho::bench {
 
-/// Sixteen bytes that travel in one load and one store.
+/// Sixteen bytes moved by one load and one store.
 struct alignas(16) Quad {
   float value[4];
 };
 
-/// Copies an array of Quads. On a device a call moves four of them, loaded before the first is
-/// stored; on a host a call moves a block of 64 KiB as one vector loop.
+/// Copies an array of Quads. On a device a call moves four Quads, all loaded before the first
+/// store. On a host a call moves a block of 64 KiB as one vector loop.
 template <class Memory>
 struct CopyQuads {
   static constexpr std::int64_t per_call = is_host_memory<Memory> ? 4096 : 4;
@@ -57,7 +57,7 @@ double copy_seconds(const Instance<Memory>& exec) {
   return best;
 }
 
-/// Compiles it for a memory.
+/// Instantiates copy_seconds() for a memory.
 #define MOHO_BENCH_COPY(Memory) template double copy_seconds<Memory>(const Instance<Memory>&)
 
 }  // namespace moho::bench
