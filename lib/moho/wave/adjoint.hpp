@@ -2,31 +2,32 @@
 #pragma once
 
 /// \file
-/// \brief Factors for injection and recording with which steps are the exact adjoint of steps.
+/// \brief Factors of injection and recording that make a scheme its own exact adjoint.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/propagator.hpp>
 
 namespace moho::wave {
 
-/// \brief Factors by node, in the layout of a medium, for running a scheme as its own adjoint.
+/// \brief Factors by node, in the layout of a medium, that make a scheme its own adjoint.
 ///
 /// A step is u' = w (2 u + B (D u + f)) - w^2 u_before, with the sponge's factor w, a symmetric
 /// operator D and a matrix B at each node. With nu = w B lambda the transposed recursion for lambda
-/// is the same step, so that data of p are injected into p and q with w B, and the adjoint of a
-/// source (MediumWindow::source_scale()) is read from one of the fields. Exact for all media of
-/// self-adjoint equations and all faces. With perfectly matched layers it is exact between points
-/// whose nodes lie outside of the layers; where the density varies, if it does not vary in the
-/// layers and order / 2 nodes inside of them.
+/// is the same step. Data of p are therefore injected into p and q with w B. The adjoint of a
+/// source (MediumWindow::source_scale()) is recorded from one of the fields.
+///
+/// The adjoint is exact for all media of self-adjoint equations and all faces. With perfectly
+/// matched layers it is exact between points whose nodes lie outside the layers. With variable
+/// density, the density must also be constant in the layers and within order / 2 nodes of them.
 template <class T, class Memory>
 struct AdjointFactors {
   Storage<T, Memory> inject[2];  ///< factors of data of p, for injection into p and into q
-  int field = 0;                 ///< the field that the adjoint of a source is read from: 0 p, 1 q
-  Storage<T, Memory> record;     ///< the factor of that field
+  int field = 0;                 ///< field from which the adjoint of a source is recorded: 0 p, 1 q
+  Storage<T, Memory> record;     ///< factor of that field
 };
 
-/// \brief The factors of a medium.
-/// \param exec where they are computed
+/// \brief Returns the factors of a medium.
+/// \param exec execution instance
 /// \param scheme of self-adjoint equations
 /// \param medium loaded
 /// \throws InputError for Fletcher's equations, which are not self-adjoint
@@ -36,7 +37,7 @@ AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
                                           const MediumWindow<T, Dim, Memory>& medium);
 
 namespace kernel {
-/// The factors at a node of the window.
+/// Functor that computes the factors at a node of the window.
 template <class T, int Dim>
 struct FindAdjointFactors {
   StepArguments<T> s;

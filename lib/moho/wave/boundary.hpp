@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the faces of a grid do to waves, and models extended by absorbing layers.
+/// \brief Boundary layers of a grid, and models extended by them.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/model.hpp>
@@ -17,7 +17,7 @@
 namespace moho::wave {
 
 namespace detail {
-/// A hash of 64 bits (the finaliser of SplitMix64).
+/// Returns a hash of 64 bits (the finaliser of SplitMix64).
 KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -25,14 +25,14 @@ KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Takes the values of the nearest node of the model.
+/// Functor that copies the values of the nearest node of the model.
 template <class T, int Dim>
 struct Extend {
   const T* from;
   T* to;
   Grid<Dim> grid, extended;
   Index<Dim> shift;
-  std::int64_t first;  ///< node of the extended grid that `to` begins with
+  std::int64_t first;  ///< node of the extended grid that is first in `to`
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Index<Dim> node = extended.node(first + i);
     std::int64_t source = 0;
@@ -46,13 +46,13 @@ struct Extend {
   }
 };
 
-/// Makes the velocity random in layers; the random part grows towards the outer edge.
+/// Functor that randomises the velocity in layers; the random part grows towards the outer edge.
 template <class T, int Dim>
 struct Randomise {
   T* vp;
-  std::int64_t first;  ///< node of the grid that `vp` begins with
+  std::int64_t first;  ///< node of the grid that is first in `vp`
   Grid<Dim> grid;
-  int lower[Dim], upper[Dim];  ///< widths of random layers, 0 elsewhere
+  int lower[Dim], upper[Dim];  ///< widths of random layers; 0 elsewhere
   double strength, floor;
   std::uint64_t seed;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
@@ -75,14 +75,14 @@ struct Randomise {
         static_cast<double>(mix(seed ^ mix(static_cast<std::uint64_t>(i))) >> 11) * 0x1.0p-53;
     const double value = static_cast<double>(vp[n]);
     const double slower = value * (1.0 - strength * depth * chance);
-    // not below `floor`, the slowest that the grid samples well
+    // not below `floor`, the lowest velocity that the grid samples well
     vp[n] = static_cast<T>(slower > floor ? slower : (value < floor ? value : floor));
   }
 };
 }  // namespace detail
 
-/// \brief Some planes of a field extended to extended_grid(), by the value of the nearest node.
-/// \throws InputError for a field of another shape, or planes outside of the extended grid
+/// \brief Returns planes of a field extended to extended_grid() by the value of the nearest node.
+/// \throws InputError for a field of another shape, or planes outside the extended grid
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> extend_field(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    const Field<T, Dim, Memory>& field,
@@ -95,13 +95,12 @@ void randomise_layers(const Instance<Memory>& exec, const Grid<Dim>& extended,
                       const Boundaries<Dim>& boundaries, const RandomLayerOptions& options,
                       const Planes& planes, const Field<T, Dim, Memory>& vp);
 
-/// \brief Some planes of the model extended to extended_grid(): layers take the values of the
-/// nearest node.
+/// \brief Returns planes of the model extended to extended_grid() by the value of the nearest node.
 ///
 /// In random layers (Clapp 2009) the velocity is lowered by a random part that grows towards the
-/// outer edge. It is never raised, so that the largest stable time step does not change. The
-/// numbers depend on the seed and the node only, not on the planes asked for. Such a boundary keeps
-/// the energy, so that a wavefield can be run backwards, and what it reflects is incoherent.
+/// outer edge. It is never raised, so that the largest stable time step does not change. The random
+/// numbers depend on seed and node alone, not on the requested planes. Such a boundary conserves
+/// energy, so that the wavefield can be propagated backwards. Its reflections are incoherent.
 /// \throws InputError as extend_field() does
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
@@ -109,7 +108,7 @@ Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Gri
                                    const Boundaries<Dim>& boundaries,
                                    const RandomLayerOptions& options, const Planes& planes);
 
-/// The same of all planes.
+/// Returns the complete model extended to extended_grid().
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                    const Model<T, Dim, Memory>& model,

@@ -11,7 +11,7 @@ namespace moho::wave {
 
 namespace {
 
-// More points than any survey has.
+// Upper bound of points: more than any survey has.
 constexpr std::int64_t most_points = 1'000'000'000;
 
 template <int Dim>
@@ -22,7 +22,7 @@ bool same(const Point<Dim>& a, const Point<Dim>& b) {
   return true;
 }
 
-// The coordinate of point i of count between two ends, which are met exactly.
+// Returns coordinate i of count between two ends, both of which are exact.
 double between(double first, double last, std::int64_t i, std::int64_t count) {
   if (i == 0) return first;
   if (i == count - 1) return last;

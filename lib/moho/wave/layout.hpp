@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How wavefields and their models lie in memory: rows on boundaries of 128 bytes, a halo of
-/// zeros around the grid.
+/// \brief Memory layout of wavefields and models: rows aligned to 128 bytes, with a halo of zeros.
 
 #include <moho/core/box.hpp>
 #include <moho/core/copy.hpp>
@@ -16,44 +15,48 @@
 
 namespace moho::wave {
 
-/// \brief Where a node of a padded array is.
+/// \brief Memory layout of a padded array: maps nodes to elements.
 ///
-/// An array holds a window of the grid: some planes across x, the slowest axis, and all of the
-/// other axes. Nodes are always those of the grid, whatever the window.
+/// An array holds a window of the grid: some planes across x, the slowest axis, and all nodes of
+/// the other axes. Nodes are always those of the grid, for any window.
 ///
-/// The last axis is contiguous. Each row begins on a boundary of 128 bytes and is followed by at
-/// least 128 bytes of halo, which are at the same time the halo in front of the next row; the other
-/// axes have `halo` rows (planes) on both sides. What is in the halo is zero, or the odd image of
-/// the field behind a free surface.
+/// The last axis is contiguous. Each row begins at a multiple of 128 bytes and is followed by at
+/// least 128 bytes of halo. This halo is also the one in front of the next row. The other axes have
+/// `halo` rows (planes) on both sides. The halo is zero, or the odd image of the field beyond a
+/// free surface.
 template <int Dim>
 struct Layout {
   Index<Dim> extents{};     ///< nodes of the grid
   Planes window{};          ///< planes that the array holds
   Index<Dim> strides{};     ///< elements between neighbours along each axis; the last is 1
-  std::int64_t offset = 0;  ///< element of node (0, ..., 0), which need not be in the window
+  std::int64_t offset = 0;  ///< element of node (0, ..., 0), which may lie outside the window
   std::int64_t size = 0;    ///< elements of the array
-  int halo = 0;             ///< nodes outside of the window, along every axis, that may be read
+  int halo = 0;             ///< nodes outside the window that may be read, along every axis
 
-  /// The element of a node of the window. Along x indices may run from window.begin - halo to
-  /// window.end + halo - 1, along the others from -halo to extents + halo - 1.
+  /// Returns the element of a node of the window or its halo.
+  ///
+  /// Along x indices range from window.begin - halo to window.end + halo - 1, along the other axes
+  /// from -halo to extents + halo - 1.
   KOKKOS_INLINE_FUNCTION std::int64_t flat(const Index<Dim>& node) const {
     std::int64_t element = offset;
     for (int d = 0; d < Dim; ++d) element += node[d] * strides[d];
     return element;
   }
-  /// The nodes of the window.
+  /// Returns the nodes of the window.
   Box<Dim> box() const {
     Box<Dim> result{{}, extents};
     result.lower[0] = window.begin;
     result.upper[0] = window.end;
     return result;
   }
-  /// The first element of a plane of the window, with the halo in front of its first row; the next
-  /// plane begins strides[0] further. What a step reads of a plane is all in these elements.
+  /// Returns the first element of a plane of the window, with the halo in front of its first row.
+  ///
+  /// The next plane begins strides[0] elements further. These elements contain all values of a
+  /// plane that a step reads.
   std::int64_t plane_begin(std::int64_t plane) const {
     return offset + plane * strides[0] - (Dim == 3 ? halo * strides[1] : 0) - halo;
   }
-  /// True for layouts whose arrays hold the same nodes in the same places.
+  /// Returns true for layouts whose arrays hold the same nodes at the same elements.
   friend bool operator==(const Layout& a, const Layout& b) {
     bool same = a.window == b.window && a.offset == b.offset && a.size == b.size;
     for (int d = 0; d < Dim; ++d) {
@@ -63,29 +66,29 @@ struct Layout {
   }
 };
 
-/// Nodes in 128 bytes: rows begin at multiples of it.
+/// Nodes in 128 bytes; rows begin at multiples of 128 bytes.
 template <class T>
 inline constexpr std::int64_t row_alignment = 128 / static_cast<std::int64_t>(sizeof(T));
 
 namespace detail {
-/// Nodes in 16 bytes, the longest vector of a kernel: rows of the memory of layers begin at such.
+/// Nodes in 16 bytes, the longest vector of a kernel; rows of a layer's memory begin there.
 template <class T>
 inline constexpr std::int64_t layer_alignment = 16 / static_cast<std::int64_t>(sizeof(T));
 
-/// Elements from one row to the next in the memory of a layer whose rows hold `nodes` nodes, the
-/// first of them `shift` elements behind a boundary of 16 bytes.
+/// Returns the elements from one row to the next in the memory of a layer.
+///
+/// Each row has `nodes` nodes; the first lies `shift` elements after a boundary of 16 bytes.
 template <class T>
 constexpr std::int64_t layer_row(std::int64_t nodes, std::int64_t shift) {
   return (shift + nodes + layer_alignment<T> - 1) / layer_alignment<T> * layer_alignment<T>;
 }
 }  // namespace detail
 
-/// A padded array. `Space` is a memory space, or an execution space whose memory is meant.
+/// Padded array. `Space` is a memory space, or an execution space for its memory space.
 template <class T, class Space>
 using Storage = Kokkos::View<T*, typename Space::memory_space>;
 
-/// The layout for stencils that reach `radius` nodes to each side (at most 8), of the planes of a
-/// window.
+/// Returns the layout of a window for stencils that reach `radius` nodes to each side (at most 8).
 template <class T, int Dim>
 Layout<Dim> make_layout(const Grid<Dim>& grid, int radius, const Planes& window) {
   constexpr std::int64_t row = row_alignment<T>;
@@ -97,7 +100,7 @@ Layout<Dim> make_layout(const Grid<Dim>& grid, int radius, const Planes& window)
   for (int d = Dim - 1; d >= 0; --d) {
     layout.strides[d] = stride;
     if (d == Dim - 1) {
-      // the halo behind a row is the halo in front of the next
+      // the halo after a row is the halo before the next one
       stride = (grid.extents[d] + row - 1) / row * row + row;
     } else {
       stride *= (d == 0 ? window.count() : grid.extents[d]) + 2 * radius;
@@ -108,13 +111,13 @@ Layout<Dim> make_layout(const Grid<Dim>& grid, int radius, const Planes& window)
   layout.size = stride + row;
   return layout;
 }
-/// The same of all planes.
+/// Returns the layout of all planes.
 template <class T, int Dim>
 Layout<Dim> make_layout(const Grid<Dim>& grid, int radius) {
   return make_layout<T>(grid, radius, all_planes(grid));
 }
 
-/// A padded array full of zeros.
+/// Returns a padded array of zeros.
 template <class T, class Memory, int Dim>
 Storage<T, Memory> make_storage(const Instance<Memory>& exec, const Layout<Dim>& layout,
                                 const std::string& label) {
@@ -124,7 +127,7 @@ Storage<T, Memory> make_storage(const Instance<Memory>& exec, const Layout<Dim>&
 }
 
 namespace detail {
-/// A dense field of the window's planes into a padded array.
+/// Functor that copies a dense field of the window's planes into a padded array.
 template <class T, int Dim>
 struct CopyIn {
   const T* dense;
@@ -135,7 +138,7 @@ struct CopyIn {
     padded[layout.flat(box.node(n))] = dense[n];
   }
 };
-/// The way back.
+/// Functor that copies a padded array into a dense field of the window's planes.
 template <class T, int Dim>
 struct CopyOut {
   const T* padded;
@@ -165,7 +168,7 @@ void check_dense(const Layout<Dim>& layout, const ViewType& view, const char* ar
 }
 }  // namespace detail
 
-/// Copies a dense field of the window into a padded array, whose halo stays as it is.
+/// Copies a dense field of the window into a padded array; the halo is not changed.
 /// \throws InputError for arrays of another shape
 template <class T, int Dim, class Memory>
 void copy_in(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
@@ -190,9 +193,10 @@ void copy_out(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
          detail::CopyOut<std::remove_const_t<T>, Dim>{storage.data(), dense.data(), layout, box});
 }
 
-/// \brief Copies some planes, with their halos across the other axes, from one padded array to
-/// another whose windows both hold them.
-/// \throws InputError for planes that are not in both
+/// \brief Copies planes, with their halos across the other axes, between two padded arrays.
+///
+/// Both windows hold these planes.
+/// \throws InputError for planes outside either window
 template <class T, int Dim, class Memory>
 void copy_planes(const InstanceOf<Memory>& exec, const Layout<Dim>& from_layout,
                  const std::type_identity_t<Kokkos::View<const T*, Memory>>& from,

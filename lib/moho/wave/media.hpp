@@ -4,9 +4,9 @@
 /// \file
 /// \brief Description of each medium: its parameters, wavefields, coefficients and equations.
 ///
-/// All other code reads these tables. A new acoustic medium is a row of `media`, a row of
-/// `stencils` for each of its systems of equations, its coefficients (wave/medium.hpp), its step
-/// kernels and its adjoint products (moho/fwi).
+/// All other code reads these tables. A new acoustic medium requires a row of `media` and a row of
+/// `stencils` for each of its systems of equations. It also requires its coefficients
+/// (wave/medium.hpp), its step kernels and its adjoint products (moho/fwi).
 
 #include <array>
 #include <bit>
@@ -19,7 +19,7 @@
 
 namespace moho::wave {
 
-/// A parameter of a model, with a value at each node.
+/// Parameter of a model; it has a value at each node.
 enum class Parameter {
   vp,       ///< P velocity along the symmetry axis, m/s
   density,  ///< density, kg/m^3
@@ -29,7 +29,7 @@ enum class Parameter {
   phi       ///< azimuth of the symmetry axis from x to y, radians; 3D only
 };
 
-/// The medium of waves.
+/// Medium of the waves.
 enum class Medium {
   isotropic,         ///< P velocity alone
   variable_density,  ///< P velocity and density
@@ -39,15 +39,15 @@ enum class Medium {
 
 /// System of equations of VTI and TTI media.
 enum class Equations {
-  self_adjoint,  ///< p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q): keeps energy
-  fletcher       ///< Fletcher, Du and Fowler (2009), finite shear velocity: for smooth models only
+  self_adjoint,  ///< p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q): conserves energy
+  fletcher  ///< Fletcher, Du and Fowler (2009), finite shear velocity: stable in smooth models only
 };
 
-/// An array of coefficients that kernels read.
+/// Array of coefficients that kernels read.
 enum class Coefficient {
-  scale,    ///< (v dt)^2; with variable density times the density
+  scale,    ///< (v dt)^2; times the density if the density varies
   q_scale,  ///< scale of the field q
-  a,        ///< 1 + 2 epsilon; with variable density one over the density
+  a,        ///< 1 + 2 epsilon; one over the density if the density varies
   b,        ///< Fletcher: 1 + 2 delta; self-adjoint: its square root
   nx,       ///< x component of the symmetry axis
   ny,       ///< y component of the symmetry axis; 3D only
@@ -55,7 +55,7 @@ enum class Coefficient {
 };
 
 namespace kernel {
-/// Equations that have kernels.
+/// Equations with kernels.
 enum class Stencil {
   isotropic,
   variable_density,
@@ -66,23 +66,23 @@ enum class Stencil {
 };
 }  // namespace kernel
 
-/// A set of enumerators, for constant expressions.
+/// Set of enumerators, for constant expressions.
 template <class E>
 struct EnumSet {
   std::uint32_t bits = 0;  ///< bit n: the enumerator of value n
 
   constexpr EnumSet() = default;
-  /// The set of these members.
+  /// Constructs the set of the given members.
   constexpr EnumSet(std::initializer_list<E> members) {
     for (const E member : members) insert(member);
   }
   /// Adds a member.
   constexpr void insert(E member) { bits |= 1u << static_cast<int>(member); }
-  /// True if a member is in the set.
+  /// Returns true if a member is in the set.
   constexpr bool has(E member) const { return (bits >> static_cast<int>(member) & 1u) != 0; }
-  /// True if the sets share a member.
+  /// Returns true if the sets share a member.
   constexpr bool intersects(EnumSet other) const { return (bits & other.bits) != 0; }
-  /// Number of members.
+  /// Returns the number of members.
   constexpr int size() const { return std::popcount(bits); }
 };
 using ParameterSet = EnumSet<Parameter>;      ///< parameters of a model
@@ -92,14 +92,14 @@ using StencilSet = EnumSet<kernel::Stencil>;  ///< equations with a kernel
 /// Description of a parameter.
 struct ParameterInfo {
   Parameter parameter;     ///< the parameter
-  const char* name;        ///< in models and messages
-  const char* option;      ///< of the programs, without --
-  const char* unit;        ///< of its values; empty: none
+  const char* name;        ///< name in models and messages
+  const char* option;      ///< option of the programs, without --
+  const char* unit;        ///< unit of the values; empty: dimensionless
   double lowest, highest;  ///< allowed values
-  const char* allowed;     ///< the allowed values in messages
-  const char* advice;      ///< the last clause of a refusal
+  const char* allowed;     ///< allowed values in messages
+  const char* advice;      ///< last clause of an error message
   bool angle;              ///< true for angles, radians in the library
-  int smallest_dimension;  ///< of models that have it
+  int smallest_dimension;  ///< smallest dimension of models with the parameter
 };
 
 /// All parameters, in the order of the enumeration.
@@ -109,7 +109,7 @@ inline constexpr std::array<ParameterInfo, 6> parameters = {{
     {Parameter::density, "density", "rho", "kg/m^3", std::numeric_limits<float>::min(),
      std::numeric_limits<float>::max(), "positive and finite, in kg/m^3", "correct the model there",
      false, 2},
-    // 1 + 2 x has to stay positive in single precision, too
+    // 1 + 2 x has to stay positive in single precision also
     {Parameter::epsilon, "epsilon", "epsilon", "", -0.4999, 2.0,
      "-0.4999 to 2, a number without unit",
      "Thomsen's parameter, not per cent; correct the model there", false, 2},
@@ -125,16 +125,16 @@ inline constexpr std::array<ParameterInfo, 6> parameters = {{
 /// Description of a medium.
 struct MediumInfo {
   Medium medium;                           ///< the medium
-  const char* name;                        ///< in summaries and messages
-  ParameterSet defining;                   ///< a model with one of these has the medium
+  const char* name;                        ///< name in summaries and messages
+  ParameterSet defining;                   ///< parameters each of which implies the medium
   ParameterSet allowed;                    ///< parameters of its models
   ParameterSet invertible;                 ///< parameters that have gradients
   int fields;                              ///< wavefields: 1 for p, 2 for p and q
   kernel::Stencil self_adjoint, fletcher;  ///< stencil of each system of equations
-  bool cpml;                               ///< perfectly matched layers are stable
+  bool cpml;                               ///< true if perfectly matched layers are stable
 };
 
-/// All media, in the order of the enumeration, each after those of which it is a generalisation.
+/// All media, in the order of the enumeration; generalisations follow their special cases.
 inline constexpr std::array<MediumInfo, 4> media = {{
     {Medium::isotropic,
      "isotropic",
@@ -179,12 +179,12 @@ struct StencilInfo {
   kernel::Stencil stencil;      ///< the stencil
   int fields;                   ///< wavefields
   CoefficientSet coefficients;  ///< arrays of the medium
-  CoefficientSet halo;          ///< of these, arrays that are read at neighbours
-  int work_fields;              ///< arrays that a step writes and reads besides wavefields
-  int passes;                   ///< differences of differences: reach in units of half the order
-  bool cpml;                    ///< kernels of perfectly matched layers exist
-  bool layer_march;             ///< the step on devices includes the layers
-  bool symmetric;               ///< the operator is its own adjoint
+  CoefficientSet halo;          ///< coefficients that are read at neighbours
+  int work_fields;              ///< arrays that a step writes and reads in addition to wavefields
+  int passes;                   ///< nested differences: reach in units of half the order
+  bool cpml;                    ///< true if kernels of perfectly matched layers exist
+  bool layer_march;             ///< true if the step on devices includes the layers
+  bool symmetric;               ///< true if the operator is its own adjoint
 };
 
 /// All stencils, in the order of the enumeration.
@@ -238,26 +238,26 @@ inline constexpr std::array<StencilInfo, 6> stencils = {{
      false},
 }};
 
-/// The description of a parameter.
+/// Returns the description of a parameter.
 constexpr const ParameterInfo& info(Parameter parameter) {
   return parameters[static_cast<std::size_t>(parameter)];
 }
-/// The description of a medium.
+/// Returns the description of a medium.
 constexpr const MediumInfo& info(Medium medium) { return media[static_cast<std::size_t>(medium)]; }
-/// The description of a stencil.
+/// Returns the description of a stencil.
 constexpr const StencilInfo& info(kernel::Stencil stencil) {
   return stencils[static_cast<std::size_t>(stencil)];
 }
 
-/// "vp", "density", "epsilon", "delta", "theta", "phi".
+/// Returns "vp", "density", "epsilon", "delta", "theta" or "phi".
 inline const char* to_string(Parameter parameter) { return info(parameter).name; }
-/// "isotropic", "variable_density", "vti", "tti".
+/// Returns "isotropic", "variable_density", "vti" or "tti".
 inline const char* to_string(Medium medium) { return info(medium).name; }
 
-/// Wavefields of a medium: p alone, or p and q.
+/// Returns the number of wavefields of a medium: 1 (p) or 2 (p and q).
 constexpr int fields_of(Medium medium) { return info(medium).fields; }
 
-/// The medium of a model with these parameters: the most general one that they define.
+/// Returns the medium of a model with these parameters: the most general one that they imply.
 constexpr Medium medium_of(ParameterSet given) {
   for (std::size_t n = media.size(); n-- > 0;) {
     if (media[n].defining.intersects(given)) return media[n].medium;
@@ -265,12 +265,12 @@ constexpr Medium medium_of(ParameterSet given) {
   return Medium::isotropic;
 }
 
-/// The stencil of a medium and a system of equations.
+/// Returns the stencil of a medium and a system of equations.
 constexpr kernel::Stencil stencil_of(Medium medium, Equations equations) {
   return equations == Equations::fletcher ? info(medium).fletcher : info(medium).self_adjoint;
 }
 
-/// Arrays of coefficients that a stencil has in 2D or 3D.
+/// Returns the arrays of coefficients of a stencil in 2D or 3D.
 constexpr CoefficientSet coefficients_of(kernel::Stencil stencil, int dim) {
   CoefficientSet result;
   for (int n = 0; n <= static_cast<int>(Coefficient::nz); ++n) {
@@ -281,7 +281,7 @@ constexpr CoefficientSet coefficients_of(kernel::Stencil stencil, int dim) {
   return result;
 }
 
-/// The stencils whose description has a property. \param has predicate of a StencilInfo
+/// Returns the stencils whose description has a property. \param has predicate of a StencilInfo
 template <class Predicate>
 constexpr StencilSet stencils_with(const Predicate& has) {
   StencilSet result;
@@ -306,21 +306,21 @@ inline constexpr StencilSet one_pass_symmetric_stencils =
 
 namespace kernel {
 
-/// Wavefields of a stencil, as a constant for kernels.
+/// Number of wavefields of a stencil, as a constant for kernels.
 template <Stencil stencil>
 inline constexpr int field_count = info(stencil).fields;
-/// Wavefields of a stencil.
+/// Returns the number of wavefields of a stencil.
 constexpr int fields_of(Stencil stencil) { return info(stencil).fields; }
 
-/// A stencil as a type: its member `value` is a constant.
+/// Stencil as a type: its member `value` is a constant.
 template <Stencil stencil>
 using StencilConstant = std::integral_constant<Stencil, stencil>;
 
 /// \brief Calls f(StencilConstant<stencil>()) for a stencil chosen at run time.
 ///
-/// This is the only place where a stencil becomes a template argument. f is instantiated for the
-/// stencils of `set` alone, and returns the same type for all of them.
-/// \throws std::logic_error for a stencil that is not in the set
+/// Only this function turns a stencil into a template argument. f is instantiated for the stencils
+/// of `set` alone, and returns the same type for all of them.
+/// \throws std::logic_error for a stencil outside the set
 template <std::uint32_t set = all_stencils.bits, class F, std::size_t n = 0>
 auto visit_stencil(Stencil stencil, const F& f) {
   if constexpr ((set >> n & 1u) == 0) {
@@ -339,7 +339,7 @@ auto visit_stencil(Stencil stencil, const F& f) {
 }  // namespace kernel
 
 namespace detail {
-/// True if each row stands where its enumerator says, and the tables agree with each other.
+/// Returns true if each row has the index of its enumerator, and the tables are consistent.
 constexpr bool media_are_consistent() {
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     if (static_cast<std::size_t>(parameters[n].parameter) != n) return false;

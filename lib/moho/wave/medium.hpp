@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A model's parameters as kernels read them, in a window of the grid.
+/// \brief A model's parameters in the form that kernels read, in a window of the grid.
 
 #include <moho/wave/detail/axis_word.hpp>
 #include <moho/wave/scheme.hpp>
@@ -13,63 +13,67 @@
 
 namespace moho::wave {
 
-/// \brief A model's parameters as the kernels of a scheme read them, on the planes of a window.
+/// \brief Parameters of a model in the form that the kernels of a scheme read, on a window.
 ///
-/// load() takes all planes of the window or some of them. It may be called again with another
-/// model, and allocates nothing.
+/// load() fills all planes of the window or some of them. It accepts other models later and
+/// allocates nothing.
 ///
-/// In single precision on devices that step self-adjoint TTI in one pass (3D, order 8 or less) the
-/// symmetry axis is rounded to words of 32 bits, by less than 0.004 degrees, for all kernels alike.
+/// One-pass steps of self-adjoint TTI need single precision, 3D, order 8 or less, and a device. On
+/// such devices all kernels use a symmetry axis packed in words of 32 bits. Its rounding is less
+/// than 0.004 degrees.
 template <class T, int Dim, class Memory>
 class MediumWindow {
  public:
-  /// No arrays.
+  /// Creates an empty object without arrays.
   MediumWindow() = default;
-  /// Arrays for the planes of a window, to be loaded.
-  /// \throws InputError for planes outside of the grid
+  /// Allocates arrays for the planes of a window; load() fills them.
+  /// \throws InputError for planes outside the grid
   MediumWindow(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                const Planes& window)
       : MediumWindow(exec, scheme, window, true) {}
-  /// \brief Arrays for so many planes, whichever they will be: for a ring of planes that are copied
-  /// there. \see moved(), arrays()
+  /// \brief Returns arrays for a number of planes, for a ring into which planes are copied.
   ///
-  /// It has no factors of sources for q.
+  /// The ring has no source factors for q. \see moved(), arrays()
   static MediumWindow ring(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                            std::int64_t planes) {
     return MediumWindow(exec, scheme, Planes{0, planes}, false);
   }
-  /// The same arrays as those of another window with as many planes, which may reach beyond the
-  /// grid. \throws InputError for another number of planes
+  /// Returns the same arrays for another window with as many planes.
+  ///
+  /// The window may extend beyond the grid. \throws InputError for another number of planes
   MediumWindow moved(const Layout<Dim>& layout) const;
-  /// The arrays that a step reads, in an order that depends on the medium alone. The factors of
-  /// sources for q are not among them.
+  /// Returns the arrays that a step reads, in an order that depends on the medium alone.
+  ///
+  /// Source factors for q are excluded.
   std::vector<Storage<T, Memory>> arrays() const;
 
-  /// \brief Takes the parameters of some planes of the window.
-  /// \param exec where the work is submitted; the model has to live until it is done
-  /// \param scheme that the window was made for
-  /// \param model checked (check_model()), with the layers of its faces; its fields hold the planes
-  /// given and no others
-  /// \param planes of the grid, all of them in the window
-  /// \throws InputError for planes outside of the window, fields of another shape, or a model of
-  /// another medium
+  /// \brief Loads the parameters of some planes of the window.
+  /// \param exec execution instance; the model has to live until the work is complete
+  /// \param scheme scheme of the window
+  /// \param model checked (check_model()), with the layers of its faces; its fields hold exactly
+  ///   the given planes
+  /// \param planes planes of the grid, all within the window
+  /// \throws InputError for planes outside the window, fields of another shape, or a model of
+  ///   another medium
   void load(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
             const Model<T, Dim, Memory>& model, const Planes& planes);
-  /// All planes of the window.
+  /// Loads all planes of the window.
   void load(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
             const Model<T, Dim, Memory>& model) {
     load(exec, scheme, model, m_layout.window);
   }
 
-  /// The layout of its arrays, which is that of wavefields of the window.
+  /// Returns the layout of the arrays, which is that of wavefields of the window.
   const Layout<Dim>& layout() const { return m_layout; }
-  /// The factors of sources added to p (field 0) or q (field 1), by node, in the layout of
-  /// wavefields: v^2 dt^2, times the density where it varies; for q of the self-adjoint equations
-  /// divided by sqrt(1 + 2 delta), so that p has the source of the equation of p alone.
+  /// Returns the factors of sources added to p (field 0) or q (field 1), by node.
+  ///
+  /// The layout is that of wavefields. The factor is v^2 dt^2, times the density where the density
+  /// varies. For q of the self-adjoint equations it is divided by sqrt(1 + 2 delta), so that p
+  /// satisfies the sourced equation of p alone.
   Storage<const T, Memory> source_scale(int field = 0) const {
     return field == 1 && m_q_scale.data() != nullptr ? m_q_scale : m_scale;
   }
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   std::size_t bytes() const {
     std::size_t count = 0;
     for (const auto* array : {&m_scale, &m_q_scale, &m_a, &m_b, &m_nx, &m_ny, &m_nz}) {
@@ -80,7 +84,7 @@ class MediumWindow {
 
   /// \cond
   void bind(kernel::StepArguments<T>& s) const;
-  // node (0, 0, 0) of the words of the axis; null: there are none
+  // words of the axis from node (0, 0, 0); null without packed axis
   const std::uint32_t* axis_words() const {
     return m_axis.data() == nullptr ? nullptr : m_axis.data() + m_layout.offset;
   }
@@ -92,26 +96,26 @@ class MediumWindow {
 
   Layout<Dim> m_layout;
   Storage<T, Memory> m_scale, m_q_scale, m_a, m_b, m_nx, m_ny, m_nz;
-  Storage<std::uint32_t, Memory> m_axis;  ///< no axis outside of the grid
+  Storage<std::uint32_t, Memory> m_axis;  ///< symmetry axis; zero outside the grid
 };
 
 namespace detail {
 
-/// The distance from 1 to the next larger number.
+/// Returns the distance from 1 to the next larger number.
 template <class T>
 KOKKOS_INLINE_FUNCTION constexpr T epsilon_of() {
   return sizeof(T) == 4 ? T(1.1920929e-7) : T(2.220446049250313e-16);
 }
 
-/// Converts a model's parameters to those of kernels. Null addresses: absent parameters.
+/// Functor that converts a model's parameters to those of kernels; null means an absent parameter.
 template <class T, int Dim>
 struct Prepare {
   const T *vp, *density, *epsilon, *delta, *theta, *phi;
   T *scale, *q_scale, *a, *b, *nx, *ny, *nz;
   std::uint32_t* axis;
-  bool packed;  ///< the axis is rounded to what a word holds
+  bool packed;  ///< true if the axis is rounded to the precision of a word
   Layout<Dim> layout;
-  Box<Dim> box;  ///< the nodes that the model's fields hold
+  Box<Dim> box;  ///< nodes of the model's fields
   Medium medium;
   bool fletcher;
   double dt;
@@ -129,7 +133,7 @@ struct Prepare {
       const double t = delta != nullptr ? static_cast<double>(delta[n]) : 0.0;
       a[i] = static_cast<T>(1.0 + 2.0 * e);
       T r = static_cast<T>(fletcher ? 1.0 + 2.0 * t : sqrt(1.0 + 2.0 * (t < e ? t : e)));
-      // rounded down, so that r^2 <= a where delta is epsilon, and nothing grows
+      // rounded down, so that r^2 <= a where delta is epsilon, which keeps the equations stable
       if (!fletcher && r * r > a[i]) r -= r * epsilon_of<T>();
       b[i] = r;
     }
@@ -159,13 +163,15 @@ struct Prepare {
   }
 };
 
-/// Continues a parameter into the halo: as an even function behind free surfaces, so that the
-/// operator is self-adjoint there, and by the value of the nearest node elsewhere.
+/// Functor that extends a parameter into the halo.
+///
+/// Beyond free surfaces the extension is even, so that the operator is self-adjoint there.
+/// Elsewhere it takes the value of the nearest node.
 template <class T, int Dim>
 struct FillHalo {
   T* storage;
   Layout<Dim> layout;
-  Box<Dim> box;  ///< the nodes loaded, with the halo beside them
+  Box<Dim> box;  ///< loaded nodes and the adjacent halo
   bool free_lower[Dim], free_upper[Dim];
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const Index<Dim> node = box.node(n);
@@ -181,7 +187,7 @@ struct FillHalo {
   }
 };
 
-/// Throws InputError unless all planes are in the window.
+/// Throws InputError unless all planes lie in the window.
 inline void check_planes(const Planes& planes, const Planes& window, const char* what) {
   if (!planes.empty() && intersection(planes, window) == planes) return;
   throw InputError(concat("planes ", planes.begin, " to ", planes.end - 1, " are not in ", what,
@@ -273,7 +279,7 @@ void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
   prepare.dt = scheme.dt();
   launch("moho::wave::prepare", exec, prepare.box.size(), prepare);
 
-  // parameters that are read at neighbours are continued into the halo
+  // parameters that kernels read at neighbours are extended into the halo
   detail::FillHalo<T, Dim> fill_halo{};
   fill_halo.layout = m_layout;
   fill_halo.box = prepare.box;
@@ -282,8 +288,8 @@ void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
     fill_halo.box.lower[d] -= halo;
     fill_halo.box.upper[d] += halo;
   }
-  // the images behind a free surface are those of up to `halo` planes, and complete when all of
-  // these are loaded
+  // images beyond a free surface mirror up to `halo` planes, and are complete when all of these are
+  // loaded
   if (m_layout.window.begin == 0 && planes.begin <= halo) fill_halo.box.lower[0] = -halo;
   if (m_layout.window.end == last + 1 && planes.end > last - halo) {
     fill_halo.box.upper[0] = last + 1 + halo;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Models: their fields, and the check of these.
+/// \brief Models: their fields, and checks of the fields.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
@@ -16,10 +16,10 @@
 
 namespace moho::wave {
 
-/// \brief A model on a grid. Fields that are not allocated are absent.
+/// \brief Model on a grid; unallocated fields are absent.
 ///
-/// The medium follows from the fields that are allocated. vp alone: isotropic; density: variable
-/// density; epsilon or delta (the other is zero if absent): VTI; theta or phi: TTI.
+/// The medium follows from the allocated fields. vp alone: isotropic; density: variable density;
+/// epsilon or delta (an absent one is zero): VTI; theta or phi: TTI.
 template <class T, int Dim, class Memory>
 struct Model {
   Field<T, Dim, Memory> vp;       ///< P velocity along the symmetry axis, m/s
@@ -29,9 +29,9 @@ struct Model {
   Field<T, Dim, Memory> theta;    ///< angle of the symmetry axis from the vertical, radians
   Field<T, Dim, Memory> phi;      ///< azimuth of the symmetry axis from x to y, radians; 3D only
 
-  /// The medium that follows from the fields.
+  /// Returns the medium, which follows from the fields.
   Medium medium() const { return medium_of(given()); }
-  /// The parameters whose fields are allocated.
+  /// Returns the parameters whose fields are allocated.
   ParameterSet given() const {
     ParameterSet result;
     for (const ParameterInfo& row : parameters) {
@@ -39,7 +39,7 @@ struct Model {
     }
     return result;
   }
-  /// The field of a parameter.
+  /// Returns the field of a parameter.
   Field<T, Dim, Memory>& field(Parameter parameter) {
     Field<T, Dim, Memory>* const fields[] = {&vp, &density, &epsilon, &delta, &theta, &phi};
     return *fields[static_cast<int>(parameter)];
@@ -50,7 +50,7 @@ struct Model {
   }
 };
 
-/// Calls f(parameter, field) for each field of a model that is allocated.
+/// Calls f(parameter, field) for each allocated field of a model.
 template <class ModelType, class F>
 void for_each_field(ModelType&& model, const F& f) {
   for (const ParameterInfo& row : parameters) {
@@ -59,21 +59,20 @@ void for_each_field(ModelType&& model, const F& f) {
   }
 }
 
-/// The least and greatest value of a field, and the first node (in memory's order) whose value lies
-/// outside of the allowed range or NaN.
+/// Range of a field, and its first node (in memory order) with a NaN or a value out of range.
 struct FieldRange {
-  double least = 0.0;     ///< of the values within the range
-  double greatest = 0.0;  ///< of the values within the range
-  std::int64_t bad = -1;  ///< flat index on the grid; -1 if there is none
+  double least = 0.0;     ///< smallest value within the range
+  double greatest = 0.0;  ///< largest value within the range
+  std::int64_t bad = -1;  ///< flat index of the bad node on the grid; -1 if all are good
 };
 
 namespace detail {
-/// The value of the reduction to a FieldRange.
+/// Value of the reduction to a FieldRange.
 struct RangeSum {
   double least, greatest;
   std::int64_t bad;
 };
-/// Reduction that finds the range and the first bad node.
+/// Reduction to the range and the first bad node.
 template <class T>
 struct RangeOf {
   using value_type = RangeSum;
@@ -103,7 +102,7 @@ struct RangeOf {
 };
 }  // namespace detail
 
-/// The range of a field and its first value that is not within [lowest, highest].
+/// Returns the range of a field and its first value outside [lowest, highest].
 template <class T, int Dim, class Memory>
 FieldRange range_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
                     const Field<T, Dim, Memory>& field, double lowest, double highest) {
@@ -113,7 +112,7 @@ FieldRange range_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
 }
 
 namespace detail {
-/// Throws InputError where a field of the model has a value outside of its range.
+/// Throws InputError if a field of the model has a value out of range.
 template <class T, int Dim, class Memory>
 FieldRange check_parameter(const Instance<Memory>& exec, const Grid<Dim>& grid,
                            const Field<T, Dim, Memory>& field, const char* name, double lowest,
@@ -130,19 +129,20 @@ FieldRange check_parameter(const Instance<Memory>& exec, const Grid<Dim>& grid,
 }
 }  // namespace detail
 
-/// What check_model() found.
+/// Result of check_model().
 struct ModelRange {
-  FieldRange vp;       ///< of the P velocity
-  FieldRange density;  ///< of the density
-  FieldRange epsilon;  ///< of epsilon
-  FieldRange delta;    ///< of delta
+  FieldRange vp;       ///< range of the P velocity
+  FieldRange density;  ///< range of the density
+  FieldRange epsilon;  ///< range of epsilon
+  FieldRange delta;    ///< range of delta
 };
 
-/// \brief Throws InputError unless every parameter has the grid's shape and values in its range.
+/// \brief Throws InputError unless every parameter has the grid's shape and allowed values.
 ///
-/// Velocity and density have to be positive and finite; epsilon and delta above -0.5 and at most 2,
-/// since 1 + 2 epsilon and 1 + 2 delta are squares of velocities; angles from -2 pi to 2 pi. The
-/// message names the parameter, the first wrong node, its value, and what is allowed.
+/// Velocity and density have to be positive and finite. Values of epsilon and delta lie above -0.5
+/// and are at most 2; 1 + 2 epsilon and 1 + 2 delta are squares of velocities. Angles lie between
+/// -2 pi and 2 pi. The message names the parameter, the first bad node, its value and the allowed
+/// range.
 template <class T, int Dim, class Memory>
 ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
                        const Model<T, Dim, Memory>& model);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A shot from its first step to its gather: the loop that steps, injects and records.
+/// \brief Modelling of one shot: time steps, injection of sources and recording of receivers.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/exchange.hpp>
@@ -24,16 +24,16 @@ namespace moho::wave {
 /// Options of model_shot().
 template <class T, int Dim, class Memory>
 struct ShotOptions {
-  std::int64_t steps = 0;  ///< time steps, 1 or more; the gather ends at steps * dt
-  double interval = 0.0;   ///< seconds between samples of the gather, dt or more; 0: dt
-  Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: all of them
-  std::int64_t check_every = 200;   ///< look for NaN and overflow every so many steps; 0: never
-  std::int64_t snapshot_every = 0;  ///< call `snapshot` every so many steps; 0: never
-  /// Called on the host with the wavefield at time step * dt and the nodes stepped so far.
+  std::int64_t steps = 0;  ///< time steps, at least 1; the gather ends at steps * dt
+  double interval = 0.0;   ///< sampling interval of the gather in s, at least dt; 0: dt
+  Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: the complete grid
+  std::int64_t check_every = 200;   ///< steps between checks for NaN and overflow; 0: no checks
+  std::int64_t snapshot_every = 0;  ///< steps between calls of `snapshot`; 0: no calls
+  /// Called on the host with the wavefield at time step * dt and the nodes advanced so far.
   std::function<void(const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                      std::int64_t step)>
       snapshot = {};
-  /// Called on the host about twice a second. It costs a fence each time.
+  /// Called on the host about twice a second. Each call costs a fence.
   std::function<void(const ShotProgress&)> progress = {};
 };
 
@@ -41,28 +41,27 @@ struct ShotOptions {
 template <class T>
 using Traces = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-/// What model_shot() returns.
+/// Result of model_shot().
 template <class T, int Dim, class Memory>
 struct ShotResult {
-  PointSeries<T, Memory> gather;  ///< in the space, samples x receivers
-  Traces<T> traces;               ///< the same on the host, receivers x samples
-  double interval = 0.0;          ///< seconds between samples; sample n is at n * interval
+  PointSeries<T, Memory> gather;  ///< samples x receivers, in the space
+  Traces<T> traces;               ///< receivers x samples, on the host
+  double interval = 0.0;          ///< sampling interval, s; sample n is at n * interval
   std::int64_t steps = 0;         ///< steps done
-  double seconds = 0.0;           ///< that the steps took, with injection and recording
-  double points = 0.0;            ///< nodes stepped, all steps together
-  double whole_points = 0.0;  ///< nodes of the grid times steps: more than `points` with a domain
-  BoxHistory<Dim> boxes;      ///< the nodes that each step advanced
+  double seconds = 0.0;           ///< wall time of the steps, with injection and recording
+  double points = 0.0;            ///< nodes advanced, summed over all steps
+  double whole_points = 0.0;      ///< nodes of the grid times steps; exceeds `points` with a domain
+  BoxHistory<Dim> boxes;          ///< nodes of each step
 
-  /// Nodes stepped per second.
+  /// Returns the nodes advanced per second.
   double points_per_second() const { return seconds > 0.0 ? points / seconds : 0.0; }
 };
 
-/// \brief Options of a PointSet that goes with a scheme: points in the interior, images behind the
-/// free surfaces.
-/// \param scheme the scheme
-/// \param name what messages call a point: "source", "receiver"
-/// \param injects false for receivers, which only record
-/// \param radius nodes on either side of a point that share in it
+/// \brief Returns options of a PointSet for a scheme: points in the interior, free-surface images.
+/// \param scheme scheme of the wavefield
+/// \param name name of a point in messages: "source", "receiver"
+/// \param injects false for receivers that only record
+/// \param radius nodes on either side of a point that take part in its interpolation
 template <class T, int Dim, class Memory>
 PointOptions<Dim> point_options(const Scheme<T, Dim, Memory>& scheme, const std::string& name,
                                 bool injects, int radius = 4) {
@@ -78,7 +77,7 @@ PointOptions<Dim> point_options(const Scheme<T, Dim, Memory>& scheme, const std:
   }
   return options;
 }
-/// The same for a propagator.
+/// Returns options of a PointSet for a propagator.
 template <class T, int Dim, class Memory>
 PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
                                 const std::string& name, bool injects, int radius = 4) {
@@ -87,11 +86,12 @@ PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
 
 namespace detail {
 
-/// Steps on either side of a sample that interpolation in time takes.
+/// Steps on either side of a sample that take part in its interpolation in time.
 inline constexpr std::int64_t resampling_radius = 32;
 
-/// Receivers x samples at n * interval from steps x receivers at n * dt. Compiled in one place, so
-/// that all programs get the same bits.
+/// Resamples traces: receivers x samples at n * interval from steps x receivers at n * dt.
+///
+/// One compiled instance serves all programs, so that all obtain the same bits.
 template <class T>
 void resample_traces(const Traces<T>& by_step, double dt, double interval, const Traces<T>& traces);
 extern template void resample_traces<float>(const Traces<float>&, double, double,
@@ -99,7 +99,7 @@ extern template void resample_traces<float>(const Traces<float>&, double, double
 extern template void resample_traces<double>(const Traces<double>&, double, double,
                                              const Traces<double>&);
 
-/// columns x rows from rows x columns, on the host.
+/// Transposes on the host: columns x rows from rows x columns.
 template <class T>
 void transpose(const Traces<T>& from, const Traces<T>& to) {
   constexpr std::size_t block = 32;
@@ -115,22 +115,22 @@ void transpose(const Traces<T>& from, const Traces<T>& to) {
 
 }  // namespace detail
 
-/// What a shot records, and when.
+/// Times at which a shot records.
 struct ShotSampling {
-  double interval = 0.0;     ///< seconds between samples
-  std::int64_t samples = 0;  ///< of a trace
-  std::int64_t steps = 0;    ///< to be done: more than asked for where samples lie between steps
+  double interval = 0.0;     ///< sampling interval, s
+  std::int64_t samples = 0;  ///< samples of a trace
+  std::int64_t steps = 0;    ///< steps to run; more than requested if samples lie between steps
   std::int64_t every = 1;    ///< steps between rows
-  std::int64_t rows = 0;     ///< times that are recorded, the first at time 0
-  bool resampled = false;    ///< samples lie between steps
+  std::int64_t rows = 0;     ///< recorded times; the first is time 0
+  bool resampled = false;    ///< true if samples lie between steps
 
-  /// The row of the time step * dt; -1 where none is recorded.
+  /// Returns the row of time step * dt; -1 if it is not recorded.
   std::int64_t row_of(std::int64_t step) const {
     return step % every == 0 && step / every < rows ? step / every : -1;
   }
 };
 
-/// How to record `steps` steps at an interval; 0: dt.
+/// Returns the sampling of `steps` steps at an interval in s; 0: dt.
 inline ShotSampling shot_sampling(double dt, std::int64_t steps, double interval) {
   ShotSampling result;
   result.interval = interval > 0.0 ? interval : dt;
@@ -146,7 +146,7 @@ inline ShotSampling shot_sampling(double dt, std::int64_t steps, double interval
   return result;
 }
 
-/// Receivers x samples from rows x receivers, on the host.
+/// Returns traces, receivers x samples, from rows x receivers, on the host.
 template <class T>
 Traces<T> traces_of_rows(const Traces<T>& rows, const ShotSampling& sampling, double dt) {
   const Traces<T> traces(Kokkos::view_alloc("moho::wave::traces", Kokkos::WithoutInitializing),
@@ -159,7 +159,7 @@ Traces<T> traces_of_rows(const Traces<T>& rows, const ShotSampling& sampling, do
   return traces;
 }
 
-/// Amplitudes of sources that share a wavelet, for as many steps as there are samples of it.
+/// Returns the amplitudes of sources with a common wavelet; its length sets the number of steps.
 template <class T, class Memory>
 PointSeries<T, Memory> wavelet_series(const Instance<Memory>& exec,
                                       const std::vector<double>& wavelet, std::int64_t steps,
@@ -208,8 +208,7 @@ void check_shot(const Propagator<T, Dim, Memory>& propagator,
   }
 }
 
-/// Throws InputError for an interval between samples that is too long for a wavelet, and for
-/// wavelets that are none.
+/// Throws InputError for an invalid wavelet, or an interval that is too long for the wavelet.
 inline void check_interval(double dt, double interval, const std::vector<double>& wavelet) {
   const double highest = highest_frequency(wavelet, dt);
   if (interval > dt && highest > 0.5 / interval) {
@@ -218,7 +217,7 @@ inline void check_interval(double dt, double interval, const std::vector<double>
   }
 }
 
-/// The gather and the traces of a shot, from the rows that were recorded. It waits for them.
+/// Fills the gather and the traces of a shot from its recorded rows; waits for completion.
 template <class T, int Dim, class Memory>
 void take_traces(const Instance<Memory>& exec, const ShotSampling& sampling, double dt,
                  const PointSeries<T, Memory>& by_row, ShotResult<T, Dim, Memory>& result) {
@@ -244,23 +243,23 @@ void take_traces(const Instance<Memory>& exec, const ShotSampling& sampling, dou
 
 }  // namespace detail
 
-/// \brief Models a shot whose sources have an amplitude of their own at every step.
+/// \brief Models a shot whose sources have separate amplitudes at every step.
 ///
-/// The wavefield is at rest at time 0. Step n leads from n dt to (n + 1) dt: the box of the domain
-/// is stepped, v^2 dt^2 / V times the amplitudes of row n is added at the sources, and the result
-/// becomes the present. V is the volume of a cell, so that the source is the delta function of the
-/// wave equation; where the density varies, v^2 rho stands for v^2; in VTI and TTI media p and q
-/// both get the source. Row n is S(n dt). Sample n of the gather is p at n times the interval, the
-/// first is zero; with constant velocity in three dimensions p is S(t - r / v) / (4 pi r).
+/// The wavefield is at rest at time 0. Step n leads from n dt to (n + 1) dt. It advances the box of
+/// the domain and adds v^2 dt^2 / V times the amplitudes of row n at the sources. The result
+/// becomes the current time level. V is the volume of a cell, so that the source is the delta
+/// function of the wave equation. With variable density v^2 rho replaces v^2; in VTI and TTI media
+/// both p and q receive the source.
 ///
-/// Samples between steps are interpolated from 32 steps on both sides, for which 32 more steps are
-/// done.
-/// \param exec where everything runs
+/// Row n is S(n dt). Sample n of the gather is p at n times the interval; the first sample is zero.
+/// With constant velocity in three dimensions p is S(t - r / v) / (4 pi r). Samples between steps
+/// are interpolated from 32 steps on both sides, which requires 32 additional steps.
+/// \param exec execution instance
 /// \param propagator of the medium
 /// \param wavefield made by the propagator; it is cleared first and holds the last step afterwards
-/// \param sources where amplitudes are added
+/// \param sources points of injection
 /// \param amplitudes steps x sources; zero beyond its rows
-/// \param receivers where p is recorded
+/// \param receivers points at which p is recorded
 /// \param options number of steps, interval, domain, callbacks
 /// \throws InputError for options out of range, NotFinite when the wavefield is no longer finite
 template <class T, int Dim, class Memory>
@@ -286,7 +285,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   run.check_every = options.check_every;
   run.progress = options.progress;
   const auto row_of = [&](std::int64_t n) { return sampling.row_of(n); };
-  // the present is read with the sources of the step that leads away from it, or after the last
+  // the current level is recorded with the sources of the step that begins here, or after the last
   run.present = [&](std::int64_t n) {
     if (n == steps && row_of(n) >= 0) receivers.record(exec, wavefield.now[0], by_row, row_of(n));
   };
@@ -314,10 +313,10 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   return result;
 }
 
-/// \brief Models a shot whose sources share a wavelet: samples S(0), S(dt), ..., zero afterwards.
+/// \brief Models a shot whose sources share a wavelet: samples S(0), S(dt), ..., then zero.
 ///
 /// \throws InputError as above, and for no samples, samples that are not finite, or an interval
-/// that is too long for the frequencies of the wavelet
+///   that is too long for the frequencies of the wavelet
 template <class T, int Dim, class Memory>
 ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                                       const Propagator<T, Dim, Memory>& propagator,
@@ -332,7 +331,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                                     PointSeries<const T, Memory>(amplitudes), receivers, options);
 }
 
-/// \brief Models a shot in a wavefield of its own. \throws InputError, Error as above
+/// \brief Models a shot in a separate wavefield. \throws InputError, Error as above
 template <class T, int Dim, class Memory>
 ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                                       const Propagator<T, Dim, Memory>& propagator,

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief From a model, faces and a wavelet to gathers: what has to be checked, chosen and prepared
-/// before the first step of a shot.
+/// \brief Modelling of shots over a model: checks, choices and preparation before the first step.
 
 #include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
@@ -23,9 +22,10 @@
 
 namespace moho::wave {
 
-/// \brief What make_modelling() chooses and checks, without extending or allocating anything.
-/// \param options as for make_modelling(); memory of the largest std::size_t: it is not checked
-/// \param releases the model will be given up once it has been extended: for the estimate of memory
+/// \brief Returns the plan of make_modelling() without extending or allocating anything.
+/// \param options as for make_modelling(); memory equal to the largest std::size_t disables its
+///   check
+/// \param releases true if the model is released after its extension, for the estimate of memory
 /// \throws InputError, MemoryError as make_modelling()
 template <class T, int Dim, class Memory>
 ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
@@ -47,48 +47,52 @@ class Modelling {
             bool release, const Boundaries<Dim>& faces, const WaveletAt& wavelet,
             const ModellingOptions<Dim>& options);
 
-  /// What was chosen.
+  /// Returns the plan.
   const ModellingPlan<Dim>& plan() const { return m_plan; }
-  /// The model's grid, without layers.
+  /// Returns the model's grid, without layers.
   const Grid<Dim>& model_grid() const { return m_model_grid; }
-  /// Steps the model with its layers.
+  /// Returns the propagator of the extended model.
   const Propagator<T, Dim, Memory>& propagator() const { return *m_propagator; }
-  /// The model with its layers, if it was to be kept.
+  /// Returns the extended model, if options requested to keep it.
   const Model<T, Dim, Memory>& extended_model() const { return m_extended; }
-  /// The wavefield of the latest shot, as its last step left it.
+  /// Returns the wavefield of the latest shot, after its last step.
   Wavefield<T, Dim, Memory>& wavefield() { return m_wavefield; }
 
-  /// \brief Takes another model of the same grid and medium: for the same time step, faces and
-  /// points. It waits for it.
-  /// \param exec where everything runs
+  /// \brief Loads another model of the same grid and medium; waits for completion.
+  ///
+  /// Time step, faces and points stay the same.
+  /// \param exec execution instance
   /// \param model without layers; its fields are not changed
-  /// \param around delta goes over into epsilon around these, where plan().source_taper says so
+  /// \param around points around which delta is tapered to epsilon within plan().source_taper
   /// \throws InputError as Propagator::update()
   void update(const InstanceOf<Memory>& exec, const Model<T, Dim, Memory>& model,
               const Points<Dim>& around = {});
 
-  /// \brief The sources of a shot. \throws InputError naming the source that cannot be
+  /// \brief Returns the sources of a shot. \throws InputError naming an invalid source
   PointSet<T, Dim, Memory> sources(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
                                    const std::string& prefix = "") const;
-  /// \brief The receivers of a shot. \throws InputError naming the receiver that cannot be
+  /// \brief Returns the receivers of a shot. \throws InputError naming an invalid receiver
   PointSet<T, Dim, Memory> receivers(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
                                      const std::string& prefix = "") const;
-  /// \brief The receivers of a shot, for propagations that also add amplitudes at them, such as
-  /// adjoint ones. \throws InputError naming the receiver that cannot be
+  /// \brief Returns the receivers of a shot for recording and injection.
+  ///
+  /// Adjoint propagations inject amplitudes at receivers. \throws InputError naming an invalid
+  /// receiver
   PointSet<T, Dim, Memory> injecting_receivers(const InstanceOf<Memory>& exec,
                                                const Shot<Dim>& shot,
                                                const std::string& prefix = "") const;
-  /// \brief Throws InputError unless all sources and receivers are where they may be. The text
-  /// begins with "sources: " or "receivers: ".
+  /// \brief Throws InputError unless all sources and receivers have allowed positions.
+  ///
+  /// The text begins with "sources: " or "receivers: ".
   void check(const InstanceOf<Memory>& exec, const std::vector<Shot<Dim>>& shots) const;
 
-  /// Options of model_shot() that go with the plan: steps and interval.
+  /// Returns options of model_shot() with the plan's steps and interval.
   ShotOptions<T, Dim, Memory> shot_options() const;
   /// \brief Models a shot. \throws InputError, Error as model_shot()
   ShotResult<T, Dim, Memory> shot(const InstanceOf<Memory>& exec, const Shot<Dim>& shot) {
     return this->shot(exec, shot, shot_options());
   }
-  /// The same with options of its own, made from shot_options().
+  /// Models a shot with given options, derived from shot_options().
   ShotResult<T, Dim, Memory> shot(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
                                   const ShotOptions<T, Dim, Memory>& options);
 
@@ -100,21 +104,21 @@ class Modelling {
   Wavefield<T, Dim, Memory> m_wavefield;
 };
 
-/// \brief Checks a model, chooses the time step, extends the model by the layers of its faces and
-/// allocates a wavefield: all that shots over it share.
+/// \brief Prepares the modelling of shots over a model.
 ///
-/// Faces and wavelet have no defaults: what a face does to waves is part of the result
-/// (absorbing_faces() for the usual choice).
-/// \param exec where everything runs; it is waited for
+/// Checks the model, chooses the time step, extends the model by the layers of its faces and
+/// allocates a wavefield. Faces and wavelet have no defaults, since both determine the result;
+/// absorbing_faces() returns the usual faces.
+/// \param exec execution instance; the function waits for completion
 /// \param grid of the model
-/// \param model its fields are not changed. One that is moved here is reset as soon as it has been
-/// extended, which frees its fields unless others refer to them
-/// \param faces what the faces do; their layers are added outside of the grid
+/// \param model its fields are not changed. A moved model is reset after its extension, which frees
+///   fields without other references
+/// \param faces faces of the grid; their layers are added outside the grid
 /// \param wavelet of the sources
 /// \param options times, order, equations
-/// \throws InputError whose text begins with what is wrong: a parameter of the model ("vp: "),
-/// "boundary: ", "dt: ", "interval ", "time ", "wavelet: "; MemoryError where the space does not
-/// hold it
+/// \throws InputError whose text begins with its subject: a parameter of the model ("vp: "),
+///   "boundary: ", "dt: ", "interval ", "time ", "wavelet: "; MemoryError if the memory of the
+///   space does not suffice
 template <class T, int Dim, class Memory>
 Modelling<T, Dim, Memory> make_modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                          Model<T, Dim, Memory>&& model,
@@ -134,7 +138,7 @@ Modelling<T, Dim, Memory> make_modelling(const InstanceOf<Memory>& exec, const G
 
 namespace detail {
 
-/// Calls a function; the text of an InputError gets "<what>: " in front.
+/// Calls a function and prefixes the text of an InputError with "<what>: ".
 template <class Function>
 auto blame(const char* what, const Function& function) {
   try {
@@ -144,7 +148,7 @@ auto blame(const char* what, const Function& function) {
   }
 }
 
-/// Finds the largest epsilon - delta and the largest velocity around a source.
+/// Reduction to the largest epsilon - delta and the largest velocity around a source.
 template <class T, int Dim>
 struct AroundSource {
   struct Sum {
@@ -156,7 +160,7 @@ struct AroundSource {
   Box<Dim> box;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, Sum& sum) const {
     const std::int64_t i = grid.flat(box.node(n));
-    // a delta above epsilon is lowered to it
+    // delta above epsilon is clamped to epsilon
     const double difference = (epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0) -
                               (delta != nullptr ? static_cast<double>(delta[i]) : 0.0);
     if (difference > sum.anelliptic) sum.anelliptic = difference;
@@ -169,7 +173,7 @@ struct AroundSource {
   }
 };
 
-/// How far delta goes over into epsilon around sources: 0 where they are in elliptical media.
+/// Returns the radius in m of the taper of delta to epsilon around sources; 0 in elliptical media.
 template <class T, int Dim, class Memory>
 double taper_radius(const Instance<Memory>& exec, const Grid<Dim>& grid,
                     const Model<T, Dim, Memory>& model, const ModellingOptions<Dim>& options,
@@ -177,7 +181,9 @@ double taper_radius(const Instance<Memory>& exec, const Grid<Dim>& grid,
   if (options.equations != Equations::self_adjoint) return 0.0;
   if (options.source_taper && *options.source_taper == 0.0) return 0.0;
   if (model.epsilon.data() == nullptr && model.delta.data() == nullptr) return 0.0;
-  const int around = PointOptions<Dim>().radius;  // nodes that share in a source
+  const int around =
+      PointOptions<Dim>()
+          .radius;  // nodes on either side of a source that take part in its interpolation
   AroundSource<T, Dim> functor{model.vp.data(), model.epsilon.data(), model.delta.data(), grid, {}};
   double anelliptic = 0.0, fastest = 0.0;
   for (const Point<Dim>& source : options.sources) {
@@ -283,8 +289,8 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   plan.source_taper =
       detail::taper_radius<T, Dim, Memory>(exec, grid, model, options, plan.frequency);
 
-  // random layers stay as fast as the grid can carry; in some directions waves are slower than
-  // the velocity along the axis
+  // random layers stay as fast as the grid can sample; in some directions waves are slower than
+  // along the axis
   plan.random.seed = options.seed;
   const double slowing = std::min({range.epsilon.least, range.delta.least, 0.0});
   plan.random.floor = 1.001 * plan.nodes_per_wave_wanted * plan.frequency * spacing /
@@ -310,7 +316,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
                       detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
   const bool unchecked = options.memory == std::numeric_limits<std::size_t>::max();
   const std::size_t allowed = unchecked ? options.memory : memory_budget(exec, options.memory);
-  // the model is there already
+  // the model is already allocated
   const auto more = [&] {
     return plan.memory.most -
            std::min(plan.memory.most, options.memory > 0 ? 0 : plan.memory.model);

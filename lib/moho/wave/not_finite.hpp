@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A wavefield that overflowed, and when and where it did.
+/// \brief Error for a wavefield that overflowed, with its time and position.
 
 #include <moho/core/error.hpp>
 #include <moho/core/grid.hpp>
@@ -14,25 +14,25 @@
 
 namespace moho::wave {
 
-/// A wavefield holds a NaN, an infinity, or a number beyond 3e38.
+/// Error: a wavefield contains a NaN, an infinity, or a value beyond 3e38.
 class NotFinite : public Error {
  public:
   /// \param what the message
-  /// \param step after which it was seen, counted from the beginning of its leg
+  /// \param step step after which it was detected, counted from the beginning of its propagation
   /// \param field 0: p; 1: q
-  /// \param place of the node, m: as many numbers as the grid has axes
+  /// \param place position of the node, m; one coordinate for each axis of the grid
   NotFinite(const std::string& what, std::int64_t step, int field, std::vector<double> place)
       : Error(what), m_step(step), m_field(field), m_place(std::move(place)) {}
 
-  /// The step after which it was seen. It is the first where every step was looked at.
+  /// Returns the step after which it was detected; exact if every step was checked.
   std::int64_t step() const { return m_step; }
-  /// "p" or "q".
+  /// Returns "p" or "q".
   const char* field() const { return m_field == 0 ? "p" : "q"; }
-  /// Where the node is, m.
+  /// Returns the position of the node, m.
   const std::vector<double>& place() const { return m_place; }
-  /// What was run, such as "shot 3, backward leg"; empty where nothing is said of it.
+  /// Returns the context, such as "shot 3, backward propagation"; empty if unknown.
   const std::string& leg() const { return m_leg; }
-  /// The same of a leg, or of what the leg belongs to.
+  /// Returns a copy with the name of a propagation in front of the context.
   NotFinite of_leg(const std::string& leg) const {
     NotFinite result(concat(leg, ", ", what()), m_step, m_field, m_place);
     result.m_leg = m_leg.empty() ? leg : concat(leg, ", ", m_leg);
@@ -46,10 +46,10 @@ class NotFinite : public Error {
   std::string m_leg;
 };
 
-/// \brief What is thrown of a node.
+/// \brief Returns the error for a node.
 /// \param grid with layers
-/// \param flat the node, counted on the grid
-/// \param step after which it was seen
+/// \param flat flat index of the node on the grid
+/// \param step step after which it was detected
 /// \param field 0: p; 1: q
 template <int Dim>
 NotFinite not_finite(const Grid<Dim>& grid, std::int64_t flat, std::int64_t step, int field) {
@@ -65,7 +65,7 @@ NotFinite not_finite(const Grid<Dim>& grid, std::int64_t flat, std::int64_t step
       step, field, std::move(place));
 }
 
-/// Runs a leg. What it throws of wavefields that are not finite says which leg it was.
+/// Runs a propagation and adds its name to the context of a NotFinite error.
 template <class Leg>
 auto in_leg(const std::string& name, const Leg& leg) {
   try {

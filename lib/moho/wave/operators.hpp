@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The differences in space of a step by themselves, for gradients.
+/// \brief Spatial operator of a time step by itself, for gradients.
 
 #include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
@@ -12,19 +12,19 @@
 
 namespace moho::wave {
 
-/// \brief The symmetric operator D of a step u' = w (2 u + B (D u + f)) - w^2 u_before, applied to
-/// the present of a wavefield (docs/theory/waves.md).
+/// \brief Applies the symmetric spatial operator D to the current level of a wavefield.
 ///
+/// D is the operator of a step u' = w (2 u + B (D u + f)) - w^2 u_before (docs/theory/waves.md).
 /// Isotropic: the Laplacian of p. Variable density: div(1/rho grad p). Self-adjoint VTI and TTI: H2
-/// p and H1 q. What perfectly matched layers add is not in it.
-/// \param exec where the work is submitted
+/// p and H1 q. Terms of perfectly matched layers are excluded.
+/// \param exec execution instance
 /// \param scheme,medium of the equations
-/// \param wavefield whose present is taken; its halo behind free surfaces and its slopes are
-/// written
-/// \param box nodes at which D is wanted; the nodes within the reach of a step around it are read
-/// \param of_p,of_q where it goes, in the layout of the wavefield; of_q is not looked at where
-/// there is no q. Either may be unallocated: it is not wanted \throws InputError for Fletcher's
-/// equations, arrays of another layout, a box beyond the window
+/// \param wavefield wavefield whose current level is read; its halo beyond free surfaces and its
+///   axis derivatives are written
+/// \param box nodes at which D is computed; the nodes within the reach of a step around it are read
+/// \param of_p,of_q results, in the layout of the wavefield; an unallocated one is not computed.
+///   of_q is ignored in media without q
+/// \throws InputError for Fletcher's equations, arrays of another layout, a box beyond the window
 template <class T, int Dim, class Memory>
 void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                     const MediumWindow<T, Dim, Memory>& medium,
@@ -33,11 +33,11 @@ void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>
 
 namespace kernel {
 
-/// D at the nodes of rows.
+/// Functor that computes D at the nodes of rows.
 template <Stencil stencil, class T, int Dim, int radius>
 struct OperatorRows {
   StepArguments<T> s;
-  T *of_p, *of_q;  ///< node (0, 0, 0); null: not wanted
+  T *of_p, *of_q;  ///< node (0, 0, 0); null: not computed
 
   KOKKOS_FORCEINLINE_FUNCTION T second(const T* f, std::int64_t stride, int axis) const {
     T sum = s.second[axis][0] * f[0];
@@ -45,7 +45,7 @@ struct OperatorRows {
     for (int k = 1; k <= radius; ++k) sum += s.second[axis][k] * (f[k * stride] + f[-k * stride]);
     return sum;
   }
-  /// The part of div(b grad f) along an axis.
+  /// Returns the part of div(b grad f) along an axis.
   KOKKOS_FORCEINLINE_FUNCTION T flux(const T* f, const T* b, std::int64_t stride, int axis) const {
     T sum = 0;
     MOHO_UNROLL
@@ -55,7 +55,7 @@ struct OperatorRows {
     }
     return sum / 2;
   }
-  /// div(n g) of slopes g.
+  /// Returns div(n g) of axis derivatives g.
   KOKKOS_FORCEINLINE_FUNCTION T divergence(const T* g, std::int64_t i) const {
     T sum = 0;
     MOHO_UNROLL
@@ -67,7 +67,7 @@ struct OperatorRows {
     }
     return sum;
   }
-  /// The part of D that goes to p.
+  /// Returns the part of D that enters the equation of p.
   KOKKOS_FORCEINLINE_FUNCTION T change_p(std::int64_t i) const {
     const T* const p = s.now[0] + i;
     T sum = 0;
@@ -82,7 +82,7 @@ struct OperatorRows {
     }
     return sum;
   }
-  /// The part of D that goes to q, where there is one.
+  /// Returns the part of D that enters the equation of q, in media with q.
   KOKKOS_FORCEINLINE_FUNCTION T change_q(std::int64_t i) const {
     if constexpr (stencil == Stencil::vti) return second(s.now[1] + i, 1, 2);
     if constexpr (stencil == Stencil::tti) return divergence(s.slope[1] + i, i);
@@ -96,7 +96,7 @@ struct OperatorRows {
       if (of_q != nullptr) of_q[i] = change_q(i);
     }
   }
-  /// The row of z at position n of the box, for hosts.
+  /// Computes the row of z at position n of the box, on hosts.
   void operator()(const std::int64_t n) const {
     const std::int64_t ny = s.upper[1] - s.lower[1];
     const std::int64_t begin = s.flat(s.lower[0] + n / ny, s.lower[1] + n % ny, s.lower[2]);
@@ -105,7 +105,7 @@ struct OperatorRows {
     for (std::int64_t i = begin; i < end; ++i) at(i);
   }
 };
-/// The same, a node at a time, for devices.
+/// Functor that computes D node by node, on devices.
 template <class Rows, int Dim>
 struct OperatorNodes {
   Rows rows;
@@ -131,8 +131,10 @@ void launch_operator(const Instance<Memory>& exec, const StepArguments<T>& s, T*
   }
 }
 
-/// \brief What D needs before its nodes can be computed: slopes, and halos behind free surfaces.
-/// Sets the arguments of a step on the box; false where it has no nodes. \throws InputError
+/// \brief Prepares D: computes axis derivatives and halos, and sets the arguments of a step.
+///
+/// The halos are those beyond free surfaces. Returns false if the box has no nodes. \throws
+/// InputError
 template <class T, int Dim, class Memory>
 bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                    const MediumWindow<T, Dim, Memory>& medium,
@@ -150,7 +152,7 @@ bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
   return true;
 }
 
-/// By order.
+/// Launches the operator of an order.
 template <Stencil stencil, class T, int Dim, class Memory>
 void launch_operator_of(const Instance<Memory>& exec, int order, const StepArguments<T>& s, T* of_p,
                         T* of_q) {

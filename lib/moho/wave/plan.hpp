@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What modelling shots is asked for, and what it chooses: for programs, without kernels.
+/// \brief Options and plan of the modelling of shots, without kernels.
 
 #include <moho/wave/geometry.hpp>
 #include <moho/wave/time_plan.hpp>
@@ -17,18 +17,19 @@
 
 namespace moho::wave {
 
-/// Samples of a wavelet at an interval that is not known yet: S(0), S(dt), ... \see wavelet.hpp
+/// Function that samples a wavelet at interval dt (s): S(0), S(dt), ... \see wavelet.hpp
 using WaveletAt = std::function<std::vector<double>(double dt)>;
 
-/// A Ricker wavelet for make_modelling(). \see ricker()
+/// Returns a Ricker wavelet for make_modelling(). \see ricker()
 inline WaveletAt ricker_wavelet(double frequency, double delay = -1.0) {
   return [=](double dt) { return ricker(frequency, dt, delay); };
 }
 
-/// \brief Layers that absorb on all faces: perfectly matched ones of 20 nodes, in TTI media, where
-/// those are not stable, a sponge of 30.
+/// \brief Returns absorbing layers on all faces: CPML of 20 nodes, or sponges of 30 in TTI media.
+///
+/// CPML is unstable in TTI media.
 /// \param medium of the model: Model::medium()
-/// \param free_surface the top is free instead
+/// \param free_surface true for a free surface at the top
 template <int Dim>
 Boundaries<Dim> absorbing_faces(Medium medium, bool free_surface = false) {
   auto faces = medium == Medium::tti ? all_faces<Dim>(FaceKind::sponge, 30)
@@ -40,57 +41,58 @@ Boundaries<Dim> absorbing_faces(Medium medium, bool free_surface = false) {
 /// Options of make_modelling().
 template <int Dim>
 struct ModellingOptions {
-  TimeOptions time = {};                          ///< what to model, step, sampling
-  int order = 8;                                  ///< of the differences in space
-  Equations equations = Equations::self_adjoint;  ///< of VTI and TTI
-  double sigma = 0.75;                            ///< of Fletcher's equations
-  Points<Dim> sources = {};  ///< those that shots will have: delta goes over into epsilon around
-                             ///< them (taper_delta()); none: nowhere
+  TimeOptions time = {};                          ///< modelled time, time step, sampling
+  int order = 8;                                  ///< order of the spatial differences
+  Equations equations = Equations::self_adjoint;  ///< equations of VTI and TTI media
+  double sigma = 0.75;                            ///< sigma of Fletcher's equations
+  Points<Dim> sources = {};  ///< sources of the shots, around which delta is tapered to epsilon
+                             ///< (taper_delta()); empty: no taper
   std::optional<double> source_taper =
-      {};                      ///< radius of that, m; 0: nowhere; empty: twice the shortest
-                               ///< wave, and nowhere if the sources are in elliptical media
-  std::uint64_t seed = 2011;   ///< of random layers
-  std::int64_t receivers = 0;  ///< of the largest shot: for the estimate of memory
-  std::int64_t shots = 1;      ///< that there will be: no more are computed at once
-  int at_once = 1;             ///< shots computed at once (at_once.hpp); 0: chosen
-  int together = 0;            ///< of these, shots in step with each other (model_together()), the
-                               ///< others by threads of their own; 0: shots_together()
-  std::size_t memory = 0;      ///< bytes that may be taken in the space; 0: what is free
-  bool gathers_wait = true;    ///< results that wait for their turn keep their gathers, as those of
-                               ///< model_shots() do: for the estimate of memory
-  bool keep_model = false;     ///< keep the model with its layers for Modelling::extended_model()
+      {};  ///< radius of the taper, m; 0: no taper; empty: twice the shortest wavelength, or 0 for
+           ///< sources in elliptical media
+  std::uint64_t seed = 2011;   ///< seed of random layers
+  std::int64_t receivers = 0;  ///< receivers of the largest shot, for the estimate of memory
+  std::int64_t shots = 1;      ///< number of shots: upper bound of concurrent shots
+  int at_once = 1;             ///< concurrent shots (at_once.hpp); 0: automatic
+  int together = 0;  ///< batch size: shots that advance in the same launches (model_together());
+                     ///< batches run in separate threads; 0: shots_together()
+  std::size_t memory = 0;    ///< memory limit in the space, bytes; 0: the free memory
+  bool gathers_wait = true;  ///< results that wait for delivery keep their gathers, as in
+                             ///< model_shots(); for the estimate of memory
+  bool keep_model = false;   ///< keep the extended model for Modelling::extended_model()
 };
 
-/// Bytes in the space where the run is.
+/// Memory of a run in its space, bytes.
 struct MemoryNeed {
-  std::size_t model = 0;      ///< the model as it is given
-  std::size_t extended = 0;   ///< with its layers
-  std::size_t medium = 0;     ///< as kernels read it
-  std::size_t wavefield = 0;  ///< both time levels, slopes, the memory of layers, of all at once
-  std::size_t gathers = 0;    ///< receivers, what they record, and results that wait
-  std::size_t snapshots = 0;  ///< on their way to the host
-  std::size_t most = 0;       ///< at any one time, the model given included
-  std::size_t host = 0;       ///< on the host besides: traces, those that wait as well
+  std::size_t model = 0;     ///< the given model
+  std::size_t extended = 0;  ///< the model with its layers
+  std::size_t medium = 0;    ///< coefficients that the kernels read
+  std::size_t wavefield =
+      0;  ///< both time levels, axis derivatives and CPML memory of all concurrent shots
+  std::size_t gathers = 0;    ///< receivers, recorded samples, and results that wait
+  std::size_t snapshots = 0;  ///< snapshots in transfer to the host
+  std::size_t most = 0;       ///< peak, including the given model
+  std::size_t host = 0;       ///< host memory in addition: traces, including those that wait
 };
 
-/// What was chosen and found before the first step.
+/// Quantities that make_modelling() chooses before the first step.
 template <int Dim>
 struct ModellingPlan {
-  TimePlan time;                       ///< step, samples
-  Medium medium = Medium::isotropic;   ///< of the model
-  Limits limits;                       ///< what the model allows
-  std::vector<double> wavelet;         ///< samples at the time step
-  double frequency = 0.0;              ///< the wavelet's highest, Hz
-  double peak_time = 0.0;              ///< of the largest sample of the wavelet, s
-  double source_taper = 0.0;           ///< radius within which delta goes over into epsilon, m
-  double nodes_per_wave = 0.0;         ///< of the shortest wave
-  double nodes_per_wave_wanted = 0.0;  ///< at this order
-  Grid<Dim> grid;                      ///< with the layers of the faces
-  Boundaries<Dim> faces;               ///< what the faces do
-  int at_once = 1;                     ///< shots that are computed at once
-  int together = 1;                    ///< of these, shots in step with each other
-  MemoryNeed memory;                   ///< what is taken in the space
-  RandomLayerOptions random;           ///< of random layers
+  TimePlan time;                       ///< time step, samples
+  Medium medium = Medium::isotropic;   ///< medium of the model
+  Limits limits;                       ///< velocities and stable step of the model
+  std::vector<double> wavelet;         ///< wavelet sampled at the time step
+  double frequency = 0.0;              ///< highest frequency of the wavelet, Hz
+  double peak_time = 0.0;              ///< time of the largest sample of the wavelet, s
+  double source_taper = 0.0;           ///< radius within which delta is tapered to epsilon, m
+  double nodes_per_wave = 0.0;         ///< nodes per shortest wavelength
+  double nodes_per_wave_wanted = 0.0;  ///< nodes per shortest wavelength that the order requires
+  Grid<Dim> grid;                      ///< grid with the layers of the faces
+  Boundaries<Dim> faces;               ///< faces of the grid
+  int at_once = 1;                     ///< concurrent shots
+  int together = 1;                    ///< batch size
+  MemoryNeed memory;                   ///< memory of the run
+  RandomLayerOptions random;           ///< options of random layers
 };
 
 }  // namespace moho::wave

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Sets of points anywhere in the grid: adding amplitudes to a wavefield there, and reading
-/// it there, each the exact transpose of the other.
+/// \brief Point sets at any positions: injection of amplitudes into a wavefield and its recording.
+///
+/// Injection and recording are exact transposes of each other.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
@@ -22,79 +23,81 @@
 
 namespace moho::wave {
 
-/// How a set of points meets the grid.
+/// Options of a PointSet: interpolation radius, allowed region, name, use.
 template <int Dim>
 struct PointOptions {
-  int radius = 4;            ///< nodes on either side of a point that share in it, 1 to 10
+  int radius = 4;  ///< nodes on either side of a point that take part in its interpolation, 1 to 10
   bool free_lower[Dim] = {}; /**< the face at the first node of an axis is a free surface */
   bool free_upper[Dim] = {}; /**< the face at the last node of an axis is a free surface */
-  Box<Dim> interior{};       ///< where points may be: the model without its layers; empty: anywhere
-  std::string name = "point";  ///< what messages call a point: "source", "receiver"
-  bool injects = true;         ///< false: a set that only records needs less memory
+  Box<Dim> interior{};  ///< region of allowed points: the model without its layers; empty: anywhere
+  std::string name = "point";  ///< name of a point in messages: "source", "receiver"
+  bool injects = true;         ///< false for a set that only records, which needs less memory
 };
 
-/// \brief Amplitudes at points, a row for each time step: steps x points. `Space` is a memory
-/// space, or an execution space whose memory is meant.
+/// \brief Amplitudes at points, steps x points. `Space` is a memory space or an execution space.
 template <class T, class Space>
 using PointSeries = Kokkos::View<T**, Kokkos::LayoutRight, typename Space::memory_space>;
 
-/// \brief Points anywhere in the grid, where a wavefield is recorded and amplitudes are injected.
+/// \brief Points anywhere in the grid, for recording a wavefield and injecting amplitudes.
 ///
-/// A point shares in the (2 radius)^Dim nodes around it by sinc_weights() along each axis; along an
-/// axis on which it lies on a node it has that node only, so a point that is a node has one weight,
-/// which is exactly 1. Behind a free surface the field is its own odd image (the value at node -k
-/// is minus the one at node k, node 0 on the surface is zero): weights there return with the other
-/// sign. At all other faces, weights outside of the grid are dropped.
+/// A point is interpolated from the (2 radius)^Dim nodes around it by sinc_weights() along each
+/// axis. Along an axis on which it coincides with a node it uses that node alone. A point on a node
+/// therefore has one weight, which is exactly 1.
+///
+/// Beyond a free surface the field is its own odd image. The value at node -k is minus the one at
+/// node k; node 0, on the surface, is zero. Weights there are folded back with reversed sign. At
+/// all other faces weights outside the grid are dropped.
 ///
 /// inject() and record() use the same weights, so each is the transpose of the other up to the
-/// rounding of sums. Both are deterministic: a thread sums what a node or a point receives, in the
-/// order of the points, and there are no atomics; points may overlap or coincide. Only nodes of the
-/// grid are written: the halo behind a free surface is to be renewed after an injection.
+/// rounding of sums. Both are deterministic: one thread sums the contributions to a node or a point
+/// in the order of the points, without atomics. Points may overlap or coincide. Only nodes of the
+/// grid are written; after an injection the caller renews the halo beyond a free surface.
 ///
-/// Memory: a point has Dim (2 radius) numbers, and (2 radius)^Dim numbers and indices if it is to
-/// inject. All work goes to the instance given, without a fence.
+/// Memory: Dim (2 radius) numbers for each point, and (2 radius)^Dim numbers and indices if the set
+/// injects. All work is submitted to the given instance, without a fence.
 template <class T, int Dim, class Memory>
 class PointSet {
  public:
-  /// No points.
+  /// Creates an empty set.
   PointSet() = default;
 
-  /// \brief Prepares the weights.
-  /// \param exec where they are copied to; the constructor waits for that
-  /// \param grid the grid of the wavefield, with its boundary layers
-  /// \param layout how the wavefield lies in memory
-  /// \param positions of the points, in the units of the grid
+  /// \brief Computes the weights.
+  /// \param exec execution instance that copies the weights; the constructor waits for it
+  /// \param grid grid of the wavefield, with its boundary layers
+  /// \param layout memory layout of the wavefield
+  /// \param positions positions of the points, in the units of the grid
   /// \param options radius, free surfaces, allowed region
-  /// \throws InputError if a point is outside (message: its number, position and the allowed
-  /// range), in the boundary layer, or on a free surface, where the field is zero; if the radius is
-  /// unknown; if layout and grid disagree
+  /// \throws InputError if a point is outside the allowed range (the message gives number, position
+  ///   and range), in the boundary layer, or on a free surface
+  /// \throws InputError if the radius is not allowed, or layout and grid disagree
   PointSet(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const Layout<Dim>& layout,
            const Points<Dim>& positions, const PointOptions<Dim>& options = {});
 
-  /// Number of points.
+  /// Returns the number of points.
   std::int64_t count() const { return m_count; }
-  /// Where they are.
+  /// Returns the positions of the points.
   const Points<Dim>& positions() const { return m_positions; }
-  /// The smallest box that holds all nodes with a weight; empty if there are no points.
+  /// Returns the smallest box that holds all nodes with a weight; empty for no points.
   const Box<Dim>& box() const { return m_box; }
-  /// Number of weights: the sum of the nodes of all points.
+  /// Returns the number of weights: the sum of the nodes of all points.
   std::int64_t weights() const { return m_weights; }
 
-  /// \brief field += scale * factor * W^T amplitudes, where W are the weights.
-  /// \param exec where the work is done
-  /// \param field a wavefield of the whole grid, in the layout of the set
-  /// \param amplitudes one a point; they stay untouched and must live until the work is done
+  /// \brief Adds amplitudes: field += scale * factor * W^T amplitudes, where W are the weights.
+  /// \param exec execution instance
+  /// \param field a wavefield of the complete grid, in the layout of the set
+  /// \param amplitudes one for each point; they are not changed and must live until the work is
+  ///   complete
   /// \param scale a factor for every node, in the layout of the set; unallocated: 1
-  /// \param factor for all points: one over the volume of a cell makes a weighted point a delta
-  /// function
-  /// \throws InputError if a view has the wrong size or the set was made only to record
+  /// \param factor factor of all points: one over the volume of a cell makes a weighted point a
+  ///   delta function
+  /// \throws InputError if a view has the wrong size or the set was made for recording only
   void inject(const InstanceOf<Memory>& exec, const Storage<T, Memory>& field,
               const Storage<const T, Memory>& amplitudes,
               const Storage<const T, Memory>& scale = {}, T factor = T(1)) const {
     check_count(amplitudes.extent(0), "amplitudes");
     inject_from(exec, m_layout, m_layout.window, field, amplitudes.data(), scale, factor);
   }
-  /// \brief The same with the amplitudes of one time step. \throws InputError
+  /// \brief Adds the amplitudes of one time step. \throws InputError as above
   /// \param exec,field,scale,factor as above
   /// \param series amplitudes, steps x points
   /// \param step the row of `series`
@@ -103,12 +106,14 @@ class PointSet {
               const Storage<const T, Memory>& scale = {}, T factor = T(1)) const {
     inject(exec, m_layout, m_layout.window, field, series, step, scale, factor);
   }
-  /// \brief The same into some planes of a window of the grid; nodes elsewhere are not changed.
+  /// \brief Adds the amplitudes of one time step on some planes of a window.
+  ///
+  /// Other nodes keep their values.
   /// \param exec,series,step,factor as above
   /// \param layout of field and scale, with the window
-  /// \param planes that are written, all in the window
+  /// \param planes planes to write, all in the window
   /// \param field,scale of the window
-  /// \throws InputError as above, and for planes that are not in the window
+  /// \throws InputError as above, and for planes outside the window
   void inject(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
               const Storage<T, Memory>& field, const PointSeries<const T, Memory>& series,
               std::int64_t step, const Storage<const T, Memory>& scale = {},
@@ -116,15 +121,17 @@ class PointSet {
     inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), scale, factor);
   }
 
-  /// \brief Factors for every node in which points share, for inject() where the array that they
-  /// come from is not at hand.
-  /// \param exec where the factors are copied to; it is waited for
+  /// \brief Returns factors for every node with a weight, for inject_with().
+  ///
+  /// inject_with() needs no array of factors for all nodes.
+  /// \param exec execution instance that copies the factors; the function waits for it
   /// \param layout of `scale`, whose window holds all nodes of the points
   /// \param scale on the host, a factor for every node
   /// \throws InputError for a window that does not hold them
   Storage<const T, Memory> node_factors(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
                                         const Storage<const T, Kokkos::HostSpace>& scale) const;
-  /// \brief inject() with factors from node_factors(). \throws InputError as above
+  /// \brief Adds amplitudes as inject() does, with factors of node_factors(). \throws InputError as
+  /// above
   /// \param exec,layout,planes,field,series,step,factor as above
   /// \param factors of this set
   void inject_with(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
@@ -133,17 +140,17 @@ class PointSet {
     inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), {}, factor, factors);
   }
 
-  /// \brief values = W field.
-  /// \param exec where the work is done
-  /// \param field a wavefield of the whole grid, in the layout of the set
-  /// \param values one a point
+  /// \brief Records the field: values = W field.
+  /// \param exec execution instance
+  /// \param field a wavefield of the complete grid, in the layout of the set
+  /// \param values one for each point
   /// \throws InputError if a view has the wrong size
   void record(const InstanceOf<Memory>& exec, const Storage<const T, Memory>& field,
               const Storage<T, Memory>& values) const {
     check_count(values.extent(0), "values");
     record_to(exec, m_layout, m_layout.window, field, values.data(), {});
   }
-  /// \brief The same into the row of one time step. \throws InputError
+  /// \brief Records the field into the row of one time step. \throws InputError as above
   /// \param exec,field as above
   /// \param series values, steps x points
   /// \param step the row of `series`
@@ -153,25 +160,26 @@ class PointSet {
               const Storage<const T, Memory>& scale = {}) const {
     record(exec, m_layout, m_layout.window, field, series, step, scale);
   }
-  /// \brief The same from a window of the grid, for those points whose last plane is among
-  /// `planes`; the values of others are not changed. Planes that make up the grid record every
-  /// point once.
+  /// \brief Records, from a window, the points whose last plane is among `planes`.
+  ///
+  /// The values of other points are not changed. Disjoint sets of planes that cover the grid record
+  /// every point once.
   /// \param exec,series,step as above
   /// \param layout of the field, with the window
   /// \param planes in the window, which also holds the planes() - 1 planes before them
   /// \param field,scale of the window
-  /// \throws InputError as above, and for planes that are not in the window
+  /// \throws InputError as above, and for planes outside the window
   void record(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
               const Storage<const T, Memory>& field, const PointSeries<T, Memory>& series,
               std::int64_t step, const Storage<const T, Memory>& scale = {}) const {
     record_to(exec, layout, planes, field, row(series, step, "values"), scale);
   }
-  /// The most planes that a point shares in.
+  /// Returns the largest number of planes with weights of one point.
   int planes() const { return m_planes; }
 
   /// \cond
-  // Parts of launches that exchange_points() makes of several: those of inject() and record() for
-  // the whole grid. The first returns the nodes that are written.
+  // Parts of the batched launches of exchange_points(): those of inject() and record() on the
+  // complete grid. The first returns the number of nodes that are written.
   std::int64_t injection(const Storage<T, Memory>& field,
                          const PointSeries<const T, Memory>& series, std::int64_t step,
                          const Storage<const T, Memory>& scale, T factor,
@@ -227,10 +235,10 @@ class PointSet {
   int m_planes = 0;
   bool m_injects = true;
   Kokkos::View<const detail::Window<Dim>*, Memory> m_windows;
-  Storage<const T, Memory> m_factors;  ///< of every point, axis and node
+  Storage<const T, Memory> m_factors;  ///< weight of every point, axis and node
   detail::PointWeights<T, Dim> m_points{};
   detail::NodeLists<T, Memory> m_lists{};
-  std::vector<std::int64_t> m_plane_nodes;  ///< the first node of each plane of m_box, and the end
+  std::vector<std::int64_t> m_plane_nodes;  ///< first node of each plane of m_box, and the end
 };
 
 template <class T, int Dim, class Memory>
@@ -302,7 +310,7 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
   m_points.strides = layout.strides;
   m_points.width = width;
 
-  // each node's list
+  // list of points for each node
   std::vector<std::int64_t> elements, starts;
   std::vector<std::int32_t> numbers;
   std::vector<T> shares_weights;
@@ -337,7 +345,7 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
       shares_weights.push_back(share.weight);
     }
     starts.push_back(static_cast<std::int64_t>(numbers.size()));
-    // elements ascend, and with them the planes
+    // elements ascend, and so do their planes
     for (std::int64_t plane = m_box.lower[0]; plane <= m_box.upper[0]; ++plane) {
       m_plane_nodes.push_back(
           std::lower_bound(elements.begin(), elements.end(), plane * layout.strides[0]) -
@@ -446,7 +454,7 @@ void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Lay
     return;
   }
   if constexpr (!is_host_memory<Memory>) {
-    // points between nodes have many weights: the lanes of a vector share them
+    // points between nodes have many weights, which the lanes of a vector share
     if (reads_by_vector()) {
       using Exec = DeviceOf<Memory>;
       using Kernel = detail::RecordByVector<T, Dim, Exec>;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The time step, of any box of any window, and the propagator that owns a whole model.
+/// \brief Time step of any box of any window, and the propagator of a complete model.
 ///
 /// Perfectly matched layers of devices are in cpml_launch.hpp and cpml_faces.hpp, those of hosts in
 /// step.hpp.
@@ -22,98 +22,102 @@
 
 namespace moho::wave {
 
-/// \brief Advances the nodes of a box by one time step: the next values go into wavefield.next.
+/// \brief Advances the nodes of a box by one time step into wavefield.next.
 ///
-/// It launches on the instance and returns. It writes the nodes of the box, and the halo behind
-/// free surfaces. Boxes that together make up the grid, in any order and in any windows, give the
-/// same bits as one step of the whole grid. Sources are added between step() and
+/// It submits to the instance and returns. It writes the nodes of the box, and the halo beyond free
+/// surfaces. Boxes that together cover the grid, in any order and in any windows, give the same
+/// bits as one step of the complete grid. Sources are added between step() and
 /// Wavefield::advance().
-/// \param exec where the work is submitted
-/// \param scheme of the whole grid
-/// \param medium loaded; its window, too, holds the nodes of the grid within scheme.reach(0) planes
-/// of the box
-/// \param wavefield the state; its window holds the nodes of the grid within scheme.reach(0)
-/// planes of the box, and these hold the present
-/// \param box nodes of the grid, from lower up to, not including, upper; it is cut to the grid
-/// \throws InputError where the box comes closer to the end of a window than the scheme reaches
+/// \param exec execution instance
+/// \param scheme of the complete grid
+/// \param medium loaded; its window also holds the nodes of the grid within scheme.reach(0) planes
+///   of the box
+/// \param wavefield the state; its window holds the nodes of the grid within scheme.reach(0) planes
+///   of the box, at the current time level
+/// \param box nodes of the grid, from lower up to, not including, upper; it is clipped to the grid
+/// \throws InputError if the box is closer to the end of a window than the reach of the scheme
 template <class T, int Dim, class Memory>
 void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
           const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
           const Box<Dim>& box);
 
-/// \brief The first half of a step of self-adjoint TTI: the derivatives of p and q along the
-/// symmetry axis in a box, kept in wavefield.slope until the next step. Other media have none:
-/// nothing is done.
+/// \brief Computes the axis derivatives of p and q in a box: the first half of a TTI step.
 ///
-/// Neighbouring boxes can share slopes: computed once, on a box that holds all nodes within
-/// order / 2 of those to be stepped, they serve step_from_slopes() for all of these boxes.
+/// TTI means the self-adjoint equations; in other media the function does nothing. The derivatives
+/// stay in wavefield.slope until the next step. Neighbouring boxes can share them. Computed once,
+/// on all nodes within order / 2 of the boxes, they serve step_from_slopes() for all of these
+/// boxes.
 /// \throws InputError as step()
 template <class T, int Dim, class Memory>
 void compute_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                     const MediumWindow<T, Dim, Memory>& medium,
                     const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
 
-/// \brief The second half: step() with the slopes that compute_slopes() has written.
+/// \brief Advances a box with the axis derivatives that compute_slopes() has written.
 /// \throws InputError as step()
 template <class T, int Dim, class Memory>
 void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const MediumWindow<T, Dim, Memory>& medium,
                       const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
 
-/// \brief Time steps of a wavefield in a model: a Scheme with the MediumWindow of the whole grid.
+/// \brief Time steps of a wavefield in a model: a Scheme with the MediumWindow of the grid.
 ///
 /// Isotropic media: p_tt = v^2 Lap p. Variable density: p_tt = v^2 rho div(1/rho grad p), with the
-/// mean of 1/rho between two nodes, which makes the discrete operator self-adjoint. VTI and TTI:
-/// with a = 1 + 2 epsilon, r = sqrt(1 + 2 delta) and H1 the second derivative along the symmetry
-/// axis, H2 = Lap - H1, p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q) (after Zhang,
-/// Zhang and Zhang 2011): these are discretely self-adjoint, too, so that nothing grows in any
-/// model with delta <= epsilon; where delta is larger, it is lowered to epsilon
-/// (limits().lowered_deltas). For smooth models there are the equations of Fletcher, Du and Fowler
-/// (2009) with a finite velocity of shear waves along the axis. p is the same in both. Leapfrog in
-/// time, centred differences of order 2 to 16 in space.
+/// mean of 1/rho between two nodes, which makes the discrete operator self-adjoint.
+///
+/// VTI and TTI (after Zhang, Zhang and Zhang 2011): p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2
+/// p + H1 q). Here a = 1 + 2 epsilon, r = sqrt(1 + 2 delta), H1 is the second derivative along the
+/// symmetry axis, and H2 = Lap - H1. These equations are also discretely self-adjoint, so that they
+/// are stable in any model with delta <= epsilon. Larger delta is clamped to epsilon
+/// (limits().lowered_deltas).
+///
+/// Smooth models also admit the equations of Fletcher, Du and Fowler (2009), with a finite shear
+/// velocity along the axis. The meaning of p is the same in both. Time differences are leapfrog;
+/// spatial differences are centred, of order 2 to 16.
 template <class T, int Dim, class Memory>
 class Propagator {
  public:
-  /// Takes a model on a grid that includes the layers of its faces (extend_model()).
-  /// \throws InputError for bad parameters of the model (where), and as Scheme does
+  /// Loads a model on a grid that includes the layers of its faces (extend_model()).
+  /// \throws InputError for invalid parameters of the model (with their position), and as Scheme
+  ///   does
   Propagator(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
              const Model<T, Dim, Memory>& model, const PropagatorOptions<Dim>& options);
 
-  /// Its scheme.
+  /// Returns the scheme.
   const Scheme<T, Dim, Memory>& scheme() const { return m_scheme; }
-  /// The model as kernels read it.
+  /// Returns the model in the form that kernels read.
   const MediumWindow<T, Dim, Memory>& medium_window() const { return m_window; }
   /// Loads another model of the same grid and medium. It allocates nothing and keeps the time step.
-  /// \throws InputError for bad parameters, a model of another medium or shape, or one for which
-  /// the time step is too long
+  /// \throws InputError for invalid parameters, a model of another medium or shape, or a model for
+  ///   which the time step is too long
   void update(const InstanceOf<Memory>& exec, const Model<T, Dim, Memory>& model);
 
-  /// The grid, with its layers.
+  /// Returns the grid, with its layers.
   const Grid<Dim>& grid() const { return m_scheme.grid(); }
-  /// How wavefields lie in memory.
+  /// Returns the memory layout of wavefields.
   const Layout<Dim>& layout() const { return m_window.layout(); }
-  /// The nodes that are in no layer.
+  /// Returns the nodes outside all layers.
   Box<Dim> interior() const { return m_scheme.interior(); }
-  /// The options given to the constructor.
+  /// Returns the options of the constructor.
   const PropagatorOptions<Dim>& options() const { return m_scheme.options(); }
-  /// Time step, seconds.
+  /// Returns the time step in seconds.
   double dt() const { return m_scheme.dt(); }
-  /// Order of the differences in space.
+  /// Returns the order of the spatial differences.
   int order() const { return m_scheme.order(); }
-  /// The medium.
+  /// Returns the medium.
   Medium medium() const { return m_scheme.medium(); }
-  /// Largest stable step, slowest and fastest waves.
+  /// Returns the largest stable step and the range of velocities.
   const Limits& limits() const { return m_scheme.limits(); }
-  /// The factors of sources of p (field 0) or q (field 1): MediumWindow::source_scale().
+  /// Returns the factors of sources of p (field 0) or q (field 1): MediumWindow::source_scale().
   Storage<const T, Memory> source_scale(int field = 0) const {
     return m_window.source_scale(field);
   }
-  /// Bytes of the model as kernels read it.
+  /// Returns the bytes of the model in the form that kernels read.
   std::size_t model_bytes() const { return m_window.bytes(); }
-  /// Bytes that a step has to move per node if each array is touched once.
+  /// Returns the bytes per node that a step moves if each array is touched once.
   int bytes_per_node() const { return m_scheme.bytes_per_node(); }
 
-  /// A wavefield at rest.
+  /// Returns a wavefield at rest.
   Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec) const {
     return wave::make_wavefield<T, Dim, Memory>(exec, m_scheme, all_planes(grid()));
   }
@@ -122,7 +126,7 @@ class Propagator {
             const Box<Dim>& box) const {
     wave::step<T, Dim, Memory>(exec, m_scheme, m_window, wavefield, box);
   }
-  /// Advances the whole grid by one step.
+  /// Advances the complete grid by one step.
   void step(const InstanceOf<Memory>& exec, const Wavefield<T, Dim, Memory>& wavefield) const {
     step(exec, wavefield, whole_box(grid()));
   }
@@ -137,16 +141,18 @@ class Propagator {
 
 namespace kernel {
 
-/// The image of a field behind a free surface.
+/// Functor that writes the image of a field beyond a free surface.
 template <class T>
 struct MirrorFace {
-  T* field;                                       ///< node (0, 0, 0)
-  std::int64_t strides[3], lower[3], extents[3];  ///< of the nodes along the face
+  T* field;  ///< node (0, 0, 0)
+  std::int64_t strides[3], lower[3],
+      extents[3];  ///< of the nodes along the face
   int axis, radius;
-  T sign;                     ///< -1: odd; 1: even
-  std::int64_t face;          ///< the face's node along the axis
-  int outwards;               ///< -1 or 1
-  std::int64_t nodes, apart;  ///< of a wavefield; from the array of one to that of the next
+  T sign;             ///< -1: odd; 1: even
+  std::int64_t face;  ///< node of the face along the axis
+  int outwards;       ///< -1 or 1
+  std::int64_t nodes,
+      apart;  ///< of a wavefield; batch stride
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     std::int64_t rest = n % nodes, at = n / nodes * apart + face * strides[axis];
@@ -162,7 +168,7 @@ struct MirrorFace {
   }
 };
 
-/// Sets the box of a step, its planes cut to the grid.
+/// Sets the box of a step, its planes clipped to the grid.
 template <class T, int Dim>
 void set_box(StepArguments<T>& s, const Box<Dim>& box) {
   for (int d = 0; d < Dim; ++d) {
@@ -171,7 +177,7 @@ void set_box(StepArguments<T>& s, const Box<Dim>& box) {
   }
 }
 
-/// Fills the halo behind free surfaces, as far as the box reads it.
+/// Fills the halo beyond free surfaces, as far as the box reads it.
 template <class T, int Dim, class Memory>
 void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                   const Planes& window, const StepArguments<T>& s,
@@ -190,7 +196,7 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
       functor.strides[1] = s.stride_y;
       functor.strides[2] = 1;
       functor.axis = axis;
-      // no plane is written that the box does not read: others may belong to somebody else
+      // planes that the box does not read are not written: a concurrent step may own them
       const std::int64_t inside = lower ? s.lower[axis] : extent - s.upper[axis];
       functor.radius =
           axis == 0 ? radius - static_cast<int>(std::max<std::int64_t>(inside, 0)) : radius;
@@ -212,7 +218,7 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
       functor.nodes = std::max<std::int64_t>(count, 1);
       functor.apart = s.apart;
       for (int f = 0; f < fields; ++f) {
-        // nothing but this step reads the halo of the present field
+        // only this step reads the halo of the current level
         functor.field = const_cast<T*>(pointers[f]);
         functor.sign = sign;
         launch("moho::wave::free_surface", exec, s.shots * count, functor);
@@ -225,7 +231,7 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
 
 namespace detail {
 
-/// A step's arguments with those of its layers.
+/// Returns a step's arguments with those of its layers.
 template <class T, int Dim, class Memory>
 AllLayers<T> bind_layers(const Scheme<T, Dim, Memory>& scheme, const StepArguments<T>& s,
                          const Wavefield<T, Dim, Memory>& wavefield) {
@@ -308,7 +314,7 @@ void correct_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
   }
 }
 
-/// True where the steps of a device take its layers along in one launch.
+/// Returns true if device steps include their layers in one launch.
 template <class T, int Dim, class Memory>
 bool layers_in_one_launch(const Scheme<T, Dim, Memory>& scheme, const AllLayers<T>& all) {
   bool together = has_layer_march(scheme.stencil());
@@ -319,9 +325,10 @@ bool layers_in_one_launch(const Scheme<T, Dim, Memory>& scheme, const AllLayers<
   return together;
 }
 
-/// Steps a box with its perfectly matched layers: together in one launch, or the step and then the
-/// corrections. Which kernels do that depends on the scheme alone, so that all boxes and windows
-/// agree.
+/// Steps a box with its perfectly matched layers.
+///
+/// One launch does all, or the step precedes the corrections. The choice of kernels depends on the
+/// scheme alone, so that all boxes and windows agree.
 template <class T, int Dim, class Memory>
 void step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const StepArguments<T>& s, const Wavefield<T, Dim, Memory>& wavefield) {
@@ -343,14 +350,13 @@ void step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
   }
 }
 
-/// Wavefields that are stepped at once: all arrays of the next are `apart` elements behind those of
-/// the one before.
+/// Batch of wavefields that one launch steps, `apart` elements from array to array.
 struct Several {
   int shots = 1;
   std::int64_t apart = 0;
 };
 
-/// The arguments of a step, or false where there is nothing to step. \throws InputError
+/// Sets the arguments of a step; returns false if no node is to be stepped. \throws InputError
 template <class T, int Dim, class Memory>
 bool bind_step(const Scheme<T, Dim, Memory>& scheme, const MediumWindow<T, Dim, Memory>& medium,
                const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box, int reach,
@@ -391,9 +397,10 @@ bool bind_step(const Scheme<T, Dim, Memory>& scheme, const MediumWindow<T, Dim, 
   return true;
 }
 
-/// Steps a box of self-adjoint TTI in one pass. False where that cannot be done, or is not wanted:
-/// nothing was done then. The bits are those of two passes, so that neighbouring boxes may be
-/// stepped by either. \throws InputError
+/// Steps a box of self-adjoint TTI in one pass, if possible and enabled.
+///
+/// Otherwise it does nothing and returns false. Its bits are those of two passes, so that either
+/// may step neighbouring boxes. \throws InputError
 template <class T, int Dim, class Memory>
 bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const MediumWindow<T, Dim, Memory>& medium,
@@ -407,9 +414,9 @@ bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
     if (!bind_step(scheme, medium, wavefield, box, scheme.reach(0), a.s)) return true;
     const int radius = options.order / 2;
     const Grid<Dim>& grid = scheme.grid();
-    // the kernel counts in 32 bits
+    // the kernel uses indices of 32 bits
     if (grid.extents[0] + 2 * radius > INT32_MAX / a.s.stride_x) return false;
-    // and knows images of slopes behind the lower faces across y and z only
+    // the kernel supports images of axis derivatives beyond the lower faces across y and z only
     const auto free = [](const Face& face) { return face.kind == FaceKind::free_surface; };
     for (int d = 0; d < Dim; ++d) {
       a.extents[d] = static_cast<int>(grid.extents[d]);
@@ -433,7 +440,7 @@ bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
   return false;
 }
 
-/// compute_slopes() of one wavefield or several.
+/// Computes the axis derivatives of one wavefield or a batch.
 template <class T, int Dim, class Memory>
 void slopes_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                const MediumWindow<T, Dim, Memory>& medium,
@@ -449,7 +456,7 @@ void slopes_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& schem
   scheme.stepper().slopes(exec, s);
 }
 
-/// step_from_slopes() of one wavefield or several.
+/// Steps one wavefield or a batch from axis derivatives.
 template <class T, int Dim, class Memory>
 void step_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
              const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
@@ -492,7 +499,7 @@ void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
           const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
           const Box<Dim>& box) {
   if (detail::step_in_one_pass<T, Dim, Memory>(exec, scheme, medium, wavefield, box)) return;
-  // the step takes slopes around the box too
+  // the step also reads axis derivatives around the box
   compute_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(scheme.order() / 2));
   step_from_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box);
 }

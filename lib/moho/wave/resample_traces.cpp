@@ -9,7 +9,7 @@ namespace moho::wave::detail {
 
 namespace {
 
-/// The weights of resample() for a position between samples: of samples first ... first + 63.
+/// Returns the weights of resample() for a position between samples first ... first + 63.
 std::vector<double> resampling_weights(double position, std::int64_t& first) {
   constexpr std::int64_t radius = resampling_radius;
   constexpr double b = 20.0;  // as in resample()

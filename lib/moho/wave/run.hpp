@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The loop over time steps, forwards and backwards, and the boxes that its steps advance.
+/// \brief Loop over time steps, forwards and backwards, and the boxes that the steps advance.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/propagator.hpp>
@@ -18,25 +18,28 @@
 
 namespace moho::wave {
 
-/// \brief The nodes that each step of a run advances. Elsewhere the wavefield is at rest.
+/// \brief Nodes that each step of a run advances; elsewhere the wavefield is at rest.
 ///
-/// Before each step run_steps() calls box() for the nodes to be stepped. It adds RunOptions::least
-/// to every box, and the box of the step before unless may_shrink().
+/// Before each step run_steps() calls box() for the nodes of the step. It adds RunOptions::least to
+/// every box, and the box of the previous step unless may_shrink().
 template <class T, int Dim, class Memory>
 struct Domain {
   virtual ~Domain() = default;
-  /// The nodes of the step between the times step * dt and (step + 1) * dt, in either direction.
+  /// Returns the nodes of the step between the times step * dt and (step + 1) * dt.
+  ///
+  /// The nodes are the same in either direction.
   virtual Box<Dim> box(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
                        const Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) = 0;
-  /// True where a box may be smaller than the one before: nodes outside are then set to zero.
+  /// Returns true if a box may be smaller than the previous one.
   virtual bool may_shrink() const { return false; }
-  /// True where nodes that a shrinking box leaves behind are set to zero. Left alone they keep
-  /// their last values, which a step near them reads: for imaging that is thirty times as exact,
-  /// since nothing is cut off.
+  /// Returns true if nodes outside a shrinking box are zeroed; false keeps their last values.
+  ///
+  /// Steps near these nodes read the last values. Imaging with them is thirty times as exact as
+  /// with zeros, which truncate the wavefield.
   virtual bool clears_outside() const { return true; }
 };
 
-/// The whole grid in every step.
+/// Domain that advances the complete grid in every step.
 template <class T, int Dim, class Memory>
 struct WholeDomain : Domain<T, Dim, Memory> {
   Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>& propagator,
@@ -45,8 +48,9 @@ struct WholeDomain : Domain<T, Dim, Memory> {
   }
 };
 
-/// \brief The boxes that the steps of a run advanced, by step; steps that share a box take one
-/// entry.
+/// \brief History of the boxes that the steps of a run advanced.
+///
+/// Consecutive steps with equal boxes share an entry.
 template <int Dim>
 class BoxHistory {
  public:
@@ -55,11 +59,11 @@ class BoxHistory {
     if (m_entries.empty() || !(m_entries.back().box == box)) m_entries.push_back({m_steps, box});
     ++m_steps;
   }
-  /// Steps that were added.
+  /// Returns the number of steps.
   std::int64_t steps() const { return m_steps; }
-  /// Boxes that differ from the one before.
+  /// Returns the number of boxes that differ from the previous one.
   std::size_t changes() const { return m_entries.size(); }
-  /// The box of a step. \throws InputError for steps that were not added
+  /// Returns the box of a step. \throws InputError for steps outside the history
   Box<Dim> at(std::int64_t step) const {
     if (step < 0 || step >= m_steps) {
       throw InputError(concat("step ", step, " has no box (allowed: 0 to ", m_steps - 1,
@@ -70,7 +74,7 @@ class BoxHistory {
                          [](std::int64_t n, const Entry& entry) { return n < entry.first; });
     return std::prev(after)->box;
   }
-  /// The history with `nodes` more nodes on all sides of every box, cut to the grid.
+  /// Returns the history with every box grown by `nodes` on all sides and clipped to the grid.
   BoxHistory grown(std::int64_t nodes, const Grid<Dim>& grid) const {
     BoxHistory result;
     for (std::int64_t n = 0; n < m_steps; ++n) {
@@ -78,9 +82,11 @@ class BoxHistory {
     }
     return result;
   }
-  /// The history as numbers, for files: the steps, then for every entry its first step, lower[0]
-  /// ... lower[Dim - 1], upper[0] ... upper[Dim - 1], in the order of the grid's axes. A box holds
-  /// its lower nodes and not its upper ones.
+  /// Returns the history as numbers, for files.
+  ///
+  /// The first number is the number of steps. For every entry follow its first step, lower[0] ...
+  /// lower[Dim - 1] and upper[0] ... upper[Dim - 1], in the order of the grid's axes. A box
+  /// includes its lower nodes and excludes its upper ones.
   std::vector<std::int64_t> numbers() const {
     std::vector<std::int64_t> result{m_steps};
     for (const Entry& entry : m_entries) {
@@ -90,7 +96,7 @@ class BoxHistory {
     }
     return result;
   }
-  /// The history from its numbers(). \throws InputError for other numbers
+  /// Returns the history from its numbers(). \throws InputError for invalid numbers
   static BoxHistory from_numbers(const std::vector<std::int64_t>& numbers) {
     constexpr std::size_t each = 1 + 2 * Dim;
     BoxHistory result;
@@ -124,19 +130,19 @@ class BoxHistory {
   std::int64_t m_steps = 0;
 };
 
-/// The boxes of an earlier run, for a run in either direction.
+/// Domain that replays the boxes of an earlier run, in either direction.
 template <class T, int Dim, class Memory>
 class ReplayedDomain : public Domain<T, Dim, Memory> {
  public:
-  /// Takes the boxes. \param clears what clears_outside() says
+  /// Stores the boxes. \param clears the value of clears_outside()
   explicit ReplayedDomain(BoxHistory<Dim> history, bool clears = true)
       : m_history(std::move(history)), m_clears(clears) {}
-  /// The box of the step. \throws InputError for a step that the history does not have
+  /// Returns the box of the step. \throws InputError for a step outside the history
   Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>&,
                const Wavefield<T, Dim, Memory>&, std::int64_t step) override {
     return m_history.at(step);
   }
-  /// Boxes shrink when they are replayed backwards.
+  /// Returns true: boxes shrink in a backward replay.
   bool may_shrink() const override { return true; }
   bool clears_outside() const override { return m_clears; }
 
@@ -145,56 +151,57 @@ class ReplayedDomain : public Domain<T, Dim, Memory> {
   bool m_clears;
 };
 
-/// How far a shot has come.
+/// Progress of a shot.
 struct ShotProgress {
   std::int64_t step = 0;           ///< steps done
-  std::int64_t steps = 0;          ///< steps in all
-  double seconds = 0.0;            ///< since the first step
-  double points_per_second = 0.0;  ///< nodes stepped per second, since the first step
-  double seconds_left = 0.0;       ///< if steps take as long as the last ones did
+  std::int64_t steps = 0;          ///< total number of steps
+  double seconds = 0.0;            ///< wall time since the first step
+  double points_per_second = 0.0;  ///< nodes advanced per second since the first step
+  double seconds_left = 0.0;       ///< estimate from the duration of the last steps
 };
 
 /// \brief Options of run_steps().
 ///
-/// Times are counted in steps: the present of the wavefield is at `first` when the run begins and
-/// at `last` when it ends; `last` below `first` runs backwards. Callbacks get times as such
-/// numbers.
+/// Times are counted in steps. The current time level of the wavefield is at `first` when the run
+/// begins and at `last` when it ends. A run with `last` below `first` goes backwards. Callbacks
+/// receive times in steps.
 template <class T, int Dim, class Memory>
 struct RunOptions {
-  std::int64_t first = 0;                    ///< time of the present when the run begins
-  std::int64_t last = 0;                     ///< time of the present when it ends
-  Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: all of them
-  Box<Dim> least{};                          ///< nodes that every box holds: those of sources
+  std::int64_t first = 0;                    ///< time of wavefield.now when the run begins
+  std::int64_t last = 0;                     ///< time of wavefield.now when it ends
+  Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: the complete grid
+  Box<Dim> least{};  ///< nodes that every box includes, such as those of sources
   /// Called before every step, and at the end, with the time of wavefield.now: record here.
   std::function<void(std::int64_t time)> present = {};
-  /// Called when the step from `time` is submitted, before wavefield.next becomes the present: add
-  /// sources to wavefield.next here.
+  /// Called when the step from `time` is submitted, before wavefield.next becomes current.
+  ///
+  /// Add sources to wavefield.next here.
   std::function<void(std::int64_t time, const Box<Dim>& box)> stepped = {};
-  /// Called after every step with the new time of wavefield.now and the nodes that were stepped.
+  /// Called after every step with the new time of wavefield.now and the nodes of the step.
   std::function<void(std::int64_t time, const Box<Dim>& box)> advanced = {};
-  std::int64_t check_every = 0;  ///< steps between looks for NaN and overflow, one of them at the
-                                 ///< end; 0: never
-  /// Called on the host about twice a second. It costs a fence each time.
+  std::int64_t check_every =
+      0;  ///< steps between checks for NaN and overflow, with one check at the end; 0: no checks
+  /// Called on the host about twice a second. Each call costs a fence.
   std::function<void(const ShotProgress&)> progress = {};
 };
 
-/// What run_steps() did.
+/// Report of run_steps().
 template <int Dim>
 struct RunReport {
-  double seconds = 0.0;       ///< of the run, callbacks included
-  double points = 0.0;        ///< nodes stepped, all steps together
+  double seconds = 0.0;       ///< wall time of the run, callbacks included
+  double points = 0.0;        ///< nodes advanced, summed over all steps
   double whole_points = 0.0;  ///< nodes of the grid times steps
-  BoxHistory<Dim> boxes;      ///< the nodes that each step advanced, in the order of the run
+  BoxHistory<Dim> boxes;      ///< nodes of each step, in the order of the run
 };
 
 /// \brief Steps a wavefield from one time to another, forwards or backwards.
 ///
-/// Steps are the same in both directions. In media and behind faces that lose no energy they lead
-/// backwards in time (call Wavefield::reverse() before); in all others they are the exact adjoint
-/// (docs/theory/waves.md). It returns when the last step is done.
-/// \param exec where the steps run
+/// Steps are the same in both directions. In media and with faces that conserve energy they
+/// propagate backwards in time (call Wavefield::reverse() before). In all others they are the exact
+/// adjoint (docs/theory/waves.md). The function returns after the last step is complete.
+/// \param exec execution instance of the steps
 /// \param propagator of the medium
-/// \param wavefield the state at `first`; clear() it before to begin at rest
+/// \param wavefield state at `first`; clear() it before for a wavefield at rest
 /// \param options times, nodes, callbacks
 /// \throws NotFinite when the wavefield is no longer finite
 template <class T, int Dim, class Memory>
@@ -205,18 +212,18 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
 
 namespace kernel {
 
-/// When to report progress next, and what.
+/// Timer of progress reports.
 class Pace {
  public:
   explicit Pace(std::int64_t steps) { m_report.steps = steps; }
-  /// True after the steps after which a report is due.
+  /// Returns true after the steps that require a report.
   bool due(std::int64_t step) const { return step >= m_next; }
-  /// The report. Fence before, so that the steps are done.
+  /// Returns the report; requires a fence before, so that the steps are complete.
   const ShotProgress& report(std::int64_t step, double points) {
     const double now = seconds();
     const std::int64_t steps = std::max<std::int64_t>(step - m_report.step, 1);
     const double latest = (now - m_report.seconds) / static_cast<double>(steps);
-    // a running mean: steps of an expanding domain become slower
+    // running mean: steps of an expanding domain become slower
     m_per_step = m_per_step > 0.0 ? 0.75 * m_per_step + 0.25 * latest : latest;
     m_report.step = step;
     m_report.seconds = now;
@@ -228,7 +235,7 @@ class Pace {
              static_cast<std::int64_t>(std::clamp(wanted, 1.0, 10.0 * static_cast<double>(steps)));
     return m_report;
   }
-  /// Seconds since it was made.
+  /// Returns the seconds since construction.
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
   }
@@ -244,7 +251,7 @@ class Pace {
 
 namespace detail {
 
-/// Sets a box of a padded array to zero.
+/// Functor that sets a box of a padded array to zero.
 template <class T, int Dim>
 struct ClearBox {
   T* field;
@@ -255,7 +262,7 @@ struct ClearBox {
   }
 };
 
-/// Sets the nodes of `outer` that are not in `inner` to zero, in the next values of the wavefield.
+/// Zeroes the nodes of `outer` outside `inner` in wavefield.next.
 template <class T, int Dim, class Memory>
 void clear_outside(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& wavefield,
                    const Box<Dim>& inner, Box<Dim> outer) {
@@ -303,7 +310,7 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
       if (!options.domain->may_shrink()) next = hull(box, next);
     }
     propagator.step(exec, wavefield, next);
-    // both levels may hold a wave where the last two boxes were
+    // both time levels may be nonzero within the last two boxes
     if (options.domain == nullptr || options.domain->clears_outside()) {
       detail::clear_outside<T, Dim, Memory>(exec, wavefield, next, hull(former, box));
     }

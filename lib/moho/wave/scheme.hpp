@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What a step needs besides the arrays that it steps: grid, faces, coefficients, kernels.
+/// \brief Finite-difference scheme: grid, faces, coefficients and kernels, but no wavefield.
 
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/detail/axis_ring.hpp>
@@ -23,7 +23,7 @@ namespace moho::wave {
 
 namespace kernel {
 
-/// Axis of the kernels: x, z of 2D are 0, 2.
+/// Returns the kernel axis of a grid axis: x and z of 2D are 0 and 2.
 template <int Dim>
 constexpr int axis3(int d) {
   return d == Dim - 1 ? 2 : d;
@@ -33,13 +33,13 @@ constexpr int axis3(int d) {
 
 namespace detail {
 
-/// A perfectly matched layer of the grid.
+/// Perfectly matched layer of the grid.
 template <class T, class Memory>
 struct Layer {
   int axis = 0;            ///< 0 x, 1 y, 2 z
-  std::int64_t first = 0;  ///< its first node along the axis
+  std::int64_t first = 0;  ///< first node along the axis
   int width = 0;           ///< nodes along the axis
-  bool lower = false;      ///< at the lower face
+  bool lower = false;      ///< true at the lower face
   Storage<T, Memory> a, b;
 };
 
@@ -47,73 +47,74 @@ struct Layer {
 
 namespace kernel {
 
-/// Shape and place of the memory of a layer, of the part in a window.
+/// Size and location of a layer's memory variables, for the part in a window.
 struct LayerShape {
-  std::int64_t size = 0;        ///< elements; 0: the window holds nothing of the layer
+  std::int64_t size = 0;        ///< elements; 0: the window contains no node of the layer
   std::int64_t strides[3] = {}; /**< by axis of kernels */
-  std::int64_t offset = 0;      ///< element where plane 0 of the grid begins
-  std::int64_t shift = 0;       ///< element of a row that its first node has
-  std::int64_t begin = 0;       ///< of a layer across x: its first node in the window, from 0
-  std::int64_t end = 0;         ///< one behind its last node in the window
+  std::int64_t offset = 0;      ///< element at which plane 0 of the grid begins
+  std::int64_t shift = 0;       ///< element of the first node within a row
+  std::int64_t begin = 0;       ///< layer across x: first node in the window, counted from 0
+  std::int64_t end = 0;         ///< layer across x: one past the last node in the window
 };
 
 }  // namespace kernel
 
 /// \brief Finite differences on a grid, without the arrays of model and wavefield.
 ///
-/// A scheme belongs to the whole grid, with the layers of its faces. The arrays that it steps
-/// (MediumWindow, Wavefield) hold the whole grid or some planes of it. Kernels, sponges, perfectly
-/// matched layers and faces use indices of the grid, so that every node gets the same bits in any
-/// window.
+/// A scheme belongs to the complete grid, with the layers of its faces. The arrays that it steps
+/// (MediumWindow, Wavefield) hold the complete grid or a window of planes. Kernels, sponges,
+/// perfectly matched layers and faces use indices of the grid, so that every node gets the same
+/// bits in any window.
 ///
-/// In `Memory` it holds some numbers for each node along each axis, and none for each node of the
-/// grid.
+/// In `Memory` it stores a few numbers for each node along each axis, and no arrays of the grid.
 template <class T, int Dim, class Memory>
 class Scheme {
  public:
-  /// \param exec where the factors of layers are copied to; the constructor waits for that
+  /// \param exec execution instance that copies the factors of layers; the constructor waits for it
   /// \param grid with the layers of its faces
   /// \param medium of the model
-  /// \param limits of the model on the whole grid (limits_of())
+  /// \param limits of the model on the complete grid (limits_of())
   /// \param options time step, order, faces, equations
   /// \throws InputError for a time step beyond the largest stable one, too few nodes per
-  /// wavelength, an order that is unknown or too large for the grid, bad boundaries
+  ///   wavelength, an order that is unknown or too large for the grid, or invalid boundaries
   Scheme(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, Medium medium, const Limits& limits,
          const PropagatorOptions<Dim>& options);
 
-  /// The grid, with its layers.
+  /// Returns the grid, with its layers.
   const Grid<Dim>& grid() const { return m_grid; }
-  /// The nodes that are in no layer.
+  /// Returns the nodes outside all layers.
   Box<Dim> interior() const { return interior_box(m_grid, m_options.boundaries); }
-  /// The options given to the constructor.
+  /// Returns the options of the constructor.
   const PropagatorOptions<Dim>& options() const { return m_options; }
-  /// Time step, seconds.
+  /// Returns the time step in seconds.
   double dt() const { return m_options.dt; }
-  /// Order of the differences in space.
+  /// Returns the order of the spatial differences.
   int order() const { return m_options.order; }
-  /// The medium.
+  /// Returns the medium.
   Medium medium() const { return m_medium; }
-  /// Wavefields: 1 for p, 2 for p and q.
+  /// Returns the number of wavefields: 1 (p) or 2 (p and q).
   int fields() const { return fields_of(m_medium); }
-  /// Largest stable step, slowest and fastest waves.
+  /// Returns the largest stable step and the range of velocities.
   const Limits& limits() const { return m_limits; }
 
-  /// \brief How far along an axis the next value of a node depends on present ones, in nodes:
-  /// order / 2; the order itself in self-adjoint TTI, which takes slopes of slopes. Across a
-  /// perfectly matched layer, whose memory is updated from neighbours, too, 2 at order 2 and at
-  /// least 4 at higher ones.
+  /// \brief Returns the reach of a step along an axis, in nodes.
   ///
-  /// A box of a window can be stepped if all nodes of the grid within reach(0) planes of it are in
-  /// the window.
+  /// The next value of a node depends on current values within the reach. It is order / 2, and the
+  /// order itself in self-adjoint TTI, which takes derivatives of axis derivatives. Across a
+  /// perfectly matched layer neighbours also update the memory variables. The reach is then 2 at
+  /// order 2 and at least 4 at higher orders.
+  ///
+  /// A box of a window can be stepped if the window holds all nodes of the grid within reach(0)
+  /// planes of the box.
   int reach(int axis = 0) const;
 
-  /// How arrays of a window lie in memory.
+  /// Returns the memory layout of a window's arrays.
   Layout<Dim> layout(const Planes& window) const {
     return make_layout<T>(m_grid, m_options.order / 2, window);
   }
-  /// How arrays of the whole grid lie in memory.
+  /// Returns the memory layout of the complete grid's arrays.
   Layout<Dim> layout() const { return layout(all_planes(m_grid)); }
-  /// Bytes that a step has to move per node if each array is touched once.
+  /// Returns the bytes per node that a step moves if each array is touched once.
   int bytes_per_node() const;
 
   /// \cond
@@ -122,7 +123,7 @@ class Scheme {
   const detail::Stepper<T, Dim, Memory>& stepper() const { return m_stepper; }
   const std::vector<detail::Layer<T, Memory>>& layers() const { return m_layers; }
   kernel::LayerShape layer_shape(const detail::Layer<T, Memory>& layer, const Planes& window) const;
-  // whether media hold the axis in words as well, for steps in one pass
+  // true if media also hold the axis packed in words, for steps in one pass
   bool packed_axis() const { return m_packed_axis; }
   const T* layer_factors(int axis, int which) const { return m_factors[axis][which].data(); }
   /// \endcond
@@ -147,7 +148,7 @@ class Scheme {
 
 namespace detail {
 
-/// Copies numbers to a memory, in its precision.
+/// Copies numbers to a memory space, in its precision.
 template <class T, class Memory>
 Storage<T, Memory> upload_as(const Instance<Memory>& exec, const std::vector<double>& values,
                              const char* label) {
@@ -208,10 +209,10 @@ int Scheme<T, Dim, Memory>::bytes_per_node() const {
   const int parameters = coefficients.size() - (coefficients.has(Coefficient::q_scale) ? 1 : 0) -
                          (coefficients.has(Coefficient::nz) ? 1 : 0);
   if (m_packed_axis && m_options.one_pass && !m_options.reference) {
-    // in one pass, the axis in a word
+    // one pass, packed axis
     return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));
   }
-  // the slopes are written once and read once, the fields and the axis twice
+  // the axis derivatives are written once and read once, the fields and the axis twice
   const int passes = info(m_stencil).passes == 2 ? 2 * 2 + 2 + Dim + 1 : 0;
   return (3 * fields() + parameters + passes) * static_cast<int>(sizeof(T));
 }

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Sources and receivers between nodes: the sinc of band-limited interpolation under a
-/// Kaiser window (Hicks 2002).
+/// \brief Interpolation between nodes by a Kaiser-windowed sinc (Hicks 2002).
+///
+/// Sources and receivers between nodes use it.
 
 #include <moho/core/error.hpp>
 
@@ -13,25 +14,26 @@
 
 namespace moho::wave {
 
-/// The widest window: nodes on either side of a position.
+/// Largest radius of a window: nodes on either side of a position.
 inline constexpr int largest_sinc_radius = 10;
 
-/// A position that is closer to a node than this, in units of the spacing, is that node.
+/// Distance, in units of the spacing, below which a position coincides with a node.
 inline constexpr double sinc_snap = 1e-9;
 
-/// \brief Throws InputError unless a window of that radius is known.
+/// \brief Throws InputError unless the radius is allowed.
 inline void check_sinc_radius(int radius) {
   if (radius >= 1 && radius <= largest_sinc_radius) return;
   throw InputError(concat("radius is ", radius, " (allowed: 1 to ", largest_sinc_radius,
                           " nodes on either side of a position): 4 serves most purposes"));
 }
 
-/// \brief The parameter b of the Kaiser window I0(b sqrt(1 - (x/radius)^2)) / I0(b).
+/// \brief Returns the parameter b of the Kaiser window I0(b sqrt(1 - (x/radius)^2)) / I0(b).
 ///
-/// It makes the largest error of interpolating exp(i k x), anywhere between two nodes and for all k
-/// from 0 to a quarter of the sampling wave number (four nodes per wavelength), smallest: .17,
-/// .028, .0048, .0014, 2.5e-4, 4.9e-5, 9.5e-6, 2.1e-6, 3.6e-7, 7.3e-8 for radius 1 ... 10. (For
-/// radius 2 it is a little more than that, 3.00 for 2.94, which serves longer waves better.)
+/// It minimises the largest error of interpolating exp(i k x) anywhere between two nodes. The
+/// maximum is over k from 0 to a quarter of the sampling wavenumber (four nodes per wavelength).
+/// The errors are .17, .028, .0048, .0014, 2.5e-4, 4.9e-5, 9.5e-6, 2.1e-6, 3.6e-7, 7.3e-8 for
+/// radius 1 ... 10. Radius 2 uses 3.00 instead of the optimum 2.94, which suits longer waves
+/// better.
 /// \throws InputError if the radius is not from 1 to 10
 inline double kaiser_parameter(int radius) {
   check_sinc_radius(radius);
@@ -40,8 +42,9 @@ inline double kaiser_parameter(int radius) {
   return best[radius - 1];
 }
 
-/// \brief The modified Bessel function of the first kind and order zero, by its power series; meant
-/// for arguments up to some tens.
+/// \brief Returns the modified Bessel function of the first kind and order zero.
+///
+/// Its power series serves arguments up to some tens.
 inline double bessel_i0(double x) {
   const double quarter = 0.25 * x * x;
   double term = 1.0, sum = 1.0;
@@ -52,7 +55,7 @@ inline double bessel_i0(double x) {
   return sum;
 }
 
-/// sin(pi x) / (pi x).
+/// Returns sin(pi x) / (pi x).
 inline double sinc(double x) {
   constexpr double pi = 3.14159265358979323846;
   return x == 0.0 ? 1.0 : std::sin(pi * x) / (pi * x);
@@ -60,17 +63,18 @@ inline double sinc(double x) {
 
 /// \brief Weights of neighbouring nodes along one axis.
 struct SincWeights {
-  std::int64_t first = 0;                                ///< node of weight[0]
-  int count = 0;                                         ///< nodes that have a weight
-  std::array<double, 2 * largest_sinc_radius> weight{};  ///< of the nodes first, first + 1, ...
+  std::int64_t first = 0;  ///< node of weight[0]
+  int count = 0;           ///< number of nodes with a weight
+  std::array<double, 2 * largest_sinc_radius>
+      weight{};  ///< weights of the nodes first, first + 1, ...
 };
 
-/// \brief Weights of the nodes around a position, which is given in units of the spacing, counted
-/// from node 0.
+/// \brief Returns the weights of the nodes around a position.
 ///
-/// The value at the position is the sum of weight times value over 2 radius nodes; the grid has no
-/// end here. A position that is a node (closer than `sinc_snap`) has that node only, and its weight
-/// is exactly 1. \throws InputError if the radius is not from 1 to 10
+/// The position is in units of the spacing, counted from node 0. The value at the position is the
+/// sum of weight times value over 2 radius nodes, on an unbounded grid. A position on a node
+/// (closer than `sinc_snap`) uses that node alone, with a weight of exactly 1. \throws InputError
+/// if the radius is not from 1 to 10
 inline SincWeights sinc_weights(double position, int radius) {
   check_sinc_radius(radius);
   SincWeights result;

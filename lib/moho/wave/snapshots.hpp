@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Snapshots of a run handed to the host beside its steps.
+/// \brief Snapshots of a run, transferred to the host concurrently with its steps.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
@@ -24,7 +24,7 @@
 namespace moho::wave {
 
 namespace detail {
-/// Copies the nodes of a box out of a padded array, densely.
+/// Functor that copies the nodes of a box from a padded array into a dense one.
 template <class T, int Dim>
 struct CopyBox {
   const T* from;
@@ -37,68 +37,67 @@ struct CopyBox {
 };
 }  // namespace detail
 
-/// Some values of a box of a wavefield, on their way to the host.
+/// Part of the values of a box of a wavefield, in transfer to the host.
 template <class T>
 struct SnapshotPart {
-  std::int64_t index;   ///< of the call of SnapshotQueue::put(), from 0
-  std::int64_t number;  ///< that put() was given
+  std::int64_t index;   ///< index of the call of SnapshotQueue::put(), from 0
+  std::int64_t number;  ///< number given to put()
   std::int64_t begin;   ///< first value, counted through the box with the last axis fastest
   std::int64_t count;   ///< values of this part
   std::int64_t size;    ///< values of the box
-  const T* values;      ///< they are gone when the function returns
+  const T* values;      ///< valid until the function returns
 
-  /// Is it the first part of its box?
+  /// Returns true for the first part of its box.
   bool first() const { return begin == 0; }
-  /// Is it the last one?
+  /// Returns true for the last part of its box.
   bool last() const { return begin + count == size; }
 };
 
-/// How a SnapshotQueue works.
+/// Options of a SnapshotQueue.
 struct SnapshotOptions {
   int slots = 2;    ///< boxes that wait for the host, in the memory of the run
-  int writers = 1;  ///< boxes that the function takes at once, each on a thread
-  std::int64_t part_bytes = std::int64_t{4} << 20;  ///< of a part, from devices
+  int writers = 1;  ///< boxes that the function processes concurrently, each in a thread
+  std::int64_t part_bytes = std::int64_t{4} << 20;  ///< size of a part in bytes, for devices
 };
 
-/// \brief Hands values of a wavefield in a box to a function on the host, while the run goes on.
+/// \brief Queue that passes a wavefield's values in a box to a function on the host during a run.
 ///
-/// put() submits a copy and returns; threads of their own call the function with the values, part
-/// by part. From a device they leave through small page-locked buffers on instances beside that of
-/// the run, so that steps, copies and the function overlap; from a host the box is one part.
+/// put() submits a copy and returns. Separate threads call the function with the values, part by
+/// part. Transfers from a device use small page-locked buffers and separate instances, so that
+/// steps, copies and the function overlap. On a host the box is one part.
 ///
-/// It takes the box `slots` times in the memory of the run. put() waits where all slots hold values
-/// that the function is not done with.
+/// The queue allocates the box `slots` times in the memory of the run. put() waits while all slots
+/// hold values that the function still needs.
 template <class T, int Dim, class Memory>
 class SnapshotQueue {
  public:
-  /// Gets the parts of each box in their order, on one thread. With several writers it is called
-  /// for several boxes at once.
+  /// Receives the parts of each box in order, in one thread; several boxes may be concurrent.
   using Take = std::function<void(const SnapshotPart<T>&)>;
 
   /// Allocates slots and buffers, and starts the threads of the function.
-  /// \param exec leaves the values that put() submits
-  /// \param box nodes that are handed over, in the window of the arrays put()
-  /// \param take gets the values
+  /// \param exec execution instance that computes the values given to put()
+  /// \param box nodes to transfer, in the window of the arrays given to put()
+  /// \param take function that receives the values
   /// \param options slots, writers, bytes of a part
   SnapshotQueue(const InstanceOf<Memory>& exec, const Box<Dim>& box, Take take,
                 const SnapshotOptions& options = {});
   SnapshotQueue(const SnapshotQueue&) = delete;
   SnapshotQueue& operator=(const SnapshotQueue&) = delete;
-  /// Waits for what is under way. What the function threw is lost unless finish() was called.
+  /// Waits for pending transfers. Exceptions of the function are lost unless finish() was called.
   ~SnapshotQueue();
 
-  /// \brief Submits the values of a padded array as the instance leaves them that it was made with.
+  /// \brief Submits the values of a padded array, after all work of the constructor's instance.
   /// \param layout of the array
   /// \param field the array
-  /// \param number handed to the function with the values
-  /// \throws what the function has thrown for earlier values
+  /// \param number passed to the function with the values
+  /// \throws any exception of the function for earlier values
   void put(const Layout<Dim>& layout, const Storage<const T, Memory>& field, std::int64_t number);
-  /// Waits until the function has had all values. \throws what the function has thrown
+  /// Waits until the function has processed all values. \throws any exception of the function
   void finish();
-  /// Seconds that put() and finish() have waited: what the snapshots have cost the run.
+  /// Returns the seconds that put() and finish() have waited: the cost of snapshots for the run.
   double seconds_waited() const { return m_waited; }
-  /// \brief Bytes in the memory of the run.
-  /// \param box nodes that are handed over
+  /// \brief Returns the bytes in the memory of the run.
+  /// \param box nodes to transfer
   /// \param options the slots
   static std::size_t bytes(const Box<Dim>& box, const SnapshotOptions& options = {}) {
     return static_cast<std::size_t>(std::max(options.slots, 1)) *
@@ -111,7 +110,7 @@ class SnapshotQueue {
     std::size_t slot;
     std::int64_t index, number;
   };
-  // Where a writer's parts pass: two, of which one is copied while the function has the other.
+  // Buffers of a writer: one is filled while the function reads the other.
   struct Lane {
     explicit Lane(const Instance<Memory>& exec) : instance(exec) {}
     Instance<Memory> instance;
@@ -169,7 +168,7 @@ SnapshotQueue<T, Dim, Memory>::SnapshotQueue(const InstanceOf<Memory>& exec, con
   }
   try {
     for (Lane& lane : m_lanes) m_threads.emplace_back([this, &lane] { work(&lane); });
-  } catch (...) {  // no more threads are to be had
+  } catch (...) {  // no further thread can be started
     close();
     throw;
   }
@@ -180,7 +179,7 @@ SnapshotQueue<T, Dim, Memory>::~SnapshotQueue() {
   close();
   try {
     for (Lane& lane : m_lanes) lane.instance.fence();
-  } catch (...) {  // the device has failed, which the run is told by its own calls
+  } catch (...) {  // the device has failed; the run's own calls report it
   }
 }
 
@@ -282,8 +281,8 @@ void SnapshotQueue<T, Dim, Memory>::work(Lane* lane) {
       } catch (...) {
         failure = std::current_exception();
         try {
-          lane->instance.fence();  // nothing comes into the buffers any more
-        } catch (...) {            // the device has failed, which is told by the first failure
+          lane->instance.fence();  // no transfer writes to the buffers any more
+        } catch (...) {            // the device has failed; the first failure reports it
         }
       }
     }

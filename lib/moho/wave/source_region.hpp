@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Elliptical surroundings for sources in VTI and TTI media.
+/// \brief Elliptical neighbourhoods of sources in VTI and TTI media.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/model.hpp>
@@ -14,11 +14,11 @@ namespace moho::wave {
 
 namespace detail {
 
-/// Brings delta towards epsilon around one source.
+/// Functor that tapers delta to epsilon around one source.
 template <class T, int Dim>
 struct TaperAroundSource {
   T* delta;
-  const T* epsilon;  ///< absent: null, which is zero
+  const T* epsilon;  ///< null if absent, which means zero
   Grid<Dim> grid;
   Box<Dim> box;
   Point<Dim> source;
@@ -32,7 +32,7 @@ struct TaperAroundSource {
       const double x = grid.origin[d] + static_cast<double>(node[d]) * grid.spacing[d] - source[d];
       square += x * x;
     }
-    // 0 up to half of the radius, then half a cosine up to 1
+    // 0 up to half the radius, then half a cosine up to 1
     const double part = 2.0 * sqrt(square) / radius - 1.0;
     if (part >= 1.0) return;
     const double kept = part <= 0.0 ? 0.0 : 0.5 - 0.5 * cos(3.14159265358979323846 * part);
@@ -45,21 +45,21 @@ struct TaperAroundSource {
 
 }  // namespace detail
 
-/// \brief delta of a model, brought to epsilon around sources.
+/// \brief Returns delta of a model, tapered to epsilon around sources.
 ///
-/// Where epsilon and delta differ at a source, the acoustic equations of VTI and TTI send out slow
-/// shear waves besides P. In the self-adjoint equations these have no velocity along and across the
-/// symmetry axis, and the wavefield there does not converge with the spacing. A source in an
-/// elliptical medium makes none (Duveneck, Milcik, Bakker and Perkins 2008). P waves are faster
-/// where delta is raised, so that arrivals come early (docs/theory/waves.md).
+/// Where epsilon and delta differ at a source, the acoustic equations of VTI and TTI radiate slow
+/// shear waves in addition to P. In the self-adjoint equations these have no velocity along and
+/// across the symmetry axis, and the wavefield there does not converge with the spacing. A source
+/// in an elliptical medium radiates only P (Duveneck, Milcik, Bakker and Perkins 2008). P waves are
+/// faster where delta is raised, so that arrivals come early (docs/theory/waves.md).
 ///
-/// \param instance all work goes to it, without a fence
+/// \param instance execution instance of all work, without a fence
 /// \param grid of the model
-/// \param model with epsilon or delta; one that is absent is zero
+/// \param model with epsilon or delta; an absent one is zero
 /// \param sources positions
-/// \param radius delta is epsilon up to half of it and untouched from there on; metres. With
-///        1.4 of the shortest wave traces along the axes still depended on the spacing by 5e-3 of
-///        their peak, with 2.4 by 7e-4 (docs/theory/waves.md)
+/// \param radius metres; delta equals epsilon up to half the radius and is unchanged beyond the
+///   radius. With 1.4 of the shortest wavelength, traces along the axes still depended on the
+///   spacing by 5e-3 of their peak, with 2.4 by 7e-4 (docs/theory/waves.md)
 /// \return a new field; the model's own is not changed
 /// \throws InputError for a radius that is not positive, or fields of another shape than the grid's
 template <class T, int Dim, class Memory>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The two legs of a shot: a wavefield that a point set drives, over a range of steps.
+/// \brief Source terms: points and amplitudes that drive a wavefield over a range of steps.
 
 #include <moho/wave/model_shot.hpp>
 
@@ -10,17 +10,18 @@
 
 namespace moho::wave {
 
-/// \brief A wavefield driven by points: a source forwards in time, the data of receivers backwards.
+/// \brief Points and amplitudes that drive a wavefield, such as sources or receivers' data.
 ///
-/// Row n of the amplitudes is added in the step that begins at time n, in either direction, times
-/// v^2 dt^2 over the volume of a cell, to p and q.
+/// Row n of the amplitudes is added to p and q in the step that begins at time n, in either
+/// direction. It is multiplied by v^2 dt^2 over the volume of a cell. Sources drive forward
+/// propagation, and receivers' data drive backward propagation.
 template <class T, int Dim, class Memory>
 struct SourceTerm {
-  const wave::Propagator<T, Dim, Memory>* propagator = nullptr;  ///< of the model
-  const wave::PointSet<T, Dim, Memory>* points = nullptr;        ///< where amplitudes are added
-  wave::PointSeries<const T, Memory> amplitudes;                 ///< steps x points
+  const wave::Propagator<T, Dim, Memory>* propagator = nullptr;  ///< propagator of the model
+  const wave::PointSet<T, Dim, Memory>* points = nullptr;        ///< points of injection
+  wave::PointSeries<const T, Memory> amplitudes;                 ///< amplitudes, steps x points
 
-  /// Adds what belongs to the step that begins at `time` to wavefield.next.
+  /// Adds the amplitudes of the step that begins at `time` to wavefield.next.
   void inject(const InstanceOf<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
               std::int64_t time) const {
     if (time < 0 || time >= static_cast<std::int64_t>(amplitudes.extent(0))) return;
@@ -31,7 +32,7 @@ struct SourceTerm {
                      static_cast<T>(1.0 / volume));
     }
   }
-  /// Runs; options.stepped is taken.
+  /// Runs the steps; sets options.stepped to the injection.
   wave::RunReport<Dim> run(const InstanceOf<Memory>& exec,
                            wave::Wavefield<T, Dim, Memory>& wavefield,
                            wave::RunOptions<T, Dim, Memory> options) const {

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The largest stable time step and the shortest wave of a grid, from the coefficients and
-/// the model.
+/// \brief Largest stable time step and shortest wavelength, from differences and model.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/kernel/coefficients.hpp>
@@ -18,7 +17,7 @@ namespace moho::wave {
 
 namespace detail {
 
-/// The largest rate and the range of velocities of a model.
+/// Value of the reduction to the largest rate and the range of velocities of a model.
 struct LimitSum {
   double rate;  ///< largest eigenvalue of -R, where p_tt = R p, 1/s^2
   double slowest, fastest;
@@ -27,12 +26,14 @@ struct LimitSum {
   std::int64_t node, other;  ///< flat indices of these two, the lower one first
 };
 
-/// Largest eigenvalue of the symbol of Fletcher's equations over (v^2 Lap), for any share of H1.
+/// Returns the largest eigenvalue of the symbol of Fletcher's equations over v^2 Lap.
+///
+/// The maximum is over all shares of H1.
 KOKKOS_INLINE_FUNCTION double fletcher_rate(double a, double b, double s) {
   double most = 0.0;
   constexpr int steps = 32;
   for (int i = -2; i <= steps + 2; ++i) {
-    // the symbols of H1 and H2 may lie a little outside of [0, 1] for short waves
+    // the symbols of H1 and H2 may lie slightly outside [0, 1] for short waves
     const double h1 = static_cast<double>(i) / steps, h2 = 1.0 - h1;
     const double pp = a * h2 + s * h1, pq = (1.0 - s) * h1, qp = (b - s) * h2, qq = h1 + s * h2;
     const double mean = 0.5 * (pp + qq), det = pp * qq - pq * qp;
@@ -46,7 +47,7 @@ KOKKOS_INLINE_FUNCTION double fletcher_rate(double a, double b, double s) {
 template <class T, int Dim>
 struct LimitsOf {
   using value_type = LimitSum;
-  const T *vp, *density, *epsilon, *delta;  ///< absent: null
+  const T *vp, *density, *epsilon, *delta;  ///< null if absent
   Grid<Dim> grid;
   double laplacian;  ///< largest symbol of the Laplacian, 1/m^2
   double inverse_sigma;
@@ -54,7 +55,7 @@ struct LimitsOf {
   bool fletcher;
   double second[Dim][largest_radius + 1];
 
-  // Keeps the larger contrast; the lower nodes where two are equal.
+  // Keeps the larger contrast; for equal ones, the lower nodes.
   KOKKOS_INLINE_FUNCTION static void keep(LimitSum& sum, double contrast, std::int64_t node,
                                           std::int64_t other) {
     if (contrast < sum.contrast) return;
@@ -64,8 +65,8 @@ struct LimitsOf {
     sum.other = other;
   }
   KOKKOS_INLINE_FUNCTION double density_rate(std::int64_t i, LimitSum& sum) const {
-    // a circle around the diagonal holds the eigenvalues of div(b grad); behind a face the density
-    // is that of the nearest node or, at free surfaces, the even image: the wider circle counts
+    // Gershgorin circles bound the eigenvalues of div(b grad). Beyond a face the density is that of
+    // the nearest node or, at free surfaces, the even image; the larger bound applies.
     const Index<Dim> node = grid.node(i);
     const double own = 1.0 / static_cast<double>(density[i]);
     double total = 0.0;
@@ -147,11 +148,11 @@ struct LimitsOf {
 };
 }  // namespace detail
 
-/// \brief The largest ratio of two densities within order / 2 nodes of each other along an axis.
+/// \brief Returns the largest ratio of two densities within order / 2 nodes along an axis.
 ///
 /// The differences of div(1/rho grad p) take 1/rho between nodes as the mean of both, with
 /// coefficients of alternating sign. Up to this ratio the operator has no growing solutions for any
-/// pattern of densities; see docs/theory/waves.md. Infinite at order 2.
+/// pattern of densities; see docs/theory/waves.md. The ratio is infinite at order 2.
 inline double largest_density_ratio(int order) {
   check_order(order);
   constexpr double ratios[] = {
@@ -160,8 +161,9 @@ inline double largest_density_ratio(int order) {
 }
 
 namespace detail {
-/// \brief Throws InputError where two densities within a stencil differ by more than the ratio of
-/// largest_density_ratio(), with both nodes.
+/// \brief Throws InputError if two densities within a stencil differ too much.
+///
+/// Their ratio may not exceed largest_density_ratio(). The message gives both nodes.
 template <class T, int Dim, class Memory>
 void check_contrast(const Instance<Memory>& exec, const Grid<Dim>& grid,
                     const Field<T, Dim, Memory>& density, int order, const LimitSum& sum) {
@@ -182,13 +184,14 @@ void check_contrast(const Instance<Memory>& exec, const Grid<Dim>& grid,
 }
 }  // namespace detail
 
-/// \brief The largest stable step of a checked model, and its slowest and fastest waves.
+/// \brief Returns the largest stable step of a checked model, and its range of velocities.
 ///
-/// The leapfrog stencil is stable while dt^2 times the largest eigenvalue of the operator in space
-/// stays below 4. That eigenvalue is bounded by the symbol of the differences of this order at the
-/// shortest wave and by the model at every node: v^2 for isotropic media, a circle theorem on
-/// div(1/rho grad) for variable density, v^2 max(1, 1 + 2 epsilon) for the self-adjoint equations,
-/// the larger eigenvalue of Fletcher's two equations for any direction.
+/// The leapfrog scheme is stable while dt^2 times the largest eigenvalue of the spatial operator
+/// stays below 4. Two factors bound this eigenvalue: the symbol of the differences at the shortest
+/// wavelength, and a factor of the model at every node. The latter is v^2 for isotropic media, and
+/// a circle theorem on div(1/rho grad) for variable density. For the self-adjoint equations it is
+/// v^2 max(1, 1 + 2 epsilon); for Fletcher's, the larger eigenvalue of the two equations for any
+/// direction.
 /// \param sigma as in PropagatorOptions
 /// \throws InputError if densities differ by more than largest_density_ratio() within a stencil
 template <class T, int Dim, class Memory>
@@ -237,8 +240,8 @@ inline void check_dt(double dt, const Limits& limits) {
                           "smaller step or a wider grid spacing"));
 }
 
-/// Throws InputError where the shortest wave has too few nodes for the differences of this order.
-/// \param frequency the highest of the source, Hz
+/// Throws InputError if the shortest wavelength has too few nodes for the order of the differences.
+/// \param frequency highest frequency of the source, Hz
 template <int Dim>
 void check_dispersion(const Grid<Dim>& grid, const Limits& limits, int order, double frequency) {
   if (!(frequency > 0.0) || !std::isfinite(frequency)) {

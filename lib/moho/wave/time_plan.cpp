@@ -9,10 +9,10 @@ namespace moho::wave {
 namespace {
 
 constexpr double microsecond = 1e-6;
-// What SEG-Y can say: 16 bits of microseconds and of samples.
+// Limit of SEG-Y: 16 bits for microseconds and for samples.
 constexpr double longest_interval = 65535.0 * microsecond;
 constexpr double most_trace_samples = 65535.0;
-// Default snapshots of a large volume would fill a disk.
+// Largest default snapshot; larger ones would fill a disk.
 constexpr double most_snapshot_bytes = 512.0 * 1024 * 1024;
 
 }  // namespace

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Media, faces, equations and options of propagators: what programs choose, without
-/// kernels.
+/// \brief Media, faces, equations and options of propagators, without kernels.
 
 #include <moho/core/box.hpp>
 #include <moho/core/error.hpp>
@@ -16,22 +15,22 @@
 
 namespace moho::wave {
 
-/// What a face of the grid does to waves.
+/// Boundary condition or absorbing layer of a face of the grid.
 enum class FaceKind {
-  rigid,   ///< no layer: the field is zero outside, and waves are reflected with reversed sign
-  sponge,  ///< a layer that damps every step
-  cpml,    ///< a convolutional perfectly matched layer (not for TTI)
+  rigid,         ///< no layer: the field is zero outside, waves are reflected with reversed sign
+  sponge,        ///< a layer that damps the wavefield in every step
+  cpml,          ///< a convolutional perfectly matched layer (not for TTI)
   free_surface,  ///< the field is zero on the face and odd about it
-  random         ///< a layer of random velocities, which scatters and loses no energy
+  random         ///< a layer of random velocities, which scatters waves and conserves energy
 };
 
-/// "rigid", "sponge", "cpml", "free", "random".
+/// Returns "rigid", "sponge", "cpml", "free" or "random".
 inline const char* to_string(FaceKind kind) {
   constexpr const char* names[] = {"rigid", "sponge", "cpml", "free", "random"};
   return names[static_cast<int>(kind)];
 }
 
-/// A kind of face by its name. \throws InputError
+/// Returns the kind of face with a given name. \throws InputError for other names
 inline FaceKind parse_face_kind(const std::string& name) {
   for (const FaceKind kind : {FaceKind::rigid, FaceKind::sponge, FaceKind::cpml,
                               FaceKind::free_surface, FaceKind::random}) {
@@ -41,25 +40,25 @@ inline FaceKind parse_face_kind(const std::string& name) {
                           "' is unknown (allowed: rigid, sponge, cpml, free, random): choose one"));
 }
 
-/// A face of the grid.
+/// Face of the grid: its kind and the width of its layer.
 struct Face {
-  FaceKind kind = FaceKind::sponge;  ///< what it does to waves
-  int width = 30;                    ///< nodes of the layer; not used for rigid and free_surface
+  FaceKind kind = FaceKind::sponge;  ///< boundary condition or layer
+  int width = 30;                    ///< nodes of the layer; unused for rigid and free_surface
 
-  /// True for the kinds that need a layer of nodes.
+  /// Returns true for the kinds that have a layer of nodes.
   bool layered() const { return kind != FaceKind::rigid && kind != FaceKind::free_surface; }
-  /// Nodes of the layer, zero if there is none.
+  /// Returns the nodes of the layer; zero for kinds without a layer.
   int layer() const { return layered() ? width : 0; }
 };
 
-/// The faces of a grid: the lower and the upper one along each axis. lower[Dim - 1] is the top.
+/// Faces of a grid: lower and upper along each axis; lower[Dim - 1] is the top.
 template <int Dim>
 struct Boundaries {
-  Face lower[Dim];  ///< where coordinates are least
-  Face upper[Dim];  ///< where they are greatest
+  Face lower[Dim];  ///< faces at the smallest coordinates
+  Face upper[Dim];  ///< faces at the largest coordinates
 };
 
-/// All faces the same.
+/// Returns equal faces on all sides.
 template <int Dim>
 Boundaries<Dim> all_faces(FaceKind kind, int width = 30) {
   Boundaries<Dim> result;
@@ -69,12 +68,12 @@ Boundaries<Dim> all_faces(FaceKind kind, int width = 30) {
 
 /// Options of extend_model() for random layers.
 struct RandomLayerOptions {
-  double strength = 0.9;  ///< the velocity is reduced by up to this part of it at the outer edge
-  double floor = 0.0;     ///< but not below this velocity, m/s
-  std::uint64_t seed = 2011;  ///< of the random numbers
+  double strength = 0.9;      ///< largest relative reduction of the velocity, at the outer edge
+  double floor = 0.0;         ///< lower bound of the reduced velocity, m/s
+  std::uint64_t seed = 2011;  ///< seed of the random numbers
 };
 
-/// The grid with the layers of its faces outside.
+/// Returns the grid extended by the layers of its faces.
 template <int Dim>
 Grid<Dim> extended_grid(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries) {
   Grid<Dim> result = grid;
@@ -86,7 +85,7 @@ Grid<Dim> extended_grid(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries
   return result;
 }
 
-/// The nodes of a grid (with layers) that are in no layer.
+/// Returns the nodes of a grid (with layers) that lie in no layer.
 template <int Dim>
 Box<Dim> interior_box(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries) {
   Box<Dim> box = whole_box(grid);
@@ -97,23 +96,24 @@ Box<Dim> interior_box(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries) 
   return box;
 }
 
-/// \brief The factor of a sponge per step, `depth` nodes inside a layer of `width` nodes.
+/// \brief Returns the factor of a sponge per step, `depth` nodes inside a layer of `width` nodes.
 ///
 /// exp(-1.5 K c / width (depth / width)^2) with K = 0.1 width + 1.5, where c is the number of nodes
-/// that a wave travels in a step. With a smaller K more of the wave comes back from behind the
-/// layer, with a larger one more is reflected by the layer; K was chosen with plane waves at 0 to
-/// 60 degrees and 8 nodes per wavelength.
+/// that a wave travels in a step. A smaller K lets more of the wave return through the layer; a
+/// larger K makes the layer itself reflect more. K minimises the reflection of plane waves at 0 to
+/// 60 degrees with 8 nodes per wavelength.
 inline double sponge_factor(int width, int depth, double courant) {
   const double strength = 1.5 * (0.1 * width + 1.5) * courant / width;
   const double u = static_cast<double>(depth) / width;
   return std::exp(-strength * u * u);
 }
 
-/// A team's scratch holds lines through the layer.
+/// Largest width of a CPML layer: a team's scratch memory holds lines through the layer.
 inline constexpr int largest_cpml_width = 64;
 
-/// Throws InputError unless layers have 1 to 1000 nodes, leave an interior, and CPML is not asked
-/// for in TTI media.
+/// Throws InputError unless layers are valid.
+///
+/// Layers have 1 to 1000 nodes and leave an interior. TTI media admit no CPML.
 template <int Dim>
 void check_boundaries(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries, Medium medium) {
   for (int d = 0; d < Dim; ++d) {
@@ -142,27 +142,27 @@ void check_boundaries(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries, 
   }
 }
 
-/// Velocities of a model, and the largest stable step.
+/// Range of a model's velocities, and its largest stable time step.
 struct Limits {
-  double largest_dt = 0.0;         ///< seconds; a step below it is stable
-  double least_velocity = 0.0;     ///< the slowest P wave in any direction, m/s
-  double greatest_velocity = 0.0;  ///< the fastest P wave in any direction, m/s
+  double largest_dt = 0.0;         ///< bound of stable time steps, s; smaller steps are stable
+  double least_velocity = 0.0;     ///< smallest phase velocity of P waves in any direction, m/s
+  double greatest_velocity = 0.0;  ///< largest phase velocity of P waves in any direction, m/s
   std::int64_t lowered_deltas =
-      0;  ///< nodes whose delta the self-adjoint equations lower to epsilon
+      0;  ///< nodes whose delta the self-adjoint equations clamp to epsilon
 };
 
 /// Options of a propagator.
 template <int Dim>
 struct PropagatorOptions {
-  double dt = 0.0;                  ///< time step, seconds
-  int order = 8;                    ///< of the differences in space: 2, 4, ..., 16
-  Boundaries<Dim> boundaries = {};  ///< what the faces do; the grid includes their layers
+  double dt = 0.0;                  ///< time step, s
+  int order = 8;                    ///< order of the spatial differences: 2, 4, ..., 16
+  Boundaries<Dim> boundaries = {};  ///< faces; the grid includes their layers
   double frequency = 0.0;  ///< highest frequency of the source, Hz; 0: dispersion is not checked
-  Equations equations = Equations::self_adjoint;  ///< of VTI and TTI
+  Equations equations = Equations::self_adjoint;  ///< equations of VTI and TTI media
   double sigma = 0.75;     ///< vsz^2 = vpz^2 |epsilon - delta| / sigma in Fletcher's equations
-  bool reference = false;  ///< the plain kernels instead of the tuned ones
-  bool one_pass = true;    ///< self-adjoint TTI in one pass where the device has a kernel for that;
-                           ///< the bits are the same in two
+  bool reference = false;  ///< plain kernels instead of the tuned ones
+  bool one_pass = true;    ///< one-pass kernel for self-adjoint TTI where the device has one; two
+                           ///< passes give the same bits
 };
 
 }  // namespace moho::wave

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The whole wave module.
+/// \brief All public headers of the wave module.
 
 #include <moho/wave/adjoint.hpp>
 #include <moho/wave/model_shot.hpp>

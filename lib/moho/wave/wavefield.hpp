@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The state of a wave in a window of the grid: two time levels of p (and q), and the memory
-/// of absorbing layers.
+/// \brief State of a wave in a window: two time levels of p (and q), memory of absorbing layers.
 
 #include <moho/wave/not_finite.hpp>
 #include <moho/wave/scheme.hpp>
@@ -15,46 +14,49 @@
 
 namespace moho::wave {
 
-/// The memory variables of a perfectly matched layer, of one field at one face.
+/// Memory variables of a perfectly matched layer, of one field at one face.
 template <class T, class Memory>
 struct LayerMemory {
-  Storage<T, Memory> psi_now;   ///< of the first derivative, as the last step left it
-  Storage<T, Memory> psi_next;  ///< where the step writes
-  Storage<T, Memory> zeta;      ///< of the second derivative
+  Storage<T, Memory> psi_now;   ///< memory of the first derivative after the last step
+  Storage<T, Memory> psi_next;  ///< memory of the first derivative that the step writes
+  Storage<T, Memory> zeta;      ///< memory of the second derivative
 };
 
-/// \brief A wavefield: the arrays that steps change.
+/// \brief Wavefield: the arrays that steps change.
 ///
-/// `now` is the field at this time. `next` is the field one step ago; a step overwrites it with the
-/// field one step ahead. When all boxes of a step are done, advance() exchanges the two.
+/// `now` is the current time level. `next` is the previous level; a step overwrites it with the
+/// level one step ahead. When all boxes of a step are complete, advance() exchanges the two.
 template <class T, int Dim, class Memory>
 struct Wavefield {
-  Layout<Dim> layout;           ///< of all arrays
+  Layout<Dim> layout;           ///< layout of all arrays
   int fields = 0;               ///< 1: p; 2: p and q
-  Storage<T, Memory> now[2];    ///< at this time
-  Storage<T, Memory> next[2];   ///< one step ago; one step ahead where a step was done
-  Storage<T, Memory> slope[2];  ///< work space of self-adjoint TTI, not state
-  std::vector<LayerMemory<T, Memory>> layers;  ///< by face and field, in the scheme's order
-  Planes across_x;  ///< planes whose nodes have memory in layers across x: those of the window
+  Storage<T, Memory> now[2];    ///< the current time level
+  Storage<T, Memory> next[2];   ///< the previous level; the level one step ahead after a step
+  Storage<T, Memory> slope[2];  ///< axis derivatives: work space of self-adjoint TTI, not state
+  std::vector<LayerMemory<T, Memory>>
+      layers;       ///< memory variables by face and field, in the scheme's order
+  Planes across_x;  ///< planes with memory variables in layers across x: those of the window
 
-  /// Shape and place of the memory of a layer.
+  /// Returns size and location of a layer's memory variables.
   kernel::LayerShape layer_shape(const Scheme<T, Dim, Memory>& scheme,
                                  const detail::Layer<T, Memory>& layer) const {
     return scheme.layer_shape(layer, layer.axis == 0 ? across_x : layout.window);
   }
-  /// Makes the next values the present ones.
+  /// Makes the next time level the current one.
   void advance() {
     for (int f = 0; f < fields; ++f) std::swap(now[f], next[f]);
     for (auto& layer : layers) std::swap(layer.psi_now, layer.psi_next);
   }
-  /// Exchanges the two time levels: steps then lead backwards in time, in media and faces that lose
-  /// no energy (rigid and free faces, random layers).
+  /// Exchanges the two time levels, which reverses the direction of time.
+  ///
+  /// Later steps lead backwards in media and with faces that conserve energy: rigid and free faces,
+  /// random layers.
   void reverse() {
     for (int f = 0; f < fields; ++f) std::swap(now[f], next[f]);
   }
   /// Sets the state to zero.
   void clear(const InstanceOf<Memory>& exec);
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   std::size_t bytes() const {
     std::size_t count = 0;
     for (int f = 0; f < fields; ++f) count += now[f].size() + next[f].size() + slope[f].size();
@@ -65,36 +67,37 @@ struct Wavefield {
   }
 };
 
-/// A wavefield at rest, of the planes of a window.
+/// Returns a wavefield at rest, for the planes of a window.
 template <class T, int Dim, class Memory>
 Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
                                          const Scheme<T, Dim, Memory>& scheme,
                                          const Planes& window);
 
-/// \brief Copies some planes of the state from one wavefield to another whose windows both hold
-/// them: both time levels and the memory of layers.
+/// \brief Copies planes of the state, both time levels and layers' memory, between two wavefields.
 ///
-/// If the outermost reach(0) planes of a window are copied from its neighbours between two steps,
-/// its other planes get the same values as in the whole grid.
-/// \throws InputError for planes that are not in both windows
+/// Both windows hold these planes. The outermost reach(0) planes of a window can be copied from its
+/// neighbours between two steps. Its other planes then get the same values as in the complete grid.
+/// \throws InputError for planes outside either window
 template <class T, int Dim, class Memory>
 void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                  const Wavefield<T, Dim, Memory>& from, const Wavefield<T, Dim, Memory>& to,
                  const Planes& planes);
 
-/// The greatest magnitude of a field in a box, and whether all of it is finite.
+/// Largest magnitude of a field in a box, and the first node that is not finite.
 struct Amplitude {
-  double greatest = 0.0;  ///< of all finite values
-  std::int64_t bad = -1;  ///< flat index on the grid of the first NaN or infinity; -1 if none
+  double greatest = 0.0;  ///< largest magnitude of all finite values
+  std::int64_t bad =
+      -1;  ///< flat index on the grid of the first NaN or infinity; -1 if all values are finite
 };
 
-/// The amplitude of a padded array in a box of its window. It waits for the instance. Numbers
-/// beyond 3e38 count as bad.
+/// Returns the amplitude of a padded array in a box of its window; waits for the instance.
+///
+/// Values beyond 3e38 count as not finite.
 template <class T, int Dim, class Memory>
 Amplitude amplitude(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
                     const Kokkos::View<T*, Memory>& field, const Box<Dim>& box);
 
-/// Throws NotFinite, with the step and the place, if p or q is no longer finite in the box.
+/// Throws NotFinite, with step and position, if p or q is not finite in the box.
 template <class T, int Dim, class Memory>
 Amplitude check_finite(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                        const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
@@ -155,7 +158,7 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
   for (const auto& layer : scheme.layers()) {
     const kernel::LayerShape source = from.layer_shape(scheme, layer);
     const kernel::LayerShape target = to.layer_shape(scheme, layer);
-    // planes of the layer's memory: of a layer across x counted from its first node
+    // planes of the layer's memory; those of a layer across x count from its first node
     Planes part = planes;
     if (layer.axis == 0) {
       part = intersection(Planes{planes.begin - layer.first, planes.end - layer.first},

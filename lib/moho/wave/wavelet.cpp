@@ -15,10 +15,10 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// Where the spectrum of a Ricker wavelet falls under 5 %, over its frequency.
+// Frequency, relative to that of a Ricker wavelet, above which its spectrum is below 5 %.
 constexpr double ricker_highest = 2.4;
 
-// More samples than any wavelet has.
+// Upper bound of samples: more than any wavelet has.
 constexpr double most_wavelet_samples = 1e8;
 
 void check_interval(const char* argument, double interval) {
@@ -29,7 +29,7 @@ void check_interval(const char* argument, double interval) {
 
 void check_sampling(double highest, double dt) {
   check_interval("dt", dt);
-  // what was computed from 1 / (2 dt) may differ from it in the last digits
+  // rounding: a value computed from 1 / (2 dt) may differ from it in the last digits
   if (highest <= 0.5 / dt * (1.0 + 1e-9)) return;
   throw InputError(concat("wavelet: dt is ", dt, " s, too coarse for frequencies up to ", highest,
                           " Hz (allowed: up to ", 0.5 / highest,
@@ -244,7 +244,7 @@ WaveletText parse_wavelet(const std::string& text) {
     if (result.path.empty()) throw refuse("the path is missing");
     return result;
   }
-  // "gabor:15" is meant to be a wavelet, "./a:b.csv" is a path
+  // "gabor:15" is an unknown wavelet, "./a:b.csv" is a path
   const bool word =
       colon != std::string::npos &&
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") ==

@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief The sums of self-adjoint TTI on devices, in one order and with the same roundings.
+/// \brief Sums of self-adjoint TTI on devices, in one order and with equal roundings.
 ///
-/// There are kernels of one pass and of two (axis_ring_device.hpp, axis_device.hpp). Both take
-/// their sums from here, and no compiler may contract a product with a sum in one of them and not
-/// in the other: so they give the same bits, in any box, and a wavefield may be stepped by either.
+/// Kernels of one pass (axis_ring_device.hpp) and of two passes (axis_device.hpp) share these sums.
+/// No compiler may contract a product with a sum in one of them only. Both therefore give the same
+/// bits, in any box, and either may step a wavefield.
 
 #include <moho/wave/kernel/march_device.hpp>
 
@@ -14,7 +14,7 @@
 
 namespace moho::wave::detail {
 
-/// A product that is rounded, never a part of a fused operation.
+/// Returns a rounded product, never part of a fused operation.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T rounded_product(T a, T b) {
 #if defined(__CUDA_ARCH__)
@@ -27,7 +27,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded_product(T a, T b) {
   return a * b;
 #endif
 }
-/// a * b + c, rounded once.
+/// Returns a * b + c, rounded once.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T rounded_once(T a, T b, T c) {
   if constexpr (sizeof(T) == 4) {
@@ -37,7 +37,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded_once(T a, T b, T c) {
   }
 }
 
-/// The sum of c[k] (f[k stride] - f[-k stride]) over k = 1, ..., radius.
+/// Returns the sum of c[k] (f[k stride] - f[-k stride]) over k = 1, ..., radius.
 template <int radius, int stride, class T>
 KOKKOS_FORCEINLINE_FUNCTION T odd_sum(const T* c, const T* f) {
   T sum = rounded_product<T>(c[1], f[stride] - f[-stride]);
@@ -57,7 +57,7 @@ KOKKOS_FORCEINLINE_FUNCTION T add_even_sum(const T* c, const T* f, T sum) {
   return sum;
 }
 
-/// g = n . grad.
+/// Returns g = n . grad.
 template <int Dim, class T>
 KOKKOS_FORCEINLINE_FUNCTION T slope_along(T nx, T ny, T nz, T dx, T dy, T dz) {
   T slope = rounded_product<T>(nx, dx);
@@ -65,7 +65,7 @@ KOKKOS_FORCEINLINE_FUNCTION T slope_along(T nx, T ny, T nz, T dx, T dy, T dz) {
   return rounded_once<T>(nz, dz, slope);
 }
 
-/// The next p and q from H2 p and H1 q.
+/// Computes the next p and q from H2 p and H1 q.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void symmetric_step(T h2p, T h1q, T a, T r, T scale, T w, T p, T q,
                                                 T p_before, T q_before, T& p_next, T& q_next) {

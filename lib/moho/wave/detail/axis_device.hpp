@@ -2,14 +2,13 @@
 #pragma once
 
 /// \file
-/// \brief The tuned step of self-adjoint TTI on devices: derivatives along the symmetry axis,
-/// twice.
+/// \brief Tuned two-pass step of self-adjoint TTI on devices.
 ///
-/// H1 = div(n (n . grad)): the first pass writes g = n . grad of p and q, the second takes div(n g)
-/// of both and the Laplacian of p. Both march along x like the step of isotropic media. Two passes
-/// move more bytes than one, but need no scratch, no barriers and fewer operations. Where
-/// axis_ring_device.hpp has a kernel for the order and the device, it steps in one pass, with the
-/// same bits.
+/// H1 = div(n (n . grad)). The first pass writes g = n . grad of p and q; the second computes div(n
+/// g) of both and the Laplacian of p. Both march along x like the step of isotropic media. Two
+/// passes move more bytes than one, but need no scratch, no barriers and fewer operations. If
+/// axis_ring_device.hpp has a kernel for the order and the device, that kernel steps in one pass,
+/// with the same bits.
 
 #include <moho/wave/detail/axis_arithmetic.hpp>
 
@@ -24,7 +23,7 @@ struct DeviceAxisTraits {
   static constexpr int early = 1;  ///< planes prefetched into the second-level cache
 };
 
-/// g = n . grad of p and q.
+/// Functor that computes g = n . grad of p and q.
 template <class T, int Dim, int radius, class Exec, class Traits = DeviceAxisTraits<T, radius>>
 struct DeviceSlopes {
   using Tiles = MarchTiles<T, Dim, Traits>;
@@ -59,7 +58,7 @@ struct DeviceSlopes {
     }
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
       if constexpr (Traits::early > 0) {
-        if (x + Traits::early < x1) {  // behind a march's last plane there may be no array
+        if (x + Traits::early < x1) {  // no array may exist beyond the last plane of a march
           const std::int64_t later = at + Traits::early * s.stride_x;
           prefetch(s.now[0] + later + radius * s.stride_x);
           prefetch(s.now[1] + later + radius * s.stride_x);
@@ -113,7 +112,7 @@ struct DeviceSlopes {
   }
 };
 
-/// The step, from p, q and their slopes.
+/// Functor that steps from p, q and their axis derivatives.
 template <class T, int Dim, int radius, class Exec, class Traits = DeviceAxisTraits<T, radius>>
 struct DeviceAxis {
   using Tiles = MarchTiles<T, Dim, Traits>;
@@ -137,7 +136,7 @@ struct DeviceAxis {
     std::int64_t x0, x1, y, z;
     if (!tiles.place(s, team, member.team_rank(), x0, x1, y, z)) return;
     std::int64_t at = s.flat(x0, y, z);
-    // p, and nx times the slopes of p and q
+    // p, and nx times the axis derivatives of p and q
     T value[2 * radius + 1][width], flow[2][2 * radius + 1][width];
     MOHO_UNROLL
     for (int k = 0; k < 2 * radius; ++k) {
@@ -237,7 +236,7 @@ struct DeviceAxis {
           }
         }
       }
-      // of the planes behind, this one and those ahead, in this order
+      // planes x - radius to x + radius, in this order
       MOHO_UNROLL
       for (int f = 0; f < 2; ++f) {
         const T sign = f == 0 ? T(-1) : T(1);

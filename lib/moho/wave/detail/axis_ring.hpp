@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the step of self-adjoint TTI in one pass needs, and where there is one.
+/// \brief Arguments and availability of the one-pass step of self-adjoint TTI.
 /// \see axis_ring_device.hpp
 
 #include <moho/core/error.hpp>
@@ -15,26 +15,27 @@
 
 namespace moho::wave::detail {
 
-/// What a step in one pass takes.
+/// Arguments of a step in one pass.
 template <class T>
 struct AxisRingArguments {
-  StepArguments<T> s;         ///< slopes and components of the axis are not read
-  const std::uint32_t* axis;  ///< node (0, 0, 0) of the words of the axis; no axis out of the grid
+  StepArguments<T> s;         ///< axis derivatives and components of the axis are not read
+  const std::uint32_t* axis;  ///< node (0, 0, 0) of the packed axis; no_axis outside the grid
   int extents[3];             ///< nodes of the grid
-  bool free_y, free_z;        ///< the lower face across y, z is a free surface
+  bool free_y, free_z;        ///< true if the lower face across y, z is a free surface
 };
 
-/// The largest order with a kernel of one pass: at order 10 registers and shared memory run out.
+/// Largest order of the one-pass kernel: order 10 exceeds registers and shared memory.
 inline constexpr int largest_ring_order = 8;
 
 /// Shape of a block's tile and of a thread's work.
 struct AxisRingTraits {
-  static constexpr int rows = 32, columns = 32;  ///< of a tile, along y and z
-  static constexpr int turns = 2;                ///< planes written out
-  static constexpr int spare = 8;  ///< elements between rows of the ring, against bank conflicts
+  static constexpr int rows = 32, columns = 32;  ///< rows along y and columns along z of a tile
+  static constexpr int turns = 2;                ///< unrolled planes
+  static constexpr int spare =
+      8;  ///< padding of the ring's rows in elements, against bank conflicts
 };
 
-/// What is where in shared memory.
+/// Sizes and offsets in shared memory.
 template <int radius, class Traits>
 struct AxisRingShape {
   static constexpr int width = 2;  ///< nodes of a thread, neighbours along z
@@ -43,17 +44,18 @@ struct AxisRingShape {
   static constexpr int side = (2 * radius + 3) / 4 * 4;  ///< halo along z in copies of 16 bytes
   static constexpr int ring_row = columns + 2 * side + Traits::spare;
   static constexpr int ring_rows = rows + 4 * radius;
-  static constexpr int plane = ring_rows * ring_row;  ///< of one field, or of the axis
-  static constexpr int slots = radius + 2;            ///< planes of the ring
+  static constexpr int plane =
+      ring_rows * ring_row;                 ///< elements of a plane of one field, or of the axis
+  static constexpr int slots = radius + 2;  ///< planes of the ring
   static constexpr int flux_side = (radius + 1) / 2 * 2;
   static constexpr int flux_y = (rows + 2 * radius) * columns;  ///< ny g of one field
   static constexpr int flux_z = rows * ring_row;                ///< nz g of one field
-  static constexpr int flux = 2 * (flux_y + flux_z);            ///< of a plane
-  static constexpr int halo = 2 * radius * (rows + columns);    ///< nodes whose g is needed, too
-  static constexpr int stage = 5 * points;  ///< what the update of a plane reads besides
+  static constexpr int flux = 2 * (flux_y + flux_z);            ///< fluxes of a plane
+  static constexpr int halo = 2 * radius * (rows + columns);  ///< halo nodes at which g is computed
+  static constexpr int stage = 5 * points;  ///< further values that the update of a plane reads
   static constexpr int bytes = 4 * (slots * 2 * plane + 2 * flux + points + 2 * plane + stage);
   static constexpr int flux_window = 2 * flux_side + width;  ///< nodes around those of a thread
-  /// Loads of so many nodes that hold the neighbours along z on one side.
+  /// Loads of `nodes` nodes that hold the neighbours along z on one side.
   template <int nodes>
   static constexpr int aside = (radius + nodes - 1) / nodes;
   static constexpr int chunks = (columns + 2 * side) / 4, lanes = 16;
@@ -63,19 +65,19 @@ struct AxisRingShape {
   static_assert(chunks <= lanes, "sixteen threads copy a row");
 };
 
-/// \brief How blocks share the columns of a box.
+/// \brief Distribution of the columns of a box among blocks.
 ///
-/// Whole columns as long as every multiprocessor gets one: neighbours march side by side and share
-/// what they read. The columns that are left are cut along x so that all multiprocessors end
-/// together, and again side by side.
+/// Blocks march through complete columns as long as every multiprocessor gets one. Neighbouring
+/// columns march concurrently and share their reads. The remaining columns are cut along x so that
+/// all multiprocessors finish together; neighbours are concurrent there also.
 struct AxisRingWork {
-  int first_z;         ///< the box's first node along z, rounded down to 16 bytes
-  int tiles_z, tiles;  ///< tiles along z, and of a plane
-  int planes;          ///< of the box
-  int whole;           ///< blocks that march through a whole column
-  int share;           ///< planes of the other blocks
+  int first_z;         ///< first node of the box along z, rounded down to 16 bytes
+  int tiles_z, tiles;  ///< tiles along z; tiles of a plane
+  int planes;          ///< planes of the box
+  int whole;           ///< blocks that march through a complete column
+  int share;           ///< planes of each other block
 
-  /// Blocks for a box on so many multiprocessors.
+  /// Returns the blocks for a box on a number of multiprocessors.
   template <int radius, class Traits>
   int cover(const StepArguments<float>& s, int multiprocessors) {
     first_z = static_cast<int>(s.lower[2] / 4 * 4);
@@ -86,7 +88,7 @@ struct AxisRingWork {
     share = planes;
     const int rest = tiles - whole;
     if (rest == 0) return whole;
-    // a march takes 2 radius planes more, and the time of some to begin
+    // cost of a march in addition, in planes: 2 radius planes of halo, and its start
     constexpr int before = 2 * radius + 4;
     int parts = 1;
     std::int64_t least = INT64_MAX;
@@ -104,7 +106,7 @@ struct AxisRingWork {
     return whole + rest * parts;
   }
 
-  /// The tile of a block and its planes of the box.
+  /// Returns the tile of a block and sets its planes of the box.
   KOKKOS_FORCEINLINE_FUNCTION int place(int block, int& begin, int& end) const {
     begin = 0;
     end = planes;
@@ -117,14 +119,14 @@ struct AxisRingWork {
 };
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Throws Error where CUDA refused.
+/// Throws Error for a CUDA status other than success.
 inline void check_cuda(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   throw Error(concat(what, ": CUDA says '", cudaGetErrorString(status),
                      "': another program may have disturbed the device; try again"));
 }
 
-/// A value of the device of an instance.
+/// Returns an attribute of the device of an instance.
 inline int device_attribute(const Kokkos::Cuda& space, cudaDeviceAttr attribute) {
   int value = 0;
   check_cuda(cudaDeviceGetAttribute(&value, attribute, space.cuda_device()),
@@ -133,7 +135,7 @@ inline int device_attribute(const Kokkos::Cuda& space, cudaDeviceAttr attribute)
 }
 #endif
 
-/// True where a device has the kernel of one pass for an order.
+/// Returns true if a device has the one-pass kernel of an order.
 template <class T, int Dim, class Memory>
 bool has_axis_ring(const Instance<Memory>& exec, int order) {
 #ifdef KOKKOS_ENABLE_CUDA

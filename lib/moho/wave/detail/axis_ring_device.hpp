@@ -2,21 +2,24 @@
 #pragma once
 
 /// \file
-/// \brief The step of self-adjoint TTI in one pass, on devices of CUDA, in 3D and single precision.
+/// \brief One-pass step of self-adjoint TTI, on CUDA devices, in 3D and single precision.
 ///
-/// A block marches along x through a tile of rows along y and columns along z. Planes of p and q
-/// with a halo of twice the radius lie in a ring in shared memory, which asynchronous copies fill
-/// two planes ahead; values along x are in queues of registers. In each plane x every thread forms
-/// g = n . grad of p and q at its nodes of the tile and at one node of the halo beside it, and puts
-/// ny g and nz g into shared memory. After the plane's only barrier it takes their differences
-/// along y and z. The difference of nx g along x is scattered: 2 radius accumulators of a node, for
-/// the planes around x, each take their part of nx g of this plane, and the one of plane x takes
-/// the Laplacian and the differences within the plane too. The accumulator of plane x - radius is
-/// then complete, and that plane is stepped. So nothing but p, q, the axis and the parameters is
-/// read, once, and g never leaves the multiprocessor.
+/// A block marches along x through a tile of rows along y and columns along z. A ring in shared
+/// memory holds planes of p and q with a halo of twice the radius. Asynchronous copies fill it two
+/// planes ahead. Values along x are in queues of registers.
 ///
-/// The ring takes more shared memory than Kokkos gives to a team (48 KB), hence a launch of CUDA's
-/// own. Kokkos Tools are told of it as of others.
+/// In each plane x every thread computes g = n . grad of p and q. It does so at its nodes of the
+/// tile and at one node of the adjacent halo. It stores ny g and nz g in shared memory. After the
+/// plane's only barrier it computes their differences along y and z.
+///
+/// The difference of nx g along x is scattered. A node has 2 radius accumulators for the planes
+/// around x, each of which adds its part of nx g of this plane. The accumulator of plane x also
+/// adds the Laplacian and the differences within the plane. The accumulator of plane x - radius is
+/// then complete, and that plane is stepped. Only p, q, the axis and the parameters are read, each
+/// once, and g never leaves the multiprocessor.
+///
+/// The ring needs more shared memory than Kokkos gives to a team (48 KB), hence a native CUDA
+/// launch. Kokkos Tools receive its name like that of a Kokkos kernel.
 
 #include <moho/wave/detail/axis_arithmetic.hpp>
 #include <moho/wave/detail/axis_ring.hpp>
@@ -28,7 +31,7 @@
 
 namespace moho::wave::detail {
 
-/// A copy of 16 bytes to shared memory that need not be waited for at once.
+/// Starts an asynchronous copy of 16 bytes to shared memory.
 __device__ __forceinline__ void ring_copy(unsigned to, const float* from) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
@@ -39,7 +42,7 @@ __device__ __forceinline__ void ring_copy(unsigned to, const float* from) {
                : "memory");
 #endif
 }
-/// The same of 8 bytes.
+/// Starts an asynchronous copy of 8 bytes to shared memory.
 __device__ __forceinline__ void ring_copy_pair(unsigned to, const float* from) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
@@ -54,25 +57,25 @@ __device__ __forceinline__ void ring_copies_end() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-/// Waits for all copies but those of the last `later` groups.
+/// Waits for all copies except those of the last `later` groups.
 template <int later>
 __device__ __forceinline__ void ring_copies_wait() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(later) : "memory");
 #endif
 }
-/// What such copies call an address in shared memory.
+/// Returns the address in shared memory that asynchronous copies use.
 __device__ __forceinline__ unsigned ring_address(const float* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
-/// A block's march through a tile.
+/// March of a block through a tile.
 template <int radius, class Traits>
 struct AxisRing {
   using Shape = AxisRingShape<radius, Traits>;
   using Pair = Lanes<float, 2>;
   static constexpr int width = Shape::width;
 
-  /// load_window() without the nodes themselves, which are known.
+  /// Fills a window as load_window() does, with known values at the nodes themselves.
   template <int nodes, int aside>
   static __device__ __forceinline__ void load_around(const float* here,
                                                      const float (&center)[nodes],
@@ -90,7 +93,7 @@ struct AxisRing {
     }
   }
 
-  /// The derivatives along y and z at a node of the ring: `nodes` neighbours along z.
+  /// Computes the derivatives along y and z at nodes of the ring, `nodes` neighbours along z.
   template <int nodes>
   static __device__ __forceinline__ void within(const StepArguments<float>& s, const float* here,
                                                 const float (&center)[nodes], float (&dy)[nodes],
@@ -122,7 +125,7 @@ struct AxisRing {
     }
   }
 
-  /// The differences of the fluxes within a plane, at two nodes of the tile.
+  /// Computes the differences of the fluxes within a plane, at two nodes of the tile.
   static __device__ __forceinline__ void divergence(const StepArguments<float>& s, const float* y,
                                                     const float* z, const float (&center)[width],
                                                     float (&h)[width]) {
@@ -144,8 +147,10 @@ struct AxisRing {
     }
   }
 
-  /// The sums of planes x - radius to x + radius - 1 take nx g of plane x and become those of the
-  /// planes one further; the first of them is complete and goes to `done`.
+  /// Adds nx g of plane x to the sums of planes x - radius to x + radius - 1, and shifts them.
+  ///
+  /// The sums become those of the planes one further; the first of them is complete and is moved to
+  /// `done`.
   static __device__ __forceinline__ void scatter(const StepArguments<float>& s, float sign,
                                                  const float (&flow)[width],
                                                  const float (&middle)[width],
@@ -169,7 +174,7 @@ struct AxisRing {
     }
   }
 
-  /// A thread's part of copying the rows of a plane to shared memory.
+  /// Copies this thread's part of the rows of a plane to shared memory.
   static __device__ __forceinline__ void copy_rows(const float* plane,
                                                    const int (&copy_from)[Shape::copies],
                                                    int copy_lane, int copy_row, unsigned to) {
@@ -182,7 +187,7 @@ struct AxisRing {
       }
     }
   }
-  /// The same of a plane of both fields into a slot of the ring.
+  /// Copies this thread's part of a plane of both fields into a slot of the ring.
   static __device__ __forceinline__ void fill(const StepArguments<float>& s,
                                               const int (&copy_from)[Shape::copies], int copy_lane,
                                               int copy_row, unsigned copy_to, int plane, int slot) {
@@ -207,12 +212,12 @@ struct AxisRing {
     const int row = thread / (Shape::columns / width);
     const int column = thread % (Shape::columns / width) * width;
     const int y = y0 + row, z = z0 + column;
-    // rows beyond the last halo are not in memory; nobody uses what is computed there
+    // rows beyond the last halo are not in memory; results computed there are not used
     const int last_row = a.extents[1] + radius - 1;
     const int last_plane = a.extents[0] + radius - 1;
     const auto plane_at = [&](int x) { return min(max(x, -radius), last_plane) * stride_x; };
     const int in_plane = min(y, last_row) * stride_y + z;
-    // rows of the ring, of the axis and of nz g are equally long: one offset serves them all
+    // rows of the ring, of the axis and of nz g are equally long: one offset serves all
     const int in_row = row * Shape::ring_row + column;
     const int own = in_row + 2 * radius * Shape::ring_row + Shape::side;
     const bool inside = y < s.upper[1];
@@ -225,7 +230,7 @@ struct AxisRing {
       *reinterpret_cast<Pair*>(tapers + thread * width) = taper;
     }
 
-    // this thread's node of the halo: where its g goes, and where it is computed. Behind a free
+    // this thread's node of the halo: offset of its g, and node of its computation. Beyond a free
     // surface g is an even function.
     const bool has_halo = Shape::halo == Shape::threads || thread < Shape::halo;
     const bool halo_y = thread < 2 * radius * Shape::columns;
@@ -248,9 +253,9 @@ struct AxisRing {
     const int halo_in_plane =
         min(max(y0 + halo_row, -radius), last_row) * stride_y + z0 + halo_column;
 
-    // the rows of a plane that this thread copies into the ring
+    // rows of a plane that this thread copies into the ring
     const int copy_row = thread / Shape::lanes, copy_lane = thread % Shape::lanes;
-    // a tile that begins near the end of a row would read behind the array at the last one
+    // a tile that begins near the end of a row would read beyond the array at the last one
     const int copy_column = min(z0 - Shape::side + copy_lane * 4, stride_y - 4);
     int copy_from[Shape::copies];
     MOHO_UNROLL
@@ -300,8 +305,8 @@ struct AxisRing {
     MOHO_UNROLL_BY(Traits::turns)
     for (int x = x0 - radius; x < x1 + radius; ++x, at += stride_x) {
       const int done_at = at - radius * stride_x;
-      const bool done = x - radius >= x0;     // the plane that is complete is the block's
-      const bool needed = x >= x0 && x < x1;  // elsewhere only nx g of the tile is
+      const bool done = x - radius >= x0;     // the completed plane belongs to the block
+      const bool needed = x >= x0 && x < x1;  // elsewhere only nx g of the tile is needed
       std::uint32_t words[width], halo_word;
       {
         const auto plane = plane_words + ((x - x0 + radius) & 1) * Shape::plane;
@@ -379,7 +384,7 @@ struct AxisRing {
           for (int k = 0; k < 2 * radius; ++k) halo_queue[f][k] = halo_queue[f][k + 1];
         }
       }
-      // the plane ahead has come; what the update needs may come later
+      // the plane ahead has arrived; the values of the update may arrive later
       ring_copies_wait<1>();
       __syncthreads();
       if (x + 2 < x1 + radius) {
@@ -447,7 +452,7 @@ struct AxisRing {
   }
 };
 
-/// One block.
+/// Kernel of one block.
 template <int radius, class Traits>
 __global__ void __launch_bounds__(AxisRingShape<radius, Traits>::threads, 1)
     axis_ring(const AxisRingArguments<float> a, const AxisRingWork work) {

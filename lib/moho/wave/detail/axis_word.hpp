@@ -2,14 +2,13 @@
 #pragma once
 
 /// \file
-/// \brief A symmetry axis in one word of 32 bits, for kernels that are bound by instructions and
-/// bytes.
+/// \brief Symmetry axis packed in a word of 32 bits, for kernels bound by instructions and bytes.
 ///
-/// The upper half of the unit sphere is mapped to the unit disc with equal areas (Lambert's
-/// projection): X = nx / sqrt(1 + nz), Y = ny / sqrt(1 + nz), and back with s = X^2 + Y^2 by
-/// nz = 1 - s, nx = X sqrt(2 - s), ny = Y sqrt(2 - s). No direction is worse than others, as nz is
-/// in sqrt(1 - nx^2 - ny^2) where an axis lies flat. X and Y are multiples of 2^-15 in [-1, 1):
-/// the axis turns by less than 7e-5 (0.004 degrees).
+/// Lambert's equal-area projection maps the upper half of the unit sphere to the unit disc: X = nx
+/// / sqrt(1 + nz), Y = ny / sqrt(1 + nz). The inverse, with s = X^2 + Y^2, is nz = 1 - s, nx = X
+/// sqrt(2 - s), ny = Y sqrt(2 - s). All directions are equally accurate, unlike nz = sqrt(1 - nx^2
+/// - ny^2) for a nearly horizontal axis. X and Y are multiples of 2^-15 in [-1, 1): the axis turns
+/// by less than 7e-5 (0.004 degrees).
 
 #include <moho/core/kokkos.hpp>
 
@@ -18,23 +17,24 @@
 
 namespace moho::wave::detail {
 
-/// No axis: the components of the word 0 are all zero. It stands outside of the grid, where fluxes
-/// along the axis are zero.
+/// Word without an axis, whose components are all zero.
+///
+/// It is used outside the grid, where fluxes along the axis are zero.
 inline constexpr std::uint32_t no_axis = 0;
 
-/// The word of an axis of length 1 with nz >= 0.
+/// Returns the word of an axis of length 1 with nz >= 0.
 KOKKOS_INLINE_FUNCTION std::uint32_t pack_axis(double nx, double ny, double nz) {
   const double factor = 32768.0 / sqrt(1.0 + nz);
   const auto part = [&](double component) {
     const double scaled = floor(component * factor + 0.5);
-    // 32768 has no place, and both parts at -32768 would be no axis: they are outside of the disc
+    // 32768 does not fit, and both parts at -32768 would mean no axis: they lie outside the disc
     const double inside = scaled > 32767.0 ? 32767.0 : (scaled < -32768.0 ? -32768.0 : scaled);
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(inside) + 32768);
   };
   return part(nx) | (part(ny) << 16);
 }
 
-/// One of the two halves of a word, as a number in [-1, 1).
+/// Returns one half of a word as a number in [-1, 1).
 template <int half>
 KOKKOS_FORCEINLINE_FUNCTION float axis_part(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
@@ -47,7 +47,7 @@ KOKKOS_FORCEINLINE_FUNCTION float axis_part(std::uint32_t word) {
 #endif
 }
 
-/// The components of a word's axis. On a device the same bits wherever it is called.
+/// Computes the components of a word's axis; on a device with the same bits in all callers.
 KOKKOS_FORCEINLINE_FUNCTION void unpack_axis(std::uint32_t word, float& nx, float& ny, float& nz) {
   const float x = axis_part<0>(word), y = axis_part<1>(word);
 #if defined(__CUDA_ARCH__)

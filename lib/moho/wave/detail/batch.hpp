@@ -2,12 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Several shots over one model in step with each other: what each of them launches in a
-/// step is one launch for all of them.
+/// \brief Batched shots: all shots of a batch advance one time step in one kernel launch.
 ///
-/// The arrays of all wavefields lie equally far apart, so that a kernel finds those of a shot from
-/// the arrays of the first one. What sources add and receivers read is described once in the memory
-/// of the device, for both time levels, and nothing is copied in a step.
+/// The arrays of consecutive wavefields have a constant stride, so that a kernel derives those of a
+/// shot from the arrays of the first one. Injection and recording are described once in device
+/// memory, for both time levels. A step copies nothing.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
@@ -24,24 +23,25 @@
 
 namespace moho::wave {
 
-/// \brief Wavefields at rest for shots that are stepped together: pieces of one allocation, equally
-/// far apart. Each is like one of make_wavefield().
-/// \param exec where they are allocated
-/// \param scheme of the medium; its whole grid
-/// \param count 1 or more \throws InputError for less
+/// \brief Returns wavefields at rest for batched shots, with a constant stride in one allocation.
+///
+/// Each wavefield is like one of make_wavefield().
+/// \param exec execution instance of the allocation
+/// \param scheme of the medium, for the complete grid
+/// \param count 1 or more
+/// \throws InputError for a smaller count
 template <class T, int Dim, class Memory>
 std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>& exec,
                                                        const Scheme<T, Dim, Memory>& scheme,
                                                        int count);
 
-/// \brief Advances several wavefields by one step, each with the bits of Propagator::step() of the
-/// whole grid.
+/// \brief Advances several wavefields by one step, with the bits of Propagator::step().
 ///
-/// It is one launch for all where they are of make_wavefields() and the medium's kernels can: on
-/// hosts all but the reference kernels, on devices those of 2D whose layers, if they are perfectly
-/// matched, are stepped with the interior (isotropic media, variable density, self-adjoint VTI).
-/// Others are stepped one after the other.
-/// \param exec where the work is submitted
+/// One launch steps all wavefields of make_wavefields() if the medium's kernels support it. On
+/// hosts all but the reference kernels do. On devices those of 2D do whose CPML, if any, is stepped
+/// with the interior: isotropic media, variable density, self-adjoint VTI. Other wavefields are
+/// stepped one after the other.
+/// \param exec execution instance
 /// \param propagator of the medium
 /// \param wavefields at the same time
 /// \throws InputError as step()
@@ -52,24 +52,23 @@ void step_together(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memo
 /// Sources and receivers of a shot.
 template <class T, int Dim, class Memory>
 struct ShotPoints {
-  PointSet<T, Dim, Memory> sources;    ///< where it is excited
-  PointSet<T, Dim, Memory> receivers;  ///< where it is recorded
+  PointSet<T, Dim, Memory> sources;    ///< points of injection
+  PointSet<T, Dim, Memory> receivers;  ///< points of recording
 };
 
-/// \brief Models shots over one model in step with each other. Each has the bits that model_shot()
-/// gives.
+/// \brief Models a batch of shots over one model, each with the bits of model_shot().
 ///
-/// A shot that is no longer finite ends all of them. Its seconds are the shot's part of those of
-/// all.
-/// \param exec where everything runs
+/// A shot that is no longer finite ends all of them. The `seconds` of a result are the shot's share
+/// of the batch's time.
+/// \param exec execution instance
 /// \param propagator of the medium
-/// \param wavefields of make_wavefields(), as many as there are shots, or more
-/// \param shots their sources and receivers; the numbers of these may differ
-/// \param wavelet of all sources: samples S(0), S(dt), ..., zero afterwards
+/// \param wavefields of make_wavefields(), at least as many as shots
+/// \param shots sources and receivers of each shot; their numbers may differ
+/// \param wavelet of all sources: samples S(0), S(dt), ..., then zero
 /// \param options as for model_shot(), without a domain and without snapshots; progress is that of
-/// all
+///   the batch
 /// \throws InputError, Error as model_shot(), InputError for a domain, snapshots, too few
-/// wavefields
+///   wavefields
 template <class T, int Dim, class Memory>
 std::vector<ShotResult<T, Dim, Memory>> model_together(
     const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
@@ -79,8 +78,7 @@ std::vector<ShotResult<T, Dim, Memory>> model_together(
 
 namespace detail {
 
-/// Elements from the arrays of a wavefield to those of the next, the same for all; none where that
-/// is not so.
+/// Returns the elements between the arrays of consecutive wavefields; empty if not constant.
 template <class T, int Dim, class Memory>
 std::optional<std::int64_t> elements_apart(std::span<const Wavefield<T, Dim, Memory>> wavefields) {
   std::optional<std::int64_t> apart;
@@ -114,7 +112,7 @@ std::optional<std::int64_t> elements_apart(std::span<const Wavefield<T, Dim, Mem
   return equal ? apart : std::nullopt;
 }
 
-/// How wavefields are stepped in one launch; none where they cannot be.
+/// Returns the batch for a step in one launch; empty if that is not possible.
 template <class T, int Dim, class Memory>
 std::optional<Several> in_one_launch(const Scheme<T, Dim, Memory>& scheme,
                                      std::span<const Wavefield<T, Dim, Memory>> wavefields) {
@@ -132,12 +130,12 @@ std::optional<Several> in_one_launch(const Scheme<T, Dim, Memory>& scheme,
   return Several{static_cast<int>(wavefields.size()), *apart};
 }
 
-/// AmplitudeOf several wavefields.
+/// Functor of a reduction to the amplitudes of several wavefields.
 template <class T, int Dim>
 struct AmplitudeOfAll {
   using value_type = AmplitudeSum;
   AmplitudeOf<T, Dim> first;
-  std::int64_t nodes, apart;  ///< of a wavefield; elements to the next one
+  std::int64_t nodes, apart;  ///< nodes of a wavefield; elements to the next one
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, AmplitudeSum& sum) const {
     AmplitudeOf<T, Dim> own = first;
     own.field += i / nodes * apart;
@@ -149,7 +147,7 @@ struct AmplitudeOfAll {
   }
 };
 
-/// check_finite() of the whole grid of several wavefields.
+/// Calls check_finite() for the complete grid of several wavefields.
 template <class T, int Dim, class Memory>
 void check_together(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
                     std::span<const Wavefield<T, Dim, Memory>> wavefields, std::int64_t step) {
@@ -172,12 +170,13 @@ void check_together(const Instance<Memory>& exec, const Propagator<T, Dim, Memor
   }
 }
 
-/// What a step adds at the sources of a shot and reads at its receivers, at one of the two ways
-/// round in which its two time levels lie. Addresses are those of rows 0.
+/// Injection and recording of a shot in a step, for one of the two orders of its time levels.
+///
+/// Pointers refer to rows 0.
 template <class T, int Dim>
 struct ShotExchange {
   InjectFields<T> inject;
-  std::int64_t amplitudes, next_amplitudes;  ///< rows; elements from one row to the next
+  std::int64_t amplitudes, next_amplitudes;  ///< number of rows; elements from one row to the next
   RecordByThread<T, Dim> record;
   std::int64_t next_values;  ///< elements from one row to the next
   std::int64_t receivers;
@@ -191,7 +190,7 @@ struct ShotExchange {
     own.amplitudes += step * next_amplitudes;
     own(n - f * inject.count);
   }
-  /// Reads receiver n.
+  /// Records receiver n.
   KOKKOS_FORCEINLINE_FUNCTION void read(std::int64_t n, std::int64_t row) const {
     if (n >= receivers) return;
     RecordByThread<T, Dim> own = record;
@@ -200,11 +199,12 @@ struct ShotExchange {
   }
 };
 
-/// The exchange of all shots on a host: nodes of the sources of a shot, then its receivers.
+/// Functor for all shots on a host: source nodes of a shot, then its receivers.
 template <class T, int Dim>
 struct ExchangeOfAll {
   const ShotExchange<T, Dim>* shots;
-  std::int64_t nodes, each, step, row;  ///< nodes of sources, and these with receivers, at most
+  std::int64_t nodes, each, step,
+      row;  ///< largest number of source nodes; the same plus receivers; step; row
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const ShotExchange<T, Dim>& shot = shots[n / each];
     const std::int64_t k = n % each;
@@ -216,14 +216,14 @@ struct ExchangeOfAll {
   }
 };
 
-/// The same on a device. Teams of a shot: those of its sources, then those of its receivers.
+/// Functor for all shots on a device. Teams of a shot: those of its sources, then of its receivers.
 template <class T, int Dim, class Exec>
 struct ExchangeOfAllTeams {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using ByVector = RecordByVector<T, Dim, Exec>;
   static constexpr int team = ByVector::team, lanes = ByVector::lanes;
   const ShotExchange<T, Dim>* shots;
-  int source_teams, teams;  ///< of a shot
+  int source_teams, teams;  ///< teams of a shot
   std::int64_t step, row;
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int number = member.league_rank() % teams;
@@ -246,12 +246,13 @@ struct ExchangeOfAllTeams {
   }
 };
 
-/// exchange_points() of several shots, in one launch.
+/// exchange_points() of a batch of shots, in one launch.
 template <class T, int Dim, class Memory>
 class ShotsExchange {
  public:
-  /// Describes all shots, with wavefields as they are and exchanged. It waits for the instance.
-  /// Points and series have to live as long as this. \throws InputError as exchange_points()
+  /// Describes all shots, for both orders of the time levels; waits for the instance.
+  ///
+  /// Points and series have to live as long as this object. \throws InputError as exchange_points()
   ShotsExchange(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
                 std::span<const Wavefield<T, Dim, Memory>> wavefields,
                 const std::vector<ShotPoints<T, Dim, Memory>>& shots,
@@ -288,9 +289,11 @@ class ShotsExchange {
     }
   }
 
-  /// Adds the amplitudes of a step, none if it is negative, and reads into a row, none if it is
-  /// negative. To be called between step_together() and advance().
-  /// \param present the first wavefield's, which says which way round the time levels are
+  /// Adds the amplitudes of a step and records into a row; negative numbers omit either.
+  ///
+  /// To be called between step_together() and advance().
+  /// \param present current level of the first wavefield, which determines the order of the time
+  ///   levels
   void operator()(const Instance<Memory>& exec, const T* present, std::int64_t step,
                   std::int64_t row) const {
     const ShotExchange<T, Dim>* const shots = m_shots[present == m_present ? 0 : 1].data();
@@ -337,7 +340,7 @@ std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>&
   first.fields = scheme.fields();
   first.across_x = window;
   first.layers.resize(scheme.layers().size() * static_cast<std::size_t>(first.fields));
-  // the arrays of a wavefield, one behind the other
+  // the arrays of a wavefield, one after the other
   const auto place = [&](Wavefield<T, Dim, Memory>& wavefield, const auto& take) {
     for (int f = 0; f < wavefield.fields; ++f) {
       take(wavefield.now[f], wavefield.layout.size);
@@ -423,7 +426,7 @@ std::vector<ShotResult<T, Dim, Memory>> model_together(
   const std::span<Wavefield<T, Dim, Memory>> used(wavefields.data(), shots.size());
   for (auto& wavefield : used) {
     wavefield.clear(exec);
-    // at rest both levels are the same: all wavefields begin the same way round
+    // at rest both levels are equal: all wavefields start with the same order of levels
     if (wavefield.next[0].data() < wavefield.now[0].data()) wavefield.advance();
   }
   const detail::ShotsExchange<T, Dim, Memory> exchange(exec, propagator, used, shots, amplitudes,

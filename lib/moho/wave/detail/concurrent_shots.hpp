@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How many shots over one model a device or a host takes at once.
+/// \brief Number of concurrent shots over one model on a device or a host.
 
 #include <moho/core/at_once.hpp>
 #include <moho/wave/scheme.hpp>
@@ -15,14 +15,15 @@
 
 namespace moho::wave {
 
-/// \brief The number of shots at once that was fastest in trials (docs/performance/waves.md).
+/// \brief Returns the number of concurrent shots that was fastest in trials.
 ///
-/// A device takes as many as have about two million nodes together, 4 at most. Hosts take a shot a
-/// thread where a shot has up to a million nodes, there is one for each thread and OpenMP does not
-/// bind threads to cores, and one with all threads otherwise.
-/// \param exec where they run
+/// See docs/performance/waves.md. On a device the concurrent shots have about two million nodes
+/// together; their number is at most 4. Hosts run one shot in each thread under three conditions. A
+/// shot has up to a million nodes, the shots suffice for all threads, and OpenMP does not bind
+/// threads to cores. Otherwise one shot uses all threads.
+/// \param exec execution instance
 /// \param nodes of the grid of a shot, with its layers
-/// \param shots that there are
+/// \param shots total number of shots
 template <class Memory>
 int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t shots) {
   constexpr std::int64_t most = 4, enough = std::int64_t{1} << 21;
@@ -30,7 +31,7 @@ int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t
 #ifdef KOKKOS_ENABLE_SERIAL
     constexpr std::int64_t small = std::int64_t{1} << 20;
 #ifdef _OPENMP
-    // threads that are begun here would share the core that the first one is bound to
+    // new threads would share the core to which the first one is bound
     if (omp_get_proc_bind() != omp_proc_bind_false) return 1;
 #endif
     return nodes <= small && shots >= exec.concurrency() ? exec.concurrency() : 1;
@@ -45,8 +46,10 @@ int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t
   }
 }
 
-/// \brief True where model_together() has one launch a step for all shots: on hosts and, in 2D, on
-/// devices, unless perfectly matched layers are corrected after the step there (Fletcher's VTI).
+/// \brief Returns true if model_together() needs one launch in a step for all shots.
+///
+/// It does on hosts and, in 2D, on devices, unless CPML is corrected after the step there
+/// (Fletcher's VTI).
 /// \param medium of the model
 /// \param equations of VTI and TTI
 /// \param faces of the grid
@@ -62,12 +65,12 @@ bool steps_in_one_launch(Medium medium, Equations equations, const Boundaries<Di
   return !matched || detail::has_layer_march(stencil_of(medium, equations));
 }
 
-/// \brief Of shots at once, those that one worker steps together, as was fastest in trials.
+/// \brief Returns the batch size of concurrent shots that was fastest in trials.
 ///
-/// A device has two workers where there are four shots or more: while one of them takes traces the
-/// other one steps. Hosts step no shots together: threads that share the steps of several shots
-/// meet after each of them.
-/// \param at_once shots at once
+/// A device has two workers for four shots or more: one of them fetches traces while the other one
+/// steps. Hosts do not batch shots, since threads that share the steps of several shots synchronise
+/// after each step.
+/// \param at_once concurrent shots
 /// \param one_launch steps_in_one_launch()
 template <class Memory>
 int shots_together(int at_once, bool one_launch) {
@@ -75,22 +78,22 @@ int shots_together(int at_once, bool one_launch) {
   return at_once < 4 ? at_once : (at_once + 1) / 2;
 }
 
-/// \brief The number of shots at once that was fastest in trials where they are stepped together:
-/// as many as have about twelve million nodes, 16 at most.
+/// \brief Returns the number of concurrent batched shots that was fastest in trials.
+///
+/// Together they have about twelve million nodes; their number is at most 16.
 /// \param nodes of the grid of a shot, with its layers
-/// \param shots that there are
+/// \param shots total number of shots
 inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots) {
   constexpr std::int64_t most = 16, enough = 12 * (std::int64_t{1} << 20);
   const std::int64_t wanted = (enough + nodes - 1) / std::max<std::int64_t>(nodes, 1);
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
 }
 
-/// \brief The most results that wait for their turn where model_shots() has so many shots under
-/// way.
+/// \brief Returns the largest number of results that wait for delivery in model_shots().
 ///
-/// \param at_once shots at once
-/// \param together of these, shots in step with each other
-/// \param shots that there are
+/// \param at_once concurrent shots
+/// \param together batch size
+/// \param shots total number of shots
 inline int waiting_results(int at_once, int together, std::int64_t shots) {
   const int workers = (at_once + together - 1) / together;
   const std::int64_t held = std::int64_t{results_at_once(workers)} * together;

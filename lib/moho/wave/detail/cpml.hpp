@@ -4,12 +4,14 @@
 /// \file
 /// \brief Convolutional perfectly matched layers for equations of second order.
 ///
-/// In a layer the derivative along its normal becomes d/dx + psi, with psi' = b psi + a dp/dx, and
-/// the second derivative gains d psi/dx + zeta, with zeta' = b zeta + a (d2p/dx2 + d psi/dx)
+/// In a layer the derivative along its normal becomes d/dx + psi, with psi' = b psi + a dp/dx. The
+/// second derivative gains d psi/dx + zeta, with zeta' = b zeta + a (d2p/dx2 + d psi/dx)
 /// (Komatitsch and Martin 2007; Pasalic and McGarry 2010). psi has two time levels, so that boxes
-/// may be stepped in any order. Slopes of the field and of psi are differences of fourth order at
-/// most (layer_radius()): what layers send back does not depend on their order from there on, and
-/// neighbours two nodes away are what a step has at hand.
+/// may be stepped in any order.
+///
+/// First derivatives of the field and of psi are of fourth order at most (layer_radius()). Higher
+/// orders do not reduce the reflection of layers, and a step has neighbours within two nodes at
+/// hand.
 
 #include <moho/core/launch.hpp>
 #include <moho/wave/kernel/arguments.hpp>
@@ -21,18 +23,18 @@
 
 namespace moho::wave::detail {
 
-/// The factors a and b by node of the layer, from the inner edge outwards.
+/// Factors a and b by node of the layer, from the inner edge outwards.
 struct CpmlProfile {
   std::vector<double> a, b;
 };
 
-/// Factors for a layer of `width` nodes.
-/// \param velocity the fastest wave, m/s
-/// \param frequency about that of the source's peak, Hz: below it the layer only damps
+/// Returns the factors for a layer of `width` nodes.
+/// \param velocity largest velocity, m/s
+/// \param frequency approximate peak frequency of the source, Hz: below it the layer only damps
 inline CpmlProfile cpml_profile(int width, double spacing, double dt, double velocity,
                                 double frequency) {
   constexpr double pi = 3.14159265358979323846;
-  constexpr double reflection = 1.0e-5;  // wanted, of waves at normal incidence
+  constexpr double reflection = 1.0e-5;  // target for waves at normal incidence
   const double strongest = -3.0 * velocity * std::log(reflection) / (2.0 * width * spacing);
   CpmlProfile profile;
   for (int i = 0; i < width; ++i) {
@@ -46,50 +48,53 @@ inline CpmlProfile cpml_profile(int width, double spacing, double dt, double vel
   return profile;
 }
 
-/// Nodes to each side that slopes in layers take, for steps that take `radius`.
+/// Returns the radius of first derivatives in layers, for steps of radius `radius`.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int layer_radius(int radius) {
   return radius < 2 ? radius : 2;
 }
-/// The most of it.
+/// Largest radius of first derivatives in layers.
 inline constexpr int largest_layer_radius = layer_radius(largest_radius);
 
-/// What the correction of one face reads and writes on a device.
+/// Arguments of the correction of one face on a device.
 template <class T>
 struct LayerArguments {
   StepArguments<T> s;
-  int axis;                           ///< normal to the face: 0 x, 1 y, 2 z
-  int inner, outer;                   ///< the other axes
-  int width;                          ///< nodes of the layer
-  std::int64_t first;                 ///< the layer's first node along the normal
-  std::int64_t from, to;              ///< nodes along the normal that are corrected
-  std::int64_t row_from, row_to;      ///< nodes of the layer, from 0, whose psi these nodes read
-  Stencil stencil;                    ///< of the step
-  const T *a, *b;                     ///< factors by node of the layer, in order of the grid
+  int axis;                       ///< normal to the face: 0 x, 1 y, 2 z
+  int inner, outer;               ///< the other axes
+  int width;                      ///< nodes of the layer
+  std::int64_t first;             ///< first node of the layer along the normal
+  std::int64_t from, to;          ///< nodes along the normal that are corrected
+  std::int64_t row_from, row_to;  ///< nodes of the layer, from 0, whose psi is read by these nodes
+  Stencil stencil;                ///< stencil of the step
+  const T *a, *b;                 ///< factors by node of the layer, in grid order
   T slope[largest_layer_radius + 1];  ///< first derivative along the axis
   const T* psi_now[2];
-  T *psi_next[2], *zeta[2];  ///< by node of the layer, the grid's order of axes
-  std::int64_t strides[3];   ///< of those
+  T *psi_next[2], *zeta[2];  ///< by node of the layer, axes in grid order
+  std::int64_t strides[3];   ///< strides of psi and zeta
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stride(int d) const {
     return d == 0 ? s.stride_x : d == 1 ? s.stride_y : 1;
   }
 };
 
-/// True where the correction of a face needs psi of a field: the self-adjoint equations of VTI have
-/// derivatives of p across the axis only, and of q along z only.
+/// Returns true if the correction of a face needs psi of a field.
+///
+/// The self-adjoint equations of VTI have derivatives of p across the axis only, and of q along z
+/// only.
 KOKKOS_FORCEINLINE_FUNCTION bool layer_has(Stencil stencil, int axis, int f) {
   return stencil != Stencil::vti || (axis == 2) == (f == 1);
 }
 
-/// True for stencils whose step on devices includes the layers (cpml_device.hpp): those with one
-/// field for each axis.
+/// Returns true for stencils whose step on devices includes the layers (cpml_device.hpp).
+///
+/// These stencils have one field for each axis.
 constexpr bool has_layer_march(Stencil stencil) { return info(stencil).layer_march; }
-/// The only field with derivatives along an axis, of these stencils.
+/// Returns the only field with derivatives along an axis, for these stencils.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int layer_field(Stencil stencil, int axis) {
   return stencil == Stencil::vti && axis == 2 ? 1 : 0;
 }
 
-/// The memory of a layer by node of the grid: element origin + x stride_x + y stride_y + z.
+/// Memory of a layer by node of the grid: element origin + x stride_x + y stride_y + z.
 template <class T>
 struct LayerAccess {
   const T* psi_now;
@@ -100,7 +105,7 @@ struct LayerAccess {
                                               std::int64_t z) const {
     return origin + x * stride_x + y * stride_y + z;
   }
-  /// Goes on to arrays that are so many elements behind these.
+  /// Moves the pointers by a number of elements.
   void shift(std::int64_t by) {
     psi_now += by;
     psi_next += by;
@@ -108,48 +113,48 @@ struct LayerAccess {
   }
 };
 
-/// The layers across an axis, of the field that has derivatives along it.
+/// Layers across an axis, for the field with derivatives along it.
 template <class T>
 struct LayerPair {
-  const T *a, *b;           ///< factors by node of the grid, zero outside of layers
+  const T *a, *b;           ///< factors by node of the grid, zero outside layers
   int lower_end;            ///< nodes below this one are in the lower layer
   int upper_begin;          ///< nodes from this one on are in the upper layer
   int extent;               ///< nodes of the grid
   LayerAccess<T> sides[2];  ///< lower, upper
 
-  /// True for nodes of a layer.
+  /// Returns true for nodes of a layer.
   KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t node) const {
     return node >= 0 && node < extent && (node < lower_end || node >= upper_begin);
   }
-  /// True for nodes whose second derivative takes psi of a layer.
+  /// Returns true for nodes whose second derivative uses psi of a layer.
   KOKKOS_FORCEINLINE_FUNCTION bool reaches(std::int64_t node, int radius) const {
     return node < (lower_end > 0 ? lower_end + radius : 0) ||
            node >= (upper_begin < extent ? upper_begin - radius : extent);
   }
-  /// The memory of the layer that has a node.
+  /// Returns the memory of the layer that contains a node.
   KOKKOS_FORCEINLINE_FUNCTION const LayerAccess<T>& of(std::int64_t node) const {
     return sides[node < lower_end ? 0 : 1];
   }
-  /// True where some of `count` nodes are in a layer.
+  /// Returns true if some of `count` nodes are in a layer.
   KOKKOS_FORCEINLINE_FUNCTION bool has_some(std::int64_t node, int count) const {
     return node + count > 0 && node < extent && (node < lower_end || node + count > upper_begin);
   }
-  /// The node of a layer, or the first of a vector of `count` nodes, that is nearest.
+  /// Returns the nearest node of a layer, or the first of the nearest `count` nodes.
   KOKKOS_FORCEINLINE_FUNCTION int nearest(int node, int side, int count) const {
     const int first = (side == 0 ? 0 : upper_begin) / count * count;
     const int last = ((side == 0 ? lower_end : extent) - 1) / count * count;
     return node < first ? first : node > last ? last : node;
   }
-  /// True where `nodes` of interior, besides those that `radius` reaches, are between both layers,
-  /// or between the only one and the other end of the grid.
+  /// Returns true if the interior has `nodes` nodes more than `radius` reaches.
+  ///
+  /// The interior lies between both layers, or between the only one and the other end of the grid.
   bool apart(int radius, int nodes) const {
     if (lower_end == 0 && upper_begin == extent) return true;
     return upper_begin - lower_end >= 2 * radius + nodes;
   }
 };
 
-/// What a step with layers reads and writes, where each axis has one field with derivatives along
-/// it.
+/// Arguments of a step with layers, with one field for each axis.
 template <class T>
 struct LayeredArguments {
   StepArguments<T> s;
@@ -157,16 +162,16 @@ struct LayeredArguments {
   LayerPair<T> layers[3];
 };
 
-/// The same for all fields.
+/// Arguments of a step with layers, for all fields.
 template <class T>
 struct AllLayers {
   StepArguments<T> s;
   Stencil stencil;
-  int radius;                            ///< of the step
+  int radius;                            ///< radius of the step
   T slope[3][largest_layer_radius + 1];  ///< first derivative along each axis, in layers
-  LayerPair<T> pairs[2][3];              ///< by field and axis; layer_has() says which are used
+  LayerPair<T> pairs[2][3];              ///< by field and axis; layer_has() selects those in use
 
-  /// The arguments of wavefield n of those that the step advances.
+  /// Returns the arguments of wavefield n of the batch.
   AllLayers of_shot(int n) const {
     AllLayers one = *this;
     one.s = s.of_shot(n);
@@ -179,7 +184,7 @@ struct AllLayers {
     }
     return one;
   }
-  /// Those of a stencil that has_layer_march().
+  /// Returns the arguments by axis, for a stencil with has_layer_march().
   LayeredArguments<T> by_axis() const {
     LayeredArguments<T> result;
     result.s = s;
@@ -191,7 +196,7 @@ struct AllLayers {
   }
 };
 
-/// psi of a node of the layer: `p` and `slab` are where it is in the field and in the layer.
+/// Returns psi of a node of the layer; `p` and `slab` point to it in the field and the layer.
 template <int radius, class T>
 KOKKOS_FORCEINLINE_FUNCTION T layer_psi(const T* p, std::int64_t along, const T* c, T a, T b,
                                         T psi) {
@@ -201,7 +206,7 @@ KOKKOS_FORCEINLINE_FUNCTION T layer_psi(const T* p, std::int64_t along, const T*
   return b * psi + a * slope;
 }
 
-/// The second derivative along the normal.
+/// Returns the second derivative along the normal.
 template <int radius, class T>
 KOKKOS_FORCEINLINE_FUNCTION T layer_second(const T* p, std::int64_t along, const T* c) {
   T second = c[0] * p[0];
@@ -210,7 +215,7 @@ KOKKOS_FORCEINLINE_FUNCTION T layer_second(const T* p, std::int64_t along, const
   return second;
 }
 
-/// What the corrections of p and q across an axis, or across z, add to their next values.
+/// Computes the corrections of p and q, across an axis or across z, of their next values.
 template <Stencil stencil, class V>
 KOKKOS_FORCEINLINE_FUNCTION void corrected(const V& a, const V& b, const V& shear,
                                            const V& across_p, const V& across_q, const V& down_p,
@@ -239,12 +244,12 @@ KOKKOS_FORCEINLINE_FUNCTION void correct_node(const StepArguments<T>& s, std::in
   if constexpr (fields_of(stencil) == 2) s.next[1][i] += scale * change_q;
 }
 
-/// The plain correction of all layers: one node after the other, after the plain step.
+/// Functor of the plain correction of all layers, node by node, after the plain step.
 template <Stencil stencil, class T>
 struct ReferenceLayers {
   AllLayers<T> l;
 
-  /// The new psi of a node along an axis; zero outside of layers.
+  /// Returns the new psi of a node along an axis; zero outside layers.
   KOKKOS_INLINE_FUNCTION T psi(const LayerPair<T>& pair, int f, int axis, const std::int64_t* node,
                                std::int64_t along) const {
     if (!pair.has(node[axis])) return T(0);
@@ -257,7 +262,7 @@ struct ReferenceLayers {
     return pair.b[node[axis]] * before + pair.a[node[axis]] * sum;
   }
 
-  /// The node at position n of the box.
+  /// Corrects the node at position n of the box.
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const StepArguments<T>& s = l.s;
     const std::int64_t nz = s.upper[2] - s.lower[2], ny = s.upper[1] - s.lower[1];

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The arithmetic of perfectly matched layers for nodes in vectors, as devices step them.
+/// \brief Arithmetic of perfectly matched layers for vectors of nodes on devices.
 
 #include <moho/wave/detail/cpml.hpp>
 #include <moho/wave/kernel/march_device.hpp>
@@ -12,13 +12,13 @@
 
 namespace moho::wave::detail {
 
-/// What happens to psi and zeta of `width` nodes along z; `radius` is that of the step.
+/// Updates of psi and zeta of `width` nodes along z; `radius` is that of the step.
 template <class T, int width, int radius>
 struct LayerArithmetic {
   using Vector = Lanes<T, width>;
-  static constexpr int reach = layer_radius(radius);  ///< of slopes
+  static constexpr int reach = layer_radius(radius);  ///< radius of first derivatives
 
-  /// A value of psi along an axis; explicitly fused, so that all who compute it get the same bits.
+  /// Updates psi along an axis; explicitly fused, so that all kernels get the same bits.
   KOKKOS_FORCEINLINE_FUNCTION static void update(const T (&slope)[width], const Vector& a,
                                                  const Vector& b, Vector& psi) {
     using std::fma;
@@ -31,7 +31,7 @@ struct LayerArithmetic {
     for (int i = 0; i < width; ++i) v.v[i] = value;
     return v;
   }
-  /// First derivative along x or y.
+  /// Computes the first derivative along x or y.
   KOKKOS_FORCEINLINE_FUNCTION static void difference(const T* here, std::int64_t stride, const T* c,
                                                      T (&slope)[width]) {
     MOHO_UNROLL
@@ -44,7 +44,7 @@ struct LayerArithmetic {
       for (int i = 0; i < width; ++i) slope[i] += c[k] * (up.v[i] - low.v[i]);
     }
   }
-  /// The same along x, `reach` planes ahead in a queue.
+  /// Computes the first derivative along x, `reach` planes ahead in a queue.
   template <class Column>
   KOKKOS_FORCEINLINE_FUNCTION static void difference_ahead(const Column& column, const T* c,
                                                            T (&slope)[width]) {
@@ -58,7 +58,7 @@ struct LayerArithmetic {
       }
     }
   }
-  /// zeta of a node, and what the derivative of psi and zeta add to the second one.
+  /// Updates zeta of a node and adds the derivative of psi and zeta to the second derivative.
   KOKKOS_FORCEINLINE_FUNCTION static void remember(const Vector& a, const Vector& b,
                                                    const T (&second)[width], Vector& zeta,
                                                    T (&change)[width]) {

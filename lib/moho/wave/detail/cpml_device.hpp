@@ -2,18 +2,18 @@
 #pragma once
 
 /// \file
-/// \brief A step with perfectly matched layers on devices, in one launch.
+/// \brief Step with perfectly matched layers on devices, in one launch.
 ///
-/// The box is cut into pieces at the nodes that the layers reach. Pieces that no layer reaches take
-/// the march of march_device.hpp. In the others a thread marches through its nodes in the same way,
-/// and updates psi and zeta where it needs them, so that the field is read and written once:
+/// The box is cut into pieces at the nodes that the layers reach. Pieces out of reach of all layers
+/// use the march of march_device.hpp. In the others a thread marches through its nodes in the same
+/// way, and updates psi and zeta where required. The field is therefore read and written once:
 ///
-/// - across y and z the new psi of a plane of the tile goes through scratch, two planes in turn
-///   with one barrier each;
-/// - along the march, x, the new psi is computed layer_radius() planes ahead, from what the thread
-///   has in its queue, and kept in registers of the thread: no barrier.
+/// - across y and z the new psi of a plane of the tile passes through scratch, in two alternating
+///   planes with one barrier each;
+/// - along the march, x, the new psi is computed layer_radius() planes ahead from the thread's
+///   queue. It stays in registers of the thread, without a barrier.
 ///
-/// psi of nodes around a tile is computed again from the old one, as its neighbours do.
+/// psi of nodes around a tile is recomputed from the previous psi, as in the neighbouring tiles.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/cpml.hpp>
@@ -27,20 +27,20 @@
 
 namespace moho::wave::detail {
 
-/// The shape of teams.
+/// Shape of teams.
 template <Stencil stencil, class T, int radius>
 struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
-  /// An instance for each set of axes, or one for all, which is slower and compiles faster.
+  /// True for one instance for each set of axes; one for all is slower and compiles faster.
   static constexpr bool by_axes = radius == 2 || radius == 4;
-  /// Teams on a multiprocessor in 2D, where they have 32 threads.
+  /// Teams on a multiprocessor in 2D, with 32 threads each.
   static constexpr int flat_blocks = 14;
-  /// Nodes of a thread where layers reach: 8 bytes in VTI, where registers spill with 16.
+  /// Nodes of a thread within reach of layers: 8 bytes in VTI, where 16 spill registers.
   static constexpr int rim_width = stencil == Stencil::vti
                                        ? 8 / static_cast<int>(sizeof(T))
                                        : DeviceMarchTraits<stencil, T, radius>::width;
 };
 
-/// The same as a march takes it.
+/// Traits of a march within reach of layers.
 template <class Traits>
 struct RimTraits : Traits {
   static constexpr int width = Traits::rim_width;
@@ -68,11 +68,12 @@ struct DeviceLayerMarch
   using Queue = typename Rim::Queue;
   static_assert(March::width % Rim::width == 0);
   static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
-  static constexpr int reach = Arithmetic::reach;             ///< of slopes
-  static constexpr int around = (reach + width - 1) / width;  ///< the same along z, in vectors
-  static constexpr int ring = 2 * reach;                      ///< planes of psi across x
+  static constexpr int reach = Arithmetic::reach;  ///< radius of first derivatives
+  static constexpr int around =
+      (reach + width - 1) / width;        ///< vectors that `reach` covers along z
+  static constexpr int ring = 2 * reach;  ///< planes of psi across x
   static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 4;
-  /// The field that layers across z correct.
+  /// Field that layers across z correct.
   static constexpr int down_field = layer_field(stencil, 2);
 
   March march;
@@ -82,14 +83,16 @@ struct DeviceLayerMarch
   int count;
   LayerPiece pieces[27];
 
-  /// Vectors of a plane of psi across y, and across z.
+  /// Returns the vectors of a plane of psi, across y and across z.
   KOKKOS_FORCEINLINE_FUNCTION static int plane_y(const LayerPiece& piece) {
     return (piece.axes & 2) != 0 ? (piece.rows + 2 * reach) * piece.lanes : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION static int plane_z(const LayerPiece& piece) {
     return (piece.axes & 4) != 0 ? piece.rows * (piece.lanes + 2 * around) : 0;
   }
-  /// Bytes of a team's scratch: two planes of psi, across one axis in turn or across both.
+  /// Returns the bytes of a team's scratch for planes of psi.
+  ///
+  /// Across one axis these are two alternating planes, across both axes one plane each.
   std::size_t scratch_bytes() const {
     int most = 0;
     for (int k = 0; k < count; ++k) {
@@ -109,13 +112,13 @@ struct DeviceLayerMarch
     return cut_pieces<T>(shape, cut, march.s, layers, pieces, count);
   }
 
-  /// A march through a piece that layers of the given axes reach; -1: of those that it names.
+  /// Marches through a piece within reach of layers of the given axes; -1: of the piece's axes.
   ///
-  /// Nothing but stores depends on whether a thread has a node, or a node of a layer: others read
-  /// what their neighbours read, with factors of zero. So all loads of a plane are under way at
-  /// once.
+  /// Only stores depend on whether a thread has a node, or a node of a layer. Other threads read
+  /// the values of their neighbours, with factors of zero. All loads of a plane are therefore in
+  /// flight together.
   /// \param own with the arguments of the wavefield that is stepped
-  /// \param by elements that its psi and zeta are behind those of the first one
+  /// \param by offset in elements of its psi and zeta from those of the first wavefield
   template <int axes, class Team>
   KOKKOS_FORCEINLINE_FUNCTION void rim(const Team& team, const LayerPiece& piece, int tile,
                                        const Rim& own, std::int64_t by) const {
@@ -124,11 +127,11 @@ struct DeviceLayerMarch
     const bool across_y = Dim == 3 && (axes < 0 ? (piece.axes & 2) != 0 : (axes & 2) != 0);
     const bool across_z = axes < 0 ? (piece.axes & 4) != 0 : (axes & 4) != 0;
     const int lanes = piece.lanes, rows = piece.rows, rank = team.rank();
-    const bool thread = rank < rows * lanes;  // those behind the last row have no node
+    const bool thread = rank < rows * lanes;  // threads beyond the last row have no node
     const int row = thread ? rank / lanes : rows - 1;
     const int lane = thread ? rank - row * lanes : 0;
     const int tile_z = piece.first_z + tile % piece.tiles_z * lanes * width;
-    // in 2D the rows of a team march through planes of their own, all of them as many times
+    // in 2D the rows of a team march through separate planes, all for the same number of planes
     const int tile_y =
         piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * (Dim == 3 ? rows : 0);
     const int marches = tile / piece.tiles_z / piece.tiles_y;
@@ -145,7 +148,7 @@ struct DeviceLayerMarch
     if (!in_y) y = ly.extent - 1;
     if (!in_z) z = (lz.extent - 1) / width * width;
 
-    // two planes in turn with one barrier each, or one with two
+    // two alternating planes with one barrier each, or one plane with two barriers
     const int next_y = across_z ? 0 : plane_y(piece), next_z = across_y ? 0 : plane_z(piece);
     Vector* const planes_y = team.scratch();
     Vector* const planes_z = planes_y + (across_y ? plane_y(piece) : 0);
@@ -171,7 +174,7 @@ struct DeviceLayerMarch
         }
       }
     }
-    // across z: the same
+    // across z: psi of the node, and of a node around the tile
     const int pitch_z = lanes + 2 * around;
     Vector* const own_z = planes_z + row * pitch_z + around + lane;
     std::int64_t element_z = 0;
@@ -222,7 +225,7 @@ struct DeviceLayerMarch
     T taper[width];
     own.begin(at, queue);
     own.tiles.taper(s, y, z, taper);
-    int plane = 0;  // which of the two planes
+    int plane = 0;  // index of the plane, 0 or 1
     for (int n = 0, x = x0; n < turns; ++n) {
       if constexpr (Traits::asks && Dim == 3) {
         if (n + 1 < turns) {
@@ -254,7 +257,7 @@ struct DeviceLayerMarch
           }
         }
       }
-      // all loads, then what needs no other thread
+      // all loads, then the work that is independent of other threads
       Vector ahead[queues], before[2], a, b, psi_x, psi_y, psi_z, zeta_x, zeta_y, zeta_z;
       T total[width], now_q[width], second_x[width], second_y[width], second_z[width];
       std::int64_t zeta_at = 0, psi_at = 0;
@@ -297,7 +300,7 @@ struct DeviceLayerMarch
         }
       }
       if (across_x) {
-        // behind the grid the field ends with its halo
+        // beyond the grid the field ends with its halo
         const int j = x + reach < lx.extent ? x + reach : lx.extent - 1;
         const T none = x + reach < lx.extent ? T(1) : T(0);
         T slope[width];
@@ -361,7 +364,7 @@ struct DeviceLayerMarch
         }
       }
 
-      // psi of the plane, and of what is around the tile
+      // psi of the plane, and of the nodes around the tile
       if (across_y && thread) own_y[plane * next_y] = psi_y;
       if (across_z && thread) own_z[plane * next_z] = psi_z;
       if (across_y && is_around_y) {
@@ -472,7 +475,7 @@ struct DeviceLayerMarch
       if (across_y && across_z) team.barrier();
       plane ^= 1;
       if (Dim == 2 && x + 1 == x1) {
-        active = false;  // others have more planes
+        active = false;  // other threads have more planes
         continue;
       }
       ++x;
@@ -499,7 +502,7 @@ struct DeviceLayerMarch
     }
   }
 
-  /// The work of a thread of a team of a wavefield.
+  /// Does the work of a thread of a team of a wavefield.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION void work_of(const Team& team, int number, const March& own,
                                            const Rim& own_rims, std::int64_t by) const {
@@ -512,7 +515,7 @@ struct DeviceLayerMarch
       const std::int64_t z =
           piece.first_z + (tile % piece.tiles_z * piece.lanes + lane) * March::width;
       std::int64_t y = piece.lower[1];
-      int turn = tile / piece.tiles_z / piece.tiles_y;  // of the march
+      int turn = tile / piece.tiles_z / piece.tiles_y;  // planes of the march
       if constexpr (Dim == 3) {
         y += tile / piece.tiles_z % piece.tiles_y * piece.rows + row;
       } else {
@@ -577,7 +580,7 @@ struct DeviceLayerMarch
     if (stencil == Stencil::variable_density) cut.planes = 64;
     run(exec, arguments, cut);
   }
-  /// The same with pieces of another kind.
+  /// Steps the box of the arguments with a given cut.
   static void run(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments,
                   const LayerCut& cut = {}) {
     DeviceLayerMarch kernel;

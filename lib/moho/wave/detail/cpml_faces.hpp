@@ -2,25 +2,27 @@
 #pragma once
 
 /// \file
-/// \brief Perfectly matched layers on devices, face by face, after the step: for Fletcher's
-/// equations, and for grids that are too thin for the kernels of cpml_device.hpp.
+/// \brief Perfectly matched layers on devices, face by face, after the step.
+///
+/// Fletcher's equations use them, and grids that are too thin for the kernels of cpml_device.hpp.
 
 #include <moho/wave/detail/cpml.hpp>
 
 namespace moho::wave::detail {
 
-/// The correction of one face on a device: a team takes lines along the normal, with psi in
-/// scratch.
+/// Correction of one face on a device: a team processes lines along the normal.
+///
+/// psi is in scratch.
 template <Stencil stencil, class T, int radius, class Exec>
 struct DeviceLayer {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>, Kokkos::IndexType<int>>;
   static constexpr int fields = kernel::field_count<stencil>;
   static constexpr int lines = 32, threads = 256;
-  static constexpr int reach = layer_radius(radius);  ///< of slopes
+  static constexpr int reach = layer_radius(radius);  ///< radius of first derivatives
 
   LayerArguments<T> l;
   int blocks;  ///< teams along `inner`
-  /// Rows of psi, with zeros behind both ends.
+  /// Returns the rows of psi, with zeros beyond both ends.
   KOKKOS_FORCEINLINE_FUNCTION int depth() const { return l.width + 2 * reach; }
   std::size_t scratch() const {
     return ScratchView<T, Exec>::shmem_size(fields * (l.width + 2 * reach) * (lines + 1));
@@ -43,7 +45,7 @@ struct DeviceLayer {
         corner[inner] * l.strides[inner] + corner[outer] * l.strides[outer];
     const std::int64_t along = l.stride(axis), aside = l.stride(inner);
 
-    // neighbouring threads take contiguous nodes: along the normal for faces at the ends of z,
+    // neighbouring threads process contiguous nodes: along the normal for faces at the ends of z,
     // across the lines for others
     const bool by_node = axis == 2;
     for (int n = member.team_rank(); n < depth() * lines; n += threads) {
@@ -80,7 +82,7 @@ struct DeviceLayer {
         T slope = 0;
         MOHO_UNROLL
         for (int k = 1; k <= reach; ++k) {
-          // corrected nodes outside of the layer are at most `reach` away from it
+          // corrected nodes outside the layer are within `reach` of it
           const T up = u + k < l.width + reach ? here[k * (lines + 1)] : T(0);
           const T low = u - k >= -reach ? here[-k * (lines + 1)] : T(0);
           slope += l.slope[k] * (up - low);
@@ -115,11 +117,11 @@ struct DeviceLayer {
   }
 };
 
-/// Corrects a layer on an instance.
+/// Function that corrects a layer on an instance.
 template <class T, class Memory>
 using LayerLaunch = void (*)(const Instance<Memory>&, const LayerArguments<T>&);
 
-/// The kernels of devices for a layer, by order.
+/// Returns the kernel of devices for a layer, by order.
 template <Stencil stencil, class T, class Exec>
 LayerLaunch<T, MemoryOf<Exec>> device_layer_of(int order) {
   const LayerLaunch<T, MemoryOf<Exec>> table[] = {
@@ -129,7 +131,7 @@ LayerLaunch<T, MemoryOf<Exec>> device_layer_of(int order) {
       &DeviceLayer<stencil, T, 7, Exec>::run, &DeviceLayer<stencil, T, 8, Exec>::run};
   return table[order / 2 - 1];
 }
-/// The same for a stencil chosen at run time.
+/// Returns the kernel of devices for a layer, for a stencil chosen at run time.
 template <class T, class Exec>
 LayerLaunch<T, MemoryOf<Exec>> device_layer_of(Stencil stencil, int order) {
   return kernel::visit_stencil<cpml_stencils.bits>(stencil, [&](auto constant) {

@@ -2,14 +2,16 @@
 #pragma once
 
 /// \file
-/// \brief A step with perfectly matched layers on hosts, in one launch.
+/// \brief Step with perfectly matched layers on hosts, in one launch.
 ///
-/// A tile is stepped row by row (march_host.hpp). While a row and its neighbours are in the
-/// first-level cache, its corrections are added: psi along x stands in a ring of planes of the
-/// tile, psi along y in a ring of rows of the plane, psi along z in a row; the sum of all
-/// corrections of a row is added to the next values once. psi of nodes around a tile is computed
-/// again from the old one, as its neighbours do. All vectors of a node take the same operations
-/// wherever a row begins, so that a node gets the same bits in any box.
+/// A tile is stepped row by row (march_host.hpp). Corrections of a row are added while the row and
+/// its neighbours are in the first-level cache. Psi along x is in a ring of planes of the tile, psi
+/// along y in a ring of rows of the plane, psi along z in a row. The sum of all corrections of a
+/// row is added to the next values once.
+///
+/// Psi of nodes around a tile is recomputed from the previous psi, as in the neighbouring tiles.
+/// All vectors of a node use the same operations for any start of a row. A node therefore gets the
+/// same bits in any box.
 
 #include <moho/wave/detail/cpml.hpp>
 #include <moho/wave/detail/march_host.hpp>
@@ -20,8 +22,9 @@
 
 namespace moho::wave::detail {
 
-/// Adds the corrections of a row's nodes [begin, end) to their next values. `across` and `down` are
-/// of p and q, by node from `begin` on.
+/// Adds the corrections of a row's nodes [begin, end) to their next values.
+///
+/// `across` and `down` are of p and q, by node from `begin` on.
 template <Stencil stencil, class T>
 void correct_row(const StepArguments<T>& arguments, std::int64_t row, T taper_xy,
                  std::int64_t begin, std::int64_t end, const T* const (&across)[2],
@@ -48,22 +51,22 @@ void correct_row(const StepArguments<T>& arguments, std::int64_t row, T taper_xy
   }
 }
 
-/// A function that adds the corrections of a row.
+/// Function that adds the corrections of a row.
 template <class T>
 using CorrectRow = void (*)(const StepArguments<T>&, std::int64_t, T, std::int64_t, std::int64_t,
                             const T* const (&)[2], const T* const (&)[2]);
-/// That of a stencil.
+/// Returns the function of a stencil.
 template <class T>
 CorrectRow<T> correct_row_of(Stencil stencil) {
   return kernel::visit_stencil<cpml_stencils.bits>(
       stencil, [](auto constant) { return &correct_row<decltype(constant)::value, T>; });
 }
 
-/// Corrects the rows of a tile, one after the other.
+/// Corrections of the rows of a tile, one after the other.
 template <class T, int radius>
 class HostLayers {
  public:
-  static constexpr int reach = layer_radius(radius);  ///< of slopes
+  static constexpr int reach = layer_radius(radius);  ///< radius of first derivatives
   static constexpr int slots = 2 * reach + 1;         ///< planes and rows of the rings
   static constexpr std::int64_t lanes = simd::lanes<T>;
 
@@ -91,7 +94,7 @@ class HostLayers {
     m_down = m_across + m_length * 2;
     m_zeros = m_down + m_length * 2;
     T* const z = m_zeros + m_length;
-    // what no layer writes stays zero
+    // elements that no layer writes stay zero
     std::fill(m_down, z + 2 * m_rows * m_z_row, T(0));
     std::int64_t before = 0;
     for (int e = 0; e < m_ends; ++e) {
@@ -100,7 +103,7 @@ class HostLayers {
     }
   }
 
-  /// Begins a plane. Planes come in turn.
+  /// Begins a plane. Planes are consecutive.
   void begin(std::int64_t x) {
     const bool first = x == m_tile.lower[0];
     const std::int64_t y0 = m_tile.lower[1];
@@ -115,7 +118,7 @@ class HostLayers {
       if (m_has[f][2]) fill_ends(f, x, y0);
     }
   }
-  /// Corrects a row of the plane that was begun. Rows come in turn.
+  /// Corrects a row of the current plane. Rows are consecutive.
   void row(std::int64_t x, std::int64_t y) const {
     const StepArguments<T>& s = m_l.s;
     const int fields = fields_of(m_l.stencil);
@@ -156,8 +159,7 @@ class HostLayers {
 
  private:
   using V = simd::Pack<T>;
-  /// Coefficients where no pointer leads to, so that they stay in registers from one store to the
-  /// next.
+  /// Local copies of coefficients, not aliased by pointers, which stay in registers across stores.
   template <int count>
   struct Copied {
     T c[count + 1];
@@ -171,7 +173,7 @@ class HostLayers {
   /// Nodes of a row that layers along z reach.
   struct End {
     std::int64_t begin, end;
-    T* psi;  ///< by node, `reach` nodes more on both sides
+    T* psi;  ///< by node, with `reach` more nodes on both sides
   };
   static std::int64_t length_of(const End& end) { return end.end - end.begin + 2 * reach + lanes; }
 
@@ -192,7 +194,7 @@ class HostLayers {
     return count;
   }
 
-  /// psi along x or y of a row's nodes, and its new value in the layer where `next` is not null.
+  /// Computes psi along x or y of a row's nodes; stores it in the layer if `next` is not null.
   void psi_row(const T* p, std::int64_t stride, const T* c, T a, T b, const T* before, T* next,
                T* to) const {
     const std::int64_t count = m_tile.upper[2] - m_tile.lower[2];
@@ -209,7 +211,7 @@ class HostLayers {
     if (!m_l.pairs[f][0].has(x)) return m_zeros;
     return m_ring + ((f * slots + (x + slots) % slots) * m_rows + y - m_tile.lower[1]) * m_length;
   }
-  /// psi along x of a row of plane u.
+  /// Computes psi along x of a row of plane u.
   void fill_ring(int f, std::int64_t u, std::int64_t y) const {
     const StepArguments<T>& s = m_l.s;
     const LayerPair<T>& pair = m_l.pairs[f][0];
@@ -225,7 +227,7 @@ class HostLayers {
     if (!m_l.pairs[f][1].has(y)) return m_zeros;
     return m_y + (f * slots + (y - m_tile.lower[1] + reach) % slots) * m_length;
   }
-  /// psi along y of row v.
+  /// Computes psi along y of row v.
   void fill_row(int f, std::int64_t x, std::int64_t v) const {
     const StepArguments<T>& s = m_l.s;
     const LayerPair<T>& pair = m_l.pairs[f][1];
@@ -237,8 +239,9 @@ class HostLayers {
             layer.psi_now + at, own ? layer.psi_next + at : nullptr, const_cast<T*>(y_row(f, v)));
   }
 
-  /// The derivative of psi along x or y of a row, and zeta where the row is in a layer. `first`:
-  /// the sum begins with it.
+  /// Adds the derivative of psi along x or y of a row, and zeta in a layer.
+  ///
+  /// `first` is true if the sum begins with it.
   void add_rows(const T* const (&psi)[2 * reach], const T* c, const T* p, std::int64_t stride,
                 const T* second, T a, T b, T* zeta, bool first, T* sum) const {
     const std::int64_t count = m_tile.upper[2] - m_tile.lower[2];
@@ -293,7 +296,7 @@ class HostLayers {
              has ? layer.zeta + layer.at(x, y, z0) : nullptr, first, sum);
   }
 
-  /// psi along z of the nodes [begin, end) of a layer; new values of nodes of the tile go there.
+  /// Computes psi along z of nodes [begin, end) of a layer, and stores new values of the tile.
   void psi_along_z(const LayerPair<T>& pair, const LayerAccess<T>& layer, const T* p,
                    std::int64_t at, std::int64_t begin, std::int64_t end, T* to) const {
     const bool own = begin >= m_tile.lower[2] && end <= m_tile.upper[2];
@@ -311,7 +314,7 @@ class HostLayers {
                        high = std::min(end, m_tile.upper[2]);
     if (low < high) std::copy(to + low, to + high, layer.psi_next + at + low);
   }
-  /// Corrections of nodes [begin, end) of a row; with zeta where it is not null.
+  /// Computes corrections of nodes [begin, end) of a row; with zeta if it is not null.
   void sum_along_z(const LayerPair<T>& pair, T* zeta, const T* p, const T* psi, std::int64_t begin,
                    std::int64_t end, T* sum) const {
     const Second second(m_l.s.second[2]);
@@ -333,7 +336,7 @@ class HostLayers {
   T* end_row(int f, int e, std::int64_t y) const {
     return m_end[e].psi + (f * m_rows + y - m_tile.lower[1]) * m_z_row;
   }
-  /// psi along z of a row.
+  /// Computes psi along z of a row.
   void fill_ends(int f, std::int64_t x, std::int64_t y) const {
     const StepArguments<T>& s = m_l.s;
     const LayerPair<T>& pair = m_l.pairs[f][2];
@@ -349,7 +352,7 @@ class HostLayers {
       }
     }
   }
-  /// The corrections along z of a row.
+  /// Adds the corrections along z of a row.
   void add_z(int f, std::int64_t x, std::int64_t y) const {
     const StepArguments<T>& s = m_l.s;
     const LayerPair<T>& pair = m_l.pairs[f][2];
@@ -376,12 +379,12 @@ class HostLayers {
   T *m_ring, *m_y, *m_across, *m_down, *m_zeros;
   End m_end[2];
   int m_ends;
-  bool m_across_x[2] = {false, false};  ///< of the plane: layers along x reach it
+  bool m_across_x[2] = {false, false};  ///< true if layers along x reach the plane
   bool m_any_x = false;
   bool m_has[2][3];
 };
 
-/// Steps a tile with its layers.
+/// Function that steps a tile with its layers.
 template <class T>
 using LayeredHostWork = void (*)(const AllLayers<T>&, HostWork<T>, const HostTile&);
 
@@ -403,7 +406,7 @@ void layered_host(const AllLayers<T>& l, HostWork<T> work, const HostTile& tile)
   }
 }
 
-/// The function of hosts for a tile with layers, by order.
+/// Returns the function of hosts for a tile with layers, by order.
 template <class T>
 LayeredHostWork<T> layered_host_of(int order) {
   const LayeredHostWork<T> table[] = {&layered_host<T, 1>, &layered_host<T, 2>, &layered_host<T, 3>,

@@ -2,17 +2,17 @@
 #pragma once
 
 /// \file
-/// \brief The kernels of devices for a step with perfectly matched layers, by stencil and order.
+/// \brief Kernels of devices for a step with perfectly matched layers, by stencil and order.
 
 #include <moho/wave/detail/cpml_device.hpp>
 
 namespace moho::wave::detail {
 
-/// Steps a box of a grid with layers.
+/// Function that steps a box of a grid with layers.
 template <class T, class Memory>
 using LayeredLaunch = void (*)(const Instance<Memory>&, const LayeredArguments<T>&);
 
-/// The kernels of devices for a step with layers, by order.
+/// Returns the kernel of devices for a step with layers, by order.
 template <Stencil stencil, class T, int Dim, class Exec>
 LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
   constexpr LayeredLaunch<T, MemoryOf<Exec>> table[] = {
@@ -27,7 +27,7 @@ LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
   return table[order / 2 - 1];
 }
 
-/// The step with layers of a stencil that has_layer_march().
+/// Returns the step with layers of a stencil with has_layer_march().
 template <class T, int Dim, class Exec>
 LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
   return kernel::visit_stencil<layer_march_stencils.bits>(stencil, [&](auto constant) {

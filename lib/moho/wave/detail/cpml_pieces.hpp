@@ -2,8 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief How a box is cut where perfectly matched layers reach, for the step of devices in one
-/// launch. Where it is cut depends on the grid alone, so that a node gets the same bits in any box.
+/// \brief Division of a box at the reach of perfectly matched layers, for device steps.
+///
+/// A step of the box is one launch. The division depends on the grid alone, so that a node gets the
+/// same bits in any box.
 
 #include <moho/wave/detail/cpml.hpp>
 #include <moho/wave/kernel/arguments.hpp>
@@ -13,45 +15,45 @@
 
 namespace moho::wave::detail {
 
-/// A part of a box whose nodes are reached by the layers of the same axes.
+/// Part of a box whose nodes are reached by the layers of the same axes.
 struct LayerPiece {
-  int end;                 ///< number of the first team behind it
-  int lower[3], upper[3];  ///< its nodes
+  int end;                 ///< number of the first team after the piece
+  int lower[3], upper[3];  ///< nodes of the piece
   int first_z;             ///< lower[2] rounded down to a vector
   int lanes, rows;         ///< threads of a tile along z and y
   int tiles_z, tiles_y;    ///< tiles along z and y
   int planes;              ///< planes that a team marches through
   int axes;                ///< bit d: layers across axis d reach it
-  int side[3];             ///< which of the two across each axis: 0 the lower, 1 the upper
+  int side[3];             ///< layer across each axis: 0 the lower, 1 the upper
 };
 
-/// How pieces are made; the numbers are those of the fastest trial.
+/// Parameters of the division; the defaults were the fastest in trials.
 struct LayerCut {
-  int lanes = 16;     ///< threads along z where no layer across y or z reaches
-  int rim_lanes = 8;  ///< the same where one does
-  int planes = 32;    ///< of a march, at most
+  int lanes = 16;     ///< threads along z outside the reach of layers across y or z
+  int rim_lanes = 8;  ///< threads along z within that reach
+  int planes = 32;    ///< largest number of planes of a march
   int rim_planes = 64;
-  int flat_planes = 4;  ///< in 2D, where teams are few: short marches are more of them
+  int flat_planes = 4;  ///< planes in 2D: short marches give more teams
   int flat_rim_planes = 4;
-  int flat_planes_of_several = 16;  ///< in 2D, in a launch for several wavefields
+  int flat_planes_of_several = 16;  ///< planes in 2D, in a launch for several wavefields
   int flat_rim_planes_of_several = 8;
-  int unit_y = 32;         ///< rows that a rim across y is a multiple of
-  int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
-  bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane
+  int unit_y = 32;         ///< rows of a rim across y are a multiple of this
+  int unit_z = 32;         ///< 4-byte words of a rim across z are a multiple of this
+  bool rims_first = true;  ///< pieces within reach of layers come first: their planes take longer
 };
 
-/// What pieces depend on in a kernel.
+/// Properties of a kernel that determine its pieces.
 struct PieceShape {
-  int dims;                     ///< of the grid
+  int dims;                     ///< axes of the grid
   int scalar;                   ///< bytes of a value
-  int march_width, width;       ///< nodes of a thread where no layer reaches, and where one does
-  int threads;                  ///< of a team
-  int reach;                    ///< of slopes, nodes
-  int around;                   ///< the same along z, in vectors
+  int march_width, width;       ///< nodes of a thread outside and within the reach of layers
+  int threads;                  ///< threads of a team
+  int reach;                    ///< radius of first derivatives, nodes
+  int around;                   ///< vectors that `reach` covers along z
   int most_lanes, least_lanes;  ///< threads of a tile along z
 };
 
-/// The tiles of a piece. Returns their number.
+/// Sets the tiles of a piece. Returns their number.
 inline std::int64_t place_piece(const PieceShape& shape, const LayerCut& cut, int shots,
                                 LayerPiece& piece) {
   const auto ceiling = [](int n, int by) { return (n + by - 1) / by; };
@@ -63,11 +65,12 @@ inline std::int64_t place_piece(const PieceShape& shape, const LayerCut& cut, in
   if (shape.dims == 3)
     piece.lanes = (rim ? cut.rim_lanes * 16 : cut.lanes * 16) / (nodes * shape.scalar);
   if (shape.dims == 2 || (piece.axes & 4) != 0) {
-    // a tile as wide as the piece, if it can be
+    // a tile as wide as the piece, if possible
     const int tiles = ceiling(vectors, shape.most_lanes);
     piece.lanes = ceiling(vectors, tiles);
   }
-  // threads of the tile compute what is around it: so many lanes along z and rows along y
+  // threads of the tile also compute the surrounding nodes: `around` lanes along z and `reach` rows
+  // along y
   if (piece.axes != 0) {
     const int most = (piece.axes & 2) != 0 ? shape.threads / (2 * shape.reach) : shape.most_lanes;
     piece.lanes = std::clamp(piece.lanes, std::max(shape.least_lanes, 2 * shape.around),
@@ -89,12 +92,12 @@ inline std::int64_t place_piece(const PieceShape& shape, const LayerCut& cut, in
 }
 
 /// \brief Cuts the box of a step into pieces, at most 27. Returns the teams of a wavefield.
-/// \param shape of the kernel
-/// \param cut how pieces are made
+/// \param shape properties of the kernel
+/// \param cut parameters of the division
 /// \param s the box
 /// \param layers across each axis
-/// \param pieces are written
-/// \param count of the pieces, is written
+/// \param pieces receives the pieces
+/// \param count receives the number of pieces
 template <class T>
 std::int64_t cut_pieces(const PieceShape& shape, const LayerCut& cut, const StepArguments<T>& s,
                         const LayerPair<T> (&layers)[3], LayerPiece (&pieces)[27], int& count) {
@@ -103,7 +106,7 @@ std::int64_t cut_pieces(const PieceShape& shape, const LayerCut& cut, const Step
     const LayerPair<T>& l = layers[d];
     const bool below = l.lower_end > 0, above = l.upper_begin < l.extent;
     const int wide = d == 2 ? cut.unit_z * 4 / shape.scalar : cut.unit_y;
-    const int least = d == 2 ? shape.march_width : 1;  // not less than that of rims
+    const int least = d == 2 ? shape.march_width : 1;  // at least that of rims
     int low = 0, high = l.extent;
     for (const int unit : {d == 0 ? 1 : wide, least}) {
       if (below) low = (l.lower_end + shape.reach + unit - 1) / unit * unit;

@@ -2,7 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Sources and receivers of a step in one launch: small models spend their time on launches.
+/// \brief Injection and recording of a step in one launch.
+///
+/// Launches dominate the cost of small models.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/points.hpp>
@@ -12,21 +14,20 @@
 
 namespace moho::wave {
 
-/// \brief Adds the amplitudes of a step to the next values of p (and q), and reads the present
-/// values of p at receivers: the same bits as PointSet::inject() and PointSet::record(), on devices
-/// in one launch.
+/// \brief Injects amplitudes into the next values of p (and q) and records current values of p.
 ///
-/// To be called when the step is submitted, before Wavefield::advance(): a step leaves the present
-/// values alone.
-/// \param exec where the work is done
-/// \param propagator of the wavefield: its sources count v^2 dt^2 over the volume of a cell
-/// \param wavefield next values are added to, present ones are read
-/// \param sources where amplitudes are added
+/// The bits are those of PointSet::inject() and PointSet::record(); on devices one launch does
+/// both. To be called when the step is submitted, before Wavefield::advance(): a step does not
+/// change the current values.
+/// \param exec execution instance
+/// \param propagator of the wavefield: its sources are scaled by v^2 dt^2 over the volume of a cell
+/// \param wavefield wavefield whose next values are changed and whose current values are recorded
+/// \param sources points of injection
 /// \param amplitudes steps x sources
-/// \param step the row of `amplitudes`; none is added for a row that there is not
-/// \param receivers where p is read
+/// \param step the row of `amplitudes`; a row outside the range adds nothing
+/// \param receivers points at which p is recorded
 /// \param rows rows x receivers
-/// \param row where the values go; -1: nothing is read
+/// \param row the row of `rows` to write; -1: no recording
 /// \throws InputError as PointSet::inject() and PointSet::record()
 template <class T, int Dim, class Memory>
 void exchange_points(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
@@ -38,7 +39,7 @@ void exchange_points(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Me
 
 namespace kernel {
 
-/// One over the volume of a cell: what makes a source of points a delta function.
+/// Returns one over the volume of a cell, which makes a point source a delta function.
 template <class T, int Dim>
 T source_factor(const Grid<Dim>& grid) {
   double volume = 1.0;
@@ -50,7 +51,7 @@ T source_factor(const Grid<Dim>& grid) {
 
 namespace detail {
 
-/// What sources add to p and q: `count` nodes each.
+/// Source terms of p and q: `count` nodes each.
 template <class T>
 struct InjectFields {
   Inject<T> field[2];
@@ -67,7 +68,7 @@ struct InjectFields {
   }
 };
 
-/// Both for receivers with few nodes: a thread for a node of the sources, or for a receiver.
+/// Functor for receivers with few nodes: a thread for a source node or a receiver.
 template <class T, int Dim>
 struct ExchangeByThread {
   InjectFields<T> inject;
@@ -82,7 +83,7 @@ struct ExchangeByThread {
   }
 };
 
-/// Both for receivers with many nodes: teams of the sources come first.
+/// Functor for receivers with many nodes: teams of the sources precede those of the receivers.
 template <class T, int Dim, class Exec>
 struct ExchangeByVector {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
@@ -91,7 +92,7 @@ struct ExchangeByVector {
   InjectFields<T> inject;
   RecordByVector<T, Dim, Exec> record;
   std::int64_t nodes;
-  int first;  ///< team of the receivers
+  int first;  ///< first team of the receivers
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     if (member.league_rank() >= first) {
       record.read(member, static_cast<std::int64_t>(member.league_rank() - first) * team +

@@ -2,12 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief The tuned steps on hosts: rows of explicit vectors along z, tiles that stay in the cache.
+/// \brief Tuned steps on hosts: rows of explicit vectors along z, tiles that stay in the cache.
 ///
-/// A tile spans all of z and a few rows along y and marches along x, so that the planes that a node
-/// needs are in the second-level cache when they are needed again. TTI (Fletcher) keeps rings of
-/// planes with first derivatives along y and z; the device's kernel keeps these in registers and
-/// scratch.
+/// A tile spans all of z and a few rows along y and marches along x. The planes that a node reads
+/// are therefore still in the second-level cache. TTI (Fletcher) keeps rings of planes with first
+/// derivatives along y and z; the device's kernel keeps these in registers and scratch.
 
 #include <moho/core/denormals.hpp>
 #include <moho/core/launch.hpp>
@@ -19,10 +18,10 @@
 
 namespace moho::wave::detail {
 
-/// How hosts divide a box into tiles.
+/// Division of a box into tiles on hosts.
 struct HostTiles {
-  static constexpr std::int64_t cache = 768 * 1024;  ///< bytes that a tile's planes may take
-  static constexpr std::int64_t most_rows = 32;      ///< along y
+  static constexpr std::int64_t cache = 768 * 1024;  ///< cache size in bytes for a tile's planes
+  static constexpr std::int64_t most_rows = 32;      ///< rows along y
   static constexpr std::int64_t rows_ahead = 3;      ///< prefetched rows
 };
 
@@ -31,9 +30,10 @@ template <class V, class T>
 inline V take(const T* from) {
   return V::load(from);
 }
-/// Stores a vector; at the end of a row only its first `count` lanes. Rows are padded, so that
-/// whole vectors can be loaded there, and each node gets the same bits wherever a row of the box
-/// begins.
+/// Stores a vector; at the end of a row only its first `count` lanes.
+///
+/// Rows are padded, so that complete vectors can be loaded there. Each node gets the same bits
+/// wherever a row of the box begins.
 template <bool whole, class V, class T>
 inline void put(T* to, const V& v, std::int64_t count) {
   if constexpr (whole) {
@@ -44,7 +44,7 @@ inline void put(T* to, const V& v, std::int64_t count) {
   }
 }
 
-/// A second derivative without the term of the node itself.
+/// Returns a second derivative without the term of the node itself.
 template <class V, int radius, class T>
 inline V second_sum(V sum, const T* f, std::int64_t stride, const T* c) {
   MOHO_UNROLL
@@ -74,7 +74,7 @@ inline V flux_sum(V sum, const V& p, const V& b, const T* f, const T* buoyancy, 
   return sum;
 }
 
-/// One axis of div(n g).
+/// Returns the part of div(n g) along one axis.
 template <class V, int radius, class T>
 inline V flow_sum(V sum, const T* n, const T* g, std::int64_t stride, const T* c) {
   MOHO_UNROLL
@@ -86,7 +86,7 @@ inline V flow_sum(V sum, const T* n, const T* g, std::int64_t stride, const T* c
   return sum;
 }
 
-/// Steps the node, or the vector of nodes, at element i: all schemes but Fletcher's TTI.
+/// Steps the node, or the vector of nodes, at element i: all schemes except Fletcher's TTI.
 template <Stencil stencil, bool whole, int Dim, int radius, class T>
 inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, std::int64_t z,
                        std::int64_t count = 0) {
@@ -181,7 +181,7 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
   }
 }
 
-/// Prefetches what a row further along y reads. Rows are too short for the hardware to do so.
+/// Prefetches values for a row further along y; rows are too short for hardware prefetch.
 template <Stencil stencil, int Dim, int radius, class T>
 inline void ask_for_next_row(const StepArguments<T>& s, std::int64_t i) {
   if constexpr (Dim == 3) {
@@ -198,7 +198,7 @@ inline void ask_for_next_row(const StepArguments<T>& s, std::int64_t i) {
   }
 }
 
-/// A box that one thread steps.
+/// Box that one thread steps.
 struct HostTile {
   std::int64_t lower[3], upper[3];
 };
@@ -207,7 +207,7 @@ struct HostTile {
 template <Stencil stencil, class T, int Dim, int radius>
 void march_host(const StepArguments<T>& arguments, const HostTile& tile) {
   constexpr std::int64_t lanes = simd::lanes<T>;
-  // a copy that no pointer leads to: coefficients stay in registers from one store to the next
+  // a copy that no pointer aliases: coefficients stay in registers across stores
   const StepArguments<T> s = arguments;
   for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
     for (std::int64_t y = tile.lower[1]; y < tile.upper[1]; ++y) {
@@ -225,7 +225,7 @@ void march_host(const StepArguments<T>& arguments, const HostTile& tile) {
   }
 }
 
-/// Derivatives of p and q along the symmetry axis in a tile.
+/// Computes derivatives of p and q along the symmetry axis in a tile.
 template <class T, int Dim, int radius>
 void slopes_host(const StepArguments<T>& s, const HostTile& tile) {
   constexpr std::int64_t lanes = simd::lanes<T>;
@@ -269,11 +269,11 @@ struct TtiRings {
   static constexpr std::int64_t halo() { return Dim == 3 ? radius : 0; }
   std::int64_t slab_y() const { return Dim == 3 ? rows * length : 0; }
   std::int64_t slab_z() const { return (rows + 2 * halo()) * length; }
-  /// The y derivative of field f in plane x, of the row at `row` of the tile.
+  /// Returns the y derivative of field f in plane x, of the row at `row` of the tile.
   T* slope_y(int f, std::int64_t x, std::int64_t row) const {
     return memory.data() + (f * planes + (x + planes) % planes) * slab_y() + row * length;
   }
-  /// The z derivative; rows from -radius to rows + radius - 1 in 3D.
+  /// Returns the z derivative; rows from -radius to rows + radius - 1 in 3D.
   T* slope_z(int f, std::int64_t x, std::int64_t row) const {
     return memory.data() + 2 * planes * slab_y() + (f * planes + (x + planes) % planes) * slab_z() +
            (row + halo()) * length;
@@ -287,7 +287,7 @@ struct TtiRows {
   const T* z[2][2 * radius + 1];
 };
 
-/// Steps the node, or the vector of nodes, at element i of TTI; n counts along the rings' rows.
+/// Steps the node, or the vector of nodes, at element i of TTI; n indexes rows of the rings.
 template <bool whole, int Dim, int radius, class T>
 inline void tti_node(const StepArguments<T>& s, std::int64_t i, std::int64_t n,
                      const TtiRows<T, radius>& rings, std::int64_t length, T taper_xy,
@@ -384,11 +384,11 @@ void tti_host(const StepArguments<T>& s, const HostTile& tile) {
   }
 }
 
-/// The step of a tile on a host, of any medium and order.
+/// Function that steps a tile on a host, for any medium and order.
 template <class T>
 using HostWork = void (*)(const StepArguments<T>&, const HostTile&);
 
-/// The function that steps a tile, by medium and order.
+/// Returns the function that steps a tile, by medium and order.
 template <Stencil stencil, class T, int Dim, int radius>
 HostWork<T> host_work() {
   if constexpr (stencil == Stencil::tti_fletcher) {
@@ -398,15 +398,15 @@ HostWork<T> host_work() {
   }
 }
 
-/// Loop over the tiles of one wavefield after the other.
+/// Loop over the tiles of consecutive wavefields.
 template <class T>
 struct HostLoop {
   StepArguments<T> s;
   HostWork<T> work;
   std::int64_t rows, planes, tiles_y;
-  std::int64_t tiles = 1;  ///< of a wavefield
+  std::int64_t tiles = 1;  ///< tiles of a wavefield
 
-  /// Tile n of the box.
+  /// Returns tile n of the box.
   HostTile tile(const std::int64_t n) const {
     HostTile tile;
     tile.lower[0] = s.lower[0] + n / tiles_y * planes;
@@ -425,7 +425,7 @@ struct HostLoop {
   }
 };
 
-/// Cuts the box of the arguments into tiles. Returns the number of those of all wavefields.
+/// Cuts the box of the arguments into tiles. Returns the number of tiles of all wavefields.
 template <class T>
 std::int64_t cut_for_host(const Instance<Kokkos::HostSpace>& exec, Stencil stencil, int dim,
                           int radius, HostLoop<T>& loop) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What modelling takes in memory, before anything is read or allocated.
+/// \brief Estimate of the memory of modelling, before anything is read or allocated.
 
 #include <moho/wave/layout.hpp>
 #include <moho/wave/plan.hpp>
@@ -13,30 +13,31 @@
 
 namespace moho::wave {
 
-/// What decides on the memory of a run.
+/// Properties of a run that determine its memory.
 template <int Dim>
 struct MemoryShape {
-  Grid<Dim> grid;                                 ///< of the model, without layers
-  Boundaries<Dim> faces;                          ///< whose layers are added
-  Medium medium = Medium::isotropic;              ///< of the model
-  Equations equations = Equations::self_adjoint;  ///< of VTI and TTI
-  int order = 8;                                  ///< of the differences
-  int parameters = 1;                             ///< fields of the model that are given
-  bool delta = false;                             ///< delta is among them
-  bool tapered = false;                           ///< a delta of its own is made (taper_delta())
-  bool keep_given = false;                        ///< the model as it was given stays
-  bool keep_model = false;     ///< the model with its layers stays during the steps
-  int at_once = 1;             ///< shots at once, each with a wavefield
-  int waiting = 0;             ///< results besides that wait for their turn (waiting_results())
-  bool gathers_wait = true;    ///< these keep their gathers, not their traces alone
-  std::int64_t receivers = 0;  ///< of the largest shot
+  Grid<Dim> grid;                                 ///< grid of the model, without layers
+  Boundaries<Dim> faces;                          ///< faces whose layers are added
+  Medium medium = Medium::isotropic;              ///< medium of the model
+  Equations equations = Equations::self_adjoint;  ///< equations of VTI and TTI
+  int order = 8;                                  ///< order of the differences
+  int parameters = 1;                             ///< number of given fields of the model
+  bool delta = false;                             ///< true if delta is among them
+  bool tapered = false;        ///< true if a separate delta is computed (taper_delta())
+  bool keep_given = false;     ///< true if the given model stays allocated
+  bool keep_model = false;     ///< true if the extended model stays allocated during the steps
+  int at_once = 1;             ///< concurrent shots, each with a wavefield
+  int waiting = 0;             ///< results in addition that wait for delivery (waiting_results())
+  bool gathers_wait = true;    ///< true if these keep their gathers in addition to their traces
+  std::int64_t receivers = 0;  ///< receivers of the largest shot
   std::int64_t rows = 0;       ///< time levels that receivers record
-  std::int64_t samples = 0;    ///< of a trace
-  bool snapshots = false;      ///< a SnapshotQueue hands out the model's nodes
-  bool packed_axis = false;    ///< the axis of TTI is held in words, too, for steps in one pass
+  std::int64_t samples = 0;    ///< samples of a trace
+  bool snapshots = false;      ///< true if a SnapshotQueue transfers the model's nodes
+  bool packed_axis =
+      false;  ///< true if the axis of TTI is also packed in words, for steps in one pass
 };
 
-/// \brief The memory that modelling shots takes (make_modelling()), from the shapes alone.
+/// \brief Returns the memory of the modelling of shots (make_modelling()), from the shapes alone.
 template <class T, int Dim>
 MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   const Grid<Dim> extended = extended_grid(shape.grid, shape.faces);
@@ -69,7 +70,7 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   need.extended = bytes(parameters * extended.size());
   need.medium = bytes(medium * padded);
   need.wavefield = bytes(shape.at_once * (levels * padded + layers));
-  // weights of a point along each axis, and where they begin
+  // weights of a point along each axis, and their first elements
   const std::int64_t point = Dim * 20 + 32;
   const std::int64_t traces = shape.receivers * shape.samples;
   need.gathers = bytes(shape.at_once * shape.receivers * (shape.rows + shape.samples + point) +

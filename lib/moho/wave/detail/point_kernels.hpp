@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What point sets are made of: weights along the axes, the lists of nodes that points share
-/// in, and the kernels that read and add there.
+/// \brief Weights of point sets along the axes, their lists of nodes, and their kernels.
 
 #include <moho/core/instance.hpp>
 #include <moho/wave/layout.hpp>
@@ -15,8 +14,10 @@
 
 namespace moho::wave::detail {
 
-/// The weights of a position along an axis of `extent` nodes. What falls outside is dropped, or
-/// comes back with the other sign behind a free surface, on which the field is zero.
+/// Returns the weights of a position along an axis of `extent` nodes.
+///
+/// Weights outside the grid are dropped, or folded back with reversed sign beyond a free surface,
+/// on which the field is zero.
 inline SincWeights weights_on_axis(double position, int radius, std::int64_t extent,
                                    bool free_lower, bool free_upper) {
   const double end = static_cast<double>(extent - 1);
@@ -56,22 +57,22 @@ inline SincWeights weights_on_axis(double position, int radius, std::int64_t ext
   return result;
 }
 
-/// The nodes of a point: a box of them, with weights along each axis.
+/// Nodes of a point: a box, with weights along each axis.
 template <int Dim>
 struct Window {
-  std::int64_t element;  ///< of the first node, counted from node (0, ..., 0)
+  std::int64_t element;  ///< element of the first node, counted from node (0, ..., 0)
   int count[Dim];        ///< nodes along each axis
 };
 
-/// The weights of all points, for kernels.
+/// Weights of all points, for kernels.
 template <class T, int Dim>
 struct PointWeights {
   const Window<Dim>* windows;  ///< by point
-  const T* weights;            ///< point, axis, node
+  const T* weights;            ///< by point, axis and node
   Index<Dim> strides;
-  int width;  ///< weights kept of each point and axis
+  int width;  ///< weights stored for each point and axis
 
-  /// Weight of the node at (i0, i1 ...) of a point's box. Injection is given the same number.
+  /// Returns the weight of node (i0, i1 ...) of a point's box; injection uses the same number.
   KOKKOS_FORCEINLINE_FUNCTION static T product(const T* weight, int width,
                                                const Kokkos::Array<int, Dim>& i) {
     T result = weight[i[0]];
@@ -88,9 +89,9 @@ template <class T, int Dim>
 struct RecordTerm {
   PointWeights<T, Dim> points;
   const T* field;  ///< node (0, ..., 0)
-  Planes planes;   ///< points whose last nodes are in these are recorded
+  Planes planes;   ///< planes of the last nodes of recorded points
 
-  /// True for points that are recorded.
+  /// Returns true for points that are recorded.
   KOKKOS_FORCEINLINE_FUNCTION bool takes(const Window<Dim>& window) const {
     return planes.contains(window.element / points.strides[0] + window.count[0] - 1);
   }
@@ -115,7 +116,9 @@ struct RecordTerm {
   }
 };
 
-/// Reads a field at the points, a thread a point: row after row, without the divisions of term.
+/// Records a field at the points, one thread for each point, row by row.
+///
+/// It avoids the divisions of term.
 template <class T, int Dim>
 struct RecordByThread {
   RecordTerm<T, Dim> term;
@@ -142,7 +145,7 @@ struct RecordByThread {
   }
 };
 
-/// Reads a field at the points, the lanes of a vector a point.
+/// Records a field at the points, the lanes of a vector for each point.
 template <class T, int Dim, class Exec>
 struct RecordByVector {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
@@ -166,7 +169,7 @@ struct RecordByVector {
   }
 };
 
-/// Reads a field times a factor of each node at the points, a thread a point.
+/// Records a field times a factor of each node at the points, one thread for each point.
 template <class T, int Dim>
 struct RecordScaled {
   RecordTerm<T, Dim> term;
@@ -194,16 +197,17 @@ struct RecordScaled {
   }
 };
 
-/// The nodes that points share in, each with the points' numbers and weights.
+/// Nodes with weights, each with the numbers and weights of its points.
 template <class T, class Memory>
 struct NodeLists {
-  Storage<const std::int64_t, Memory> elements;  ///< of the nodes from node 0 on, ascending
-  Storage<const std::int64_t, Memory> starts;    ///< of each node's list; one more than nodes
-  Storage<const std::int32_t, Memory> point;     ///< ascending in each list
+  Storage<const std::int64_t, Memory>
+      elements;  ///< elements of the nodes relative to node 0, ascending
+  Storage<const std::int64_t, Memory> starts;  ///< start of each node's list; one more than nodes
+  Storage<const std::int32_t, Memory> point;   ///< ascending in each list
   Storage<const T, Memory> weight;
 };
 
-/// The same for kernels.
+/// Pointers to NodeLists, for kernels.
 template <class T>
 struct NodeListPointers {
   const std::int64_t *elements, *starts;
@@ -211,15 +215,15 @@ struct NodeListPointers {
   const T* weight;
 };
 
-/// Adds amplitudes to a field: a thread a node, so the order of the sums is always the same.
+/// Adds amplitudes to a field: one thread for each node, so that the order of the sums is fixed.
 template <class T>
 struct Inject {
   NodeListPointers<T> lists;
-  std::int64_t first;  ///< of the nodes that are written
+  std::int64_t first;  ///< first of the nodes that are written
   T* field;            ///< node (0, ..., 0)
   const T* amplitudes;
   const T* scale;    ///< node (0, ..., 0); null: 1
-  const T* by_node;  ///< the same, one a node of the lists; null: `scale`
+  const T* by_node;  ///< factors by node of the lists; null: `scale`
   T factor;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t node = first + n;
@@ -234,7 +238,7 @@ struct Inject {
   }
 };
 
-/// A point's share in a node.
+/// Contribution of a point to a node.
 template <class T>
 struct Share {
   std::int64_t element;
@@ -242,8 +246,9 @@ struct Share {
   T weight;
 };
 
-/// Sorts by element; shares in one element stay in the order of their points. Radix sort: tens of
-/// millions of shares, which many receivers have, take a second.
+/// Sorts by element, stably, so that contributions to an element stay in the order of their points.
+///
+/// Radix sort: tens of millions of contributions, typical of many receivers, take a second.
 template <class T>
 void sort_shares(std::vector<Share<T>>& shares) {
   if (shares.empty()) return;

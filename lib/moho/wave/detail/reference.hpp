@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief The plain step: one node after the other, sums as in the formulas. The tuned kernels are
-/// held to it.
+/// \brief Plain step, node by node, with sums as in the formulas.
+///
+/// It is the reference of the tuned kernels.
 
 #include <moho/wave/kernel/arguments.hpp>
 
@@ -34,7 +35,7 @@ struct ReferenceStep {
     }
     return sum;
   }
-  /// div(b grad f), b between two nodes being the mean of both.
+  /// Returns div(b grad f); b between two nodes is the mean of both.
   KOKKOS_INLINE_FUNCTION T flux(const T* f, const T* b, std::int64_t stride, int axis) const {
     T sum = 0;
     for (int k = 1; k <= radius; ++k) {
@@ -43,7 +44,7 @@ struct ReferenceStep {
     }
     return sum / 2;
   }
-  /// H1 of a field whose derivative along the axis is g: div(n g).
+  /// Returns H1 of a field whose derivative along the axis is g: div(n g).
   KOKKOS_INLINE_FUNCTION T divergence(const T* g, std::int64_t i) const {
     T sum = 0;
     for (int k = 1; k <= radius; ++k) {
@@ -54,7 +55,7 @@ struct ReferenceStep {
     }
     return sum;
   }
-  /// H1 and H2 of a field.
+  /// Computes H1 and H2 of a field.
   KOKKOS_INLINE_FUNCTION void axial(const T* f, std::int64_t i, T& h1, T& h2) const {
     const T dxx = second(f, s.stride_x, 0);
     const T dyy = Dim == 3 ? second(f, s.stride_y, 1) : T(0);
@@ -111,13 +112,13 @@ struct ReferenceStep {
   }
 };
 
-/// The derivative of both fields along the symmetry axis at one node.
+/// Functor that computes the derivative of both fields along the symmetry axis at one node.
 template <class T, int Dim>
 struct ReferenceSlopes {
   StepArguments<T> s;
   int radius;
 
-  /// The node at position n of the box.
+  /// Computes the node at position n of the box.
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t nz = s.upper[2] - s.lower[2], ny = s.upper[1] - s.lower[1];
     const std::int64_t i =

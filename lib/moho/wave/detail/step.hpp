@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The kernel of a step by medium, precision, dimension, order and execution space.
+/// \brief Kernels of a step by medium, precision, dimension, order and execution space.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/axis_device.hpp>
@@ -14,11 +14,11 @@
 
 namespace moho::wave::detail {
 
-/// Steps the box of the arguments on an instance.
+/// Function that steps the box of the arguments on an instance.
 template <class T, class Memory>
 using Launch = void (*)(const Instance<Memory>&, const StepArguments<T>&);
 
-/// The plain kernels: of a step, or of the slopes before it.
+/// Launches the plain kernels: of a step, or of the axis derivatives before it.
 template <Stencil stencil, class T, int Dim, class Memory>
 void launch_reference(const Instance<Memory>& exec, const StepArguments<T>& s, int radius,
                       bool slopes) {
@@ -34,7 +34,7 @@ void launch_reference(const Instance<Memory>& exec, const StepArguments<T>& s, i
   launch("moho::wave::reference_step", exec, nodes, ReferenceStep<stencil, T, Dim>{s, radius});
 }
 
-/// A team kernel of a device.
+/// Launches a team kernel on a device.
 template <class Kernel, class T, class Exec>
 void launch_teams(const char* label, const Instance<MemoryOf<Exec>>& exec,
                   const StepArguments<T>& s) {
@@ -46,7 +46,7 @@ void launch_teams(const char* label, const Instance<MemoryOf<Exec>>& exec,
   Kokkos::parallel_for(label, light_weight(policy), kernel);
 }
 
-/// The tuned kernel of a device.
+/// Launch of the tuned kernel on a device.
 template <Stencil stencil, class T, int Dim, class Exec>
 struct DeviceLaunch {
   template <int radius>
@@ -62,7 +62,7 @@ struct DeviceLaunch {
   }
 };
 
-/// The tuned kernel of a device for the slopes of self-adjoint TTI.
+/// Launch of the tuned kernel on a device for the axis derivatives of self-adjoint TTI.
 template <class T, int Dim, class Exec>
 struct DeviceSlopesLaunch {
   template <int radius>
@@ -71,7 +71,7 @@ struct DeviceSlopesLaunch {
   }
 };
 
-/// The tuned kernel of hosts, by order: the same for every host space.
+/// Returns the tuned kernel of hosts, by order; it is the same for every host space.
 template <Stencil stencil, class T, int Dim>
 HostWork<T> host_work_of(int order) {
   const HostWork<T> table[] = {host_work<stencil, T, Dim, 1>(), host_work<stencil, T, Dim, 2>(),
@@ -80,7 +80,7 @@ HostWork<T> host_work_of(int order) {
                                host_work<stencil, T, Dim, 7>(), host_work<stencil, T, Dim, 8>()};
   return table[order / 2 - 1];
 }
-/// The same for the slopes of self-adjoint TTI.
+/// Returns the tuned kernel of hosts for the axis derivatives of self-adjoint TTI.
 template <class T, int Dim>
 HostWork<T> host_slopes_of(int order) {
   const HostWork<T> table[] = {&slopes_host<T, Dim, 1>, &slopes_host<T, Dim, 2>,
@@ -99,23 +99,23 @@ Launch<T, Memory> by_order(int order) {
   return table[order / 2 - 1];
 }
 
-/// The device's kernels of a stencil, by order.
+/// Returns the device's kernels of a stencil, by order.
 template <Stencil stencil, class T, int Dim, class Exec>
 Launch<T, MemoryOf<Exec>> device_launch_of(int order) {
   return by_order<T, MemoryOf<Exec>, DeviceLaunch<stencil, T, Dim, Exec>>(order);
 }
-/// The same for the slopes of self-adjoint TTI.
+/// Returns the device's kernels for the axis derivatives of self-adjoint TTI.
 template <class T, int Dim, class Exec>
 Launch<T, MemoryOf<Exec>> device_slopes_of(int order) {
   return by_order<T, MemoryOf<Exec>, DeviceSlopesLaunch<T, Dim, Exec>>(order);
 }
 
-/// \brief Steps boxes by one stencil, of one order, in one memory.
+/// \brief Steps boxes by one stencil, of one order, in one memory space.
 template <class T, int Dim, class Memory>
 class Stepper {
  public:
   Stepper() = default;
-  /// The kernels of a stencil and an order chosen at run time.
+  /// Selects the kernels of a stencil and an order at run time.
   Stepper(Stencil stencil, int order, bool reference)
       : m_stencil(stencil), m_radius(order / 2), m_reference(reference) {
     check_order(order);
@@ -132,7 +132,7 @@ class Stepper {
     const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles);
     launch_dynamic("moho::wave::layered_step", exec, tiles, loop);
   }
-  /// The derivatives along the axis in a box, before the step of self-adjoint TTI.
+  /// Computes the derivatives along the axis in a box, before the step of self-adjoint TTI.
   void slopes(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, true); }
 
  private:

@@ -2,15 +2,16 @@
 #pragma once
 
 /// \file
-/// \brief The tuned step of Fletcher's TTI on devices: mixed derivatives through two scratch
-/// buffers.
+/// \brief Tuned step of Fletcher's TTI on devices: mixed derivatives through two scratch buffers.
 ///
-/// After Suh and Wang (2011), with their vertical axis being the slowest one here, x: a team's tile
-/// lies across y and z and marches along x. For every plane the first buffer takes the tile of both
-/// fields with a halo; each thread forms the derivatives along y and z of its node, the second
-/// buffer takes the z derivative of the tile and of its halo along y, whose y derivative is the
-/// mixed one. Queues of registers along x hold the fields and their first derivatives, from which
-/// come the second derivative along x and the two other mixed ones. So each field is read once.
+/// The kernel follows Suh and Wang (2011), with their vertical axis as the slowest one here, x. A
+/// team's tile lies across y and z and marches along x. For every plane the first buffer receives
+/// the tile of both fields with a halo. Each thread computes the derivatives along y and z of its
+/// node. The second buffer receives the z derivative of the tile and of its halo along y, whose y
+/// derivative is the mixed one.
+///
+/// Queues of registers along x hold the fields and their first derivatives. From these follow the
+/// second derivative along x and the two other mixed derivatives. Each field is read once.
 
 #include <moho/wave/kernel/arguments.hpp>
 #include <moho/wave/kernel/march_device.hpp>
@@ -21,11 +22,13 @@ namespace moho::wave::detail {
 template <class T, int Dim, int radius>
 struct DeviceFletcherTtiTraits {
   static constexpr int lanes = Dim == 3 ? 32 : 128;  ///< threads, and nodes, along z
-  static constexpr int rows = Dim == 2 ? 1 : sizeof(T) == 8 ? 8 : 16;  ///< the same along y
+  static constexpr int rows = Dim == 2         ? 1
+                              : sizeof(T) == 8 ? 8
+                                               : 16;  ///< threads, and nodes, along y
   static constexpr int planes = Dim == 3 ? 128 : 16;  ///< planes along x that a team computes
-  static constexpr int blocks = 1;                    ///< teams on a multiprocessor, at least
-  static constexpr int turns = 1;                     ///< unrolled planes
-  static constexpr int buffers = sizeof(T) == 8 && radius > 4 ? 1 : 2;  ///< of each kind
+  static constexpr int blocks = 1;  ///< smallest number of teams on a multiprocessor
+  static constexpr int turns = 1;   ///< unrolled planes
+  static constexpr int buffers = sizeof(T) == 8 && radius > 4 ? 1 : 2;  ///< buffers of each kind
 };
 
 template <class T, int Dim, int radius, class Exec,
@@ -39,13 +42,13 @@ struct DeviceFletcherTti {
   static constexpr int halo_y = Dim == 3 ? radius : 0;
   static constexpr int row_length = lanes + 2 * halo_z;
   static constexpr int tile_rows = rows + 2 * halo_y;
-  static constexpr int tile_size = row_length * tile_rows;  ///< of a field, with its halo
-  static constexpr int slope_size = lanes * tile_rows;      ///< of a field's z derivative
+  static constexpr int tile_size = row_length * tile_rows;  ///< elements of a field, with its halo
+  static constexpr int slope_size = lanes * tile_rows;      ///< elements of a field's z derivative
   static constexpr int loads = 2 * tile_size / width;       ///< vectors of a plane, both fields
   static constexpr int loads_each = (loads + threads - 1) / threads;
   using Vector = Lanes<T, width>;
 
-  /// How teams cover a box.
+  /// Cover of a box by teams.
   struct Tiles {
     std::int64_t first_z;
     int tiles_z, tiles_y;
@@ -61,13 +64,13 @@ struct DeviceFletcherTti {
   StepArguments<T> s;
   Tiles tiles;
 
-  /// Bytes of scratch of a team.
+  /// Returns the bytes of scratch of a team.
   static std::size_t scratch() {
     return ScratchView<T, Exec>::shmem_size(Traits::buffers * 2 *
                                             (tile_size + (Dim == 3 ? slope_size : 0)));
   }
 
-  /// The vectors of a plane that this thread loads.
+  /// Loads this thread's vectors of a plane.
   KOKKOS_FORCEINLINE_FUNCTION void fetch(Vector (&vectors)[loads_each], int rank, std::int64_t x,
                                          std::int64_t y0, std::int64_t z0) const {
     constexpr int row_vectors = row_length / width;
@@ -79,7 +82,7 @@ struct DeviceFletcherTti {
       const int rest = load - f * (loads / 2);
       const int row = rest / row_vectors, column = rest - row * row_vectors;
       std::int64_t y = y0 - halo_y + row;
-      // rows beyond the box's last halo are never used
+      // rows beyond the last halo of the box are never used
       if (y >= s.upper[1] + halo_y) y = s.upper[1] + halo_y - 1;
       const std::int64_t z = z0 - halo_z + column * width;
       const std::int64_t at = s.flat(x, y, z < s.upper[2] + halo_z ? z : z0);
@@ -147,7 +150,7 @@ struct DeviceFletcherTti {
       keep(coming, rank, fields);
       member.team_barrier();
       if (plane + 1 < x1 + radius) fetch(coming, rank, plane + 1, y0, z0);
-      const std::int64_t x = plane - radius;  // the plane to be written, if it is the team's
+      const std::int64_t x = plane - radius;  // the plane to be written, if it belongs to the team
       const bool out = mine && x >= x0;
       T before[2], scale, a, b, nx, ny = 0, wx = 0;
       if (out) {
@@ -161,7 +164,7 @@ struct DeviceFletcherTti {
         wx = s.taper[0][x];
       }
 
-      // first buffer to derivatives within the plane
+      // from the first buffer to derivatives within the plane
       MOHO_UNROLL
       for (int f = 0; f < 2; ++f) {
         const T* const here = fields + f * tile_size + (row + halo_y) * row_length + halo_z + lane;

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief What every kernel of a time step reads, and the formulas that they share.
+/// \brief Arguments of the kernels of a time step, and the formulas that they share.
 ///
-/// Inside kernels the axes are always x, y, z; in 2D there is one row along y.
+/// Inside kernels the axes are always x, y, z; in 2D the grid has one row along y.
 
 #include <moho/core/simd.hpp>
 #include <moho/wave/kernel/coefficients.hpp>
@@ -15,28 +15,30 @@
 
 namespace moho::wave::kernel {
 
-/// Addresses of node (0, 0, 0) of padded arrays of one layout, and coefficients.
+/// Pointers to node (0, 0, 0) of padded arrays of one layout, and coefficients.
 template <class T>
 struct StepArguments {
-  const T* now[2];    ///< p and q at this time
-  T* next[2];         ///< p and q one step ago; the step writes the next ones here
-  const T* scale;     ///< (v dt)^2; with variable density times the density
-  const T* a;         ///< 1 + 2 epsilon; with variable density one over the density
-  const T* b;         ///< Fletcher: 1 + 2 delta; self-adjoint: its square root, at most that of a
+  const T* now[2];    ///< p and q at the current time
+  T* next[2];         ///< p and q one step ago; the step overwrites them with the next values
+  const T* scale;     ///< (v dt)^2; times the density if the density varies
+  const T* a;         ///< 1 + 2 epsilon; one over the density if the density varies
+  const T* b;         ///< Fletcher: 1 + 2 delta; self-adjoint: its square root, at most sqrt(a)
   const T* nx;        ///< x component of the symmetry axis
   const T* ny;        ///< y component of the symmetry axis
   const T* nz;        ///< z component of the symmetry axis (self-adjoint TTI)
   T* slope[2];        ///< derivatives of p and q along the symmetry axis (self-adjoint TTI)
   const T* taper[3];  ///< the sponge's factors along each axis, by node
   std::int64_t stride_x, stride_y;
-  std::int64_t lower[3], upper[3];  ///< the box to step
-  T second[3][largest_radius + 1];  ///< second derivative along each axis, over the spacing squared
-  T first[3][largest_radius + 1];   ///< first derivative along each axis, over the spacing
-  T shear;                          ///< 1 / (2 sigma)
-  int shots = 1;                    ///< wavefields that the step advances
-  std::int64_t apart = 0;           ///< elements from an array of one wavefield to that of the next
+  std::int64_t lower[3], upper[3];  ///< box of the step
+  T second[3][largest_radius + 1];  ///< coefficients of the second derivative along each axis, over
+                                    ///< the spacing squared
+  T first[3][largest_radius +
+             1];  ///< coefficients of the first derivative along each axis, over the spacing
+  T shear;        ///< 1 / (2 sigma)
+  int shots = 1;  ///< wavefields that the step advances
+  std::int64_t apart = 0;  ///< elements between the arrays of consecutive wavefields
 
-  /// The arguments of wavefield n of those that the step advances.
+  /// Returns the arguments of wavefield n of the batch.
   KOKKOS_FORCEINLINE_FUNCTION StepArguments of_shot(int n) const {
     StepArguments one = *this;
     const std::int64_t by = n * apart;
@@ -53,7 +55,7 @@ struct StepArguments {
   }
 };
 
-/// a * b + c, of scalars or of packs.
+/// Returns a * b + c, of scalars or of packs.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V fused(const V& a, const V& b, const V& c) {
   if constexpr (std::is_floating_point_v<V>) {
@@ -81,9 +83,9 @@ KOKKOS_FORCEINLINE_FUNCTION V root(const V& x) {
   }
 }
 
-/// \brief The next value of a field that is damped by the factor w in each step.
+/// \brief Returns the next value of a field that is damped by the factor w in each step.
 ///
-/// With p = w^n u, where u obeys u_tt = R u: p' = w (2 p + dt^2 R p) - w^2 p_before. Where w = 1
+/// With p = w^n u, where u satisfies u_tt = R u: p' = w (2 p + dt^2 R p) - w^2 p_before. With w = 1
 /// this is the leapfrog step.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V next_value(const V& now, const V& before, const V& change,
@@ -91,8 +93,9 @@ KOKKOS_FORCEINLINE_FUNCTION V next_value(const V& now, const V& before, const V&
   return w * (now + now + change - w * before);
 }
 
-/// The second derivatives of p and q in time, over v^2, in the self-adjoint equations: a = 1 + 2
-/// epsilon and r = sqrt(1 + 2 delta), which is at most sqrt(a).
+/// Computes the second time derivatives of p and q over v^2 in the self-adjoint equations.
+///
+/// a = 1 + 2 epsilon and r = sqrt(1 + 2 delta), which is at most sqrt(a).
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void symmetric_change(const V& h2p, const V& h1q, const V& a,
                                                   const V& r, V& change_p, V& change_q) {
@@ -100,10 +103,10 @@ KOKKOS_FORCEINLINE_FUNCTION void symmetric_change(const V& h2p, const V& h1q, co
   change_q = fused<V>(r, h2p, h1q);
 }
 
-/// The second derivatives of p and q in time, over v^2, from H1 and H2 of both.
+/// Computes the second time derivatives of p and q over v^2 from H1 and H2 of both.
 ///
-/// Fletcher, Du and Fowler (2009), alpha = 1, in units of vpz^2: vpx^2 is a = 1 + 2 epsilon, vpn^2
-/// is b = 1 + 2 delta, and vsz^2 is s = |epsilon - delta| / sigma.
+/// Fletcher, Du and Fowler (2009) with alpha = 1, in units of vpz^2. vpx^2 is a = 1 + 2 epsilon,
+/// vpn^2 is b = 1 + 2 delta, and vsz^2 is s = |epsilon - delta| / sigma.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void fletcher_change(const V& h1p, const V& h2p, const V& h1q,
                                                  const V& h2q, const V& a, const V& b,
@@ -113,7 +116,7 @@ KOKKOS_FORCEINLINE_FUNCTION void fletcher_change(const V& h1p, const V& h2p, con
   change_q = fused<V>(b, h2p, fused<V>(s, h2q - h2p, h1q));
 }
 
-/// The z component of a unit vector from the other two, whose squares may exceed 1 by rounding.
+/// Returns the z component of a unit vector from the others, whose squares may round to over 1.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V third_component(const V& nx, const V& ny) {
   const V square = V(1) - nx * nx - ny * ny;
@@ -124,7 +127,7 @@ KOKKOS_FORCEINLINE_FUNCTION V third_component(const V& nx, const V& ny) {
   }
 }
 
-/// H1, the second derivative along the symmetry axis, from the six second derivatives.
+/// Returns H1, the second derivative along the symmetry axis, from the six second derivatives.
 template <int Dim, class V>
 KOKKOS_FORCEINLINE_FUNCTION V along_axis(const V& nx, const V& ny, const V& nz, const V& dxx,
                                          const V& dyy, const V& dzz, const V& dxy, const V& dyz,

@@ -12,16 +12,16 @@
 
 namespace moho::wave {
 
-/// The largest order in space, and how far its differences reach.
+/// Largest spatial order.
 inline constexpr int largest_order = 16;
-/// Nodes to each side that a difference of the largest order takes.
+/// Nodes on each side in a difference of the largest order.
 inline constexpr int largest_radius = largest_order / 2;
 
-/// Coefficients of one node (k = 0) and its neighbours at distance k = 1 ... radius.
+/// Coefficients of a node (k = 0) and its neighbours at distance k = 1 ... radius.
 using Coefficients = std::array<double, largest_radius + 1>;
 
 namespace detail {
-/// (R!)^2 / ((R - k)! (R + k)!)
+/// Returns (R!)^2 / ((R - k)! (R + k)!).
 constexpr double binomial_ratio(int radius, int k) {
   double ratio = 1.0;
   for (int i = 1; i <= k; ++i) {
@@ -31,9 +31,10 @@ constexpr double binomial_ratio(int radius, int k) {
 }
 }  // namespace detail
 
-/// \brief Second derivative of order 2 radius: h^2 f''(0) = c_0 f(0) + sum c_k (f(kh) + f(-kh)).
+/// \brief Returns the second derivative of order 2 radius.
 ///
-/// c_k = 2 (-1)^(k+1) (R!)^2 / (k^2 (R-k)! (R+k)!), and c_0 makes the sum of all zero.
+/// h^2 f''(0) = c_0 f(0) + sum c_k (f(kh) + f(-kh)). c_k = 2 (-1)^(k+1) (R!)^2 / (k^2 (R-k)!
+/// (R+k)!), and c_0 makes the sum of all coefficients zero.
 constexpr Coefficients second_derivative(int radius) {
   Coefficients c{};
   for (int k = 1; k <= radius; ++k) {
@@ -44,7 +45,7 @@ constexpr Coefficients second_derivative(int radius) {
   return c;
 }
 
-/// \brief First derivative of order 2 radius: h f'(0) = sum d_k (f(kh) - f(-kh)).
+/// \brief Returns the first derivative of order 2 radius: h f'(0) = sum d_k (f(kh) - f(-kh)).
 ///
 /// d_k = (-1)^(k+1) (R!)^2 / (k (R-k)! (R+k)!), and d_0 = 0.
 constexpr Coefficients first_derivative(int radius) {
@@ -56,7 +57,9 @@ constexpr Coefficients first_derivative(int radius) {
   return d;
 }
 
-/// The symbol of the second derivative, -h^2 d2/dx2 of exp(i theta x / h): theta^2 for small theta.
+/// Returns the symbol of the second derivative, -h^2 d2/dx2 of exp(i theta x / h).
+///
+/// It is about theta^2 for small theta.
 inline double second_derivative_symbol(int radius, double theta) {
   const Coefficients c = second_derivative(radius);
   double sum = -c[0];
@@ -64,7 +67,9 @@ inline double second_derivative_symbol(int radius, double theta) {
   return sum;
 }
 
-/// The symbol of the first derivative, h d/dx of exp(i theta x / h) over i: theta for small theta.
+/// Returns the symbol of the first derivative, h d/dx of exp(i theta x / h) over i.
+///
+/// It is about theta for small theta.
 inline double first_derivative_symbol(int radius, double theta) {
   const Coefficients d = first_derivative(radius);
   double sum = 0.0;
@@ -72,7 +77,7 @@ inline double first_derivative_symbol(int radius, double theta) {
   return sum;
 }
 
-/// The largest value of the second derivative's symbol: that of the shortest wave, theta = pi.
+/// Returns the largest symbol of the second derivative: that of the shortest wave, theta = pi.
 inline double largest_symbol(int radius) {
   return second_derivative_symbol(radius, 3.14159265358979323846);
 }
@@ -84,9 +89,10 @@ inline void check_order(int order) {
       concat("order is ", order, " (allowed: 2, 4, 6, 8, 10, 12, 14, 16): 8 is a good choice"));
 }
 
-/// \brief The fewest nodes per wavelength for the phase velocity of a wave along an axis.
+/// \brief Returns the minimum number of nodes per wavelength for a wave along an axis.
 ///
-/// From this number on the error of the differences in space is at most `tolerance`.
+/// At this number and above, the spatial differences change the phase velocity by at most
+/// `tolerance`, relatively.
 inline double required_points_per_wavelength(int order, double tolerance = 0.01) {
   check_order(order);
   constexpr double pi = 3.14159265358979323846;

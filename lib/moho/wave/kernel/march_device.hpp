@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief The tuned step of isotropic media and VTI on devices.
+/// \brief Tuned step of isotropic media and VTI on devices.
 ///
 /// A thread owns a few neighbouring nodes of a row along z, 16 bytes of them where registers allow,
 /// and marches along x. Values along x are kept in a queue of registers, so that each plane is read
-/// from memory once; neighbours along y and z are read through the cache. All loads are aligned
-/// vectors, because the memory's bandwidth needs some megabytes in flight.
+/// from memory once. Neighbours along y and z are read through the cache. All loads are aligned
+/// vectors, because the memory bandwidth requires some megabytes in flight.
 
 #include <moho/wave/kernel/arguments.hpp>
 
@@ -18,18 +18,19 @@ template <Stencil stencil, class T, int radius>
 struct DeviceMarchTraits {
   static constexpr bool two =
       stencil == Stencil::variable_density || stencil == Stencil::vti_fletcher;  ///< queues
-  /// nodes of a thread: 16 bytes, or 8 where queues are long
+  /// Nodes of a thread: 16 bytes, or 8 with long queues.
   static constexpr int width = (two || radius > 4 ? 8 : 16) / static_cast<int>(sizeof(T));
   static constexpr int lanes = 32;                   ///< threads along z
   static constexpr int rows = 8;                     ///< threads along y
   static constexpr int planes = 64;                  ///< planes along x that a team marches through
   static constexpr int blocks = radius > 6 ? 1 : 2;  ///< teams on a multiprocessor
-  /// In 3D a plane's values are asked of the second-level cache while the plane before is stepped;
-  /// only tried in isotropic media.
+  /// In 3D a plane's values are prefetched into the second-level cache during the previous plane.
+  ///
+  /// Only isotropic media have been tested with it.
   static constexpr bool asks = stencil == Stencil::isotropic;
 };
 
-/// A vector that is loaded and stored with one instruction.
+/// Vector that is loaded and stored with one instruction.
 template <class T, int width>
 struct alignas(width * sizeof(T)) Lanes {
   T v[width];
@@ -40,7 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes<T, width> load_lanes(const T* from) {
   return *reinterpret_cast<const Lanes<T, width>*>(from);
 }
 
-/// The z neighbours of a thread's nodes: nodes -side * width up to (side + 1) * width.
+/// Loads the z neighbours of a thread's nodes: from -side * width up to (side + 1) * width.
 template <int width, int side, class T>
 KOKKOS_FORCEINLINE_FUNCTION void load_window(const T* here, T (&window)[(2 * side + 1) * width]) {
   MOHO_UNROLL
@@ -51,7 +52,7 @@ KOKKOS_FORCEINLINE_FUNCTION void load_window(const T* here, T (&window)[(2 * sid
   }
 }
 
-/// How teams cover a box: tiles of rows along y and vectors along z, pieces of planes along x.
+/// Cover of a box by teams: tiles of rows along y and vectors along z, pieces of planes along x.
 template <class T, int Dim, class Traits>
 struct MarchTiles {
   static constexpr int width = Traits::width;
@@ -59,10 +60,10 @@ struct MarchTiles {
   static constexpr int planes = Dim == 3 ? Traits::planes : 16;
   static constexpr int threads = Traits::lanes * rows;
 
-  std::int64_t first_z;  ///< the box's first node along z, rounded down to a vector
+  std::int64_t first_z;  ///< first node of the box along z, rounded down to a vector
   int tiles_z, tiles_y;
 
-  /// Teams for the box of the arguments, of one wavefield.
+  /// Returns the teams for the box of the arguments, of one wavefield.
   std::int64_t cover(const StepArguments<T>& s) {
     first_z = s.lower[2] / width * width;
     constexpr std::int64_t z = Traits::lanes * width;
@@ -71,7 +72,7 @@ struct MarchTiles {
     return tiles_z * static_cast<std::int64_t>(tiles_y) *
            ((s.upper[0] - s.lower[0] + planes - 1) / planes);
   }
-  /// The nodes of a thread of a team; false if it has none.
+  /// Sets the nodes of a thread of a team; returns false for a thread without nodes.
   KOKKOS_FORCEINLINE_FUNCTION bool place(const StepArguments<T>& s, int team, int rank,
                                          std::int64_t& x0, std::int64_t& x1, std::int64_t& y,
                                          std::int64_t& z) const {
@@ -81,7 +82,7 @@ struct MarchTiles {
     x1 = x0 + planes < s.upper[0] ? x0 + planes : s.upper[0];
     return z < s.upper[2] && y < s.upper[1];
   }
-  /// Writes those nodes of a vector that lie in the box.
+  /// Writes the nodes of a vector that lie in the box.
   KOKKOS_FORCEINLINE_FUNCTION void store(const StepArguments<T>& s, std::int64_t z, T* to,
                                          const Lanes<T, width>& values) const {
     if (z >= s.lower[2] && z + width <= s.upper[2]) {
@@ -93,16 +94,17 @@ struct MarchTiles {
       }
     }
   }
-  /// The sponge's factors along y and z.
+  /// Computes the sponge's factors along y and z.
   KOKKOS_FORCEINLINE_FUNCTION void taper(const StepArguments<T>& s, std::int64_t y, std::int64_t z,
                                          T (&factors)[width]) const {
     for (int i = 0; i < width; ++i) factors[i] = s.taper[1][y] * s.taper[2][z + i];
   }
 };
 
-/// Calls kernel.work(member, team) for the wavefield that a team belongs to, with the team's number
-/// among those of it: the same tile of all wavefields, which read the same part of the medium,
-/// comes before the next. In 3D a launch steps one wavefield.
+/// Calls kernel.work(member, team) for the team's wavefield, with the team's number within it.
+///
+/// Teams of the same tile of all wavefields, which read the same part of the medium, precede those
+/// of the next tile. In 3D a launch steps one wavefield.
 template <int Dim, class Kernel, class Member>
 KOKKOS_FORCEINLINE_FUNCTION void work_of_shot(const Kernel& kernel, const Member& member) {
   if constexpr (Dim == 2) {
@@ -128,7 +130,7 @@ struct DeviceMarch {
   static constexpr bool two = Traits::two;
   static constexpr int queues = two ? 2 : 1;
   static constexpr int side = (radius + width - 1) / width;  ///< vectors to each side along z
-  static constexpr int center = side * width;                ///< the node itself in a window
+  static constexpr int center = side * width;  ///< position of the node itself in a window
   using Vector = Lanes<T, width>;
   using Window = T[(2 * side + 1) * width];
   using Queue = T[queues][2 * radius + 1][width];
@@ -138,7 +140,7 @@ struct DeviceMarch {
 
   static std::size_t scratch() { return 0; }
 
-  /// Derivatives along x and y.
+  /// Adds derivatives along x and y.
   KOKKOS_FORCEINLINE_FUNCTION void across(const Queue& queue, int f, const T* here,
                                           T (&sum)[width]) const {
     const T c = Dim == 3 ? s.second[0][0] + s.second[1][0] : s.second[0][0];
@@ -158,7 +160,7 @@ struct DeviceMarch {
       }
     }
   }
-  /// Derivative along z.
+  /// Adds the derivative along z.
   KOKKOS_FORCEINLINE_FUNCTION void down(const Window& window, T (&sum)[width]) const {
     MOHO_UNROLL
     for (int i = 0; i < width; ++i) {
@@ -169,7 +171,7 @@ struct DeviceMarch {
       }
     }
   }
-  /// div(b grad p), the queues being those of p and b.
+  /// Adds div(b grad p); the queues are those of p and b.
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Queue& queue, std::int64_t at,
                                         T (&sum)[width]) const {
     constexpr int last = queues - 1;
@@ -206,11 +208,11 @@ struct DeviceMarch {
     for (int i = 0; i < width; ++i) sum[i] *= T(0.5);
   }
 
-  /// The arrays whose values along x are in queues.
+  /// Returns the array whose values along x are in queue f.
   KOKKOS_FORCEINLINE_FUNCTION const T* column(int f) const {
     return f == 0 ? s.now[0] : stencil == Stencil::variable_density ? s.a : s.now[1];
   }
-  /// The queues before the first plane of a march.
+  /// Fills the queues before the first plane of a march.
   KOKKOS_FORCEINLINE_FUNCTION void begin(std::int64_t at, Queue& queue) const {
     MOHO_UNROLL
     for (int f = 0; f < queues; ++f) {
@@ -222,7 +224,7 @@ struct DeviceMarch {
       }
     }
   }
-  /// The queues at the next plane.
+  /// Moves the queues to the next plane.
   KOKKOS_FORCEINLINE_FUNCTION static void shift(Queue& queue) {
     MOHO_UNROLL
     for (int f = 0; f < queues; ++f) {
@@ -256,7 +258,7 @@ struct DeviceMarch {
       // all loads before the first use
       Vector ahead[queues], before[2], scale, a, b, next;
       if constexpr (Traits::asks && Dim == 3) {
-        if (x + 1 < x1) {  // behind a march's last plane there may be no array
+        if (x + 1 < x1) {  // no array may exist beyond the last plane of a march
           const std::int64_t later = at + s.stride_x;
           MOHO_UNROLL
           for (int f = 0; f < queues; ++f) prefetch(column(f) + later + radius * s.stride_x);
