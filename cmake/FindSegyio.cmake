@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Finds segyio's C library and makes the target Segyio::segyio. (The CMake file that segyio 1.8 installs
-# itself names no library file.)
+# Finds segyio's C library and defines the target Segyio::segyio.
+#
+# The CMake package of segyio 1.8 does not name a library file.
 
 find_path(Segyio_INCLUDE_DIR segyio/segy.h)
 find_library(Segyio_LIBRARY segyio)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Finds libsodium and makes the target Sodium::sodium. (libsodium installs no CMake file.)
+# Finds libsodium, which has no CMake package, and defines the target Sodium::sodium.
 
 find_path(Sodium_INCLUDE_DIR sodium.h)
 find_library(Sodium_LIBRARY sodium)

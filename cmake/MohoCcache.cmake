@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# MOHO_CCACHE: compiles through ccache where it is installed, unless the user has chosen a launcher
-# (CMAKE_CXX_COMPILER_LAUNCHER, as a variable or in the environment). ccache takes sources with precompiled
-# headers only if it is told that macros and times of these do not matter.
+# MOHO_CCACHE: compiles with ccache, if installed.
+#
+# A launcher that the user has chosen (CMAKE_CXX_COMPILER_LAUNCHER, as a variable or in the
+# environment) takes precedence. With precompiled headers ccache requires the sloppiness
+# pch_defines,time_macros.
 
 if(MOHO_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER AND NOT DEFINED ENV{CMAKE_CXX_COMPILER_LAUNCHER})
   find_program(MOHO_CCACHE_PROGRAM ccache DOC "compiler cache")

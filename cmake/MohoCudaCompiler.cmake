@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# MOHO_CUDA=ON (preset cuda) asks for a build with a CUDA-enabled Kokkos. Its headers need a compiler
-# that understands CUDA: unless the user named one, the nvcc_wrapper that Kokkos installs is taken. A
-# compiler in the environment's CXX counts as named if it can be one for CUDA (nvcc_wrapper, clang): many
-# machines set CXX=g++ for everything.
+# MOHO_CUDA=ON (preset cuda) requests a build with a CUDA-enabled Kokkos.
+#
+# The headers of such a Kokkos need a CUDA compiler. Unless the user has chosen a compiler, the
+# nvcc_wrapper of the Kokkos installation is used. The environment variable CXX counts as a choice
+# only if it names a CUDA compiler (nvcc_wrapper, clang), because many systems set CXX=g++.
 
 option(MOHO_CUDA "Require a CUDA-enabled Kokkos, and compile with its nvcc_wrapper unless a compiler is given"
        OFF)

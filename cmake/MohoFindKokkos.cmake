@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Finds Kokkos, and Kokkos Kernels if it is there (only moho::rays_tomography needs it), in this order:
+# Finds Kokkos, and Kokkos Kernels if available (needed by moho::rays_tomography only).
 #
-# 1. what the user names: Kokkos_DIR, or the prefixes in Kokkos_ROOT and CMAKE_PREFIX_PATH (variables,
-#    then environment). With MOHO_CUDA only a Kokkos with CUDA is taken, without it only one without, so
-#    that a list of prefixes can serve all presets; one with OpenMP goes before one that lacks it;
-# 2. what cmake/bootstrap.sh built in .deps;
-# 3. whatever find_package() finds.
+# The locations are searched in this order:
 #
-# It looks at the text of KokkosConfigCommon.cmake, since find_package() cannot take back what it loaded.
+# 1. the user's choice: Kokkos_DIR, or the prefixes in Kokkos_ROOT and CMAKE_PREFIX_PATH (variables,
+#    then environment). With MOHO_CUDA only a Kokkos with CUDA is accepted, otherwise only one without
+#    CUDA, so that one list of prefixes serves all presets. One with OpenMP is preferred;
+# 2. the installation of cmake/bootstrap.sh in .deps;
+# 3. the result of find_package().
+#
+# The text of KokkosConfigCommon.cmake is inspected, because find_package() cannot be reverted.
 
 if(NOT DEFINED MOHO_DEPS_PREFIX)
   set(MOHO_DEPS_PREFIX "${PROJECT_SOURCE_DIR}/.deps/install")
 endif()
 
-# Sets `result` to the folder of the first KokkosConfig.cmake below the prefixes that matches.
+# Sets `result` to the folder of the first matching KokkosConfig.cmake below the prefixes.
 function(moho_pick_kokkos result want_cuda want_openmp)
   set(${result} "" PARENT_SCOPE)
   foreach(prefix IN LISTS ARGN)
@@ -63,7 +65,7 @@ if(NOT TARGET Kokkos::kokkos)
   find_package(Kokkos CONFIG QUIET)
 endif()
 if(NOT TARGET Kokkos::kokkoskernels AND Kokkos_DIR)
-  # Kokkos Kernels belongs to one Kokkos and mostly lies in the same prefix.
+  # Kokkos Kernels is built for one Kokkos and usually has the same prefix.
   get_filename_component(moho_kernels_dir "${Kokkos_DIR}/../KokkosKernels" ABSOLUTE)
   find_package(KokkosKernels CONFIG QUIET PATHS "${moho_kernels_dir}" NO_DEFAULT_PATH)
 endif()

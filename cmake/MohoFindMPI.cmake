@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# MOHO_MPI: AUTO (the default) takes MPI where it is found, ON stops without it, OFF leaves it out. Sets
-# MOHO_WITH_MPI: moho::gravity_mpi is there, and example programs divide their work among ranks.
+# MOHO_MPI: AUTO (default) uses MPI if it is found, ON requires it, OFF disables it.
+#
+# Sets MOHO_WITH_MPI: moho::gravity_mpi is then defined, and example programs divide their work
+# among ranks.
 
 set(MOHO_MPI AUTO CACHE STRING "Use MPI: AUTO (if it is found), ON or OFF")
 set_property(CACHE MOHO_MPI PROPERTY STRINGS AUTO ON OFF)
 
 set(MOHO_WITH_MPI OFF)
 if(MOHO_MPI)
-  set(MPI_CXX_SKIP_MPICXX ON) # MPI's own C++ classes, which no program uses any more
+  set(MPI_CXX_SKIP_MPICXX ON) # the obsolete C++ bindings of MPI
   find_package(MPI QUIET COMPONENTS CXX)
   if(MPI_CXX_FOUND)
     set(MOHO_WITH_MPI ON)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# MOHO_PYTHON: a Python 3 that has matplotlib, for the plots. The distribution's own comes first, since
-# its packages are what cmake/bootstrap.sh installs. Without one, the programs say so when they run.
+# MOHO_PYTHON: a Python 3 with matplotlib, for plots.
+#
+# The distribution's Python is preferred, because cmake/bootstrap.sh installs its packages. Without
+# such a Python, programs report at run time that they draw no plots.
 
 if(NOT MOHO_PYTHON)
   set(moho_python "")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Installs the headers, the libraries, the package that find_package(moho) reads, the programs with what
-# they need to draw pictures, and the documentation. Every target has an export of its own, so that the
-# package can make one without what others need.
+# Installs headers, libraries, the CMake package, programs with their plot scripts, and
+# documentation.
+#
+# Every target has a separate export, so that the package can define one target without the
+# dependencies of others.
 
 include(CMakePackageConfigHelpers)
 
@@ -38,7 +40,7 @@ install(
         "${PROJECT_SOURCE_DIR}/cmake/FindSegyio.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindSodium.cmake"
   DESTINATION "${moho_package_dir}")
 
-# examples/CMakeLists.txt lists its programs and the Python programs that these call.
+# examples/CMakeLists.txt lists its programs and the Python programs that they call.
 get_property(moho_programs GLOBAL PROPERTY MOHO_PROGRAMS)
 if(moho_programs)
   install(TARGETS ${moho_programs} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
@@ -48,7 +50,7 @@ if(moho_plots)
   install(FILES ${moho_plots} DESTINATION "${CMAKE_INSTALL_DATADIR}/moho/plots")
 endif()
 
-# The pages with all that they link to.
+# The pages and all files that they link to.
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
               "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" "${PROJECT_SOURCE_DIR}/CITATION.cff" "${PROJECT_SOURCE_DIR}/LICENSE"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Run with cmake -P: lists the files that a demonstration left in FOLDER.
+# Lists the files of a demonstration in FOLDER; run with cmake -P.
 
 file(GLOB files LIST_DIRECTORIES false "${FOLDER}/*")
 if(NOT files)

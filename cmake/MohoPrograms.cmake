@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The memory spaces of this build, and sources that are generated for each of them.
+# The memory spaces of this build, and sources generated for each of them.
 #
-# MOHO_MEMORIES: HostSpace, and CudaSpace where Kokkos has CUDA.
-# MOHO_SCALARS, MOHO_DIMENSIONS: what kernels are compiled for.
+# MOHO_MEMORIES: HostSpace, and CudaSpace if Kokkos has CUDA.
+# MOHO_SCALARS, MOHO_DIMENSIONS: scalars and dimensions of the compiled kernels.
 
 set(MOHO_MEMORIES HostSpace)
 if(Kokkos_ENABLE_CUDA)
@@ -14,13 +14,15 @@ set(MOHO_DIMENSIONS 3 2)
 
 # moho_instantiate(<target> HEADER <header> MACRO <macro> [NAMESPACE <namespace>] [SPLIT [scalar] [dim]])
 #
-# Gives the target one source for every memory of this build, each of which includes <header> and expands
-# MACRO(Kokkos::HostSpace); or MACRO(Kokkos::CudaSpace); in the namespace. The header has the definitions of
-# the templates and defines the macro as their explicit instantiations.
+# Adds a source for each memory of this build to the target. The source includes <header> and
+# expands MACRO(Kokkos::HostSpace); or MACRO(Kokkos::CudaSpace); in the namespace. The header
+# defines the templates, and the macro as their explicit instantiations.
 #
-# With SPLIT scalar there is one for float and one for double, MACRO(float, Kokkos::HostSpace); and so on;
-# with SPLIT dim for 3 and 2 dimensions, MACRO(3, Kokkos::HostSpace); with SPLIT scalar dim for all four,
-# MACRO(float, 3, Kokkos::HostSpace). Split what takes long to compile.
+# SPLIT divides a source that compiles slowly:
+#
+#   SPLIT scalar      one for float and one for double: MACRO(float, Kokkos::HostSpace);
+#   SPLIT dim         one for 3 and one for 2 dimensions: MACRO(3, Kokkos::HostSpace);
+#   SPLIT scalar dim  one for each of the four combinations: MACRO(float, 3, Kokkos::HostSpace);
 function(moho_instantiate target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;MACRO;NAMESPACE" "SPLIT")
   foreach(required HEADER MACRO)

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# moho_own_target(<name> [PCH library|program|test|plain] [WAVE] [LIGHT|PLAIN]): the compiler options of moho's own libraries,
-# programs and tests. All are PRIVATE: nothing here reaches the users of the library.
+# moho_own_target(<name> [PCH library|program|test|plain] [WAVE] [LIGHT|PLAIN])
 #
-# With PCH the target's sources begin with headers compiled before, one set for each of the four kinds
-# (MOHO_PCH=OFF: without). Sources include all that they use all the same: other compilers go without.
-# With WAVE these are moho's headers of waves, too, for targets that link moho::wave_kernels.
+# Sets the compiler options of moho's libraries, programs and tests. All of them are PRIVATE and do
+# not affect users of the library.
 #
-# LIGHT is for sources without kernels, such as all of the kinds program and test, and parts of libraries, which
-# then take the headers of programs: they are optimised less in a release, not at all in a debug build, and
-# compile in half of the time. PLAIN is for tests that only call libraries: of the kind plain, they are not optimised at all, and
-# take half of the time of LIGHT again.
+# PCH precompiles common headers, one set for each of the four kinds (MOHO_PCH=OFF disables it).
+# Sources still include all headers that they use, because other compilers have no such headers.
+# With WAVE the set also contains moho's wave headers, for targets that link moho::wave_kernels.
+#
+# LIGHT is for sources without kernels: all of the kinds program and test, and parts of libraries,
+# which then use the precompiled headers of programs. They are compiled with -O1 in a release build
+# and -O0 in a debug build, in about half the time. PLAIN is for tests that only call libraries, of
+# the kind plain. They are compiled with -O0, in about half the time of LIGHT.
 
 function(moho_own_target name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "WAVE;LIGHT;PLAIN" "PCH" "")
@@ -19,21 +21,21 @@ function(moho_own_target name)
     if(arg_WAVE)
       string(APPEND pch _wave)
     elseif(arg_PCH MATCHES "^(test|plain)$" AND NOT MOHO_SINGLE_WAVES)
-      string(APPEND pch _wave) # one set of them for all tests is made in less time than two
-      target_compile_definitions(${name} PRIVATE MOHO_WAVE_KERNELS) # as they are
+      string(APPEND pch _wave) # a single set for all tests compiles faster than two
+      target_compile_definitions(${name} PRIVATE MOHO_WAVE_KERNELS) # as in these headers
     endif()
     moho_pch_target(${pch})
     target_precompile_headers(${name} REUSE_FROM moho_pch_${pch})
-    target_compile_options(${name} PRIVATE -fpch-preprocess) # ccache wants it
+    target_compile_options(${name} PRIVATE -fpch-preprocess) # required by ccache
     if(arg_PCH MATCHES "^(program|library)$")
-      # libraries and their parts, which have to be position-independent, share these headers with programs
+      # position-independent, because libraries and their parts share these headers with programs
       target_compile_options(${name} PRIVATE -fPIC)
     endif()
   endif()
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow)
   if(NOT Kokkos_ENABLE_CUDA)
-    # nvcc hands the host compiler sources that are not pedantic.
+    # nvcc passes sources to the host compiler that violate -Wpedantic.
     target_compile_options(${name} PRIVATE -Wpedantic)
   endif()
   if(arg_LIGHT)
@@ -42,7 +44,7 @@ function(moho_own_target name)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release,Debug>:-O0>)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC collects its garbage from 128 MB on, which the headers alone take: a gigabyte saves it a tenth of its time
+    # GCC collects garbage from 128 MB on, which the headers alone need. A limit of 1 GB is faster.
     set(heap "--param=ggc-min-heapsize=1048576")
     if(Kokkos_ENABLE_CUDA AND CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper")
       set(heap "SHELL:-Xcompiler ${heap}")
@@ -52,8 +54,8 @@ function(moho_own_target name)
   if(MOHO_WARNINGS_AS_ERRORS)
     target_compile_options(${name} PRIVATE -Werror)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # These come out of GCC's optimiser, depend on the processor that is compiled for, and are at
-      # times about the standard library's own strings (GCC's bug 105651): shown, but no errors.
+      # These warnings of GCC's optimiser depend on the target processor, and some concern
+      # std::string (GCC bug 105651). They are shown, but are not errors.
       target_compile_options(
         ${name} PRIVATE -Wno-error=restrict -Wno-error=maybe-uninitialized -Wno-error=array-bounds
                         -Wno-error=stringop-overflow -Wno-error=stringop-overread)
@@ -67,7 +69,7 @@ function(moho_own_target name)
     endif()
   endif()
   if(MOHO_BOUNDS_CHECK)
-    # All of the checking is in Kokkos's headers, so that it can be had with any installed Kokkos.
+    # The checks are in Kokkos's headers, so that any installed Kokkos provides them.
     if(NOT Kokkos_ENABLE_DEBUG_BOUNDS_CHECK)
       target_compile_definitions(${name} PRIVATE KOKKOS_ENABLE_DEBUG_BOUNDS_CHECK)
     endif()
@@ -75,17 +77,20 @@ function(moho_own_target name)
   endif()
 endfunction()
 
-# moho_join(<target> <sources>): with MOHO_JOIN the sources of a target are compiled so many at a time, as one (0: all),
-# since headers and what they instantiate take longer than most sources. Names at namespace scope are unique within a
-# target for that reason, those in anonymous namespaces, too.
+# moho_join(<target> <count>): with MOHO_JOIN compiles `count` sources as one (0: all of them).
+#
+# Headers and their instantiations take longer than most sources. Names at namespace scope must
+# therefore be unique within a target, also those in anonymous namespaces.
 function(moho_join target count)
   if(MOHO_JOIN)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE BATCH UNITY_BUILD_BATCH_SIZE ${count})
   endif()
 endfunction()
 
-# The target whose precompiled headers those of a kind share. GCC takes them for all sources that have the
-# same machine and optimisation options; it warns where they do not fit.
+# Defines the target whose precompiled headers all targets of a kind share.
+#
+# GCC uses them for sources with the same machine and optimisation options, and warns if these
+# differ.
 function(moho_pch_target pch)
   set(target moho_pch_${pch})
   string(REPLACE "_wave" "" kind "${pch}")
@@ -100,8 +105,8 @@ function(moho_pch_target pch)
   set(level_test LIGHT)
   set(level_plain PLAIN)
   moho_own_target(${target} ${level_${kind}})
-  # not through ccache: it preprocesses the headers with those that lie there precompiled from before, and takes what it
-  # once made beside the same ones, also of other headers
+  # Not with ccache: it preprocesses with existing precompiled headers, and could return a cached
+  # result of other headers.
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_link_libraries(${target} PRIVATE Kokkos::kokkos)
@@ -116,7 +121,7 @@ function(moho_pch_target pch)
     list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   if(NOT pch STREQUAL kind)
-    # what moho::wave_kernels defines for its users: these headers declare its templates extern
+    # as moho::wave_kernels does for its users: these headers declare its templates extern
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
     target_compile_definitions(${target} PRIVATE MOHO_WAVE_KERNELS)
     if(MOHO_SINGLE_WAVES)
@@ -128,10 +133,10 @@ function(moho_pch_target pch)
   target_compile_options(${target} PRIVATE -fpch-preprocess)
 endfunction()
 
-# Headers are compiled alone by tests/layout/verify_headers.py, which takes compiler and options from the
-# database of commands; or, where CMake writes none or the compiler is nvcc, by CMake's own target
-# all_verify_interface_header_sets, which takes ten times as long. Neither is part of any other target; .ci/run
-# builds verify_headers.
+# tests/layout/verify_headers.py compiles each header alone, with the options of the compilation
+# database. Without a database, or with nvcc, CMake's target all_verify_interface_header_sets does
+# this in about ten times the time. Neither is part of another target; .ci/run builds
+# verify_headers.
 set(MOHO_CHAINED_HEADERS OFF)
 if(CMAKE_GENERATOR MATCHES "^Ninja$|Makefiles" AND NOT Kokkos_ENABLE_CUDA)
   set(MOHO_CHAINED_HEADERS ON)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Makes a Debian machine ready to build moho. Run it as often as you like: what is there is left alone.
+# Prepares a Debian system for building moho. It can be run repeatedly: installed parts are kept.
 
 set -euo pipefail
 
@@ -42,7 +42,7 @@ logs=$deps/logs
 say() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
 
-# Runs a command quietly; shows the end of its output if it fails.
+# Runs a command quietly; prints the end of its output if it fails.
 logged() {
   local log=$logs/$1.log
   shift
@@ -54,7 +54,7 @@ logged() {
 
 # ---- 1. packages ------------------------------------------------------------------------------------
 
-# What Kokkos is built with comes first; the rest is installed while Kokkos is built.
+# The tools that Kokkos needs come first; the other packages are installed while Kokkos is built.
 tools=(g++ cmake ninja-build)
 packages=(libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev libsegyio-dev libsodium-dev libfmt-dev
   nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib python3-numpy)
@@ -101,7 +101,7 @@ command -v cmake >/dev/null || fail "cmake is not in PATH: install CMake 3.25 or
 
 # ---- 2. Kokkos and Kokkos Kernels -------------------------------------------------------------------
 
-# Runs in the background: ends with exit, not with return.
+# Runs in the background, and therefore ends with exit, not with return.
 provide_kokkos() {
   generator=()
   if command -v ninja >/dev/null; then generator=(-G Ninja); fi
@@ -118,7 +118,7 @@ provide_kokkos() {
   if [ "$portable" = no ] && echo 'int main() {}' | ${CXX:-c++} -march=native -x c++ -fsyntax-only - 2>/dev/null; then
     flags="-march=native"
   fi
-  # The processor's capabilities belong to the stamp: a folder carried to another machine is built again.
+  # The stamp contains the processor's features: a folder copied to another machine is rebuilt.
   identity="$(uname -m) $(grep -m1 '^flags' /proc/cpuinfo 2>/dev/null | cksum) $(${CXX:-c++} -dumpfullversion)"
   if [ "$portable" = yes ]; then identity+=" portable"; fi
   if [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$identity" ]; then
@@ -130,15 +130,17 @@ provide_kokkos() {
     fail "there is no Kokkos with OpenMP, and no apt-get to fetch its sources: install Kokkos 3.4 or newer
     (-DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON) and Kokkos Kernels, and set CMAKE_PREFIX_PATH"
 
-  # apt reads source entries from a folder of ours and keeps its lists there too, so that the machine's
-  # configuration stays as it is and no root is needed. Signatures are checked as always.
+  # apt reads the source entries and keeps its lists in a private folder. The configuration of the
+  # system is unchanged, and root is not needed. Signatures are checked as usual.
   apt_root=$deps/apt
   apt_private=(-q -o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$apt_root/sources"
     -o "Dir::State::lists=$apt_root/lists" -o "Dir::Cache=$apt_root/cache")
 
-  # Writes the machine's own binary entries, turned into source entries. Only entries that offer Trilinos
-  # are taken where the machine's package lists tell which these are ("file:number", the number being the
-  # line in a .list file and the paragraph in a .sources file), else all.
+  # Writes the system's binary entries, converted to source entries.
+  #
+  # Only entries that offer Trilinos are written if the package lists identify them, otherwise all.
+  # A list identifies an entry as "file:number": the line of a .list file or the paragraph of a
+  # .sources file.
   write_source_entries() {
     local LIST="" PARTS="" wanted="" description file out
     eval "$(apt-config shell LIST Dir::Etc::sourcelist/f PARTS Dir::Etc::sourceparts/d)"
@@ -174,7 +176,7 @@ provide_kokkos() {
   write_source_entries
   grep -qs deb-src "$apt_root"/sources/* ||
     fail "apt's configuration names no package source: install Kokkos and set CMAKE_PREFIX_PATH"
-  # One unreachable entry does not matter as long as another one has the package.
+  # An unreachable entry is harmless if another one has the package.
   apt-get "${apt_private[@]}" update >"$logs/apt-sources.log" 2>&1 </dev/null || true
   fetch_sources() { cd "$apt_root/download" && apt-get "${apt_private[@]}" source --download-only --tar-only trilinos; }
   logged apt-source fetch_sources
@@ -214,7 +216,7 @@ provide_kokkos() {
 
 provide_kokkos &
 kokkos=$!
-# Also where packages fail, so that nothing is left running.
+# Waits even if the installation of packages fails, so that no background process remains.
 trap 'wait "$kokkos"' EXIT
 if [ "$debian" = yes ]; then install_packages "${packages[@]}"; fi
 trap - EXIT
@@ -222,7 +224,7 @@ wait "$kokkos" || fail "there is no Kokkos; the reason is above"
 
 # ---- 3. ruff ----------------------------------------------------------------------------------------
 
-# Checks of .ci/run without it are left out, so that its absence is no error.
+# Without ruff .ci/run skips its checks, so that a failure here is not an error.
 if [ "$developer" = yes ] && ! "$root/.ci/ruff" --version >/dev/null 2>&1; then
   if [ -n "$(apt-cache search --names-only '^ruff$' 2>/dev/null)" ]; then
     install_packages ruff
