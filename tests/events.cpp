@@ -25,7 +25,7 @@ bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), good);
 }
 
-// True for "moho::<module>::<what>" and, without a module, "moho::<what>".
+// Returns true for "moho::<module>::<what>" and, without a module, "moho::<what>".
 bool is_label(const std::string& name, std::string& owner) {
   const std::string prefix = "moho::";
   if (!begins(name, prefix)) return false;
@@ -35,8 +35,10 @@ bool is_label(const std::string& name, std::string& owner) {
   return is_word(owner) && is_word(name.substr(colons + 2));
 }
 
-// True for a fence that a program asked for, by itself or through a copy, a fill, a view or a
-// reduction. Kokkos has more of its own, when it allocates and frees for example.
+// Returns true for a fence of the program: an explicit one, or that of a copy, fill, view or
+// reduction.
+//
+// Kokkos adds further fences, for example in allocations and deallocations.
 bool asked_for(const Event& fence) {
   if (begins(fence.name, "moho::")) return true;
   for (const char* part : {"Unnamed", "Kokkos::fence", "Kokkos::deep_copy", "Kokkos::View",
@@ -64,7 +66,7 @@ void note_copy(Kokkos::Tools::SpaceHandle to_space, const char* to, const void*,
 void note_fence(const char* name, std::uint32_t device, std::uint64_t*) {
   if (recorder == nullptr) return;
   Event event{Event::Kind::fence, name, device};
-  event.everywhere = (device & 0xffffffu) == 0;  // the part that tells instances apart
+  event.everywhere = (device & 0xffffffu) == 0;  // the bits that identify the instance
   recorder->add(event);
 }
 #endif
@@ -97,8 +99,8 @@ Events::~Events() {
 }
 
 void Events::add(Event event) {
-  // Kokkos waits for all instances before it calls a tool, and older releases destroy the elements
-  // of views of classes by a kernel of the default instance
+  // Kokkos fences all instances before it calls a tool. Older releases destroy the elements of
+  // views of classes with a kernel of the default instance.
   if (event.kind == Event::Kind::fence && begins(event.name, "Kokkos::Tools::")) return;
   if (begins(event.name, "Kokkos::View::destruction")) return;
   m_list.push_back(std::move(event));
@@ -118,7 +120,7 @@ std::vector<std::string> breaches(std::uint32_t device, bool host, const std::ve
         }
       } else if (host || (!begins(event.name, "Kokkos::ViewFill") &&
                           !begins(event.name, "Kokkos::ViewCopy"))) {
-        // on devices moho::fill() and moho::copy() are Kokkos's
+        // on devices moho::fill() and moho::copy() are Kokkos's kernels
         result.push_back("the kernel '" + event.name + "' has no label of moho's");
       }
       if (event.device != device) {
@@ -154,8 +156,8 @@ std::int64_t fences_in(const std::vector<Event>& events) {
 
 }  // namespace moho::testing
 
-// Kokkos 3.4 tells no tool of fences. The linker's option --wrap sends calls of these two functions
-// here.
+// Kokkos 3.4 reports no fences to tools: the linker's option --wrap redirects calls of these two
+// functions.
 #if KOKKOS_VERSION < 30500
 namespace {
 using HostInstance = moho::Instance<Kokkos::HostSpace>;

@@ -2,12 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief What Kokkos Tools are told of a call: its kernels, copies and fences, and what the
-/// conventions of moho allow of them.
+/// \brief Events of a call as reported to Kokkos Tools, and moho's rules for them.
 ///
-/// Every kernel has a label "moho::<module>::<what>"; kernels, fills and copies run on the instance
-/// that was given; nothing waits for all instances, and only what returns host data waits for its
-/// own. Tests whose name ends with `contract` hold the modules to that.
+/// Every kernel has a label "moho::<module>::<what>". Kernels, fills and copies run on the given
+/// instance. No call waits for all instances, and only a call that returns host data waits for its
+/// instance. Tests whose names end with `contract` check that modules obey these rules.
 
 #include <moho/core/instance.hpp>
 
@@ -19,21 +18,21 @@
 
 namespace moho::testing {
 
-/// Something that Kokkos was asked to do.
+/// An operation reported by Kokkos.
 struct Event {
   /// Kinds of events.
   enum class Kind { kernel, copy, fence };
   Kind kind = Kind::kernel;
-  std::string name;  ///< label of a kernel or fence; "from -> to" of a copy: labels of views
-  std::uint32_t device = 0;  ///< of kernels and fences: device_of()
-  bool everywhere = false;   ///< a fence that waits for all instances
-  bool host_only = false;    ///< a copy from host memory to host memory
+  std::string name;          ///< label of a kernel or fence; "from -> to" with labels of views
+  std::uint32_t device = 0;  ///< device and instance of kernels and fences, see device_of()
+  bool everywhere = false;   ///< true for a fence of all instances
+  bool host_only = false;    ///< true for a copy from host memory to host memory
 };
 
-/// \brief Records the events of its life time. One at a time.
+/// \brief Records the events of its lifetime; only one object may exist at a time.
 ///
-/// Kokkos 3.4 tells no tool of fences: there the linker replaces Kokkos::fence() and the fence() of
-/// Instance<Kokkos::HostSpace> by functions that record them first.
+/// Kokkos 3.4 reports no fences to tools. With it the linker replaces Kokkos::fence() and the
+/// fence() of Instance<Kokkos::HostSpace> by functions that record them first.
 class Events {
  public:
   Events();
@@ -41,23 +40,23 @@ class Events {
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 
-  /// What happened so far, in its order.
+  /// Returns the events so far, in their order.
   const std::vector<Event>& list() const { return m_list; }
-  /// Adds an event, unless it is Kokkos's own: a fence for tools, the end of a view.
+  /// Adds an event, except for Kokkos's internal ones: fences for tools, destruction of views.
   void add(Event event);
 
  private:
   std::vector<Event> m_list;
 };
 
-/// What Kokkos Tools call an instance.
+/// Returns the identifier of an instance in Kokkos Tools.
 template <class Memory>
 std::uint32_t device_of(const Instance<Memory>& exec) {
   return exec.visit(
       [](const auto& space) { return Kokkos::Tools::Experimental::device_id(space); });
 }
 
-/// An instance other than the default one, where this Kokkos has several.
+/// Returns an instance other than the default one, if this Kokkos supports several.
 template <class Exec>
 Instance<MemoryOf<Exec>> own_instance() {
 #if KOKKOS_VERSION >= 40200
@@ -67,29 +66,30 @@ Instance<MemoryOf<Exec>> own_instance() {
 #endif
 }
 
-/// What a call may do.
+/// Events that a call may cause.
 struct Contract {
-  std::vector<std::string> modules;  ///< that its kernels may belong to: "wave"; core is always one
-  bool waits = false;                ///< it may wait for its instance, because it returns host data
+  /// Modules of its kernels, such as "wave"; core is always included.
+  std::vector<std::string> modules;
+  bool waits = false;  ///< true if it may wait for its instance, because it returns host data
 };
 
-/// Events that break the contract of a call, one line each.
-/// \param device of the instance that was given to the call
-/// \param host true if its memory is the host's
-/// \param events of the call
-/// \param contract what it may do
+/// Returns the violations of the contract of a call, one line each.
+/// \param device identifier of the instance of the call
+/// \param host true if its memory is host memory
+/// \param events the events of the call
+/// \param contract the allowed events
 std::vector<std::string> breaches(std::uint32_t device, bool host, const std::vector<Event>& events,
                                   const Contract& contract);
 
-/// Number of kernels.
+/// Returns the number of kernels.
 std::int64_t kernels_in(const std::vector<Event>& events);
-/// Number of fences that were asked for, without those of Kokkos's memory management.
+/// Returns the number of fences of the program, without those of Kokkos's memory management.
 std::int64_t fences_in(const std::vector<Event>& events);
 
-/// Calls call(), reports every event that breaks its contract as a failure, and returns the events.
-/// \param exec the instance that is given to the call
-/// \param what the call, for messages
-/// \param contract what it may do
+/// Calls call(), reports every violation of its contract as a failure, and returns the events.
+/// \param exec the instance that is passed to the call
+/// \param what name of the call in messages
+/// \param contract the allowed events
 /// \param call the call
 template <class Memory, class Call>
 std::vector<Event> hold(const Instance<Memory>& exec, const std::string& what,

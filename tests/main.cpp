@@ -2,9 +2,9 @@
 //
 // The main function of every test program: it initialises Kokkos and runs the tests.
 //
-// A program holds the tests of several files test_<name>.cpp of one folder.
-// --file=<folder>/test_<name>.cpp runs those of that file alone, and so does a link to the program
-// that is called <folder>.<name>.
+// A program contains the tests of several files test_<name>.cpp of one folder.
+// --file=<folder>/test_<name>.cpp runs only those of that file. A link <folder>.<name> to the
+// program has the same effect.
 
 #include <gtest/gtest.h>
 
@@ -20,8 +20,7 @@
 
 namespace {
 
-/// Whether one of the patterns of a list, separated by colons, matches a name, as in
-/// --gtest_filter.
+/// Returns true if a pattern of a colon-separated list matches a name, as in --gtest_filter.
 bool any_matches(const std::string& patterns, const std::string& name) {
   for (std::size_t begin = 0; begin <= patterns.size();) {
     const std::size_t end = std::min(patterns.find(':', begin), patterns.size());
@@ -31,8 +30,9 @@ bool any_matches(const std::string& patterns, const std::string& name) {
   return false;
 }
 
-/// Narrows --gtest_filter to the tests of a file, "<folder>/test_<name>.cpp"; false where it has
-/// none.
+/// Restricts --gtest_filter to the tests of the file "<folder>/test_<name>.cpp".
+///
+/// Returns false if the file has no tests.
 bool keep_tests_of(const std::string& file) {
   const std::string given = ::testing::GTEST_FLAG(filter);
   const std::size_t minus = given.find('-');

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Runs small tests of a CUDA build under NVIDIA's compute-sanitizer, and fails at anything it finds:
+# Runs small tests of a CUDA build with NVIDIA's compute-sanitizer, and fails on any finding:
 #
 #   tests/racecheck.sh [<build folder>] [racecheck|memcheck|synccheck ...]
 #
-# The build folder is build/cuda where none is given; the tool is racecheck. The targets racecheck and
-# memcheck of the preset cuda build the tests and run this. docs/checks.md, "On a GPU", describes what the
-# tools detect, and why two kernels are left out of racecheck.
+# The default build folder is build/cuda, the default tool racecheck. The targets racecheck and
+# memcheck of the preset cuda build the tests and run this script. docs/checks.md, "On a GPU",
+# describes what the tools detect, and why racecheck excludes two kernels.
 #
-# COMPUTE_SANITIZER is the program, if it is neither in PATH nor in /usr/local/cuda/bin. Each run may take
-# MOHO_CHECK_SECONDS (600), and its log is <build folder>/tests/<tool>.<test>.log; where the build folder is
-# read-only, MOHO_CHECK_LOGS names a folder for logs. MOHO_CHECK_TESTS, a regular expression, chooses tests.
+# COMPUTE_SANITIZER is the path of the program, if it is neither in PATH nor in /usr/local/cuda/bin.
+# MOHO_CHECK_SECONDS (default 600) limits the time of a run. Its log is <build
+# folder>/tests/<tool>.<test>.log; if the build folder is read-only, set MOHO_CHECK_LOGS to a folder
+# for logs. MOHO_CHECK_TESTS is a regular expression that selects tests.
 
 set -uo pipefail
 
@@ -38,12 +39,13 @@ if [ -z "$sanitizer" ]; then
   exit 2
 fi
 
-# The kernels whose threads read and write the same words of shared memory without a barrier, by design:
-# moho::rays::relax_tiles and moho::eikonal::visit, by the names of their functors; and Kokkos's own
-# parallel_scan, whose warnings are no word of moho's.
+# Kernels whose threads access the same words of shared memory without a barrier, by design.
+#
+# These are moho::rays::relax_tiles and moho::eikonal::visit, by the names of their functors, and
+# Kokkos's parallel_scan, whose warnings do not concern moho's code.
 racing=(RelaxTilesOnDevice TeamVisit ParallelScanWithTotal)
 
-# Tests, and the part of each for a tool: every kernel of every module once, on small grids.
+# The tests of a tool with their filters: every kernel of every module once, on small grids.
 memcheck=(
   "rays.contract *cuda.*"
   "eikonal.contract *cuda.*"
@@ -74,7 +76,9 @@ synccheck=("rays.contract *cuda.*" "eikonal.contract *cuda.*" "wave.contract *cu
 
 failed=0
 
-# check <tool> <test> <filter> <log> [options of compute-sanitizer]: leaves the last summary in $summary.
+# check <tool> <test> <filter> <log> [options of compute-sanitizer]
+#
+# Sets $summary to the last summary.
 check() {
   local tool=$1 test=$2 filter=$3 log=$4 status
   shift 4
@@ -106,7 +110,7 @@ for tool in "${tools[@]}"; do
       *"SUMMARY: 0 errors"* | *"SUMMARY: 0 hazards displayed"*) clean=1 ;;
       *) clean=0 ;;
     esac
-    # a filter that names no test checks nothing
+    # a filter that matches no test checks nothing
     if ! grep -q 'PASSED' "$log" || grep -Eq '^\[=+\] 0 tests' "$log"; then clean=0; fi
     if [ $status -ne 0 ] || [ $clean -ne 1 ]; then
       failed=1
@@ -118,7 +122,7 @@ for tool in "${tools[@]}"; do
   done
 done
 
-# Racecheck sees the hazards of the kernels that it leaves out: it works, and these are their names.
+# Racecheck must report the hazards of the excluded kernels: this verifies the tool and the names.
 for tool in "${tools[@]}"; do
   if [ "$tool" != racecheck ]; then continue; fi
   for known in "rays.contract RaysContract/cuda.EveryMethod2D RelaxTilesOnDevice" \

@@ -17,8 +17,7 @@ namespace moho::testing {
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Returns the text of the exception of type E that a function throws; "no exception" if it
-/// returns.
+/// Returns the text of the exception of type E that a function throws, or "no exception".
 template <class E = InputError, class Function>
 std::string message_of(const Function& function) {
   try {

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The type lists over which tests are repeated: every enabled space, and every space with
-/// float and double.
+/// \brief Type lists of repeated tests: every enabled space, and every space with float and double.
 
 #include <moho/core/kokkos.hpp>
 #include <moho/core/space.hpp>
@@ -15,7 +14,7 @@
 
 namespace moho::testing {
 
-/// An execution space: its memory, and an instance of it.
+/// An execution space, with its memory and an instance.
 template <class ExecType>
 struct Space {
   using Exec = ExecType;
@@ -48,26 +47,29 @@ using FewCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>
 #endif
 }  // namespace detail
 
-/// Every enabled execution space, for TYPED_TEST_SUITE(Suite, TestSpaces, SpaceName).
+/// All enabled execution spaces, for TYPED_TEST_SUITE(Suite, TestSpaces, SpaceName).
 ///
 /// TypeParam::exec() is an instance and TypeParam::Memory its memory. Write the body of a test as a
-/// function template over the memory, so that it is compiled once for Serial and OpenMP.
+/// function template on the memory, so that it is compiled once for Serial and OpenMP.
 using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
 
-/// Every enabled execution space with float and with double, for
-/// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Scalar is the scalar. Serial and OpenMP
-/// share compiled kernels; with sanitizers, under which tests take ten times as long, each
-/// precision runs in one space and each space in one precision, or single precision alone where the
-/// kernels are compiled for no other.
+/// All enabled execution spaces with float and double, for TYPED_TEST_SUITE(Suite, TestCases,
+/// CaseName).
+///
+/// TypeParam::Scalar is the scalar. Serial and OpenMP share compiled kernels. Sanitizers make tests
+/// about ten times slower: each precision then runs in one space and each space in one precision.
+/// If kernels are compiled in single precision only, tests run in single precision.
 #ifdef MOHO_BOUNDS_CHECK
 using TestCases = detail::FewCases;
 #else
 using TestCases = detail::to_types<EnabledSpaces>::cases;
 #endif
 
-/// The cases of tests that take long: on hosts each precision in one space and each space in one
-/// precision, as both share compiled kernels, on devices both precisions; with sanitizers the
-/// default space and single precision only.
+/// Cases of long tests, a subset of TestCases.
+///
+/// On hosts each precision runs in one space and each space in one precision, because the spaces
+/// share compiled kernels. Devices run both precisions. With sanitizers only the default space and
+/// single precision remain.
 #ifdef MOHO_BOUNDS_CHECK
 using LongTestCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>>;
 #elif defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP) && defined(KOKKOS_ENABLE_CUDA)
@@ -87,7 +89,7 @@ struct SpaceName {
   }
 };
 
-/// Names typed tests after their space and scalar, "openmp_float".
+/// Names typed tests after their space and scalar: "openmp_float".
 struct CaseName {
   template <class C>
   static std::string GetName(int) {
@@ -98,12 +100,13 @@ struct CaseName {
 
 }  // namespace moho::testing
 
-using moho::Instance;  // tests are written in their own namespace
+using moho::Instance;  // tests are written in other namespaces
 
-/// \def MEMORY_TEST
-/// A typed test whose body is a function template of the scalar T and the memory Memory, with the
-/// argument `exec`, an Instance<Memory>: it is compiled once for all spaces of a memory, and may
-/// contain lambdas that nvcc would not accept in a test body.
+/// \def MEMORY_TEST A typed test whose body is a function template on the scalar T and the memory
+/// Memory.
+///
+/// Its argument `exec` is an Instance<Memory>. The body is compiled once for all spaces of a
+/// memory, and may contain lambdas that nvcc would not accept in a test body.
 #define MEMORY_TEST(suite, name)                                                               \
   template <class T, class Memory>                                                             \
   void suite##_##name(const ::moho::Instance<Memory>& exec);                                   \

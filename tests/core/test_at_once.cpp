@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Work at once: every piece once, ends in the order of the beginnings, calls of workers on the
-// calling thread, failures of any part; kernels of several workers.
+// Concurrent tasks: each runs once, results are delivered in order, and exceptions are rethrown.
+//
+// Also tested are calls of workers on the calling thread, and kernels of several workers.
 
 #include <moho/core/at_once.hpp>
 #include <moho/core/copy.hpp>
@@ -23,7 +24,7 @@ namespace {
 using moho::AtOnceCaller;
 using moho::run_at_once;
 
-// Gives the numbers below a count.
+// Returns the numbers from 0 to count - 1, one at each call.
 auto count_to(std::size_t count) {
   return [count, n = std::size_t{0}]() mutable -> std::optional<std::size_t> {
     if (n == count) return std::nullopt;
@@ -48,7 +49,7 @@ TEST(AtOnce, EndsComeInTheOrderOfTheBeginnings) {
           const int now = ++running;
           for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
           }
-          rest(piece % 5 == 0 ? 12 : 3);  // those behind are done before it
+          rest(piece % 5 == 0 ? 12 : 3);  // later tasks are done first
           --running;
           return std::to_string(piece);
         },
@@ -64,7 +65,7 @@ TEST(AtOnce, EndsComeInTheOrderOfTheBeginnings) {
   }
 }
 
-// A result that waits for its turn holds memory: there are no more of them than programs count.
+// Waiting results use memory: their number stays within results_at_once().
 TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
   struct Counted {
     explicit Counted(std::atomic<int>* alive) : count(alive) {}
@@ -81,7 +82,7 @@ TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
           for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
           }
           auto result = std::make_unique<Counted>(&alive);
-          rest(piece % 10 == 0 ? 60 : 1);  // those behind wait
+          rest(piece % 10 == 0 ? 60 : 1);  // later tasks wait
           return result;
         },
         [](std::size_t, std::unique_ptr<Counted>&& result) { result.reset(); });
@@ -93,7 +94,7 @@ TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
 
 TEST(AtOnce, WorkersCallOnTheCallingThread) {
   const auto caller = std::this_thread::get_id();
-  int sum = 0;  // of one thread, so that it needs no lock
+  int sum = 0;  // accessed by one thread only, so that it needs no lock
   run_at_once<int>(
       3, count_to(10),
       [&](int, std::size_t piece, AtOnceCaller& calls) {
@@ -166,7 +167,7 @@ struct SumUp {
   }
 };
 
-// Kernels, reductions and allocations of several threads.
+// Runs kernels, reductions and allocations on several threads.
 template <class Memory>
 void expect_kernels_at_once(const moho::Instance<Memory>& exec) {
   constexpr std::int64_t count = 5000;

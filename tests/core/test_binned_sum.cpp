@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sums in bins: the same bits for any order and grouping of terms whose magnitudes differ by many
-// powers of ten, the error of a sum, refusals.
+// Sums in bins: identical bits for any order and grouping, errors of sums, invalid arguments.
+//
+// The magnitudes of the terms differ by many powers of ten.
 
 #include <moho/core/binned_sum.hpp>
 
@@ -29,7 +30,7 @@ constexpr std::int64_t elements = 257;
 
 Instance<Kokkos::HostSpace> on_host() { return Kokkos::DefaultHostExecutionSpace(); }
 
-/// Terms whose largest magnitudes are 2^power, in the order of `powers`.
+/// Returns terms whose largest magnitudes are 2^power, in the order of `powers`.
 template <class T>
 std::vector<std::vector<T>> random_terms(const std::vector<int>& powers) {
   std::mt19937_64 random(7);

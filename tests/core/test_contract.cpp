@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// The recorder of events sees each way to break the conventions on labels, instances and fences;
-// the loops, fills and copies of core keep them.
+// The event recorder detects each violation of the rules on labels, instances and fences.
+//
+// Loops, fills and copies of core conform to these rules.
 
 #include "events.hpp"
 #include "spaces.hpp"
@@ -28,7 +29,7 @@ struct Count {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t, std::int64_t& sum) const { ++sum; }
 };
 
-// What is wrong with a call.
+// Returns the violations of a call.
 template <class Memory, class Call>
 std::vector<std::string> found(const Instance<Memory>& exec, const Contract& contract,
                                const Call& call) {
@@ -89,13 +90,13 @@ void fences_are_seen(const Instance<Memory>& exec) {
   EXPECT_THAT(found(exec, returns, [&] { exec.fence(); }), IsEmpty());
   for (const Contract& contract : {quiet, returns}) {
     const auto lines = found(exec, contract, [] { Kokkos::fence(); });
-    EXPECT_FALSE(lines.empty());  // newer versions name every space
+    EXPECT_FALSE(lines.empty());  // newer versions state the space
     for (const auto& line : lines) EXPECT_THAT(line, HasSubstr("waits for all instances"));
   }
 }
 TYPED_TEST(Contracts, FencesAreSeen) { fences_are_seen(own_instance<typename TypeParam::Exec>()); }
 
-// Copies and fills that name no instance, and views that Kokkos fills by itself.
+// Copies and fills without an instance, and views initialised by Kokkos, are violations.
 template <class Memory>
 void missing_instances_are_seen(const Instance<Memory>& exec) {
   using View = Kokkos::View<double*, Memory>;

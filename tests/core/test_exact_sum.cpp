@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Exact sums: the same bits for any order and grouping, in every space; the error of a term, and
-// overflow that is found.
+// Exact sums: identical bits for any order and grouping in every space, rounding errors, overflow.
 
 #include <moho/core/exact_sum.hpp>
 #include <moho/core/field.hpp>
@@ -60,7 +59,7 @@ TEST(ExactExponent, MakesTheLargestTwoToThe38) {
   }
 }
 
-/// Terms of a survey: random numbers of several magnitudes.
+/// Returns random terms of several magnitudes, like those of a survey.
 template <class T>
 std::vector<std::vector<T>> make_terms(int number, std::int64_t count) {
   std::mt19937 random(11);
@@ -96,7 +95,7 @@ MEMORY_TEST(Sums, HaveTheSameBitsInAnyOrderAndGrouping) {
                                   [](T a, T b) { return std::fabs(a) < std::fabs(b); }))));
   const int e = moho::exact_exponent(largest);
 
-  // by the definition, on the host
+  // the definition, evaluated on the host
   ExactSumState expected{e, 24, 0, std::vector<std::int64_t>(count)};
   for (const auto& term : terms) {
     std::int64_t most = 0;
@@ -113,7 +112,7 @@ MEMORY_TEST(Sums, HaveTheSameBitsInAnyOrderAndGrouping) {
   std::iota(order.begin(), order.end(), std::size_t(0));
   for (int trial = 0; trial < 20; ++trial) {
     std::shuffle(order.begin(), order.end(), random);
-    // dealt to workers at random, whose sums are merged in a random order, some through the host
+    // random distribution to workers; their sums are merged in random order, some through the host
     const std::size_t workers = 1 + random() % 5;
     std::vector<ExactSum<Memory>> sums;
     for (std::size_t w = 0; w < workers; ++w) sums.emplace_back(exec, count, e);
@@ -134,7 +133,8 @@ MEMORY_TEST(Sums, HaveTheSameBitsInAnyOrderAndGrouping) {
     EXPECT_EQ(found.terms, 24);
     EXPECT_EQ(found.exponent, e);
 
-    // Rounding is at most 2^-39 of the largest a term. (long double adds 24 terms to 1e-18.)
+    // The rounding error of a term is at most 2^-39 of the largest one. (long double adds 24 terms
+    // to 1e-18.)
     const auto numbers = moho::allocate<Kokkos::View<double*, Memory>>(exec, "sum", count);
     sums[0].result(exec, numbers);
     const std::vector<double> values = moho::download(exec, numbers);
@@ -178,7 +178,7 @@ MEMORY_TEST(Sums, TakePartsOfTheGrid) {
 MEMORY_TEST(Sums, FindOverflowAndStayAsTheyWere) {
   const std::vector<T> ones(100, T(1));
   const auto one = moho::upload(exec, ones, "ones");
-  // 1 becomes 2^50: 8191 of them are the most, whatever their signs
+  // 1 becomes 2^50: the largest number of such terms is 8191, for any signs
   ExactSum<Memory> sum(exec, 100, 50);
   for (int n = 0; n < 8191; ++n) sum.add(exec, one);
   EXPECT_EQ(sum.bound(), 8191 * (std::int64_t(1) << 50));
@@ -199,7 +199,7 @@ MEMORY_TEST(Sums, FindOverflowAndStayAsTheyWere) {
               HasSubstr("can exceed 64 bits"));
   EXPECT_EQ(sum.state(exec).values, before.values);
 
-  // one term too large: 4 becomes 2^52
+  // one term is too large: 4 becomes 2^52
   std::vector<T> values = ones;
   values[42] = T(4);
   const auto large = moho::upload(exec, values, "large");
@@ -231,7 +231,7 @@ MEMORY_TEST(Sums, RefuseWhatDoesNotBelongTogether) {
   EXPECT_THAT(message_of<moho::InputError>([&] { ExactSum<Memory>(exec, 5, 1001); }),
               HasSubstr("the exponent 1001"));
   ExactSumState state = sum.state(exec);
-  state.values[3] = 1;  // beyond the bound of a sum of nothing
+  state.values[3] = 1;  // exceeds the bound of an empty sum
   EXPECT_THAT(message_of<moho::InputError>([&] { sum.merge(exec, state); }),
               HasSubstr("values beyond the bound 0 of 0 terms"));
   EXPECT_THAT(message_of<moho::InputError>([&] { ExactSum<Memory>(exec, state); }),

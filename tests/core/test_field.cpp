@@ -30,7 +30,7 @@ template <class C>
 class FieldTest : public ::testing::Test {};
 TYPED_TEST_SUITE(FieldTest, moho::testing::TestCases, moho::testing::CaseName);
 
-// Free function: nvcc accepts no extended lambda in a test body.
+// A free function, because nvcc accepts no extended lambda in a test body.
 template <class FieldType, class Exec>
 void number_nodes(const Exec& exec, const Grid<3>& grid, const FieldType& field) {
   using T = typename FieldType::non_const_value_type;
@@ -129,7 +129,7 @@ void write_behind_the_end() {
   }
 }
 
-// With the preset debug, an index outside of a view is an error.
+// With the preset debug, an index outside of a view ends the program.
 TEST(BoundsCheckDeathTest, StopsTheProgram) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(write_behind_the_end(), "bounds");

@@ -136,7 +136,7 @@ template <class Exec>
 class GridOnSpace : public ::testing::Test {};
 TYPED_TEST_SUITE(GridOnSpace, moho::testing::TestSpaces, moho::testing::SpaceName);
 
-// Free function: nvcc accepts no extended lambda in a test body.
+// A free function, because nvcc accepts no extended lambda in a test body.
 template <class Exec>
 std::int64_t count_wrong(const Exec& exec, const Grid<3>& grid) {
   std::int64_t wrong = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory that control groups leave, with trees of files as the system has them.
+// Limits of control groups, tested with files as the system provides them.
 
 #include <moho/core/host_memory.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t mebi = std::size_t(1) << 20;
 
-// A folder that stands for the root of a machine with 8 GiB available.
+// A folder that represents the root of a machine with 8 GiB available.
 class Machine {
  public:
   Machine() {
@@ -63,7 +63,7 @@ TEST(HostMemory, Version2CountsAllGroupsAbove) {
   EXPECT_EQ(machine.memory().bytes, 8192 * mebi);
   machine.put_number("sys/fs/cgroup/batch/memory.max", 1000 * mebi);
   machine.put_number("sys/fs/cgroup/batch/memory.current", 300 * mebi);
-  // pages of files can be taken back
+  // the page cache can be reclaimed
   machine.put("sys/fs/cgroup/batch/memory.stat", "anon 1\ninactive_file " +
                                                      std::to_string(40 * mebi) + "\nactive_file " +
                                                      std::to_string(10 * mebi) + "\nslab 7\n");
@@ -91,7 +91,7 @@ TEST(HostMemory, Version1) {
               "35 31 0:32 / /sys/fs/cgroup/cpu,memory rw - cgroup cgroup rw,cpu,memory\n"
               "36 31 0:33 / /sys/fs/cgroup/devices rw - cgroup cgroup rw,devices\n");
   const std::string group = "sys/fs/cgroup/cpu,memory/slurm/";
-  machine.put(group + "job_7/memory.limit_in_bytes", "9223372036854771712\n");  // none
+  machine.put(group + "job_7/memory.limit_in_bytes", "9223372036854771712\n");  // no limit
   machine.put_number(group + "job_7/memory.usage_in_bytes", 100 * mebi);
   EXPECT_EQ(machine.memory().bytes, 8192 * mebi);
   machine.put_number(group + "job_7/memory.limit_in_bytes", 2000 * mebi);

@@ -89,7 +89,7 @@ struct IsBelow {
   T limit;
   KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const { return values[i] < limit; }
 };
-/// Sum and least at once.
+/// A sum and a minimum in one reduction.
 struct Both {
   double sum, least;
 };
@@ -112,7 +112,7 @@ struct FindBoth {
   }
 };
 
-// Values are integers, so that sums are the same in any order.
+// Values are integers, so that sums do not depend on the order.
 MEMORY_TEST(Launch, Reduces) {
   for (const std::int64_t count : counts) {
     const std::vector<T> values = random_values<T>(count);
@@ -191,7 +191,7 @@ TEST(Copy, ViewsWithGapsAreRefusedOnHosts) {
   EXPECT_THROW(moho::copy(exec, three, four), std::logic_error);
 }
 
-// A field made on one space of the host serves the other.
+// A field allocated for one host space is valid in the other.
 #if defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP)
 TEST(Spaces, ShareTheirMemory) {
   const Instance<Kokkos::HostSpace> serial = Kokkos::Serial(), openmp = Kokkos::OpenMP();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Asking for large pages changes no value, for any address and size.
+// Requests for huge pages change no values, for any address and size.
 
 #include "spaces.hpp"
 

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A pseudo-terminal: what is written to stream() comes out of text().
+// A pseudo-terminal: text() returns what is written to stream().
 class Terminal {
  public:
   Terminal() {
@@ -32,7 +32,7 @@ class Terminal {
   }
   std::FILE* stream() const { return m_stream; }
 
-  // All that was written so far.
+  // Returns the text written so far.
   std::string text() {
     ::fcntl(m_control, F_SETFL, O_NONBLOCK);
     char buffer[4096];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Queues between threads and the stages that work through them: order, ends, the first failure, and
-// thousands of random pipelines that have to end.
+// Queues between threads and pipelines of stages: order, termination, the first failure.
+//
+// Thousands of random pipelines must terminate.
 
 #include <moho/core/queue.hpp>
 
@@ -31,7 +32,7 @@ using moho::Stages;
 using moho::testing::message_of;
 using ::testing::HasSubstr;
 
-/// Ends the program if a test is not over in time: a deadlock would never end otherwise.
+/// Ends the program if a test exceeds its time, because a deadlock would never end.
 class Watchdog {
  public:
   explicit Watchdog(int seconds)
@@ -90,7 +91,7 @@ TEST(Queue, HoldsNoMoreThanItsCapacity) {
   });
   while (pushed < 2) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(pushed, 2);  // the third waits
+  EXPECT_EQ(pushed, 2);  // the third push waits
   EXPECT_EQ(queue.pop(), 0);
   while (pushed < 3) std::this_thread::yield();
   queue.stop();
@@ -129,7 +130,7 @@ TEST(Queue, TheFirstFailureReachesBothSides) {
   reader.join();
   EXPECT_EQ(writer_heard, "the first");
   EXPECT_EQ(reader_heard, "the first");
-  EXPECT_EQ(message_of<Error>([&] { full.pop(); }), "the first");  // what was left is dropped
+  EXPECT_EQ(message_of<Error>([&] { full.pop(); }), "the first");  // remaining elements are dropped
   EXPECT_EQ(message_of<Error>([&] { full.push(9); }), "the first");
 }
 
@@ -221,8 +222,9 @@ TEST(Stages, AnExceptionOutsideOfThemCancelsThem) {
   EXPECT_EQ(heard, "the work was given up");
 }
 
-/// A random pipeline: stages in a row, each with threads of its own, delays, and perhaps one that
-/// fails or wants no more at some element.
+/// Runs a random pipeline: consecutive stages with several threads and delays.
+///
+/// A stage may fail or end early at some element.
 void random_pipeline(std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t n) { return static_cast<int>(random() % n); };
@@ -296,7 +298,7 @@ void random_pipeline(std::uint32_t seed) {
       }
     });
     message = message_of<Error>([&] { stages.join(); });
-    // What is thrown is what failed first; and nothing is thrown if nothing failed.
+    // The exception is the first failure; without a failure nothing is thrown.
     EXPECT_EQ(message == "no exception", thrown == 0) << seed;
     EXPECT_EQ(stages.failed_stage(), thrown == 0 ? "" : message) << seed;
   }

@@ -54,7 +54,7 @@ TYPED_TEST(Space, DeviceHasAName) {
   }
 }
 
-// Free functions: nvcc accepts no extended lambda in a test body.
+// Free functions, because nvcc accepts no extended lambda in a test body.
 template <class T, class Exec>
 int count_torn(const Exec& exec, int n) {
   const Kokkos::View<T*, typename Exec::memory_space> from("from", n), to("to", n);
@@ -81,8 +81,7 @@ TYPED_TEST(Space, RelaxedLoadsReadWhatRelaxedStoresWrote) {
   EXPECT_EQ(count_torn<int>(typename TypeParam::Exec(), 1000), 0);
 }
 
-// All threads repeatedly write one of two patterns to the same word; no reader may see a mixture of
-// both.
+// Counts torn reads while all threads repeatedly write one of two patterns to the same word.
 template <class Exec>
 int count_mixtures(const Exec& exec) {
   const Kokkos::View<double*, typename Exec::memory_space> word("word", 1);

@@ -22,7 +22,7 @@ TEST(TileBox, SizesAndStrides) {
   EXPECT_EQ(row.stride(0), 9);
 }
 
-// The value at an offset, different for all offsets.
+// Returns a value that differs for all offsets.
 template <int Dim>
 struct Encode {
   KOKKOS_INLINE_FUNCTION int operator()(const Kokkos::Array<int, Dim>& offset) const {
@@ -32,8 +32,7 @@ struct Encode {
   }
 };
 
-// Loads the box into the scratch of every team, and counts the elements that differ from those of a
-// plain loop.
+// Loads the box into the scratch memory of every team, and counts differences from a plain loop.
 template <class Exec, int Dim>
 struct CountWrong {
   TileBox<Dim> box;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Timelines: spans of several threads, the trace that viewers read, the picture of it, and what
-// Kokkos Tools see.
+// Timelines: spans of several threads, traces and their plot, and regions of Kokkos Tools.
 
 #include <moho/core/kernel_span.hpp>
 #include <moho/core/timeline.hpp>
@@ -31,7 +30,7 @@ TEST(Timeline, AddsSpansByThreadAndStage) {
   std::thread([&] { timeline.add("write", 1.0, 1.25, 24); }).join();
   const std::vector<Timeline::Span> spans = timeline.spans();
   ASSERT_EQ(spans.size(), 3u);
-  EXPECT_EQ(spans[0].stage, "step");  // by begin
+  EXPECT_EQ(spans[0].stage, "step");  // in the order of their begin
   EXPECT_EQ(spans[1].stage, "write");
   EXPECT_EQ(spans[1].thread, 1);
   EXPECT_EQ(spans[2].thread, 0);
@@ -61,7 +60,7 @@ TEST(Timeline, SpansMeasureTheirScope) {
   EXPECT_LE(spans[0].end, after);
   EXPECT_GE(spans[0].seconds(), 0.02);
   EXPECT_EQ(spans[0].bytes, 5);
-  TimelineSpan nothing(nullptr, "nothing");  // no timeline, no span
+  TimelineSpan nothing(nullptr, "nothing");  // without a timeline no span is added
   nothing.set_bytes(1);
 }
 
@@ -103,7 +102,7 @@ TEST(Timeline, ANameContinuesItsRow) {
   EXPECT_EQ(timeline.spans()[1].thread, 0);
 }
 
-/// Two threads that overlap, with a name that JSON has to quote.
+/// Returns the trace of two overlapping threads, with a name that needs quoting in JSON.
 std::string example_trace(int process = 0) {
   Timeline timeline;
   timeline.name_thread("main \"device\"\\\n");
@@ -181,7 +180,7 @@ TEST(Timeline, IsDrawn) {
   std::string signature(8, '\0');
   picture.read(signature.data(), 8);
   EXPECT_EQ(signature, "\x89PNG\r\n\x1a\n");
-  // what it says of a stage: 6 spans of 80 ms
+  // the totals of a stage: 6 spans of 80 ms
   EXPECT_THAT(output(), ::testing::HasSubstr("propagate      6 spans     0.480 s  38.9 %"));
 
   std::ofstream(folder.path / "empty.json") << Timeline().json();
@@ -190,7 +189,7 @@ TEST(Timeline, IsDrawn) {
 }
 
 TEST(KernelSpan, IsARegionOfKokkosTools) {
-  static std::vector<std::string> regions;  // that the callbacks know
+  static std::vector<std::string> regions;  // accessible to the callbacks
   regions.clear();
   namespace tools = Kokkos::Tools::Experimental;
   tools::set_push_region_callback([](const char* name) { regions.push_back(name); });

@@ -55,7 +55,7 @@ TYPED_TEST(ScopedPhaseTest, CountsWhenAnExceptionLeavesTheScope) {
 }
 
 TYPED_TEST(ScopedPhaseTest, IsARegionForKokkosTools) {
-  static std::vector<std::string> regions;  // that the callbacks know
+  static std::vector<std::string> regions;  // accessible to the callbacks
   regions.clear();
   Kokkos::Tools::Experimental::set_push_region_callback(
       [](const char* name) { regions.push_back(std::string("push ") + name); });

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Folders, files made byte by byte and error texts for the tests of moho::io.
+/// \brief Temporary folders, binary file contents and texts of errors for the tests of moho::io.
 
 #include <moho/core/error.hpp>
 
@@ -25,7 +25,7 @@ namespace moho::io::test {
 
 using ::testing::HasSubstr;
 
-/// A folder of one test, removed with all that is in it.
+/// The folder of a test, removed with its content.
 class Folder {
  public:
   Folder() : Folder(std::filesystem::temp_directory_path()) {}
@@ -44,7 +44,7 @@ class Folder {
   std::filesystem::path operator/(const std::string& name) const { return m_path / name; }
   const std::filesystem::path& path() const { return m_path; }
 
-  /// Names of the files in it.
+  /// Returns the names of the files in the folder.
   std::vector<std::string> list() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(m_path)) {
@@ -67,7 +67,7 @@ inline std::string get_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Bytes of a number, most significant first if `big`.
+/// Returns the bytes of a number, most significant first if `big`.
 template <class T>
 std::string bytes_of(T value, bool big) {
   std::string bytes(sizeof(T), '\0');
@@ -77,7 +77,7 @@ std::string bytes_of(T value, bool big) {
   return big == host_is_big ? bytes : std::string(bytes.rbegin(), bytes.rend());
 }
 
-/// Bytes of several numbers of type T.
+/// Returns the bytes of several numbers of type T.
 template <class T>
 std::string numbers(std::initializer_list<double> values, bool big = false) {
   std::string bytes;
@@ -85,10 +85,10 @@ std::string numbers(std::initializer_list<double> values, bool big = false) {
   return bytes;
 }
 
-/// For tests that are repeated in single and double precision.
+/// Types of tests that are repeated in single and double precision.
 using Precisions = ::testing::Types<float, double>;
 
-/// The text of the exception of type E; a failure if there is none.
+/// Returns the text of the exception of type E; without an exception the test fails.
 template <class E, class Function>
 std::string message_of(Function function) {
   try {
@@ -103,7 +103,7 @@ std::string message_of(Function function) {
   return "";
 }
 
-/// True if the function throws E or returns; anything else is a failure of the test.
+/// Returns true if the function throws FileError, false if it returns; passes other exceptions on.
 template <class Function>
 bool throws_file_error(Function function) {
   try {
@@ -119,7 +119,9 @@ inline constexpr unsigned char odd_bytes[] = {0,    1,   4,   '\n', '\f', ' ', '
                                               '\'', '(', ')', ',',  '-',  '0', '9',
                                               ':',  '=', 'L', '}',  0x7f, 0xff};
 
-/// The folder of optional test data: MOHO_SHARED_DATA, or ../shared/data beside the sources.
+/// Returns the path of optional test data, in MOHO_SHARED_DATA or the folder ../shared/data.
+///
+/// The latter is relative to the source tree.
 inline std::optional<std::filesystem::path> shared_data(const std::string& name) {
   std::vector<std::filesystem::path> folders;
   if (const char* folder = std::getenv("MOHO_SHARED_DATA")) folders.emplace_back(folder);
@@ -132,7 +134,7 @@ inline std::optional<std::filesystem::path> shared_data(const std::string& name)
   return std::nullopt;
 }
 
-/// Runs a Python script with Debian's Python; false where it or one of the modules is missing.
+/// Returns true if Debian's Python has all of these modules.
 inline bool have_python(const std::string& modules) {
   return std::system(("/usr/bin/python3 -c 'import " + modules + "' >/dev/null 2>&1").c_str()) == 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checksums, and partial sums in files: what is read is what was written, or an error.
+// Checksums and files of partial sums: a file is read exactly as written, or is an error.
 
 #include "files.hpp"
 
@@ -37,7 +37,7 @@ TEST(Checksum, OfPiecesAndOfFilesIsThatOfTheWhole) {
     at += piece;
   }
   EXPECT_EQ(sum.value(), checksum(bytes));
-  // one after the other, where long pieces are divided among three sums
+  // sequentially, while long inputs are divided into three concurrent sums
   Checksum in_turn;
   for (std::size_t at = 0; at < bytes.size(); at += 100) in_turn.add(bytes.data() + at, 100);
   EXPECT_EQ(in_turn.value(), checksum(bytes));
@@ -106,7 +106,7 @@ TEST(ExactSumFiles, EveryDamageIsAnError) {
   for (int trial = 0; trial < 1000; ++trial) {
     std::string bytes = good;
     if (trial % 2 == 0) {
-      // the header more often than its length asks for
+      // the header more often than in proportion to its length
       const std::size_t at = random() % (trial % 4 == 0 ? 64 : good.size());
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
     } else {

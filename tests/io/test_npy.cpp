@@ -16,7 +16,7 @@ using namespace test;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 
-/// A .npy file by hand.
+/// Returns the content of a .npy file.
 std::string npy(const std::string& dictionary, const std::string& data, int major = 1,
                 int minor = 0) {
   std::string file("\x93NUMPY", 6);
@@ -240,7 +240,7 @@ TEST_F(Npy, RefusesShapesThatDoNotBelongToTheFile) {
   EXPECT_THAT(refusal(npy(dictionary("<f4", "(-1, -4)"), data)), HasSubstr("-1 x -4"));
   EXPECT_THAT(refusal(npy(dictionary("<f4", "()"), numbers<float>({1}))),
               HasSubstr("single number"));
-  // products that wrap around to 4 or to 0 in 64 bits
+  // products that overflow to 4 or to 0 in 64 bits
   EXPECT_THAT(refusal(npy(dictionary("<f4", "(4294967296, 4294967296, 4)"), data)),
               HasSubstr("truncated"));
   EXPECT_THAT(refusal(npy(dictionary("<f4", "(4611686018427387905, 4)"), data)),

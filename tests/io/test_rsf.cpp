@@ -70,7 +70,7 @@ TEST_F(Rsf, ReadsDataBehindTheHeader) {
   EXPECT_THAT(data.values.data, ElementsAre(1, 2, 3, 4));
   EXPECT_FALSE(data.axes[0].has_spacing || data.axes[0].has_origin);
   EXPECT_EQ(data.axes[0].spacing, 1.0);
-  // The mark may occur in the data again.
+  // The end mark may also occur in the data.
   put_file(folder / "a.rsf",
            "n1=4 in=stdin data_format=ascii_float " + end_of_header + "1 2\n3\t4\n");
   EXPECT_THAT(read_rsf<float>(folder / "a.rsf").values.data, ElementsAre(1, 2, 3, 4));

@@ -14,7 +14,7 @@ using namespace test;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 
-/// A SEG-Y file by hand. Positions are those of the standard, counted from 1.
+/// Content of a SEG-Y file; byte positions are those of the standard, counted from 1.
 class File {
  public:
   File(int traces, int samples, int format, int width, bool little = false)
@@ -204,13 +204,13 @@ TEST_F(Segy, ReadsTraceByTrace) {
 }
 
 TEST_F(Segy, FindsTheNumberOfSamples) {
-  // more than a signed field of 16 bits holds
+  // exceeds a signed 16-bit field
   File large(2, 40000, 5, 4);
   large.sample(1, 39999, 7.0F);
   const SegyFile<float> many = read(large.bytes());
   EXPECT_THAT(many.samples.shape, ElementsAre(2, 40000));
   EXPECT_EQ(many.samples.data.back(), 7.0F);
-  // only the trace header says it
+  // stated in the trace header only
   File file(2, 3, 5, 4);
   file.binary16(3221, 0).trace16(0, 115, 3).trace16(1, 115, 3);
   EXPECT_THAT(read(file.bytes()).samples.shape, ElementsAre(2, 3));
@@ -253,7 +253,7 @@ TEST_F(Segy, RefusesSizesThatDoNotAgree) {
   EXPECT_THAT(refusal(uneven.bytes()),
               AllOf(HasSubstr("trace 2 has 2 samples"), HasSubstr("says 3")));
   uneven.binary16(3501, 0x0100)
-      .binary16(3503, 1);  // revision 1: fixed length, trace headers do not count
+      .binary16(3503, 1);  // revision 1: fixed length, trace headers are ignored
   EXPECT_THAT(read(uneven.bytes()).samples.shape, ElementsAre(2, 3));
 }
 
@@ -263,7 +263,7 @@ TEST_F(Segy, EveryPrefixIsRefused) {
   for (std::size_t n = 0; n < whole.size(); n += n < 3550 ? 50 : 1) {
     put_file(folder / "a.sgy", whole.substr(0, n));
     const bool refused = throws_file_error([&] { (void)read_segy<float>(folder / "a.sgy"); });
-    EXPECT_EQ(refused, n != one_trace) << n;  // one whole trace is a whole file
+    EXPECT_EQ(refused, n != one_trace) << n;  // a file with one complete trace is valid
   }
 }
 
@@ -376,7 +376,7 @@ TYPED_TEST(SegyRoundTrip, Models) {
 }
 
 TEST_F(Segy, ScalarKeepsCoordinatesExactOrAsFineAsTheyFit) {
-  // (coordinate, scalar in the file, what comes back)
+  // (coordinate, scalar in the file, value read)
   struct Case {
     double value;
     int scalar;
@@ -448,7 +448,7 @@ TEST_F(Segy, ModelsTakeTheirPlaceFromTheHeaders) {
   for (int i = 0; i < 3; ++i) file.trace32(i, 181, 30 * i).trace32(i, 185, 40 * i);  // oblique line
   EXPECT_THAT(model(file).spacing, ElementsAre(50, 7.5));
   EXPECT_THAT(model(file).origin, ElementsAre(0, 0));
-  file.trace32(1, 181, 10).trace16(0, 109, 12);  // uneven line, first sample at 12
+  file.trace32(1, 181, 10).trace16(0, 109, 12);  // positions not equidistant, first sample at 12
   EXPECT_THAT(model(file).spacing, ElementsAre(0, 7.5));
   EXPECT_THAT(model(file).origin, ElementsAre(0, 12));
 }
@@ -565,7 +565,7 @@ TEST_F(Segy, ReadsTheOverthrustShotRecord) {
   const Gather<float>& gather = gathers[0];
   EXPECT_EQ(gather.record, 1);
   EXPECT_THAT(gather.samples.shape, ElementsAre(120, 501));
-  EXPECT_EQ(gather.interval, 0.002);  // only the trace headers say it
+  EXPECT_EQ(gather.interval, 0.002);  // stated in the trace headers only
   EXPECT_EQ(gather.source_x, 100.0);
   EXPECT_EQ(gather.source_elevation, 20.0);
   EXPECT_EQ(gather.receiver_x.front(), 50.0);

@@ -14,7 +14,7 @@ const std::vector<Point<2>> three_points = {{{0, 0}}, {{12.5, 300}}, {{0.1, 1e-7
 
 TEST(Vtk, WritesTextOf2D) {
   const Folder folder;
-  // two points, none, one point
+  // two points, no point, one point
   write_vtk_polylines<2>(folder / "a.vtk", {0, 2, 2, 3}, three_points,
                          {{"traveltime", {0.25, 9, 0.5}}, {"source", {0, 1, 2}}},
                          {.title = "three rays"});

@@ -131,8 +131,9 @@ TEST(AtomicFile, ChecksTheExpectedSizeAndRefusesUseAfterCommit) {
   EXPECT_THAT(message_of<FileError>([&] { file.commit(); }), HasSubstr("already closed"));
 }
 
-/// Runs a writer in a child process that may write only `limit` bytes to a file, so that a write
-/// fails as on a full disk. Returns the text of the FileError.
+/// Runs a writer in a child process with a file size limit of `limit` bytes.
+///
+/// A write then fails as on a full disk. Returns the text of the FileError.
 std::string message_on_full_disk(rlim_t limit, const std::function<void()>& writer) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
@@ -205,7 +206,7 @@ TEST(AtomicFile, FullDiskIsAnErrorWithThePathAndLeavesNothing) {
 }
 
 TEST(AtomicFile, FullFileSystem) {
-  // A real full file system, where the test may mount one (as root, not in most containers).
+  // A full file system, if the test may mount one (as root, not in most containers).
   const Folder folder;
   const std::string command =
       "mount -t tmpfs -o size=64k tmpfs '" + folder.path().string() + "' 2>/dev/null";

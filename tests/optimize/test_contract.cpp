@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Labels, instances and fences of the optimiser: it waits, since it decides on the host.
+// Labels, instances and fences of L-BFGS, which waits because it decides on the host.
 
 #include "events.hpp"
 #include "spaces.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick
 //
-// The example of docs/theory/inversion.md: the curve with the least bending through noisy points,
-// between bounds. It has nothing to do with waves. Compiled and run here.
+// The example of docs/theory/inversion.md: the smoothest curve through noisy points within bounds.
+//
+// The function does not involve waves.
 
 #include <moho/core/copy.hpp>
 #include <moho/optimize/lbfgs.hpp>
@@ -15,7 +16,7 @@
 namespace {
 
 // [example]
-// Half the squares of what a curve is away from points, and of its bending.
+// Half the squared misfit of a curve to points plus half its weighted squared curvature.
 double smooth(const std::vector<double>& x, const std::vector<double>& points,
               std::vector<double>& gradient) {
   double f = 0.0;
@@ -47,7 +48,7 @@ std::vector<double> fit(const std::vector<double>& points) {
   while (search.wants() == moho::optimize::Want::evaluation) {
     const double f = smooth(moho::download(exec, search.point()), points, gradient);
     search.tell(exec, f, moho::upload(exec, gradient, "gradient"));
-    // search.save(exec, "fit.state") here, and Lbfgs::load() in another process, go on
+    // a search saved here with search.save(exec, "fit.state") is resumed by Lbfgs::load()
   }
   return moho::download(exec, search.best());
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The optimiser, held to published counts of L-BFGS-B 3.0 on the usual test functions; its state in
-// files, bounds, masks, noise, and what it refuses.
+// L-BFGS, compared with published counts of L-BFGS-B 3.0 on standard test functions.
+//
+// Also tested are saved states, bounds, masks, noise and invalid arguments.
 
 #include <moho/core/error.hpp>
 #include <moho/optimize/lbfgs.hpp>
@@ -36,7 +37,7 @@ using moho::optimize::Want;
 using ::testing::HasSubstr;
 
 using Values = std::vector<double>;
-/// A function and its gradient.
+/// A function that returns f and writes its gradient.
 using Function = std::function<double(const Values& x, Values& g)>;
 
 template <class T, class Memory>
@@ -137,7 +138,7 @@ std::vector<Problem> problems() {
           {"quadratic", Values(100, 0.0), quadratic, {316, 210, 191}}};
 }
 
-/// Evaluates at the point of a search and tells it.
+/// Evaluates at the point of a search and passes the result to tell().
 template <class T, class Memory>
 void advance(const Instance<Memory>& exec, Lbfgs<T, Memory>& search, const Function& function) {
   const Values x = to_values<Memory>(exec, search.point());
@@ -248,8 +249,9 @@ TYPED_TEST(LbfgsInDouble, KeepsBounds) {
   keep_bounds<typename TypeParam::Memory>(TypeParam::exec());
 }
 
-// 1/2 sum c_i (x_i - t_i)^2 in a box has its minimum at the nearest point of the box for each
-// unknown, and a mask holds unknowns where they are.
+// The minimum of 1/2 sum c_i (x_i - t_i)^2 in a box is the point of the box nearest to t.
+//
+// Masked unknowns are constant.
 MEMORY_TEST(LbfgsTest, EndsAtBoundsAndKeepsWhatIsMasked) {
   const std::size_t n = 60;
   Values target(n), curvature(n), lower(n, -1.0), upper(n, 0.5), expected(n);
@@ -281,7 +283,7 @@ MEMORY_TEST(LbfgsTest, EndsAtBoundsAndKeepsWhatIsMasked) {
   for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(found[i], expected[i], 2e-5) << i;
 }
 
-// A quadratic whose Hessian is diagonal takes one unit step with its inverse as preconditioner.
+// A quadratic with diagonal Hessian, preconditioned by its inverse, needs one unit step.
 MEMORY_TEST(LbfgsTest, PreconditionerIsTheInverseOfTheFirstHessian) {
   const std::size_t n = 40;
   Values curvature(n), factors(n);
@@ -299,7 +301,7 @@ MEMORY_TEST(LbfgsTest, PreconditionerIsTheInverseOfTheFirstHessian) {
   };
   const auto evaluations = [&](bool preconditioned) {
     LbfgsOptions options;
-    options.first_change = 1.0;  // the whole way
+    options.first_change = 1.0;  // the complete distance
     options.gradient = 1e-6;
     options.evaluations = 500;
     Lbfgs<T, Memory> search(exec, to_view<T, Memory>(exec, Values(n, 0.0)), options);
@@ -343,10 +345,10 @@ struct Folder {
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-// Saved after every call and loaded again, with all kinds of vectors: the same bits.
+// A search saved and loaded after every call, with all kinds of vectors, has the same bits.
 MEMORY_TEST(LbfgsTest, SavedAndLoadedGoesOnWithTheSameBits) {
   const Folder folder;
-  const std::size_t n = 5000;  // more than a block of sums
+  const std::size_t n = 5000;  // more than one block of sums
   const Values start = repeated({-1.2, 1.0}, n);
   LbfgsOptions options;
   options.iterations = 25;
@@ -380,7 +382,7 @@ MEMORY_TEST(LbfgsTest, SavedAndLoadedGoesOnWithTheSameBits) {
 }
 
 #if defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP)
-// Serial and OpenMP, with whatever threads it has, give the same bits.
+// Serial and OpenMP with any number of threads give the same bits.
 TEST(Lbfgs, BitsDoNotDependOnThreads) {
   const auto found = [](const Instance<Kokkos::HostSpace>& exec) {
     LbfgsOptions options;
@@ -394,7 +396,7 @@ TEST(Lbfgs, BitsDoNotDependOnThreads) {
 }
 #endif
 
-// Values that are wrong by 1e-7 of them: the search ends, says why, and has come down.
+// With relative errors of 1e-7 in the values, the search ends with a reason and a smaller value.
 MEMORY_TEST(LbfgsTest, EndsWithAReasonWhereTheFunctionIsNoisy) {
   for (const unsigned seed : {1u, 2u, 3u}) {
     std::mt19937 random(seed);
@@ -413,7 +415,7 @@ MEMORY_TEST(LbfgsTest, EndsWithAReasonWhereTheFunctionIsNoisy) {
   }
 }
 
-// The approximate test lets gradients become small although the values are rounded.
+// With the approximate condition gradients become small although values are rounded.
 TYPED_TEST(LbfgsInDouble, SlopesLeadWhereValuesAreRounded) {
   using Memory = typename TypeParam::Memory;
   const auto exec = TypeParam::exec();
@@ -457,7 +459,7 @@ TYPED_TEST(LbfgsInDouble, SaysWhyItStops) {
   EXPECT_THAT(search_with({}, wrong).second, HasSubstr("no step along the gradient lowers f"));
 }
 
-// Beyond 1.5 the function is no number: shorter steps are tried.
+// Beyond 1.5 the function is not finite: shorter steps are tried.
 TYPED_TEST(LbfgsInDouble, TurnsBackWhereTheFunctionIsNoNumber) {
   using Memory = typename TypeParam::Memory;
   const auto exec = TypeParam::exec();
