@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the speed of two builds: runs their benchmarks in turns and compares the best times.
+"""Compares the speed of two builds: runs their benchmarks alternately and compares the best times.
 
     compare.py BEFORE AFTER [PROGRAM...] [--filter REGEX] [--times N] [--tolerance PERCENT] [-- OPTIONS...]
 
-BEFORE and AFTER are folders of benchmark programs, such as build/host/bench; PROGRAMs are names such as
-bench_waves (default: all bench_* in both folders). Each round runs a program once of each build, in
-alternating order. Benchmarks that are slower after N rounds run in N more rounds, in both builds. OPTIONS go
-to the programs.
+BEFORE and AFTER are folders of benchmark programs, e.g. build/host/bench. PROGRAMs are names, e.g.
+bench_waves; the default is all bench_* in both folders. Each round runs a program of each build once, in
+alternating order. Benchmarks that are slower after N rounds run in N more rounds, in both builds. OPTIONS are
+passed to the programs.
 
 A benchmark is slower if its best time after exceeds the best time before by more than the tolerance. Exit
-status: 0 none is slower, 1 some are slower, missing or have errors, 2 unusable arguments.
+status: 0 all benchmarks are within the tolerance, 1 some are slower, absent or have errors, 2 unusable
+arguments.
 """
 
 import argparse
@@ -24,11 +25,11 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 class Failure(Exception):
-    """A program that cannot be run, in one line."""
+    """A program that cannot be run; the message has one line."""
 
 
 def run(program, pattern, options):
-    """Runs a program; returns seconds by the name of the benchmark, and errors by name."""
+    """Runs a program; returns seconds and errors by the name of the benchmark."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.json")
         words = [program, f"--benchmark_out={out}", "--benchmark_out_format=json", *options]
@@ -78,7 +79,7 @@ class Comparison:
 
 
 def exactly(names):
-    """A filter of Google Benchmark for these names and no others."""
+    """Returns a filter of Google Benchmark for exactly these names."""
     return "^(" + "|".join(re.sub(r"([^A-Za-z0-9_/: <>,])", r"\\\1", name) for name in names) + ")$"
 
 
@@ -90,7 +91,7 @@ def show(seconds):
 
 
 def table(comparison, tolerance):
-    """Prints a row for each benchmark; returns how many are slower, missing or have errors."""
+    """Prints a row for each benchmark; returns how many are slower, absent or have errors."""
     failed = 0
     before, after = comparison.best
     for name in comparison.names():
@@ -100,7 +101,7 @@ def table(comparison, tolerance):
             failed += 1
             print(f"{name}: error {'; '.join(errors)}")
         elif name not in before or name not in after:
-            failed += name in before  # one that is new cannot be slower
+            failed += name in before  # a new benchmark cannot be slower
             print(f"{show((before.get(name) or after.get(name)))}  only "
                   f"{'before' if name in before else 'after'}  {name}")
         else:

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What comes back from the layers around a model: the table of docs/theory/waves.md.
+"""Measures the reflections of absorbing layers: the table of docs/theory/waves.md.
 
-A point source 40 nodes from the left face of a homogeneous section of 2000 m/s, nodes 10 m apart; receivers
-at the same distance from the face, such that the reflection meets it at 0, 30, 45 and 60 degrees. What a
-layer reflects is the difference from a grid that is 160 nodes longer, over what a rigid face reflects, both
-by their largest amplitude.
+A homogeneous section of 2000 m/s has nodes 10 m apart and a point source 40 nodes from its left face. The
+receivers are at the same distance from the face. Their reflections have angles of incidence of 0, 30, 45 and
+60 degrees. The reflection of a layer is the difference from a grid that is 160 nodes longer. It is given
+relative to the reflection of a rigid face, both by their largest amplitude.
 
-    bench/layer_returns.py build/host/examples/model_waves bench/layer_returns.py
-    build/host/examples/model_waves --layers cpml:8,cpml:10,sponge:40    # in isotropic media
-    bench/layer_returns.py --devito 30,40    # widths of the damping layer of Devito's examples, instead of
-    moho's
+    bench/layer_returns.py build/host/examples/model_waves
+    bench/layer_returns.py build/host/examples/model_waves --layers cpml:8,cpml:10,sponge:40  # isotropic
+    bench/layer_returns.py --devito 30,40  # widths of the damping layer of Devito's examples
 
 Devito (needs devito) gets the same grid, differences, time step and source, double precision, and damping
 layers of 60 nodes at the other three faces.
@@ -30,7 +29,7 @@ MEDIA = {"isotropic": [], "VTI": ["--epsilon", "0.2", "--delta", "0.1", "--sourc
 
 
 def gather(program, folder, left, medium, frequency, longer):
-    """Traces of the four receivers with this left face."""
+    """Returns the traces of the four receivers with this left face."""
     command = [program, "--vp", "2000", *medium, "--shape", f"{240 + longer},420", "--spacing", "10",
                "--origin", f"{-10 * longer},0", "--wavelet", f"ricker:{frequency}", "--time",
                f"{1.1 + 3.0 / frequency:.3f}", "--dt", "0.0018", "--source", "400,1000",
@@ -41,8 +40,9 @@ def gather(program, folder, left, medium, frequency, longer):
 
 
 def devito_gather(frequency, width, strength, longer):
-    """The same traces by Devito, with this many nodes of damping at the left face (0: rigid), of its own
-    strength times `strength`.
+    """Returns the traces of Devito with `width` nodes of damping at the left face (0: rigid).
+
+    `strength` scales the damping coefficient of Devito's examples.
     """
     import devito
 
@@ -53,8 +53,8 @@ def devito_gather(frequency, width, strength, longer):
     grid = devito.Grid(shape=shape, extent=tuple(h * (n - 1) for n in shape), origin=origin, dtype=np.float64)
     u = devito.TimeFunction(name="u", grid=grid, time_order=2, space_order=8)
     damp = devito.Function(name="damp", grid=grid, space_order=0)
-    # the same coefficient at both ends of an axis: a grid with layers all of the right's width, and the left
-    # one put in its place
+    # both ends of an axis have the same coefficient: layers of the right face's width, then the left one is
+    # replaced
     across = peers_common.damping(np, other, shape[0], h)
     across[:shape[0] // 2] = strength * peers_common.damping(np, width, 2 * shape[0],
                                                              h)[:shape[0] // 2] if width else 0.0
@@ -78,7 +78,7 @@ def row(*values):
 
 
 def shares(layer, longer, rigid):
-    """What a layer returns, in percent, by receiver."""
+    """Returns the reflections of a layer in percent, by receiver."""
     return [f"{100 * value:.2g} %" for value in np.abs(layer - longer).max(axis=1) / rigid]
 
 

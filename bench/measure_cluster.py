@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What distribute_shots takes besides the shots: processes of this machine, and a Slurm of one node that is
-started here from Debian's packages. Shots sleep.
+"""Measures the overhead of distribute_shots on processes of this machine and on a Slurm of one node.
+
+The program starts Slurm from Debian's packages. Shots sleep.
 
 usage: measure_cluster.py --programs build/host/examples --out overhead.json [--shots N] [--seconds S]
 [--rounds N]
@@ -22,7 +23,7 @@ import services  # noqa: E402
 
 
 def counted(folder, names):
-    """A folder of commands that count their calls."""
+    """Creates a folder of commands that count their calls."""
     os.makedirs(folder)
     for name in names:
         path = os.path.join(folder, name)
@@ -33,7 +34,7 @@ def counted(folder, names):
 
 
 def run(programs, folder, sites, shots, seconds, each, slots, environment=None):
-    """One run. Returns what it took."""
+    """Does one run; returns its costs."""
     os.makedirs(folder)
     with open(os.path.join(folder, "sites.cfg"), "w") as file:
         file.write(sites)
@@ -99,7 +100,7 @@ def main():
                 counts = open(calls).read().split()
                 results["commands_of_slurm"] = {name: counts.count(name) for name in sorted(set(counts))}
                 times = []
-                for _ in range(20):  # what an array costs by itself
+                for _ in range(20):  # cost of an array alone
                     begin = time.monotonic()
                     slurm.command("sbatch", "--parsable", "--hold", "--array=0-49", "--wrap=true",
                                   "--output=/dev/null")

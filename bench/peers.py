@@ -1,28 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times other programs on the problems of bench_rays or bench_gravity and writes JSON of the same shape.
+"""Times other programs on the problems of bench_rays or bench_gravity and writes JSON of the same form.
 
 Rays (without --gravity):
 
-- scipy.sparse.csgraph.dijkstra on the same graph: coprime star, every edge weighs the exact integral of the
-  slowness that is bilinear in the cells (the rule `slowness` of moho), so that traveltimes agree to rounding.
-  scipy works in double precision. Time: the weights as a compressed-row matrix, and the search.
-- skimage.graph.MCP_Geometric, radius 1 alone: an edge weighs its length times the mean slowness of its two
-  ends (the trapezoidal rule). In these models, whose slowness depends on depth alone, that is the same
-  integral; in general it is not along diagonals.
+- scipy.sparse.csgraph.dijkstra on the same graph: coprime star. The weight of an edge is the exact integral
+  of the slowness, which is bilinear in the cells (moho's rule `slowness`). Traveltimes therefore agree to
+  rounding. scipy works in double precision. The time covers the weights as a compressed-row matrix, and the
+  search.
+- skimage.graph.MCP_Geometric, radius 1 only: the weight of an edge is its length times the mean slowness of
+  its ends (the trapezoidal rule). In models whose slowness depends on depth alone this equals the integral;
+  in general it does not along diagonals.
 
-Gravity (--gravity DIR, a folder with the prisms.npy and stations.npy that gravity_tables --problem wrote),
-g_z alone and nine components, in double precision, each with 1 thread and with all that --threads names:
+Gravity (--gravity DIR, a folder with the prisms.npy and stations.npy of gravity_tables --problem): g_z alone
+and nine components in double precision. Each runs with 1 thread and with all threads that --threads gives:
 
-- choclo: a compiled loop over stations (parallel) and prisms that adds what its functions return.
-- harmonica.prism_gravity, a call for each component, without its checks of the prisms.
+- choclo: a compiled loop over stations (parallel) and prisms that adds the results of its functions.
+- harmonica.prism_gravity, one call per component, without its checks of the prisms.
 
-Of the prisms --prisms are taken, evenly out of the list, as bench_gravity does on hosts. Compilation does not
-count: each function runs once before it is timed.
+--prisms prisms are used, evenly spaced in the list, as in bench_gravity on hosts. Compilation is excluded:
+each function runs once before it is timed.
 
-What is not installed is left out, with a message. report.py holds the mean traveltime, or the mean magnitude
-of the field, of each run to moho's. Needs python3-numpy; python3-scipy, python3-skimage, choclo and harmonica
-are what it measures.
+Programs that are not installed are omitted, with a message. report.py compares each run's mean traveltime, or
+mean magnitude of the field, with that of moho. Needs python3-numpy. It measures python3-scipy,
+python3-skimage, choclo and harmonica.
 """
 
 import argparse
@@ -47,14 +48,15 @@ TOP, BOTTOM = 500.0, 4000.0
 
 
 def slowness_model(n):
-    """Slowness at the nodes (x, z) of the paper's gradient model, in single precision as moho has it."""
+    """Returns the slowness at the nodes (x, z) of the paper's gradient model, in single precision as in moho.
+    """
     velocity = (TOP + (BOTTOM - TOP) * np.arange(n) / (n - 1)).astype(np.float32)
     column = (np.float32(1.0) / velocity).astype(np.float64)
     return np.broadcast_to(column, (n, n)).copy()
 
 
 def half_star(radius):
-    """Coprime offsets (a, b) within the radius whose first non-zero component is positive."""
+    """Returns the coprime offsets (a, b) within the radius whose first non-zero component is positive."""
     return [
         (a, b)
         for a in range(radius + 1)
@@ -64,7 +66,7 @@ def half_star(radius):
 
 
 def edge_stencil(offset):
-    """Coefficients by node that integrate the bilinear slowness along the edge from (0, 0) to the offset."""
+    """Returns node coefficients that integrate the bilinear slowness along the edge (0, 0) to offset."""
     cuts = {0.0, 1.0}
     for component in offset:
         cuts.update(k / abs(component) for k in range(1, abs(component)))
@@ -90,12 +92,12 @@ def edge_stencil(offset):
 
 
 def inner(n, offset):
-    """Slices of the near ends, one for each axis, whose far ends are inside n x n."""
+    """Returns slices of the near ends, one per axis, whose far ends are inside n x n."""
     return tuple(slice(max(0, -c), n - max(0, c)) for c in offset)
 
 
 def graph_matrix(slowness, radius):
-    """The graph as a compressed-row matrix with both directions of every edge."""
+    """Returns the graph as a compressed-row matrix with both directions of every edge."""
     import scipy.sparse
 
     n = slowness.shape[0]
@@ -117,7 +119,7 @@ def graph_matrix(slowness, radius):
 
 
 def entry(name, weights, trace, times):
-    """A benchmark in Google Benchmark's shape. The farthest corner has to be reached."""
+    """Returns a benchmark in Google Benchmark's form. The farthest corner must be reached."""
     result = {
         "name": name,
         "run_name": name,
@@ -165,8 +167,8 @@ def time_skimage(n):
     return entry(f"rays/skimage/python/double/n:{n}/r:1", made - start, done - made, times)
 
 
-# choclo's and harmonica's axes are east, north and up. With moho's x as north, y as east and z down: the name
-# of choclo's function, its sign, harmonica's field and its sign, units by SI unit.
+# The axes of choclo and harmonica are east, north and up; in moho x is north, y east and z down. Entries: the
+# name and sign of choclo's function, harmonica's field and its sign, units per SI unit.
 GRAVITY = {
     "gx": ("gravity_n", 1, "g_n", 1, 1e5),
     "gy": ("gravity_e", 1, "g_e", 1, 1e5),
@@ -196,7 +198,7 @@ class Gravity:
 
 
 def gravity_entry(program, components, threads, problem, seconds, fields):
-    """A benchmark in Google Benchmark's shape; fields in mGal and Eotvos, a row a component."""
+    """Returns a benchmark in Google Benchmark's form; fields in mGal and Eotvos, one row per component."""
     what = "nine" if len(components) == 9 else ",".join(components)
     name = (f"gravity/{what}/double/{program}/python/spheres/far:closed/prisms:{len(problem.prisms)}"
             f"/stations:{len(problem.east)}/threads:{threads}")
@@ -224,7 +226,7 @@ def gravity_entry(program, components, threads, problem, seconds, fields):
 
 
 def best_of(function, repetitions):
-    """The result of a function and the least seconds of some calls, after one that does not count."""
+    """Returns the result of a function and its shortest time in seconds; the first call is excluded."""
     result = function()
     took = []
     for _ in range(repetitions):
@@ -235,7 +237,7 @@ def best_of(function, repetitions):
 
 
 def choclo_sum(components):
-    """A compiled function that adds choclo's functions of some components over all prisms."""
+    """Returns a compiled function that adds choclo's functions of some components over all prisms."""
     import choclo.prism
     import numba
 
@@ -251,7 +253,7 @@ def choclo_sum(components):
     lines += [f"        out[{row}, s] = sum_{c}" for row, c in enumerate(components)]
     names = {GRAVITY[c][0]: getattr(choclo.prism, GRAVITY[c][0]) for c in components}
     names["numba"] = numba
-    exec("\n".join(lines), names)  # one loop for any set of components
+    exec("\n".join(lines), names)  # a single loop for any set of components
     return numba.njit(parallel=True)(names["forward"])
 
 
@@ -287,7 +289,7 @@ def time_harmonica(components, threads, problem, repetitions):
 
 
 def time_gravity(options):
-    """Benchmarks and the versions of what they measure."""
+    """Returns benchmarks and the versions of the measured programs."""
     programs = {"choclo": time_choclo, "harmonica": time_harmonica}
     versions = {name: version_of(name) or "not installed" for name in (*programs, "numba")}
     problem = Gravity(options.gravity, options.prisms)
@@ -303,7 +305,7 @@ def time_gravity(options):
 
 
 def version_of(module):
-    """The version of a package, or None with a message if it cannot be imported."""
+    """Returns the version of a package, or None with a message if it cannot be imported."""
     try:
         return __import__(module).__version__
     except ImportError:
@@ -316,7 +318,7 @@ def numbers(text):
 
 
 def time_rays(options):
-    """Benchmarks and the versions of what they measure."""
+    """Returns benchmarks and the versions of the measured programs."""
     scipy_version, skimage_version = version_of("scipy"), version_of("skimage")
     benchmarks = []
     for n in options.sizes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the programs that time another program in turn with one of moho share."""
+"""Shared parts of the programs that time another program alternately with one of moho."""
 
 import datetime
 import importlib
@@ -12,11 +12,11 @@ import tempfile
 
 
 class PeerError(Exception):
-    """Something that the user can mend, said in one line."""
+    """An error that the user can repair; the message has one line."""
 
 
 def processor():
-    """What Linux calls the processor."""
+    """Returns Linux's name of the processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             for line in file:
@@ -28,10 +28,10 @@ def processor():
 
 
 def damping(np, width, nodes, spacing):
-    """The coefficient of u_t along an axis, in s / m^2, that Devito's own examples put into layers of `width`
-    nodes.
+    """Returns the coefficient of u_t along an axis, in s / m^2, as in Devito's examples.
 
-    They count in kilometres a second, metres and milliseconds, hence the factor of a thousand.
+    Layers have `width` nodes. The examples use kilometres per second, metres and milliseconds, hence the
+    factor of 1000.
     """
     i = np.arange(nodes)
     depth = (width + 1 - np.minimum(i, nodes - 1 - i)) / width
@@ -41,10 +41,10 @@ def damping(np, width, nodes, spacing):
 
 
 def prepare(bench, threads, peer="devito"):
-    """Checks the program of moho and the other one's module, and sets the threads of both; returns the cores
-    of this process.
+    """Checks moho's program and the peer's module and sets the threads of both.
 
-    Call it before anything loads OpenMP. `threads` is 0 for as many as cores.
+    Returns the cores of this process. It must be called before OpenMP is loaded. `threads` is 0 for the
+    number of cores.
     """
     cores = os.sched_getaffinity(0)
     if not os.access(bench, os.X_OK):
@@ -59,14 +59,14 @@ def prepare(bench, threads, peer="devito"):
 
 
 def run_bench(bench, wanted, cores, **variables):
-    """The context and the entries of one run of a benchmark: the cases that a regular expression takes.
+    """Runs a benchmark's cases that match a regular expression; returns the context and the entries.
 
-    `variables` are of its environment.
+    `variables` are set in its environment.
     """
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "bench.json")
         command = [bench, f"--benchmark_filter={wanted}", f"--benchmark_out={out}"]
-        # Devito's OpenMP may have bound this process to one core
+        # Devito's OpenMP may have bound this process to a single core
         done = subprocess.run(command, preexec_fn=lambda: os.sched_setaffinity(0, cores), check=False,
                               env={**os.environ, **variables}, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
@@ -78,7 +78,7 @@ def run_bench(bench, wanted, cores, **variables):
 
 
 def write_results(out, context, benchmarks, version, peer="devito"):
-    """Writes JSON of Google Benchmark's shape, without the names of the machine and of the program."""
+    """Writes JSON in Google Benchmark's form, without the names of the machine and of the program."""
     context = {key: value for key, value in context.items() if key not in ("host_name", "executable")}
     context.update({
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),

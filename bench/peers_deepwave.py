@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times deepwave and model_waves in turn on the same shot, the same cores, and writes JSON of Google
-Benchmark's shape.
+"""Times deepwave and model_waves alternately on the same shot and cores; writes JSON.
 
-The shot: the acoustic wave equation, order 8 in space and 2 in time, single precision, perfectly matched
-layers of 20 nodes around the model, a velocity that varies from node to node, one source and a line of
-receivers at nodes.
+The JSON has Google Benchmark's form. The shot: the acoustic wave equation, order 8 in space and 2 in time,
+single precision, perfectly matched layers of 20 nodes around the model. The velocity varies from node to
+node; the source and a line of receivers are at nodes.
 
-Seconds a step of deepwave are those of a call less those of a call with a quarter of the steps, over the
-steps that make the difference, each the best of three: what a call prepares does not count. Those of
-model_waves are the ones that it reports for its steps, the best of three runs. Points are those of the whole
-grid, layers included. Rounds alternate, and every one is an entry of the results. Traces of both are
-compared, up to their scale: the two programs read and add at nodes, but scale sources differently. Needs
-python3-numpy and deepwave.
+The seconds per step of deepwave exclude the preparation of a call. They are the difference between a call and
+a call with a quarter of the steps, divided by the difference in steps. Each time is the best of three. The
+seconds of model_waves are those that it reports for its steps, the best of three runs. Points are those of
+the complete grid, layers included. Rounds alternate, and every round is an entry of the results.
+
+Traces of both are compared up to their scale: both programs inject and record at nodes, but scale sources
+differently. Needs python3-numpy and deepwave.
 """
 
 import argparse
@@ -31,14 +31,14 @@ ORDER, SPACING, LAYER, FREQUENCY, FASTEST = 8, 10.0, 20, 15.0, 4700.0
 
 
 class Shot:
-    """A shot over a model of `shape` nodes, the depth last."""
+    """A shot over a model of `shape` nodes; depth is the last axis."""
 
     def __init__(self, np, shape, steps):
         self.np, self.shape, self.steps = np, shape, steps
         random = np.random.default_rng(7)
         depth = np.arange(shape[-1]) / shape[-1]
         self.velocity = (1600.0 + 3000.0 * depth + 100.0 * random.uniform(-1, 1, shape)).astype(np.float32)
-        # whole microseconds, about half of the largest stable step
+        # integer microseconds, about half of the largest stable step
         self.dt = 1e-6 * int(1e6 * 0.35 * SPACING / (FASTEST * len(shape) ** 0.5))
         self.source = [n // 2 for n in shape[:-1]] + [shape[-1] // 4]
         self.receivers = [[n // 2 for n in shape[:-1]] + [shape[-1] // 4] for _ in range(9)]
@@ -70,7 +70,7 @@ class Deepwave:
         self.call(4)
 
     def call(self, steps):
-        """Seconds of a call, and its traces."""
+        """Returns the seconds of a call, and its traces."""
         torch, shot = self.torch, self.shot
         wavelet = torch.from_numpy(shot.wavelet(steps)).reshape(1, 1, -1)
         places = [torch.tensor([rows]) for rows in ([shot.source], shot.receivers)]
@@ -83,7 +83,7 @@ class Deepwave:
         return took, out[-1][0].numpy()
 
     def sample(self):
-        """Seconds a step, and the traces."""
+        """Returns the seconds per step, and the traces."""
         few = self.shot.steps // 4
         short = min(self.call(few)[0] for _ in range(3))
         runs = [self.call(self.shot.steps) for _ in range(3)]
@@ -108,7 +108,7 @@ class Moho:
                         "--quiet", "--out", self.out]
 
     def sample(self):
-        """Seconds a step, and the traces."""
+        """Returns the seconds per step, and the traces."""
         best = None
         for _ in range(3):
             done = subprocess.run(self.command, preexec_fn=lambda: os.sched_setaffinity(0, self.cores),
@@ -124,8 +124,9 @@ class Moho:
 
 
 def difference(np, ours, theirs):
-    """The largest of the differences over the largest value, for the best scale and shift by a sample at
-    most.
+    """Returns the largest difference over the largest value.
+
+    Scale and shift are the best ones; the shift is at most a sample.
     """
     worst = []
     for shift in (-1, 0, 1):
@@ -151,7 +152,7 @@ def run(options):
 
     benchmarks, version, wrong = [], "unknown", False
     for shape in options.sizes:
-        # as many steps as a second takes at 200 Mpoints/s
+        # number of steps in a second at 200 Mpoints/s
         nodes = 1
         for n in shape:
             nodes *= n + 2 * LAYER

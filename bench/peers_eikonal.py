@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times scikit-fmm on the problems of bench_eikonal, beside it, and writes a folder of results.
+"""Times scikit-fmm on the problems of bench_eikonal and writes a folder of results of both.
 
     peers_eikonal.py --bench build/host/bench/bench_eikonal --out docs/results/eikonal_<machine>
 
 First bench_eikonal runs, then skfmm.travel_time (double precision, one thread) on the gradient and layer
-models, then a table of both is written: eikonal.json, peers.json, table.md. Of all repetitions the quickest
-counts. The times of scikit-fmm have to agree with those of bench_eikonal to the error of a method without
+models. The folder gets eikonal.json, peers.json and a table of both, table.md. The fastest of all repetitions
+counts. The times of scikit-fmm must agree with those of bench_eikonal to the error of a method without
 factorisation. Needs python3-numpy and scikit-fmm.
 """
 
@@ -63,7 +63,7 @@ def best_rates(entries):
 
 
 def table(contexts, rates):
-    """One row a problem, one column a method and space: Mpoints/s."""
+    """Returns a table in Mpoints/s: one row per problem, one column per method and space."""
     rows, columns = [], []
     cells = {}
     for name, rate in rates.items():

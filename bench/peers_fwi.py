@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times the gradient of a shot by Devito and by bench_fwi in turn, on the same cores, and writes JSON of
-bench_fwi's shape.
+"""Times the gradient of a shot by Devito and by bench_fwi alternately on the same cores; writes JSON.
 
-The problem is that of bench_fwi's case gradient/isotropic/vp/shell: a cube of n nodes a side, 20 more on each
-side in which waves are damped, order 8 in space and 2 in time, single precision, one source, 200 receivers,
-data that are zero, products of the two wavefields every so many steps (as many as bench_fwi says). Devito
-gets the formulation of its own examples: m u_tt - Laplace(u) + damp u_t = 0, forward with the wavefield saved
-at these steps in memory, and backward from the traces with the gradient summed; its optimisations `advanced`
-with OpenMP, and the sizes of blocks that were the quickest of a scan. Its time is the one that it reports for
-both kernels: without Python, compilation and allocation. The time of moho is that of everything.
+The JSON has the form of bench_fwi's. The problem is bench_fwi's case gradient/isotropic/vp/shell: a cube of n
+nodes per side with 20 more nodes on each side for damping. Order 8 in space and 2 in time, single precision,
+one source, 200 receivers, zero data. The products of the two wavefields have the interval that bench_fwi
+reports.
 
-Rounds alternate: the better of two samples of Devito, a run of bench_fwi. Every round is an entry of the
-results. Devito's gradient is held to a difference of its misfit. Needs python3-numpy and devito.
+Devito gets the formulation of its own examples: m u_tt - Laplace(u) + damp u_t = 0. Forward propagation saves
+the wavefield at these steps in memory; backward propagation from the traces sums the gradient. Devito uses
+its optimisations `advanced` with OpenMP, and the fastest block sizes of a scan. Its time is the one it
+reports for both kernels, without Python, compilation and allocation. The time of moho is the complete time.
+
+Rounds alternate: the better of two samples of Devito, then a run of bench_fwi. Every round is an entry of the
+results. Devito's gradient is compared with a finite difference of its misfit. Needs python3-numpy and devito.
 """
 
 import argparse
@@ -28,7 +29,7 @@ LAYER, RECEIVERS = 20, 200
 
 
 class Devito:
-    """The shot: operators of both legs, and the sizes of blocks that are the quickest."""
+    """The shot: operators of both propagations, and the fastest block sizes."""
 
     def __init__(self, n, steps, every, verbose):
         import devito
@@ -109,7 +110,7 @@ class Devito:
         return self.took(self.back.apply(time_m=first, time_M=last, dt=self.dt, **self.blocks[1]))
 
     def scan(self, number, run, verbose):
-        """The quickest sizes of blocks of an operator."""
+        """Finds the fastest block sizes of an operator."""
         operator = (self.model, self.back)[number]
         names = sorted(p.name for p in operator.parameters if re.search(r"_blk0_size$", p.name))
         run(4)
@@ -125,7 +126,7 @@ class Devito:
         return tried[0][1], ", ".join(f"{key} {value}" for key, value in tried[0][1].items())
 
     def sample(self):
-        """Seconds of modelling, and of the gradient with it."""
+        """Returns the seconds of modelling, and of the gradient including modelling."""
         best = None
         for _ in range(2):
             forward = self.run_forward()
@@ -139,7 +140,7 @@ class Devito:
         return 0.5 * float((self.np.asarray(self.traces.data, self.np.float64) ** 2).sum())
 
     def quotient(self):
-        """The difference of the misfit along a smooth change of m inside, over what the gradient says."""
+        """Returns the misfit's difference for a smooth change of m inside, over the gradient's prediction."""
         np = self.np
         n = self.shape[0]
         axis = np.arange(n)
@@ -159,7 +160,7 @@ class Devito:
 
 
 def run_bench(options, cores):
-    """The context and the entries of one run of bench_fwi."""
+    """Returns the context and the entries of one run of bench_fwi."""
     wanted = f"^gradient/isotropic/vp/shell/lags:-1/openmp/n:{options.n}(/|$)"
     context, entries = peers_common.run_bench(options.bench, wanted, cores, MOHO_BENCH_FWI_N=str(options.n),
                                               MOHO_BENCH_FWI_STEPS=str(options.steps))
@@ -169,7 +170,7 @@ def run_bench(options, cores):
 
 
 def devito_entry(peer, options, index, took, quotient):
-    """A benchmark in Google Benchmark's shape."""
+    """Returns a benchmark in Google Benchmark's form."""
     name = f"gradient/isotropic/vp/saved/devito/python/n:{options.n}"
     points = float(peer.shape[0]) ** 3 * options.steps
     modelling, gradient = took

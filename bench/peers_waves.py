@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times Devito and bench_waves in turn on the same problem, the same cores, and writes JSON of bench_waves's
-shape.
+"""Times Devito and bench_waves alternately on the same problem and the same cores; writes JSON.
 
-The problem: the acoustic wave equation in 3D, order 8 in space and 2 in time, single precision, velocity that
-varies, noise to begin with, a grid whose outermost nodes are an absorbing layer. Devito gets the formulation
-of its own examples, m u_tt - Laplace(u) + damp u_t = 0, and for VTI and TTI (--medium) the pair of equations
-m p_tt = (1 + 2 epsilon) H(p) + sqrt(1 + 2 delta) G(q), m q_tt = sqrt(1 + 2 delta) H(p) + G(q), damped
-likewise, where G is the second derivative along the axis of symmetry and H the Laplacian without it. It gets
-its optimisations `advanced` with OpenMP and with one or two levels of blocks, and the sizes of blocks that
-were the quickest of a scan. Its time is the one that it reports for the kernel: without Python, compilation
-and allocation. The time of moho is that of whole steps, with its default equations.
+The JSON has the form of bench_waves's. The problem: the acoustic wave equation in 3D, order 8 in space and 2
+in time, single precision, variable velocity, noise as initial fields. The outermost nodes of the grid are an
+absorbing layer. Devito gets the formulation of its own examples, m u_tt - Laplace(u) + damp u_t = 0.
 
-With --widths moho steps the interior of Devito's grid between thinner layers, too: what a model needs is the
-interior, and what layers return is in docs/theory/waves.md (bench/layer_returns.py).
+For VTI and TTI (--medium) the equations are m p_tt = (1 + 2 epsilon) H(p) + sqrt(1 + 2 delta) G(q), m q_tt =
+sqrt(1 + 2 delta) H(p) + G(q), with the same damping. G is the second derivative along the symmetry axis, H
+the Laplacian without it. Devito uses its optimisations `advanced` with OpenMP and with one or two levels of
+blocks, and the fastest block sizes of a scan. Its time is the one it reports for the kernel, without Python,
+compilation and allocation. The time of moho is that of complete steps, with its default equations.
 
-Rounds alternate: the best of three samples of Devito, a run of bench_waves (three samples) with its copy
-bandwidth. Every round is an entry of the results; report.py shows the best and the median. A step of Devito's
-in isotropic media is compared with one made by NumPy in the middle of the grid; of the others it is checked
-that they stay finite. Needs python3-numpy and devito.
+With --widths moho also steps the interior of Devito's grid between thinner layers: a model needs only the
+interior. Reflections of layers are in docs/theory/waves.md (bench/layer_returns.py).
+
+Rounds alternate: the best of three samples of Devito, then a run of bench_waves (three samples) with its copy
+bandwidth. Every round is an entry of the results; report.py shows the best and the median. In isotropic media
+a step of Devito is compared with one by NumPy in the middle of the grid. In other media the fields are
+checked to stay finite. Needs python3-numpy and devito.
 """
 
 import argparse
@@ -30,11 +30,11 @@ import peers_common
 from peers_common import PeerError
 
 ORDER, SPACING, LAYER = 8, 10.0, 30
-SECOND = [-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560]  # of order 8, the node itself first
+SECOND = [-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560]  # second derivative of order 8; the node itself first
 
 
 class Devito:
-    """The problem on a grid, compiled in several ways, of which the quickest is timed."""
+    """The problem on a grid, compiled in several variants; the fastest one is timed."""
 
     def __init__(self, medium, shape, steps, verbose):
         import devito
@@ -58,14 +58,14 @@ class Devito:
         update = [devito.Eq(u.forward, devito.solve(m * u.dt2 - change + damp * u.dt, u.forward))
                   for u, change in zip(self.fields, self.changes(devito, grid, random))]
         self.start(random)
-        self.time = 1  # of the next step: it reads levels time and time - 1, modulo 3, and writes the third
+        self.time = 1  # of the next step: reads levels time and time - 1, modulo 3, writes the third
         tried = []
         for levels in (1, 2):
             options = ("advanced", {"openmp": True, "blocklevels": levels})
             operator = devito.Operator(update, opt=options, language="openmp")
             tried += self.scan(operator, f"advanced, {levels} level{'s' if levels > 1 else ''} of blocks",
                                verbose)
-        # the best of the scan once more, in turn: other work on the machine may have slowed the others
+        # repeat the best of the scan in turn: other load of the machine may have slowed some of them
         tried = sorted(tried, key=lambda one: one[0])[:8]
         again = [min(took) for took in zip(*([self.seconds(operator, blocks,
                                                            4) for _, operator, blocks, _ in tried]
@@ -75,7 +75,7 @@ class Devito:
         print(f"Devito {self.version}: {self.label}", flush=True)
 
     def changes(self, devito, grid, random):
-        """What m u_tt is without damping, for each field."""
+        """Returns m u_tt without damping, for each field."""
         if self.medium == "isotropic":
             return [self.u.laplace]
 
@@ -104,7 +104,7 @@ class Devito:
         return [a * across + r * along_q, r * across + along_q]
 
     def damping(self):
-        """A coefficient that grows through the layer, zero inside."""
+        """Returns a coefficient that increases through the layer, zero inside."""
         np = self.np
         total = np.zeros(self.shape, np.float32)
         for axis, n in enumerate(self.shape):
@@ -118,7 +118,7 @@ class Devito:
                 u.data[level] = random.uniform(-1, 1, self.shape)
 
     def seconds(self, operator, blocks, steps):
-        """Seconds a step of the kernel."""
+        """Returns the seconds per step of the kernel."""
         summary = operator.apply(time_m=self.time, time_M=self.time + steps - 1, dt=self.dt, **blocks)
         self.time += steps
         took = 0.0
@@ -127,7 +127,7 @@ class Devito:
         return took / steps
 
     def scan(self, operator, title, verbose):
-        """Seconds a step, operator, blocks and a name for many sizes of blocks."""
+        """Returns seconds per step, operator, blocks and a name for many block sizes."""
         names = sorted(p.name for p in operator.parameters if re.search(r"_blk\d+_size$", p.name))
         outer = [name for name in names if "_blk0_" in name]
         inner = [name for name in names if name not in outer]
@@ -152,11 +152,11 @@ class Devito:
         return self.shape[0] * self.shape[1] * self.shape[2]
 
     def sample(self):
-        """The best of three, as many as bench_waves takes."""
+        """Returns the best of three samples, as many as in bench_waves."""
         return min(self.seconds(self.operator, self.blocks, self.steps) for _ in range(3))
 
     def difference(self):
-        """From NumPy's step of the middle of the grid, over the largest value."""
+        """Returns the difference from NumPy's step in the middle of the grid, over the largest value."""
         np = self.np
         if self.medium != "isotropic":
             return 0.0 if all(np.isfinite(u.data).all() for u in self.fields) else 1e300
@@ -179,7 +179,7 @@ class Devito:
 
 
 def interior_of(shape):
-    """Nodes between Devito's layers."""
+    """Returns the nodes between Devito's layers."""
     count = 1
     for n in shape:
         count *= n - 2 * LAYER
@@ -187,7 +187,7 @@ def interior_of(shape):
 
 
 def devito_entry(peer, index, took, difference):
-    """A benchmark in Google Benchmark's shape."""
+    """Returns a benchmark in Google Benchmark's form."""
     name = (f"waves/{peer.medium}/float/order:{ORDER}/damping/devito/python/"
             + "x".join(map(str, peer.shape)))
     rate = peer.points() / took
@@ -205,7 +205,7 @@ def devito_entry(peer, index, took, difference):
 
 
 def run_bench(options, shape, cores):
-    """The context and the entries of one run of bench_waves, the sponge's first."""
+    """Returns the context and the entries of one run of bench_waves, those of the sponge first."""
     size = "x".join(map(str, shape))
     layers = "sponge" if options.medium == "tti" else "(sponge|cpml)"
     cases = rf"{layers}/tuned/openmp/{size}"
@@ -221,7 +221,7 @@ def run_bench(options, shape, cores):
 
 
 def layer_of(name):
-    """"sponge", "cpml", "cpml:10" """
+    """Returns the boundary in a name: "sponge", "cpml" or "cpml:10"."""
     return name.split("/")[4]
 
 

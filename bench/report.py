@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables and figures from the JSON of bench_rays, bench_gravity, bench_waves, peers.py and peers_waves.py.
+"""Makes tables and figures from the JSON of bench_rays, bench_gravity, bench_waves and the peers' programs.
 
-Reads one or more files (repeated runs of a benchmark count by their median), prints a report in Markdown, or
-writes it with --out as table.md beside figures. Of rays: figure7.png and figure8.png, the figures of that
-number in Monsegny and Agudelo (2013), time against vertices per side for radii 1 to 3 and 4 to 6. Of gravity:
-see report_gravity.py; the summary.json of model_gravity runs on 1, 2, ... ranks may be among the files. Of
-waves: see report_waves.py. --merge writes all results as one file without the name of the machine and the
-path of the program.
+The peers' programs are peers.py and peers_waves.py. Reads one or more files; repeated runs of a benchmark
+count by their median. Prints a report in Markdown, or writes it with --out as table.md next to figures.
 
-Exit status 1 if a benchmark reported an error or a mean traveltime differs from Dijkstra's.
-Needs python3-numpy and, for the figures, python3-matplotlib.
+Of rays: figure7.png and figure8.png, the figures of that number in Monsegny and Agudelo (2013). They show
+time against vertices per side for radii 1 to 3 and 4 to 6. Of gravity: see report_gravity.py; the files may
+include the summary.json of model_gravity runs on 1, 2, ... ranks. Of waves: see report_waves.py. --merge
+writes all results as one file without the name of the machine and the path of the program.
+
+Exit status 1 if a benchmark reported an error or a mean traveltime differs from Dijkstra's. Needs
+python3-numpy and, for the figures, python3-matplotlib.
 """
 
 import argparse
@@ -34,13 +35,13 @@ from report_common import (
     write_text,
 )
 
-METHODS = [  # key, title, colour and line of the figures
+METHODS = [  # key, title, colour and line style of the figures
     ("dijkstra/serial", "sequential Dijkstra", "#444444", "-", "o"),
     ("active_tiles/openmp", "active tiles, OpenMP", "#1f6fb4", "-", "s"),
     ("relaxation/cuda", "the paper's Relaxation, CUDA", "#d98200", "--", "^"),
     ("active_tiles/cuda", "active tiles, CUDA", "#b3123c", "-", "D"),
 ]
-# The paper's own times in ms, read off its Figures 7 and 8: {radius: {n: (CPU, GPU)}}.
+# The paper's times in ms, read from its Figures 7 and 8: {radius: {n: (CPU, GPU)}}.
 PAPER = {
     1: {512: (225, 686), 1024: (979, 5264), 1536: (2326, 17819)},
     3: {512: (1749, 870), 1024: (7273, 6436), 1536: (16262, 20104)},
@@ -81,7 +82,7 @@ class Result:
 
 
 def collect(entries):
-    """Results of the ray benchmarks, and copy bandwidths by space in bytes a second."""
+    """Returns results of the ray benchmarks, and copy bandwidths by space in bytes per second."""
     runs, bandwidth = {}, {}
     for entry in entries:
         name = entry.get("run_name", entry["name"])
@@ -183,7 +184,7 @@ def peer_section(results):
 
 
 def check_section(results, errors):
-    """The section, and whether all is well."""
+    """Returns the section, and whether all checks passed."""
     reference = {}
     for x in results:
         if x.method == "dijkstra":
@@ -202,7 +203,7 @@ def check_section(results, errors):
 
 
 def draw(results, radii, path, linear, paper):
-    """Time against vertices per side, a panel for each radius."""
+    """Draws time against vertices per side, one panel per radius."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the reports of rays, gravity and waves share: reading results, tables, writing."""
+"""Shared parts of the reports of rays, gravity and waves: reading results, tables, writing."""
 
 import json
 import os
@@ -9,11 +9,11 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 class ReportError(Exception):
-    """Something that the user can mend, said in one line."""
+    """An error that the user can repair; the message has one line."""
 
 
 def find(data, key):
-    """The value of a key at any depth of nested objects, or None."""
+    """Returns the value of a key at any depth of nested objects, or None."""
     if not isinstance(data, dict):
         return None
     if key in data:
@@ -26,7 +26,7 @@ def find(data, key):
 
 
 def read(paths):
-    """Contexts, entries by name, errors, and summaries of model_gravity."""
+    """Returns contexts, entries by name, errors, and summaries of model_gravity."""
     contexts, entries, errors, summaries = [], [], [], []
     for path in paths:
         try:
@@ -52,13 +52,13 @@ def read(paths):
 
 
 def median_of(runs, counter, default=None):
-    """The median of a counter over the runs that have it."""
+    """Returns the median of a counter over the runs that have it."""
     values = [run[counter] for run in runs if counter in run]
     return statistics.median(values) if values else default
 
 
 def show(seconds):
-    """Milliseconds with three digits that mean something."""
+    """Returns seconds as text: milliseconds with three significant digits."""
     if seconds is None:
         return ""
     value = 1e3 * seconds
@@ -73,7 +73,7 @@ def ratio(numerator, denominator):
 
 
 def table(header, rows):
-    """A Markdown table; empty columns are left out."""
+    """Returns a Markdown table; empty columns are omitted."""
     keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
     lines = ["| " + " | ".join(header[i] for i in keep) + " |"]
     lines.append("|" + "|".join("---:" for _ in keep) + "|")
@@ -107,7 +107,7 @@ def write_text(path, text):
 
 
 def write_merged(path, contexts, entries):
-    """All results as one file, without the name of the machine and the path of the program."""
+    """Writes all results as one file, without the name of the machine and the path of the program."""
     private = ("host_name", "executable")
     clean = [{key: value for key, value in context.items() if key not in private} for context in contexts]
     merged = {"context": clean[0] if len(clean) == 1 else {"runs": clean}, "benchmarks": entries}

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of gravity: tables and figures from bench_gravity, peers.py and the summary.json of
-model_gravity.
+"""Report of gravity: tables and figures from bench_gravity, peers.py and model_gravity's summary.json.
 
-table.md says pairs of a prism and a station a second for every component, precision, space and program; what
-the arrangements of the sums cost; threads a team and numbers of teams; rates of arithmetic; several ranks;
-and whether the results agree. Figures: rates.png, teams.png (the analogues of Figures 7 to 10 of
+table.md has pairs of a prism and a station per second for every component, precision, space and program. It
+has the costs of the strategies, threads per team and numbers of teams, arithmetic rates, and several ranks.
+It states whether the results agree. Figures: rates.png, teams.png (the analogues of Figures 7 to 10 of
 Couder-Castaneda et al. 2013) and ranks.png.
 """
 
@@ -68,7 +67,7 @@ class Result:
 
 
 def collect(entries):
-    """Results by name, and rates of operations by (operation, precision, space)."""
+    """Returns results by name, and rates of operations by (operation, precision, space)."""
     runs, operations = {}, {}
     for entry in entries:
         name = entry.get("run_name", entry["name"])
@@ -82,7 +81,7 @@ def collect(entries):
 
 
 def place(x):
-    """Sorts by component and precision."""
+    """Sort key: component and precision."""
     return (ORDER.index(x.components) if x.components in ORDER else len(ORDER), x.components, x.precision)
 
 
@@ -104,7 +103,7 @@ def milliseconds(value):
 
 
 def pick(results, **wanted):
-    """The first result with these attributes."""
+    """Returns the first result with these attributes."""
     for x in results:
         if all(getattr(x, key) == value for key, value in wanted.items()):
             return x
@@ -208,7 +207,7 @@ def mesh_section(results):
 
 
 def sweeps(results):
-    """The lines over teams by title: the results, and the number they run over."""
+    """Returns the lines over teams by title: the results, and the number that varies."""
     swept = [x for x in results if x.swept]
     groups = {}
     for x in swept:
@@ -265,7 +264,7 @@ def operation_section(operations):
 
 
 def bar_section(results, summaries):
-    """What was asked for, and what was found."""
+    """Returns a table of required and measured rates."""
     main = [x for x in results if x.main]
     rows = []
 
@@ -296,8 +295,9 @@ def bar_section(results, summaries):
 
 
 def rank_runs(summaries):
-    """The best run by (space, precision, components, far field, prisms, stations), then ranks: pairs a
-    second.
+    """Returns the best pairs per second by the parameters of a run, then by ranks.
+
+    The parameters are (space, precision, components, far field, prisms, stations).
     """
     runs = {}
     for data in summaries:
@@ -331,7 +331,7 @@ def rank_section(summaries):
 
 
 def check_section(results, errors):
-    """The section, and whether all is well."""
+    """Returns the section, and whether all checks passed."""
     differences = []
     own = {}
     for x in results:
@@ -381,7 +381,7 @@ def save(figure, path):
 
 
 def draw_rates(results, path):
-    """Bars of pairs a second: gz, nine, all; programs and spaces side by side."""
+    """Draws bars of pairs per second: gz, nine, all; programs and spaces next to each other."""
     import matplotlib.pyplot as plt
 
     main = [x for x in results if x.main]
@@ -418,7 +418,7 @@ def draw_rates(results, path):
 
 
 def draw_teams(results, path):
-    """Pairs a second, speed-up over the fewest threads, and memory."""
+    """Draws pairs per second, speed-up over the fewest threads, and memory."""
     import matplotlib.pyplot as plt
 
     groups = sweeps(results)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of waves: tables and a figure from bench_waves and peers_waves.py.
+"""Report of waves: tables and a figure from bench_waves and peers_waves.py.
 
-table.md says points a second by medium, order, precision, boundary, size, dimension and space, what part of
-the copy bandwidth of the same run that is, what the tuned kernels gain over the plain ones, how Devito does,
-and whether the results agree. Figure: waves.png, rates by order and by size.
+table.md has points per second by medium, order, precision, boundary, size, dimension and space. It also gives
+their ratio to the copy bandwidth of the same run. It compares the tuned kernels with the plain ones and with
+Devito. It states whether the results agree. Figure: waves.png, rates by order and by size.
 """
 
 import os
@@ -25,11 +25,11 @@ BOUNDARIES = ["none", "sponge", "sponge_free", "cpml", "cpml_free"]
 COLOURS = {"isotropic": "#b3123c", "variable_density": "#d98200", "vti": "#1f6fb4", "tti": "#444444",
            "vti_fletcher": "#7fb2dd", "tti_fletcher": "#999999"}
 DEVICE_BARS = {"isotropic": 170.0, "vti": 75.0, "tti": 40.0}  # Gpoints/s on an H200
-HOST_SHARE = 0.6  # of the copy bandwidth
+HOST_SHARE = 0.6  # relative to the copy bandwidth
 
 
 class Result:
-    """One benchmark: the median of its runs, and the best sample of all of them."""
+    """One benchmark: the median of its runs, and the best sample over all runs."""
 
     def __init__(self, match, runs):
         for key, value in match.groupdict().items():
@@ -55,7 +55,7 @@ class Result:
 
     @property
     def floor(self):
-        """Part of the copy bandwidth that the best sample reached; of several runs' the largest."""
+        """Returns the largest ratio of the best sample's traffic to the copy bandwidth over several runs."""
         copied = max((run["copy_GBps"] for run in self.runs if "copy_GBps" in run), default=None)
         return self.best * self.get("bytes_per_point") / (1e9 * copied) if copied else None
 
@@ -64,7 +64,7 @@ class Result:
 
 
 def collect(entries):
-    """Results, and copy bandwidths by space in GB/s."""
+    """Returns results, and copy bandwidths by space in GB/s."""
     runs, bandwidth = {}, {}
     for entry in entries:
         name = entry.get("run_name", entry["name"])
@@ -78,7 +78,7 @@ def collect(entries):
 
 
 def giga(value):
-    """Gpoints/s with three digits that mean something."""
+    """Returns Gpoints/s with three significant digits."""
     return "" if value is None else f"{value * 1e-9:.3g}"
 
 
@@ -96,7 +96,7 @@ def rank(x):
 
 
 def main_grid(results, space):
-    """The extents that most of a space's cases have."""
+    """Returns the extents of most cases of a space."""
     sizes = [x.extents for x in results if x.space == space and x.dim == 3]
     return statistics.mode(sizes) if sizes else None
 
@@ -109,8 +109,8 @@ def pick(results, **wanted):
 
 
 def chosen(results, space, **wanted):
-    """Cases of a space's main grid that are tuned, order 8, single precision, sponge, unless wanted
-    otherwise.
+    """Returns cases of a space's main grid: tuned, order 8, single precision, sponge, unless `wanted`
+    differs.
     """
     wanted = {"kernel": "tuned", "order": 8, "precision": "float", "boundary": "sponge",
               "extents": main_grid(results, space), **wanted}
@@ -165,7 +165,7 @@ def detail_section(results):
 
 
 def pivot(results, title, text, column, values, named, rows_of):
-    """A table of best rates: a row for a space and a medium, a column for each value of an attribute."""
+    """Returns a table of best rates: a row per space and medium, a column per value of an attribute."""
     rows = []
     for space in SPACES:
         for medium in MEDIA:
@@ -179,7 +179,7 @@ def pivot(results, title, text, column, values, named, rows_of):
 
 
 def interior_section(results):
-    """What layers of other widths cost, and Devito's, around the same interior."""
+    """Returns the costs of layers of other widths, and of Devito's, around the same interior."""
     def nodes(x):
         return round(x.get("interior_points", 0))
 
@@ -280,7 +280,7 @@ def bar_section(results):
 
 
 def check_section(results, errors):
-    """The section, and whether all is well."""
+    """Returns the section, and whether all checks passed."""
     own = [x for x in results if x.space in SPACES]
     worst = {precision: max((max(run.get(c, 0.0) for c in ("rel_diff_small", "rel_diff_windows"))
                              for x in own if x.precision == precision for run in x.runs), default=0.0)
@@ -293,7 +293,7 @@ def check_section(results, errors):
 
 
 def draw(results, path):
-    """Rates by order and by size, a row of panels for each space."""
+    """Draws rates by order and by size, one row of panels per space."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -302,7 +302,7 @@ def draw(results, path):
         return False
 
     def lines_of(space):
-        """By medium: rates by order and by size, as far as there are at least two of them."""
+        """Returns rates by order and by size for each medium with at least two values."""
         lines = {}
         for medium in MEDIA:
             plain = [x for x in results if x.is_(space=space, medium=medium, kernel="tuned",
