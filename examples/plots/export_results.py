@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the arrays of a run for other programs: VTK image data (.vti) for ParaView, netCDF (.nc), or
-Madagascar's RSF.
+"""Writes the arrays of a run for other programs: VTK image data, netCDF or Madagascar's RSF.
 
-    export_results.py model_waves_out                   snapshots, velocity ... as .vti export_results.py
-    migrate_shots_out --format nc     one self-describing file, results.nc export_results.py model_waves_out
-    --format rsf      a header and its data for each array: rsf/vp.rsf, rsf/vp.rsf@ ...
+    export_results.py model_waves_out                  snapshots, velocity ... as .vti, for ParaView
+    export_results.py migrate_shots_out --format nc    one self-describing file, results.nc
+    export_results.py model_waves_out --format rsf     a header and its data per array: vp.rsf, vp.rsf@
 
-Every .npy result on the nodes of the model is taken, with the grid that summary.json says. Arrays of several
-sources become an array a source. Needs python3-numpy; netCDF is written by python3-netcdf4, with the netCDF
-library.
+All .npy results on the nodes of the model are exported, with the grid of summary.json. An array of several
+sources becomes one array per source. Needs python3-numpy, and for netCDF python3-netcdf4.
 """
 
 import argparse
@@ -25,11 +23,11 @@ UNITS = {"velocity": "m s-1", "vp": "m s-1", "traveltime": "s", "times": "s", "r
 
 
 class ExportError(Exception):
-    """What is wrong with the input, for the user."""
+    """An error in the input; the message is for the user."""
 
 
 def read_run(folder):
-    """The summary of a run, and its arrays on the nodes of the model by name."""
+    """Returns the summary of a run, and its arrays on the nodes of the model by name."""
     path = os.path.join(folder, "summary.json")
     try:
         with open(path, encoding="utf-8") as file:
@@ -61,16 +59,16 @@ def read_run(folder):
 
 
 def units_of(stem):
-    """Units of an array by its name, or nothing."""
+    """Returns the units of an array by its name, or nothing."""
     return next((unit for name, unit in UNITS.items() if stem == name or stem.startswith(name + "_")), "")
 
 
 def write_whole(path, write):
-    """Writes a file under a temporary name, and renames it when it is whole."""
+    """Writes a file under a temporary name, and renames it when it is complete."""
     temporary = f"{path}.part"
     try:
         if os.path.lexists(temporary):
-            os.remove(temporary)  # writing would follow a link
+            os.remove(temporary)  # open() would follow a link
         write(temporary)
         os.replace(temporary, path)
     except OSError as error:
@@ -81,8 +79,9 @@ def write_whole(path, write):
 
 
 def write_vti(path, model, arrays):
-    """VTK image data, x fastest; coordinates are those of the model, z is depth. A section lies in the plane
-    y = 0.
+    """Writes VTK image data, x fastest; coordinates are those of the model, z is depth.
+
+    A section lies in the plane y = 0.
     """
     shape, spacing, origin = (list(model[key]) for key in ("shape", "spacing", "origin"))
     if len(shape) == 2:
@@ -111,7 +110,7 @@ def write_vti(path, model, arrays):
                 little = values.dtype.newbyteorder("<")
                 file.write(np.array(values.size * values.dtype.itemsize, dtype="<u8").tobytes())
                 volume = values.reshape(shape)
-                for z in range(shape[2]):  # a plane at a time: the file may be larger than the memory
+                for z in range(shape[2]):  # one plane at a time: the file may be larger than the memory
                     file.write(np.ascontiguousarray(volume[:, :, z].T, dtype=little).tobytes())
             file.write(b"\n</AppendedData>\n</VTKFile>\n")
 
@@ -119,8 +118,9 @@ def write_vti(path, model, arrays):
 
 
 def write_rsf(folder, model, arrays):
-    """A file of Madagascar for each array, with axis 1 = z and its data beside it; programs of moho read them
-    back.
+    """Writes a Madagascar file per array, with axis 1 = z and the data next to it.
+
+    Programs of moho can read these files.
     """
     kinds = {np.dtype("f4"): "native_float", np.dtype("f8"): "native_double"}
     paths = []
@@ -153,7 +153,7 @@ def write_rsf(folder, model, arrays):
 
 
 def write_netcdf(path, summary, arrays):
-    """netCDF with coordinates, units and where it comes from, after the conventions CF."""
+    """Writes netCDF with coordinates, units and origin, according to the CF conventions."""
     try:
         import netCDF4
     except ImportError as error:

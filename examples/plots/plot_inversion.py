@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the results of invert_waves: models side by side, the misfit and the model's error over the
-iterations, and a gather as it was observed, as the start and the result make it, and what is left.
+"""Draws the results of invert_waves: models, misfit and model error, and a gather.
 
-Reads summary.json, history.csv and the arrays beside them from a results folder. In 3D sections through the
+Models are shown next to each other, misfit and model error over the iterations. The gather is shown as
+observed, as modelled in the starting and the final model, and as residual.
+
+Reads summary.json, history.csv and the arrays next to them from a results folder. In 3D sections through the
 middle are drawn. --published adds a curve of relative misfits to misfit.png. Needs python3-numpy and
 python3-matplotlib.
 """
@@ -36,9 +38,10 @@ def read_history(folder):
 
 
 def draw_models(summary, folder):
-    """A row for each unknown and section: start, result, and truth where it is known. One scale a row.
+    """Draws one row per parameter and section: start, result, and the true model if known. A row has one
+    scale.
 
-    Long sections of one unknown are drawn below each other.
+    Long sections of one parameter are drawn below each other.
     """
     sections = common.middle_sections(summary["model"], depth_slice=True)
     unknowns = summary["unknowns"]
@@ -73,7 +76,7 @@ def draw_models(summary, folder):
 
 
 def read_curve(path):
-    """Iterations and relative misfits, two columns."""
+    """Returns iterations and relative misfits from two columns."""
     try:
         curve = np.loadtxt(path, delimiter=",", ndmin=2, comments="#")
     except (OSError, ValueError) as error:
@@ -139,7 +142,7 @@ def draw_gather(summary, folder):
 
 
 def draw_lags(summary, folder):
-    """Gathers of half offsets and of angles at columns."""
+    """Draws gathers of half offsets and of angles at columns."""
     lags, angles, model = load(folder, "lags.npy"), load(folder, "angles.npy"), summary["model"]
     about = summary["lags"]
     wide = 2 * about["x"] + 1

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the results of model_gravity: a map of each component, and all of them on one page.
+"""Draws the results of model_gravity: a map of each component, and all maps on one page.
 
 Reads summary.json and <component>.npy (for a list of stations also stations.npy) from a results folder and
-writes <component>.png and maps.png. Maps are seen from above with north (x) up and east (y) to the right, as
-the axes of model_gravity are: right-handed with z down. Needs python3-numpy and python3-matplotlib.
+writes <component>.png and maps.png. Maps are views from above with north (x) up and east (y) to the right.
+The axes of model_gravity are right-handed with z down. Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -25,7 +25,7 @@ MISSING = "#b0b0b0"
 
 
 class Results:
-    """The summary, where the stations are, and the values of every component."""
+    """The summary, the positions of the stations, and the values of every component."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -54,12 +54,12 @@ class Results:
 
 
 def edges(centres, spacing):
-    """Edges of the cells around centres."""
+    """Returns the edges of the cells around centres."""
     return np.concatenate([centres - 0.5 * spacing, centres[-1:] + 0.5 * spacing])
 
 
 def colours(values, name):
-    """Colour map and limits: symmetric about 0 where a component has much of both signs."""
+    """Returns colour map and limits, symmetric about 0 if a component has large values of both signs."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if low < 0.0 < high and min(-low, high) > 0.2 * max(-low, high):
@@ -71,12 +71,12 @@ def colours(values, name):
 
 
 def draw_map(axes, results, component, options):
-    """One map with its colour bar."""
+    """Draws one map with its colour bar."""
     name, unit = component["name"], results.unit
     values = results.values[name]
     x, y = results.x / unit[0], results.y / unit[0]
     if results.grid:
-        # More cells than dots of the picture cost time and show nothing.
+        # more cells than pixels cost time and are not visible
         step_y, step_x = (max(1, -(-n // options.most_cells)) for n in values.shape)
         shown = np.asarray(values[::step_y, ::step_x], dtype=float)
         x = edges(x[::step_x], step_x * results.grid["dx"] / unit[0])
@@ -118,7 +118,7 @@ def draw_map(axes, results, component, options):
         axes.set_aspect(factor)
         for label, text in zip((axes.xaxis.label, axes.yaxis.label), common.exaggeration_texts(factor)):
             label.set_text(label.get_text() + text)
-    # As high as the map, whatever its shape.
+    # as high as the map, whatever its shape
     place = make_axes_locatable(axes).append_axes("right", size=0.16, pad=0.1)
     bar = axes.figure.colorbar(image, cax=place)
     bar.set_label(f"{LABELS[name]} ({UNITS[component['unit']]})")
@@ -138,7 +138,7 @@ def caption(results):
 
 
 def map_size(results, options):
-    """Width and height of one map that fit its shape."""
+    """Returns the width and height of one map according to its shape."""
     spans = [max(float(np.ptp(results.y)), 1e-9), max(float(np.ptp(results.x)), 1e-9)]
     if options.x_right:
         spans.reverse()
@@ -159,7 +159,7 @@ def draw_all(results, options):
     count = len(results.components)
     columns = min(3, count)
     places = [(k // columns, k % columns) for k in range(count)]
-    if count == 10:  # the potential beside the attraction, the gradient below that
+    if count == 10:  # the potential next to the attraction, the gradient below
         columns = 4
         places = [(0, 0)] + [(k // 3, k % 3 + 1) for k in range(9)]
     rows = places[-1][0] + 1

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the results of migrate_shots: the image with contours of the velocity, the illumination, a shot's
-data before and after preparation, the boxes of both propagations, offset and angle gathers, and with
---timeline the time line.
+"""Draws the results of migrate_shots: images, illumination, data, boxes and gathers.
+
+The pictures show the image with contours of the velocity, the illumination, and a shot's data before and
+after preparation. They also show the boxes of both propagations, and offset and angle gathers. --timeline
+adds the time line.
 
 Reads summary.json and the arrays next to it from a results folder. In 3D sections through the middle are
-drawn; titles have their positions, and only sources and receivers within half a node spacing are drawn on
-them. Needs python3-numpy and python3-matplotlib.
+drawn; titles give their positions. Only sources and receivers within half a node spacing are drawn on them.
+Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -25,7 +27,7 @@ def sources_of(summary):
 
 
 def receivers_of(summary):
-    """Receivers of the shot whose data are drawn; none if the summary has no data."""
+    """Returns the receivers of the shot whose data are drawn; empty if the summary has no data."""
     return summary.get("data", {}).get("receivers", [])
 
 
@@ -64,14 +66,14 @@ def draw_image(summary, folder):
 def draw_illumination(summary, folder):
     sections = common.middle_sections(summary["model"])
     sizes = common.panel_sizes(sections, 9.0, 4.5)
-    # expanding domains may leave the illumination by receivers out
+    # expanding domains may omit the receiver illumination
     kinds = [kind for kind in ("source", "receiver")
              if os.path.exists(os.path.join(folder, f"illumination_{kind}.npy"))]
     sheet = common.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)] * len(kinds),
                          legend_text(summary)[0].upper() + legend_text(summary)[1:])
     for row, kind in enumerate(kinds):
         values = load(folder, f"illumination_{kind}.npy")
-        # one reference for all sections of a row
+        # a single reference for all sections of a row
         parts = common.decibels(np.concatenate([section.cut(values).ravel() for section in sections]))
         low, high = common.level_limits(parts)
         extend = common.extend_of(parts, low, high)
@@ -109,7 +111,7 @@ def draw_data(summary, folder):
 
 
 def boxes_of(numbers, dimensions):
-    """Steps from which boxes hold, the boxes, and the number of steps."""
+    """Returns the steps from which boxes hold, the boxes, and the number of steps."""
     each = 1 + 2 * dimensions
     rows = np.asarray(numbers[1:], dtype=int).reshape(-1, each)
     return rows[:, 0], rows[:, 1:1 + dimensions], rows[:, 1 + dimensions:], numbers[0]
@@ -160,7 +162,7 @@ def draw_boxes(summary, folder):
 
 
 def column_title(model, x):
-    """The position of a column of gathers; in a volume columns lie in its middle."""
+    """Returns the position of a column of gathers as text; in a volume columns lie in its middle."""
     if len(model["shape"]) == 2:
         return f"x = {x:g} m"
     y = model["origin"][1] + model["spacing"][1] * (model["shape"][1] // 2)
@@ -168,7 +170,7 @@ def column_title(model, x):
 
 
 def draw_columns(model, positions, rows):
-    """Gathers of columns: `rows` are (values per column, first, step, label), where None is left out."""
+    """Draws gathers of columns; `rows` are (values per column, first, step, label), None is skipped."""
     rows = [row for row in rows if row is not None]
     width = float(np.clip(11.0 / len(positions) - 0.15, 1.1, 3.0))
     sheet = common.Sheet([width] * len(positions), [4.0] * len(rows), "Each panel has its own scale of grey",

@@ -18,7 +18,7 @@ from plots_common import COLOURS, EXIT_USAGE, PlotError, matplotlib, np, plt, sa
 
 
 def read_results(folder):
-    """The summary, the velocity, the traveltimes (memory-mapped) and the rays by number."""
+    """Returns the summary, the velocity, the traveltimes (memory-mapped) and the rays by number."""
     try:
         with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
@@ -36,7 +36,7 @@ def read_results(folder):
 
 
 def rays_of(table, source, most):
-    """Polylines of one source, thinned to at most `most` of them."""
+    """Returns the polylines of one source, thinned to at most `most`."""
     rows = table[table[:, 1] == source]
     if len(rows) == 0:
         return []
@@ -47,12 +47,12 @@ def rays_of(table, source, most):
 
 
 def time_levels(times, wanted):
-    """Contours of traveltimes above 0."""
+    """Returns contour levels of traveltimes above 0."""
     return common.contour_levels(0.0, float(np.max(times[np.isfinite(times)], initial=0.0)), wanted)[0]
 
 
 def colour_map_of(options, several):
-    """The velocity's colours: matplotlib's viridis, or pale greys below several colours of rays."""
+    """Returns the velocity's colours: matplotlib's viridis, or pale greys below rays of several colours."""
     if options.colour_map:
         return options.colour_map
     if not several:
@@ -78,7 +78,7 @@ def draw_2d(summary, velocity, times, table, options):
     section = common.Section(model, (0, 1))
     sources = np.asarray(summary["sources"], dtype=float)
     shown = min(len(sources), options.most_sources)
-    # an even choice from the first to the last
+    # evenly spaced from the first to the last
     numbers = np.linspace(0, len(sources) - 1, shown).round().astype(int)
     levels = time_levels(np.asarray(times[numbers]), 18 if shown == 1 else 9)
     step = f", contours every {levels[0]:.6g} s" if len(levels) else ""
@@ -91,7 +91,7 @@ def draw_2d(summary, velocity, times, table, options):
     image = section.draw(axes, values, cmap=colour_map_of(options, shown > 1), vmin=limits[0], vmax=limits[1])
     for s in range(shown):
         colour = "white" if shown == 1 else COLOURS[s % len(COLOURS)]
-        if s == 0 or shown <= 4:  # more families of contours cannot be distinguished
+        if s == 0 or shown <= 4:  # more sets of contours cannot be distinguished
             section.draw_contours(axes, section.cut(times[numbers[s]]), levels, 2, colors=[colour],
                                   linewidths=0.8 if shown == 1 else 0.5, alpha=0.9)
     for s in range(shown):
@@ -110,7 +110,7 @@ def draw_3d(summary, velocity, times, table, options):
     model = summary["model"]
     source = np.asarray(summary["sources"][0], dtype=float)
     xz, yz, xy = common.sections_through(model, source)
-    # xz below left, yz below right, xy above xz, to one scale where no section is exaggerated
+    # xz below left, yz below right, xy above xz, at the same scale if no section is exaggerated
     sizes = common.panel_sizes([xz, yz], 9.2, 6.5)
     flat = sizes[0][0] * xy.lengths[1] * xy.exaggeration / xy.lengths[0]
     levels = time_levels(np.asarray(times[0]), 12)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the results of stream_waves: a shot's gather, the last wavefield of the first shot over the velocity,
-and the time line of the devices.
+"""Draws the results of stream_waves: a gather, a wavefield over the velocity, and the devices' time line.
 
-Reads summary.json, vp.npy, timeline.json, the gather and the wavefield from a results folder and writes
-gather.png, wavefield.png and timeline.png. Needs python3-numpy and python3-matplotlib.
+The wavefield is the last one of the first shot. Reads summary.json, vp.npy, timeline.json, the gather and the
+wavefield from a results folder and writes gather.png, wavefield.png and timeline.png. Needs python3-numpy and
+python3-matplotlib.
 """
 
 import os
@@ -18,8 +18,9 @@ from plots_common import EXIT_USAGE, PlotError, save
 
 
 def iterations_of(spans, most):
-    """Seconds from the begin to the end of the part of the time line that is drawn: some iterations in the
-    middle, where the pipeline is full.
+    """Returns begin and end, in seconds, of the drawn part of the time line.
+
+    The part has some iterations in the middle, where the pipeline is full.
     """
     steps = sorted(span[2] for span in spans if span[0] == "steps")
     if len(steps) <= most:

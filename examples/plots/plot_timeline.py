@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a time line: who did what when, a row for every thread, a colour for every stage.
+"""Draws a time line: the stages of every thread over time, one row per thread, one colour per stage.
 
-Reads a trace in Chrome's format, as moho::Timeline writes it, and writes a picture; prints what each stage
-took. Needs python3-numpy and python3-matplotlib.
+Reads a trace in Chrome's format, as written by moho::Timeline, and writes a picture. Prints the totals of
+each stage. Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from plots_common import COLOURS, EXIT_USAGE, PlotError, plt, save
 
 
 def read_trace(path):
-    """Spans (stage, row, begin, end in seconds, bytes) and the names of the rows."""
+    """Returns spans (stage, row, begin, end in seconds, bytes) and the names of the rows."""
     try:
         with open(path, encoding="utf-8") as file:
             trace = json.load(file)
@@ -38,7 +38,7 @@ def read_trace(path):
 
 
 def totals(spans):
-    """Of every stage, in the order of their first spans: seconds, spans, bytes."""
+    """Returns seconds, spans and bytes of every stage, in the order of their first spans."""
     result = {}
     for stage, _, begin, end, size in sorted(spans, key=lambda span: span[2]):
         entry = result.setdefault(stage, [0.0, 0, 0])

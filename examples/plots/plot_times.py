@@ -39,11 +39,11 @@ def draw(summary, velocity, times, colour_map):
     dimensions = velocity.ndim
     source = [float(v) for v in summary["sources"][0]]
     if dimensions == 3 and common.node_of(model, 2, source[2]) == 0:
-        # the depth slice is in the middle if the first source is at the surface
+        # for a source at the surface the depth slice is in the middle
         source[2] = model["origin"][2] + model["spacing"][2] * ((velocity.shape[2] - 1) // 2)
     sections = common.sections_through(model, source)
     sizes = common.panel_sizes(sections, 9.6, 8.0 if dimensions == 2 else 5.0)
-    shown = min(len(times), 4)  # more families of contours cannot be distinguished: an even choice
+    shown = min(len(times), 4)  # more sets of contours cannot be distinguished: an even choice
     numbers = np.linspace(0, len(times) - 1, shown).round().astype(int)
     levels = time_levels(np.asarray(times[numbers]), 18 if shown == 1 else 9)
     shape = " x ".join(str(n) for n in model["shape"])

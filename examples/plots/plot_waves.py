@@ -3,7 +3,7 @@
 """Draws the results of model_waves: a shot's gather, and snapshots of the wavefield over the velocity.
 
 Reads summary.json, vp.npy, the gather and the snapshots from a results folder and writes gather.png and
-snapshots.png. In 3D snapshots are sections through the source; their positions are in the titles. Needs
+snapshots.png. In 3D snapshots are sections through the source; titles give their positions. Needs
 python3-numpy and python3-matplotlib.
 """
 
@@ -18,7 +18,7 @@ from plots_common import EXIT_USAGE, PlotError, load, np, plt, save
 
 
 def read_results(folder, program):
-    """The summary and the velocity (memory-mapped) of a program."""
+    """Returns the summary and the velocity (memory-mapped) of a program."""
     summary = common.read_summary(folder, program)
     velocity = load(folder, "vp.npy")
     if list(velocity.shape) != summary["model"]["shape"]:
@@ -34,11 +34,11 @@ def receivers_of(summary, shot):
 
 
 def clip_of_later(gather, summary, percentile):
-    """The clip of the samples after the first arrivals, so that these do not make the others pale."""
+    """Returns the clip of the samples after the first arrivals; these would make later samples pale."""
     interval = summary["gather"]["interval"]
     wavelet = max(1, int(2.5 * summary["gather"].get("wavelet_peak", 0.0) / interval))
     sizes = np.abs(gather)
-    # a trace begins at a twentieth of its largest amplitude; later samples follow one wavelet after that
+    # a trace begins at a twentieth of its largest amplitude; its later samples begin one wavelet after that
     begin = np.argmax(sizes >= 0.05 * np.maximum(sizes.max(axis=1, keepdims=True), 1e-300), axis=1) + wavelet
     later = np.arange(gather.shape[1])[None, :] >= begin[:, None]
     values = sizes[later]
@@ -118,7 +118,7 @@ def draw_snapshots(summary, velocity, folder, options):
             name = f", {section.title}" if section.title else ""
             scale = f": saturated at {most:.2g}, largest {largest:.2g}" if section is sections[0] else ""
             axes = sheet.panel(*place, f"{snapshot['time']:.3f} s{name}{scale}", 9)
-            # pale greys, so that the wavefield can be seen on all of them
+            # pale greys, so that the wavefield is visible on all of them
             back = section.draw(axes, under, cmap="Greys", vmin=limits[0] - 0.6 * wide,
                                 vmax=limits[1] + 1.2 * wide)
             values = part / most
@@ -133,7 +133,7 @@ def draw_snapshots(summary, velocity, folder, options):
 
 
 def parser_of(program, description):
-    """Options of the pictures of a program's shots."""
+    """Returns the parser with the options of the pictures of a program's shots."""
     parser = argparse.ArgumentParser(description=description,
                                      epilog=f"example: %(prog)s {program}_out --shot 3 --clip 99")
     parser.add_argument("folder", nargs="?", default=program + "_out",
@@ -154,7 +154,7 @@ def parser_of(program, description):
 
 
 def draw_shot(options, program):
-    """Checks the options and draws the gather. Returns the summary and the velocity."""
+    """Checks the options and draws the gather; returns the summary and the velocity."""
     if options.colour_map not in plt.colormaps():
         raise PlotError(f"--colour-map {options.colour_map} is unknown to matplotlib")
     if min(options.dpi, options.most_snapshots) < 1 or not 0.0 < (90.0 if options.clip is None

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts that the plotting programs share: reading results, sections of a model, limits, colour bars, gathers,
-saving.
+"""Shared parts of the plotting programs: results, sections, limits, colour bars, gathers, saving.
 
-Leaves the process with EXIT_PACKAGES if numpy or matplotlib is missing.
+Leaves the process with EXIT_PACKAGES if numpy or matplotlib is absent.
 """
 
 import json
@@ -37,13 +36,12 @@ RECEIVER = dict(marker="v", markersize=4.5, markerfacecolor="white", markeredgec
 MOST_DOTS = 2400
 # Largest number of receivers drawn on a section.
 MOST_RECEIVERS = 60
-# Sections longer than this multiple of their height, or higher than this multiple of their length, are
-# exaggerated.
+# Sections with a larger ratio of length to height, or of height to length, are exaggerated.
 MOST_ELONGATED = 6.0
 
 
 class PlotError(Exception):
-    """An error that the user can repair, in one line."""
+    """An error that the user can repair; the message has one line."""
 
 
 def source_style(colour="#ffd60a", size=12):
@@ -52,7 +50,7 @@ def source_style(colour="#ffd60a", size=12):
 
 
 def read_summary(folder, program):
-    """The summary of a program's results."""
+    """Returns the summary of a program's results."""
     try:
         with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
@@ -65,7 +63,7 @@ def read_summary(folder, program):
 
 
 def load(folder, name):
-    """An array of a results folder, memory-mapped."""
+    """Returns an array of a results folder, memory-mapped."""
     try:
         return np.load(os.path.join(folder, name), mmap_mode="r")
     except (OSError, ValueError) as error:
@@ -78,7 +76,7 @@ def save(figure, path, dpi):
     temporary = f"{path}.part"
     try:
         if os.path.lexists(temporary):
-            os.remove(temporary)  # writing would follow a link
+            os.remove(temporary)  # open() would follow a link
         figure.savefig(temporary, dpi=dpi, format=kind)
         os.replace(temporary, path)
     except (OSError, ValueError) as error:
@@ -90,7 +88,7 @@ def save(figure, path, dpi):
 
 
 def nice_step(span, count):
-    """A step of 1, 2, 2.5 or 5 times a power of ten that divides a span into about `count` parts."""
+    """Returns a step that divides a span into about `count` parts: 1, 2, 2.5 or 5 times a power of ten."""
     raw = max(span, 1e-30) / max(count, 1)
     power = 10.0 ** np.floor(np.log10(raw))
     steps = [factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0)]
@@ -98,15 +96,15 @@ def nice_step(span, count):
 
 
 def length_unit(extents):
-    """Kilometres for models of more than 3 km, metres below."""
+    """Returns kilometres for models of more than 3 km, metres for smaller ones."""
     return (1000.0, "km") if max(extents) > 3000.0 else (1.0, "m")
 
 
 def exaggeration_of(width, height):
-    """Vertical scale over horizontal scale with which a section of these lengths is drawn.
+    """Returns vertical over horizontal scale for a section of these lengths.
 
-    1, true proportions, unless one length is more than MOST_ELONGATED times the other. Then the shorter one
-    is stretched by the smallest of 2, 5, 10, 20, 50, ... that brings the ratio to MOST_ELONGATED or less.
+    The result is 1 unless one length is more than MOST_ELONGATED times the other. Then the shorter one is
+    stretched by the smallest of 2, 5, 10, 20, 50, ... that brings the ratio to MOST_ELONGATED or less.
     """
     ratio = max(width, 1e-30) / max(height, 1e-30)
     need = max(ratio, 1.0 / ratio) / MOST_ELONGATED
@@ -121,7 +119,7 @@ def exaggeration_of(width, height):
 
 
 def exaggeration_texts(factor):
-    """What is added to the labels of the horizontal and the vertical axis."""
+    """Returns the additions to the labels of the horizontal and the vertical axis."""
     if factor > 1.0:
         return "", f"\nvertical exaggeration {factor:g}"
     if factor < 1.0:
@@ -130,7 +128,7 @@ def exaggeration_texts(factor):
 
 
 def limits_of(*arrays):
-    """Smallest and largest finite value of the arrays, widened if they are equal."""
+    """Returns the smallest and the largest finite value of the arrays, widened if they are equal."""
     parts = [values[np.isfinite(values)] for values in map(np.asarray, arrays)]
     parts = [values for values in parts if values.size]
     if not parts:
@@ -143,7 +141,7 @@ def limits_of(*arrays):
 
 
 def extend_of(values, low, high):
-    """Which ends of a colour bar get an arrow: those beyond which values are clipped."""
+    """Returns the ends of a colour bar with an arrow: those beyond which values are clipped."""
     finite = np.asarray(values)
     finite = finite[np.isfinite(finite)]
     slack = 1e-6 * (high - low)
@@ -154,7 +152,9 @@ def extend_of(values, low, high):
 
 
 def clip_of(values, percentile=99.0, silent=1e-4):
-    """The amplitude of the darkest colour: a percentile of samples above a fraction `silent` of the largest.
+    """Returns the amplitude of the darkest colour.
+
+    It is a percentile of the samples above a fraction `silent` of the largest.
     """
     sizes = np.abs(np.asarray(values, dtype=float)).ravel()
     loud = sizes[sizes > silent * sizes.max(initial=0.0)]
@@ -162,7 +162,7 @@ def clip_of(values, percentile=99.0, silent=1e-4):
 
 
 def decibels(values):
-    """Levels in dB relative to the largest value; where the value is 0 or less, NaN."""
+    """Returns levels in dB relative to the largest value; NaN for values of 0 or less."""
     values = np.asarray(values, dtype=float)
     most = values.max(initial=0.0)
     levels = np.full(values.shape, np.nan)
@@ -172,7 +172,7 @@ def decibels(values):
 
 
 def level_limits(levels):
-    """Lower and upper limit of levels in dB: 0, and the lowest 1 % rounded down to 5 dB."""
+    """Returns lower and upper limit of levels in dB: the lowest 1 % rounded down to 5 dB, and 0."""
     finite = levels[np.isfinite(levels)]
     if not finite.size:
         return -5.0, 0.0
@@ -180,13 +180,13 @@ def level_limits(levels):
 
 
 def node_of(model, axis, position):
-    """Nearest node of an axis."""
+    """Returns the nearest node of an axis."""
     at = round((position - model["origin"][axis]) / model["spacing"][axis])
     return int(np.clip(at, 0, model["shape"][axis] - 1))
 
 
 class Section:
-    """A plane of nodes of a model: two axes that are drawn, and in a volume the node of the third."""
+    """A plane of nodes of a model: the two drawn axes, and in a volume the node of the third."""
 
     def __init__(self, model, columns, node=None):
         self.model, self.columns, self.node = model, tuple(columns), node
@@ -212,7 +212,7 @@ class Section:
             self.title = f"{'depth z' if name == 'z' else name} = {self.position:g} m"
 
     def cut(self, array):
-        """The values of this plane, of a memory-mapped array of the model's shape."""
+        """Returns the values of this plane, from a memory-mapped array of the model's shape."""
         if list(array.shape) != list(self.model["shape"]):
             raise PlotError(f"an array of shape {list(array.shape)} and summary.json are of different runs")
         index = [slice(None)] * array.ndim
@@ -221,7 +221,7 @@ class Section:
         return np.asarray(array[tuple(index)], dtype=float)
 
     def on(self, points):
-        """Which points lie on this plane: within half a spacing of it."""
+        """Returns which points lie on this plane: within half a spacing of it."""
         points = np.asarray(points, dtype=float)
         if self.across is None or points.size == 0:
             return np.ones(len(points), dtype=bool)
@@ -229,7 +229,7 @@ class Section:
         return far <= 0.5 * self.model["spacing"][self.across] * (1.0 + 1e-9)
 
     def frame(self, axes):
-        """Limits, proportions and labels of the axes."""
+        """Sets limits, proportions and labels of the axes."""
         right, up = exaggeration_texts(self.exaggeration)
         label = {"z": "Depth z"}
         axes.set_xlim(self.extent[0], self.extent[1])
@@ -253,7 +253,7 @@ class Section:
         return image
 
     def draw_contours(self, axes, values, levels, every=0, unit="", **style):
-        """Contours of values; each `every`-th level that has lines is labelled."""
+        """Draws contours of values; labels each `every`-th level that has lines."""
         if min(values.shape) < 2 or len(levels) == 0:
             return
         step = [max(1, -(-n // 800)) for n in values.shape]
@@ -275,17 +275,16 @@ class Section:
                 text.set_path_effects([effects.withStroke(linewidth=1.5, foreground=edge, alpha=0.8)])
 
     def draw_lines(self, axes, lines, colour, width):
-        """Polylines in m, projected onto this plane."""
+        """Draws polylines in m, projected onto this plane."""
         lines = [line[:, list(self.columns)] / self.unit[0] for line in lines]
-        # black lines have a white rim, so that they can be seen on the dark part of viridis
+        # black lines have a white rim, so that they are visible on the dark part of viridis
         rim = [effects.withStroke(linewidth=width + 1.1, foreground="white",
                                   alpha=0.7)] if colour == "black" else None
         axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.85, zorder=3,
                                            path_effects=rim))
 
     def mark(self, axes, points, most=0, **style):
-        """Draws the points that lie on this plane, at most `most` of them (0: all) unless it is a map.
-        Returns how many lie on it.
+        """Draws the points on this plane, at most `most` (0: all) unless it is a map; returns their number.
         """
         points = np.asarray(points, dtype=float)
         if points.size == 0:
@@ -298,7 +297,9 @@ class Section:
 
 
 def middle_sections(model, depth_slice=False):
-    """The section of a 2D model; in a volume the planes xz and yz through the middle, and the middle depth.
+    """Returns the section of a 2D model, or the middle planes of a volume.
+
+    These are xz and yz, and the middle depth if requested.
     """
     return sections_through(model, [o + h * (n // 2)
                                     for o, h, n in zip(model["origin"], model["spacing"], model["shape"])],
@@ -306,8 +307,9 @@ def middle_sections(model, depth_slice=False):
 
 
 def sections_through(model, point, depth_slice=True):
-    """The section of a 2D model; in a volume the planes xz, yz and, if wanted, xy through the node nearest a
-    point.
+    """Returns the section of a 2D model, or planes through the node nearest to a point.
+
+    In a volume the planes are xz, yz and, if requested, xy.
     """
     if len(model["shape"]) == 2:
         return [Section(model, (0, 1))]
@@ -316,16 +318,14 @@ def sections_through(model, point, depth_slice=True):
 
 
 def panel_sizes(sections, width, height):
-    """Widths and heights in inches of sections drawn next to each other to one scale, within a width and a
-    height.
-    """
+    """Returns widths and heights in inches of adjacent sections at one scale, within given limits."""
     lengths = [(s.lengths[0], s.lengths[1] * s.exaggeration) for s in sections]
     scale = min(width / sum(a for a, _ in lengths), height / max(b for _, b in lengths))
     return [(max(a * scale, 0.9), max(b * scale, 0.6)) for a, b in lengths]
 
 
 def wrapped(text, width, size):
-    """Text in lines that fit a width in inches at a font size."""
+    """Returns text in lines that fit a width in inches at a font size."""
     return textwrap.fill(text, max(int(width * 72.0 / (0.5 * size)), 12), break_long_words=False)
 
 
@@ -353,7 +353,7 @@ class Sheet:
         self.widths = widths
 
     def panel(self, row, column, title="", size=10):
-        """The axes of a panel."""
+        """Adds the axes of a panel."""
         axes = self.figure.add_axes(self.boxes[row][column])
         if title:
             axes.set_title(wrapped(title, self.widths[column] + 0.4, size), fontsize=size)
@@ -361,7 +361,7 @@ class Sheet:
 
 
 def colour_bar(axes, image, label, extend="neither", ticks=None, **more):
-    """A colour bar to the right of a panel, as high as its picture."""
+    """Adds a colour bar to the right of a panel, as high as its picture."""
     figure = axes.figure
     axes.apply_aspect()
     box, (wide, _) = axes.get_position(), figure.get_size_inches()
@@ -378,7 +378,7 @@ def colour_bar(axes, image, label, extend="neither", ticks=None, **more):
 
 
 def contour_levels(low, high, wanted):
-    """Multiples of a nice step between two values, and the step."""
+    """Returns the multiples of a nice step between two values, and the step."""
     if not high - low > 1e-6 * max(abs(low), abs(high)):
         return np.array([]), 0.0
     step = nice_step(high - low, wanted)
@@ -387,15 +387,15 @@ def contour_levels(low, high, wanted):
 
 
 def point_text(point, names):
-    """A position: "x = 200, z = 20 m"."""
+    """Returns a position as text: "x = 200, z = 20 m"."""
     return ", ".join(f"{name} = {value:g}" for name, value in zip(names, point)) + " m"
 
 
 def trace_axis(receivers, names):
-    """Positions against which traces are drawn, and their label.
+    """Returns the positions against which traces are drawn, and their label.
 
-    A coordinate if it changes in one direction along the traces, without gaps of more than three median
-    steps; otherwise the number of the receiver, from 1. `receivers` may be None.
+    The positions are a coordinate that changes in one direction along the traces, without gaps of more than
+    three median steps. Otherwise they are the numbers of the receivers, from 1. `receivers` may be None.
     """
     count = len(receivers) if receivers is not None else 0
     if count > 1:
@@ -411,7 +411,7 @@ def trace_axis(receivers, names):
 
 
 def draw_traces(axes, traces, start, interval, receivers, sources, names, most, colour_map="gray"):
-    """A gather, against a coordinate of its receivers where that is possible. Returns the image."""
+    """Draws a gather, if possible against a coordinate of its receivers; returns the image."""
     x, label, axis, unit = (None, "Trace", None, None) if receivers is None else trace_axis(receivers, names)
     if x is None:
         x = np.arange(1, len(traces) + 1)
