@@ -22,6 +22,21 @@ double parse_number(const std::string& what, const std::string& text, const std:
   throw InputError(concat(what, ": '", text, "' is not a number (allowed: ", form, ")"));
 }
 
+namespace {
+
+// A number that is one of `count` pieces of a text.
+double number_in(const std::string& what, const std::string& piece, const std::string& text,
+                 std::size_t count, const std::string& form) {
+  if (count > 1 && piece.empty()) {
+    throw InputError(concat(what, ": a value is missing in '", text, "' (allowed: ", form, ")"));
+  }
+  if (const auto value = text::to_number(piece)) return *value;
+  throw InputError(concat(what, ": '", piece, count > 1 ? concat("' in '", text) : std::string(),
+                          "' is not a number (allowed: ", form, ")"));
+}
+
+}  // namespace
+
 std::vector<double> parse_numbers(const std::string& what, const std::string& text,
                                   const std::vector<std::size_t>& counts, const std::string& form) {
   const std::vector<std::string> pieces = split(text);
@@ -33,18 +48,7 @@ std::vector<double> parse_numbers(const std::string& what, const std::string& te
   }
   std::vector<double> values;
   for (const std::string& piece : pieces) {
-    if (pieces.size() == 1 || !piece.empty()) {
-      try {
-        values.push_back(parse_number(what, piece, form));
-      } catch (const InputError&) {
-        throw InputError(pieces.size() == 1
-                             ? concat(what, ": '", text, "' is not a number (allowed: ", form, ")")
-                             : concat(what, ": '", piece, "' in '", text,
-                                      "' is not a number (allowed: ", form, ")"));
-      }
-    } else {
-      throw InputError(concat(what, ": a value is missing in '", text, "' (allowed: ", form, ")"));
-    }
+    values.push_back(number_in(what, piece, text, pieces.size(), form));
   }
   return values;
 }
@@ -61,34 +65,6 @@ std::int64_t parse_count(const std::string& what, const std::string& text, std::
         ")"));
   }
   return value;
-}
-
-std::size_t parse_bytes(const std::string& what, const std::string& text) {
-  const std::string form = "bytes such as 512M, 8G, or a plain number of them";
-  std::string digits = text;
-  while (!digits.empty() && (digits.back() == 'B' || digits.back() == 'b')) digits.pop_back();
-  if (!digits.empty() && (digits.back() == 'i')) digits.pop_back();
-  double unit = 1.0;
-  if (!digits.empty()) {
-    const std::string letters = "KMGT";
-    const char last =
-        digits.back() >= 'a' ? static_cast<char>(digits.back() - 'a' + 'A') : digits.back();
-    const auto power = letters.find(last);
-    if (power != std::string::npos) {
-      unit = std::pow(1024.0, static_cast<double>(power + 1));
-      digits.pop_back();
-    }
-  }
-  double value = 0.0;
-  try {
-    value = parse_number(what, digits, form);
-  } catch (const InputError&) {
-    throw InputError(concat(what, ": '", text, "' is no amount of memory (allowed: ", form, ")"));
-  }
-  if (!(value * unit >= 1.0) || value * unit > 9.0e18) {
-    throw InputError(concat(what, ": '", text, "' is no amount of memory (allowed: ", form, ")"));
-  }
-  return static_cast<std::size_t>(value * unit);
 }
 
 std::size_t parse_name(const std::string& what, const std::string& text,
@@ -120,25 +96,7 @@ std::vector<T> parse_axes(const std::string& what, const std::string& text, bool
   return values;
 }
 
-double number_in(const std::string& what, const std::string& piece, const std::string& text,
-                 std::size_t count, const std::string& form) {
-  if (count > 1 && piece.empty()) {
-    throw InputError(concat(what, ": a value is missing in '", text, "' (allowed: ", form, ")"));
-  }
-  if (const auto value = text::to_number(piece)) return *value;
-  throw InputError(concat(what, ": '", piece, count > 1 ? concat("' in '", text) : std::string(),
-                          "' is not a number (allowed: ", form, ")"));
-}
-
 }  // namespace
-
-std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most) {
-  return parse_axes<std::int64_t>(
-      "--shape", text, false, "nx,nz or nx,ny,nz, nodes along each axis",
-      [&](const std::string& piece, std::size_t) {
-        return parse_count("--shape " + text + ": a number of nodes", piece, 1, most);
-      });
-}
 
 std::vector<double> parse_spacing(const std::string& text) {
   const std::string form = "d, or dx,dz, or dx,dy,dz in metres, or with a unit: 10m, 0.01km";
@@ -171,6 +129,83 @@ std::vector<double> parse_origin(const std::string& text) {
                             [&](const std::string& piece, std::size_t count) {
                               return number_in("--origin", piece, text, count, form);
                             });
+}
+
+Rule<std::int64_t> count(std::int64_t lowest, std::int64_t highest) {
+  return {[=](const std::string& option, const std::string& text) {
+    return parse_count(option, text, lowest, highest);
+  }};
+}
+
+Rule<std::int64_t> even(std::int64_t highest) {
+  return {[=](const std::string& option, const std::string& text) {
+    const std::int64_t value = parse_count(option, text, 2, highest);
+    if (value % 2 == 0) return value;
+    std::string allowed = "2";
+    for (std::int64_t n = 4; n <= highest; n += 2) allowed += concat(", ", n);
+    throw InputError(concat(option, " is ", value, " (allowed: ", allowed, ")"));
+  }};
+}
+
+Rule<double> number(const std::string& form, double lowest, bool include_lowest) {
+  return {[=](const std::string& option, const std::string& text) {
+    const double value = parse_number(option, text, form);
+    if (value > lowest || (include_lowest && value == lowest)) return value;
+    throw InputError(concat(option, " is ", value, " (allowed: ", form, ")"));
+  }};
+}
+
+Rule<double> positive(const std::string& form) { return number(form, 0.0, false); }
+
+Rule<std::size_t> bytes() {
+  return {[](const std::string& option, const std::string& text) {
+    std::string digits = text;
+    while (!digits.empty() && (digits.back() == 'B' || digits.back() == 'b')) digits.pop_back();
+    if (!digits.empty() && digits.back() == 'i') digits.pop_back();
+    const std::string units = "KMGTkmgt";
+    const auto unit = digits.empty() ? std::string::npos : units.find(digits.back());
+    if (unit != std::string::npos) digits.pop_back();
+    const double factor =
+        unit == std::string::npos ? 1.0 : std::pow(1024.0, static_cast<double>(unit % 4 + 1));
+    const auto value = text::to_number(digits);
+    if (value && *value * factor >= 1.0 && *value * factor <= 9.0e18) {
+      return static_cast<std::size_t>(*value * factor);
+    }
+    throw InputError(concat(option, ": '", text,
+                            "' is no amount of memory (allowed: bytes such as 512M, 8G, or a plain "
+                            "number of them)"));
+  }};
+}
+
+Rule<std::vector<std::int64_t>> nodes_of_axes(std::int64_t most) {
+  return {[=](const std::string& option, const std::string& text) {
+    const auto parse = [&](const std::string& piece, std::size_t) {
+      return parse_count(concat(option, " ", text, ": a number of nodes"), piece, 1, most);
+    };
+    return parse_axes<std::int64_t>(option, text, false, "nx,nz or nx,ny,nz, nodes along each axis",
+                                    parse);
+  }};
+}
+
+Rule<std::size_t> one_of(const std::vector<std::string>& names) {
+  return {[=](const std::string& option, const std::string& text) {
+            return parse_name(option, text, names);
+          },
+          [=](std::size_t position) { return Json(names.at(position)); }};
+}
+
+Rule<std::string> name_of(const std::vector<std::string>& names) {
+  return {[=](const std::string& option, const std::string& text) {
+    return names[parse_name(option, text, names)];
+  }};
+}
+
+Rule<std::string> nonempty(const std::string& allowed, const std::string& instead) {
+  return {[=](const std::string& option, const std::string& text) {
+    if (!text.empty()) return text;
+    throw InputError(
+        concat(option, " is empty (allowed: ", allowed, "): leave it out for ", instead));
+  }};
 }
 
 }  // namespace moho::examples

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/command_line.hpp"
 
-#include "common/arguments.hpp"
 #include "common/suggestions.hpp"
 
-#include <moho/core/space.hpp>
+#include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
 #include <moho/io/text_file.hpp>
 
@@ -22,65 +21,26 @@ namespace moho::examples {
 
 namespace po = boost::program_options;
 
-OptionText flag(std::string name, std::string text) {
-  return {std::move(name), {}, std::move(text), OptionText::Kind::flag};
-}
-std::vector<OptionText> joined(std::vector<OptionText> first,
-                               const std::vector<OptionText>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-OptionText repeated(std::string name, std::string form, std::string text) {
-  return {std::move(name), std::move(form), std::move(text), OptionText::Kind::repeated};
-}
-OptionText precision_option() { return {"precision", "TYPE", "float or double (default: float)"}; }
-OptionText space_option() {
-  return {"space", "NAME",
-          "where to compute: serial, openmp or cuda (default: the fastest that this program was "
-          "built with)"};
-}
-OptionText memory_option(const std::string& what, const std::string& preset) {
-  return {"memory", "BYTES",
-          "most memory " + what + ", such as 512M or 8G (default: " + preset + ")"};
-}
-OptionText resume_option(const std::string& part) {
-  return flag("resume", "go on after the last whole " + part +
-                            " of an interrupted run in the folder of --out, with the same bits; "
-                            "options and input files must be the same");
-}
-OptionText coordinates_option() {
-  return {"coordinates", "xyz",
-          "order of three numbers of a volume; xyz is the only one, and the default. With names, "
-          "x=..,z=..,y=.., any order is accepted"};
-}
-OptionText out_option(const std::string& program) {
-  return {"out", "DIR", "folder for the results (default: " + program + "_out)"};
-}
-
 namespace {
 
 constexpr unsigned width = 100, least_width_of_texts = 60;
 constexpr std::string_view letters_of_names = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
-po::options_description to_boost(const OptionGroup& group) {
-  po::options_description list(group.title, width, least_width_of_texts);
-  for (const OptionText& option : group.options) {
-    const char* const name = option.name.c_str();
-    const char* const text = option.text.c_str();
-    switch (option.kind) {
-      case OptionText::Kind::value:
-        list.add_options()(name, po::value<std::string>()->value_name(option.form), text);
-        break;
-      case OptionText::Kind::repeated:
-        list.add_options()(name, po::value<std::vector<std::string>>()->value_name(option.form),
-                           text);
-        break;
-      case OptionText::Kind::flag:
-        // it says whether it was given, and a file can write "name = true"
-        list.add_options()(name, po::value<bool>()->zero_tokens(), text);
-        break;
+// The options of a heading.
+po::options_description to_boost(const Description& description, std::size_t group) {
+  po::options_description list(description.groups()[group], width, least_width_of_texts);
+  for (const Option& option : description.rows()) {
+    if (option.kind == Option::Kind::none || option.group != group) continue;
+    const po::value_semantic* value = nullptr;
+    if (option.kind == Option::Kind::flag) {
+      // it says whether it was given, and a file can write "name = true"
+      value = po::value<bool>()->zero_tokens();
+    } else if (option.kind == Option::Kind::repeated) {
+      value = po::value<std::vector<std::string>>()->value_name(option.form);
+    } else {
+      value = po::value<std::string>()->value_name(option.form);
     }
+    list.add_options()(option.name.c_str(), value, option.text.c_str());
   }
   return list;
 }
@@ -137,12 +97,10 @@ po::variables_map parse_line(const Description& description,
 }
 
 bool is_repeated(const Description& description, const std::string& name) {
-  for (const OptionGroup& group : description.groups) {
-    for (const OptionText& option : group.options) {
-      if (option.name == name) return option.kind == OptionText::Kind::repeated;
-    }
-  }
-  return false;
+  return std::any_of(description.rows().begin(), description.rows().end(),
+                     [&](const Option& option) {
+                       return option.kind == Option::Kind::repeated && option.name == name;
+                     });
 }
 
 // The value of a line of a --config file: what stands before a # that is outside of quotes, without
@@ -265,24 +223,13 @@ std::map<std::string, int> parse_file(const Description& description, const std:
   return lines;
 }
 
-// An execution space of this build by name.
-std::string parse_space(const std::string& name) {
-  parse_name("--space", name, {"serial", "openmp", "cuda"});
-  const auto names = space_names();
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    std::string list;
-    for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-    throw InputError(concat("--space ", name, " is not in this program (it has: ", list,
-                            "): choose one of these, or build moho with a Kokkos that has it"));
-  }
-  return name;
-}
-
 }  // namespace
 
 Arguments::Arguments(const Description& description, const std::vector<std::string>& arguments) {
   po::options_description in_file, all;
-  for (const OptionGroup& group : description.groups) in_file.add(to_boost(group));
+  for (std::size_t k = 0; k < description.groups().size(); ++k) {
+    in_file.add(to_boost(description, k));
+  }
   po::options_description console("Other", width, least_width_of_texts);
   const std::string config =
       "read options from a file, one \"name = value\" a line, # starts a comment, values may stand "
@@ -334,21 +281,15 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
       if (line != m_lines.end()) m_lines.emplace(alias, line->second);
     }
   }
-  for (const OptionGroup& group : description.groups) {
-    for (const OptionText& option : group.options) {
-      const auto found = values.find(option.name);
-      if (found == values.end()) continue;
-      switch (option.kind) {
-        case OptionText::Kind::value:
-          m_values[option.name] = {found->second.as<std::string>()};
-          break;
-        case OptionText::Kind::repeated:
-          m_values[option.name] = found->second.as<std::vector<std::string>>();
-          break;
-        case OptionText::Kind::flag:
-          if (found->second.as<bool>()) m_values[option.name] = {};
-          break;
-      }
+  for (const Option& option : description.rows()) {
+    const auto found = values.find(option.name);
+    if (option.kind == Option::Kind::none || found == values.end()) continue;
+    if (option.kind == Option::Kind::value) {
+      m_values[option.name] = {found->second.as<std::string>()};
+    } else if (option.kind == Option::Kind::repeated) {
+      m_values[option.name] = found->second.as<std::vector<std::string>>();
+    } else if (found->second.as<bool>()) {
+      m_values[option.name] = {};
     }
   }
 }
@@ -386,53 +327,6 @@ std::string Arguments::text(const std::string& name) const {
 std::vector<std::string> Arguments::texts(const std::string& name) const {
   const auto found = m_values.find(name);
   return found == m_values.end() ? std::vector<std::string>() : found->second;
-}
-
-std::vector<std::string> Arguments::words() const {
-  std::vector<std::string> words;
-  for (const auto& [name, values] : m_values) {
-    if (values.empty()) words.push_back("--" + name);
-    for (const std::string& value : values) words.push_back(concat("--", name, "=", value));
-  }
-  return words;
-}
-
-double Arguments::number(const std::string& name, const std::string& form, double lowest,
-                         bool include_lowest) const {
-  const std::string option = "--" + name;
-  const double value = parse_number(option, text(name), form);
-  if (value > lowest || (include_lowest && value == lowest)) return value;
-  throw InputError(concat(option, " is ", value, " (allowed: ", form, ")"));
-}
-
-std::size_t Arguments::choice(const std::string& name, const std::vector<std::string>& names,
-                              std::size_t otherwise) const {
-  return given(name) ? parse_name("--" + name, text(name), names) : otherwise;
-}
-
-std::string sequential_space() { return space_names().front(); }
-
-void read_common(const Arguments& arguments, const std::string& program, CommonOptions& o) {
-  o.config = arguments.config();
-  if (arguments.given("coordinates") && arguments.text("coordinates") != "xyz") {
-    throw InputError(concat("--coordinates is '", arguments.text("coordinates"),
-                            "' (allowed: xyz): name numbers in another order, such as "
-                            "x=..,z=..,y=.."));
-  }
-  o.double_precision =
-      arguments.choice("precision", {"float", "double"}, o.double_precision ? 1 : 0) == 1;
-  o.space = arguments.given("space") ? parse_space(arguments.text("space")) : default_space_name();
-  if (arguments.given("memory")) o.memory = parse_bytes("--memory", arguments.text("memory"));
-  o.out = arguments.given("out") ? arguments.text("out") : program + "_out";
-  if (o.out.empty()) {
-    throw InputError(concat("--out is empty (allowed: the name of a folder): leave it out for ",
-                            program, "_out"));
-  }
-  o.plot = !arguments.given("no-plot");
-  o.quiet = arguments.given("quiet");
-  o.resume = arguments.given("resume");
-  o.words = arguments.words();
-  if (!o.config.empty()) o.inputs.push_back({"config", o.config});
 }
 
 }  // namespace moho::examples

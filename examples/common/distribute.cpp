@@ -2,6 +2,7 @@
 #include "common/distribute.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
 #include "common/format.hpp"
 #include "common/output_folder.hpp"
 
@@ -35,90 +36,69 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t max_concurrent_shots = 1024;
 }  // namespace
 
-std::vector<OptionText> distribute_options() {
-  return {
-      {"sites", "FILE",
-       "compute shots at the sites of this file: local processes, Slurm, remote machines by ssh"},
-      {"shots-per-job", "n", "shots per job, computed in turn (default: 1)"},
-      {"max-attempts", "n", "failures of a shot after which it is given up (default: 3)"},
-      {"max-lost", "n",
-       "losses of a shot for other reasons, such as a failed node, after which it is given up "
-       "(default: 10)"},
-      {"may-miss", "n", "largest accepted number of missing shots (default: 0)"},
-      {"pause", "s",
-       "first pause of a site that fails repeatedly; each further pause is twice as long, and "
-       "after "
-       "the third the site is excluded (default: 60)"},
-      {"partition", "NAME",
-       "division of shots among sites: pull (repeatedly half of the remaining shots, by measured "
-       "rates) or parts (once, by the rates in the file: Algorithm 3) (default: pull)"},
-      {"shot-time", "s", "time limit of a shot (default: that of the site)"},
-      {"job-memory", "BYTES", "memory of a job, such as 8G (default: that of the site)"},
-      {"most-memory", "BYTES",
-       "largest memory with which a job that ran out of memory is repeated (default: "
-       "--job-memory)"},
-      {"result-bytes", "BYTES", "size of a shot's result, for checking free disk space"}};
-}
-
-void read_distribute_options(const Arguments& arguments, SitesOptions& texts) {
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  texts.sites = arguments.text("sites");
-  if (given("only-shot") && !texts.sites.empty()) {
-    throw InputError("--only-shot and --sites exclude each other: give one of them");
-  }
+void bind_distribute(Description& d, SitesOptions& texts) {
   cluster::DistributeOptions& o = texts.options;
-  const auto count = [&](const char* name, std::int64_t otherwise, std::int64_t lowest,
-                         std::int64_t highest) {
-    return given(name) ? parse_count(concat("--", name), arguments.text(name), lowest, highest)
-                       : otherwise;
-  };
-  o.shots_per_job = count("shots-per-job", o.shots_per_job, 1, no_limit);
-  o.max_attempts = static_cast<int>(count("max-attempts", o.max_attempts, 1, 1000));
-  o.max_lost = static_cast<int>(count("max-lost", o.max_lost, 1, 100000));
-  o.max_missing = count("may-miss", o.max_missing, 0, no_limit);
-  o.partition = arguments.choice("partition", {"pull", "parts"}, 0) == 1 ? cluster::Partition::parts
-                                                                         : cluster::Partition::pull;
-  if (given("shot-time")) {
-    o.shot_time_limit = arguments.number("shot-time", "positive, in seconds", 0.0, false);
-  }
-  if (given("pause")) o.first_pause = arguments.number("pause", "positive, in seconds", 0.0, false);
-  const auto bytes = [&](const char* name) {
-    return given(name) ? static_cast<double>(parse_bytes(concat("--", name), arguments.text(name)))
-                       : 0.0;
-  };
-  o.memory = bytes("job-memory");
-  o.max_memory = given("most-memory") ? bytes("most-memory") : o.memory;
-  texts.result_bytes = bytes("result-bytes");
-  if (texts.sites.empty()) {
-    for (const OptionText& option : distribute_options()) {
-      if (option.name == "sites" || !given(option.name.c_str())) continue;
-      throw InputError(concat("--", option.name, " requires --sites FILE"));
+  const std::size_t first = d.rows().size();
+  const Traits site{.hidden = true, .local = true};
+  d.bind(texts.sites, "sites", "FILE",
+         "compute shots at the sites of this file: local processes, Slurm, remote machines by ssh",
+         site);
+  d.bind(o.shots_per_job, "shots-per-job", "n", "shots per job, computed in turn (default: 1)",
+         count(1, no_limit), site);
+  d.bind(o.max_attempts, "max-attempts", "n",
+         "failures of a shot after which it is given up (default: 3)", count(1, 1000), site);
+  d.bind(o.max_lost, "max-lost", "n",
+         "losses of a shot for other reasons, such as a failed node, after which it is given up "
+         "(default: 10)",
+         count(1, 100000), site);
+  d.bind(o.max_missing, "may-miss", "n", "largest accepted number of missing shots (default: 0)",
+         count(0, no_limit), site);
+  d.bind(o.first_pause, "pause", "s",
+         "first pause of a site that fails repeatedly; each further pause is twice as long, and "
+         "after the third the site is excluded (default: 60)",
+         positive("positive, in seconds"), site);
+  d.bind(o.partition, "partition", "NAME",
+         "division of shots among sites: pull (repeatedly half of the remaining shots, by measured "
+         "rates) or parts (once, by the rates in the file: Algorithm 3) (default: pull)",
+         one_of({"pull", "parts"}), site);
+  d.bind(o.shot_time_limit, "shot-time", "s", "time limit of a shot (default: that of the site)",
+         positive("positive, in seconds"), site);
+  d.bind(o.memory, "job-memory", "BYTES", "memory of a job, such as 8G (default: that of the site)",
+         bytes(), site);
+  d.bind(o.max_memory, "most-memory", "BYTES",
+         "largest memory with which a job that ran out of memory is repeated (default: "
+         "--job-memory)",
+         bytes(), site);
+  d.bind(texts.result_bytes, "result-bytes", "BYTES",
+         "size of a shot's result, for checking free disk space", bytes(), site);
+  std::vector<std::string> names;
+  for (std::size_t k = first + 1; k < d.rows().size(); ++k) names.push_back(d.rows()[k].name);
+  d.check([&texts, names](const Arguments& given) {
+    if (given.given("only-shot") && !texts.sites.empty()) {
+      throw InputError("--only-shot and --sites exclude each other: give one of them");
     }
-  }
+    if (!given.given("most-memory")) texts.options.max_memory = texts.options.memory;
+    for (const std::string& name : names) {
+      if (!texts.sites.empty() || !given.given(name)) continue;
+      throw InputError(concat("--", name, " requires --sites FILE"));
+    }
+  });
 }
 
-OptionText at_once_option() {
-  return {
-      "at-once", "N|auto",
+void bind_at_once(Description& d, ShotChoice& choice) {
+  d.bind(
+      choice.at_once, "at-once", "N|auto",
       "shots computed concurrently on one device or host, which small shots leave idle; the same "
-      "bits (default: auto, from nodes and memory)"};
+      "bits (default: auto, from nodes and memory)",
+      count(1, max_concurrent_shots), {.word = "auto", .hidden = true});
 }
 
-OptionText only_shot_option() {
-  return {
-      "only-shot", "n",
+void bind_only_shot(Description& d, ShotChoice& choice) {
+  d.bind(
+      choice.only_shot, "only-shot", "n",
       "compute only the shot of this number, with the same bits as in a complete run; results of "
-      "all shots together are not written"};
-}
-
-void read_shot_choice(const Arguments& arguments, ShotChoice& choice) {
-  read_distribute_options(arguments, choice.distribute);
-  if (arguments.given("at-once") && arguments.text("at-once") != "auto") {
-    choice.at_once = static_cast<int>(
-        parse_count("--at-once", arguments.text("at-once"), 1, max_concurrent_shots));
-  }
-  if (!arguments.given("only-shot")) return;
-  choice.only_shot = parse_count("--only-shot", arguments.text("only-shot"), 0, no_limit);
+      "all shots together are not written",
+      count(0, no_limit), {.hidden = true, .local = true});
 }
 
 void check_shots_per_job(const SitesOptions& texts, std::size_t shots) {
@@ -136,20 +116,15 @@ void refuse_ranks(const Processes& processes) {
 }
 
 cluster::Work make_shot_work(const CommonOptions& options, const std::string& program,
-                             const Json& made_from, const std::vector<std::string>& without) {
+                             const Json& made_from) {
   cluster::Work work;
   work.campaign = program;
   for (const std::string& key : made_from.keys()) work.survey[key] = made_from.find(key)->dump();
-  std::set<std::string> left_out{"out",   "resume",    "no-plot", "quiet",
-                                 "space", "only-shot", "plan",    "keep-shots"};
-  for (const OptionText& option : distribute_options()) left_out.insert(option.name);
-  left_out.insert(without.begin(), without.end());
   work.command = {
       "{programs}/" + program,   "--only-shot={shot}", "--out={out}", "--no-plot", "--quiet",
       "--space=" + options.space};
   for (std::string word : options.words) {
     const std::string name = word.substr(2, word.find('=') - 2);
-    if (left_out.count(name) > 0) continue;
     // Replaces the path of an input in the word by {input:KEY}.
     const auto place = [&](const std::string& path, std::size_t at) {
       std::string key;

@@ -23,9 +23,8 @@ namespace moho::examples {
 /// \param options options of this run
 /// \param program name of the program
 /// \param made_from fingerprint of the session
-/// \param without further options that are left out
 cluster::Work make_shot_work(const CommonOptions& options, const std::string& program,
-                             const Json& made_from, const std::vector<std::string>& without = {});
+                             const Json& made_from);
 
 /// Receives a shot's entry in its program's summary, and the folder and names of its files. Returns
 /// true if the entry is complete.

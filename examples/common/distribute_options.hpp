@@ -4,7 +4,7 @@
 /// \file
 /// \brief Options of programs that compute shots at several sites.
 
-#include "common/command_line.hpp"
+#include "common/option_table.hpp"
 
 #include <moho/cluster/distributor.hpp>
 
@@ -22,10 +22,8 @@ struct SitesOptions {
   double result_bytes = 0.0;           ///< size of a shot's result in bytes; 0: unknown
 };
 
-/// Returns --sites and its related options, for --help.
-std::vector<OptionText> distribute_options();
-/// Reads these options. \throws InputError
-void read_distribute_options(const Arguments& arguments, SitesOptions& texts);
+/// --sites and its related options.
+void bind_distribute(Description& d, SitesOptions& texts);
 
 /// Shots computed by a run, their sites, and how many run concurrently.
 struct ShotChoice {
@@ -35,11 +33,9 @@ struct ShotChoice {
   std::optional<std::int64_t> only_shot;  ///< number of the only shot to compute
 };
 
-/// Returns the option --only-shot, used by workers.
-OptionText only_shot_option();
-/// Returns the option --at-once.
-OptionText at_once_option();
-/// Reads --only-shot, --at-once, --sites and its related options. \throws InputError
-void read_shot_choice(const Arguments& arguments, ShotChoice& choice);
+/// --only-shot, used by workers.
+void bind_only_shot(Description& d, ShotChoice& choice);
+/// --at-once: shots on one device.
+void bind_at_once(Description& d, ShotChoice& choice);
 
 }  // namespace moho::examples

@@ -2,6 +2,8 @@
 #include "common/earth_model.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/memory.hpp"
 #include "common/model_file.hpp"
 
@@ -70,50 +72,56 @@ void read_parameter(const std::string& option, const std::string& path, const Ea
 
 }  // namespace
 
-OptionGroup earth_model_options() {
-  return {
-      "Model (each a file or a number)",
-      {{"vp", "FILE | m/s", "P velocity; needed; --model is the same"},
-       {"rho", "FILE | kg/m3", "density (default: constant)"},
-       {"epsilon", "FILE | e", "Thomsen's epsilon, makes it VTI"},
-       {"delta", "FILE | d", "Thomsen's delta, makes it VTI"},
-       {"theta", "FILE | angle",
-        "tilt of the symmetry axis from the vertical towards x, radians, makes it TTI; a "
-        "number may be written 30deg"},
-       {"phi", "FILE | angle", "azimuth of the symmetry axis from x to y, radians; 3D only"},
-       flag("degrees", "theta and phi are in degrees"),
-       velocity_unit_option(),
-       {"shape", "nx[,ny],nz", "nodes, where all are numbers"},
-       {"spacing", "d | dx[,dy],dz",
-        "metres between nodes, or 0.01km, one value for all axes or one for each (default: that of "
-        "the file)"},
-       {"origin", "x[,y],z", "position of the first node (default: that of the file, or 0)"},
-       coordinates_option()}};
+void bind_parameter(Description& d, EarthModelOptions& o, const std::string& name,
+                    const std::string& form, const std::string& text) {
+  Option& row = d.add(o.prefix + name, form, text, {.file = true});
+  row.read = [&o, name, option = row.name](const Arguments& given) {
+    if (given.given(option)) o.parameters[name] = given.text(option);
+  };
+  row.shown = [&o, name] {
+    const auto found = o.parameters.find(name);
+    return found == o.parameters.end() ? Json() : Json(found->second);
+  };
 }
 
-void read_earth_model_options(const Arguments& arguments, const std::string& program,
-                              EarthModelOptions& options) {
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  for (const char* name : option_order) {
-    if (given(name)) options.parameters[name] = arguments.text(name);
-  }
-  if (!given("vp")) {
-    throw InputError(concat(
-        "--vp is missing (needed: a file, or a number of m/s with --shape and --spacing): try ",
-        program, " --vp 2000 --shape 301,201 --spacing 10, or see ", program, " --help"));
-  }
-  options.degrees = given("degrees");
-  if (options.degrees && !given("theta") && !given("phi") && !given("true-theta") &&
-      !given("true-phi")) {
-    throw InputError(
-        "--degrees was given and no angle was (it belongs to --theta and --phi): leave it out");
-  }
-  options.velocity_unit = read_velocity_unit(arguments);
-  if (given("shape")) {
-    options.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 31);
-  }
-  if (given("spacing")) options.spacing = parse_spacing(arguments.text("spacing"));
-  if (given("origin")) options.origin = parse_origin(arguments.text("origin"));
+void bind_earth_model(Description& d, EarthModelOptions& o) {
+  d.group("Model (each a file or a number)");
+  d.aliases = {{"model", "vp"}, {"true-model", "true-vp"}, {"receiver-line", "receivers"}};
+  bind_parameter(d, o, "vp", "FILE | m/s", "P velocity; needed; --model is the same");
+  bind_parameter(d, o, "rho", "FILE | kg/m3", "density (default: constant)");
+  bind_parameter(d, o, "epsilon", "FILE | e", "Thomsen's epsilon, makes it VTI");
+  bind_parameter(d, o, "delta", "FILE | d", "Thomsen's delta, makes it VTI");
+  bind_parameter(d, o, "theta", "FILE | angle",
+                 "tilt of the symmetry axis from the vertical towards x, radians, makes it TTI; a "
+                 "number may be written 30deg");
+  bind_parameter(d, o, "phi", "FILE | angle",
+                 "azimuth of the symmetry axis from x to y, radians; 3D only");
+  d.move_in_summary("delta", {"epsilon", "phi", "rho", "theta", "vp"});
+  d.flag(o.degrees, "degrees", "theta and phi are in degrees");
+  d.check([&o, program = d.program](const Arguments& given) {
+    if (!given.given("vp")) {
+      throw InputError(concat(
+          "--vp is missing (needed: a file, or a number of m/s with --shape and --spacing): try ",
+          program, " --vp 2000 --shape 301,201 --spacing 10, or see ", program, " --help"));
+    }
+    const bool angles = given.given("theta") || given.given("phi") || given.given("true-theta") ||
+                        given.given("true-phi");
+    if (o.degrees && !angles) {
+      throw InputError(
+          "--degrees was given and no angle was (it belongs to --theta and --phi): leave it out");
+    }
+  });
+  bind_velocity_unit(d, o.velocity_unit);
+  d.bind(o.shape, "shape", "nx[,ny],nz", "nodes, where all are numbers",
+         nodes_of_axes(std::int64_t(1) << 31), {.hidden = true});
+  d.bind(o.spacing, "spacing", "d | dx[,dy],dz",
+         "metres between nodes, or 0.01km, one value for all axes or one for each (default: "
+         "that of the file)",
+         parsed(parse_spacing), {.hidden = true});
+  d.bind(o.origin, "origin", "x[,y],z",
+         "position of the first node (default: that of the file, or 0)", parsed(parse_origin),
+         {.hidden = true});
+  bind_coordinates(d);
 }
 
 double EarthModelNeed::nodes() const {

@@ -5,8 +5,8 @@
 /// \brief A model of several parameters for programs of waves: each from a file, or one number for
 /// all nodes.
 
-#include "common/command_line.hpp"
 #include "common/model_grid.hpp"
+#include "common/option_table.hpp"
 #include "common/units.hpp"
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct EarthModelOptions {
   VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of vp
 };
 
-/// --vp, --rho, ..., --spacing and --origin, for --help.
-OptionGroup earth_model_options();
-/// What was given for them. \param program for messages \throws InputError
-void read_earth_model_options(const Arguments& arguments, const std::string& program,
-                              EarthModelOptions& options);
+/// One parameter of a model. \param name without the prefix of `options`
+void bind_parameter(Description& d, EarthModelOptions& options, const std::string& name,
+                    const std::string& form, const std::string& text);
+/// --vp, --rho, ..., --spacing and --origin.
+void bind_earth_model(Description& d, EarthModelOptions& options);
 
 /// The parameters on the nodes of a grid; its name is that of vp.
 template <class T>

@@ -5,7 +5,7 @@
 /// \brief What a run takes of the host's memory, found out before it is taken. For the memory of a
 /// device see moho::memory_budget().
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/json.hpp"
 
 #include <moho/core/error.hpp>

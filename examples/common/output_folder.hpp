@@ -5,7 +5,7 @@
 /// \brief The folder of a run's results, which belongs to one run at a time and in which no file is
 /// lost that the program did not write.
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/json.hpp"
 #include "common/result_names.hpp"
 

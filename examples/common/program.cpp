@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/program.hpp"
 
+#include "common/command_line.hpp"
 #include "common/format.hpp"
 #include "common/message.hpp"
 #include "common/picture.hpp"
@@ -181,14 +182,14 @@ int visible_devices() {
 #endif
 }
 
-Session::Session(std::string program, const CommonOptions& options, Processes& processes,
+Session::Session(const Description& description, const CommonOptions& options, Processes& processes,
                  OutputFolder* output)
-    : m_program(std::move(program)),
+    : m_description(description),
       m_options(options),
       m_processes(processes),
       m_folder(options.out),
       m_output(output) {
-  summary["program"] = m_program;
+  summary["program"] = program();
   summary["state"] = "running";
 }
 
@@ -288,9 +289,9 @@ void Session::write_summary() {
   io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
 }
 
-void Session::resumable(const Json& asked) {
+void Session::resumable() {
   m_resumable = true;
-  const Json made_from = fingerprint_of(m_program, m_options, asked);
+  const Json made_from = fingerprint_of(program(), m_options, m_description.compared());
   summary["fingerprint"] = made_from;
   summary["parts"] = Json::array();
   if (m_output == nullptr || m_output->earlier().null()) return;
@@ -329,7 +330,7 @@ bool Session::take_in(const Json& part, Json& more) {
                *crc = list->at(i).find("crc32c");
     if (name == nullptr || bytes == nullptr || crc == nullptr) return false;
     names.push_back(name->text());
-    if (!is_result_name(m_program, names.back())) return false;
+    if (!is_result_name(program(), names.back())) return false;
     try {
       const io::FileIdentity sum = io::identify_file(m_folder / names.back());
       if (static_cast<double>(sum.bytes) != bytes->number(-1.0) ||
@@ -441,7 +442,7 @@ void Session::out_of_time(const std::string& what) {
   if (m_output == nullptr) return;
   summary["state"] = "interrupted";
   write_summary();
-  print_message(m_program, concat("ended before the last part, ", what, "; --resume goes on"));
+  print_message(program(), concat("ended before the last part, ", what, "; --resume goes on"));
 }
 
 void Session::finish(const Ending& ending) {
@@ -481,10 +482,22 @@ void Session::finish(const Ending& ending) {
   if (m_options.plot && !picture.drawn) print(ending.word, " not drawn: ", picture.why);
 }
 
+// Stores what was given.
+static void read_options(const Arguments& given, const Description& description,
+                         CommonOptions& options) {
+  options.config = given.config();
+  options.words = description.words(given);
+  options.inputs = description.inputs(given);
+  if (!options.config.empty()) options.inputs.push_back({"config", options.config});
+  description.read(given);
+}
+
 namespace detail {
 
-int run_program(int argc, char** argv, const Description& description, const ProgramParts& parts) {
+int run_program(int argc, char** argv, const ProgramParts& parts) {
   choose_waiting(argv);
+  const Description& description = parts.description;
+  CommonOptions& options = parts.options;
   const std::string& program = description.program;
   std::unique_ptr<Processes> processes;
   std::optional<OutputFolder> folder;
@@ -514,7 +527,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
         flush_output();
         return;
       }
-      const CommonOptions& options = parts.read(arguments);
+      read_options(arguments, description, options);
       // a signal finds either no folder or one that it can give back
       const auto delayed = running.delay_end();
       folder.emplace(program, "--out", options.out, options.inputs);
@@ -524,16 +537,18 @@ int run_program(int argc, char** argv, const Description& description, const Pro
     running.has(output, nullptr, tells);
     processes->broadcast(&text_only, sizeof(text_only));
     if (text_only) return exit_done;
-    if (processes->each_reads() && !processes->root()) parts.read(Arguments(description, words));
+    if (processes->each_reads() && !processes->root()) {
+      read_options(Arguments(description, words), description, options);
+    }
 
     std::optional<KokkosScope> kokkos;
     processes->together(
         [&] { kokkos.emplace(program, kokkos_options, processes->rank_on_host()); });
-    if (processes->root() && parts.options->space == "openmp") {
+    if (processes->root() && options.space == "openmp") {
       const std::string warning = host_threads_warning();
       if (!warning.empty()) print_message(program, warning);
     }
-    session.emplace(program, *parts.options, *processes, output);
+    session.emplace(description, options, *processes, output);
     running.has(output, &*session, tells);
     parts.run(*session);
     flush_output();

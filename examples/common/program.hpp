@@ -5,14 +5,13 @@
 /// \brief Everything that example programs have in common: the main function around their options
 /// and their run, messages and exit statuses of exceptions, Kokkos, the summary and the picture.
 ///
-/// A program is a Description of its options, a function that reads them into a struct derived from
-/// CommonOptions, and a run:
+/// A program is a struct of options derived from CommonOptions, their table, and a run:
 ///
-///     int main(int argc, char** argv) {
-///       return run_example<Options>(argc, argv, describe(), read_options, run);
-///     }
+///     Description describe(Options& options);
+///     void run(const Options& options, Session& session);
+///     int main(int argc, char** argv) { return run_example<Options>(argc, argv, describe, run); }
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/json.hpp"
 #include "common/output_folder.hpp"
 #include "common/processes.hpp"
@@ -29,6 +28,7 @@
 #include <mutex>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace moho::examples {
@@ -64,8 +64,9 @@ struct Ending {
 /// instead of computing, part_is_whole() after computing.
 class Session {
  public:
+  /// \param description,options,processes have to live as long
   /// \param output null on processes that write nothing
-  Session(std::string program, const CommonOptions& options, Processes& processes,
+  Session(const Description& description, const CommonOptions& options, Processes& processes,
           OutputFolder* output);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -74,7 +75,9 @@ class Session {
   /// The processes of the run.
   Processes& processes() { return m_processes; }
   /// Name of the program.
-  const std::string& program() const { return m_program; }
+  const std::string& program() const { return m_description.program; }
+  /// The requested options, for the summary.
+  Json requested() const { return m_description.requested(); }
   /// The folder of the results.
   const std::filesystem::path& folder() const { return m_folder; }
   /// Prints a line of its arguments, unless the run is quiet.
@@ -118,9 +121,8 @@ class Session {
   void wrote(const std::string& name, const io::FileIdentity& identity);
 
   /// \brief Makes this run one that can be gone on with. To be called before take_over().
-  /// \param asked the options as the summary has them
   /// \throws InputError with --resume if the earlier run was another
-  void resumable(const Json& asked);
+  void resumable();
   /// \brief Takes a part over from an earlier run, if --resume was given and it is whole there.
   ///
   /// Its files are then among `files`. They have been read and are as they were written.
@@ -168,7 +170,7 @@ class Session {
   void print_line(const std::string& line) const;
   void write_summary();
 
-  std::string m_program;
+  const Description& m_description;
   const CommonOptions& m_options;
   Processes& m_processes;
   std::filesystem::path m_folder;
@@ -187,37 +189,29 @@ class Session {
 namespace detail {
 /// What run_example() needs of a program.
 struct ProgramParts {
-  std::function<const CommonOptions&(const Arguments&)> read;
+  const Description& description;
+  CommonOptions& options;
   std::function<void(Session&)> run;
   std::function<std::unique_ptr<Processes>(int&, char**&)> processes;
-  const CommonOptions* options;
 };
-int run_program(int argc, char** argv, const Description& description, const ProgramParts& parts);
+int run_program(int argc, char** argv, const ProgramParts& parts);
 }  // namespace detail
 
 /// \brief The main function of a program.
 ///
 /// Reads the options, answers --help and --version, tries the folder for the results, starts
 /// Kokkos, runs, and turns exceptions into a message and an exit status.
-/// \param description of the options
-/// \param read Options(const Arguments&), called on the root alone
+/// \param describe the table of the options; they are read on the root alone
 /// \param run void(const Options&, Session&)
 /// \param processes makes the processes of a program that divides its work; by default there is one
-template <class Options, class Read, class Run>
-int run_example(int argc, char** argv, const Description& description, const Read& read,
-                const Run& run,
+template <class Options, class Run>
+int run_example(int argc, char** argv, Description (*describe)(Options&), const Run& run,
                 std::function<std::unique_ptr<Processes>(int&, char**&)> processes = {}) {
   static_assert(std::is_base_of_v<CommonOptions, Options>);
   Options options;
-  detail::ProgramParts parts;
-  parts.read = [&](const Arguments& arguments) -> const CommonOptions& {
-    options = read(arguments);
-    return options;
-  };
-  parts.run = [&](Session& session) { run(static_cast<const Options&>(options), session); };
-  parts.processes = std::move(processes);
-  parts.options = &options;
-  return detail::run_program(argc, argv, description, parts);
+  const Description description = describe(options);
+  const auto start = [&](Session& session) { run(std::as_const(options), session); };
+  return detail::run_program(argc, argv, {description, options, start, std::move(processes)});
 }
 
 }  // namespace moho::examples

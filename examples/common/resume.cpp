@@ -25,17 +25,15 @@ std::string describe(const io::FileIdentity& file) {
 
 }  // namespace
 
-Json fingerprint_of(const std::string& program, const CommonOptions& options, const Json& asked) {
-  const std::set<std::string> passed{"config", "out", "plot", "memory"};
+Json fingerprint_of(const std::string& program, const CommonOptions& options,
+                    const Json& requested) {
   Json print = Json::object();
   print["program"] = version_text(program);
-  for (const std::string& key : asked.keys()) {
-    if (passed.count(key) == 0) print["--" + key] = *asked.find(key);
-  }
+  for (const std::string& key : requested.keys()) print["--" + key] = *requested.find(key);
   // several files at once: they may be gigabytes
   std::vector<std::pair<std::string, std::future<io::FileIdentity>>> files;
   for (const InputName& input : options.inputs) {
-    if (passed.count(input.option) > 0) continue;
+    if (input.option == "config") continue;
     for (const std::filesystem::path& file : io::files_of(input.path)) {
       if (!io::node_of(file)) continue;  // a number
       if (files.size() >= 8) files[files.size() - 8].second.wait();

@@ -4,7 +4,7 @@
 /// \file
 /// \brief What tells whether two runs compute the same, bit by bit.
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/json.hpp"
 
 #include <string>
@@ -13,10 +13,10 @@ namespace moho::examples {
 
 /// \brief What the results of a run depend on: its options, the length and the CRC-32C of its input
 /// files, and the program.
-/// \param asked the options as summary.json has them; folder, picture, memory and the name of a
-/// file of options do not count
+/// \param requested the options that have to be the same, see Description::compared()
 /// \throws FileError for an input file that cannot be read
-Json fingerprint_of(const std::string& program, const CommonOptions& options, const Json& asked);
+Json fingerprint_of(const std::string& program, const CommonOptions& options,
+                    const Json& requested);
 
 /// \brief Refuses to go on with a run that computed something else.
 /// \param now fingerprint of this run

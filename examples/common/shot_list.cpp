@@ -71,12 +71,11 @@ bool SharedCount::takes(std::int64_t position) {
   return m_claimed == position;
 }
 
-void ShotList::open(const std::vector<std::int64_t>& numbers, const Json& asked,
-                    const ShotChoice& choice, const CommonOptions& options, bool only_plan,
-                    Taken taken) {
+void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& choice,
+                    const CommonOptions& options, Taken taken) {
   m_taken = std::move(taken);
   m_numbers = numbers;
-  m_session.resumable(asked);
+  m_session.resumable();
   m_there.assign(numbers.size(), false);
   std::size_t count = 0;
   for (std::size_t k = 0; k < numbers.size(); ++k) {
@@ -95,7 +94,7 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const Json& asked,
     m_left_out.assign(numbers.size(), true);
     m_left_out[find_only_shot(numbers, *choice.only_shot)] = false;
   }
-  if (choice.distribute.sites.empty() || only_plan) return;
+  if (choice.distribute.sites.empty() || options.plan) return;
   refuse_ranks(m_session.processes());
   check_shots_per_job(choice.distribute, numbers.size());
   std::vector<std::int64_t> left;

@@ -77,11 +77,10 @@ class ShotList {
   ShotList& operator=(const ShotList&) = delete;
 
   /// \brief Takes shots over from an earlier run, chooses the one of --only-shot, and has those
-  /// that are missing computed at the places of --sites. \param numbers of the shots \param asked
-  /// options that results depend on, for Session::resumable() \param choice,options what was given
-  /// \param only_plan nothing is computed \throws InputError, MissingShots
-  void open(const std::vector<std::int64_t>& numbers, const Json& asked, const ShotChoice& choice,
-            const CommonOptions& options, bool only_plan, Taken taken);
+  /// that are missing computed at the places of --sites. \param numbers of the shots
+  /// \throws InputError, MissingShots
+  void open(const std::vector<std::int64_t>& numbers, const ShotChoice& choice,
+            const CommonOptions& options, Taken taken);
   /// Lets all processes know what is there, and begins to give the rest to them. Collective.
   void share();
   /// Is this shot there?

@@ -280,11 +280,10 @@ void ShotProgram<T, Dim>::prepare() {
   m_gathers.resize(m_job.shots.size());
   std::vector<std::int64_t> numbers;
   for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
-  m_list.open(numbers, identity(), m_o, m_o, only_plan(),
-              [&](std::size_t shot, const Json& more, ShotList::From from) {
-                took_over(shot, more);
-                if (from == ShotList::From::rank) m_session.summary["shots"] = shots_json();
-              });
+  m_list.open(numbers, m_o, m_o, [&](std::size_t shot, const Json& more, ShotList::From from) {
+    took_over(shot, more);
+    if (from == ShotList::From::rank) m_session.summary["shots"] = shots_json();
+  });
   // snapshots are of the first shot
   if (m_o.only_shot && m_list.settled(0)) m_job.modelling.time.snapshot_every = 0.0;
 }
@@ -349,14 +348,14 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   check_memory(concat(m_receivers, " traces of ", report.time.samples, " samples beside the model"),
                m_memory, m_limit, "take fewer shots or a longer --interval");
   Json& summary = m_session.summary;
-  summary["asked"] = asked();
+  summary["asked"] = m_session.requested();
   summary["model"] = model_json(report);
   summary["memory"] = memory_json(m_memory, m_limit);
   describe_run(report);
   begins(report);
   summary["shots"] = shots_json();
   const auto [low, high] = m_model.range("vp");
-  if (only_plan()) {
+  if (m_o.plan) {
     print(report, static_cast<double>(low), static_cast<double>(high));
     return false;
   }

@@ -169,12 +169,6 @@ class ShotProgram {
  protected:
   /// Computes the shots of the job that are not there.
   virtual WaveReport compute(const WaveJob<T, Dim>& job) = 0;
-  /// The options that results depend on, for the summary and for --resume.
-  virtual Json identity() const = 0;
-  /// All options, for the summary.
-  virtual Json asked() const { return identity(); }
-  /// Is the plan all that is wanted?
-  virtual bool only_plan() const { return false; }
   /// What takes memory on the space, for the end of a line: "takes 3 MiB on openmp".
   virtual std::string takes(const WaveReport& report) const = 0;
   /// Prints more of the plan.

@@ -87,10 +87,6 @@ Json machine() {
   return json;
 }
 
-Json memory_json(const CommonOptions& options) {
-  return options.memory > 0 ? Json(options.memory) : Json("what is free");
-}
-
 Json seconds(const PhaseTimes& times) {
   Json json;
   for (const auto& [phase, value] : times.phases()) json[phase] = value;

@@ -4,7 +4,6 @@
 /// \file
 /// \brief What every example program writes into its summary.json: versions, machine, times.
 
-#include "common/command_line.hpp"
 #include "common/json.hpp"
 
 #include <moho/core/phases.hpp>
@@ -27,9 +26,6 @@ Json versions(const Json& more = {});
 
 /// Date, host's processor, number of processors, and what is odd about its threads.
 Json machine();
-
-/// The memory that was asked for, in bytes or in words.
-Json memory_json(const CommonOptions& options);
 
 /// Seconds of each phase and of all of them.
 Json seconds(const PhaseTimes& times);

@@ -2,6 +2,7 @@
 #include "common/survey.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
 #include "common/format.hpp"
 
 #include <moho/core/text.hpp>
@@ -10,87 +11,6 @@
 #include <limits>
 
 namespace moho::examples {
-
-std::vector<OptionText> shot_options() {
-  return {
-      repeated("source", "POINTS",
-               "each point is a shot: x,z, in 3D x,y,z, or x=..,z=..; a line x,z:x,z:count; a grid "
-               "x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. May be repeated "
-               "(default: the middle, two nodes below the surface)"),
-      {"receivers", "POINTS",
-       "written like sources; --receiver-line is the same (default: a line two nodes below the "
-       "surface)"},
-      flag("moving", "receivers move with the source: horizontal distances from it; depths stay")};
-}
-
-std::map<std::string, std::string> wave_aliases() {
-  return {{"model", "vp"}, {"true-model", "true-vp"}, {"receiver-line", "receivers"}};
-}
-
-void read_shot_options(const Arguments& arguments, ShotTexts& texts) {
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  texts.sources = arguments.texts("source");
-  if (given("receivers")) texts.receivers = arguments.text("receivers");
-  if (given("receivers") && texts.receivers.empty()) {
-    throw InputError("--receivers is empty (allowed: points): leave it out for a line of them");
-  }
-  texts.moving = given("moving");
-  if (texts.moving && !given("receivers")) {
-    throw InputError("--moving needs --receivers: give distances from the source and depths");
-  }
-}
-
-std::vector<OptionText> face_options() {
-  return {{"boundary", "LIST", "see below (default: cpml:20; for TTI a sponge by the wavelength)"},
-          {"width", "n",
-           "nodes of layers whose width --boundary does not say (default: 20 for cpml, 40 for "
-           "random; for a sponge 30 to 60, such that 1 % of a wave comes back)"},
-          flag("free-surface", "the same as top=free")};
-}
-
-void read_face_options(const Arguments& arguments, FaceTexts& texts) {
-  if (arguments.given("boundary")) {
-    texts.boundary = arguments.text("boundary");
-    if (texts.boundary.empty()) {
-      throw InputError(
-          "--boundary is empty (allowed: kinds of boundaries): leave it out for layers");
-    }
-  }
-  if (arguments.given("width")) {
-    texts.width = static_cast<int>(parse_count("--width", arguments.text("width"), 1, 1000));
-  }
-  texts.free_surface = arguments.given("free-surface");
-  if (texts.free_surface) {
-    for (const std::string& piece : split(texts.boundary)) {
-      const auto equals = piece.find('=');
-      if (equals == std::string::npos || split(piece.substr(0, equals)).front() != "top") continue;
-      if (split(piece.substr(equals + 1)).front() == "free") continue;
-      throw InputError(concat("--boundary ", texts.boundary, " and --free-surface were both given ",
-                              "(allowed: one kind for the top): leave one of them out"));
-    }
-  }
-}
-
-std::vector<OptionText> scheme_options() {
-  std::vector<OptionText> first = {
-      {"dt", "s | auto", "time step (default: auto)"},
-      {"order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)"}};
-  return joined(
-      joined(std::move(first), face_options()),
-      {{"seed", "n", "of random layers (default: 2011)"},
-       {"equations", "NAME",
-        "of VTI and TTI: self_adjoint (keeps energy in rough models) or fletcher (default: "
-        "self_adjoint)"},
-       {"sigma", "s",
-        "for fletcher: shear velocity^2 = vp^2 |epsilon - delta| / sigma (default: 0.75)"},
-       {"source-taper", "m | auto",
-        "for self_adjoint: delta becomes epsilon up to half so far from sources and goes over into "
-        "its own value up to there, so that no slow waves of shear come out of them; 0: nowhere "
-        "(default: auto, twice the shortest wave)"},
-       {"expand", "NAME",
-        "step only where waves have come to, by: none, layers, eikonal, or amplitude (default: "
-        "none)"}});
-}
 
 namespace {
 
@@ -125,41 +45,75 @@ void check_scheme_belongs(const Arguments& arguments) {
   }
 }
 
-}  // namespace
-
-void read_scheme_options(const Arguments& arguments, SchemeTexts& texts) {
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  check_scheme_belongs(arguments);
-  if (given("dt") && arguments.text("dt") != "auto") {
-    texts.dt = arguments.number("dt", "auto, or positive, in seconds", 0.0, false);
+// Throws for two kinds of the top.
+void check_top(const FaceTexts& o) {
+  for (const std::string& piece : split(o.free_surface ? o.boundary : "")) {
+    const auto equals = piece.find('=');
+    if (equals == std::string::npos || split(piece.substr(0, equals)).front() != "top") continue;
+    if (split(piece.substr(equals + 1)).front() == "free") continue;
+    throw InputError(concat("--boundary ", o.boundary, " and --free-surface were both given ",
+                            "(allowed: one kind for the top): leave one of them out"));
   }
-  if (given("order")) {
-    texts.order = static_cast<int>(parse_count("--order", arguments.text("order"), 2, 16));
-    if (texts.order % 2 != 0) {
-      throw InputError(
-          concat("--order is ", texts.order, " (allowed: 2, 4, 6, 8, 10, 12, 14, 16)"));
-    }
-  }
-  if (given("seed")) {
-    texts.seed = static_cast<std::uint64_t>(
-        parse_count("--seed", arguments.text("seed"), 0, std::numeric_limits<std::int64_t>::max()));
-  }
-  if (arguments.choice("equations", {"self_adjoint", "fletcher"}, 0) == 1) {
-    texts.equations = wave::Equations::fletcher;
-  }
-  if (given("sigma")) texts.sigma = arguments.number("sigma", "positive numbers", 0.0, false);
-  if (given("source-taper") && arguments.text("source-taper") != "auto") {
-    texts.source_taper = arguments.number("source-taper", "auto, or 0 or more metres", 0.0, true);
-  }
-  texts.expand = static_cast<domain::Expansion>(
-      arguments.choice("expand", {"none", "layers", "eikonal", "amplitude"}, 0));
 }
 
-void add_inputs(const Arguments& arguments, const std::vector<std::string>& names,
-                const std::string& wavelet, CommonOptions& options) {
-  for (const std::string& name : names) {
-    for (const std::string& value : arguments.texts(name)) options.inputs.push_back({name, value});
-  }
+}  // namespace
+
+void bind_shots(Description& d, ShotTexts& o) {
+  d.bind(o.sources, "source", "POINTS",
+         "each point is a shot: x,z, in 3D x,y,z, or x=..,z=..; a line x,z:x,z:count; a grid "
+         "x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. May be repeated "
+         "(default: the middle, two nodes below the surface)",
+         {.unset = "the middle", .file = true});
+  d.bind(o.receivers, "receivers", "POINTS",
+         "written like sources; --receiver-line is the same (default: a line two nodes below the "
+         "surface)",
+         nonempty("points", "a line of them"), {.unset = "a line along the surface", .file = true});
+  d.flag(o.moving, "moving",
+         "receivers move with the source: horizontal distances from it; depths stay");
+  d.check([&o](const Arguments&) {
+    if (o.moving && o.receivers.empty()) {
+      throw InputError("--moving needs --receivers: give distances from the source and depths");
+    }
+  });
+}
+
+void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o) {
+  d.group("Scheme");
+  d.check(check_scheme_belongs);
+  d.bind(o.dt, "dt", "s | auto", "time step (default: auto)",
+         positive("auto, or positive, in seconds"), {.word = "auto"});
+  d.bind(o.order, "order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)", even(16));
+  d.bind(faces.boundary, "boundary", "LIST",
+         "see below (default: cpml:20; for TTI a sponge by the wavelength)",
+         nonempty("kinds of boundaries", "layers"), {.unset = "auto"});
+  d.bind(faces.width, "width", "n",
+         "nodes of layers whose width --boundary does not say (default: 20 for cpml, 40 for "
+         "random; for a sponge 30 to 60, such that 1 % of a wave comes back)",
+         count(1, 1000), {.unset = "auto"});
+  d.flag(faces.free_surface, "free-surface", "the same as top=free");
+  d.check([&faces](const Arguments&) { check_top(faces); });
+  d.bind(o.seed, "seed", "n", "of random layers (default: 2011)",
+         count(0, std::numeric_limits<std::int64_t>::max()));
+  d.bind(o.equations, "equations", "NAME",
+         "of VTI and TTI: self_adjoint (keeps energy in rough models) or fletcher (default: "
+         "self_adjoint)",
+         one_of({"self_adjoint", "fletcher"}));
+  d.bind(o.sigma, "sigma", "s",
+         "for fletcher: shear velocity^2 = vp^2 |epsilon - delta| / sigma (default: 0.75)",
+         positive("positive numbers"))
+      .show_if([&o] { return o.equations == wave::Equations::fletcher; });
+  d.bind(o.source_taper, "source-taper", "m | auto",
+         "for self_adjoint: delta becomes epsilon up to half so far from sources and goes over "
+         "into its own value up to there, so that no slow waves of shear come out of them; 0: "
+         "nowhere (default: auto, twice the shortest wave)",
+         number("auto, or 0 or more metres", 0.0, true), {.word = "auto"});
+  d.bind(o.expand, "expand", "NAME",
+         "step only where waves have come to, by: none, layers, eikonal, or amplitude (default: "
+         "none)",
+         one_of({"none", "layers", "eikonal", "amplitude"}));
+}
+
+void add_wavelet_input(const std::string& wavelet, CommonOptions& options) {
   try {
     const std::string path = wave::parse_wavelet(wavelet).path;
     if (!path.empty()) options.inputs.push_back({"wavelet", path});

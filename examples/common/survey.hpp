@@ -7,7 +7,7 @@
 
 #include "common/acquisition.hpp"
 #include "common/boundary.hpp"
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/earth_model.hpp"
 
 #include <moho/core/error.hpp>
@@ -53,26 +53,12 @@ struct SchemeTexts {
   domain::Expansion expand = domain::Expansion::none;  ///< nodes of every step
 };
 
-/// --source, --receivers and --moving, for --help.
-std::vector<OptionText> shot_options();
-/// Other names of options that programs of waves take: --model is --vp, --receiver-line
-/// --receivers.
-std::map<std::string, std::string> wave_aliases();
-/// What was given for them. \throws InputError
-void read_shot_options(const Arguments& arguments, ShotTexts& texts);
-/// --boundary, --width and --free-surface, for --help.
-std::vector<OptionText> face_options();
-/// What was given for them. \throws InputError
-void read_face_options(const Arguments& arguments, FaceTexts& texts);
-/// --dt, --order, those of faces, --seed, --equations, --sigma, --source-taper and --expand, for
-/// --help.
-std::vector<OptionText> scheme_options();
-/// What was given for them but for faces. \throws InputError
-void read_scheme_options(const Arguments& arguments, SchemeTexts& texts);
-/// Notes the files that options name, so that no result replaces one of them: the values of
-/// `names`, and the file of --wavelet.
-void add_inputs(const Arguments& arguments, const std::vector<std::string>& names,
-                const std::string& wavelet, CommonOptions& options);
+/// --source, --receivers and --moving.
+void bind_shots(Description& d, ShotTexts& o);
+/// --dt, --order, those of faces, --seed, --equations, --sigma, --source-taper and --expand.
+void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o);
+/// Notes the file of --wavelet as an input.
+void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
 /// The medium that the options of a model make, before any file is read.
 wave::Medium medium_of(const EarthModelOptions& model);
 

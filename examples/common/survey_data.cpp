@@ -2,7 +2,7 @@
 #include "common/survey_data.hpp"
 
 #include "common/arguments.hpp"
-#include "common/distribute_options.hpp"
+#include "common/command_line.hpp"
 #include "common/recorded_wavelet.hpp"
 
 #include <filesystem>
@@ -10,7 +10,6 @@
 namespace moho::examples {
 
 namespace {
-constexpr const char* parameter_names[] = {"vp", "rho", "epsilon", "delta", "theta", "phi"};
 
 // The wavelet that was given, that of the data, or the default.
 void choose_wavelet(const Arguments& arguments, const std::string& option, DataTexts& texts) {
@@ -64,125 +63,108 @@ void choose_wavelet(const Arguments& arguments, const std::string& option, DataT
 std::string other_name(const std::string& option) { return option == "shots" ? "data" : "shots"; }
 }  // namespace
 
-void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json& json) const {
-  for (const auto& [name, text] : true_model.parameters) json["true_" + name] = text;
-  if (true_model.velocity_unit != VelocityUnit::unsaid) {
-    json["velocity_unit"] = to_string(true_model.velocity_unit);
-  }
-  json[option] = data;
-  if (modelled()) {
-    json["source"] = shots.sources.empty() ? Json("the middle") : Json(shots.sources);
-    json["receivers"] =
-        shots.receivers.empty() ? Json("a line along the surface") : Json(shots.receivers);
-    json["moving"] = shots.moving;
-  } else {
-    json["elevations"] = survey::to_string(survey.elevations);
-  }
-}
-
-std::vector<OptionText> data_options(const std::string& option, const std::string& verb) {
-  return {
-      {option, "FILE | FOLDER | modelled",
-       concat("SEG-Y, gathers of model_waves, or modelled; needed; --", other_name(option),
-              " is the same")},
-      {"elevations", "NAME", "of trace headers: standard or depth (default: standard)"},
-      {"length-unit", "auto | m | ft", "of trace headers (default: as the file says)"},
-      {"line", "auto | DEGREES | x,y:x,y", "on which 2D models see places (default: auto)"},
-      {"data-interval", "s", "between samples, whatever the file says"},
-      {"wavelet", "WAVELET",
-       concat("ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] "
-              "(default: the one that the data name, else ",
-              default_wavelet, ")")},
-      flag("allow-left-out",
-           "go on although more than a tenth of shots or traces is outside of the model"),
-      flag("replace-wavelet",
-           "take --wavelet, and --wavelet-zero, although the data name another wavelet: for data "
-           "that were filtered or shifted since"),
-      {"wavelet-zero", "start | peak", "time zero of the data in the wavelet (default: start)"},
-      {"time", "s", concat("seconds to ", verb, " (default: as long as the data; modelled: 1)")}};
-}
-
-std::map<std::string, std::string> data_aliases(const std::string& option) {
-  std::map<std::string, std::string> aliases{{other_name(option), option}};
-  aliases.merge(wave_aliases());
-  return aliases;
-}
-
-OptionGroup running_options(const std::string& program, const std::string& part) {
-  return {
-      "Running",
-      {precision_option(), space_option(),
-       memory_option("for all arrays together, or beside a device"), out_option(program),
-       resume_option(part), only_shot_option(), flag("plan", "print what would be done, and stop"),
-       flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}};
-}
-
-OptionGroup true_model_options(const std::string& option) {
-  OptionGroup truth{concat("Modelled data (--", option, " modelled)"), {}};
-  for (const char* name : parameter_names) {
-    truth.options.push_back(
-        {std::string("true-") + name, "FILE | value",
-         name == std::string("vp") ? "the model that data come from (default: that of --vp)" : ""});
-  }
-  truth.options = joined(truth.options, shot_options());
-  return truth;
-}
-
-void read_data_options(const Arguments& arguments, const std::string& program,
-                       const std::string& option, const EarthModelOptions& model, DataTexts& texts,
-                       ShotTexts& shots) {
-  const auto given = [&](const std::string& name) { return arguments.given(name); };
-  const auto text = [&](const char* name) { return arguments.text(name); };
-  if (!given(option)) {
+void bind_data(Description& d, const std::string& option, const std::string& verb, DataTexts& o) {
+  d.aliases[other_name(option)] = option;
+  d.group("Data");
+  d.check([option, program = d.program](const Arguments& given) {
+    if (given.given(option)) return;
     throw InputError(concat("--", option,
                             " is missing (needed: a SEG-Y file, a folder of gathers, or modelled): "
                             "see ",
                             program, " --help"));
+  });
+  d.bind(o.data, option, "FILE | FOLDER | modelled",
+         concat("SEG-Y, gathers of model_waves, or modelled; needed; --", other_name(option),
+                " is the same"));
+  d.bind(o.survey.elevations, "elevations", "NAME",
+         "of trace headers: standard or depth (default: standard)",
+         parsed(survey::parse_elevations, [](auto kind) { return survey::to_string(kind); }))
+      .show_if([&o] { return !o.modelled(); });
+  d.bind(o.survey.unit, "length-unit", "auto | m | ft",
+         "of trace headers (default: as the file says)", parsed(survey::parse_length_unit),
+         {.hidden = true});
+  d.bind(o.survey.line, "line", "auto | DEGREES | x,y:x,y",
+         "on which 2D models see places (default: auto)", parsed(survey::parse_survey_line),
+         {.hidden = true});
+  d.bind(o.survey.interval, "data-interval", "s", "between samples, whatever the file says",
+         positive("positive, in seconds"), {.hidden = true});
+  d.bind(o.wavelet, "wavelet", "WAVELET",
+         concat("ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] "
+                "(default: the one that the data name, else ",
+                default_wavelet, ")"));
+  d.flag(o.allow_left_out, "allow-left-out",
+         "go on although more than a tenth of shots or traces is outside of the model",
+         {.hidden = true});
+  d.add("replace-wavelet", {},
+        "take --wavelet, and --wavelet-zero, although the data name another wavelet: for data "
+        "that were filtered or shifted since",
+        {}, Option::Kind::flag);
+  d.bind(o.zero, "wavelet-zero", "start | peak",
+         "time zero of the data in the wavelet (default: start)",
+         parsed(survey::parse_wavelet_zero, [](auto zero) { return survey::to_string(zero); }));
+  d.check([&o, option](const Arguments& given) { choose_wavelet(given, option, o); });
+  d.bind(o.time, "time", "s",
+         concat("seconds to ", verb, " (default: as long as the data; modelled: 1)"),
+         positive("positive, in seconds"), {.unset = "auto"});
+}
+
+void bind_true_model(Description& d, const std::string& option, const EarthModelOptions& model,
+                     DataTexts& o, ShotTexts& shots) {
+  d.group(concat("Modelled data (--", option, " modelled)"));
+  d.check([&o, &model](const Arguments&) {
+    o.true_model = model;
+    o.true_model.parameters.clear();
+  });
+  o.true_model.prefix = "true-";
+  for (const char* name : {"vp", "rho", "epsilon", "delta", "theta", "phi"}) {
+    bind_parameter(
+        d, o.true_model, name, "FILE | value",
+        name == std::string("vp") ? "the model that data come from (default: that of --vp)" : "");
   }
-  texts.data = arguments.text(option);
-  if (given("wavelet-zero")) texts.zero = survey::parse_wavelet_zero(text("wavelet-zero"));
-  choose_wavelet(arguments, option, texts);
-  texts.allow_left_out = given("allow-left-out");
-  if (given("time")) texts.time = arguments.number("time", "positive, in seconds", 0.0, false);
-  texts.true_model = model;
-  texts.true_model.parameters.clear();
-  for (const char* name : parameter_names) {
-    const std::string name_of_true = std::string("true-") + name;
-    if (given(name_of_true)) texts.true_model.parameters[name] = arguments.text(name_of_true);
-  }
-  read_shot_options(arguments, shots);
-  if (!texts.modelled()) {
-    for (const char* name : {"source", "receivers", "moving"}) {
-      if (!given(name)) continue;
-      throw InputError(concat("--", name, " and --", option, " ", texts.data,
+  d.move_in_summary("config", {"true_delta", "true_epsilon", "true_phi", "true_rho", "true_theta",
+                               "true_vp", "velocity_unit"});
+  bind_shots(d, shots);
+  const std::vector<std::string> names{"source", "receivers", "moving"};
+  d.move_in_summary(option, names);
+  for (const std::string& name : names) d.option(name).show_if([&o] { return o.modelled(); });
+  d.check([&o, option, names](const Arguments& given) {
+    const auto& parameters = o.true_model.parameters;
+    if (o.modelled()) {
+      if (parameters.empty() || parameters.count("vp") > 0) return;
+      throw InputError("--true-vp is missing (needed with the other parameters of that model)");
+    }
+    for (const std::string& name : names) {
+      if (!given.given(name)) continue;
+      throw InputError(concat("--", name, " and --", option, " ", o.data,
                               " were both given (allowed: --", name, " with --", option,
                               " modelled): the data say where they were taken"));
     }
-    if (!texts.true_model.parameters.empty()) {
-      throw InputError(concat("--true-", texts.true_model.parameters.begin()->first, " and --",
-                              option, " ", texts.data, " were both given (allowed: with --", option,
-                              " modelled)"));
-    }
-  } else if (!texts.true_model.parameters.empty() && texts.true_model.parameters.count("vp") == 0) {
-    throw InputError("--true-vp is missing (needed with the other parameters of that model)");
-  }
-  if (given("elevations")) texts.survey.elevations = survey::parse_elevations(text("elevations"));
-  if (given("length-unit")) texts.survey.unit = survey::parse_length_unit(text("length-unit"));
-  if (given("line")) texts.survey.line = survey::parse_survey_line(text("line"));
-  if (given("data-interval")) {
-    texts.survey.interval = arguments.number("data-interval", "positive, in seconds", 0.0, false);
-  }
+    if (parameters.empty()) return;
+    throw InputError(concat("--true-", parameters.begin()->first, " and --", option, " ", o.data,
+                            " were both given (allowed: with --", option, " modelled)"));
+  });
 }
 
-void add_data_inputs(const Arguments& arguments, const std::string& option, const DataTexts& texts,
+void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice) {
+  d.group("Running");
+  bind_precision(d, o);
+  bind_space(d, o);
+  bind_memory(d, o, "for all arrays together, or beside a device");
+  bind_out(d, o);
+  bind_resume(d, o, part);
+  bind_only_shot(d, choice);
+  bind_plan(d, o);
+  bind_no_plot(d, o, "pictures");
+  bind_quiet(d, o.quiet);
+  d.group("Several places");
+  bind_at_once(d, choice);
+  bind_distribute(d, choice.distribute);
+}
+
+void add_data_inputs(const std::string& option, bool wavelet_given, const DataTexts& texts,
                      CommonOptions& options) {
-  std::vector<std::string> names{"source", "receivers"};
-  for (const char* name : parameter_names) {
-    names.emplace_back(name);
-    names.push_back(std::string("true-") + name);
-  }
-  add_inputs(arguments, names, texts.wavelet, options);
-  if (!arguments.given("wavelet") && texts.wavelet != default_wavelet) {
+  add_wavelet_input(texts.wavelet, options);
+  if (!wavelet_given && texts.wavelet != default_wavelet) {
     options.words.push_back("--wavelet=" + texts.wavelet);
   }
   namespace fs = std::filesystem;

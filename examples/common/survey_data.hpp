@@ -5,7 +5,9 @@
 /// \brief The data of programs that migrate or invert: gathers in files, or modelled with a model
 /// of their own.
 
+#include "common/common_options.hpp"
 #include "common/data_check.hpp"
+#include "common/distribute_options.hpp"
 #include "common/survey.hpp"
 
 #include <moho/core/text.hpp>
@@ -34,29 +36,22 @@ struct DataTexts {
 
   /// Are they modelled?
   bool modelled() const { return data == "modelled"; }
-  /// Values by option as summary.json has them.
-  void describe(const std::string& option, const ShotTexts& shots, Json& json) const;
 };
 
-/// The option that says where data are, those of their headers, the wavelet and the time, for
-/// --help. \param option "shots" or "data" \param verb what is done with data
-std::vector<OptionText> data_options(const std::string& option, const std::string& verb);
-/// Other names of the options of such programs: --shots and --data are the same, and those of
-/// wave_aliases(). \param option "shots" or "data"
-std::map<std::string, std::string> data_aliases(const std::string& option);
-/// The group of options on running a program on data, for --help. \param part what is gone on
-/// behind
-OptionGroup running_options(const std::string& program, const std::string& part);
-/// --true-vp ..., --source, --receivers and --moving, for --help.
-OptionGroup true_model_options(const std::string& option);
-/// What was given for them. \throws InputError
-void read_data_options(const Arguments& arguments, const std::string& program,
-                       const std::string& option, const EarthModelOptions& model, DataTexts& texts,
-                       ShotTexts& shots);
-/// Notes the files of models and data, so that no result replaces one of them.
-/// A wavelet that the data name becomes one of the words of the options, as other places may not
+/// \brief The option that names the data, those of their headers, the wavelet and the time.
+/// \param d gets the heading "Data" \param option "shots" or "data" \param verb what is done with
+/// data
+void bind_data(Description& d, const std::string& option, const std::string& verb, DataTexts& o);
+/// --true-vp ..., --source, --receivers and --moving. \param model whose unit and spacing they have
+void bind_true_model(Description& d, const std::string& option, const EarthModelOptions& model,
+                     DataTexts& o, ShotTexts& shots);
+/// The heading "Running" of a program on data. \param part after which a run is resumed
+void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice);
+/// \brief Notes the files of the data and of the wavelet, so that no result replaces one of them.
+///
+/// A wavelet that the data name becomes one of the words of the options, as other sites may not
 /// find its file.
-void add_data_inputs(const Arguments& arguments, const std::string& option, const DataTexts& texts,
+void add_data_inputs(const std::string& option, bool wavelet_given, const DataTexts& texts,
                      CommonOptions& options);
 
 /// The shots of the data, and their files.

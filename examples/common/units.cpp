@@ -2,6 +2,7 @@
 #include "common/units.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
 #include "common/format.hpp"
 
 #include <moho/core/error.hpp>
@@ -50,29 +51,29 @@ std::pair<double, double> finite_range(const std::vector<T>& values) {
 
 }  // namespace
 
-OptionText velocity_unit_option() {
-  return {"velocity-unit", "UNIT",
-          "of velocities in files and of those given as numbers: m/s, km/s or ft/s (default: what "
-          "the file says, or m/s; where they look like another one the program asks)"};
-}
-
-VelocityUnit read_velocity_unit(const Arguments& arguments) {
-  if (!arguments.given("velocity-unit")) return VelocityUnit::unsaid;
-  const auto unit =
-      static_cast<VelocityUnit>(1 + arguments.choice("velocity-unit", {"m/s", "km/s", "ft/s"}, 0));
-  // lengths in km go with velocities in km/s: a number below 1 is ambiguous without its unit
-  const std::string spacing = arguments.text("spacing");
-  if (unit == VelocityUnit::kilometres_per_second && !spacing.empty() &&
-      spacing.find('m') == std::string::npos) {
-    const std::vector<double> values = parse_spacing(spacing);
-    const double largest = *std::max_element(values.begin(), values.end());
-    if (largest < 1.0) {
-      throw InputError(concat("--spacing ", spacing, ": metres or km? with --velocity-unit km/s ",
-                              "numbers below 1 need their unit (allowed: ", largest, "km for ",
-                              1000.0 * largest, " m, or ", largest, "m): write the unit"));
+void bind_velocity_unit(Description& d, VelocityUnit& unit) {
+  Option& row = d.add(
+      "velocity-unit", "UNIT",
+      "of velocities in files and of those given as numbers: m/s, km/s or ft/s (default: what "
+      "the file says, or m/s; where they look like another one the program asks)");
+  row.read = [&unit](const Arguments& given) {
+    if (!given.given("velocity-unit")) return;
+    unit = static_cast<VelocityUnit>(
+        1 + parse_name("--velocity-unit", given.text("velocity-unit"), {"m/s", "km/s", "ft/s"}));
+    // lengths in km go with velocities in km/s: a number below 1 is ambiguous without its unit
+    const std::string spacing = given.text("spacing");
+    if (unit == VelocityUnit::kilometres_per_second && !spacing.empty() &&
+        spacing.find('m') == std::string::npos) {
+      const std::vector<double> values = parse_spacing(spacing);
+      const double largest = *std::max_element(values.begin(), values.end());
+      if (largest < 1.0) {
+        throw InputError(concat("--spacing ", spacing, ": metres or km? with --velocity-unit km/s ",
+                                "numbers below 1 need their unit (allowed: ", largest, "km for ",
+                                1000.0 * largest, " m, or ", largest, "m): write the unit"));
+      }
     }
-  }
-  return unit;
+  };
+  row.shown = [&unit] { return unit == VelocityUnit::unsaid ? Json() : Json(to_string(unit)); };
 }
 
 const char* to_string(VelocityUnit unit) {

@@ -5,7 +5,7 @@
 /// \brief --velocity-unit: in which unit velocities are given, and the question where nothing says
 /// so.
 
-#include "common/command_line.hpp"
+#include "common/option_table.hpp"
 
 #include <string>
 #include <vector>
@@ -20,11 +20,8 @@ enum class VelocityUnit {
   feet_per_second         ///< ft/s, of 0.3048 m
 };
 
-/// --velocity-unit, for --help.
-OptionText velocity_unit_option();
-
-/// What was given for it. \throws InputError
-VelocityUnit read_velocity_unit(const Arguments& arguments);
+/// --velocity-unit.
+void bind_velocity_unit(Description& d, VelocityUnit& unit);
 
 /// "m/s", "km/s", "ft/s", or "" where it is unsaid.
 const char* to_string(VelocityUnit unit);

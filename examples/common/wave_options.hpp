@@ -2,13 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief What can be asked of every program that models shots: the model, shots and times, the
-/// scheme, where it runs.
+/// \brief Options of every program that models shots: the model, shots and times, the scheme, where
+/// it runs.
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
-#include "common/json.hpp"
 #include "common/recorded_wavelet.hpp"
 #include "common/survey.hpp"
 
@@ -19,7 +18,7 @@
 
 namespace moho::examples {
 
-/// What was asked for; a program's own options are derived from these.
+/// Options of a program that models shots; each program derives its own from these.
 struct WaveOptions : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, ShotChoice {
   EarthModelOptions model;
 
@@ -34,16 +33,11 @@ struct WaveOptions : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, ShotChoic
 std::string wave_units_help();
 /// Boundaries and times, for the end of --help.
 std::string wave_scheme_help();
-/// The model, the shots, the scheme, and where it runs, for --help. The first choice between
-/// --source and --shots is noted, too.
-/// \param d gets the groups; its program is set
-/// \param of_shots,of_running options of the program, at the end of these groups
-void add_wave_options(Description& d, const std::vector<OptionText>& of_shots,
-                      const std::vector<OptionText>& of_running);
-/// What was given for them. \param program for messages \throws InputError
-void read_wave_options(const Arguments& arguments, const std::string& program,
-                       WaveOptions& options);
-/// The options, for the summary. \param times further ones, behind those on times
-Json asked_json(const WaveOptions& options, const Json& times);
+/// The model and the shots. \param d its program is set
+void bind_waves(Description& d, WaveOptions& options);
+/// The scheme, and the precision and the space of "Running".
+void bind_wave_scheme(Description& d, WaveOptions& options);
+/// The results, the end of "Running", and the sites.
+void bind_wave_results(Description& d, WaveOptions& options);
 
 }  // namespace moho::examples

@@ -2,6 +2,7 @@
 #include "distribute_shots/options.hpp"
 
 #include "common/arguments.hpp"
+#include "common/common_options.hpp"
 #include "common/distribute.hpp"
 
 #include <moho/core/error.hpp>
@@ -48,83 +49,48 @@ Exit status: 0 all shots are done, 2 the input is not usable, 1 shots are missin
 another error, 130 interrupted: jobs continue, and --resume finds them.
 )";
 
-}  // namespace
-
-Description describe() {
-  Description d;
-  d.program = "distribute_shots";
-  d.intro = intro;
-  d.outro = outro;
-  d.groups = {
-      {"Work",
-       {{"shots", "LIST", "numbers and ranges: 1-24,30,40-80:2"},
-        repeated("input", "NAME=FILE",
-                 "input file or folder of the programs; copied once to each remote site"),
-        {"name", "NAME", "name of the run, part of the names of jobs (default: shots)"},
-        {"evaluation", "n", "number of the evaluation, in an inversion (default: 0)"},
-        repeated("command", "WORD", "a word of the command, instead of the words after --")}},
-      {"Sites", distribute_options()},
-      {"Run",
-       {{"journal", "FILE", "journal of the run; results are written to its folder"},
-        flag("resume", "resume from the journal: keep finished shots and adopt running jobs"),
-        flag("status", "print a table of the content of the journal"),
-        flag("cancel", "cancel all jobs recorded in the journal"),
-        flag("probe", "check whether the sites can be used"),
-        {"collect", "DIR", "unpack results into DIR/shot_<number>"},
-        flag("quiet", "print errors only")}},
-      {"For relays at remote sites",
-       {flag("relay", "answer a request from standard input"),
-        {"relay-run", "DIR", "compute the chunk in this folder"}}}};
-  return d;
-}
-
-Options read_options(const Arguments& arguments, const std::vector<std::string>& command,
-                     const std::function<bool()>& stop) {
-  Options o;
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  o.quiet = given("quiet");
-  if (given("relay")) {
+// Stores what is to be done, its journal and folders. Returns whether sites are needed for it.
+bool read_action(const Arguments& given, Options& o) {
+  o.quiet = given.given("quiet");
+  if (given.given("relay")) {
     o.action = Action::relay;
-    return o;
+    return false;
   }
-  if (given("relay-run")) {
+  if (given.given("relay-run")) {
     o.action = Action::run_relay;
-    o.relay = arguments.text("relay-run");
-    return o;
+    o.relay = given.text("relay-run");
+    return false;
   }
-  const int actions = (given("status") ? 1 : 0) + (given("cancel") ? 1 : 0) +
-                      (given("probe") ? 1 : 0) + (given("resume") ? 1 : 0);
+  int actions = 0;
+  for (const char* name : {"status", "cancel", "probe", "resume"}) actions += given.given(name);
   if (actions > 1) {
     throw InputError("--resume, --status, --cancel and --probe exclude each other: give one");
   }
-  if (!given("journal") || arguments.text("journal").empty()) {
+  o.journal = given.text("journal");
+  if (o.journal.empty()) {
     throw InputError("--journal is missing: name the journal of the run, in a separate folder");
   }
-  o.journal = arguments.text("journal");
-  if (given("status")) {
-    o.action = Action::status;
-    return o;
-  }
-  o.action = given("cancel") ? Action::cancel : given("probe") ? Action::probe : Action::compute;
-  o.resume = given("resume");
-  read_distribute_options(arguments, o.distribute);
-  if (o.distribute.sites.empty()) {
-    throw InputError("--sites is missing: name the sites file, see distribute_shots --help");
-  }
-  o.work.campaign = given("name") ? arguments.text("name") : "shots";
-  if (given("evaluation")) {
-    o.work.evaluation =
-        parse_count("--evaluation", arguments.text("evaluation"), 0, std::int64_t{1} << 40);
-  }
-  o.work.command = command.empty() ? arguments.texts("command") : command;
-  if (!command.empty() && given("command")) {
+  o.resume = given.given("resume");
+  o.action = given.given("status")   ? Action::status
+             : given.given("cancel") ? Action::cancel
+             : given.given("probe")  ? Action::probe
+                                     : Action::compute;
+  return o.action != Action::status;
+}
+
+void read_command(const Arguments& given, const std::vector<std::string>& command, Options& o) {
+  o.work.command = command.empty() ? given.texts("command") : command;
+  if (!command.empty() && given.given("command")) {
     throw InputError("--command and words after -- exclude each other: give one of them");
   }
   if (o.action != Action::probe && o.work.command.empty()) {
     throw InputError("the command is missing: give its words after --");
   }
   if (o.work.command.empty()) o.work.command = {"true"};
-  for (const std::string& text : arguments.texts("input")) {
+}
+
+void read_inputs(const Arguments& given, cluster::Work& work) {
+  for (const std::string& text : given.texts("input")) {
     const std::size_t equal = text.find('=');
     if (equal == std::string::npos || equal == 0 || equal + 1 == text.size()) {
       throw InputError(concat("--input is '", text, "' (allowed: NAME=FILE)"));
@@ -133,27 +99,78 @@ Options read_options(const Arguments& arguments, const std::vector<std::string>&
     if (!fs::exists(path)) {
       throw InputError(concat("--input ", text, ": '", path.string(), "' does not exist"));
     }
-    o.work.inputs.emplace_back(text.substr(0, equal), path.string());
+    work.inputs.emplace_back(text.substr(0, equal), path.string());
   }
+}
+
+// Describes what the results depend on.
+void describe_survey(cluster::Work& work) {
+  for (std::size_t k = 0; k < work.command.size(); ++k) {
+    work.survey[concat("word ", k)] = work.command[k];
+  }
+  for (const auto& [name, path] : work.inputs) {
+    if (fs::is_directory(path)) continue;
+    const io::FileIdentity file = io::identify_file(path);
+    work.survey["input " + name] =
+        concat(file.bytes, " bytes, CRC-32C ", io::checksum_text(file.checksum));
+  }
+  work.survey["evaluation"] = std::to_string(work.evaluation);
+}
+
+}  // namespace
+
+Description describe(Options& o) {
+  const auto flag = Option::Kind::flag, repeated = Option::Kind::repeated;
+  Description d;
+  d.program = "distribute_shots";
+  d.intro = intro;
+  d.outro = outro;
+  d.group("Work");
+  d.add("shots", "LIST", "numbers and ranges: 1-24,30,40-80:2");
+  d.add("input", "NAME=FILE",
+        "input file or folder of the programs; copied once to each remote site", {}, repeated);
+  o.work.campaign = "shots";
+  d.bind(o.work.campaign, "name", "NAME",
+         "name of the run, part of the names of jobs (default: shots)");
+  d.bind(o.work.evaluation, "evaluation", "n",
+         "number of the evaluation, in an inversion (default: 0)", count(0, std::int64_t{1} << 40));
+  d.add("command", "WORD", "a word of the command, instead of the words after --", {}, repeated);
+  d.group("Sites");
+  bind_distribute(d, o.distribute);
+  d.group("Run");
+  d.add("journal", "FILE", "journal of the run; results are written to its folder");
+  d.add("resume", {}, "resume from the journal: keep finished shots and adopt running jobs", {},
+        flag);
+  d.add("status", {}, "print a table of the content of the journal", {}, flag);
+  d.add("cancel", {}, "cancel all jobs recorded in the journal", {}, flag);
+  d.add("probe", {}, "check whether the sites can be used", {}, flag);
+  d.bind(o.collect, "collect", "DIR", "unpack results into DIR/shot_<number>",
+         parsed([](const std::string& text) { return fs::path(text); }));
+  d.add("quiet", {}, "print errors only", {}, flag);
+  d.group("For relays at remote sites");
+  d.add("relay", {}, "answer a request from standard input", {}, flag);
+  d.add("relay-run", "DIR", "compute the chunk in this folder");
+  return d;
+}
+
+void read_options(const Description& d, const Arguments& given,
+                  const std::vector<std::string>& command, const std::function<bool()>& stop,
+                  Options& o) {
+  if (!read_action(given, o)) return;
+  d.read(given);
+  if (o.distribute.sites.empty()) {
+    throw InputError("--sites is missing: name the sites file, see distribute_shots --help");
+  }
+  read_command(given, command, o);
+  read_inputs(given, o.work);
   cluster::check_work(o.work);
   // Throws if the command names an unknown input.
   static_cast<void>(cluster::expand_command(o.work, 0, "out", "programs"));
   if (o.action == Action::compute) {
-    if (!given("shots")) throw InputError("--shots is missing: name the shots, 1-24");
-    o.tasks = parse_shots(arguments.text("shots"), stop);
+    if (!given.given("shots")) throw InputError("--shots is missing: name the shots, 1-24");
+    o.tasks = parse_shots(given.text("shots"), stop);
   }
-  for (std::size_t k = 0; k < o.work.command.size(); ++k) {
-    o.work.survey[concat("word ", k)] = o.work.command[k];
-  }
-  for (const auto& [name, path] : o.work.inputs) {
-    if (fs::is_directory(path)) continue;
-    const io::FileIdentity file = io::identify_file(path);
-    o.work.survey["input " + name] =
-        concat(file.bytes, " bytes, CRC-32C ", io::checksum_text(file.checksum));
-  }
-  o.work.survey["evaluation"] = std::to_string(o.work.evaluation);
-  if (given("collect")) o.collect = arguments.text("collect");
-  return o;
+  describe_survey(o.work);
 }
 
 }  // namespace moho::examples::distribute_shots

@@ -19,7 +19,7 @@ namespace moho::examples::distribute_shots {
 /// Actions of the program.
 enum class Action { compute, status, cancel, probe, relay, run_relay };
 
-/// Options of the program.
+/// Options of distribute_shots.
 struct Options {
   Action action = Action::compute;
   SitesOptions distribute;           ///< sites, and options of distribute()
@@ -32,10 +32,12 @@ struct Options {
   bool quiet = false;                ///< print errors only
 };
 
-/// Returns the description of all options, for --help.
-Description describe();
-/// Reads the options. \param command the words after -- \throws InputError
-Options read_options(const Arguments& arguments, const std::vector<std::string>& command,
-                     const std::function<bool()>& stop = {});
+/// The table of the options.
+Description describe(Options& options);
+/// \brief Reads what was given. An action that needs no sites ignores all other options.
+/// \param d table of `options` \param command the words after -- \throws InputError
+void read_options(const Description& d, const Arguments& given,
+                  const std::vector<std::string>& command, const std::function<bool()>& stop,
+                  Options& options);
 
 }  // namespace moho::examples::distribute_shots

@@ -217,7 +217,8 @@ int main(int argc, char** argv) {
       command.assign(dashes + 1, words.end());
       words.erase(dashes, words.end());
     }
-    const Description description = describe();
+    Options options;
+    const Description description = describe(options);
     const Arguments arguments(description, words);
     if (!arguments.help().empty() || arguments.version()) {
       std::fputs(
@@ -226,8 +227,9 @@ int main(int argc, char** argv) {
       flush_output();
       return exit_done;
     }
-    const int status = run(read_options(arguments, command, [] { return signal_seen != 0; }),
-                           std::filesystem::read_symlink("/proc/self/exe"));
+    read_options(
+        description, arguments, command, [] { return signal_seen != 0; }, options);
+    const int status = run(options, std::filesystem::read_symlink("/proc/self/exe"));
     flush_output();
     return status;
   } catch (const InputError& error) {

@@ -2,6 +2,7 @@
 #include "first_arrivals/options.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
 
 #include <moho/core/error.hpp>
 
@@ -38,119 +39,126 @@ The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the
 message says what and why), 1 anything else, 130 interrupted.
 )";
 
-}  // namespace
-
-Description describe() {
-  Description d;
-  d.program = "first_arrivals";
-  d.intro = intro;
-  d.outro = outro;
-  d.groups = {
-      {"Model (exactly one of the first three)",
-       {{"vp", "FILE|v",
-         "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy, or one number "
-         "for all nodes; --model is the same"},
-        {"gradient", "v0,g", "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s"},
-        {"builtin", "salt",
-         "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s"},
-        {"epsilon", "FILE|e", "Thomsen's epsilon, -0.4 to 2; alone it makes the medium elliptical"},
-        {"delta", "FILE|d", "Thomsen's delta; with epsilon it makes the medium VTI"},
-        {"shape", "nx[,ny],nz",
-         "nodes along each axis of a model that is no file (default for --gradient and --builtin: "
-         "601,201)"},
-        {"spacing", "d | dx[,dy],dz",
-         "metres between nodes; overrides the file's (default: that of the file; 10 for --gradient "
-         "and --builtin)"},
-        {"origin", "x[,y],z", "position of the first node (default: that of the file, or 0)"},
-        velocity_unit_option()}},
-      {"Sources and receivers",
-       {repeated("source", "POINTS",
-                 "positions of sources, on nodes or not: x,z, in 3D x,y,z, or x=..,z=..; a line "
-                 "x,z:x,z:n; a grid x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. May "
-                 "be repeated (default: the middle of the surface)"),
-        flag("each",
-             "times from each source; without it at every node the earliest of all sources"),
-        {"receivers", "POINTS",
-         "where times are wanted, written like sources; --receiver-line is the same"},
-        coordinates_option()}},
-      {"Solving",
-       {{"order", "n", "order of the differences, 1 or 2 (default: 2)"},
-        flag("unfactored", "do not take the source's singularity out: less exact, for comparison"),
-        {"method", "NAME",
-         "active_tiles, sweeping, or fast_marching (sequential reference); all give the same times "
-         "(default: active_tiles)"},
-        precision_option()}},
-      {"Running",
-       {space_option(), memory_option("for all arrays together, or on the device"),
-        out_option(d.program), flag("no-plot", "draw no picture")}}};
-  d.alternatives = {{{"vp", "gradient", "builtin"}, {"shape", "spacing", "origin"}}};
-  d.aliases = {{"model", "vp"}, {"receiver-line", "receivers"}};
-  return d;
+void check_one_model(const Arguments& given) {
+  const int chosen = given.given("vp") + given.given("gradient") + given.given("builtin");
+  if (chosen == 1) return;
+  throw InputError(concat(chosen == 0 ? "no model was given" : "more than one model was given",
+                          " (needed: one of --vp, --gradient and --builtin): try "
+                          "first_arrivals --builtin salt, or see first_arrivals --help"));
 }
 
-Options read_options(const Arguments& given) {
-  Options o;
-  const int chosen = given.given("vp") + given.given("gradient") + given.given("builtin");
-  if (chosen != 1) {
-    throw InputError(concat(chosen == 0 ? "no model was given" : "more than one model was given",
-                            " (needed: one of --vp, --gradient and --builtin): try "
-                            "first_arrivals --builtin salt, or see first_arrivals --help"));
-  }
-  if (given.given("shape")) o.shape = parse_shape(given.text("shape"), std::int64_t(1) << 40);
-  if (given.given("spacing")) o.spacing = parse_spacing(given.text("spacing"));
-  if (given.given("origin")) o.origin = parse_origin(given.text("origin"));
-  o.model = given.text("vp");
-  o.velocity_unit = read_velocity_unit(given);
+// Checks what belongs to the model, and gives models by formula their nodes.
+void check_model(const Arguments& given, Options& o) {
   if (given.given("builtin") && given.given("velocity-unit")) {
     throw InputError(
         "--velocity-unit was given with --builtin (it is the unit of --vp and --gradient): "
         "leave it out");
   }
-  if (given.given("gradient")) {
-    const auto numbers =
-        parse_numbers("--gradient", given.text("gradient"), {2}, "v0,g: m/s at z = 0 and 1/s");
-    o.v0 = numbers[0];
-    o.gradient = numbers[1];
-  }
-  if (given.given("builtin")) {
-    parse_name("--builtin", given.text("builtin"), {"salt"});
-    o.salt = true;
-  }
   if (!given.given("vp")) {
     if (o.shape.empty()) o.shape = {601, 201};
     if (o.spacing.empty()) o.spacing = {10.0};
   }
-  o.epsilon = given.text("epsilon");
-  o.delta = given.text("delta");
   if (given.given("delta") && !given.given("epsilon")) {
     throw InputError(
         "--delta was given without --epsilon (allowed: --epsilon alone, which is elliptical, or "
         "both): give --epsilon");
   }
+}
 
-  o.sources = given.texts("source");
-  o.each = given.given("each");
-  o.receivers = given.text("receivers");
-  if (given.given("order")) {
-    o.order = static_cast<int>(parse_count("--order", given.text("order"), 1, 2));
-  }
-  o.factored = !given.given("unfactored");
-  o.solver = static_cast<Solver>(
-      given.choice("method", {solver_names[0], solver_names[1], solver_names[2]}, 0));
-  read_common(given, "first_arrivals", o);
-  for (const char* name : {"vp", "epsilon", "delta", "source", "receivers"}) {
-    for (const std::string& text : given.texts(name)) o.inputs.push_back({name, text});
-  }
-  if (o.solver == Solver::fast_marching) {
-    if (!given.given("space")) o.space = sequential_space();
-    if (o.space == "cuda" || o.each) {
-      throw InputError(concat("--method fast_marching was given with ",
-                              o.each ? "--each" : "--space cuda",
-                              " (it is sequential, and gives the earliest of all sources): leave ",
-                              o.each ? "--each" : "--space", " out, or take another method"));
-    }
-  }
-  return o;
+// The sequential method runs on the host, whatever else the build has.
+void check_space(const Arguments& given, Options& o) {
+  if (o.solver != Solver::fast_marching) return;
+  if (!given.given("space")) o.space = sequential_space();
+  if (o.space != "cuda" && !o.each) return;
+  throw InputError(concat("--method fast_marching was given with ",
+                          o.each ? "--each" : "--space cuda",
+                          " (it is sequential, and gives the earliest of all sources): leave ",
+                          o.each ? "--each" : "--space", " out, or take another method"));
+}
+
+void bind_model(Description& d, Options& o) {
+  d.group("Model (exactly one of the first three)");
+  d.check(check_one_model);
+  d.bind(o.model, "vp", "FILE|v",
+         "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy, or one number "
+         "for all nodes; --model is the same",
+         {.key = "model", .file = true});
+  d.add("gradient", "v0,g", "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s").read =
+      [&o](const Arguments& given) {
+        if (!given.given("gradient")) return;
+        const auto numbers =
+            parse_numbers("--gradient", given.text("gradient"), {2}, "v0,g: m/s at z = 0 and 1/s");
+        o.v0 = numbers[0];
+        o.gradient = numbers[1];
+      };
+  d.bind(o.builtin, "builtin", "salt",
+         "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s",
+         name_of({"salt"}), {.hidden = true});
+  d.bind(o.epsilon, "epsilon", "FILE|e",
+         "Thomsen's epsilon, -0.4 to 2; alone it makes the medium elliptical", {.file = true});
+  d.bind(o.delta, "delta", "FILE|d", "Thomsen's delta; with epsilon it makes the medium VTI",
+         {.file = true});
+  d.bind(o.shape, "shape", "nx[,ny],nz",
+         "nodes along each axis of a model that is no file (default for --gradient and "
+         "--builtin: 601,201)",
+         nodes_of_axes(), {.hidden = true});
+  d.bind(o.spacing, "spacing", "d | dx[,dy],dz",
+         "metres between nodes; overrides the file's (default: that of the file; 10 for "
+         "--gradient and --builtin)",
+         parsed(parse_spacing), {.hidden = true});
+  d.bind(o.origin, "origin", "x[,y],z",
+         "position of the first node (default: that of the file, or 0)", parsed(parse_origin),
+         {.hidden = true});
+  bind_velocity_unit(d, o.velocity_unit);
+  d.check([&o](const Arguments& given) { check_model(given, o); });
+}
+
+void bind_survey(Description& d, Options& o) {
+  d.group("Sources and receivers");
+  d.bind(o.sources, "source", "POINTS",
+         "positions of sources, on nodes or not: x,z, in 3D x,y,z, or x=..,z=..; a line "
+         "x,z:x,z:n; a grid x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. May "
+         "be repeated (default: the middle of the surface)",
+         {.hidden = true, .file = true});
+  d.flag(o.each, "each",
+         "times from each source; without it at every node the earliest of all sources");
+  d.bind(o.receivers, "receivers", "POINTS",
+         "where times are wanted, written like sources; --receiver-line is the same",
+         {.hidden = true, .file = true});
+  bind_coordinates(d);
+}
+
+}  // namespace
+
+Description describe(Options& o) {
+  Description d;
+  d.program = "first_arrivals";
+  d.intro = intro;
+  d.outro = outro;
+  bind_model(d, o);
+  bind_survey(d, o);
+  d.group("Solving");
+  d.bind(o.order, "order", "n", "order of the differences, 1 or 2 (default: 2)", count(1, 2));
+  d.flag(o.factored, "unfactored",
+         "do not take the source's singularity out: less exact, for comparison",
+         {.key = "factored"}, false);
+  d.bind(o.solver, "method", "NAME",
+         "active_tiles, sweeping, or fast_marching (sequential reference); all give the same times "
+         "(default: active_tiles)",
+         one_of(solver_names));
+  bind_precision(d, o);
+  d.group("Running");
+  bind_space(d, o);
+  bind_memory(d, o, "for all arrays together, or on the device");
+  bind_out(d, o);
+  bind_no_plot(d, o, "picture");
+  d.option("no-plot").shown = {};
+  d.check([&o](const Arguments& given) { check_space(given, o); });
+  d.move_in_summary("method", {"each"});
+  d.move_in_summary("out", {"velocity_unit"});
+  d.alternatives = {{{"vp", "gradient", "builtin"}, {"shape", "spacing", "origin"}}};
+  d.aliases = {{"model", "vp"}, {"receiver-line", "receivers"}};
+  return d;
 }
 
 }  // namespace moho::examples::first_arrivals

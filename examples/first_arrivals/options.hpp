@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Everything that can be asked of first_arrivals.
+/// \brief Options of first_arrivals.
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/units.hpp"
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace moho::examples::first_arrivals {
 enum class Solver { active_tiles, sweeping, fast_marching };
 
 /// Names of the solvers on the command line.
-inline constexpr const char* solver_names[] = {"active_tiles", "sweeping", "fast_marching"};
+inline const std::vector<std::string> solver_names = {"active_tiles", "sweeping", "fast_marching"};
 
-/// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y,
-/// z).
+/// Options of first_arrivals. Lists of coordinates are in the library's order of axes: (x, z) or
+/// (x, y, z).
 struct Options : CommonOptions {
   std::string model;                ///< a file or a number; empty: made by formula
   std::string epsilon, delta;       ///< files or numbers; empty: none
-  bool salt = false;                ///< the built-in model
+  std::string builtin;              ///< name of the built-in model; empty: another one
   double v0 = 0.0, gradient = 0.0;  ///< of v0 + gradient z: v0 in the velocity unit, and 1/s
   VelocityUnit velocity_unit = VelocityUnit::unsaid;
   std::vector<std::int64_t> shape;   ///< of a model that is no file
@@ -38,10 +38,7 @@ struct Options : CommonOptions {
   Solver solver = Solver::active_tiles;
 };
 
-/// The options, for --help.
-Description describe();
-
-/// What was given. \throws InputError for what is missing, malformed or contradictory
-Options read_options(const Arguments& arguments);
+/// The table of the options.
+Description describe(Options& options);
 
 }  // namespace moho::examples::first_arrivals

@@ -95,7 +95,7 @@ EarthModel<T> load_model(const Options& o) {
   const EarthModelOptions asked = model_options(o);
   EarthModel<T> model;
   model = load_earth_model<T>(asked);
-  if (o.salt) {
+  if (!o.builtin.empty()) {
     model.name = "--builtin salt";
     model.values["vp"] = salt_model<T>(model);
   } else if (o.model.empty()) {
@@ -188,23 +188,11 @@ struct Done {
 void finish(const Options& o, const ModelGrid& model, const Done& done, Session& session) {
   const double solved = session.phases.seconds("solve");
   const double rate = solved > 0.0 ? done.nodes / solved : 0.0;
-  const char* const solver = solver_names[static_cast<int>(o.solver)];
+  const std::string& solver = solver_names[static_cast<std::size_t>(o.solver)];
   const char* const precision = o.double_precision ? "double" : "float";
   Json& summary = session.summary;
-  summary["asked"] = Json::object({{"model", model.name},
-                                   {"epsilon", o.epsilon},
-                                   {"delta", o.delta},
-                                   {"order", o.order},
-                                   {"factored", o.factored},
-                                   {"method", solver},
-                                   {"each", o.each},
-                                   {"precision", precision},
-                                   {"space", o.space},
-                                   {"memory", memory_json(o)},
-                                   {"out", o.out}});
-  if (o.velocity_unit != VelocityUnit::unsaid) {
-    summary["asked"]["velocity_unit"] = to_string(o.velocity_unit);
-  }
+  summary["asked"] = session.requested();
+  summary["asked"]["model"] = model.name;
   Json& described = summary["model"];
   described["name"] = model.name;
   described["medium"] = done.medium;
@@ -400,6 +388,6 @@ void run(const Options& options, Session& session) {
 int main(int argc, char** argv) {
   using namespace moho::examples;
   return run_example<first_arrivals::Options>(
-      argc, argv, first_arrivals::describe(), first_arrivals::read_options, first_arrivals::run,
+      argc, argv, first_arrivals::describe, first_arrivals::run,
       [](int& count, char**& words) { return std::make_unique<Ranks>(count, words, true); });
 }

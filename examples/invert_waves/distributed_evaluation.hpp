@@ -258,8 +258,7 @@ class DistributedEvaluation {
     const std::filesystem::path model = m_run.folder / "model.npy";
     const Json* const made_from = m_session.summary.find("fingerprint");
     cluster::Work work =
-        make_shot_work(m_o, m_session.program(), made_from != nullptr ? *made_from : Json(),
-                       {"lags", "iterations", "evaluate", "band", "data-size", "source-field"});
+        make_shot_work(m_o, m_session.program(), made_from != nullptr ? *made_from : Json());
     work.evaluation = order.evaluation;
     work.survey["evaluation"] = std::to_string(order.evaluation);
     work.survey["model of the evaluation"] = io::checksum_text(io::identify_file(model).checksum);

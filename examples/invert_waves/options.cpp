@@ -2,12 +2,14 @@
 #include "invert_waves/options.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
+#include "common/wave_options.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
 
 #include <algorithm>
-#include <filesystem>
+#include <iterator>
 
 namespace moho::examples::invert_waves {
 
@@ -19,10 +21,6 @@ constexpr const char* intro =
   invert_waves --vp start.npy --data line.sgy [options]
   invert_waves --vp start.npy --data FOLDER_OF_model_waves [options]
   invert_waves --vp start.npy --data modelled --true-vp vp.npy --source 500,20:8500,20:17 [options]
-
-Units are metres, seconds, Hz, m/s. x points right, y into the page, z is DEPTH and points down. On the
-command line coordinates are written x,z in 2D and x,y,z in 3D. Model files hold nodes in the order (x, z)
-or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
 )";
 
 constexpr const char* outro =
@@ -70,8 +68,9 @@ each evaluation, a device each, with the same bits; --sites FILE: so do places. 
 constexpr const char* source_field_names[] = {"auto", "shell", "random", "stored", "replay"};
 constexpr const char* unknown_names[] = {"vp", "rho", "epsilon", "delta"};
 
-void read_unknowns(const std::string& text, Options& o) {
-  o.unknowns.clear();
+std::vector<std::string> parse_unknowns(const std::string& text) {
+  const std::vector<std::string> names(std::begin(unknown_names), std::end(unknown_names));
+  std::vector<std::string> unknowns;
   for (const std::string& name : split(text)) {
     if (name == "theta" || name == "phi") {
       throw InputError(concat("--parameters: ", name,
@@ -79,16 +78,16 @@ void read_unknowns(const std::string& text, Options& o) {
                               "surfaces and in layers (allowed: vp, rho, epsilon, delta): give "
                               "the axis with --theta and leave it as it is"));
     }
-    const std::vector<std::string> names(std::begin(unknown_names), std::end(unknown_names));
     parse_name("--parameters", name, names);
-    if (std::find(o.unknowns.begin(), o.unknowns.end(), name) != o.unknowns.end()) {
+    if (std::find(unknowns.begin(), unknowns.end(), name) != unknowns.end()) {
       throw InputError(concat("--parameters: ", name, " stands there twice (allowed: once)"));
     }
-    o.unknowns.push_back(name);
+    unknowns.push_back(name);
   }
-  if (std::find(o.unknowns.begin(), o.unknowns.end(), "vp") == o.unknowns.end()) {
+  if (std::find(unknowns.begin(), unknowns.end(), "vp") == unknowns.end()) {
     throw InputError(concat("--parameters ", text, ": vp is missing (allowed: vp and others)"));
   }
+  return unknowns;
 }
 
 void check_unknowns(const Options& o) {
@@ -115,7 +114,10 @@ void check_unknowns(const Options& o) {
   }
 }
 
-void read_bounds(const std::string& text, Options& o) {
+using Bounds = std::map<std::string, std::pair<double, double>>;
+
+Bounds parse_bounds(const std::string& text, const std::vector<std::string>& unknowns) {
+  Bounds bounds;
   for (const std::string& piece : split(text)) {
     const std::vector<std::string> parts = split(piece, ':');
     const auto number = [&](std::size_t k) {
@@ -127,7 +129,7 @@ void read_bounds(const std::string& text, Options& o) {
                               "' is none (allowed: PARAMETER:LEAST:GREATEST, "
                               "several joined by commas: vp:1500:5500,rho:1000:3000)"));
     }
-    if (std::find(o.unknowns.begin(), o.unknowns.end(), parts[0]) == o.unknowns.end()) {
+    if (std::find(unknowns.begin(), unknowns.end(), parts[0]) == unknowns.end()) {
       throw InputError(concat("--bounds: ", parts[0], " is not among the unknowns (--parameters)"));
     }
     const bool positive = parts[0] == "vp" || parts[0] == "rho";
@@ -136,37 +138,190 @@ void read_bounds(const std::string& text, Options& o) {
                               " (allowed: a least value below the greatest one, ",
                               positive ? "positive" : "above -0.5", ")"));
     }
-    o.bounds[parts[0]] = {*low, *high};
+    bounds[parts[0]] = {*low, *high};
   }
+  return bounds;
 }
 
-void read_bands(const std::string& text, Options& o) {
+Json bounds_json(const Bounds& bounds) {
+  Json json = Json::object();
+  for (const auto& [name, range] : bounds) json[name] = Json::array({range.first, range.second});
+  return json;
+}
+
+std::vector<double> parse_bands(const std::string& text) {
+  std::vector<double> bands;
   for (const std::string& piece : split(text)) {
     const auto value = text::to_number(piece);
-    if (!value || *value <= 0.0 || (!o.bands.empty() && *value <= o.bands.back())) {
+    if (!value || *value <= 0.0 || (!bands.empty() && *value <= bands.back())) {
       throw InputError(concat("--bands ", text, ": '", piece,
                               "' (allowed: positive frequencies in Hz that ascend: 3,5,8)"));
     }
-    o.bands.push_back(*value);
+    bands.push_back(*value);
+  }
+  return bands;
+}
+
+fwi::Lags parse_lags(const std::string& text) {
+  const std::vector<std::string> pieces = split(text);
+  if (pieces.size() > 2) {
+    throw InputError(concat("--lags ", text, " (allowed: n, or n,n in three dimensions)"));
+  }
+  fwi::Lags lags;
+  lags.x = parse_count("--lags", pieces[0], 0, 1000);
+  if (pieces.size() == 2) lags.y = parse_count("--lags", pieces[1], 0, 1000);
+  return lags;
+}
+
+void read_mask(const Arguments& given, Options& o) {
+  if (!given.given("mask")) return;
+  if (o.mask_text.rfind("depth:", 0) != 0) {
+    o.inputs.push_back({"mask", o.mask_text});
+    return;
+  }
+  o.mask_depth = parse_number("--mask", o.mask_text.substr(6), "depth:m or a file");
+  if (o.mask_depth < 0.0) {
+    throw InputError(concat("--mask ", o.mask_text, " (allowed: depths of 0 or more metres)"));
   }
 }
 
-void read_evaluation(const Arguments& arguments, Options& o) {
-  for (const char* name : {"evaluate", "band", "data-size"}) {
-    if (!arguments.given(name) || o.only_shot) continue;
-    throw InputError(concat("--", name, " is for one shot: give --only-shot, too"));
-  }
-  if (arguments.given("evaluate")) {
-    o.evaluate = arguments.text("evaluate");
-    o.inputs.push_back({"evaluate", o.evaluate});
-  }
-  if (arguments.given("band")) {
+void bind_misfit(Description& d, Options& o) {
+  d.group("Misfit");
+  d.bind(o.misfit.kind, "misfit", "NAME",
+         "least-squares, correlation, huber or envelope (default: least-squares)",
+         parsed(fwi::parse_misfit, [](auto kind) { return fwi::to_string(kind); }));
+  d.bind(o.misfit.huber, "huber", "n",
+         "for huber: residuals above so many times the root mean square of the data are large "
+         "(default: 1)",
+         positive("positive numbers"));
+  d.check([&o](const Arguments& given) {
+    if (given.given("huber") && o.misfit.kind != fwi::MisfitKind::huber) {
+      throw InputError("--huber needs --misfit huber");
+    }
+  });
+  d.bind(o.offset_weights_text, "offset-weights", "LIST",
+         "m:WEIGHT,m:WEIGHT,... of residuals, linear between");
+  d.bind(o.mute_text, "mute", "none | velocity:V",
+         "residuals before the straight way at V m/s do not count; with [:DELAY[:TAPER]] in s "
+         "(default: none)");
+  d.check([&o](const Arguments& given) {
+    if (given.given("offset-weights")) {
+      o.offset_weights = fwi::parse_offset_weights(o.offset_weights_text);
+    }
+    o.mute = survey::parse_mute(o.mute_text);
+    if (o.mute.kind == survey::MuteOptions::Kind::arrivals) {
+      throw InputError(
+          "--mute arrivals is not for inversion (allowed: none, velocity:V): what is muted must "
+          "not move with the model");
+    }
+  });
+}
+
+void bind_search(Description& d, Options& o) {
+  d.group("Inversion");
+  d.bind(o.unknowns, "parameters", "LIST", "unknowns, see below (default: vp)",
+         parsed(parse_unknowns));
+  d.bind(o.logarithms, "variables", "log | linear", "of vp and rho (default: log)",
+         Rule<bool>{[](const std::string& option, const std::string& text) {
+                      return parse_name(option, text, {"log", "linear"}) == 0;
+                    },
+                    [](bool logarithms) { return Json(logarithms ? "log" : "linear"); }});
+  d.bind(o.bands, "bands", "Hz,Hz,...",
+         "low-passes, from low to high (default: all frequencies at once)", parsed(parse_bands));
+  d.bind(o.iterations, "iterations", "n", "most in each band (default: 10)", count(1, 100000),
+         {.local = true});
+  d.bind(o.memory_pairs, "memory-pairs", "n", "of L-BFGS, 1 to 64 (default: 5)", count(1, 64));
+  d.bind(o.bounds, "bounds", "LIST",
+         "PARAMETER:LEAST:GREATEST, ... (default: a fifth beyond the model's values as far as "
+         "grid and --dt allow, epsilon and delta 0.1 beyond)",
+         parsed([&o](const std::string& text) { return parse_bounds(text, o.unknowns); },
+                bounds_json));
+  d.bind(o.mask_text, "mask", "depth:m | FILE", "what does not change, see below");
+  d.check([&o](const Arguments& given) { read_mask(given, o); });
+  d.bind(o.first_change, "first-change", "part",
+         "largest relative change in the first step (default: 0.01)",
+         positive("positive, a part of the model"));
+  d.bind(o.precondition, "precondition", "none | illumination", "of the gradient (default: none)",
+         one_of({"none", "illumination"}));
+}
+
+void bind_gradient(Description& d, Options& o) {
+  d.bind(o.source_field, "source-field", "NAME",
+         "auto, shell, random, stored or replay, see below (default: auto)",
+         one_of({std::begin(source_field_names), std::end(source_field_names)}), {.local = true});
+  d.bind(o.every, "gradient-steps", "n",
+         "steps from one product of the wavefields to the next (default: by the wavelet)",
+         count(1, 1000000), {.unset = "auto"});
+  d.bind(o.lags, "lags", "n[,n]",
+         "extended image of the result: half offsets of up to n nodes along x (and y)",
+         parsed(parse_lags), {.local = true})
+      .shown = [&o] {
+    return o.extended ? Json::array({o.lags.x, o.lags.y}) : Json("none");
+  };
+  d.move_in_summary("source_field", {"lags"});
+  d.bind(o.device_memory, "device-memory", "BYTES", "most of the device (default: what is free)",
+         bytes(), {.hidden = true});
+  d.bind(o.block, "block", "n", "stream the gradient, so many planes at a time (default: chosen)",
+         count(1, 1000000), {.unset = Json()});
+  d.bind(o.updates, "updates", "n",
+         "stream the gradient, with so many steps of a plane on the device (default: chosen)",
+         count(1, 1000000), {.unset = Json()});
+  d.check([&o](const Arguments& given) {
+    o.extended = given.given("lags");
+    if ((o.block > 0 || o.updates > 0) && o.source_field != fwi::SourceField::random) {
+      throw InputError(concat(o.block > 0 ? "--block" : "--updates",
+                              " streams the gradient, which needs --source-field random (allowed: "
+                              "with it): nothing else is had back without being kept"));
+    }
+  });
+}
+
+void bind_own_scheme(Description& d, Options& o) {
+  bind_scheme(d, o, o);
+  d.option("expand").shown = {};
+  d.option("expand").text = "none: every step computes all nodes";
+  d.option("width").text += "; also of the layers of --source-field random (default: 60)";
+  d.option("equations").shown = {};
+  d.option("sigma").shown = {};
+  d.check([&o](const Arguments&) {
+    check_unknowns(o);
+    if (o.expand == domain::Expansion::none) return;
+    throw InputError(
+        "--expand is not for inversion (allowed: none): the adjoint of a box that follows the "
+        "waves is not that of the misfit");
+  });
+}
+
+void bind_evaluation(Description& d, Options& o) {
+  const auto one_shot = [&o] { return o.only_shot.has_value(); };
+  d.check([&o](const Arguments& given) {
+    if (o.distribute.options.max_missing > 0) {
+      throw InputError(concat("--may-miss is ", o.distribute.options.max_missing,
+                              " (allowed: 0): an evaluation needs all shots: leave it out"));
+    }
+    for (const char* name : {"evaluate", "band", "data-size"}) {
+      if (!given.given(name) || o.only_shot) continue;
+      throw InputError(concat("--", name, " is for one shot: give --only-shot, too"));
+    }
+  });
+  d.bind(o.evaluate, "evaluate", "FILE",
+         "with --only-shot: .npy of the model to evaluate, parameters x nodes of --vp (vp in m/s, "
+         "rho in kg/m3) in the order of --parameters (default: the start)",
+         {.hidden = true, .file = true, .local = true});
+  const auto parse_band = [&o](const std::string& option, const std::string& text) {
     const auto most = static_cast<std::int64_t>(std::max<std::size_t>(o.bands.size(), 1));
-    o.band = static_cast<int>(parse_count("--band", arguments.text("band"), 1, most));
-  }
-  if (arguments.given("data-size")) {
-    o.data_size = arguments.number("data-size", "positive numbers", 0.0, false);
-  }
+    return parse_count(option, text, 1, most);
+  };
+  d.bind(o.band, "band", "n", "with --only-shot: of --bands, from 1 (default: 1)",
+         Rule<std::int64_t>{parse_band}, {.local = true})
+      .show_if(one_shot);
+  d.bind(o.data_size, "data-size", "x",
+         "with --only-shot: what misfits are divided by, the misfit of no model (default: that of "
+         "the shot)",
+         positive("positive numbers"), {.local = true})
+      .show_if(one_shot);
+  d.option("only-shot").shown = [&o] { return o.only_shot ? Json(*o.only_shot) : Json(); };
+  d.move_in_summary("plot", {"only_shot"});
 }
 
 }  // namespace
@@ -181,163 +336,23 @@ std::string option_of(fwi::Parameter parameter) {
   return parameter == fwi::Parameter::density ? "rho" : wave::to_string(parameter);
 }
 
-Description describe() {
+Description describe(Options& o) {
   Description d;
-  std::vector<OptionText> scheme = scheme_options();
-  for (OptionText& option : scheme) {
-    if (option.name == "expand") option.text = "none: every step computes all nodes";
-    if (option.name == "width") {
-      option.text += "; also of the layers of --source-field random (default: 60)";
-    }
-  }
   d.program = "invert_waves";
-  d.intro = intro;
+  d.intro = intro + wave_units_help();
   d.outro = outro;
-  d.aliases = data_aliases("data");
-  d.groups = {
-      earth_model_options(),
-      {"Data", data_options("data", "model")},
-      true_model_options("data"),
-      {"Misfit",
-       {{"misfit", "NAME",
-         "least-squares, correlation, huber or envelope (default: least-squares)"},
-        {"huber", "n",
-         "for huber: residuals above so many times the root mean square of the data are large "
-         "(default: 1)"},
-        {"offset-weights", "LIST", "m:WEIGHT,m:WEIGHT,... of residuals, linear between"},
-        {"mute", "none | velocity:V",
-         "residuals before the straight way at V m/s do not count; with [:DELAY[:TAPER]] in s "
-         "(default: none)"}}},
-      {"Inversion",
-       {{"parameters", "LIST", "unknowns, see below (default: vp)"},
-        {"variables", "log | linear", "of vp and rho (default: log)"},
-        {"bands", "Hz,Hz,...", "low-passes, from low to high (default: all frequencies at once)"},
-        {"iterations", "n", "most in each band (default: 10)"},
-        {"memory-pairs", "n", "of L-BFGS, 1 to 64 (default: 5)"},
-        {"bounds", "LIST",
-         "PARAMETER:LEAST:GREATEST, ... (default: a fifth beyond the model's values as far as grid "
-         "and --dt allow, epsilon and delta 0.1 beyond)"},
-        {"mask", "depth:m | FILE", "what does not change, see below"},
-        {"first-change", "part", "largest relative change in the first step (default: 0.01)"},
-        {"precondition", "none | illumination", "of the gradient (default: none)"},
-        {"source-field", "NAME",
-         "auto, shell, random, stored or replay, see below (default: auto)"},
-        {"gradient-steps", "n",
-         "steps from one product of the wavefields to the next (default: by the wavelet)"},
-        {"lags", "n[,n]",
-         "extended image of the result: half offsets of up to n nodes along x (and y)"},
-        {"device-memory", "BYTES", "most of the device (default: what is free)"},
-        {"block", "n", "stream the gradient, so many planes at a time (default: chosen)"},
-        {"updates", "n",
-         "stream the gradient, with so many steps of a plane on the device (default: chosen)"}}},
-      {"Scheme", scheme},
-      running_options(d.program, "evaluation"),
-      {"Several places", joined(joined({at_once_option()}, distribute_options()),
-                                {{"evaluate", "FILE",
-                                  "with --only-shot: .npy of the model to evaluate, parameters x "
-                                  "nodes of --vp (vp in m/s, rho in kg/m3) in the order of "
-                                  "--parameters (default: the start)"},
-                                 {"band", "n", "with --only-shot: of --bands, from 1 (default: 1)"},
-                                 {"data-size", "x",
-                                  "with --only-shot: what misfits are divided by, the misfit of no "
-                                  "model (default: that of the shot)"}})}};
+  bind_earth_model(d, o.model);
+  bind_config(d, o);
+  bind_data(d, "data", "model", o);
+  bind_true_model(d, "data", o.model, o, o);
+  bind_misfit(d, o);
+  bind_search(d, o);
+  bind_gradient(d, o);
+  bind_own_scheme(d, o);
+  bind_running(d, "evaluation", o, o);
+  bind_evaluation(d, o);
+  d.check([&o](const Arguments& given) { add_data_inputs("data", given.given("wavelet"), o, o); });
   return d;
-}
-
-Options read_options(const Arguments& arguments) {
-  Options o;
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  const auto text = [&](const char* name) { return arguments.text(name); };
-  read_earth_model_options(arguments, "invert_waves", o.model);
-  read_data_options(arguments, "invert_waves", "data", o.model, o, o);
-
-  // misfit
-  if (given("misfit")) o.misfit.kind = fwi::parse_misfit(text("misfit"));
-  if (given("huber")) o.misfit.huber = arguments.number("huber", "positive numbers", 0.0, false);
-  if (given("huber") && o.misfit.kind != fwi::MisfitKind::huber) {
-    throw InputError("--huber needs --misfit huber");
-  }
-  if (given("offset-weights")) {
-    o.offset_weights_text = text("offset-weights");
-    o.offset_weights = fwi::parse_offset_weights(o.offset_weights_text);
-  }
-  if (given("mute")) o.mute_text = text("mute");
-  o.mute = survey::parse_mute(o.mute_text);
-  if (o.mute.kind == survey::MuteOptions::Kind::arrivals) {
-    throw InputError(
-        "--mute arrivals is not for inversion (allowed: none, velocity:V): what is muted must not "
-        "move with the model");
-  }
-
-  // inversion
-  if (given("parameters")) read_unknowns(text("parameters"), o);
-  read_face_options(arguments, o);
-  read_scheme_options(arguments, o);
-  check_unknowns(o);
-  if (o.expand != domain::Expansion::none) {
-    throw InputError(
-        "--expand is not for inversion (allowed: none): the adjoint of a box that follows the "
-        "waves is not that of the misfit");
-  }
-  o.logarithms = arguments.choice("variables", {"log", "linear"}, 0) == 0;
-  if (given("bands")) read_bands(text("bands"), o);
-  if (given("iterations"))
-    o.iterations = parse_count("--iterations", text("iterations"), 1, 100000);
-  if (given("memory-pairs")) {
-    o.memory_pairs = static_cast<int>(parse_count("--memory-pairs", text("memory-pairs"), 1, 64));
-  }
-  if (given("bounds")) read_bounds(text("bounds"), o);
-  if (given("mask")) {
-    o.mask_text = text("mask");
-    if (o.mask_text.rfind("depth:", 0) == 0) {
-      o.mask_depth = parse_number("--mask", o.mask_text.substr(6), "depth:m or a file");
-      if (o.mask_depth < 0.0) {
-        throw InputError(concat("--mask ", o.mask_text, " (allowed: depths of 0 or more metres)"));
-      }
-    } else {
-      o.inputs.push_back({"mask", o.mask_text});
-    }
-  }
-  if (given("first-change")) {
-    o.first_change = arguments.number("first-change", "positive, a part of the model", 0.0, false);
-  }
-  o.precondition = arguments.choice("precondition", {"none", "illumination"}, 0) == 1;
-  const std::vector<std::string> fields(std::begin(source_field_names),
-                                        std::end(source_field_names));
-  o.source_field = static_cast<fwi::SourceField>(arguments.choice("source-field", fields, 0));
-  if (given("gradient-steps")) {
-    o.every = parse_count("--gradient-steps", text("gradient-steps"), 1, 1000000);
-  }
-  if (given("lags")) {
-    const std::vector<std::string> pieces = split(text("lags"));
-    if (pieces.size() > 2) {
-      throw InputError(
-          concat("--lags ", text("lags"), " (allowed: n, or n,n in three dimensions)"));
-    }
-    o.lags.x = parse_count("--lags", pieces[0], 0, 1000);
-    if (pieces.size() == 2) o.lags.y = parse_count("--lags", pieces[1], 0, 1000);
-    o.extended = true;
-  }
-  if (given("device-memory")) {
-    o.device_memory = parse_bytes("--device-memory", text("device-memory"));
-  }
-  if (given("block")) o.block = parse_count("--block", text("block"), 1, 1000000);
-  if (given("updates")) o.updates = parse_count("--updates", text("updates"), 1, 1000000);
-  if ((o.block > 0 || o.updates > 0) && o.source_field != fwi::SourceField::random) {
-    throw InputError(concat(o.block > 0 ? "--block" : "--updates",
-                            " streams the gradient, which needs --source-field random (allowed: "
-                            "with it): nothing else is had back without being kept"));
-  }
-  o.plan = given("plan");
-  read_common(arguments, "invert_waves", o);
-  read_shot_choice(arguments, o);
-  if (o.distribute.options.max_missing > 0) {
-    throw InputError(concat("--may-miss is ", o.distribute.options.max_missing,
-                            " (allowed: 0): an evaluation needs all shots: leave it out"));
-  }
-  read_evaluation(arguments, o);
-  add_data_inputs(arguments, "data", o, o);
-  return o;
 }
 
 }  // namespace moho::examples::invert_waves

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Everything that can be asked of invert_waves, and how it is read.
+/// \brief Options of invert_waves.
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
 #include "common/survey_data.hpp"
@@ -27,7 +27,7 @@ fwi::Parameter parameter_of(const std::string& option);
 /// The option of a parameter.
 std::string option_of(fwi::Parameter parameter);
 
-/// What was asked for.
+/// Options of invert_waves.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
   EarthModelOptions model;  ///< to begin with
 
@@ -57,13 +57,9 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::string evaluate;           ///< with --only-shot: file of the unknowns; empty: the start
   int band = 1;                   ///< with --only-shot, from 1
   double data_size = 0.0;         ///< with --only-shot: misfit of no model; 0: that of the shot
-  bool plan = false;              ///< print what would be done, and stop
 };
 
-/// The options, for --help.
-Description describe();
-
-/// What was given. \throws InputError for what is missing, malformed or contradictory
-Options read_options(const Arguments& arguments);
+/// The table of the options.
+Description describe(Options& options);
 
 }  // namespace moho::examples::invert_waves

@@ -8,8 +8,8 @@
 #include "common/format.hpp"
 #include "common/shot_list.hpp"
 #include "common/summary.hpp"
-#include "invert_waves/asked.hpp"
 #include "invert_waves/input.hpp"
+#include "invert_waves/plan_text.hpp"
 
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
@@ -142,7 +142,7 @@ class Results {
   /// Puts the plan into the summary.
   void add_plan(const fwi::ObjectivePlan& plan) {
     Json& summary = m_session.summary;
-    summary["asked"] = asked_json(m_o);
+    summary["asked"] = m_session.requested();
     Json model;
     model["name"] = m_model.name;
     model["medium"] = wave::to_string(plan.medium);

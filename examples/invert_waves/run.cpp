@@ -3,7 +3,6 @@
 // invert_waves: full-waveform inversion of shots.
 
 #include "common/survey_program.hpp"
-#include "invert_waves/asked.hpp"
 #include "invert_waves/distributed_evaluation.hpp"
 #include "invert_waves/input.hpp"
 #include "invert_waves/options.hpp"
@@ -85,7 +84,7 @@ class Program {
       check_shots_per_job(m_o.distribute, numbers.size());
     }
     m_session.will_write(m_results.names());
-    m_session.resumable(asked_json(m_o));
+    m_session.resumable();
     m_distributed.emplace(m_o, m_session, std::move(numbers), m_model.shape);
     m_resumed = m_results.resume();
     m_bar = m_session.progress();
@@ -451,7 +450,6 @@ void run(const Options& options, Session& session) {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<invert_waves::Options>(argc, argv, invert_waves::describe(),
-                                            invert_waves::read_options, invert_waves::run,
+  return run_example<invert_waves::Options>(argc, argv, invert_waves::describe, invert_waves::run,
                                             shot_ranks);
 }

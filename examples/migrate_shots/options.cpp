@@ -2,6 +2,8 @@
 #include "migrate_shots/options.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
+#include "common/wave_options.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
@@ -9,8 +11,7 @@
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <limits>
+#include <iterator>
 
 namespace moho::examples::migrate_shots {
 
@@ -22,10 +23,6 @@ constexpr const char* intro =
   migrate_shots --vp smooth.npy --shots line.sgy [options]
   migrate_shots --vp smooth.npy --shots FOLDER_OF_model_waves [options]
   migrate_shots --vp smooth.npy --shots modelled --true-vp vp.npy --source 500,20:8500,20:17 [options]
-
-Units are metres, seconds, Hz, m/s. x points right, y into the page, z is DEPTH and points down. On the
-command line coordinates are written x,z in 2D and x,y,z in 3D. Model files hold nodes in the order (x, z)
-or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
 )";
 
 constexpr const char* outro =
@@ -70,129 +67,128 @@ not usable (the message says what and why), 75 time was over before the last sho
 constexpr const char* condition_names[] = {"zero-lag", "source", "receiver", "inverse-scattering",
                                            "laplacian"};
 
-}  // namespace
-
-const char* to_string(Condition condition) { return condition_names[static_cast<int>(condition)]; }
-
-Description describe() {
-  Description d;
-  d.program = "migrate_shots";
-  d.intro = intro;
-  d.outro = outro;
-  d.aliases = data_aliases("shots");
-  d.groups = {
-      earth_model_options(),
-      {"Data",
-       joined(data_options("shots", "migrate"),
-              {{"mute", "none | arrivals | velocity:V",
-                "with [:DELAY[:TAPER]] in s (default: arrivals)"},
-               {"spreading", "TEXT", "none, line, gain:POWER, half-derivative (default: none)"},
-               flag("normalise", "divide each shot by its root mean square")})},
-      true_model_options("shots"),
-      {"Image",
-       {{"condition", "LIST", "see below (default: inverse-scattering)"},
-        {"aperture", "x[,y] | all",
-         "metres of the model beyond sources and receivers that a shot sees (default: all)"},
-        {"columns", "x,x,...", "offset gathers at these x (3D: x,y;x,y), metres"},
-        {"offset", "m", "largest half offset (default: a tenth of the width)"},
-        flag("angles", "angle gathers at the columns, too"),
-        flag("keep-shots", "leave the sums of each shot")}},
-      {"Scheme", scheme_options()},
-      {"Snapshots",
-       {{"snapshots", "NAME",
-         "auto, device, memory, compressed, threads, disk, boundary or replay (default: auto)"},
-        {"error", "ERROR", "snr:DB, max:E, bits:N or lossless (default: snr:55)"},
-        {"snapshot-steps", "n", "steps between snapshots (default: by the wavelet)"},
-        {"device-memory", "BYTES", "most of the device for a shot (default: what is free)"},
-        {"disk", "BYTES", "most for snapshots in files, in the folder of --out (default: 0)"}}},
-      running_options(d.program, "shot"),
-      {"Several places", joined({at_once_option()}, distribute_options())}};
-  return d;
+const std::vector<std::string>& names_of_conditions() {
+  static const std::vector<std::string> names(std::begin(condition_names),
+                                              std::end(condition_names));
+  return names;
 }
 
-Options read_options(const Arguments& arguments) {
-  Options o;
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  const auto text = [&](const char* name) { return arguments.text(name); };
-  read_earth_model_options(arguments, "migrate_shots", o.model);
-  read_data_options(arguments, "migrate_shots", "shots", o.model, o, o);
-
-  // data
-  if (given("mute")) o.mute_text = text("mute");
-  o.mute = survey::parse_mute(o.mute_text);
-  if (given("spreading")) o.spreading_text = text("spreading");
-  o.spreading = survey::parse_spreading(o.spreading_text);
-  o.normalise = given("normalise");
-
-  // image
-  if (given("condition")) {
-    o.conditions.clear();
-    for (const std::string& name : text::split(text("condition"), ',')) {
-      const std::vector<std::string> names(std::begin(condition_names), std::end(condition_names));
-      const auto condition = static_cast<Condition>(parse_name("--condition", name, names));
-      if (std::find(o.conditions.begin(), o.conditions.end(), condition) != o.conditions.end()) {
-        throw InputError(concat("--condition: ", name, " stands there twice (allowed: once)"));
-      }
-      o.conditions.push_back(condition);
+std::vector<Condition> parse_conditions(const std::string& text) {
+  std::vector<Condition> conditions;
+  for (const std::string& name : split(text)) {
+    const auto condition =
+        static_cast<Condition>(parse_name("--condition", name, names_of_conditions()));
+    if (std::find(conditions.begin(), conditions.end(), condition) != conditions.end()) {
+      throw InputError(concat("--condition: ", name, " stands there twice (allowed: once)"));
     }
+    conditions.push_back(condition);
   }
-  if (given("aperture")) o.aperture_text = text("aperture");
-  o.aperture = survey::parse_aperture(o.aperture_text);
-  if (given("columns")) {
-    std::string list = text("columns");
-    std::replace(list.begin(), list.end(), ';', ',');
-    for (const std::string& piece : text::split(list, ',')) {
-      const auto value = text::to_number(piece);
-      if (!value) {
-        throw InputError(
-            concat("--columns '", piece, "' is no number (allowed: x,x,... or x,y;x,y in metres)"));
-      }
-      o.columns.push_back(*value);
+  return conditions;
+}
+
+Json conditions_json(const std::vector<Condition>& conditions) {
+  Json list = Json::array();
+  for (const Condition condition : conditions) list.push_back(to_string(condition));
+  return list;
+}
+
+std::vector<double> parse_columns(std::string text) {
+  std::vector<double> columns;
+  std::replace(text.begin(), text.end(), ';', ',');
+  for (const std::string& piece : split(text)) {
+    const auto value = text::to_number(piece);
+    if (!value) {
+      throw InputError(
+          concat("--columns '", piece, "' is no number (allowed: x,x,... or x,y;x,y in metres)"));
     }
+    columns.push_back(*value);
   }
-  if (given("offset")) {
-    o.offset = arguments.number("offset", "positive, in metres", 0.0, false);
-  }
-  o.angles = given("angles");
-  if ((o.angles || given("offset")) && o.columns.empty()) {
-    throw InputError(concat("--", o.angles ? "angles" : "offset",
-                            " needs --columns: say where gathers are wanted"));
-  }
-  o.keep_shots = given("keep-shots");
+  return columns;
+}
 
-  read_face_options(arguments, o);
-  read_scheme_options(arguments, o);
-
-  // snapshots
-  const std::vector<std::string> ways{"auto",    "device", "memory",   "compressed",
-                                      "threads", "disk",   "boundary", "replay"};
-  if (given("snapshots")) o.snapshots = ways[arguments.choice("snapshots", ways, 0)];
-  if (given("error")) o.error = text("error");
+void check_error(const Options& o) {
   if (o.error == "lossless" && o.snapshots == "compressed") {
     throw InputError(
         "--snapshots compressed: --error lossless allows no compressed snapshots, and larger "
         "budgets do not help (allowed: snr:DB, max:E or bits:N): take another --error, or leave "
         "out --snapshots");
   }
-  if (o.error != "lossless") {
-    try {
-      snapshot::parse_codec(o.error);
-    } catch (const InputError& error) {
-      throw InputError(concat("--error: ", error.what(), "; lossless is allowed, too"));
-    }
+  if (o.error == "lossless") return;
+  try {
+    snapshot::parse_codec(o.error);
+  } catch (const InputError& error) {
+    throw InputError(concat("--error: ", error.what(), "; lossless is allowed, too"));
   }
-  if (given("snapshot-steps")) {
-    o.every = parse_count("--snapshot-steps", text("snapshot-steps"), 1, 1000000);
-  }
-  if (given("device-memory")) {
-    o.device_memory = parse_bytes("--device-memory", text("device-memory"));
-  }
-  if (given("disk")) o.disk = parse_bytes("--disk", text("disk"));
-  o.plan = given("plan");
-  read_common(arguments, "migrate_shots", o);
-  read_shot_choice(arguments, o);
-  add_data_inputs(arguments, "shots", o, o);
-  return o;
+}
+
+void bind_image(Description& d, Options& o) {
+  d.group("Image");
+  d.bind(o.conditions, "condition", "LIST", "see below (default: inverse-scattering)",
+         parsed(parse_conditions, conditions_json));
+  d.bind(o.aperture_text, "aperture", "x[,y] | all",
+         "metres of the model beyond sources and receivers that a shot sees (default: all)");
+  d.check([&o](const Arguments&) { o.aperture = survey::parse_aperture(o.aperture_text); });
+  d.bind(o.columns, "columns", "x,x,...", "offset gathers at these x (3D: x,y;x,y), metres",
+         parsed(parse_columns));
+  d.bind(o.offset, "offset", "m", "largest half offset (default: a tenth of the width)",
+         positive("positive, in metres"));
+  d.flag(o.angles, "angles", "angle gathers at the columns, too");
+  d.check([&o](const Arguments& given) {
+    if (!o.columns.empty() || !(o.angles || given.given("offset"))) return;
+    throw InputError(concat("--", o.angles ? "angles" : "offset",
+                            " needs --columns: say where gathers are wanted"));
+  });
+  d.flag(o.keep_shots, "keep-shots", "leave the sums of each shot",
+         {.hidden = true, .local = true});
+}
+
+void bind_snapshots(Description& d, Options& o) {
+  d.group("Snapshots");
+  d.bind(
+      o.snapshots, "snapshots", "NAME",
+      "auto, device, memory, compressed, threads, disk, boundary or replay (default: auto)",
+      name_of({"auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay"}));
+  d.bind(o.error, "error", "ERROR", "snr:DB, max:E, bits:N or lossless (default: snr:55)");
+  d.check([&o](const Arguments&) { check_error(o); });
+  d.bind(o.every, "snapshot-steps", "n", "steps between snapshots (default: by the wavelet)",
+         count(1, 1000000), {.unset = "auto"});
+  d.bind(o.device_memory, "device-memory", "BYTES",
+         "most of the device for a shot (default: what is free)", bytes(), {.hidden = true});
+  d.bind(o.disk, "disk", "BYTES",
+         "most for snapshots in files, in the folder of --out (default: 0)", bytes(),
+         {.hidden = true});
+}
+
+}  // namespace
+
+const char* to_string(Condition condition) { return condition_names[static_cast<int>(condition)]; }
+
+Description describe(Options& o) {
+  Description d;
+  d.program = "migrate_shots";
+  d.intro = intro + wave_units_help();
+  d.outro = outro;
+  bind_earth_model(d, o.model);
+  bind_config(d, o);
+  bind_data(d, "shots", "migrate", o);
+  d.bind(o.mute_text, "mute", "none | arrivals | velocity:V",
+         "with [:DELAY[:TAPER]] in s (default: arrivals)");
+  d.bind(o.spreading_text, "spreading", "TEXT",
+         "none, line, gain:POWER, half-derivative (default: none)");
+  d.flag(o.normalise, "normalise", "divide each shot by its root mean square");
+  d.check([&o](const Arguments&) {
+    o.mute = survey::parse_mute(o.mute_text);
+    o.spreading = survey::parse_spreading(o.spreading_text);
+  });
+  d.move_in_summary("normalise", {"time"});
+  bind_true_model(d, "shots", o.model, o, o);
+  bind_image(d, o);
+  bind_scheme(d, o, o);
+  d.move_in_summary("expand", {"aperture", "condition", "columns", "offset", "angles"});
+  bind_snapshots(d, o);
+  bind_running(d, "shot", o, o);
+  d.check([&o](const Arguments& given) { add_data_inputs("shots", given.given("wavelet"), o, o); });
+  return d;
 }
 
 }  // namespace moho::examples::migrate_shots

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Everything that can be asked of migrate_shots, and how it is read.
+/// \brief Options of migrate_shots.
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
 #include "common/survey_data.hpp"
@@ -29,7 +29,7 @@ enum class Condition { zero_lag, source, receiver, inverse_scattering, laplacian
 /// "zero-lag", "source", "receiver", "inverse-scattering", "laplacian".
 const char* to_string(Condition condition);
 
-/// What was asked for.
+/// Options of migrate_shots.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
   EarthModelOptions model;  ///< that is migrated with
 
@@ -51,7 +51,6 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
   std::size_t disk = 0;           ///< bytes of snapshots on disk; 0: none
   bool keep_shots = false;        ///< leave the image of each shot
-  bool plan = false;              ///< print what would be done, and stop
 };
 
 /// \brief Whether the receiver illumination is that of the whole grid: without expanding domains,
@@ -61,10 +60,7 @@ inline bool complete_receivers(const Options& options) {
          std::count(options.conditions.begin(), options.conditions.end(), Condition::receiver) > 0;
 }
 
-/// The options, for --help.
-Description describe();
-
-/// What was given. \throws InputError for what is missing, malformed or contradictory
-Options read_options(const Arguments& arguments);
+/// The table of the options.
+Description describe(Options& options);
 
 }  // namespace moho::examples::migrate_shots

@@ -8,7 +8,6 @@
 #include "common/shot_list.hpp"
 #include "common/summary.hpp"
 #include "common/survey_program.hpp"
-#include "migrate_shots/asked.hpp"
 #include "migrate_shots/job.hpp"
 #include "migrate_shots/options.hpp"
 #include "migrate_shots/stack.hpp"
@@ -163,7 +162,7 @@ class Program {
       check_traces<Dim>(m_data.sources_name, *m_data.survey, only, rank,
                         m_session.processes().size());
     }
-    m_list.open(numbers, asked_json(m_o), m_o, m_o, m_o.plan,
+    m_list.open(numbers, m_o, m_o,
                 [&](std::size_t k, const Json& more, ShotList::From) { take(k, more); });
   }
 
@@ -207,7 +206,7 @@ class Program {
     const snapshot::Strategy& storage = plan.storage.strategy;
     print_plan();
     Json& summary = m_session.summary;
-    summary["asked"] = asked_json(m_o);
+    summary["asked"] = m_session.requested();
     Json model;
     model["name"] = m_model.name;
     model["medium"] = wave::to_string(plan.medium);
@@ -570,7 +569,6 @@ void run(const Options& options, Session& session) {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<migrate_shots::Options>(argc, argv, migrate_shots::describe(),
-                                             migrate_shots::read_options, migrate_shots::run,
-                                             shot_ranks);
+  return run_example<migrate_shots::Options>(argc, argv, migrate_shots::describe,
+                                             migrate_shots::run, shot_ranks);
 }

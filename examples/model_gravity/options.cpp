@@ -2,6 +2,7 @@
 #include "model_gravity/options.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
 #include "ranks/ranks.hpp"
 
 #include <filesystem>
@@ -73,6 +74,11 @@ gravity::RegularMesh parse_mesh(const std::string& text) {
   return mesh;
 }
 
+Json mesh_json(const gravity::RegularMesh& mesh) {
+  return Json::array({mesh.cells[0], mesh.cells[1], mesh.cells[2], mesh.lower[0], mesh.upper[0],
+                      mesh.lower[1], mesh.upper[1], mesh.lower[2], mesh.upper[2]});
+}
+
 StationGrid parse_grid(const std::string& text) {
   const auto numbers = parse_numbers("--grid", text, {6}, "nx,ny,dx,dy,x0,y0 with metres");
   const auto pieces = split(text);
@@ -104,81 +110,38 @@ double parse_constant(const std::string& text) {
   return value;
 }
 
+double parse_tolerance(const std::string& text) {
+  const std::string form = "a relative error from 0 to 0.01";
+  const double value = parse_number("--far-tolerance", text, form);
+  if (value >= 0.0 && value <= 0.01) return value;
+  throw InputError(concat("--far-tolerance is ", value, " (allowed: ", form, ")"));
+}
+
+gravity::Components parse_components(const std::string& text) {
+  try {
+    return gravity::parse_components(text);
+  } catch (const InputError& error) {
+    throw InputError(concat("--", error.what()));  // "components: ..."
+  }
+}
+
+Json components_json(const gravity::Components& components) {
+  Json list = Json::array();
+  for (const gravity::Component c : components) list.push_back(gravity::to_string(c));
+  return list;
+}
+
 // "--prisms and --spheres"
 std::string chosen_twice(const std::string& a, const std::string& b, const std::string& allowed) {
   return concat("--", a, " and --", b, " were both given (allowed: one of ", allowed,
                 "): leave one out");
 }
 
-}  // namespace
-
-Description describe() {
-  Description d;
-  d.program = "model_gravity";
-  d.intro = intro;
-  d.outro = outro;
-  d.groups = {
-      {"Ensemble (exactly one of the first three)",
-       {{"prisms", "FILE",
-         "a row a prism, x1,x2,y1,y2,z1,z2,density: .csv, or .npy of shape n x 7; z1 is the top"},
-        {"mesh", "BOX",
-         "a regular ensemble, nx,ny,nz,x1,x2,y1,y2,z1,z2: the box cut into nx x ny x nz prisms"},
-        flag("spheres",
-             "a made-up ensemble: seven spheres in a box of 22 km x 22 km x 8 km, 252,000 prisms "
-             "of a mesh of 700 x 700 x 50"),
-        {"densities", "FILE",
-         "for --mesh: .npy of shape nz x ny x nx, or flat with x fastest; 0 is no prism"}}},
-      {"Stations",
-       {{"stations", "FILE", "a row a station, x,y,z with z down: .csv, or .npy of shape n x 3"},
-        {"grid", "GRID",
-         "nx,ny,dx,dy,x0,y0: nx x ny stations, dx and dy apart, the first at x0,y0 (default for "
-         "--spheres: the paper's 150 x 100 over the box, 100 m up)"},
-        {"elevation", "z | FILE",
-         "of the stations of --grid, metres ABOVE z = 0: a number, or .npy of shape ny x nx or "
-         "flat, or .csv with as many numbers (default: 0)"}}},
-      {"Computing",
-       {{"components", "LIST",
-         "names separated by commas: potential, gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz; or all "
-         "(default: gz)"},
-        {"strategy", "NAME",
-         "automatic, tiles, by_stations, by_prisms (the paper's), or by_corners (regular ensembles "
-         "in double); all give the same field (default: automatic)"},
-        {"precision", "TYPE", "of the sums: float or double; results are double (default: double)"},
-        {"constant", "G",
-         "2018 (6.6743e-11, CODATA), 2013 (6.673e-11, the paper's), or a number in m^3/(kg s^2) "
-         "(default: 2018)"},
-        {"far-tolerance", "R",
-         "relative error of a prism's field that is allowed where an expansion replaces the closed "
-         "form far away; 0: to rounding (default: 1e-11, with --precision float 1e-6)"},
-        {"team-size", "N", "threads a team on a device (default: a tuned value)"},
-        {"teams", "N",
-         "number of teams of by_prisms, each thread with a grid of its own (default: a tuned "
-         "value)"},
-        flag("check-overlaps", "look for prisms that overlap first, and refuse them")}},
-      {"Running",
-       {space_option(),
-        memory_option("for all arrays of each rank, or on its device", "its share of what is free"),
-        out_option(d.program),
-        flag("csv", "write gravity.csv, too: x,y,z (z down) and the components"),
-        flag("no-plot", "draw no maps")}}};
-  d.config_note =
-      ". An ensemble chosen on the command line replaces the file's, and so do stations";
-  d.version_note = (Ranks::with_mpi() ? Ranks::version() : std::string("without MPI")) + "\n";
-  d.alternatives = {{{"prisms", "mesh", "spheres"}, {"densities"}},
-                    {{"stations", "grid"}, {"elevation"}}};
-  return d;
-}
-
-Options read_options(const Arguments& arguments) {
-  Options o;
-  o.double_precision = true;
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  const auto text = [&](const char* name) { return arguments.text(name); };
-
-  // The ensemble.
+// Throws unless exactly one ensemble was given.
+void choose_ensemble(const Arguments& given, Options& o) {
   std::string chosen;
   for (const char* name : {"prisms", "mesh", "spheres"}) {
-    if (!given(name)) continue;
+    if (!given.given(name)) continue;
     if (!chosen.empty()) {
       throw InputError(chosen_twice(chosen, name, "--prisms, --mesh and --spheres"));
     }
@@ -189,115 +152,181 @@ Options read_options(const Arguments& arguments) {
         "no ensemble was given (needed: one of --prisms, --mesh and --spheres): try model_gravity "
         "--spheres, or see model_gravity --help");
   }
-  if (chosen == "mesh") {
-    o.ensemble = Ensemble::mesh;
-    o.mesh = parse_mesh(text("mesh"));
-    if (!given("densities")) {
-      throw InputError(concat("--mesh was given without --densities (needed: the file of its ",
-                              o.mesh.size(), " densities): name it"));
-    }
-    o.densities_file = text("densities");
-  } else if (given("densities")) {
-    throw InputError(
-        concat("--densities was given with --", chosen, " (allowed: with --mesh): leave it out"));
-  }
-  if (chosen == "prisms") {
-    o.ensemble = Ensemble::prisms;
-    o.prisms_file = text("prisms");
-  } else if (chosen == "spheres") {
-    o.ensemble = Ensemble::spheres;
-  }
+  o.ensemble = chosen == "prisms" ? Ensemble::prisms
+               : chosen == "mesh" ? Ensemble::mesh
+                                  : Ensemble::spheres;
+}
 
-  // The stations.
-  if (given("stations") && given("grid")) {
-    throw InputError(chosen_twice("stations", "grid", "them"));
+void check_densities(const Arguments& given, const Options& o) {
+  if (o.ensemble == Ensemble::mesh) {
+    if (given.given("densities")) return;
+    throw InputError(concat("--mesh was given without --densities (needed: the file of its ",
+                            o.mesh.size(), " densities): name it"));
   }
-  if (given("elevation") && !given("grid")) {
+  if (!given.given("densities")) return;
+  throw InputError(concat("--densities was given with --",
+                          o.ensemble == Ensemble::prisms ? "prisms" : "spheres",
+                          " (allowed: with --mesh): leave it out"));
+}
+
+void check_stations(const Arguments& given, const Options& o) {
+  const bool list = given.given("stations"), grid = given.given("grid");
+  if (list && grid) throw InputError(chosen_twice("stations", "grid", "them"));
+  if (given.given("elevation") && !grid) {
     throw InputError(concat("--elevation was given without --grid (allowed: with --grid): ",
-                            given("stations") ? "the z of --stations says how high each station is"
-                                              : "give the stations of a grid, too"));
+                            list ? "the z of --stations says how high each station is"
+                                 : "give the stations of a grid, too"));
   }
-  if (given("stations")) {
-    o.stations_file = text("stations");
-    if (o.stations_file.empty()) {
-      throw InputError("--stations: no file is named (needed: a .npy or .csv file)");
-    }
-  } else if (given("grid")) {
-    o.grid = parse_grid(text("grid"));
-  } else if (chosen != "spheres") {
+  if (list && given.text("stations").empty()) {
+    throw InputError("--stations: no file is named (needed: a .npy or .csv file)");
+  }
+  if (!list && !grid && o.ensemble != Ensemble::spheres) {
     throw InputError(
         "no stations were given (needed: --stations or --grid; only --spheres has some of its "
-        "own): "
-        "see model_gravity --help");
+        "own): see model_gravity --help");
   }
-  if (given("elevation")) {
-    const std::string elevation = text("elevation");
-    const std::string form = "metres above z = 0, or the name of a file";
-    std::error_code ignored;
-    if (std::filesystem::exists(elevation, ignored)) {
-      o.elevation_file = elevation;
-    } else {
-      try {
-        o.elevation = parse_number("--elevation", elevation, form);
-      } catch (const InputError&) {
-        throw InputError(concat("--elevation: '", elevation,
-                                "' is neither a number nor a file that is there (allowed: ", form,
-                                ")"));
-      }
-    }
-  }
+}
 
-  // The computing.
-  if (given("components")) {
-    try {
-      o.components = gravity::parse_components(text("components"));
-    } catch (const InputError& error) {
-      throw InputError(concat("--", error.what()));  // "components: ..."
-    }
+void read_elevation(const std::string& elevation, Options& o) {
+  const std::string form = "metres above z = 0, or the name of a file";
+  std::error_code ignored;
+  if (std::filesystem::exists(elevation, ignored)) {
+    o.elevation_file = elevation;
+    return;
   }
-  o.strategy = static_cast<gravity::Strategy>(arguments.choice(
-      "strategy", {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}, 0));
-  read_common(arguments, "model_gravity", o);
-  for (const char* name : {"prisms", "densities", "stations", "elevation"}) {
-    if (given(name)) o.inputs.push_back({name, text(name)});
+  try {
+    o.elevation = parse_number("--elevation", elevation, form);
+  } catch (const InputError&) {
+    throw InputError(concat("--elevation: '", elevation,
+                            "' is neither a number nor a file that is there (allowed: ", form,
+                            ")"));
   }
-  if (o.strategy == gravity::Strategy::by_corners) {
-    if (o.ensemble == Ensemble::prisms) {
-      throw InputError(
-          "--strategy by_corners was given with --prisms (allowed: with --mesh and --spheres, "
-          "whose "
-          "prisms share corners): take another strategy");
-    }
-    if (!o.double_precision) {
-      throw InputError(
-          "--strategy by_corners was given with --precision float (allowed: double): take another "
-          "strategy");
-    }
-  }
-  if (given("constant")) o.constant = parse_constant(text("constant"));
-  if (given("far-tolerance")) {
-    const std::string form = "a relative error from 0 to 0.01";
-    o.far_tolerance = parse_number("--far-tolerance", text("far-tolerance"), form);
-    if (!(o.far_tolerance >= 0.0 && o.far_tolerance <= 0.01)) {
-      throw InputError(concat("--far-tolerance is ", o.far_tolerance, " (allowed: ", form, ")"));
-    }
-  }
-  if (given("team-size")) {
-    o.team_size = static_cast<int>(parse_count("--team-size", text("team-size"), 1, 1024));
-  }
-  if (given("teams")) {
-    o.teams = static_cast<int>(
-        parse_count("--teams", text("teams"), 1, std::numeric_limits<int>::max() / 1024));
-    if (o.strategy != gravity::Strategy::by_prisms) {
-      throw InputError(
-          "--teams was given without --strategy by_prisms (it is the number of teams of that "
-          "strategy): leave it out, or take that strategy");
-    }
-  }
-  o.check_overlaps = given("check-overlaps");
+}
 
-  o.csv = given("csv");
-  return o;
+void check_strategy(const Arguments& given, const Options& o) {
+  if (o.strategy == gravity::Strategy::by_corners && o.ensemble == Ensemble::prisms) {
+    throw InputError(
+        "--strategy by_corners was given with --prisms (allowed: with --mesh and --spheres, "
+        "whose prisms share corners): take another strategy");
+  }
+  if (o.strategy == gravity::Strategy::by_corners && !o.double_precision) {
+    throw InputError(
+        "--strategy by_corners was given with --precision float (allowed: double): take another "
+        "strategy");
+  }
+  if (given.given("teams") && o.strategy != gravity::Strategy::by_prisms) {
+    throw InputError(
+        "--teams was given without --strategy by_prisms (it is the number of teams of that "
+        "strategy): leave it out, or take that strategy");
+  }
+}
+
+void bind_ensemble(Description& d, Options& o) {
+  d.group("Ensemble (exactly one of the first three)");
+  d.check([&o](const Arguments& given) { choose_ensemble(given, o); });
+  d.bind(o.prisms_file, "prisms", "FILE",
+         "a row a prism, x1,x2,y1,y2,z1,z2,density: .csv, or .npy of shape n x 7; z1 is the top",
+         {.file = true})
+      .show_if([&o] { return o.ensemble == Ensemble::prisms; });
+  d.bind(o.mesh, "mesh", "BOX",
+         "a regular ensemble, nx,ny,nz,x1,x2,y1,y2,z1,z2: the box cut into nx x ny x nz prisms",
+         parsed(parse_mesh, mesh_json))
+      .show_if([&o] { return o.ensemble == Ensemble::mesh; });
+  d.flag(o.spheres, "spheres",
+         "a made-up ensemble: seven spheres in a box of 22 km x 22 km x 8 km, 252,000 prisms "
+         "of a mesh of 700 x 700 x 50",
+         {.unset = Json()});
+  d.bind(o.densities_file, "densities", "FILE",
+         "for --mesh: .npy of shape nz x ny x nx, or flat with x fastest; 0 is no prism",
+         {.file = true})
+      .show_if([&o] { return o.ensemble == Ensemble::mesh; });
+  bind_config(d, o);
+  d.check([&o](const Arguments& given) { check_densities(given, o); });
+}
+
+void bind_stations(Description& d, Options& o) {
+  d.group("Stations");
+  d.check([&o](const Arguments& given) { check_stations(given, o); });
+  d.bind(o.stations_file, "stations", "FILE",
+         "a row a station, x,y,z with z down: .csv, or .npy of shape n x 3",
+         {.unset = Json(), .file = true});
+  d.bind(o.grid, "grid", "GRID",
+         "nx,ny,dx,dy,x0,y0: nx x ny stations, dx and dy apart, the first at x0,y0 (default for "
+         "--spheres: the paper's 150 x 100 over the box, 100 m up)",
+         parsed(parse_grid, [](const StationGrid& grid) {
+           return Json::array({grid.nx, grid.ny, grid.dx, grid.dy, grid.x0, grid.y0});
+         }));
+  Option& row = d.add("elevation", "z | FILE",
+                      "of the stations of --grid, metres ABOVE z = 0: a number, or .npy of shape "
+                      "ny x nx or flat, or .csv with as many numbers (default: 0)",
+                      {.file = true});
+  row.read = [&o](const Arguments& given) {
+    if (given.given("elevation")) read_elevation(given.text("elevation"), o);
+  };
+  row.shown = [&o] {
+    if (!o.grid) return Json();
+    return o.elevation_file.empty() ? Json(o.elevation) : Json(o.elevation_file);
+  };
+}
+
+void bind_computing(Description& d, Options& o) {
+  d.group("Computing");
+  d.bind(o.components, "components", "LIST",
+         "names separated by commas: potential, gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz; or all "
+         "(default: gz)",
+         parsed(parse_components, components_json));
+  d.bind(o.strategy, "strategy", "NAME",
+         "automatic, tiles, by_stations, by_prisms (the paper's), or by_corners (regular ensembles "
+         "in double); all give the same field (default: automatic)",
+         one_of({"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}));
+  o.double_precision = true;
+  bind_precision(d, o, "of the sums: float or double; results are double (default: double)");
+  d.bind(o.constant, "constant", "G",
+         "2018 (6.6743e-11, CODATA), 2013 (6.673e-11, the paper's), or a number in m^3/(kg s^2) "
+         "(default: 2018)",
+         parsed(parse_constant));
+  d.bind(o.far_tolerance, "far-tolerance", "R",
+         "relative error of a prism's field that is allowed where an expansion replaces the closed "
+         "form far away; 0: to rounding (default: 1e-11, with --precision float 1e-6)",
+         parsed(parse_tolerance))
+      .shown = [&o]() -> Json {
+    if (o.far_tolerance >= 0.0) return o.far_tolerance;
+    return o.double_precision ? gravity::default_far_tolerance<double>
+                              : gravity::default_far_tolerance<float>;
+  };
+  d.bind(o.team_size, "team-size", "N", "threads a team on a device (default: a tuned value)",
+         count(1, 1024), {.unset = "tuned"});
+  d.bind(o.teams, "teams", "N",
+         "number of teams of by_prisms, each thread with a grid of its own (default: a tuned "
+         "value)",
+         count(1, std::numeric_limits<int>::max() / 1024), {.unset = "tuned"});
+  d.flag(o.check_overlaps, "check-overlaps", "look for prisms that overlap first, and refuse them");
+  d.check([&o](const Arguments& given) { check_strategy(given, o); });
+}
+
+}  // namespace
+
+Description describe(Options& o) {
+  Description d;
+  d.program = "model_gravity";
+  d.intro = intro;
+  d.outro = outro;
+  bind_ensemble(d, o);
+  bind_stations(d, o);
+  bind_computing(d, o);
+  d.group("Running");
+  bind_space(d, o);
+  bind_memory(d, o, "for all arrays of each rank, or on its device", "its share of what is free");
+  bind_out(d, o);
+  d.flag(o.csv, "csv", "write gravity.csv, too: x,y,z (z down) and the components");
+  bind_no_plot(d, o, "maps");
+  d.move_in_summary("memory", {"csv"});
+  d.config_note =
+      ". An ensemble chosen on the command line replaces the file's, and so do stations";
+  d.version_note = (Ranks::with_mpi() ? Ranks::version() : std::string("without MPI")) + "\n";
+  d.alternatives = {{{"prisms", "mesh", "spheres"}, {"densities"}},
+                    {{"stations", "grid"}, {"elevation"}}};
+  return d;
 }
 
 }  // namespace moho::examples::model_gravity

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Everything that can be asked of model_gravity, and how it is read.
+/// \brief Options of model_gravity.
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 
 #include <moho/gravity/types.hpp>
 
@@ -25,11 +25,12 @@ struct StationGrid {
   double x0 = 0.0, y0 = 0.0;    ///< position of the first
 };
 
-/// What was asked for.
+/// Options of model_gravity.
 struct Options : CommonOptions {
   Ensemble ensemble = Ensemble::prisms;
   std::string prisms_file;     ///< for Ensemble::prisms
   gravity::RegularMesh mesh;   ///< for Ensemble::mesh
+  bool spheres = false;        ///< for Ensemble::spheres
   std::string densities_file;  ///< for Ensemble::mesh
 
   std::string stations_file;        ///< a list of stations; empty: a grid
@@ -47,11 +48,7 @@ struct Options : CommonOptions {
   bool csv = false;  ///< write gravity.csv, too
 };
 
-/// The options, for --help.
-Description describe();
-
-/// What was given; double precision by default. \throws InputError for what is missing, malformed
-/// or contradictory
-Options read_options(const Arguments& arguments);
+/// The table of the options.
+Description describe(Options& options);
 
 }  // namespace moho::examples::model_gravity

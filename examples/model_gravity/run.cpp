@@ -194,50 +194,6 @@ void print_input(const Options& o, const Input& input, const Masses& masses,
   }
 }
 
-Json asked_json(const Options& o) {
-  Json json;
-  switch (o.ensemble) {
-    case Ensemble::prisms:
-      json["prisms"] = o.prisms_file;
-      break;
-    case Ensemble::mesh:
-      json["mesh"] = Json::array({o.mesh.cells[0], o.mesh.cells[1], o.mesh.cells[2],
-                                  o.mesh.lower[0], o.mesh.upper[0], o.mesh.lower[1],
-                                  o.mesh.upper[1], o.mesh.lower[2], o.mesh.upper[2]});
-      json["densities"] = o.densities_file;
-      break;
-    case Ensemble::spheres:
-      json["spheres"] = true;
-      break;
-  }
-  if (!o.config.empty()) json["config"] = o.config;
-  if (!o.stations_file.empty()) json["stations"] = o.stations_file;
-  if (o.grid) {
-    json["grid"] =
-        Json::array({o.grid->nx, o.grid->ny, o.grid->dx, o.grid->dy, o.grid->x0, o.grid->y0});
-    json["elevation"] = o.elevation_file.empty() ? Json(o.elevation) : Json(o.elevation_file);
-  }
-  json["components"] = Json::array();
-  for (const gravity::Component c : o.components) {
-    json["components"].push_back(gravity::to_string(c));
-  }
-  json["strategy"] = gravity::to_string(o.strategy);
-  json["precision"] = o.double_precision ? "double" : "float";
-  json["constant"] = o.constant;
-  json["far_tolerance"] = o.far_tolerance >= 0.0 ? o.far_tolerance
-                          : o.double_precision   ? gravity::default_far_tolerance<double>
-                                                 : gravity::default_far_tolerance<float>;
-  json["team_size"] = o.team_size > 0 ? Json(o.team_size) : Json("tuned");
-  json["teams"] = o.teams > 0 ? Json(o.teams) : Json("tuned");
-  json["check_overlaps"] = o.check_overlaps;
-  json["space"] = o.space;
-  json["memory"] = memory_json(o);
-  json["csv"] = o.csv;
-  json["out"] = o.out;
-  json["plot"] = o.plot;
-  return json;
-}
-
 Json ensemble_json(const Input& input, const Masses& masses) {
   Json json;
   json["name"] = input.name;
@@ -388,7 +344,7 @@ void finish(const Options& o, const Input& input, const Masses& masses, const Ou
   const double rate = work > 0.0 ? pairs / work : 0.0;
   const gravity::Report& report = outcome.report;
   Json& summary = session.summary;
-  summary["asked"] = asked_json(o);
+  summary["asked"] = session.requested();
   summary["units"] = Json::object({{"length", "m"},
                                    {"density", "kg/m3"},
                                    {"potential", "m2/s2"},
@@ -527,6 +483,6 @@ void run(const Options& o, Session& session) {
 int main(int argc, char** argv) {
   using namespace moho::examples;
   return run_example<model_gravity::Options>(
-      argc, argv, model_gravity::describe(), model_gravity::read_options, model_gravity::run,
+      argc, argv, model_gravity::describe, model_gravity::run,
       [](int& count, char**& words) { return std::make_unique<Ranks>(count, words); });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model_waves/options.hpp"
 
+#include "common/arguments.hpp"
+
 namespace moho::examples::model_waves {
 
 namespace {
@@ -42,30 +44,22 @@ device each, with the same bits. Exit status: 0 done, 2 the input is not usable 
 
 }  // namespace
 
-Description describe() {
+Description describe(Options& o) {
   Description d;
   d.program = "model_waves";
   d.intro = intro + wave_units_help();
   d.outro = wave_scheme_help() + outro;
-  add_wave_options(
-      d,
-      {{"snapshot-every", "s",
-        "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
-        "time)"}},
-      {memory_option("for all arrays together, or on the device"), at_once_option(),
-       flag("plan", "print what would be done, and stop")});
+  bind_waves(d, o);
+  d.bind(o.snapshots, "snapshot-every", "s",
+         "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
+         "time)",
+         number("positive, in seconds, or 0 for none", 0.0, true), {.unset = "auto"});
+  bind_wave_scheme(d, o);
+  bind_memory(d, o, "for all arrays together, or on the device");
+  bind_at_once(d, o);
+  bind_plan(d, o);
+  bind_wave_results(d, o);
   return d;
-}
-
-Options read_options(const Arguments& arguments) {
-  Options o;
-  read_wave_options(arguments, "model_waves", o);
-  if (arguments.given("snapshot-every")) {
-    o.snapshots =
-        arguments.number("snapshot-every", "positive, in seconds, or 0 for none", 0.0, true);
-  }
-  o.plan = arguments.given("plan");
-  return o;
 }
 
 }  // namespace moho::examples::model_waves

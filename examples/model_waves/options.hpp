@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Everything that can be asked of model_waves, and how it is read.
+/// \brief Options of model_waves.
 
 #include "common/wave_options.hpp"
 
@@ -10,16 +10,12 @@
 
 namespace moho::examples::model_waves {
 
-/// What was asked for.
+/// Options of model_waves.
 struct Options : WaveOptions {
   std::optional<double> snapshots;  ///< seconds between snapshots, 0: none; empty: a few
-  bool plan = false;                ///< print the plan and stop
 };
 
-/// The options, for --help.
-Description describe();
-
-/// What was given. \throws InputError for what is missing, malformed or contradictory
-Options read_options(const Arguments& arguments);
+/// The table of the options.
+Description describe(Options& options);
 
 }  // namespace moho::examples::model_waves

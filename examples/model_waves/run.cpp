@@ -232,14 +232,6 @@ class Program : public ShotProgram<T, Dim> {
     m_snapshots.push_back(name);
   }
 
-  Json identity() const override {
-    Json more;
-    more["snapshot_every"] = m_o.snapshots ? Json(*m_o.snapshots) : Json("auto");
-    return asked_json(m_o, more);
-  }
-
-  bool only_plan() const override { return m_o.plan; }
-
   void print_plan() const override {
     if (!m_o.plan) return;
     const WaveReport& report = this->report();
@@ -303,7 +295,7 @@ class Program : public ShotProgram<T, Dim> {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<model_waves::Options>(
-      argc, argv, model_waves::describe(), model_waves::read_options,
-      run_shots<model_waves::Program, model_waves::Options>, shot_ranks);
+  return run_example<model_waves::Options>(argc, argv, model_waves::describe,
+                                           run_shots<model_waves::Program, model_waves::Options>,
+                                           shot_ranks);
 }

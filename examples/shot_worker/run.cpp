@@ -46,18 +46,28 @@ Exit status: 0 all shots are done, 1 some failed (the report next to the job fil
 not usable, 75 it ended before the last shot for lack of time.
 )";
 
-Description describe() {
+Description describe(std::string& token, cluster::WorkerOptions& o) {
   Description d;
   d.program = "shot_worker";
   d.intro = intro;
   d.outro = outro;
-  d.groups = {{"Job",
-               {{"folder", "DIR", "folder of the site, with jobs/, results/ and work/"},
-                {"job", "TOKEN", "token of the job, or of the batch in a Slurm array"},
-                {"programs", "DIR", "folder of moho's programs (default: that of this program)"},
-                {"devices", "n",
-                 "number of devices; programs of rank r see only device r modulo n (default: all "
-                 "devices)"}}}};
+  d.group("Job");
+  d.check([](const Arguments& given) {
+    for (const char* name : {"folder", "job"}) {
+      if (given.given(name)) continue;
+      throw InputError(concat("--", name, " is missing: see shot_worker --help"));
+    }
+  });
+  const auto path = [](const std::string& text) { return std::filesystem::absolute(text); };
+  d.bind(o.folder, "folder", "DIR", "folder of the site, with jobs/, results/ and work/",
+         parsed(path));
+  d.bind(token, "job", "TOKEN", "token of the job, or of the batch in a Slurm array");
+  d.bind(o.programs, "programs", "DIR", "folder of moho's programs (default: that of this program)",
+         parsed([](const std::string& text) { return std::filesystem::path(text); }));
+  d.bind(o.devices, "devices", "n",
+         "number of devices; programs of rank r see only device r modulo n (default: all "
+         "devices)",
+         count(1, 1024));
   return d;
 }
 
@@ -89,7 +99,9 @@ void exec_ranks_program(char** argv) {
 #endif
 
 int run(int argc, char** argv) {
-  const Description description = describe();
+  std::string token;
+  cluster::WorkerOptions options;
+  const Description description = describe(token, options);
   const Arguments arguments(description, {argv + 1, argv + argc});
   if (!arguments.help().empty() || arguments.version()) {
     std::fputs((arguments.version() ? version_text(description.program) : arguments.help()).c_str(),
@@ -97,21 +109,9 @@ int run(int argc, char** argv) {
     flush_output();
     return 0;
   }
-  for (const char* name : {"folder", "job"}) {
-    if (!arguments.given(name)) {
-      throw InputError(concat("--", name, " is missing: see shot_worker --help"));
-    }
-  }
-  cluster::WorkerOptions options;
-  options.folder = std::filesystem::absolute(arguments.text("folder"));
-  options.programs = arguments.text("programs");
-  if (arguments.given("devices")) {
-    options.devices =
-        static_cast<int>(parse_count("--devices", arguments.text("devices"), 1, 1024));
-  }
+  description.read(arguments);
   options.stop = [] { return stop_requested.load(); };
   std::signal(SIGUSR1, request_stop);
-  std::string token = arguments.text("job");
   // Jobs of an array share the token of their batch; the array index completes the token of a job.
   if (const char* index = std::getenv("SLURM_ARRAY_TASK_ID")) {
     const bool own = std::filesystem::exists(cluster::files_of(options.folder, token).job);

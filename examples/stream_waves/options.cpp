@@ -60,64 +60,46 @@ message says what and why), 75 time was over before the last shot (--resume goes
 
 }  // namespace
 
-Description describe() {
+Description describe(Options& o) {
   Description d;
   d.program = "stream_waves";
   d.intro = intro + wave_units_help();
   d.outro = wave_scheme_help() + outro;
-  add_wave_options(d, {}, {memory_option("on the host for all arrays together")});
-  d.groups.push_back(
-      {"Streaming",
-       {{"device-memory", "BYTES", "most of each device, such as 8G (default: what is free)"},
-        {"block", "n", "planes that move at a time (default: chosen)"},
-        {"updates", "n", "steps of a plane while it is on a device (default: chosen)"},
-        {"lag", "n", "planes between one of these steps and the next (default: the least)"},
-        {"devices", "n", "devices in a chain (default: 1; under mpirun each rank is one)"},
-        {"groups", "auto | n",
+  bind_waves(d, o);
+  bind_wave_scheme(d, o);
+  bind_memory(d, o, "on the host for all arrays together");
+  bind_wave_results(d, o);
+  d.group("Streaming");
+  const Rule<std::int64_t> planes = count(1, 1000000);
+  d.bind(o.device_memory, "device-memory", "BYTES",
+         "most of each device, such as 8G (default: what is free)", bytes(),
+         {.unset = "what is free", .free = true});
+  d.bind(o.block, "block", "n", "planes that move at a time (default: chosen)", planes,
+         {.unset = "auto", .free = true});
+  d.bind(o.updates, "updates", "n", "steps of a plane while it is on a device (default: chosen)",
+         planes, {.unset = "auto", .free = true});
+  d.bind(o.lag, "lag", "n", "planes between one of these steps and the next (default: the least)",
+         planes, {.unset = "auto", .free = true});
+  d.bind(o.devices, "devices", "n",
+         "devices in a chain (default: 1; under mpirun each rank is one)", count(1, 64),
+         {.free = true});
+  d.bind(o.groups, "groups", "auto | n",
          "chains that the devices form, each with shots of its own (default: auto, as few as the "
-         "volume allows)"},
-        {"host-volume", "memory | FILE",
+         "volume allows)",
+         planes, {.word = "auto", .free = true});
+  d.bind(o.volume, "host-volume", "memory | FILE",
          "where model and wavefield are kept: in memory, or in a new file that a run which was "
-         "ended goes on with (default: memory)"},
-        flag("plan", "print the plan and stop")}});
-  return d;
-}
-
-Options read_options(const Arguments& arguments) {
-  Options o;
-  read_wave_options(arguments, "stream_waves", o);
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  const auto count = [&](const char* name, std::int64_t most) {
-    return parse_count(concat("--", name), arguments.text(name), 1, most);
-  };
-  if (given("device-memory")) {
-    o.device_memory = parse_bytes("--device-memory", arguments.text("device-memory"));
-  }
-  constexpr std::int64_t most = 1000000;
-  if (given("block")) o.block = count("block", most);
-  if (given("updates")) o.updates = count("updates", most);
-  if (given("lag")) o.lag = count("lag", most);
-  if (given("devices")) o.devices = static_cast<int>(count("devices", 64));
-  if (given("groups") && arguments.text("groups") != "auto") {
-    o.groups = static_cast<int>(count("groups", 1000000));
-  }
-  if (given("host-volume")) {
-    o.volume = arguments.text("host-volume");
-    if (o.volume.empty()) {
-      throw InputError(
-          "--host-volume is empty (allowed: memory, or the name of a file): leave it out for "
-          "memory");
-    }
-    if (o.volume == "memory") o.volume.clear();
-  }
-  o.plan = given("plan");
-  if (o.expand == domain::Expansion::amplitude) {
+         "ended goes on with (default: memory)",
+         nonempty("memory, or the name of a file", "memory"), {.word = "memory", .free = true});
+  bind_plan(d, o, "print the plan and stop");
+  d.check([&o](const Arguments&) {
+    if (o.expand != domain::Expansion::amplitude) return;
     throw InputError(
         "--expand amplitude looks at the wavefield before each step (allowed: none, layers, "
         "eikonal): here many steps are under way at a time, choose one that knows arrivals from "
         "the model");
-  }
-  return o;
+  });
+  return d;
 }
 
 }  // namespace moho::examples::stream_waves

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Everything that can be asked of stream_waves, and how it is read.
+/// \brief Options of stream_waves.
 
 #include "common/wave_options.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace moho::examples::stream_waves {
 
-/// What was asked for.
+/// Options of stream_waves.
 struct Options : WaveOptions {
   std::size_t device_memory = 0;  ///< most bytes of a device; 0: what is free
   std::int64_t block = 0;         ///< planes that move at a time; 0: to be chosen
@@ -21,13 +21,9 @@ struct Options : WaveOptions {
   int devices = 0;                ///< of all chains; 0: not given
   int groups = 0;                 ///< chains of them; 0: to be chosen
   std::string volume;             ///< file of the volume; empty: in memory
-  bool plan = false;              ///< print the plan and stop
 };
 
-/// The options, for --help.
-Description describe();
-
-/// What was given. \throws InputError for what is missing, malformed or contradictory
-Options read_options(const Arguments& arguments);
+/// The table of the options.
+Description describe(Options& options);
 
 }  // namespace moho::examples::stream_waves

@@ -306,23 +306,6 @@ class Program : public ShotProgram<T, Dim> {
     return report;
   }
 
-  Json identity() const override { return asked_json(m_o, {}); }
-
-  Json asked() const override {
-    const auto chosen = [](std::int64_t n) { return n > 0 ? Json(n) : Json("auto"); };
-    Json json = identity();
-    json["device_memory"] = m_o.device_memory > 0 ? Json(m_o.device_memory) : Json("what is free");
-    json["block"] = chosen(m_o.block);
-    json["updates"] = chosen(m_o.updates);
-    json["lag"] = chosen(m_o.lag);
-    json["devices"] = devices();
-    json["groups"] = chosen(m_o.groups);
-    json["host_volume"] = m_o.volume.empty() ? Json("memory") : Json(m_o.volume);
-    return json;
-  }
-
-  bool only_plan() const override { return m_o.plan; }
-
   std::string takes(const WaveReport&) const override {
     const stream::StreamPlan& plan = m_report.plan;
     const auto bytes = [](std::size_t n) { return format_bytes(static_cast<double>(n)); };
@@ -373,7 +356,10 @@ class Program : public ShotProgram<T, Dim> {
     memory.take(static_cast<double>(plan.device_bytes) * rings, "rings of planes");
   }
 
-  void begins(const WaveReport&) override { this->session().summary["stream"] = stream_json(); }
+  void begins(const WaveReport&) override {
+    this->session().summary["asked"]["devices"] = devices();
+    this->session().summary["stream"] = stream_json();
+  }
 
   void part(std::size_t shot, std::vector<std::string>& files, Json& more) override {
     if (shot != 0) return;
@@ -464,7 +450,7 @@ class Program : public ShotProgram<T, Dim> {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<stream_waves::Options>(
-      argc, argv, stream_waves::describe(), stream_waves::read_options,
-      run_shots<stream_waves::Program, stream_waves::Options>, shot_ranks);
+  return run_example<stream_waves::Options>(argc, argv, stream_waves::describe,
+                                            run_shots<stream_waves::Program, stream_waves::Options>,
+                                            shot_ranks);
 }

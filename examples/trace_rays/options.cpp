@@ -2,6 +2,7 @@
 #include "trace_rays/options.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
 
 #include <moho/core/text.hpp>
 
@@ -50,78 +51,11 @@ The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the
 message says what and why), 1 anything else, 130 interrupted.
 )";
 
-}  // namespace
-
-Description describe() {
-  Description d;
-  d.program = "trace_rays";
-  d.intro = intro;
-  d.outro = outro;
-  d.groups = {
-      {"Model (exactly one of the first three)",
-       {{"model", "FILE|v",
-         "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy, or one number "
-         "for all nodes; --vp is the same"},
-        {"gradient", "v0,g", "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s"},
-        {"builtin", "salt",
-         "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s"},
-        {"shape", "nx[,ny],nz",
-         "nodes along each axis of a model that is no file; three make a volume (default for "
-         "--gradient and --builtin: 601,201)"},
-        {"spacing", "d | dx[,dy],dz",
-         "metres between nodes, one value for all axes or one for each; overrides the file's "
-         "(default: that of the file; 10 for --gradient and --builtin)"},
-        velocity_unit_option()}},
-      {"Sources and receivers",
-       {repeated(
-            "source", "POINTS",
-            "positions of sources, anywhere in the model: x,z, in 3D x,y,z, or x=..,z=..; a "
-            "line x,z:x,z:n; a grid x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. "
-            "May be repeated (default: the middle of the surface)"),
-        {"receivers", "POINTS",
-         "written like sources; --receiver-line is the same (default: 41 along the surface)"},
-        coordinates_option()}},
-      {"Tracing",
-       {{"radius", "r",
-         "radius of the neighbourhood in nodes, 1 to 8 in 2D and 1 to 4 in 3D: larger is more "
-         "exact "
-         "and slower (default: 6 in 2D, 3 in 3D)"},
-        {"star", "NAME",
-         "coprime: neighbours in different directions only; full: all of them, as in the paper "
-         "(default: coprime; the times are the same)"},
-        {"weights", "RULE",
-         "traveltime along an edge. slowness: slowness linear in each cell, integrated exactly; "
-         "velocity: the same with velocity; cells: constant cells; sampled: r+1 steps (default: "
-         "slowness)"},
-        {"method", "NAME",
-         "active_tiles, relaxation (the paper's), push, near_far, or dijkstra (sequential "
-         "reference); all give the same times (default: active_tiles)"},
-        precision_option(),
-        {"storage", "HOW",
-         "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
-         "(default: automatic)"},
-        {"matrix", "BASIS",
-         "also write the tomography matrix, a row a ray: cells (metres in each cell) or nodes "
-         "(derivative by the slowness at each node)"}}},
-      {"Running",
-       {space_option(), memory_option("for all arrays together, or on the device"),
-        out_option(d.program), flag("no-plot", "draw no picture")}}};
-  d.config_note =
-      ". A model chosen on the command line replaces the file's with its shape and spacing";
-  d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing"}}};
-  d.aliases = {{"vp", "model"}, {"receiver-line", "receivers"}};
-  return d;
-}
-
-Options read_options(const Arguments& arguments) {
-  Options o;
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  const auto text = [&](const char* name) { return arguments.text(name); };
-
-  // The model.
+// Throws unless exactly one model was given.
+void check_one_model(const Arguments& given) {
   std::string chosen;
   for (const char* name : {"model", "gradient", "builtin"}) {
-    if (!arguments.given(name)) continue;
+    if (!given.given(name)) continue;
     if (!chosen.empty()) {
       throw InputError(
           concat("--", chosen, " and --", name,
@@ -135,86 +69,148 @@ Options read_options(const Arguments& arguments) {
         "no model was given (needed: one of --model, --gradient and --builtin): try trace_rays "
         "--builtin salt, or see trace_rays --help");
   }
-  if (given("shape")) o.shape = parse_shape(text("shape"), std::int64_t(1) << 40);
-  if (given("spacing")) o.spacing = parse_spacing(text("spacing"));
-  o.velocity_unit = read_velocity_unit(arguments);
-  if (chosen == "builtin" && given("velocity-unit")) {
+}
+
+// Finds the kind of the model, and gives models by formula their nodes.
+void choose_model(const Arguments& given, Options& o) {
+  if (given.given("builtin") && given.given("velocity-unit")) {
     throw InputError(
         "--velocity-unit was given with --builtin (it is the unit of --model and --gradient): "
         "leave it out");
   }
-  const auto number = text::to_number(text("model"));
-  if (chosen == "model" && number) {
+  const auto number = text::to_number(o.model_file);
+  if (!given.given("model")) {
+    o.model = given.given("builtin") ? ModelKind::salt : ModelKind::gradient;
+    if (o.shape.empty()) o.shape = {601, 201};
+    if (o.spacing.empty()) o.spacing = {10.0};
+  } else if (number) {
     o.model = ModelKind::gradient;
-    o.model_file = text("model");
     o.v0 = *number;
     for (const char* name : {"shape", "spacing"}) {
-      if (given(name)) continue;
+      if (given.given(name)) continue;
       throw InputError(concat("--", name, " is missing (it is needed where --model is a number): ",
                               "write --shape 301,201 --spacing 10 for nodes 10 m apart"));
     }
-  } else if (chosen == "model") {
-    o.model = ModelKind::file;
-    o.model_file = text("model");
-    if (!o.shape.empty()) {
-      throw InputError(
-          "--shape was given with --model (allowed: with --gradient and --builtin): leave it out, "
-          "the "
-          "model file has a shape of its own");
-    }
-  } else {
-    if (chosen == "gradient") {
-      o.model = ModelKind::gradient;
-      const auto numbers =
-          parse_numbers("--gradient", text("gradient"), {2}, "v0,g: m/s at z = 0 and 1/s");
-      o.v0 = numbers[0];
-      o.gradient = numbers[1];
-    } else {
-      o.model = ModelKind::salt;
-      parse_name("--builtin", text("builtin"), {"salt"});
-    }
-    if (o.shape.empty()) o.shape = {601, 201};
-    if (o.spacing.empty()) o.spacing = {10.0};
-  }
-
-  // The survey.
-  o.sources = arguments.texts("source");
-  o.receivers = text("receivers");
-  if (given("receivers") && o.receivers.empty()) {
-    throw InputError("--receivers is empty (allowed: points): leave it out for a line of them");
-  }
-
-  // The tracing.
-  if (given("radius")) {
-    // Whether it is too large depends on the model's dimensions and is said once they are known.
-    o.radius = static_cast<int>(parse_count("--radius", text("radius"), 1, rays::max_radius<2>));
-  }
-  o.star = static_cast<rays::Star>(arguments.choice("star", {"coprime", "full"}, 0));
-  o.rule = static_cast<rays::WeightRule>(
-      arguments.choice("weights", {"slowness", "velocity", "cells", "sampled"}, 0));
-  o.method = static_cast<rays::Method>(arguments.choice(
-      "method", {"active_tiles", "relaxation", "push", "near_far", "dijkstra"}, 0));
-  o.storage = static_cast<rays::WeightStorage>(
-      arguments.choice("storage", {"automatic", "stored", "on_the_fly"}, 0));
-
-  if (given("matrix")) {
-    o.matrix = static_cast<rays::Basis>(arguments.choice("matrix", {"cells", "nodes"}, 0));
-  }
-
-  // The run.
-  read_common(arguments, "trace_rays", o);
-  for (const char* name : {"model", "source", "receivers"}) {
-    for (const std::string& value : arguments.texts(name)) o.inputs.push_back({name, value});
-  }
-  // The sequential method runs on the host, whatever else the build has.
-  if (o.method == rays::Method::dijkstra && !given("space")) o.space = sequential_space();
-  if (o.method == rays::Method::dijkstra && o.space == "cuda") {
+  } else if (!o.shape.empty()) {
     throw InputError(
-        "--method dijkstra was given with --space cuda (allowed: serial or openmp, it is "
-        "sequential): "
-        "leave --space out, or take another method");
+        "--shape was given with --model (allowed: with --gradient and --builtin): leave it out, "
+        "the model file has a shape of its own");
   }
-  return o;
+}
+
+// The sequential method runs on the host, whatever else the build has.
+void check_space(const Arguments& given, Options& o) {
+  if (o.method != rays::Method::dijkstra) return;
+  if (!given.given("space")) o.space = sequential_space();
+  if (o.space != "cuda") return;
+  throw InputError(
+      "--method dijkstra was given with --space cuda (allowed: serial or openmp, it is "
+      "sequential): leave --space out, or take another method");
+}
+
+void bind_model(Description& d, Options& o) {
+  d.group("Model (exactly one of the first three)");
+  d.check(check_one_model);
+  d.bind(o.model_file, "model", "FILE|v",
+         "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy, or one number "
+         "for all nodes; --vp is the same",
+         {.file = true})
+      .shown = [&o] {
+    if (o.model_file.empty()) return Json();
+    return o.model == ModelKind::file ? Json(o.model_file) : Json(o.v0);
+  };
+  const auto parse_gradient = [](const std::string& option, const std::string& text) {
+    return parse_numbers(option, text, {2}, "v0,g: m/s at z = 0 and 1/s");
+  };
+  d.bind(o.linear, "gradient", "v0,g", "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s",
+         Rule<std::vector<double>>{parse_gradient}, {.unset = Json()});
+  d.bind(o.builtin, "builtin", "salt",
+         "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s",
+         name_of({"salt"}), {.unset = Json()});
+  d.bind(o.shape, "shape", "nx[,ny],nz",
+         "nodes along each axis of a model that is no file; three make a volume (default for "
+         "--gradient and --builtin: 601,201)",
+         nodes_of_axes(), {.hidden = true});
+  d.bind(o.spacing, "spacing", "d | dx[,dy],dz",
+         "metres between nodes, one value for all axes or one for each; overrides the "
+         "file's (default: that of the file; 10 for --gradient and --builtin)",
+         parsed(parse_spacing), {.hidden = true});
+  bind_velocity_unit(d, o.velocity_unit);
+  bind_config(d, o);
+  d.check([&o](const Arguments& given) {
+    if (!o.linear.empty()) {
+      o.v0 = o.linear[0];
+      o.gradient = o.linear[1];
+    }
+    choose_model(given, o);
+  });
+}
+
+void bind_survey(Description& d, Options& o) {
+  d.group("Sources and receivers");
+  d.bind(o.sources, "source", "POINTS",
+         "positions of sources, anywhere in the model: x,z, in 3D x,y,z, or x=..,z=..; a "
+         "line x,z:x,z:n; a grid x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. "
+         "May be repeated (default: the middle of the surface)",
+         {.hidden = true, .file = true});
+  d.bind(o.receivers, "receivers", "POINTS",
+         "written like sources; --receiver-line is the same (default: 41 along the surface)",
+         nonempty("points", "a line of them"), {.unset = Json(), .file = true});
+  bind_coordinates(d);
+}
+
+void bind_tracing(Description& d, Options& o) {
+  d.group("Tracing");
+  // Whether it is too large depends on the model's dimensions and is said once they are known.
+  d.bind(o.radius, "radius", "r",
+         "radius of the neighbourhood in nodes, 1 to 8 in 2D and 1 to 4 in 3D: larger is more "
+         "exact and slower (default: 6 in 2D, 3 in 3D)",
+         count(1, rays::max_radius<2>), {.unset = "auto"});
+  d.bind(o.star, "star", "NAME",
+         "coprime: neighbours in different directions only; full: all of them, as in the paper "
+         "(default: coprime; the times are the same)",
+         one_of({"coprime", "full"}));
+  d.bind(o.rule, "weights", "RULE",
+         "traveltime along an edge. slowness: slowness linear in each cell, integrated exactly; "
+         "velocity: the same with velocity; cells: constant cells; sampled: r+1 steps (default: "
+         "slowness)",
+         one_of({"slowness", "velocity", "cells", "sampled"}));
+  d.bind(o.method, "method", "NAME",
+         "active_tiles, relaxation (the paper's), push, near_far, or dijkstra (sequential "
+         "reference); all give the same times (default: active_tiles)",
+         one_of({"active_tiles", "relaxation", "push", "near_far", "dijkstra"}));
+  bind_precision(d, o);
+  d.bind(o.storage, "storage", "HOW",
+         "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
+         "(default: automatic)",
+         one_of({"automatic", "stored", "on_the_fly"}));
+  d.bind(o.matrix, "matrix", "BASIS",
+         "also write the tomography matrix, a row a ray: cells (metres in each cell) or nodes "
+         "(derivative by the slowness at each node)",
+         one_of({"cells", "nodes"}), {.unset = Json()});
+}
+
+}  // namespace
+
+Description describe(Options& o) {
+  Description d;
+  d.program = "trace_rays";
+  d.intro = intro;
+  d.outro = outro;
+  bind_model(d, o);
+  bind_survey(d, o);
+  bind_tracing(d, o);
+  d.group("Running");
+  bind_space(d, o);
+  bind_memory(d, o, "for all arrays together, or on the device");
+  bind_out(d, o);
+  bind_no_plot(d, o, "picture");
+  d.check([&o](const Arguments& given) { check_space(given, o); });
+  d.config_note =
+      ". A model chosen on the command line replaces the file's with its shape and spacing";
+  d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing"}}};
+  d.aliases = {{"vp", "model"}, {"receiver-line", "receivers"}};
+  return d;
 }
 
 }  // namespace moho::examples::trace_rays

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Everything that can be asked of trace_rays, and how it is read.
+/// \brief Options of trace_rays.
 
-#include "common/command_line.hpp"
+#include "common/common_options.hpp"
 #include "common/units.hpp"
 
 #include <moho/rays/rows.hpp>
@@ -20,10 +20,12 @@ namespace moho::examples::trace_rays {
 /// Where the velocity comes from.
 enum class ModelKind { file, gradient, salt };
 
-/// What was asked for. Lists are in the order of axes: (x, z) or (x, y, z).
+/// Options of trace_rays. Lists are in the order of axes: (x, z) or (x, y, z).
 struct Options : CommonOptions {
   ModelKind model = ModelKind::file;                  ///< where the velocity comes from
   std::string model_file;                             ///< for ModelKind::file
+  std::vector<double> linear;                         ///< v0 and gradient, for --gradient
+  std::string builtin;                                ///< name of a built-in model
   double v0 = 0.0;                                    ///< at z = 0, for ModelKind::gradient
   double gradient = 0.0;                              ///< 1/s, for ModelKind::gradient
   VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of files and v0
@@ -40,10 +42,7 @@ struct Options : CommonOptions {
       matrix;  ///< columns of the tomography matrix; empty: it is not written
 };
 
-/// The options, for --help.
-Description describe();
-
-/// What was given. \throws InputError for what is missing, malformed or contradictory
-Options read_options(const Arguments& arguments);
+/// The table of the options.
+Description describe(Options& options);
 
 }  // namespace moho::examples::trace_rays

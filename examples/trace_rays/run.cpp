@@ -46,40 +46,6 @@ struct Done {
   Results results;
 };
 
-Json asked_json(const Options& o, const Done& done) {
-  Json json;
-  switch (o.model) {
-    case ModelKind::file:
-      json["model"] = o.model_file;
-      break;
-    case ModelKind::gradient:
-      if (o.model_file.empty()) {
-        json["gradient"] = Json::array({o.v0, o.gradient});
-      } else {
-        json["model"] = o.v0;
-      }
-      break;
-    case ModelKind::salt:
-      json["builtin"] = "salt";
-      break;
-  }
-  if (o.velocity_unit != VelocityUnit::unsaid) json["velocity_unit"] = to_string(o.velocity_unit);
-  if (!o.config.empty()) json["config"] = o.config;
-  if (!o.receivers.empty()) json["receivers"] = o.receivers;
-  json["radius"] = done.graph.radius;
-  json["star"] = to_string(done.graph.star);
-  json["weights"] = to_string(done.graph.rule);
-  json["method"] = to_string(o.method);
-  json["precision"] = o.double_precision ? "double" : "float";
-  json["storage"] = to_string(done.graph.storage);
-  if (o.matrix) json["matrix"] = *o.matrix == rays::Basis::cells ? "cells" : "nodes";
-  json["space"] = o.space;
-  json["memory"] = memory_json(o);
-  json["out"] = o.out;
-  json["plot"] = o.plot;
-  return json;
-}
-
 Json model_json(const ModelGrid& model, const Done& done) {
   Json json;
   json["name"] = model.name;
@@ -115,7 +81,8 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   const double relaxations = work > 0.0 ? static_cast<double>(r.report.relaxations) / work : 0.0;
   const double vertices = work > 0.0 ? done.nodes / work : 0.0;
   Json& summary = session.summary;
-  summary["asked"] = asked_json(o, done);
+  summary["asked"] = session.requested();
+  summary["asked"]["radius"] = done.graph.radius;
   summary["model"] = model_json(model, done);
   summary["sources"] = done.sources;
   summary["receivers"] = done.receivers;
@@ -368,6 +335,6 @@ void run(const Options& options, Session& session) {
 int main(int argc, char** argv) {
   using namespace moho::examples;
   return run_example<trace_rays::Options>(
-      argc, argv, trace_rays::describe(), trace_rays::read_options, trace_rays::run,
+      argc, argv, trace_rays::describe, trace_rays::run,
       [](int& count, char**& words) { return std::make_unique<Ranks>(count, words); });
 }

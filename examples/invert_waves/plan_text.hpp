@@ -2,10 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief What was asked of invert_waves, as summary.json tells it, and what was chosen, as it is
-/// printed.
+/// \brief The printed plan of an inversion.
 
-#include "common/json.hpp"
 #include "common/program.hpp"
 #include "invert_waves/options.hpp"
 
@@ -14,9 +12,6 @@
 #include <cstddef>
 
 namespace moho::examples::invert_waves {
-
-/// The options by their names; --resume compares them with those of the interrupted run.
-Json asked_json(const Options& options);
 
 /// Prints parameters, steps, the method of the source wavefield, memory and time of a plan.
 void print_scheme(Session& session, const Options& options, const fwi::ObjectivePlan& plan,
