@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief The products that an imaging condition sums over time, node by node.
+/// \brief Products that an imaging condition sums over time, node by node.
 ///
-/// Stores of snapshots decompress a snapshot and add its products in one kernel, so that these
-/// functors belong to this module; what is made of the sums belongs to moho::rtm.
+/// Stores of snapshots decompress a snapshot and add its products in one kernel. These functors
+/// therefore belong to this module; the processing of the sums belongs to moho::rtm.
 
 #include <moho/core/box.hpp>
 #include <moho/core/grid.hpp>
@@ -17,17 +17,16 @@
 
 namespace moho::snapshot {
 
-/// \brief The operands of one imaging step: the receiver wavefield at the snapshot's time, and the
-/// sums.
+/// \brief Operands of one imaging step: the receiver wavefield at a snapshot's time, and the sums.
 ///
-/// The addresses of the sums are arrays of `grid`, the last axis fastest, in the same memory.
+/// The sums are arrays on `grid`, the last axis fastest, in the same memory space.
 template <class T, int Dim, class Memory>
 struct Correlation {
-  wave::Layout<Dim> layout;              ///< of the receiver wavefield
+  wave::Layout<Dim> layout;              ///< layout of the receiver wavefield
   wave::Storage<const T, Memory> field;  ///< receiver wavefield R
   Box<Dim> interior;                     ///< nodes of the model in the grid of the wavefield
   double weight = 1.0;                   ///< factor of the products: time between snapshots, s
-  Grid<Dim> grid;                        ///< of the sums: the model's
+  Grid<Dim> grid;                        ///< grid of the sums: the model's
   T* image = nullptr;                    ///< sum of S R
   T* source = nullptr;                   ///< sum of S S
   T* receiver = nullptr;                 ///< sum of R R
@@ -37,13 +36,13 @@ struct Correlation {
 
 namespace moho::snapshot::kernel {
 
-/// Four numbers along the last axis, which a thread of a device reads and writes at once.
+/// Four numbers along the last axis, which a device thread reads or writes in one access.
 template <class T>
 struct alignas(16) Pack4 {
   T at[4];
 };
 
-/// True if a pack at this address is read and written by one instruction.
+/// Returns true if a pack at this address is read and written by one instruction.
 KOKKOS_FORCEINLINE_FUNCTION bool on_16_bytes(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
 }
@@ -65,12 +64,12 @@ KOKKOS_FORCEINLINE_FUNCTION void store_pack(T* to, const Pack4<T>& values) {
   }
 }
 
-/// Adds S R, S S and R R at nodes, for values S of the source wavefield from any origin.
+/// Functor that adds S R, S S and R R at nodes, for values S of a source wavefield.
 template <class T, int Dim>
 struct PointProducts {
   const T* field;
   wave::Layout<Dim> layout;
-  Index<Dim> shift;  ///< of the model's first node
+  Index<Dim> shift;  ///< node of the model's first node in the wavefield
   Grid<Dim> grid;
   T weight;
   T *image, *source, *receiver;
@@ -89,13 +88,13 @@ struct PointProducts {
     return result;
   }
 
-  /// The node of the sums.
+  /// Returns the element of a node in the sums.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(const Index<Dim>& node) const {
     std::int64_t to = 0;
     for (int d = 0; d < Dim; ++d) to = to * grid.extents[d] + (node[d] - shift[d]);
     return to;
   }
-  /// A value at a node.
+  /// Adds the products of the value at a node.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T s) const {
     const std::int64_t to = at(node);
     const T r = field[layout.flat(node)];
@@ -112,7 +111,7 @@ struct PointProducts {
     return {load_pack(field + layout.flat(node)), load_pack(image + to), load_pack(source + to),
             load_pack(receiver + to)};
   }
-  /// Values at four nodes that follow each other along the last axis.
+  /// Adds the products of values at four consecutive nodes along the last axis.
   KOKKOS_FORCEINLINE_FUNCTION void four(const Index<Dim>& node, Loaded sums,
                                         const Pack4<T>& values) const {
     const std::int64_t to = at(node);
@@ -127,7 +126,7 @@ struct PointProducts {
     store_pack(source + to, sums.source);
     store_pack(receiver + to, sums.receiver);
   }
-  /// Values times `down` at nodes that follow each other along the last axis.
+  /// Adds the products of values times `down` at consecutive nodes along the last axis.
   KOKKOS_FORCEINLINE_FUNCTION void row(const Index<Dim>& first, int count,
                                        const float* KOKKOS_RESTRICT values, T down) const {
     const std::int64_t to = at(first);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Snapshots kept compressed, in memory or in files, and as they are in files.
+/// \brief Stores of compressed snapshots in memory or files, and of uncompressed ones in files.
 
 #include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
@@ -27,7 +27,7 @@
 namespace moho::snapshot {
 
 namespace detail {
-/// Decodes a snapshot into nodes that lie one after the other.
+/// Decodes a snapshot into consecutive nodes.
 template <class T, int Dim, class Memory>
 void decode_dense(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
                   const Packed<Dim, Memory>& packed, const wave::Storage<T, Memory>& to) {
@@ -37,14 +37,16 @@ void decode_dense(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
   codec.decode_each(exec, packed, box, functor);
 }
 
-/// \brief True if one kernel decodes a snapshot and adds its products: on hosts, and on devices in
-/// the mode blocks. In other modes two kernels are faster there (docs/performance/migration.md).
+/// \brief Returns true if one kernel decodes a snapshot and adds its products.
+///
+/// It does on hosts, and on devices in the mode blocks. Devices are faster with two kernels in
+/// other modes (docs/performance/migration.md).
 template <class Memory>
 bool images_nodes(CodecMode mode) {
   return is_host_memory<Memory> || mode == CodecMode::blocks;
 }
 
-/// Decodes a snapshot and adds it to an image, by one kernel.
+/// Decodes a snapshot and adds its products to an image, in one kernel.
 template <class T, int Dim, class Memory>
 void image_packed(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
                   const Packed<Dim, Memory>& packed,
@@ -54,12 +56,12 @@ void image_packed(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
 }
 }  // namespace detail
 
-/// \brief Snapshots compressed where the run is, and kept there or in the host's memory.
+/// \brief Store of snapshots that the run's instance compresses, in its memory or the host's.
 template <class T, int Dim, class Memory>
 class PackedStore : public SnapshotStore<T, Dim, Memory> {
  public:
-  /// \param options of the codec
-  /// \param on_host keep them in the host's memory; runs on a host do so in any case
+  /// \param options options of the codec
+  /// \param on_host true to store them in the host's memory; runs on a host always do so
   explicit PackedStore(const CodecOptions& options, bool on_host = false)
       : m_codec(options), m_on_host(on_host && !is_host_memory<Memory>) {}
   void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
@@ -82,16 +84,18 @@ class PackedStore : public SnapshotStore<T, Dim, Memory> {
   double m_raw = 0.0, m_kept = 0.0;
 };
 
-/// \brief Snapshots in files of a folder of their own, compressed or as they are, with checksums. A
-/// thread writes them while the forward leg goes on, and reads them ahead of the backward leg.
+/// \brief Store of snapshots in files of a separate folder, with checksums.
+///
+/// The snapshots are compressed or not. A thread writes them concurrently with the forward
+/// propagation, and prefetches them for the backward propagation.
 template <class T, int Dim, class Memory>
 class FileStore : public SnapshotStore<T, Dim, Memory> {
  public:
-  /// \param folder that is made, and removed with all that is in it
-  /// \param grid of the wavefield, for the files' labels
-  /// \param codec of the snapshots; none: as they are
-  /// \param timeline gets spans of writing and reading; may be null
-  /// \throws FileError if the folder cannot be made
+  /// \param folder folder that the store creates, and removes with its contents
+  /// \param grid grid of the wavefield, for the files' labels
+  /// \param codec codec of the snapshots; empty: uncompressed
+  /// \param timeline receives spans of writing and reading; may be null
+  /// \throws FileError if the folder cannot be created
   FileStore(std::filesystem::path folder, const Grid<Dim>& grid,
             const std::optional<CodecOptions>& codec, Timeline* timeline = nullptr);
   /// Removes the folder.
@@ -109,9 +113,9 @@ class FileStore : public SnapshotStore<T, Dim, Memory> {
  private:
   struct Piece {
     std::int64_t time = 0;
-    Packed<Dim, Kokkos::HostSpace> packed;  ///< compressed
-    Box<Dim> box;                           ///< as they are
-    std::vector<T> values;                  ///< as they are
+    Packed<Dim, Kokkos::HostSpace> packed;  ///< the compressed snapshot
+    Box<Dim> box;                           ///< box of an uncompressed snapshot
+    std::vector<T> values;                  ///< values of an uncompressed snapshot
   };
   std::filesystem::path path_of(std::int64_t time) const {
     return m_folder / concat("snapshot_", time, ".moho");
@@ -218,7 +222,7 @@ FileStore<T, Dim, Memory>::FileStore(std::filesystem::path folder, const Grid<Di
 
 template <class T, int Dim, class Memory>
 FileStore<T, Dim, Memory>::~FileStore() {
-  m_stages.reset();  // nobody uses the files any more
+  m_stages.reset();  // the files are not in use any more
   std::error_code ignored;
   std::filesystem::remove_all(m_folder, ignored);
 }

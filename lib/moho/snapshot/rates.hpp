@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What a machine does in a second, measured on it in a moment: for choose_strategy().
+/// \brief Short measurements of a machine's rates for choose_strategy().
 
 #include <moho/core/instances.hpp>
 #include <moho/core/order.hpp>
@@ -19,7 +19,7 @@
 namespace moho::snapshot {
 
 namespace detail {
-/// A spherical wave of a few nodes' length: what codecs are tried on.
+/// Spherical wave a few nodes long, the test field of codecs.
 template <class T, int Dim>
 struct TrialWave {
   T* field;
@@ -38,7 +38,7 @@ struct TrialWave {
   }
 };
 
-/// What a codec promises.
+/// Returns the error bound of a codec.
 inline CodecRate promise_of(const CodecOptions& options) {
   CodecRate rate;
   switch (options.mode) {
@@ -55,13 +55,13 @@ inline CodecRate promise_of(const CodecOptions& options) {
     default:
       rate.keep = Keep::lorenzo;
       rate.bound = options.max_error;
-      // errors spread evenly between the bounds, on waves whose rms is a tenth of the largest
+      // uniform errors between the bounds, for waves whose rms is a tenth of the largest amplitude
       rate.snr = 20.0 * std::log10(0.1 * std::sqrt(3.0) / options.max_error);
   }
   return rate;
 }
 
-/// A codec's rates on the nodes of a box. `decoded` is another field of the layout.
+/// Returns a codec's rates on the nodes of a box. `decoded` is another field of the layout.
 template <class T, int Dim, class Memory>
 CodecRate measure_codec(const Instance<Memory>& exec, const CodecOptions& options,
                         const wave::Layout<Dim>& layout, const wave::Storage<T, Memory>& field,
@@ -70,7 +70,7 @@ CodecRate measure_codec(const Instance<Memory>& exec, const CodecOptions& option
   Codec<T, Dim, Memory> codec(options);
   Packed<Dim, Memory> packed;
   const double bytes = static_cast<double>(box.size()) * sizeof(T);
-  for (int n = 0; n < 2; ++n) {  // the first time allocates
+  for (int n = 0; n < 2; ++n) {  // the first pass allocates
     const Stopwatch watch;
     codec.encode(exec, layout, field, box, packed);
     exec.fence();
@@ -89,11 +89,11 @@ CodecRate measure_codec(const Instance<Memory>& exec, const CodecOptions& option
 
 /// \brief Measures the rates of steps, memory and codecs with the arrays of a run.
 ///
-/// The wavefield is used and left at rest. It takes about as long as ten steps.
-/// \param exec where the run will be
+/// The wavefield is overwritten and left at rest. The measurement costs about ten steps.
+/// \param exec execution instance of the run
 /// \param propagator of the run
 /// \param wavefield of the propagator
-/// \param codecs that are offered
+/// \param codecs codecs to measure
 /// \return rates without disk and link
 template <class T, int Dim, class Memory>
 Rates measure_rates(const InstanceOf<Memory>& exec,
@@ -101,10 +101,12 @@ Rates measure_rates(const InstanceOf<Memory>& exec,
                     wave::Wavefield<T, Dim, Memory>& wavefield,
                     const std::vector<CodecOptions>& codecs);
 
-/// \brief Measures how fast threads of the host compress, each a snapshot of its own: what one of
-/// them does on a small cube, times their number. Memory is that of the run.
+/// \brief Measures the rate of host threads that compress separate snapshots concurrently.
+///
+/// The rate is that of one thread on a small cube, times the number of threads. `Memory` is that of
+/// the run.
 /// \param options of the codec
-/// \param threads of the host
+/// \param threads number of host threads
 template <class T, int Dim, class Memory>
 CodecRate measure_host_codec(const CodecOptions& options, int threads) {
   using Host = Kokkos::HostSpace;
@@ -139,7 +141,7 @@ Rates measure_rates(const InstanceOf<Memory>& instance,
   rates.threads = exec.concurrency();
   const Grid<Dim>& grid = propagator.grid();
   wavefield.clear(exec);
-  propagator.step(exec, wavefield);  // the first one loads kernels
+  propagator.step(exec, wavefield);  // the first step loads kernels
   exec.fence();
   constexpr int steps = 3;
   {
@@ -158,7 +160,7 @@ Rates measure_rates(const InstanceOf<Memory>& instance,
     rates.memory = 2.0 * steps * static_cast<double>(wavefield.now[0].size() * sizeof(T)) /
                    std::max(watch.seconds(), 1e-9);
   }
-  // a cube around the middle of the grid with a wave in it
+  // a cube around the centre of the grid, with a wave in it
   Box<Dim> box = whole_box(grid);
   detail::TrialWave<T, Dim> wave{wavefield.now[0].data(), wavefield.layout, {}};
   const std::int64_t half = Dim == 3 ? 64 : 256;
@@ -178,7 +180,7 @@ Rates measure_rates(const InstanceOf<Memory>& instance,
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Bytes a second over the link between a device and page-locked memory of the host.
+/// Returns the bandwidth in B/s between a device and page-locked memory of the host.
 inline double measure_link(const Instance<Kokkos::CudaSpace>& exec) {
   constexpr std::size_t bytes = std::size_t{64} << 20;
   const Kokkos::View<char*, Kokkos::CudaSpace> here(
@@ -193,7 +195,7 @@ inline double measure_link(const Instance<Kokkos::CudaSpace>& exec) {
   return static_cast<double>(bytes) / std::max(watch.seconds(), 1e-9);
 }
 #endif
-/// A host has no link: 0.
+/// Returns 0: a host has no such link.
 inline double measure_link(const Instance<Kokkos::HostSpace>&) { return 0.0; }
 
 }  // namespace moho::snapshot

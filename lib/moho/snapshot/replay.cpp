@@ -14,7 +14,7 @@ void check(std::int64_t count, std::int64_t states) {
                           " states (allowed: 1 or more of both; the first state is one of them)"));
 }
 
-/// The least r with replay_reach(states, r) >= count.
+/// Returns the smallest r with replay_reach(states, r) >= count.
 std::int64_t sweeps_for(std::int64_t count, std::int64_t states) {
   if (states == 1) return count - 1;  // replay_reach(1, r) = r + 1
   std::int64_t sweeps = 0;
@@ -22,8 +22,10 @@ std::int64_t sweeps_for(std::int64_t count, std::int64_t states) {
   return sweeps;
 }
 
-/// Where the next state is kept: so many positions on. Every choice that leaves both parts within
-/// reach, the left with one sweep less and the right with one state less, is optimal.
+/// Returns the distance to the next stored state.
+///
+/// A split is optimal if both parts are within reach, the left one with one sweep less and the
+/// right one with one state less.
 std::int64_t split(std::int64_t count, std::int64_t states) {
   const std::int64_t sweeps = sweeps_for(count, states);
   const std::int64_t least_right = replay_reach(states - 1, sweeps - 1);
@@ -35,7 +37,7 @@ class Schedule {
  public:
   explicit Schedule(std::vector<ReplayAction>& actions) : m_actions(actions) {}
 
-  /// Visits `count` positions from `first`, whose state is present and in the slot.
+  /// Visits `count` positions from `first`, whose state is current and in the slot.
   void visit(std::int64_t first, std::int64_t count, std::int64_t states, std::int64_t slot) {
     using Kind = ReplayAction::Kind;
     while (count > 1) {
@@ -86,7 +88,7 @@ std::int64_t replay_advances(std::int64_t count, std::int64_t states) {
 
 std::vector<ReplayAction> replay_schedule(std::int64_t count, std::int64_t states) {
   check(count, states);
-  // More states than positions serve nobody. Each level of the recursion takes one of them.
+  // More states than positions are useless. Each level of the recursion uses one state.
   std::vector<ReplayAction> actions;
   Schedule(actions).visit(0, count, std::min(states, count), 0);
   return actions;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Schedules that visit the positions of a run backwards, from a few states that are kept.
+/// \brief Schedules that visit the positions of a run in reverse order, from a few checkpoints.
 ///
 /// After Griewank, A., and Walther, A., 2000, Algorithm 799: revolve: ACM Transactions on
 /// Mathematical Software, 26, 19-45.
@@ -14,37 +14,40 @@ namespace moho::snapshot {
 
 /// One action of a schedule.
 struct ReplayAction {
-  /// What is done.
+  /// Kind of an action.
   enum class Kind {
     advance,  ///< step forward to the position
-    store,    ///< keep the present state, that of the position, in the slot
-    restore,  ///< take the state of the position back out of the slot
-    visit     ///< the present state is that of the position: use it
+    store,    ///< store the current state, that of the position, in the slot
+    restore,  ///< restore the state of the position from the slot
+    visit     ///< use the current state, which is that of the position
   };
-  Kind kind = Kind::visit;    ///< which
-  std::int64_t position = 0;  ///< that the state has afterwards
-  std::int64_t slot = 0;      ///< of store and restore
-  /// Are both the same?
+  Kind kind = Kind::visit;    ///< kind of the action
+  std::int64_t position = 0;  ///< position of the state after the action
+  std::int64_t slot = 0;      ///< slot of store and restore
+  /// Returns true for equal actions.
   friend bool operator==(const ReplayAction&, const ReplayAction&) = default;
 };
 
-/// \brief The most positions that can be visited with so many states if none is advanced over more
-/// than `sweeps` times: (states + sweeps)! / (states! sweeps!), or 2^62 if that is more.
+/// \brief Returns the most positions that `states` states serve with at most `sweeps` advances.
+///
+/// No position is then advanced over more than `sweeps` times. The number is (states + sweeps)! /
+/// (states! sweeps!), at most 2^62.
 std::int64_t replay_reach(std::int64_t states, std::int64_t sweeps);
 
-/// \brief The least number of advances from one position to the next with which all positions
-/// count - 1, ..., 1, 0 can be visited: r count - C(states + r, r - 1), where r is the
-/// smallest number with replay_reach(states, r) >= count.
+/// \brief Returns the smallest number of advances that visit positions count - 1, ..., 1, 0.
+///
+/// An advance leads from one position to the next. The number is r count - C(states + r, r - 1),
+/// where r is the smallest number with replay_reach(states, r) >= count.
 /// \param count positions, 1 or more
-/// \param states that are kept at most, that of position 0 among them, 1 or more
-/// \throws InputError for others
+/// \param states largest number of stored states, including that of position 0, 1 or more
+/// \throws InputError for other values
 std::int64_t replay_advances(std::int64_t count, std::int64_t states);
 
-/// \brief The schedule of so many advances.
+/// \brief Returns the schedule with replay_advances() advances.
 ///
-/// It begins with the state of position 0 present and kept in slot 0; slots 1 to states - 1 are
-/// stored before they are restored, and each at most once before the next state takes its place.
-/// At most count - 1 states are stored in all.
+/// Initially the state of position 0 is current and stored in slot 0. Slots 1 to states - 1 are
+/// stored before they are restored. Each is restored at most once before another state replaces it.
+/// The schedule stores at most count - 1 states in total.
 /// \throws InputError as replay_advances()
 std::vector<ReplayAction> replay_schedule(std::int64_t count, std::int64_t states);
 

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Snapshots that are computed again from states of the forward leg: exact, for little
-/// memory.
+/// \brief Snapshots recomputed from checkpoints of the forward propagation.
+///
+/// They are exact and need little memory.
 
 #include <moho/core/arena.hpp>
 #include <moho/core/instances.hpp>
@@ -18,19 +19,20 @@
 
 namespace moho::snapshot {
 
-/// \brief Keeps states of the forward leg, and computes snapshots from them, a piece of the run at
-/// a time. The same bits as those of the forward leg.
+/// \brief Store of checkpoints, from which snapshots are recomputed segment by segment.
+///
+/// The snapshots have the same bits as the forward propagation.
 template <class T, int Dim, class Memory>
 class ReplayStore : public SnapshotStore<T, Dim, Memory> {
  public:
-  /// \param exec of the run
-  /// \param leg the forward leg; it has to outlive the store
-  /// \param arena for the snapshots of a piece
-  /// \param snapshots of the run in all
-  /// \param every steps from one to the next
-  /// \param piece snapshots of a piece, 1 or more
-  /// \param states kept at most besides that of rest at the beginning
-  /// \param fields of the wavefield that snapshots hold: 1 p, 2 p and q
+  /// \param exec execution instance of the run
+  /// \param leg source term of the forward propagation; it has to outlive the store
+  /// \param arena memory of the snapshots of a segment
+  /// \param snapshots total number of snapshots of the run
+  /// \param every steps between snapshots
+  /// \param piece snapshots of a segment, 1 or more
+  /// \param states largest number of checkpoints, in addition to the state of rest at the beginning
+  /// \param fields wavefields in a snapshot: 1 p, 2 p and q
   ReplayStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
               DeviceArena<T, Memory>& arena, std::int64_t snapshots, std::int64_t every,
               std::int64_t piece, std::int64_t states, int fields = 1);
@@ -45,9 +47,10 @@ class ReplayStore : public SnapshotStore<T, Dim, Memory> {
  private:
   using Wave = wave::Wavefield<T, Dim, Memory>;
   using Action = ReplayAction::Kind;
-  // the time at which a piece begins: that of the snapshot before its first
+  // time at which a segment begins: that of the snapshot before its first
   std::int64_t begin_of(std::int64_t piece) const { return piece * m_piece * m_every; }
-  // follows the schedule until the next visit, without stepping: what the forward leg stores
+  // follows the schedule to the next visit, without stepping: lists the states that the forward
+  // propagation stores
   void plan_forward();
   void save(const Instance<Memory>& exec, const Wave& from, std::int64_t slot);
   void copy_state(const Instance<Memory>& exec, const Wave& from, const Wave& to) const;
@@ -58,15 +61,16 @@ class ReplayStore : public SnapshotStore<T, Dim, Memory> {
   DeviceArena<T, Memory>& m_arena;
   int m_fields;
   std::int64_t m_every, m_piece, m_pieces;
-  std::vector<ReplayAction> m_actions;              ///< positions are pieces
-  std::size_t m_next = 0;                           ///< action
-  std::map<std::int64_t, std::int64_t> m_to_store;  ///< in the forward leg: slot by piece
-  std::map<std::int64_t, Wave> m_slots;             ///< states kept; slot 0 is rest
+  std::vector<ReplayAction> m_actions;              ///< positions are segments
+  std::size_t m_next = 0;                           ///< index of the next action
+  std::map<std::int64_t, std::int64_t> m_to_store;  ///< forward propagation: slot by segment
+  std::map<std::int64_t, Wave> m_slots;             ///< checkpoints; slot 0 is the state of rest
   Wave m_work;
   wave::BoxHistory<Dim> m_history;
-  std::map<std::int64_t, Snapshot<T, Dim, Memory>> m_snapshots;  ///< of the present piece
-  std::map<std::int64_t, Box<Dim>> m_boxes;                      ///< of all snapshots
-  std::int64_t m_present = -1;                                   ///< piece
+  std::map<std::int64_t, Snapshot<T, Dim, Memory>>
+      m_snapshots;                           ///< snapshots of the current segment
+  std::map<std::int64_t, Box<Dim>> m_boxes;  ///< boxes of all snapshots
+  std::int64_t m_present = -1;               ///< current segment
   std::size_t m_state_bytes = 0;
   double m_raw = 0.0, m_points = 0.0;
 };
@@ -110,11 +114,11 @@ void ReplayStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
 template <class T, int Dim, class Memory>
 void ReplayStore<T, Dim, Memory>::save(const Instance<Memory>& exec, const Wave& from,
                                        std::int64_t slot) {
-  if (slot == 0) return;  // rest
+  if (slot == 0) return;  // state of rest
   auto found = m_slots.find(slot);
   if (found == m_slots.end()) {
     Wave state = m_leg.propagator->make_wavefield(exec);
-    for (auto& slope : state.slope) slope = {};  // work space, no state
+    for (auto& slope : state.slope) slope = {};  // work space, not state
     found = m_slots.emplace(slot, state).first;
   }
   copy_state(exec, from, found->second);
@@ -137,7 +141,7 @@ void ReplayStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
   m_raw += static_cast<double>(m_fields * box.size()) * sizeof(T);
   const std::int64_t piece = (time / m_every - 1) / m_piece;
   if (piece != m_pieces - 1) return;
-  // the last piece need not be replayed
+  // the last segment need not be replayed
   m_present = piece;
   const wave::Storage<T, Memory> values = m_arena.take(m_fields * box.size());
   detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, values.data());
@@ -168,7 +172,7 @@ template <class T, int Dim, class Memory>
 void ReplayStore<T, Dim, Memory>::replay(const Instance<Memory>& exec, std::int64_t piece) {
   m_snapshots.clear();
   m_arena.reset();
-  std::int64_t present = m_present;  // of m_work; the actions say where it is
+  std::int64_t present = m_present;  // position of m_work, which the actions determine
   for (; m_next < m_actions.size(); ++m_next) {
     const ReplayAction& action = m_actions[m_next];
     if (action.kind == Action::restore) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The source's wavefield run back in time from its last state and the values at its faces.
+/// \brief Source wavefield propagated backwards from its last state and its boundary values.
 
 #include <moho/core/arena.hpp>
 #include <moho/core/instances.hpp>
@@ -18,28 +18,29 @@ namespace moho::snapshot {
 
 /// Options of a ReverseStore.
 struct ReverseOptions {
-  int fields = 1;            ///< of the wavefield that snapshots hold: 1 p, 2 p and q
-  std::int64_t outside = 0;  ///< nodes inside absorbing layers, next to the model, that snapshots
-                             ///< may hold, too
+  int fields = 1;  ///< wavefields in a snapshot: 1 p, 2 p and q
+  std::int64_t outside =
+      0;  ///< nodes inside absorbing layers, adjacent to the model, that snapshots may include
 };
 
-/// \brief Runs the source's wavefield back in time: nothing of it is kept but the last state and,
-/// at faces that take energy away, some layers of nodes just inside of them at every step.
+/// \brief Store of the last state and boundary values, from which steps backwards recompute
+/// snapshots.
 ///
 /// Leapfrog goes backwards by the same step. Nodes within the reach of a step from an absorbing
-/// layer cannot be stepped back, since what the layer took is lost: they are what is kept. Behind
-/// rigid, free and random faces nothing is lost, and nothing kept. Rounding makes snapshots differ
-/// by 1e-5 to 1e-4 of the largest amplitude in single precision.
+/// layer cannot be stepped back, since the layer has dissipated energy. At such faces the store
+/// therefore saves the adjacent layers of nodes inside the model at every step. Rigid, free and
+/// random faces conserve energy and need no boundary values. Rounding changes snapshots by 1e-5 to
+/// 1e-4 of the largest amplitude in single precision.
 template <class T, int Dim, class Memory>
 class ReverseStore : public SnapshotStore<T, Dim, Memory> {
  public:
-  /// \param exec of the run
-  /// \param leg the forward leg; it has to outlive the store
-  /// \param arena for what is kept
+  /// \param exec execution instance of the run
+  /// \param leg source term of the forward propagation; it has to outlive the store
+  /// \param arena memory of the boundary values
   /// \param options fields and nodes of snapshots
   ReverseStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
                DeviceArena<T, Memory>& arena, const ReverseOptions& options = {});
-  /// Nodes of one field that are kept at a step, for a scheme and the faces of its grid.
+  /// Returns the nodes of one field that are saved at a step, for a scheme and its faces.
   static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
                                  std::int64_t outside = 0);
 
@@ -49,7 +50,7 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
                const Box<Dim>& box, std::int64_t time) override;
   void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
            const Box<Dim>& box, std::int64_t time) override;
-  /// Takes the wavefield as it is after the last step: it must not have changed since.
+  /// Ends the forward propagation; the wavefield must be unchanged since its last step.
   void turn(const Instance<Memory>& exec) override;
   Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
   const wave::Wavefield<T, Dim, Memory>* present_at(const Instance<Memory>& exec, std::int64_t time,
@@ -57,11 +58,11 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
   SnapshotReport report() const override;
 
  private:
-  // The boxes at absorbing faces, apart from each other; together with `inner` they are the nodes
-  // that are run back.
+  // Disjoint boxes at absorbing faces; together with `inner` they are the nodes that are propagated
+  // backwards.
   static std::vector<Box<Dim>> slabs(const wave::Scheme<T, Dim, Memory>& scheme,
                                      std::int64_t outside, Box<Dim>& inner);
-  // Runs back to the time of a snapshot, and says which nodes it has.
+  // Steps backwards to the time of a snapshot, and returns the nodes of the snapshot.
   const Box<Dim>& run_back(const Instance<Memory>& exec, std::int64_t time);
 
   const wave::SourceTerm<T, Dim, Memory>& m_leg;
@@ -69,31 +70,33 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
   ReverseOptions m_options;
   Box<Dim> m_inner;
   std::vector<Box<Dim>> m_slabs;
-  std::int64_t m_nodes = 0;  ///< of all slabs
+  std::int64_t m_nodes = 0;  ///< nodes of all slabs
   wave::Wavefield<T, Dim, Memory> m_work;
   wave::BoxHistory<Dim> m_history;
-  std::vector<wave::Storage<T, Memory>> m_kept;                ///< by step
-  std::map<std::int64_t, Box<Dim>> m_boxes;                    ///< of snapshots
-  wave::Storage<T, Memory> m_values;                           ///< of the snapshot given out
-  std::int64_t m_last = 0;                                     ///< time of the last state
-  std::int64_t m_time = -1;                                    ///< of m_work's present
-  bool m_reversed = false;                                     ///< m_work has begun to go back
-  const wave::Wavefield<T, Dim, Memory>* m_forward = nullptr;  ///< of the forward leg
+  std::vector<wave::Storage<T, Memory>> m_kept;  ///< boundary values by step
+  std::map<std::int64_t, Box<Dim>> m_boxes;      ///< boxes of snapshots
+  wave::Storage<T, Memory> m_values;             ///< values of the snapshot that get() returned
+  std::int64_t m_last = 0;                       ///< time of the last state
+  std::int64_t m_time = -1;                      ///< time of the current level of m_work
+  bool m_reversed = false;                       ///< true after the first step backwards of m_work
+  const wave::Wavefield<T, Dim, Memory>* m_forward =
+      nullptr;  ///< wavefield of the forward propagation
   double m_raw = 0.0, m_points = 0.0;
 };
 
 namespace detail {
 
-/// \brief Nodes of boxes that lie apart, of one or two padded arrays, to (`take`) or from one array
-/// that holds them one after the other.
+/// \brief Functor that copies nodes of disjoint boxes between padded arrays and a dense one.
+///
+/// It reads one or two padded arrays if `take`, and writes them otherwise.
 template <class T, int Dim, bool take>
 struct MoveFaces {
   T* fields[2];
   T* values;
   wave::Layout<Dim> layout;
   Box<Dim> boxes[2 * Dim];
-  std::uint32_t ends[2 * Dim];  ///< where the nodes of each box end in a field's values
-  int count;                    ///< boxes
+  std::uint32_t ends[2 * Dim];  ///< end of each box's nodes in a field's values
+  int count;                    ///< number of boxes
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::uint32_t all = ends[count - 1];
@@ -119,7 +122,7 @@ struct MoveFaces {
   }
 };
 
-/// The same by rows of one box of one field, for hosts.
+/// Functor that copies one box of one field row by row, on hosts.
 template <class T, int Dim, bool take>
 struct MoveFace {
   T *field, *values;
@@ -137,7 +140,7 @@ struct MoveFace {
   }
 };
 
-/// Takes the nodes of boxes out of fields, or puts them back: on a device in one launch.
+/// Copies nodes of boxes from or to fields; on a device in one launch.
 template <class T, int Dim, class Memory, bool take>
 void move_faces(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
                 const wave::Storage<T, Memory> (&fields)[2], int count,
@@ -174,7 +177,8 @@ void move_faces(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
 template <class T, int Dim, class Memory>
 std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
     const wave::Scheme<T, Dim, Memory>& scheme, std::int64_t outside, Box<Dim>& inner) {
-  // what is run back: the model, and the random layers around it; what is kept besides
+  // nodes that are stepped backwards: the model, and the random layers around it; the other saved
+  // nodes
   const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
   Box<Dim> outer = whole_box(scheme.grid());
   const auto loses = [](const wave::Face& face) {
@@ -190,7 +194,7 @@ std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
   std::vector<Box<Dim>> result;
   inner = outer;
   for (int d = 0; d < Dim; ++d) {
-    // self-adjoint TTI takes slopes of slopes
+    // self-adjoint TTI takes derivatives of axis derivatives
     const std::int64_t reach = wave::info(scheme.stencil()).passes * (scheme.order() / 2);
     for (const bool lower : {true, false}) {
       const wave::Face& face = lower ? faces.lower[d] : faces.upper[d];
@@ -277,7 +281,8 @@ const Box<Dim>& ReverseStore<T, Dim, Memory>::run_back(const Instance<Memory>& i
   const auto found = m_boxes.find(time);
   if (found == m_boxes.end() || time > m_time) detail::no_snapshot(time);
   while (m_time > time) {
-    // now is at m_time, next at m_time - 1 before the first step back, at m_time + 1 afterwards
+    // now is at m_time; next is at m_time - 1 before the first step backwards, at m_time + 1
+    // afterwards
     if (!m_reversed) {
       m_work.reverse();
       m_reversed = true;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The source's wavefield kept from the forward leg of a shot for its backward leg.
+/// \brief Interface to stores of the source wavefield between forward and backward propagation.
 
 #include <moho/core/box.hpp>
 #include <moho/snapshot/correlation.hpp>
@@ -18,77 +18,79 @@ namespace moho::snapshot {
 template <class T, int Dim, class Memory>
 struct Snapshot {
   Box<Dim> box;                           ///< nodes of the grid with its layers
-  wave::Storage<const T, Memory> values;  ///< of these nodes, the last axis fastest: p, and then q
-                                          ///< where the store keeps both
+  wave::Storage<const T, Memory> values;  ///< values at these nodes, the last axis fastest: p,
+                                          ///< followed by q where the store holds both
 };
 
-/// What keeping snapshots took.
+/// Cost of the storage of snapshots.
 struct SnapshotReport {
-  std::string kind;              ///< how they were kept
-  std::int64_t snapshots = 0;    ///< kept
-  double raw_bytes = 0.0;        ///< of all of them as numbers
-  double kept_bytes = 0.0;       ///< of all of them as they were kept
-  std::size_t device_bytes = 0;  ///< most at one time in the space of the run
-  std::size_t host_bytes = 0;    ///< most at one time on the host, where that is another space
-  std::size_t disk_bytes = 0;    ///< most at one time in files
-  double points = 0.0;           ///< nodes stepped again
-  double seconds_waited = 0.0;   ///< that the run has waited for memory, threads or files
+  std::string kind;              ///< storage method
+  std::int64_t snapshots = 0;    ///< number of snapshots
+  double raw_bytes = 0.0;        ///< uncompressed size of all snapshots
+  double kept_bytes = 0.0;       ///< stored size of all snapshots
+  std::size_t device_bytes = 0;  ///< peak memory in the space of the run
+  std::size_t host_bytes = 0;    ///< peak memory on the host, if that is another space
+  std::size_t disk_bytes = 0;    ///< peak size of files
+  double points = 0.0;           ///< nodes of repeated steps
+  double seconds_waited = 0.0;   ///< time that the run has waited for memory, threads or files
 
-  /// Raw bytes over those that were kept.
+  /// Returns the uncompressed size over the stored size.
   double ratio() const { return kept_bytes > 0.0 ? raw_bytes / kept_bytes : 0.0; }
 };
 
-/// \brief Keeps snapshots of the forward leg, and gives them back for the backward leg.
+/// \brief Store of snapshots of the forward propagation for the backward propagation.
 ///
-/// The forward leg calls put() at the snapshots' times, in ascending order, and stepped() after
-/// every step; then turn() once; the backward leg calls get() with the same times in descending
-/// order. What get() returned stays until the next call of get(). All work goes to the instance,
-/// which comes to wait where it has to; no call waits for the whole device.
+/// The forward propagation calls put() at the snapshots' times, in ascending order, and stepped()
+/// after every step. turn() is then called once. The backward propagation calls get() with the same
+/// times in descending order. The result of get() is valid until the next call of get(). All work
+/// is submitted to the instance, which waits for transfers where needed. No call fences the device.
 template <class T, int Dim, class Memory>
 struct SnapshotStore {
   virtual ~SnapshotStore() = default;
-  /// The wavefield before the first step.
+  /// Receives the wavefield before the first step.
   virtual void begin(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                      std::int64_t time) {
     (void)exec, (void)wavefield, (void)time;
   }
-  /// The wavefield after a step of the forward leg, at its new time, and the nodes stepped.
+  /// Receives the wavefield after a forward step, with its new time and the nodes of the step.
   virtual void stepped(const Instance<Memory>& exec,
                        const wave::Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                        std::int64_t time) {
     (void)exec, (void)wavefield, (void)box, (void)time;
   }
-  /// A snapshot: the nodes of `box` of the wavefield's present p (and q, where the store was asked
-  /// to keep both).
+  /// Stores a snapshot: the nodes of `box` of the current p (and q, for stores of both fields).
   virtual void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                    const Box<Dim>& box, std::int64_t time) = 0;
-  /// The forward leg is over.
+  /// Ends the forward propagation.
   virtual void turn(const Instance<Memory>& exec) { (void)exec; }
-  /// The snapshot of a time. \throws Error where it cannot be had
+  /// Returns the snapshot of a time. \throws Error if it is not available
   virtual Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) = 0;
-  /// \brief The snapshot of a time where the store has it as the present of a wavefield: no copy is
-  /// made. It counts as a call of get().
-  /// \param exec of the run
+  /// \brief Returns a wavefield whose current level is the snapshot of a time, without a copy.
+  ///
+  /// The call counts as a call of get().
+  /// \param exec execution instance of the run
   /// \param time of a snapshot
-  /// \param box set to the nodes that the snapshot has
-  /// \return null where the store has no such wavefield: get() then has the snapshot
+  /// \param box receives the nodes of the snapshot
+  /// \return null if the store has no such wavefield: get() then returns the snapshot
   virtual const wave::Wavefield<T, Dim, Memory>* present_at(const Instance<Memory>& exec,
                                                             std::int64_t time, Box<Dim>& box) {
     (void)exec, (void)time, (void)box;
     return nullptr;
   }
-  /// \brief Adds the snapshot of a time to the sums of an image without making it first, where the
-  /// store can: a compressed one is decoded and imaged by one kernel. It counts as a call of get().
-  /// \param exec of the run
+  /// \brief Adds the products of a snapshot to the sums of an image, without a separate snapshot.
+  ///
+  /// A compressed snapshot is decoded and imaged by one kernel. The call counts as a call of get().
+  /// \param exec execution instance of the run
   /// \param time of a snapshot
   /// \param correlation the other wavefield and the sums
-  /// \return false where the store cannot: then nothing was added, and get() has the snapshot
+  /// \return false if the store does not support this: nothing was added, and get() returns the
+  ///   snapshot
   virtual bool image(const Instance<Memory>& exec, std::int64_t time,
                      const Correlation<T, Dim, Memory>& correlation) {
     (void)exec, (void)time, (void)correlation;
     return false;
   }
-  /// What it took.
+  /// Returns the cost so far.
   virtual SnapshotReport report() const = 0;
 };
 

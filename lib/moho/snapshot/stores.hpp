@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Snapshots kept as they are: in the space of the run, in the host's memory, in a file.
+/// \brief Stores of uncompressed snapshots in the memory of the run or of the host.
 
 #include <moho/core/arena.hpp>
 #include <moho/core/copy.hpp>
@@ -25,7 +25,7 @@ namespace moho::snapshot {
 
 namespace detail {
 
-/// Nodes of a padded array, densely.
+/// Functor that copies nodes of a padded array into a dense one.
 template <class T, int Dim>
 struct TakeBox {
   const T* from;
@@ -40,7 +40,7 @@ struct TakeBox {
   }
 };
 
-/// Copies the nodes of a box out of a padded array.
+/// Copies the nodes of a box from a padded array.
 template <class T, int Dim, class Memory>
 void take_box(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
               const wave::Storage<const T, Memory>& field, const Box<Dim>& box, T* to) {
@@ -48,7 +48,7 @@ void take_box(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
   launch_box("moho::snapshot::take_snapshot", exec, box, functor);
 }
 
-/// The same of the first fields of a wavefield, one after the other.
+/// Copies the nodes of a box from the first fields of a wavefield, one field after the other.
 template <class T, int Dim, class Memory>
 void take_fields(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                  const Box<Dim>& box, int fields, T* to) {
@@ -63,20 +63,19 @@ void take_fields(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Mem
 
 }  // namespace detail
 
-/// Memory of the run for snapshots: kept from shot to shot.
+/// Memory of the run for snapshots, reused from shot to shot.
 template <class T, class Memory>
 using DeviceArena = Arena<T, Memory>;
-/// Page-locked memory of the host for snapshots: kept from shot to shot.
+/// Page-locked memory of the host for snapshots, reused from shot to shot.
 template <class T, class Memory>
 using HostArena = Arena<T, StagingMemory<Memory>>;
 
-/// \brief Snapshots in the memory of the run. Where that is the host's, they are in the host's
-/// memory.
+/// \brief Store of snapshots in the memory of the run, which is the host's memory for host runs.
 template <class T, int Dim, class Memory>
 class DeviceStore : public SnapshotStore<T, Dim, Memory> {
  public:
-  /// \param arena that snapshots are kept in; nobody else may use it until the shot is done
-  /// \param fields of the wavefield that are kept: 1 p, 2 p and q
+  /// \param arena memory of the snapshots; the store is its only user until the shot is done
+  /// \param fields wavefields to store: 1 p, 2 p and q
   explicit DeviceStore(DeviceArena<T, Memory>& arena, int fields = 1)
       : m_arena(arena), m_fields(fields) {
     m_arena.reset();
@@ -93,15 +92,16 @@ class DeviceStore : public SnapshotStore<T, Dim, Memory> {
   std::size_t m_bytes = 0;
 };
 
-/// \brief Snapshots in page-locked memory of the host: they leave and come back beside the steps,
-/// the next one before it is asked for. For runs on a device.
+/// \brief Store of snapshots in page-locked memory of the host, for runs on a device.
+///
+/// Transfers run concurrently with the steps; the next snapshot is prefetched.
 template <class T, int Dim, class Memory>
 class HostStore : public SnapshotStore<T, Dim, Memory> {
  public:
-  /// \param exec of the run
-  /// \param arena that snapshots are kept in; nobody else may use it until the shot is done
+  /// \param exec execution instance of the run
+  /// \param arena memory of the snapshots; the store is its only user until the shot is done
   /// \param largest nodes of the largest box
-  /// \param fields of the wavefield that are kept: 1 p, 2 p and q
+  /// \param fields wavefields to store: 1 p, 2 p and q
   HostStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
             int fields = 1);
   void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
@@ -109,7 +109,7 @@ class HostStore : public SnapshotStore<T, Dim, Memory> {
   void turn(const Instance<Memory>& exec) override;
   Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
   SnapshotReport report() const override;
-  /// Waits for copies under way.
+  /// Waits for pending copies.
   ~HostStore() override { m_lane.fence(); }
   HostStore(const HostStore&) = delete;
   HostStore& operator=(const HostStore&) = delete;
@@ -127,13 +127,13 @@ class HostStore : public SnapshotStore<T, Dim, Memory> {
         std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(m_fields * box.size())));
   }
 
-  Instance<Memory> m_lane;  ///< of copies
+  Instance<Memory> m_lane;  ///< instance of the copies
   HostArena<T, Memory>& m_arena;
   int m_fields;
   wave::Storage<T, Memory> m_buffers[2];  ///< in the memory of the run
-  int m_next = 0;                         ///< the buffer that is filled next
+  int m_next = 0;                         ///< index of the buffer to fill next
   std::map<std::int64_t, Entry> m_entries;
-  std::int64_t m_fetched = -1;  ///< time of what is on its way into buffer m_next
+  std::int64_t m_fetched = -1;  ///< time of the snapshot in transfer to buffer m_next
   std::size_t m_bytes = 0;
 };
 
@@ -181,7 +181,7 @@ void HostStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
                                     const wave::Wavefield<T, Dim, Memory>& wavefield,
                                     const Box<Dim>& box, std::int64_t time) {
   const Entry entry{box, m_arena.take(m_fields * box.size())};
-  // the copy before has left the other buffer, the one before that this one
+  // the previous copy has left the other buffer, the one before that has left this buffer
   wait_on_device(exec, m_lane);
   const auto buffer = part(m_next, box);
   detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, buffer.data());
@@ -218,7 +218,7 @@ Snapshot<T, Dim, Memory> HostStore<T, Dim, Memory>::get(const Instance<Memory>& 
   m_next = 1 - m_next;
   m_fetched = -1;
   if (found != m_entries.begin()) {
-    // what was given out before from the other buffer has been used by then
+    // the previous result, in the other buffer, has been used by then
     wait_on_device(m_lane, exec);
     fetch(std::prev(found)->first);
   }

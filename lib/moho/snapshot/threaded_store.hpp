@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Snapshots that threads of the host compress and decompress beside the run.
+/// \brief Store of snapshots that host threads compress and decompress concurrently with the run.
 
 #include <moho/core/at_once.hpp>
 #include <moho/core/instances.hpp>
@@ -26,29 +26,28 @@
 
 namespace moho::snapshot {
 
-/// \brief Snapshots compressed by threads of the host while the run goes on (Suh and Wang 2011),
-/// and kept in its memory.
+/// \brief Store of snapshots in host memory, compressed by host threads (Suh and Wang 2011).
 ///
-/// A snapshot leaves the device into a buffer of page-locked memory; a thread compresses it from
-/// there. Backwards threads decompress ahead, the next one wanted first, and the copy to the device
-/// runs beside the steps. There are two buffers more than threads: where all of them are full the
-/// run waits, and seconds_waited of the report says how long. Each thread works on a snapshot of
-/// its own with kernels of one thread.
+/// A snapshot leaves the device through a buffer of page-locked memory, from which a thread
+/// compresses it. In the backward propagation, threads decompress ahead in the order of use; the
+/// copy to the device is concurrent with the steps. The store has threads + 2 buffers. When all are
+/// full the run waits (seconds_waited of the report). Each thread processes a separate snapshot
+/// with single-threaded kernels.
 ///
-/// Runs on hosts may use it, too; their steps then share the cores with the threads.
+/// Runs on hosts may use it also; their steps then share the cores with the threads.
 template <class T, int Dim, class Memory>
 class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
  public:
-  /// \param exec of the run
-  /// \param arena of the buffers; nobody else may use it until the shot is done
+  /// \param exec execution instance of the run
+  /// \param arena memory of the buffers; the store is its only user until the shot is done
   /// \param largest nodes of the largest box
-  /// \param options of the codec
-  /// \param threads that compress, 1 or more
-  /// \param timeline gets spans of compressing and decompressing; may be null
+  /// \param options options of the codec
+  /// \param threads number of compressing threads, 1 or more
+  /// \param timeline receives spans of compressing and decompressing; may be null
   /// \throws InputError for options out of range or no threads
   ThreadedStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
                 const CodecOptions& options, int threads, Timeline* timeline = nullptr);
-  /// Waits for the threads and for copies under way.
+  /// Waits for the threads and for pending copies.
   ~ThreadedStore() override;
   ThreadedStore(const ThreadedStore&) = delete;
   ThreadedStore& operator=(const ThreadedStore&) = delete;
@@ -63,8 +62,10 @@ class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
   using HostValues = Kokkos::View<T*, Kokkos::LayoutRight, StagingMemory<Memory>>;
   static constexpr bool on_device = !is_host_memory<Memory>;
 
-  /// Host memory that one thread at a time owns; its copies have an instance of their own, so that
-  /// whoever takes the buffer can wait for them alone.
+  /// Host memory that one thread at a time owns.
+  ///
+  /// Its copies have a separate instance, so that the next owner of the buffer can wait for them
+  /// alone.
   struct Buffer {
     Instance<Memory> lane;
     HostValues values;
@@ -76,7 +77,7 @@ class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
   struct Entry {
     Box<Dim> box;
     Packed<Dim, Host> packed;
-    std::promise<std::size_t> promise;  ///< of the buffer with the values
+    std::promise<std::size_t> promise;  ///< receives the index of the buffer with the values
     std::future<std::size_t> decompressed;
   };
   static wave::Layout<Dim> dense_layout(const Box<Dim>& box);
@@ -93,17 +94,17 @@ class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
   CodecOptions m_options;
   int m_threads;
   Timeline* m_timeline;
-  std::vector<Instance<Host>> m_hosts;  ///< of the threads
+  std::vector<Instance<Host>> m_hosts;  ///< instances of the threads
   std::vector<Buffer> m_buffers;
-  wave::Storage<T, Memory> m_here[2];  ///< in the memory of the run; none on hosts
-  std::int64_t m_user[2] = {-1, -1};   ///< the buffer whose lane used it last
-  int m_next = 0;                      ///< of m_here, filled next
-  std::int64_t m_brought = -1;         ///< time of what is on its way into m_here[m_next]
-  std::int64_t m_given = -1;           ///< hosts: the buffer that get() gave out
+  wave::Storage<T, Memory> m_here[2];  ///< buffers in the memory of the run; empty on hosts
+  std::int64_t m_user[2] = {-1, -1};   ///< buffer whose lane last used the element
+  int m_next = 0;                      ///< index in m_here to fill next
+  std::int64_t m_brought = -1;         ///< time of the snapshot in transfer to m_here[m_next]
+  std::int64_t m_given = -1;           ///< hosts: the buffer that get() returned
   std::map<std::int64_t, Entry> m_entries;
-  std::vector<std::int64_t> m_order;  ///< times as they are wanted
-  std::size_t m_taken = 0;            ///< of m_order; with m_mutex
-  std::mutex m_mutex;                 ///< of the order in which threads take what is wanted
+  std::vector<std::int64_t> m_order;  ///< times in the order of use
+  std::size_t m_taken = 0;            ///< taken elements of m_order; guarded by m_mutex
+  std::mutex m_mutex;                 ///< guards the order in which threads take snapshots
   std::unique_ptr<Stages> m_stages;
   Queue<std::size_t>* m_free = nullptr;
   Queue<Piece>* m_full = nullptr;
@@ -209,7 +210,7 @@ void ThreadedStore<T, Dim, Memory>::compress(int thread) {
   Codec<T, Dim, Host> codec(m_options);
   while (const auto piece = m_full->pop()) {
     const Buffer& buffer = m_buffers[piece->buffer];
-    if constexpr (on_device) buffer.lane.fence();  // the copy has come
+    if constexpr (on_device) buffer.lane.fence();  // the copy is complete
     Entry* entry = nullptr;
     {
       const std::lock_guard lock(m_mutex);
@@ -245,8 +246,8 @@ void ThreadedStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
   }
 }
 
-// A thread that ends before its time leaves nobody waiting: whoever asks for what no other thread
-// has taken gets its failure.
+// No caller waits for a thread that ended early. A request for a snapshot that no other thread has
+// taken receives the thread's exception.
 template <class T, int Dim, class Memory>
 void ThreadedStore<T, Dim, Memory>::decompress(int thread) {
   try {
@@ -269,7 +270,7 @@ void ThreadedStore<T, Dim, Memory>::decompress_wanted(int thread) {
     std::size_t number = 0;
     std::int64_t time = 0;
     {
-      // buffers go to what is wanted first
+      // buffers serve snapshots in the order of use
       const std::lock_guard lock(m_mutex);
       if (m_taken == m_order.size()) return;
       const auto buffer = m_free->pop();
@@ -280,7 +281,7 @@ void ThreadedStore<T, Dim, Memory>::decompress_wanted(int thread) {
     Entry& entry = m_entries.at(time);
     try {
       const Buffer& buffer = m_buffers[number];
-      if constexpr (on_device) buffer.lane.fence();  // what it held is on the device
+      if constexpr (on_device) buffer.lane.fence();  // the buffer's values are on the device
       {
         TimelineSpan span(m_timeline, "decompress", entry.packed.raw_bytes());
         const wave::Layout<Dim> layout = dense_layout(entry.box);
@@ -297,7 +298,7 @@ void ThreadedStore<T, Dim, Memory>::decompress_wanted(int thread) {
   }
 }
 
-/// Submits the copy of what was decompressed to the device.
+/// Submits the copy of the decompressed values to the device.
 template <class T, int Dim, class Memory>
 void ThreadedStore<T, Dim, Memory>::bring(const Instance<Memory>& exec, Entry& entry,
                                           std::int64_t time) {
@@ -306,7 +307,7 @@ void ThreadedStore<T, Dim, Memory>::bring(const Instance<Memory>& exec, Entry& e
     const std::size_t number = entry.decompressed.get();
     m_waited += watch.seconds();
     const Buffer& buffer = m_buffers[number];
-    wait_on_device(buffer.lane, exec);  // what was given out from there has been used
+    wait_on_device(buffer.lane, exec);  // the previous result at this address has been used
     copy(buffer.lane, part(m_next, entry.box),
          Kokkos::subview(buffer.values, std::pair<std::size_t, std::size_t>(
                                             0, static_cast<std::size_t>(entry.box.size()))));
@@ -330,11 +331,11 @@ Snapshot<T, Dim, Memory> ThreadedStore<T, Dim, Memory>::get(const Instance<Memor
     }
     const auto lane = static_cast<std::size_t>(m_user[m_next]);
     wait_on_device(exec, m_buffers[lane].lane);
-    m_free->push(lane);  // whoever takes it waits for the copy
+    m_free->push(lane);  // the next owner waits for the copy
     const Snapshot<T, Dim, Memory> result{entry.box, part(m_next, entry.box)};
     m_next = 1 - m_next;
     m_brought = -1;
-    // the next one comes beside the steps, if it is there
+    // the next snapshot is copied concurrently with the steps, if it is decompressed
     if (found != m_entries.begin()) {
       const auto before = std::prev(found);
       if (before->second.decompressed.wait_for(std::chrono::seconds(0)) ==

@@ -7,8 +7,8 @@
 namespace moho::snapshot::detail {
 
 double quantum_for_noise(const std::vector<std::uint64_t>& counts, double rounding, double noise) {
-  // What lies below a quantum is lost whole, and errors of what is far above are spread evenly: of
-  // these only the sums are needed.
+  // Values below a quantum are lost completely; errors of values far above it are uniform, so that
+  // their sums suffice.
   std::vector<double> magnitudes, often, energy_below(1, 0.0), count_below(1, 0.0);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 0) continue;
@@ -26,7 +26,7 @@ double quantum_for_noise(const std::vector<std::uint64_t>& counts, double roundi
   const double shift = 0.5 - rounding;
   const auto noise_of = [&](double quantum) {
     const std::size_t first = below((1.0 - rounding) * quantum);
-    // a bin is wider than a quantum from here on
+    // from here on a bin is wider than a quantum
     const std::size_t last = below(16.0 * quantum);
     double sum = (1.0 / 12.0 + shift * shift) * (count_below.back() - count_below[last]);
     for (std::size_t i = first; i < last; ++i) {
@@ -45,15 +45,15 @@ double quantum_for_noise(const std::vector<std::uint64_t>& counts, double roundi
 }
 
 double quantum_for_error(double greatest, double error, double unit) {
-  // n and n times the quantum are rounded to 24 bits, the quantum and its inverse, too
+  // n and n times the quantum are rounded to 24 bits, as are the quantum and its inverse
   const double rounded = error - 6.0 * std::ldexp(greatest, -24);
-  // what is then rounded to a multiple of the unit moves by half of it; with less than half to go,
-  // the value comes out as it was
+  // Rounding to a multiple of the unit moves a value by half the unit. A value that was to move by
+  // less than half a unit is exact.
   return 2.0 * (rounded >= 2.0 * unit ? rounded - 0.5 * unit : std::min(rounded, 0.49 * unit));
 }
 
 double levels_for_error(double error) {
-  // (c + d)^2 - c^2 <= 2 d + d^2, d = 1 / (2 levels) and what rounding to 24 bits adds
+  // (c + d)^2 - c^2 <= 2 d + d^2 with d = 1 / (2 levels), plus rounding to 24 bits
   const double rest = error - 1e-6;
   return std::ceil((1.0 + std::sqrt(1.0 + rest)) / (2.0 * rest));
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The snapshot codec: wavefields of a box of nodes as few bytes, on hosts and devices.
+/// \brief Codec of snapshots: compresses wavefields in a box of nodes, on hosts and devices.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
@@ -34,51 +34,53 @@ namespace moho::snapshot {
 
 /// \brief Compresses and decompresses snapshots of a wavefield.
 ///
-/// A field is a padded array of a layout, T float or double (converted to single precision), of
-/// which the nodes of a box are kept. The box is cut into blocks of 512 nodes at absolute multiples
-/// of 8 (BlockGrid); where it ends within a block, the nearest node stands for those beside it.
-/// Values are first multiplied by a power of two that brings the largest to about 1, so that fields
-/// of any magnitude are treated alike, from 1e-45 to 3e38.
+/// A field is a padded array of a layout, of type T (float, or double, which is converted to single
+/// precision). The codec stores the nodes of a box, divided into blocks of 512 nodes at absolute
+/// multiples of 8 (BlockGrid). In a block beyond the end of the box, the nearest node of the box
+/// replaces the others. Values are first multiplied by a power of two that scales the largest to
+/// about 1. Fields of any magnitude from 1e-45 to 3e38 are therefore equivalent.
 ///
-/// The object holds work space; it serves one thread at a time. What it makes can be decoded by any
-/// other, on any space. Modes lorenzo and blocks give the same bytes on every space.
+/// The object owns work space; it serves one thread at a time. Any other object can decode its
+/// results, in any space. Modes lorenzo and blocks give the same bytes in every space.
 template <class T, int Dim, class Memory>
 class Codec {
  public:
   /// \throws InputError for options out of range
   explicit Codec(const CodecOptions& options = {});
 
-  /// The options of encode().
+  /// Returns the options of encode().
   const CodecOptions& options() const { return m_options; }
 
   /// \brief Compresses the nodes of a box. It waits for the instance.
-  /// \param exec where it runs
-  /// \param layout of the field
+  /// \param exec execution instance
+  /// \param layout layout of the field
   /// \param field a padded array
-  /// \param box nodes to keep, of the layout's window
-  /// \param packed the result; memory that it has is used again where it suffices
+  /// \param box nodes to store, within the layout's window
+  /// \param packed the result; its allocated memory is reused if it suffices
   /// \throws InputError for a field of another size, a box beyond the window, and for NaN, infinity
-  /// and magnitudes beyond 3e38, naming the node
+  ///   and magnitudes beyond 3e38, naming the node
   void encode(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
               const std::type_identity_t<Kokkos::View<const T*, Memory>>& field,
               const Box<Dim>& box, Packed<Dim, Memory>& packed);
 
-  /// \brief Writes the nodes of a box that the snapshot has into a field; all others stay as they
-  /// are. On a device it returns when the work is submitted. \throws InputError for a field of
-  /// another size or a layout without the box
+  /// \brief Decompresses the nodes of a box that the snapshot contains into a field.
+  ///
+  /// Other nodes are not changed. On a device it returns when the work is submitted. \throws
+  /// InputError for a field of another size or a layout without the box
   void decode(const InstanceOf<Memory>& exec, const Packed<Dim, Memory>& packed,
               const wave::Layout<Dim>& layout,
               const std::type_identity_t<Kokkos::View<T*, Memory>>& field, const Box<Dim>& box);
 
-  /// \brief Calls functor(node, value) for the nodes of a box that the snapshot has, each once, in
-  /// parallel: decoding and what is done with the values are one kernel.
-  /// \param exec where it runs
+  /// \brief Calls functor(node, value) for the nodes of a box that the snapshot contains.
+  ///
+  /// Each node is passed once, in parallel. One kernel decodes and calls the functor.
+  /// \param exec execution instance
   /// \param packed the snapshot
-  /// \param box nodes that are wanted
+  /// \param box requested nodes
   /// \param functor with KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node, T value)
-  /// const; it may also have row(const Index<Dim>& first, int count, const float* values, T down)
-  /// const, for values times `down` at nodes that follow each other along the last axis: hosts call
-  /// that in its place
+  ///   const. It may also have row(const Index<Dim>& first, int count, const float* values, T down)
+  ///   const. Hosts call row() instead, for values times `down` at consecutive nodes along the last
+  ///   axis
   template <class Functor>
   void decode_each(const InstanceOf<Memory>& exec, const Packed<Dim, Memory>& packed,
                    const Box<Dim>& box, const Functor& functor);
@@ -88,11 +90,11 @@ class Codec {
   template <class V>
   using View = Kokkos::View<V*, Memory>;
 
-  /// Largest power of two that numbers are multiplied by.
+  /// Exponent of the largest power of two by which numbers are multiplied.
   static constexpr int largest_exponent = sizeof(T) == 4 ? 126 : 1000;
 
   void check_field(const wave::Layout<Dim>& layout, std::size_t size, const Box<Dim>& box) const;
-  /// Where blocks of a fixed length and their scales go.
+  /// Addresses of blocks of a fixed length and of their scales.
   struct FixedPlace {
     detail::FixedCoder coder;
     float* scales;
@@ -102,7 +104,8 @@ class Codec {
                          Packed<Dim, Memory>& packed);
   void encode_fixed(const Instance<Memory>& exec, const Source& source,
                     Packed<Dim, Memory>& packed);
-  /// By the power of two of the snapshot before, in one pass. \return false where that is no use
+  /// Encodes in one pass with the power of two of the previous snapshot. \return false if
+  /// unsuitable
   bool encode_ahead(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
                     const Kokkos::View<const T*, Memory>& field, const Box<Dim>& box,
                     Packed<Dim, Memory>& packed);
@@ -113,12 +116,12 @@ class Codec {
   template <class Coder>
   void encode_variable(const Instance<Memory>& exec, const Coder& coder, const Source& source,
                        Packed<Dim, Memory>& packed);
-  /// What a sample of blocks says.
+  /// Statistics of sampled blocks.
   struct Findings {
     detail::Sample sample;
-    std::vector<std::uint64_t> counts;  ///< of symbols
-    double errors = 0.0;                ///< sum of squares
-    double allowed = 0.0;               ///< the same as it may be
+    std::vector<std::uint64_t> counts;  ///< counts of symbols
+    double errors = 0.0;                ///< sum of squared errors
+    double allowed = 0.0;               ///< allowed sum of squared errors
     double quantum = 0.0;
   };
   Findings find_quantum(const Instance<Memory>& exec, const Source& source, double squares,
@@ -132,7 +135,7 @@ class Codec {
   detail::Sample sample_of(std::int64_t blocks, std::int64_t stride) const;
   void prepare(const Instance<Memory>& exec);
 
-  /// A view of at least so many elements; what it held is lost.
+  /// Returns a view of at least `size` elements; its contents are undefined.
   template <class V>
   static void reserve(const Instance<Memory>& exec, View<V>& view, std::int64_t size,
                       const char* label) {
@@ -140,7 +143,7 @@ class Codec {
     view = View<V>();
     view = allocate<View<V>>(exec, label, static_cast<std::size_t>(size));
   }
-  /// Elements [0, size) of a view.
+  /// Returns elements [0, size) of a view.
   template <class ViewType>
   static auto head(const ViewType& view, std::int64_t size) {
     return Kokkos::subview(view,
@@ -150,15 +153,15 @@ class Codec {
   CodecOptions m_options;
   View<detail::TransformTables> m_transform;
   View<detail::LorenzoTables> m_lorenzo;
-  View<detail::TransformLaneTables> m_lanes;  ///< on devices
-  View<std::uint64_t> m_sums;                 ///< of a sample, on devices
+  View<detail::TransformLaneTables> m_lanes;  ///< tables on devices
+  View<std::uint64_t> m_sums;                 ///< sums of a sample, on devices
   View<std::uint32_t> m_codes;
   View<std::uint16_t> m_states;
   View<std::uint8_t> m_slots, m_out;
   View<std::int32_t> m_item_bytes;
   View<std::int64_t> m_item_offsets, m_totals;
   View<detail::FieldSums> m_parts;
-  std::optional<int> m_exponent;  ///< of the blocks encoded last
+  std::optional<int> m_exponent;  ///< power of two of the blocks encoded last
 };
 
 template <class T, int Dim, class Memory>
@@ -277,8 +280,8 @@ void Codec<T, Dim, Memory>::encode(
   if (m_options.mode == CodecMode::transform) {
     Findings findings = find_quantum(exec, source, sums.squares * up * up, peak);
     detail::TransformCoder<Dim> coder{m_transform.data(), nullptr, nullptr, 0.0f, 0.0f};
-    // Fields unlike waves, all of whose coefficients are alike, have other errors than a histogram
-    // says: the sample tells.
+    // Fields unlike waves, with coefficients of similar size, have other errors than the histogram
+    // predicts; the sample measures them.
     const double least = peak * detail::largest_gain<Dim> * std::ldexp(1.0, -24);
     for (int turn = 0; turn < 20; ++turn) {
       coder.quantum = static_cast<float>(std::max(findings.quantum, least));
@@ -309,7 +312,7 @@ typename Codec<T, Dim, Memory>::FixedPlace Codec<T, Dim, Memory>::place_fixed(
   reserve(exec, packed.payload, packed.payload_bytes + packed.padding, "moho::snapshot::payload");
   packed.lengths = {};
   packed.offsets = {};
-  // what lies between the scales and the first block
+  // bytes between the scales and the first block
   const std::int64_t scales_end = 4 * blocks;
   fill(exec,
        Kokkos::subview(packed.payload, std::pair<std::size_t, std::size_t>(
@@ -400,7 +403,7 @@ template <class Coder>
 void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const Coder& coder,
                                             const Source& source, Packed<Dim, Memory>& packed) {
   constexpr std::int64_t per = detail::blocks_an_item<Memory>;
-  // blocks are encoded into places of the largest size, so many at once, and brought together
+  // batches of blocks are encoded into slots of the largest size, then gathered
   constexpr std::int64_t most = is_host_memory<Memory> ? 8192 : 65536;
   const std::int64_t blocks = source.blocks.size();
   const std::int64_t at_once = std::min((blocks + per - 1) / per * per, most);
@@ -435,8 +438,8 @@ void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const 
       used += bytes;
     }
   } else {
-    // The device goes from one part to the next by itself. Bytes for which there was no room are
-    // made once more, when it is known how many there are.
+    // The device processes all parts without the host. Bytes without room are encoded once more
+    // when their number is known.
     const std::int64_t parts = (blocks + at_once - 1) / at_once;
     reserve(exec, m_totals, parts + 1, "moho::snapshot::totals");
     reserve(exec, m_out, std::max<std::int64_t>(packed.raw_bytes() / 16, 4096),
@@ -545,7 +548,7 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
       if constexpr (is_host_memory<Memory>) {
         run(coder);
       } else {
-        // lists of numbers take the place of the slots of encode()
+        // lists of numbers reuse the slots of encode()
         const std::int64_t listed = detail::blocks_listed_at_once(blocks.size());
         reserve(Instance<Memory>(exec), m_slots, detail::list_bytes(listed),
                 "moho::snapshot::slots");

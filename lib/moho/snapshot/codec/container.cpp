@@ -15,14 +15,14 @@ constexpr char magic[8] = {'M', 'O', 'H', 'O', 'S', 'N', 'A', 'P'};
 constexpr std::uint32_t byte_order = 0x01020304u;
 constexpr std::uint32_t other_byte_order = 0x04030201u;
 constexpr std::uint32_t version = 1;
-constexpr std::size_t piece = std::size_t(1) << 20;  ///< of the payload, with a CRC each
+constexpr std::size_t piece = std::size_t(1) << 20;  ///< bytes of the payload with a CRC each
 
-/// The fixed beginning of a container.
+/// Fixed first part of a container.
 struct Beginning {
   char magic[8];
   std::uint32_t order, version;
-  std::uint64_t total_bytes;   ///< of the container
-  std::uint64_t header_bytes;  ///< up to and with the CRC of the header
+  std::uint64_t total_bytes;   ///< bytes of the container
+  std::uint64_t header_bytes;  ///< bytes up to and including the CRC of the header
   std::uint32_t dim, mode;
   std::int32_t bits, exponent;
   float quantum, levels, peak, reserved;
@@ -132,7 +132,7 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
   std::memcpy(&crc, data + header_bytes - 4, 4);
   if (crc != io::crc32c(data, header_bytes - 4)) refuse(name, "its header's checksum is wrong");
 
-  // From here on the header is as it was written; it must still make sense.
+  // From here on the header has its original bytes; its values must still be consistent.
   if (begin.version != version) {
     throw FileError(concat("'", name, "' is a snapshot of version ", begin.version,
                            " (allowed: ", version, "): read it with the program that wrote it"));
@@ -208,7 +208,7 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
     }
   }
 
-  // any thread may read a file: views are filled here, not by Kokkos
+  // any thread may read a file: views are filled here, without Kokkos
   const auto raw = [](const char* part) {
     return Kokkos::view_alloc(std::string(part), Kokkos::WithoutInitializing);
   };

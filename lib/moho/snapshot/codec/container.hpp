@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Compressed snapshots as bytes that say themselves what they are and whether they are
-/// whole.
+/// \brief Container format of compressed snapshots: labelled bytes with checksums.
 
 #include <moho/core/grid.hpp>
 #include <moho/snapshot/codec/packed.hpp>
@@ -15,30 +14,31 @@
 
 namespace moho::snapshot {
 
-/// What a container says about its snapshot besides what decoding takes.
+/// Label of a snapshot in a container: data that decoding does not need.
 template <int Dim>
 struct SnapshotLabel {
-  Grid<Dim> grid{};       ///< of the wavefield
-  std::int64_t step = 0;  ///< of the run
-  double time = 0.0;      ///< s
+  Grid<Dim> grid{};       ///< grid of the wavefield
+  std::int64_t step = 0;  ///< step of the run
+  double time = 0.0;      ///< time, s
 };
 
-/// \brief A snapshot with its label as bytes.
+/// \brief Returns a snapshot with its label as bytes.
 ///
-/// Magic, byte order, version, sizes, label, header, code lengths, block lengths, and a CRC32C of
-/// all these; the payload; a CRC32C for each MiB of it, and one of this list. Numbers are in the
-/// byte order of the machine. \throws InputError for a box that is not in the label's grid
+/// The parts are magic, byte order, version, sizes, label, header, code lengths, block lengths, and
+/// a CRC32C of all these. The payload follows, a CRC32C for each MiB of it, and one of this list.
+/// Numbers are in the byte order of the machine. \throws InputError for a box outside the label's
+/// grid
 template <int Dim>
 std::vector<std::uint8_t> to_container(const Packed<Dim, Kokkos::HostSpace>& packed,
                                        const SnapshotLabel<Dim>& label);
 
-/// \brief The way back. Everything is checked before anything is used.
+/// \brief Reads a snapshot from the bytes of a container; all bytes are checked before use.
 /// \param data the bytes
-/// \param bytes how many
-/// \param name what messages call them: the file's name
-/// \param label set to the label
-/// \throws FileError for bytes that are no container of this dimension, of another version or byte
-/// order, too few or too many, or changed
+/// \param bytes number of bytes
+/// \param name source in messages: the file's name
+/// \param label receives the label
+/// \throws FileError for bytes that are not a container of this dimension, of another version or
+///   byte order, too few or too many, or changed
 template <int Dim>
 Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::size_t bytes,
                                               const std::string& name, SnapshotLabel<Dim>& label);

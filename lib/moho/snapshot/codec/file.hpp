@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Compressed snapshots in files, written whole or not at all.
+/// \brief Compressed snapshots in files, which are complete or absent.
 
 #include <moho/io/input_file.hpp>
 #include <moho/io/writer.hpp>
@@ -15,7 +15,7 @@
 namespace moho::snapshot {
 
 /// \brief Writes a snapshot under a temporary name and renames it when it is complete.
-/// \throws InputError as to_container(), FileError when it cannot be written; nothing is left then
+/// \throws InputError as to_container(), FileError if it cannot be written, which leaves no file
 template <int Dim>
 void write_snapshot(const std::filesystem::path& path, const Packed<Dim, Kokkos::HostSpace>& packed,
                     const SnapshotLabel<Dim>& label) {
@@ -25,7 +25,7 @@ void write_snapshot(const std::filesystem::path& path, const Packed<Dim, Kokkos:
   file.commit(bytes.size());
 }
 
-/// \brief Reads a snapshot. \throws FileError when it is missing, and as from_container()
+/// \brief Reads a snapshot. \throws FileError if it is missing, and as from_container()
 template <int Dim>
 Packed<Dim, Kokkos::HostSpace> read_snapshot(const std::filesystem::path& path,
                                              SnapshotLabel<Dim>& label) {

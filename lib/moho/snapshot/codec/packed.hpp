@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A compressed snapshot in memory.
+/// \brief Compressed snapshot in memory.
 
 #include <moho/core/copy.hpp>
 #include <moho/snapshot/codec/detail/huffman.hpp>
@@ -14,29 +14,32 @@
 
 namespace moho::snapshot {
 
-/// \brief What is known about a compressed snapshot besides its bits.
+/// \brief Header of a compressed snapshot: mode, box and numbers of the codec.
 ///
-/// Values are p 2^exponent / unit, unit being `quantum` (lorenzo, transform); in the mode paper
-/// p 2^exponent is peak (n / levels)^2 with the sign of n.
+/// Values are p 2^exponent / unit, unit being `quantum` (lorenzo, transform). In the mode paper p
+/// 2^exponent is peak (n / levels)^2 with the sign of n.
 template <int Dim>
 struct PackedHeader {
-  CodecMode mode = CodecMode::transform;   ///< how it is compressed
-  Box<Dim> box{};                          ///< the nodes it has
-  int bits = 0;                            ///< blocks: bits a node
-  int exponent = 0;                        ///< of the power of two that values were multiplied by
-  float quantum = 1.0f;                    ///< lorenzo, transform
-  float levels = 1.0f;                     ///< paper: of the square root of the largest amplitude
-  float peak = 1.0f;                       ///< paper: the largest amplitude times 2^exponent
-  double greatest = 0.0;                   ///< largest amplitude of the field
-  std::vector<std::uint8_t> code_lengths;  ///< transform, paper: of Huffman codes, 256 an alphabet
+  CodecMode mode = CodecMode::transform;  ///< compression mode
+  Box<Dim> box{};                         ///< nodes of the snapshot
+  int bits = 0;                           ///< blocks: bits of a node
+  int exponent = 0;       ///< exponent of the power of two by which values were multiplied
+  float quantum = 1.0f;   ///< lorenzo, transform
+  float levels = 1.0f;    ///< paper: levels of the square root of the largest amplitude
+  float peak = 1.0f;      ///< paper: the largest amplitude times 2^exponent
+  double greatest = 0.0;  ///< largest amplitude of the field
+  std::vector<std::uint8_t>
+      code_lengths;  ///< transform, paper: lengths of Huffman codes, 256 for each alphabet
 
-  /// Alphabets of a mode.
+  /// Returns the number of alphabets of a mode.
   static int alphabets(CodecMode mode) {
     return mode == CodecMode::transform ? 8 : mode == CodecMode::paper ? 1 : 0;
   }
-  /// True for modes whose blocks differ in length.
+  /// Returns true for modes whose blocks differ in length.
   bool variable() const { return mode != CodecMode::blocks; }
-  /// Where the first block of the mode `blocks` is: behind a scale for each, on a boundary of 128.
+  /// Returns the offset of the first block of the mode `blocks`.
+  ///
+  /// The scales of all blocks precede it; it is a multiple of 128 bytes.
   std::int64_t first_block() const { return (4 * BlockGrid<Dim>(box).size() + 127) / 128 * 128; }
 };
 
@@ -46,27 +49,28 @@ struct PackedHeader {
 template <int Dim, class Memory>
 struct Packed {
   static constexpr std::int64_t group = 32;    ///< blocks that share an offset
-  static constexpr std::int64_t padding = 16;  ///< bytes behind the payload that are read as well
+  static constexpr std::int64_t padding = 16;  ///< bytes after the payload that may also be read
 
-  PackedHeader<Dim> header;                      ///< everything else that decoding takes
-  Kokkos::View<std::uint16_t*, Memory> lengths;  ///< bytes of every block; none in mode blocks
-  Kokkos::View<std::int64_t*, Memory> offsets;   ///< where every 32nd block begins
+  PackedHeader<Dim> header;                      ///< header
+  Kokkos::View<std::uint16_t*, Memory> lengths;  ///< bytes of every block; empty in mode blocks
+  Kokkos::View<std::int64_t*, Memory> offsets;   ///< offset of every 32nd block
   Kokkos::View<std::uint8_t*, Memory> payload;   ///< the blocks, and padding
-  std::int64_t payload_bytes = 0;                ///< without padding
+  std::int64_t payload_bytes = 0;                ///< bytes without padding
 
-  /// Bytes that have to be kept: payload, lengths, codes, and 128 for all else.
+  /// Returns the stored bytes: payload, lengths, codes, and 128 for all other data.
   std::int64_t bytes() const {
     return payload_bytes + 2 * static_cast<std::int64_t>(lengths.size()) + 128 +
            static_cast<std::int64_t>(detail::pack_lengths(header.code_lengths).size());
   }
-  /// Bytes of the nodes in single precision.
+  /// Returns the bytes of the nodes in single precision.
   std::int64_t raw_bytes() const { return 4 * header.box.size(); }
-  /// raw_bytes() over bytes().
+  /// Returns raw_bytes() over bytes().
   double ratio() const { return static_cast<double>(raw_bytes()) / static_cast<double>(bytes()); }
 };
 
-/// \brief A copy of a compressed snapshot in another memory; it waits for it. `exec` is an instance
-/// of the device, if one of the memories is a device's.
+/// \brief Returns a copy of a compressed snapshot in another memory space; waits for completion.
+///
+/// `exec` is an instance of the device, if one of the memories belongs to a device.
 template <class To, int Dim, class From, class ExecMemory>
 Packed<Dim, To> copy_packed(const Instance<ExecMemory>& exec, const Packed<Dim, From>& from) {
   Packed<Dim, To> to;

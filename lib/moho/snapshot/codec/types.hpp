@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Modes and options of the snapshot codec: what programs choose, without kernels.
+/// \brief Modes and options of the snapshot codec, without kernels.
 
 #include <moho/core/error.hpp>
 
@@ -12,31 +12,32 @@
 
 namespace moho::snapshot {
 
-/// How a snapshot is compressed.
+/// Compression mode of a snapshot.
 enum class CodecMode {
-  blocks,     ///< a fixed number of bits a node, a scale for every block: the fastest
+  blocks,     ///< a fixed number of bits for each node, a scale for every block: the fastest
   lorenzo,    ///< differences of integers: no error above a bound
   transform,  ///< cosine transform and Huffman codes: the fewest bytes for a signal-to-noise ratio
   paper  ///< square roots, quantised, Huffman codes (Suh and Wang 2011): no error above a bound
 };
 
-/// "blocks", "lorenzo", "transform", "paper".
+/// Returns "blocks", "lorenzo", "transform" or "paper".
 inline const char* to_string(CodecMode mode) {
   constexpr const char* names[] = {"blocks", "lorenzo", "transform", "paper"};
   return names[static_cast<int>(mode)];
 }
 
-/// Options of a codec; each mode looks at the one that it knows.
+/// Options of a codec; each mode uses its own bound.
 struct CodecOptions {
-  CodecMode mode = CodecMode::transform;  ///< how
-  double max_error = 1e-3;  ///< lorenzo, paper: no value is off by more, over the largest amplitude
-  double snr = 55.0;        ///< transform: sum of squares over that of the errors, dB
-  int bits = 12;            ///< blocks: bits a node, 8, 12 or 16
+  CodecMode mode = CodecMode::transform;  ///< compression mode
+  double max_error = 1e-3;  ///< lorenzo, paper: largest error of a value over the largest amplitude
+  double snr =
+      55.0;  ///< transform: signal-to-noise ratio in dB, the sum of squares over that of the errors
+  int bits = 12;  ///< blocks: bits of a node, 8, 12 or 16
 
-  static constexpr double least_error = 1e-5;    ///< of max_error
-  static constexpr double greatest_error = 0.1;  ///< of max_error
-  static constexpr double least_snr = 10.0;      ///< of snr, dB
-  static constexpr double greatest_snr = 100.0;  ///< of snr, dB
+  static constexpr double least_error = 1e-5;    ///< smallest allowed max_error
+  static constexpr double greatest_error = 0.1;  ///< largest allowed max_error
+  static constexpr double least_snr = 10.0;      ///< smallest allowed snr, dB
+  static constexpr double greatest_snr = 100.0;  ///< largest allowed snr, dB
 };
 
 /// Throws InputError for options out of range.
@@ -64,8 +65,10 @@ inline void check_options(const CodecOptions& options) {
   }
 }
 
-/// \brief Options from text: "snr:55" (transform), "max:1e-3" (lorenzo), "bits:12" (blocks),
-/// "paper:1e-3". \throws InputError
+/// \brief Parses options.
+///
+/// Forms: "snr:55" (transform), "max:1e-3" (lorenzo), "bits:12" (blocks), "paper:1e-3". \throws
+/// InputError for other texts
 inline CodecOptions parse_codec(const std::string& text) {
   CodecOptions options;
   const std::size_t colon = text.find(':');

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Loops over the blocks of a snapshot: encoding, bringing together, decoding, and looking
-/// at a sample.
+/// \brief Loops over the blocks of a snapshot: encoding, gathering, decoding and sampling.
 
 #include <moho/core/instances.hpp>
 #include <moho/core/launch.hpp>
@@ -21,11 +20,11 @@
 
 namespace moho::snapshot::detail {
 
-/// Blocks that an item of a loop takes: those that share an offset on hosts, one on devices.
+/// Blocks that a loop item processes: those that share an offset on hosts, one on devices.
 template <class Memory>
 inline constexpr std::int64_t blocks_an_item = is_host_memory<Memory> ? 32 : 1;
 
-/// A loop over items of blocks, which differ in cost.
+/// Launches a loop over items of blocks of unequal cost.
 template <class Memory, class Body>
 void launch_blocks(const char* label, const Instance<Memory>& exec, std::int64_t items,
                    const Body& body) {
@@ -36,12 +35,12 @@ void launch_blocks(const char* label, const Instance<Memory>& exec, std::int64_t
   }
 }
 
-/// Encodes blocks, those of an item one behind the other.
+/// Functor that encodes blocks; those of an item are consecutive in memory.
 template <class Coder, class T, int Dim, class Memory>
 struct EncodeBlocks {
   Coder coder;
   BlockSource<T, Dim> source;
-  std::int64_t begin, end;  ///< blocks
+  std::int64_t begin, end;  ///< range of blocks
   std::uint8_t* slots;
   std::uint16_t* lengths;
   std::int32_t* item_bytes;
@@ -63,7 +62,7 @@ struct EncodeBlocks {
   }
 };
 
-/// Where items begin in the payload, and groups of blocks.
+/// Functor that computes the offsets of items in the payload, and of groups of blocks.
 template <class Memory>
 struct PlaceItems {
   const std::int32_t* item_bytes;
@@ -81,11 +80,12 @@ struct PlaceItems {
   }
 };
 
-/// PlaceItems for one of several loops on a device, which begins where the one before ended:
-/// totals[0] bytes, and ends at totals[1].
+/// PlaceItems for one of several device loops, which continues at the end of the previous one.
+///
+/// The loop begins at totals[0] bytes and ends at totals[1].
 template <class Memory>
 struct PlaceNextItems {
-  PlaceItems<Memory> items;  ///< its base is not used
+  PlaceItems<Memory> items;  ///< its base is unused
   std::int64_t* totals;
   std::int64_t count;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& sum,
@@ -101,8 +101,8 @@ struct PlaceNextItems {
   }
 };
 
-/// Brings the bytes of items together, as far as there is room for them. On devices 32 threads
-/// share an item.
+/// Functor that gathers the bytes of items, up to the capacity. On devices 32 threads share an
+/// item.
 template <class Memory>
 struct GatherItems {
   static constexpr std::int64_t threads = is_host_memory<Memory> ? 1 : 32;
@@ -132,7 +132,7 @@ struct GatherItems {
   }
 };
 
-/// Encodes blocks of a fixed length.
+/// Functor that encodes blocks of a fixed length.
 template <class T, int Dim, class Memory>
 struct EncodeFixed {
   FixedCoder coder;
@@ -150,7 +150,7 @@ struct EncodeFixed {
   }
 };
 
-/// Decodes blocks and hands their nodes on.
+/// Functor that decodes blocks and passes their nodes to a target.
 template <class Coder, class Target, int Dim, class Memory>
 struct DecodeBlocks {
   Coder coder;
@@ -185,7 +185,7 @@ struct DecodeBlocks {
   }
 };
 
-/// Decodes blocks of a fixed length and hands their nodes on.
+/// Functor that decodes blocks of a fixed length and passes their nodes to a target.
 template <class Target, int Dim, class Memory>
 struct DecodeFixed {
   FixedCoder coder;
@@ -206,14 +206,14 @@ struct DecodeFixed {
   }
 };
 
-/// Blocks that stand for all: one of every `stride`, at an irregular place among them.
+/// Sample of blocks: one of every `stride`, at an irregular position among them.
 struct Sample {
-  std::int64_t blocks = 0;  ///< of the box
+  std::int64_t blocks = 0;  ///< blocks of the box
   std::int64_t stride = 1;
-  std::int64_t items = 1;  ///< of the loop over the sample
-  /// Blocks of the sample.
+  std::int64_t items = 1;  ///< items of the loop over the sample
+  /// Returns the number of blocks of the sample.
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return (blocks + stride - 1) / stride; }
-  /// A block of the sample, or `blocks` for none.
+  /// Returns a block of the sample, or `blocks` if it has no such block.
   KOKKOS_INLINE_FUNCTION std::int64_t block(std::int64_t n) const {
     auto mixed = static_cast<std::uint64_t>(n) * 0x9e3779b97f4a7c15ull;
     mixed ^= mixed >> 29;
@@ -223,7 +223,7 @@ struct Sample {
         n * stride + static_cast<std::int64_t>(mixed % static_cast<std::uint64_t>(stride));
     return block < blocks ? block : blocks - 1;
   }
-  /// The sample's blocks that an item looks at.
+  /// Sets the range of sample blocks that an item processes.
   KOKKOS_INLINE_FUNCTION void part(std::int64_t item, std::int64_t& begin,
                                    std::int64_t& end) const {
     begin = count() * item / items;
@@ -231,14 +231,15 @@ struct Sample {
   }
 };
 
-/// The magnitudes of coefficients of a sample, each counted as often as its block has nodes in the
-/// box, and the energy of these nodes.
+/// Histogram of the coefficients' magnitudes of a sample, and the energy of its nodes in the box.
+///
+/// Each coefficient counts as often as its block has nodes in the box.
 template <class T, int Dim>
 struct SampleMagnitudes {
   BlockSource<T, Dim> source;
   Sample sample;
-  std::uint64_t* counts;  ///< of every item
-  double* squares;        ///< of every item
+  std::uint64_t* counts;  ///< counts of every item
+  double* squares;        ///< sums of squares of every item
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     alignas(64) float values[512];
     alignas(64) float work[512];
@@ -263,14 +264,14 @@ struct SampleMagnitudes {
   }
 };
 
-/// The symbols of a sample, and the energy of its errors.
+/// Counts of the symbols of a sample, and the energy of its errors.
 template <class Coder, class T, int Dim>
 struct SampleSymbols {
   Coder coder;
   BlockSource<T, Dim> source;
   Sample sample;
-  std::uint32_t* counts;  ///< of every item
-  double* errors;         ///< of every item
+  std::uint32_t* counts;  ///< counts of every item
+  double* errors;         ///< energies of every item
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     alignas(64) float values[512];
     std::uint32_t* const own = counts + item * Coder::alphabets * symbols;
@@ -282,14 +283,14 @@ struct SampleSymbols {
       const std::int64_t b = sample.block(n);
       source.load(b, values);
       coder.count(values, own);
-      // Beside the box, where one node stands for many, errors are smaller than in it.
+      // Outside the box, where one node replaces many, errors are smaller than inside.
       const bool whole = source.blocks.inside(b) == BlockGrid<Dim>::nodes;
       if (!whole) Coder::back(values);
       energy += static_cast<double>(energy_of(values, source.blocks, b, whole));
     }
     errors[item] = energy;
   }
-  /// The sum of squares of a block, of nodes in the box alone where it is not whole.
+  /// Returns the sum of squares of a block, over nodes in the box alone for a partial block.
   KOKKOS_INLINE_FUNCTION static float energy_of(const float* values, const BlockGrid<Dim>& blocks,
                                                 std::int64_t block, bool whole) {
     float sum = 0.0f;
@@ -311,7 +312,7 @@ struct SampleSymbols {
   }
 };
 
-/// Sums over rows.
+/// Functor that sums over rows.
 template <class Value>
 struct SumRows {
   const Value* rows;
@@ -324,23 +325,23 @@ struct SumRows {
   }
 };
 
-/// Writes nodes into an array: one by one, in quads, or where array() says.
+/// Functor that writes nodes into an array: one by one, four by four, or at array().
 template <class T, int Dim>
 struct StoreNodes {
-  T* first;            ///< element of node (0, ..., 0), which need not be there
-  Index<Dim> strides;  ///< the last is 1
+  T* first;            ///< element of node (0, ..., 0), which may lie outside the array
+  Index<Dim> strides;  ///< strides; the last is 1
 
-  /// Of a padded array.
+  /// Returns the functor for a padded array.
   static StoreNodes of(T* field, const wave::Layout<Dim>& layout) {
     return {field + layout.offset, layout.strides};
   }
-  /// The element of a node.
+  /// Returns the element of a node.
   KOKKOS_FORCEINLINE_FUNCTION T* array(const Index<Dim>& node) const {
     std::int64_t element = 0;
     for (int d = 0; d < Dim; ++d) element += node[d] * strides[d];
     return first + element;
   }
-  /// Elements from a node to the next along each axis.
+  /// Returns the elements between nodes along each axis.
   KOKKOS_FORCEINLINE_FUNCTION const Index<Dim>& steps() const { return strides; }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T value) const {
     *array(node) = value;
@@ -354,19 +355,19 @@ struct StoreNodes {
   }
 };
 
-/// \brief The quantum whose rounding leaves so much energy of errors.
-/// \param counts of MagnitudeBins
+/// \brief Returns the quantum whose rounding gives a requested energy of errors.
+/// \param counts counts of MagnitudeBins
 /// \param rounding TransformCoder::rounding
-/// \param noise wanted sum of squared errors of the sample
+/// \param noise requested sum of squared errors of the sample
 double quantum_for_noise(const std::vector<std::uint64_t>& counts, double rounding, double noise);
 
-/// \brief The quantum of integers whose values are off by no more than `error` after all rounding.
+/// \brief Returns the quantum of integers whose values have a bounded error after rounding.
 /// \param greatest largest amplitude
-/// \param error largest one that is allowed
-/// \param unit distance of the smallest numbers that the field can hold
+/// \param error largest allowed error
+/// \param unit distance of the smallest numbers that the field can represent
 double quantum_for_error(double greatest, double error, double unit);
 
-/// Levels of the square root so that squares are off by no more than `error` of the largest.
+/// Returns the levels of the square root for errors of squares up to `error` of the largest.
 double levels_for_error(double error);
 
 }  // namespace moho::snapshot::detail

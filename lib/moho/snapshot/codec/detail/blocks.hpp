@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Blocks of integers with a scale each: a fixed number of bits a node.
+/// \brief Blocks of integers with a scale each: a fixed number of bits for each node.
 
 #include <moho/core/kokkos.hpp>
 
@@ -12,21 +12,22 @@
 
 namespace moho::snapshot::detail {
 
-/// \brief A block is its largest magnitude m and 512 integers n = round(value / m (2^(bits-1) - 1))
-/// of 8, 12 or 16 bits, one after the other: a row of 8 nodes takes as many bytes as an integer
-/// bits.
+/// \brief Block coder with a largest magnitude m and 512 integers of 8, 12 or 16 bits.
+///
+/// The integers are n = round(value / m (2^(bits-1) - 1)), in order. A row of 8 nodes has as many
+/// bytes as an integer has bits.
 struct FixedCoder {
   int bits;  ///< 8, 12 or 16
 
-  /// Below this magnitude, of an amplitude of about 1, a block is zero.
+  /// Magnitude, relative to an amplitude of about 1, below which a block is zero.
   static constexpr float least = 1e-30f;
 
-  /// Bytes of a block besides its magnitude.
+  /// Returns the bytes of a block without its magnitude.
   KOKKOS_FORCEINLINE_FUNCTION int block_bytes() const { return 64 * bits; }
 
-  /// Writes a block to a boundary of 4 bytes. \return its largest magnitude
+  /// Writes a block at a multiple of 4 bytes. \return its largest magnitude
   KOKKOS_INLINE_FUNCTION float encode(const float* KOKKOS_RESTRICT values, std::uint8_t* to) const {
-    // the bits of magnitudes order as integers do, whose maximum needs no order of its own
+    // the bits of magnitudes are ordered as integers, whose maximum is independent of the order
     std::int32_t bits_of_most = 0;
     for (int e = 0; e < 512; ++e) {
       std::int32_t size;
@@ -58,7 +59,7 @@ struct FixedCoder {
     }
     return most;
   }
-  /// The values of a block.
+  /// Computes the values of a block.
   KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, float most,
                                      float* KOKKOS_RESTRICT values) const {
     const float scale = most / static_cast<float>((1 << (bits - 1)) - 1);
@@ -72,7 +73,7 @@ struct FixedCoder {
       const auto* const in = reinterpret_cast<const std::uint32_t*>(from);
       for (int r = 0; r < 64; ++r) {
         const std::uint32_t a = in[3 * r], b = in[3 * r + 1], c = in[3 * r + 2];
-        // each number in the highest 12 bits, so that a shift brings its sign down
+        // each number in the highest 12 bits, so that an arithmetic shift extends its sign
         const std::uint32_t q[8] = {a << 20, a << 8, (a >> 24 | b << 8) << 20,
                                     b << 16, b << 4, (b >> 28 | c << 4) << 20,
                                     c << 12, c};

@@ -2,9 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Blocks of a fixed number of bits on devices: 32 threads that run together share four
-/// blocks that follow each other along the last axis (in 2D one), each with quads of four
-/// neighbouring nodes in registers, so that a row is read and written in pieces of 128 bytes.
+/// \brief Blocks of a fixed number of bits on devices.
+///
+/// The 32 threads of a warp share four consecutive blocks along the last axis (in 2D one). Each has
+/// groups of four neighbouring nodes in registers, so that a row is read and written in pieces of
+/// 128 bytes.
 
 #include <moho/core/instances.hpp>
 #include <moho/core/launch.hpp>
@@ -20,26 +22,26 @@
 
 namespace moho::snapshot::detail {
 
-/// The quads of a lane.
+/// Groups of four nodes ("quads") of a lane.
 template <int Dim>
 struct LaneQuads {
-  static constexpr int count = Dim == 3 ? 16 : 4;  ///< of a lane
-  static constexpr int blocks = Dim == 3 ? 4 : 1;  ///< that lanes share, along the last axis
+  static constexpr int count = Dim == 3 ? 16 : 4;  ///< quads of a lane
+  static constexpr int blocks = Dim == 3 ? 4 : 1;  ///< blocks that lanes share, along the last axis
   static constexpr int across = 8;                 ///< lanes along the last axis
 
   Index<Dim> first;    ///< node of quad 0
   Index<Dim> corner;   ///< first node of the first of the blocks
-  std::int64_t block;  ///< the lane's, if it is there
+  std::int64_t block;  ///< block of the lane, if it exists
   int lane;
-  bool there;  ///< lanes behind the last block of a row of blocks have none
+  bool there;  ///< false for lanes beyond the last block of a row of blocks
 
-  /// Threads for all blocks of a grid.
+  /// Returns the threads for all blocks of a grid.
   static std::int64_t threads(const BlockGrid<Dim>& grid) {
     std::int64_t n = (grid.count[Dim - 1] + blocks - 1) / blocks * block_lanes;
     for (int d = 0; d < Dim - 1; ++d) n *= grid.count[d];
     return n;
   }
-  /// The quads of thread n.
+  /// Constructs the quads of thread n.
   KOKKOS_FORCEINLINE_FUNCTION LaneQuads(const BlockGrid<Dim>& grid, std::int64_t n)
       : lane(static_cast<int>(n % block_lanes)) {
     const auto along = static_cast<std::uint32_t>((grid.count[Dim - 1] + blocks - 1) / blocks);
@@ -62,28 +64,28 @@ struct LaneQuads {
     first[Dim - 1] += lane % across * 4;
     first[Dim - 2] += (Dim == 3 ? 2 : 1) * (lane / across);
   }
-  /// Nodes from quad 0 to quad i along an axis that is not the last.
+  /// Returns the nodes from quad 0 to quad i along an axis other than the last.
   KOKKOS_FORCEINLINE_FUNCTION static int step(int i, int axis) {
     return Dim == 3 ? (axis == 0 ? i / 2 : i % 2) : 4 * i;
   }
-  /// Elements from quad 0 to quad i in an array with these strides.
+  /// Returns the elements from quad 0 to quad i in an array with these strides.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t offset(const Index<Dim>& strides, int i) {
     std::int64_t sum = 0;
     for (int d = 0; d < Dim - 1; ++d) sum += step(i, d) * strides[d];
     return sum;
   }
-  /// The first node of quad i.
+  /// Returns the first node of quad i.
   KOKKOS_FORCEINLINE_FUNCTION Index<Dim> node(int i) const {
     Index<Dim> result = first;
     for (int d = 0; d < Dim - 1; ++d) result[d] += step(i, d);
     return result;
   }
-  /// Where quad i begins in its block.
+  /// Returns the first element of quad i in its block.
   KOKKOS_FORCEINLINE_FUNCTION int element(int i) const {
     return Dim == 3 ? 64 * (i / 2) + 8 * (lane / across * 2 + i % 2) + lane % 2 * 4
                     : 32 * (4 * i + lane / across) + lane % across * 4;
   }
-  /// True if all quads of the lane are in a box.
+  /// Returns true if all quads of the lane are in a box.
   KOKKOS_FORCEINLINE_FUNCTION bool inside(const Box<Dim>& box) const {
     bool result = first[Dim - 1] >= box.lower[Dim - 1] && first[Dim - 1] + 4 <= box.upper[Dim - 1];
     for (int d = 0; d < Dim - 1; ++d) {
@@ -92,7 +94,7 @@ struct LaneQuads {
     }
     return result;
   }
-  /// The largest of a number over the lanes that share the lane's block.
+  /// Returns the maximum of a number over the lanes that share the lane's block.
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t largest(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
     MOHO_UNROLL
@@ -106,7 +108,7 @@ struct LaneQuads {
   }
 };
 
-/// Two words that are read and written at once.
+/// Two words that are read or written in one access.
 struct alignas(8) Pair {
   std::uint32_t low, high;
 };
@@ -116,7 +118,7 @@ template <class T, int Dim>
 struct EncodeFixedLanes {
   FixedCoder coder;
   BlockSource<T, Dim> source;
-  float least;  ///< below this magnitude a block is zero
+  float least;  ///< magnitude below which a block is zero
   float* scales;
   std::uint8_t* blocks;
 
@@ -139,7 +141,7 @@ struct EncodeFixedLanes {
     bits_of_most = Quads::largest(bits_of_most);
     float most;
     memcpy(&most, &bits_of_most, 4);
-    if (most < least) most = 0.0f;  // NaN stays
+    if (most < least) most = 0.0f;  // NaN passes this test
     const float scale = most > 0.0f ? static_cast<float>((1 << (coder.bits - 1)) - 1) / most : 0.0f;
     if (quads.there && quads.element(0) % BlockGrid<Dim>::nodes == 0) scales[quads.block] = most;
     std::uint8_t* const to = blocks + quads.block * coder.block_bytes();
@@ -196,7 +198,9 @@ struct EncodeFixedLanes {
       }
     }
   }
-  /// Two neighbours bring the two halves of two rows of eight together, each writes one of them.
+  /// Packs numbers of 12 bits.
+  ///
+  /// Two neighbours exchange halves of two rows of eight and write one row each.
   KOKKOS_FORCEINLINE_FUNCTION static void pack_12(const LaneQuads<Dim>& quads,
                                                   const float (&values)[LaneQuads<Dim>::count][4],
                                                   float scale, std::uint8_t* to) {
@@ -226,8 +230,9 @@ struct EncodeFixedLanes {
   }
 };
 
-/// \brief Brings the scales of blocks that were multiplied by 2^-`exponent` too little to those of
-/// FixedCoder, and makes blocks below its least magnitude zero.
+/// \brief Functor that multiplies scales by 2^`exponent`, which was missing from their blocks.
+///
+/// The scales become those of FixedCoder; blocks below its smallest magnitude become zero.
 struct SettleScales {
   FixedCoder coder;
   float* scales;
@@ -245,7 +250,7 @@ struct SettleScales {
   }
 };
 
-/// The largest scale as a number's bits, those of NaN above all.
+/// Reduction to the largest scale as the bits of a number; those of NaN are above all others.
 struct LargestScale {
   using value_type = std::uint32_t;
   const float* scales;
@@ -275,7 +280,7 @@ struct DecodeFixedLanes {
     if (!quads.there) return;
     const float scale = scales[quads.block] / static_cast<float>((1 << (coder.bits - 1)) - 1);
     const std::uint8_t* const from = payload + quads.block * coder.block_bytes();
-    // the bits of a quad's four numbers, one after the other
+    // the bits of a quad's four numbers, in order
     std::uint32_t low[Quads::count], high[Quads::count];
     if (coder.bits == 8) {
       MOHO_UNROLL
@@ -324,8 +329,8 @@ struct DecodeFixedLanes {
   }
 
  private:
-  /// In 3D quads i and i + 1 are in rows of eight that follow each other: six words, read two by
-  /// two.
+  /// Unpacks numbers of 12 bits. In 3D quads i and i + 1 are in consecutive rows of eight: six
+  /// words, read two by two.
   KOKKOS_FORCEINLINE_FUNCTION static void unpack_12(const LaneQuads<Dim>& quads,
                                                     const std::uint8_t* from, std::uint32_t* low,
                                                     std::uint32_t* high) {
@@ -377,12 +382,14 @@ struct DecodeFixedLanes {
   }
 };
 
-/// \brief Encodes the nodes of a box on a device in one pass, in single precision, as if the
-/// largest amplitude were known: by that of the snapshot before, whose power of two is mostly the
-/// same or the next.
-/// \param exponent that values are multiplied by, and in the end the one they would have been
-/// \param greatest the largest amplitude
-/// \return false where that is too far off, or something is no number: then nothing is settled
+/// \brief Encodes the nodes of a box on a device in one pass, in single precision.
+///
+/// The power of two of the previous snapshot replaces that of the largest amplitude; the two mostly
+/// are equal or differ by one.
+/// \param exponent exponent of the scaling factor; on return, that of the largest amplitude
+/// \param greatest receives the largest amplitude
+/// \return false if the exponent is too inexact, or a value is not finite; the scales are then not
+///   final
 template <int Dim, class Memory>
 bool encode_fixed_ahead(const Instance<Memory>& exec, const FixedCoder& coder,
                         const BlockSource<float, Dim>& source, float* scales, std::uint8_t* blocks,

@@ -10,7 +10,7 @@ namespace moho::snapshot::detail {
 
 namespace {
 
-/// Lengths of one alphabet.
+/// Computes the lengths of one alphabet.
 void lengths_of(const std::uint64_t* counts, std::uint8_t* lengths) {
   std::vector<int> used;
   for (int s = 0; s < symbols; ++s) {
@@ -22,7 +22,7 @@ void lengths_of(const std::uint64_t* counts, std::uint8_t* lengths) {
     lengths[used[0]] = 1;
     return;
   }
-  // Huffman's tree: the two rarest nodes become one
+  // Huffman's tree: the two rarest nodes are merged
   const std::size_t leaves = used.size();
   std::vector<std::size_t> parent(2 * leaves - 1, 0);
   using Entry = std::pair<std::uint64_t, std::size_t>;
@@ -39,8 +39,8 @@ void lengths_of(const std::uint64_t* counts, std::uint8_t* lengths) {
   std::vector<int> depth(parent.size(), 0);
   for (std::size_t i = parent.size() - 1; i-- > 0;) depth[i] = depth[parent[i]] + 1;
 
-  // No longer than allowed. A code of n bits takes 2^(longest_code - n) of code_states states:
-  // where they do not suffice, the rarest symbols whose codes may grow give way.
+  // Limit of the lengths. A code of n bits occupies 2^(longest_code - n) of code_states states.
+  // While these do not suffice, the rarest symbols whose codes may grow get longer codes.
   std::vector<std::size_t> order(leaves);
   std::iota(order.begin(), order.end(), std::size_t(0));
   std::stable_sort(order.begin(), order.end(),
@@ -58,7 +58,7 @@ void lengths_of(const std::uint64_t* counts, std::uint8_t* lengths) {
       break;
     }
   }
-  // what is left over goes to the most frequent symbols
+  // remaining states go to the most frequent symbols
   for (std::size_t k = leaves; k-- > 0;) {
     const std::size_t i = order[k];
     while (depth[i] > 1 && taken + (std::int64_t(1) << (longest_code - depth[i])) <= code_states) {
@@ -74,7 +74,7 @@ template <class Function>
 void for_codes(const std::vector<std::uint8_t>& lengths, const Function& function) {
   for (std::size_t alphabet = 0; alphabet < lengths.size() / symbols; ++alphabet) {
     const std::uint8_t* const own = lengths.data() + alphabet * symbols;
-    // the first code of each length, then one more for each symbol
+    // the first code of each length, then the next for each symbol
     std::uint32_t next[longest_code + 1] = {}, used[longest_code + 1] = {};
     for (int s = 0; s < symbols; ++s) {
       if (own[s] <= longest_code) ++used[own[s]];
@@ -126,7 +126,7 @@ std::vector<std::uint32_t> encoding_table(const std::vector<std::uint8_t>& lengt
 }
 
 std::vector<std::uint16_t> decoding_table(const std::vector<std::uint8_t>& lengths) {
-  // states that no code has read as the end of a block
+  // unused states decode as the end of a block
   std::vector<std::uint16_t> table(lengths.size() / symbols * code_states, 1u << 8);
   for_codes(lengths, [&](std::size_t alphabet, int symbol, std::uint32_t code, int length) {
     for (std::uint32_t state = code; state < code_states; state += 1u << length) {

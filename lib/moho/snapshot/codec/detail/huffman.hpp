@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Huffman codes: how they are made from a histogram, and streams of bits.
+/// \brief Huffman codes from a histogram, and bit streams.
 
 #include <moho/core/kokkos.hpp>
 
@@ -12,32 +12,33 @@
 
 namespace moho::snapshot::detail {
 
-inline constexpr int symbols = 256;                    ///< of an alphabet
+inline constexpr int symbols = 256;                    ///< symbols of an alphabet
 inline constexpr int longest_code = 11;                ///< bits
 inline constexpr int code_states = 1 << longest_code;  ///< entries of a table for decoding
 
-/// \brief Lengths of the best codes of at most longest_code bits, zero for symbols that do not
-/// occur.
+/// \brief Returns optimal code lengths up to longest_code bits; zero for symbols that do not occur.
 /// \param counts of every symbol of every alphabet, one alphabet of 256 after the other
 std::vector<std::uint8_t> code_lengths(const std::vector<std::uint64_t>& counts);
 
-/// True where the lengths are those of codes that can be told apart.
+/// Returns true if the lengths are those of a uniquely decodable code.
 bool valid_lengths(const std::vector<std::uint8_t>& lengths);
 
-/// For each symbol its code, first bit lowest, and its length in bits 16 and above.
+/// Returns for each symbol its code, first bit lowest, and its length in bits 16 and above.
 std::vector<std::uint32_t> encoding_table(const std::vector<std::uint8_t>& lengths);
 
-/// For each alphabet and each value of the next longest_code bits: the symbol, and its length in
-/// bits 8 and above.
+/// Returns the decoding table, for each alphabet and each value of the next longest_code bits.
+///
+/// An entry is the symbol, with its length in bits 8 and above.
 std::vector<std::uint16_t> decoding_table(const std::vector<std::uint8_t>& lengths);
 
-/// The lengths as they are stored: for each alphabet a bit for every symbol that occurs, then 4
-/// bits for each of them.
+/// Returns the lengths in their stored form.
+///
+/// Each alphabet has a bit for every symbol that occurs, then 4 bits for each of these symbols.
 std::vector<std::uint8_t> pack_lengths(const std::vector<std::uint8_t>& lengths);
-/// The way back; empty where the bytes are no such lengths.
+/// Returns the lengths from their stored form; empty for invalid bytes.
 std::vector<std::uint8_t> unpack_lengths(const std::vector<std::uint8_t>& bytes, int alphabets);
 
-/// Bits that a number takes: 0 for 0.
+/// Returns the bits of a number: 0 for 0.
 KOKKOS_FORCEINLINE_FUNCTION int bit_width(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
   return 32 - __clz(static_cast<int>(value));
@@ -46,7 +47,7 @@ KOKKOS_FORCEINLINE_FUNCTION int bit_width(std::uint32_t value) {
 #endif
 }
 
-/// The number of zeros below the lowest bit of a number that is not 0.
+/// Returns the number of zeros below the lowest set bit of a number that is not 0.
 KOKKOS_FORCEINLINE_FUNCTION int lowest_bit(std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
   return __ffsll(static_cast<long long>(value)) - 1;
@@ -55,20 +56,20 @@ KOKKOS_FORCEINLINE_FUNCTION int lowest_bit(std::uint64_t value) {
 #endif
 }
 
-/// Signed numbers as unsigned ones, small where they are: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+/// Maps signed to unsigned numbers: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t folded(std::int32_t value) {
   return (static_cast<std::uint32_t>(value) << 1) ^ static_cast<std::uint32_t>(value >> 31);
 }
-/// The way back.
+/// Inverse of folded().
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t unfolded(std::uint32_t value) {
   return static_cast<std::int32_t>(value >> 1) ^ -static_cast<std::int32_t>(value & 1u);
 }
 
-/// Appends bits to memory, which on devices begins on a boundary of 4 bytes.
+/// Writer of bits to memory, which on devices begins at a multiple of 4 bytes.
 struct BitWriter {
-  std::uint8_t* at;        ///< where the next 4 bytes go
-  std::uint64_t held = 0;  ///< bits that are not written yet
-  int count = 0;           ///< of them, fewer than 32 between calls
+  std::uint8_t* at;        ///< address of the next 4 bytes
+  std::uint64_t held = 0;  ///< bits that are not yet written
+  int count = 0;           ///< their number, fewer than 32 between calls
 
   /// Appends the lowest n bits, at most 32, of a number whose other bits are 0.
   KOKKOS_FORCEINLINE_FUNCTION void put(std::uint32_t bits, int n) {
@@ -86,7 +87,7 @@ struct BitWriter {
       count -= 32;
     }
   }
-  /// Writes what is held. \return the end
+  /// Writes the remaining bits. \return the end
   KOKKOS_FORCEINLINE_FUNCTION std::uint8_t* finish() {
     for (; count > 0; count -= 8) {
       *at++ = static_cast<std::uint8_t>(held);
@@ -97,14 +98,14 @@ struct BitWriter {
   }
 };
 
-/// \brief Reads bits from memory, of which 8 bytes behind the end may be read.
+/// \brief Reader of bits from memory; 8 bytes beyond the end must be readable.
 struct BitReader {
-  const std::uint8_t* at;   ///< the next byte
-  const std::uint8_t* end;  ///< where reading stops
-  std::uint64_t held = 0;   ///< bits that are read
-  int count = 0;            ///< of them
+  const std::uint8_t* at;   ///< address of the next byte
+  const std::uint8_t* end;  ///< end of the bits
+  std::uint64_t held = 0;   ///< bits read so far and not yet taken
+  int count = 0;            ///< their number
 
-  /// Sees to it that 56 bits are held; behind the end there are others.
+  /// Fills the buffer to at least 56 bits; those beyond the end are arbitrary.
   KOKKOS_FORCEINLINE_FUNCTION void refill() {
 #if defined(__CUDA_ARCH__)
     while (count <= 56) {
@@ -122,7 +123,7 @@ struct BitReader {
     count += 8 * bytes;
 #endif
   }
-  /// The next n bits, at most 32 and as many as are held.
+  /// Returns the next n bits, at most 32 and at most the number in the buffer.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take(int n) {
     const auto bits = static_cast<std::uint32_t>(held & ((std::uint64_t(1) << n) - 1));
     held >>= n;

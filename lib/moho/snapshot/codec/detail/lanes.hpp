@@ -2,14 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief Blocks on devices: 32 threads that run together share one, each with 16 nodes in
-/// registers.
+/// \brief Blocks on devices: the 32 threads of a warp share one, each with 16 nodes in registers.
 ///
-/// Node e of a block is in register e / 32 of lane e % 32, so that lanes read and write whole
-/// pieces of memory. Loops run over 32 lanes of every block; Kokkos hands consecutive items to
-/// consecutive threads, and their number is a multiple of 32, so that the lanes of a block are
-/// those of a warp. Only devices run these functors: hosts have those of codec.hpp, to which tests
-/// hold them.
+/// Node e of a block is in register e / 32 of lane e % 32, so that lanes read and write contiguous
+/// memory. Loops run over 32 lanes of every block. Kokkos assigns consecutive items to consecutive
+/// threads, and their number is a multiple of 32. The lanes of a block are therefore those of a
+/// warp. Only devices run these functors. Tests compare them with those of hosts in codec.hpp.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
@@ -24,7 +22,7 @@ namespace moho::snapshot::detail {
 
 inline constexpr int block_lanes = 32;
 
-/// What another lane of the warp holds.
+/// Returns the value of another lane of the warp.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V from_lane(V value, int lane) {
 #if defined(__CUDA_ARCH__)
@@ -35,13 +33,13 @@ KOKKOS_FORCEINLINE_FUNCTION V from_lane(V value, int lane) {
 #endif
 }
 
-/// The nodes of a lane.
+/// Nodes of a lane.
 template <int Dim>
 struct LaneNodes {
-  Index<Dim> first;  ///< of the block
+  Index<Dim> first;  ///< first node of the block
   int lane;
 
-  /// A node of the lane.
+  /// Returns a node of the lane.
   KOKKOS_FORCEINLINE_FUNCTION Index<Dim> node(int i) const {
     Index<Dim> result = first;
     if constexpr (Dim == 3) {
@@ -56,8 +54,9 @@ struct LaneNodes {
   }
 };
 
-/// \brief A loop over teams of Body::threads threads that share Body::shared_bytes of scratch:
-/// body.run(member).
+/// \brief Loop over teams with scratch: body.run(member).
+///
+/// A team has Body::threads threads and Body::shared_bytes of scratch.
 template <class Exec, class Body>
 struct TeamLoop {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Body::threads, Body::teams>>;
@@ -78,13 +77,13 @@ void launch_teams(const char* label, const Instance<Memory>& exec, std::int64_t 
   Kokkos::parallel_for(label, light_weight(policy), Loop{body});
 }
 
-/// The scratch of a team.
+/// Returns the scratch of a team.
 template <class Shared, class Member>
 KOKKOS_FORCEINLINE_FUNCTION Shared* team_shared(const Member& member) {
   return static_cast<Shared*>(member.team_scratch(0).get_shmem_aligned(sizeof(Shared), 16));
 }
 
-/// True if all nodes of the block that begins at `first` are in a box.
+/// Returns true if all nodes of the block that begins at `first` are in a box.
 template <int Dim>
 KOKKOS_FORCEINLINE_FUNCTION bool holds_block(const Box<Dim>& box, const Index<Dim>& first) {
   bool result = true;
@@ -95,7 +94,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool holds_block(const Box<Dim>& box, const Index<Di
   return result;
 }
 
-/// Elements from a lane's first node to its node i, in an array with these strides.
+/// Returns the elements from a lane's first node to its node i, in an array with these strides.
 template <int Dim>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t lane_step(const Index<Dim>& strides, int i) {
   return Dim == 3 ? i / 2 * strides[0] + i % 2 * 4 * strides[1] : i * strides[0];
@@ -125,7 +124,7 @@ KOKKOS_FORCEINLINE_FUNCTION void load_lane(const BlockSource<T, Dim>& source,
   }
 }
 
-/// Hands the 16 nodes of a lane, those that are in the box, to a target.
+/// Passes the nodes of a lane that are in the box to a target.
 template <class Target, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNodes<Dim>& nodes,
                                             const float* values) {
@@ -151,15 +150,16 @@ KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNode
   }
 }
 
-/// \brief FieldNodes by 32 threads for 512 nodes of a row, whose sums the first of them writes, but
-/// for nodes without a number: these leave squares that are none.
+/// \brief FieldNodes by 32 threads for 512 nodes of a row; the first of them writes the sums.
 ///
-/// Kokkos reduces with a few thousand threads, too few to keep a device's memory busy: they only
-/// bring these sums together.
+/// Nodes that are not finite are not excluded; they make the sum of squares not finite.
+///
+/// A Kokkos reduction uses a few thousand threads, too few to saturate a device's memory. It
+/// therefore only combines these sums.
 template <class T, int Dim>
 struct FieldParts : FieldNodes<T, Dim> {
   FieldSums* parts;
-  std::uint32_t pieces;  ///< of a row
+  std::uint32_t pieces;  ///< pieces of a row
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const auto lane = static_cast<std::int64_t>(n % block_lanes);
@@ -185,7 +185,7 @@ struct FieldParts : FieldNodes<T, Dim> {
     MOHO_UNROLL
     for (int i = 0; i < 16; ++i) {
       const T size = values[i] < T(0) ? -values[i] : values[i];
-      most = size > most ? size : most;  // leaves out NaN, which the squares do not
+      most = size > most ? size : most;  // ignores NaN; the sum of squares propagates it
       const auto number = static_cast<double>(values[i]);
       sums.squares += number * number;
     }
@@ -199,7 +199,7 @@ struct FieldParts : FieldNodes<T, Dim> {
   }
 };
 
-/// Sums of sums.
+/// Reduction of the sums.
 struct JoinParts : FieldNodes<float, 2> {
   const FieldSums* parts;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, FieldSums& sums) const {
@@ -207,8 +207,8 @@ struct JoinParts : FieldNodes<float, 2> {
   }
 };
 
-/// \brief What has to be known of the nodes of a box; it waits for the instance.
-/// \param exec where it runs
+/// \brief Returns the statistics of the nodes of a box; waits for the instance.
+/// \param exec execution instance
 /// \param field,layout a padded array
 /// \param box nodes
 /// \param parts work space of devices

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Blocks of nodes: where they lie in a grid, how they are read from a field.
+/// \brief Blocks of nodes: their position in a grid, and how they are read from a field.
 
 #include <moho/core/box.hpp>
 #include <moho/wave/layout.hpp>
@@ -11,18 +11,20 @@
 
 namespace moho::snapshot {
 
-/// \brief The blocks of 512 nodes that cover a box: 8 x 8 x 8 in 3D, 16 x 32 in 2D, at absolute
-/// multiples of these numbers. Blocks are counted with the last axis fastest.
+/// \brief Blocks of 512 nodes that cover a box: 8 x 8 x 8 in 3D, 16 x 32 in 2D.
+///
+/// They begin at absolute multiples of these numbers. Blocks are counted with the last axis
+/// fastest.
 template <int Dim>
 struct BlockGrid {
-  static constexpr int nodes = 512;  ///< of a block
+  static constexpr int nodes = 512;  ///< nodes of a block
 
-  Box<Dim> box{};      ///< the nodes that count
+  Box<Dim> box{};      ///< covered nodes
   Index<Dim> begin{};  ///< first node of the first block: at or before the box
   Index<Dim> count{};  ///< blocks along each axis
 
   BlockGrid() = default;
-  /// The blocks of a box.
+  /// Constructs the blocks of a box.
   explicit BlockGrid(const Box<Dim>& nodes_of_box) : box(nodes_of_box) {
     for (int d = 0; d < Dim; ++d) {
       const std::int64_t n = side(d);
@@ -32,17 +34,17 @@ struct BlockGrid {
     }
   }
 
-  /// Nodes of a block along an axis.
+  /// Returns the nodes of a block along an axis.
   KOKKOS_INLINE_FUNCTION static constexpr int side(int axis) {
     return Dim == 3 ? 8 : axis == 0 ? 16 : 32;
   }
-  /// Number of blocks.
+  /// Returns the number of blocks.
   KOKKOS_INLINE_FUNCTION std::int64_t size() const {
     std::int64_t n = 1;
     for (int d = 0; d < Dim; ++d) n *= count[d];
     return n;
   }
-  /// The first node of a block, which can lie in front of the box.
+  /// Returns the first node of a block, which may lie before the box.
   KOKKOS_INLINE_FUNCTION Index<Dim> first(std::int64_t block) const {
     Index<Dim> result{};
     for (int d = Dim - 1; d >= 0; --d) {
@@ -51,8 +53,10 @@ struct BlockGrid {
     }
     return result;
   }
-  /// Which of the nodes of the block that begins at `first` along an axis are in a box: from
-  /// `lower` up to, not including, `upper`, counted in the block.
+  /// Sets the range of a block's nodes along an axis that are in a box.
+  ///
+  /// The range is from `lower` up to, not including, `upper`, counted in the block that begins at
+  /// `first`.
   KOKKOS_INLINE_FUNCTION static void part(const Box<Dim>& within, const Index<Dim>& first, int axis,
                                           int& lower, int& upper) {
     const std::int64_t below = within.lower[axis] - first[axis];
@@ -60,7 +64,7 @@ struct BlockGrid {
     lower = static_cast<int>(below < 0 ? 0 : below > side(axis) ? side(axis) : below);
     upper = static_cast<int>(above < lower ? lower : above > side(axis) ? side(axis) : above);
   }
-  /// True if the block that begins at `first` has nodes in a box.
+  /// Returns true if the block that begins at `first` has nodes in a box.
   KOKKOS_INLINE_FUNCTION static bool meets(const Box<Dim>& within, const Index<Dim>& first) {
     bool result = true;
     for (int d = 0; d < Dim; ++d) {
@@ -68,7 +72,7 @@ struct BlockGrid {
     }
     return result;
   }
-  /// Nodes of a block that are in the box.
+  /// Returns the number of a block's nodes that are in the box.
   KOKKOS_INLINE_FUNCTION int inside(std::int64_t block) const {
     const Index<Dim> node = first(block);
     int n = 1;
@@ -83,8 +87,10 @@ struct BlockGrid {
 
 namespace detail {
 
-/// \brief Reads blocks of a padded array, times a power of two that brings the largest amplitude to
-/// about 1. What is beside the box is never read: the nearest node of the box stands for it.
+/// \brief Functor that reads blocks of a padded array and scales them by a power of two.
+///
+/// The power of two scales the largest amplitude to about 1. Nodes outside the box are never read:
+/// the nearest node of the box replaces them.
 template <class T, int Dim>
 struct BlockSource {
   const T* field;
@@ -114,7 +120,7 @@ struct BlockSource {
       float* const to = values + r * row;
       if (whole) {
 #if !defined(__CUDA_ARCH__)
-        // Rows are read a piece at a time, too many for the hardware to follow them.
+        // Rows are read in pieces, too many for the hardware prefetcher.
         __builtin_prefetch(from + row + 64 / sizeof(T));
         if (Dim == 2) __builtin_prefetch(from + row + 128 / sizeof(T));
 #endif
@@ -132,7 +138,7 @@ struct BlockSource {
   }
 };
 
-/// Hands the nodes of a block that are in a box to a functor.
+/// Functor that passes the nodes of a block that are in a box to a functor.
 template <class T, int Dim, class Functor>
 struct BlockTarget {
   using ValueType = T;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Blocks as differences of integers: no error above a bound, and the same bytes everywhere.
+/// \brief Blocks as differences of integers: bounded error, and the same bytes in every space.
 
 #include <moho/snapshot/codec/detail/huffman.hpp>
 
@@ -13,14 +13,16 @@
 
 namespace moho::snapshot::detail {
 
-/// \brief The order in which differences are stored, in 16 groups of 32 with as many bits each as
-/// its largest number takes: first the corner, the edges and the faces of the block, where fewer
-/// neighbours predict a value, then the rest, neighbours together.
+/// \brief Order of the stored differences, in 16 groups of 32.
+///
+/// A group uses as many bits for each number as its largest number needs. The corner, the edges and
+/// the faces of the block come first, where fewer neighbours predict a value. The others follow,
+/// with neighbours together.
 struct LorenzoTables {
-  std::uint16_t order[512];  ///< where the p-th difference is
-  std::uint16_t place[512];  ///< the way back: which difference is the e-th one
+  std::uint16_t order[512];  ///< index of the p-th stored difference
+  std::uint16_t place[512];  ///< inverse: position of difference e
 
-  /// The tables of 2D or 3D.
+  /// Returns the tables of 2D or 3D.
   template <int Dim>
   static LorenzoTables make() {
     std::array<int, 512> order{};
@@ -52,22 +54,21 @@ struct LorenzoTables {
   }
 };
 
-/// \brief Blocks of integers n = round(value / quantum) as differences along every axis (Lorenzo's
-/// predictor), folded to unsigned numbers.
+/// \brief Coder of integers round(value / quantum) as folded Lorenzo differences along every axis.
 ///
-/// A block is words of 32 bits: the corner, with 1 in bit 31 where lengths have 8 bits instead of
-/// 4; the lengths of the 16 groups; then for each group as many words as its length, the b-th
-/// having bit b of its 32 numbers.
+/// A block is a sequence of words of 32 bits. The first is the corner, with 1 in bit 31 if lengths
+/// have 8 bits instead of 4. The lengths of the 16 groups follow. Each group then has as many words
+/// as its length; word b holds bit b of its 32 numbers.
 template <int Dim>
 struct LorenzoCoder {
-  static constexpr int most_bytes = 4 * (5 + 16 * 27);  ///< of a block
+  static constexpr int most_bytes = 4 * (5 + 16 * 27);  ///< largest size of a block
   static constexpr int alphabets = 0;
 
   const LorenzoTables* tables;
   float quantum;
   float inverse_quantum;
 
-  /// Writes a block. \return its bytes, 0 where all numbers are zero
+  /// Writes a block. \return its bytes, 0 if all numbers are zero
   KOKKOS_INLINE_FUNCTION int encode(const float* KOKKOS_RESTRICT values, std::uint8_t* to) const {
     std::int32_t a[512], b[512];
     std::uint32_t ordered[512];
@@ -116,7 +117,7 @@ struct LorenzoCoder {
     }
     return static_cast<int>(reinterpret_cast<std::uint8_t*>(word) - to);
   }
-  /// The values of a block that has bytes.
+  /// Computes the values of a block that has bytes.
   KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, const std::uint8_t* end,
                                      float* KOKKOS_RESTRICT values) const {
     std::int32_t a[512], b[512];

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Differences of integers on devices: 32 threads that run together share a block, as in
-/// lanes.hpp, and make the bytes of LorenzoCoder.
+/// \brief Differences of integers on devices, with the bytes of LorenzoCoder.
+///
+/// The 32 threads of a warp share a block, as in lanes.hpp.
 
 #include <moho/snapshot/codec/detail/lanes.hpp>
 #include <moho/snapshot/codec/detail/lorenzo.hpp>
@@ -13,7 +14,7 @@
 
 namespace moho::snapshot::detail {
 
-/// All bits of all lanes.
+/// Returns the bitwise or over all lanes.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t any_of_lanes(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
 #if __CUDA_ARCH__ >= 800
@@ -26,7 +27,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t any_of_lanes(std::uint32_t value) {
   return value;
 }
 
-/// The sum over all lanes.
+/// Returns the sum over all lanes.
 KOKKOS_FORCEINLINE_FUNCTION int sum_of_lanes(int value) {
 #if defined(__CUDA_ARCH__)
   MOHO_UNROLL
@@ -35,7 +36,7 @@ KOKKOS_FORCEINLINE_FUNCTION int sum_of_lanes(int value) {
   return value;
 }
 
-/// For each lane a bit: whether its value is true.
+/// Returns a bit for each lane: whether its value is true.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t votes_of_lanes(bool value) {
 #if defined(__CUDA_ARCH__)
   return __ballot_sync(0xffffffffu, value);
@@ -44,18 +45,17 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t votes_of_lanes(bool value) {
 #endif
 }
 
-/// Waits for the other lanes, and for what they wrote.
+/// Synchronises the lanes and their writes.
 KOKKOS_FORCEINLINE_FUNCTION void meet_lanes() {
 #if defined(__CUDA_ARCH__)
   __syncwarp();
 #endif
 }
 
-/// \brief Blocks of LorenzoCoder by their lanes. Value e of a block is in register e / 32 of lane
-/// e % 32.
+/// \brief Blocks of LorenzoCoder by their lanes. Value e is in register e / 32 of lane e % 32.
 template <int Dim>
 struct LorenzoLanes {
-  /// Differences along all axes.
+  /// Computes the differences along all axes.
   KOKKOS_INLINE_FUNCTION static void differences(std::int32_t* v, int lane) {
     MOHO_UNROLL
     for (int i = 15; i >= 0; --i) {
@@ -72,11 +72,11 @@ struct LorenzoLanes {
         v[i] -= lane >= 8 ? same : other;
       }
     }
-    constexpr int rows = Dim == 3 ? 2 : 1;  // registers from a plane to the next
+    constexpr int rows = Dim == 3 ? 2 : 1;  // registers from one plane to the next
     MOHO_UNROLL
     for (int i = 15; i >= rows; --i) v[i] -= v[i - rows];
   }
-  /// The way back.
+  /// Inverse of differences().
   KOKKOS_INLINE_FUNCTION static void sums(std::int32_t* v, int lane) {
     constexpr int rows = Dim == 3 ? 2 : 1;
     MOHO_UNROLL
@@ -95,16 +95,16 @@ struct LorenzoLanes {
           const std::int32_t before = from_lane(v[i], (lane + 32 - step) & 31);
           if (lane >= step) v[i] += before;
         }
-        // the upper half of the plane goes on from the lower one
+        // the upper half of the plane continues the lower one
         if (i % 2 == 1) v[i] += from_lane(v[i - i % 2], 24 + lane % 8);
       }
     }
   }
-  /// Where number e is in scratch, so that lanes that follow a table are in different banks.
+  /// Returns the position of number e in scratch, which avoids bank conflicts for indexed access.
   KOKKOS_FORCEINLINE_FUNCTION static int place(int e) {
     return Dim == 3 ? e ^ (e >> 6 & 1) << 2 : e ^ (e >> 5 & 3) << 3;
   }
-  /// \brief Number table[e] of 512 into register e / 32 of lane e % 32, for all e.
+  /// \brief Moves number table[e] of 512 into register e / 32 of lane e % 32, for all e.
   /// \param from,to numbers of the lane
   /// \param table 512 numbers
   /// \param scratch 512 words that the block's lanes share
@@ -121,11 +121,11 @@ struct LorenzoLanes {
   }
 };
 
-/// Lets teams run a body that has scratch for every block: body(block, lane, scratch).
+/// Runs a body with scratch for every block in teams: body(block, lane, scratch).
 template <class Body>
 struct LorenzoTeams {
   static constexpr int threads = 128;
-  static constexpr int teams = 6;  ///< on a multiprocessor
+  static constexpr int teams = 6;  ///< teams on a multiprocessor
   static constexpr int at_once = threads / block_lanes;
   struct Shared {
     std::uint32_t words[512];
@@ -143,7 +143,7 @@ struct LorenzoTeams {
   }
 };
 
-/// Calls body(block, lane, scratch) for the lanes of all blocks, whose scratch has 512 words.
+/// Calls body(block, lane, scratch) for the lanes of all blocks; scratch has 512 words.
 template <class Memory, class Body>
 void launch_lorenzo(const char* label, const Instance<Memory>& exec, std::int64_t blocks,
                     const Body& body) {

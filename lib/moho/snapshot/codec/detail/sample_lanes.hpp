@@ -2,11 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief The look at a sample of blocks on devices: what SampleMagnitudes and SampleSymbols find,
-/// by 32 threads a block.
+/// \brief Sampling of blocks on devices: SampleMagnitudes and SampleSymbols, a warp for each block.
 ///
-/// Counts are whole numbers, which are the same in any order of adding them. Energies are one of
-/// each group of 32 threads, which always looks at the same blocks; hosts add them up in order.
+/// Counts are integers, whose sums are independent of the order. Each warp always processes the
+/// same blocks and returns one energy; hosts add the energies in order.
 
 #include <moho/snapshot/codec/detail/block_loops.hpp>
 #include <moho/snapshot/codec/detail/transform_lanes.hpp>
@@ -16,7 +15,7 @@
 
 namespace moho::snapshot::detail {
 
-/// The sum over all lanes; the same in each.
+/// Returns the sum over all lanes, in each lane.
 KOKKOS_FORCEINLINE_FUNCTION float sum_of_lanes(float value) {
 #if defined(__CUDA_ARCH__)
   MOHO_UNROLL
@@ -34,8 +33,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_shared(std::uint32_t* to, std::uint32_t val
 #endif
 }
 
-/// \brief What all looks at a sample have in common: teams of four groups of 32 threads with a
-/// histogram each.
+/// \brief Base of the sampling functors: teams of four warps with a histogram each.
 template <int Columns>
 struct SampleTeams {
   static constexpr int threads = 128;
@@ -43,17 +41,19 @@ struct SampleTeams {
   static constexpr int columns = Columns;
 
   Sample sample;
-  std::uint64_t* counts;  ///< of all, zeros before
-  double* energies;       ///< of every group of every team
+  std::uint64_t* counts;  ///< counts of all teams, initially zero
+  double* energies;       ///< energies of every warp of every team
 
-  /// Teams for so many blocks: no more than stay busy, and so many that a number of 32 bits holds
-  /// what a team counts, which is at most 2^18 a block.
+  /// Returns the teams for a number of blocks.
+  ///
+  /// They are no more than stay busy. They are so many that 32 bits hold a team's counts, at most
+  /// 2^18 for each block.
   static std::int64_t league(std::int64_t blocks) {
     return std::max(std::min<std::int64_t>((blocks + groups - 1) / groups, 1056),
                     (blocks + 8191) / 8192);
   }
 
-  /// Looks at the team's blocks: look(block) returns an energy, the same in all lanes.
+  /// Processes the team's blocks: look(block) returns an energy, the same in all lanes.
   template <class Member, class Look>
   KOKKOS_FORCEINLINE_FUNCTION void look_at_blocks(const Member& member, std::uint32_t* histogram,
                                                   const Look& look) const {
@@ -77,8 +77,8 @@ struct SampleTeams {
 /// SampleMagnitudes by lanes.
 template <class T, int Dim>
 struct SampleMagnitudesLanes : SampleTeams<MagnitudeBins::count> {
-  static constexpr int teams = 8;  ///< on a multiprocessor
-  /// What a team shares.
+  static constexpr int teams = 8;  ///< teams on a multiprocessor
+  /// Shared memory of a team.
   struct Shared {
     std::uint32_t histogram[MagnitudeBins::count];
   };
@@ -117,9 +117,9 @@ struct SampleMagnitudesLanes : SampleTeams<MagnitudeBins::count> {
 /// SampleSymbols of a TransformCoder by lanes.
 template <class T, int Dim>
 struct SampleSymbolsLanes : SampleTeams<TransformTables::bands * symbols> {
-  static constexpr int teams = 4;  ///< on a multiprocessor
+  static constexpr int teams = 4;  ///< teams on a multiprocessor
   using Base = SampleTeams<TransformTables::bands * symbols>;
-  /// What a team shares.
+  /// Shared memory of a team.
   struct Shared {
     std::uint32_t histogram[TransformTables::bands * symbols];
     NumberList lists[Base::groups];
@@ -150,7 +150,7 @@ struct SampleSymbolsLanes : SampleTeams<TransformTables::bands * symbols> {
         }
         meet_lanes();
       }
-      // Beside the box, where one node stands for many, errors are smaller than in it.
+      // Outside the box, where one node replaces many, errors are smaller than inside.
       const bool whole = source.blocks.inside(block) == BlockGrid<Dim>::nodes;
       if (!whole) TransformLanes<Dim>::back(values, lane);
       float sum = 0.0f;
@@ -163,7 +163,7 @@ struct SampleSymbolsLanes : SampleTeams<TransformTables::bands * symbols> {
   }
 
  private:
-  /// Number of a symbol among those of all bands.
+  /// Returns the index of a symbol among those of all bands.
   KOKKOS_FORCEINLINE_FUNCTION int symbol(const NumberList& list, int j) const {
     int band = 0, run = 0;
     std::int32_t number = 0;

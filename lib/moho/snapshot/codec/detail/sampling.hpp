@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief How a codec looks at a field before it chooses a quantum and the lengths of its codes: by
-/// a sample of its blocks. The last part of codec.hpp.
+/// \brief Statistics of sampled blocks, from which the codec chooses its quantum and code lengths.
+///
+/// This is the last part of codec.hpp.
 
 #include <moho/snapshot/codec/codec.hpp>
 
@@ -52,8 +53,8 @@ typename Codec<T, Dim, Memory>::Findings Codec<T, Dim, Memory>::find_quantum(
       found = look_by_lanes("moho::snapshot::sample_magnitudes", exec, body, counts);
     }
     for (const std::uint64_t n : counts) nodes += static_cast<double>(n) / 512.0;
-    // A sample that has not its share of the energy stands for nothing: few blocks have it all.
-    // Then all of them are looked at.
+    // A sample without its share of the energy is not representative, since few blocks have all of
+    // it. All blocks are then processed.
     const double expected = squares * nodes / size;
     if (sample.stride > 1 && !(found > 0.7 * expected && found < 1.4 * expected)) continue;
     findings.allowed = squares * std::pow(10.0, -0.1 * m_options.snr) * nodes / size;
@@ -90,7 +91,7 @@ void Codec<T, Dim, Memory>::count_symbols(const Instance<Memory>& exec, const Co
     findings.errors = 0.0;
     for (const double e : download(exec, errors)) findings.errors += e;
   }
-  // what the sample has not must have a code all the same, or symbols that stand for it
+  // symbols that the sample lacks still need a code, or escape symbols
   for (const std::size_t s : Coder::always()) {
     for (std::size_t a = 0; a < static_cast<std::size_t>(Coder::alphabets); ++a) {
       ++findings.counts[a * detail::symbols + s];
@@ -98,7 +99,7 @@ void Codec<T, Dim, Memory>::count_symbols(const Instance<Memory>& exec, const Co
   }
 }
 
-/// Runs a look at a sample by lanes. \return the sum of energies
+/// Runs a sampling functor by lanes. \return the sum of energies
 template <class T, int Dim, class Memory>
 template <class Body>
 double Codec<T, Dim, Memory>::look_by_lanes(const char* label, const Instance<Memory>& exec,

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Blocks as square roots of values, quantised, by Huffman codes: the stages that Suh and
-/// Wang (2011) name.
+/// \brief Blocks as quantised square roots of values with Huffman codes (Suh and Wang 2011).
 
 #include <moho/snapshot/codec/detail/huffman.hpp>
 
@@ -13,22 +12,23 @@
 
 namespace moho::snapshot::detail {
 
-/// \brief Integers n = round(levels sign(value) sqrt(|value| / peak)), folded, by one Huffman code.
+/// \brief Coder of integers n = round(levels sign(value) sqrt(|value| / peak)), folded.
 ///
-/// Small numbers have symbols of their own; others share one by their bits, and the bits follow.
+/// All integers share one Huffman code. Small numbers have separate symbols. Larger ones share a
+/// symbol for each length in bits, and their bits follow.
 struct PaperCoder {
-  static constexpr int most_bytes = 3328;  ///< of a block
+  static constexpr int most_bytes = 3328;  ///< largest size of a block
   static constexpr int alphabets = 1;
-  static constexpr int direct = 224;  ///< numbers below have symbols of their own
-  /// Symbols that have a code even where a sample has none of them: those of numbers by their bits.
+  static constexpr int direct = 224;  ///< numbers below this have separate symbols
+  /// Returns the symbols that always get a code: those of numbers by their length in bits.
   static std::vector<std::size_t> always() {
     std::vector<std::size_t> result;
     for (std::size_t size = 0; size <= 20; ++size) result.push_back(direct + size);
     return result;
   }
 
-  const std::uint32_t* codes;   ///< encoding_table(), null where it is not needed
-  const std::uint16_t* states;  ///< decoding_table(), null where it is not needed
+  const std::uint32_t* codes;   ///< encoding_table(), null if unused
+  const std::uint16_t* states;  ///< decoding_table(), null if unused
   float levels;
   float peak;
 
@@ -44,7 +44,7 @@ struct PaperCoder {
     }
     return any != 0;
   }
-  /// Writes a block. \return its bytes, 0 where all numbers are zero
+  /// Writes a block. \return its bytes, 0 if all numbers are zero
   KOKKOS_INLINE_FUNCTION int encode(const float* KOKKOS_RESTRICT values, std::uint8_t* to) const {
     std::uint32_t numbers[512];
     if (!quantise(values, numbers)) return 0;
@@ -72,10 +72,10 @@ struct PaperCoder {
       ++counts[numbers[e] < direct ? static_cast<int>(numbers[e]) : direct + bit_width(numbers[e])];
     }
   }
-  /// Errors are bounded: nobody asks for their energy.
+  /// Does nothing: errors are bounded, and their energy is not needed.
   KOKKOS_INLINE_FUNCTION static void back(float*) {}
 
-  /// The values of a block that has bytes.
+  /// Computes the values of a block that has bytes.
   KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, const std::uint8_t* end,
                                      float* KOKKOS_RESTRICT values) const {
     const float inverse = 1.0f / levels;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the codec has to know about a field before it is encoded.
+/// \brief Statistics of a field that the codec needs before encoding.
 
 #include <moho/core/launch.hpp>
 #include <moho/core/simd.hpp>
@@ -13,19 +13,20 @@
 
 namespace moho::snapshot::detail {
 
-/// The largest magnitude, the sum of squares, and the first node without a number.
+/// Largest magnitude, sum of squares, and first node that is not finite.
 struct FieldSums {
   double greatest;
   double squares;
-  std::int64_t bad;  ///< position in the box, INT64_MAX if there is none
+  std::int64_t bad;  ///< position in the box, INT64_MAX if all are finite
 };
 
-/// \brief Reads the nodes of a box: an item is a node. FieldRows does the same on hosts, FieldParts
-/// on devices.
+/// \brief Reduction over the nodes of a box, one node for each item.
+///
+/// FieldRows does the same on hosts, FieldParts on devices.
 template <class T, int Dim>
 struct FieldNodes {
   using value_type = FieldSums;
-  static constexpr double limit = 3.0e38;  ///< of magnitudes
+  static constexpr double limit = 3.0e38;  ///< limit of magnitudes
 
   const T* field;
   wave::Layout<Dim> layout;
@@ -53,7 +54,7 @@ struct FieldNodes {
   }
 };
 
-/// \brief Reads the nodes of a box: an item is a row. Host code.
+/// \brief Reduction over the nodes of a box, one row for each item. Host code.
 template <class T, int Dim>
 struct FieldRows : FieldNodes<T, Dim> {
   /// Rows of the box.
@@ -70,7 +71,7 @@ struct FieldRows : FieldNodes<T, Dim> {
     for (; k + lanes <= row; k += lanes) {
       const V value = simd::load(from + k);
       const V size = value < T(0) ? -value : value;
-      most = size > most ? size : most;  // leaves out NaN, which the squares do not
+      most = size > most ? size : most;  // ignores NaN; the sum of squares propagates it
       squares += value * value;
     }
     FieldSums own;
@@ -81,7 +82,7 @@ struct FieldRows : FieldNodes<T, Dim> {
       own.squares += static_cast<double>(squares[l]);
     }
     const bool whole = own.squares <= this->limit && own.greatest <= this->limit;
-    // squares of very large and very small numbers are none in single precision
+    // squares of very large and very small numbers overflow or underflow in single precision
     const bool exact = whole && (own.greatest == 0.0 || own.greatest > 1e-12);
     if (!exact) {
       this->init(own);
@@ -92,19 +93,19 @@ struct FieldRows : FieldNodes<T, Dim> {
   }
 };
 
-/// \brief A histogram of magnitudes: 16 bins an octave, from 2^-60 to 2^8.
+/// \brief Histogram of magnitudes: 16 bins for each octave, from 2^-60 to 2^8.
 struct MagnitudeBins {
   static constexpr int lowest = -60;
   static constexpr int count = 16 * (8 - lowest);
 
-  /// The bin of a number that is not negative.
+  /// Returns the bin of a number that is not negative.
   KOKKOS_FORCEINLINE_FUNCTION static int of(float magnitude) {
     std::int32_t bits;
     memcpy(&bits, &magnitude, sizeof(bits));
     const int bin = (bits >> 19) - ((127 + lowest) << 4);
     return bin < 0 ? 0 : bin >= count ? count - 1 : bin;
   }
-  /// The middle of a bin.
+  /// Returns the centre of a bin.
   static double middle(int bin) {
     return std::ldexp(1.0 + (bin % 16 + 0.5) / 16.0, lowest + bin / 16);
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The cosine transform of blocks, and the order in which its coefficients are coded.
+/// \brief Cosine transform of blocks, and the coding order of its coefficients.
 
 #include <moho/core/kokkos.hpp>
 #include <moho/snapshot/codec/detail/huffman.hpp>
@@ -15,7 +15,7 @@
 
 namespace moho::snapshot::detail {
 
-/// cos(k pi / 16) / 2, k = 0 ... 7; the first is 1 / sqrt(8).
+/// Values cos(k pi / 16) / 2, k = 0 ... 7; the first is 1 / sqrt(8).
 struct Cosines {
   static constexpr float c0 = 0.35355339059327376f, c1 = 0.49039264020161522f,
                          c2 = 0.46193976625564337f, c3 = 0.41573480615127262f,
@@ -23,8 +23,9 @@ struct Cosines {
                          c7 = 0.09754516100806413f;
 };
 
-/// \brief The orthonormal cosine transform of 8 numbers that lie `Stride` apart,
-/// X_k = a_k sum_n x_n cos((2 n + 1) k pi / 16), from one place to another.
+/// \brief Computes the orthonormal cosine transform of 8 numbers with stride `Stride`.
+///
+/// X_k = a_k sum_n x_n cos((2 n + 1) k pi / 16).
 template <int Stride>
 KOKKOS_FORCEINLINE_FUNCTION void forward8(const float* KOKKOS_RESTRICT from,
                                           float* KOKKOS_RESTRICT to) {
@@ -45,7 +46,7 @@ KOKKOS_FORCEINLINE_FUNCTION void forward8(const float* KOKKOS_RESTRICT from,
   to[7 * Stride] = C::c7 * d0 - C::c5 * d1 + C::c3 * d2 - C::c1 * d3;
 }
 
-/// The inverse of forward8(), its transpose.
+/// Computes the inverse of forward8(), its transpose.
 template <int Stride>
 KOKKOS_FORCEINLINE_FUNCTION void inverse8(const float* KOKKOS_RESTRICT from,
                                           float* KOKKOS_RESTRICT to) {
@@ -70,7 +71,7 @@ KOKKOS_FORCEINLINE_FUNCTION void inverse8(const float* KOKKOS_RESTRICT from,
   to[7 * Stride] = e0 - o0;
 }
 
-/// The transform along the axis with a stride of a block of 512 values, or its inverse.
+/// Transforms a block of 512 values along the axis with a stride, or inversely.
 template <int Stride, bool Inverse>
 KOKKOS_INLINE_FUNCTION void transform_axis(const float* KOKKOS_RESTRICT from,
                                            float* KOKKOS_RESTRICT to) {
@@ -95,10 +96,10 @@ KOKKOS_INLINE_FUNCTION void transform_axis(const float* KOKKOS_RESTRICT from,
   }
 }
 
-/// \brief The transform of a block: of 8 x 8 x 8 values, or of eight pieces of 8 x 8 in 16 x 32.
-/// `values` are overwritten by the result. A function of its own, as its inverse is: compiled into
-/// the loops that call it, products and sums would be rounded once in one of them and twice in
-/// another.
+/// \brief Transforms a block: 8 x 8 x 8 values, or eight pieces of 8 x 8 in 16 x 32.
+///
+/// The result overwrites `values`. This function and its inverse are not inlined: otherwise
+/// products and sums would be rounded once in one calling loop and twice in another.
 template <int Dim>
 MOHO_NOINLINE KOKKOS_FUNCTION void transform_block(float* KOKKOS_RESTRICT values,
                                                    float* KOKKOS_RESTRICT work) {
@@ -113,7 +114,7 @@ MOHO_NOINLINE KOKKOS_FUNCTION void transform_block(float* KOKKOS_RESTRICT values
   }
 }
 
-/// The inverse of transform_block().
+/// Computes the inverse of transform_block().
 template <int Dim>
 MOHO_NOINLINE KOKKOS_FUNCTION void transform_block_back(float* KOKKOS_RESTRICT values,
                                                         float* KOKKOS_RESTRICT work) {
@@ -128,12 +129,14 @@ MOHO_NOINLINE KOKKOS_FUNCTION void transform_block_back(float* KOKKOS_RESTRICT v
   }
 }
 
-/// The largest coefficient over the largest value: the square root of the nodes of a transform.
+/// Largest coefficient over the largest value: the square root of the nodes of a transform.
 template <int Dim>
 inline constexpr double largest_gain = Dim == 3 ? 22.6274169979695208 : 8.0;
 
-/// \brief The order of coefficients: where the p-th one is in a block. By i^2 + j^2 (+ k^2), the
-/// squared wavenumber; in 2D the same coefficient of all eight pieces one after the other.
+/// \brief Returns the order of coefficients: the position in a block of the p-th one.
+///
+/// They are ordered by the squared wavenumber i^2 + j^2 (+ k^2); in 2D the same coefficient of all
+/// eight pieces is consecutive.
 template <int Dim>
 inline std::array<std::uint16_t, 512> coefficient_order() {
   std::array<std::uint16_t, 512> order{};
@@ -152,23 +155,23 @@ inline std::array<std::uint16_t, 512> coefficient_order() {
   return order;
 }
 
-/// \brief What the coder of transformed blocks looks up.
+/// \brief Tables of the coder of transformed blocks.
 ///
-/// A symbol is a class of runs of zeros (16 of them) and the bits of the number behind the run (1
-/// to 15). Runs of up to 7 have a class of their own, longer ones share one and say in some bits
-/// more which they are. There is an alphabet for each of 8 bands of the order of coefficients.
+/// A symbol combines a class of runs of zeros (16 classes) with the bits of the number after the
+/// run (1 to 15). Runs of up to 7 have separate classes. Longer ones share a class and have
+/// additional bits. Each of 8 bands of the order of coefficients has an alphabet.
 struct TransformTables {
   static constexpr int bands = 8;
-  static constexpr int end_of_block = 0;  ///< the symbol behind the last number that is not zero
+  static constexpr int end_of_block = 0;  ///< symbol after the last number that is not zero
   static constexpr int escape = 16;       ///< a run of 9 bits and a size of 5 follow
 
-  std::uint16_t order[512];     ///< where the p-th coefficient is
-  std::uint8_t band[513];       ///< of the p-th coefficient
-  std::uint8_t run_class[512];  ///< of a run
-  std::uint16_t run_base[16];   ///< the shortest run of a class
-  std::uint8_t run_bits[16];    ///< bits that say how much longer a run is
+  std::uint16_t order[512];     ///< position of the p-th coefficient
+  std::uint8_t band[513];       ///< band of the p-th coefficient
+  std::uint8_t run_class[512];  ///< class of a run
+  std::uint16_t run_base[16];   ///< shortest run of a class
+  std::uint8_t run_bits[16];    ///< additional bits of a run's length
 
-  /// The tables of 2D or 3D.
+  /// Returns the tables of 2D or 3D.
   template <int Dim>
   static TransformTables make() {
     TransformTables tables{};
@@ -194,7 +197,7 @@ struct TransformTables {
   }
 };
 
-/// Writes symbols by their codes.
+/// Sink that writes symbols by their codes.
 struct SymbolWriter {
   BitWriter bits;
   const std::uint32_t* codes;  ///< encoding_table()
@@ -223,7 +226,7 @@ struct SymbolWriter {
   }
 };
 
-/// Counts symbols.
+/// Sink that counts symbols.
 struct SymbolCounter {
   std::uint32_t* counts;
   const TransformTables* tables;
@@ -239,25 +242,27 @@ struct SymbolCounter {
 /// \brief Blocks as quantised coefficients of the cosine transform.
 ///
 /// A coefficient c becomes the integer part of |c| / quantum + rounding, with its sign. Rounding is
-/// less than one half: numbers that just reach a quantum cost more bits than they are worth.
+/// less than one half, since numbers just above a quantum cost more bits than they gain in
+/// accuracy.
 template <int Dim>
 struct TransformCoder {
-  static constexpr int most_bytes = 3328;  ///< of a block
+  static constexpr int most_bytes = 3328;  ///< largest size of a block
   static constexpr int alphabets = TransformTables::bands;
   static constexpr float rounding = 0.42f;
-  /// Symbols that have a code even where a sample has none of them.
+  /// Returns the symbols that always get a code.
   static std::vector<std::size_t> always() {
     return {TransformTables::end_of_block, TransformTables::escape};
   }
 
   const TransformTables* tables;
-  const std::uint32_t* codes;   ///< encoding_table(), null where it is not needed
-  const std::uint16_t* states;  ///< decoding_table(), null where it is not needed
+  const std::uint32_t* codes;   ///< encoding_table(), null if unused
+  const std::uint16_t* states;  ///< decoding_table(), null if unused
   float quantum;
   float inverse_quantum;
 
-  /// The integers of a block in the order of coefficients, and a bit for each that is not zero;
-  /// `values` become the coefficients. \return false, and nothing else, where all are zero
+  /// Computes the integers of a block in coding order, and a bit for each that is not zero.
+  ///
+  /// `values` become the coefficients. \return false, with no other result, if all are zero
   KOKKOS_INLINE_FUNCTION bool quantise(float* KOKKOS_RESTRICT values,
                                        std::int32_t* KOKKOS_RESTRICT ordered,
                                        std::uint64_t* KOKKOS_RESTRICT used) const {
@@ -283,7 +288,7 @@ struct TransformCoder {
     }
     return true;
   }
-  /// The symbols of a block that has a number.
+  /// Passes the symbols of a block with nonzero numbers to a sink.
   template <class Sink>
   KOKKOS_INLINE_FUNCTION void code(const std::int32_t* ordered, const std::uint64_t* used,
                                    Sink& sink) const {
@@ -302,7 +307,7 @@ struct TransformCoder {
     }
     if (next < 512) sink.end(tables->band[next]);
   }
-  /// Writes a block. \return its bytes, 0 where all numbers are zero
+  /// Writes a block. \return its bytes, 0 if all numbers are zero
   KOKKOS_INLINE_FUNCTION int encode(float* KOKKOS_RESTRICT values, std::uint8_t* to) const {
     std::int32_t ordered[512];
     std::uint64_t used[8];
@@ -322,12 +327,12 @@ struct TransformCoder {
     SymbolCounter counter{counts, tables};
     code(ordered, used, counter);
   }
-  /// The values of the coefficients that count() leaves.
+  /// Transforms the coefficients that count() leaves back to values.
   KOKKOS_INLINE_FUNCTION static void back(float* values) {
     alignas(64) float work[512];
     transform_block_back<Dim>(values, work);
   }
-  /// The values of a block that has bytes.
+  /// Computes the values of a block that has bytes.
   KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, const std::uint8_t* end,
                                      float* KOKKOS_RESTRICT values) const {
     float work[512];

@@ -2,13 +2,14 @@
 #pragma once
 
 /// \file
-/// \brief The cosine transform on devices: 32 threads that run together share a block, as in
-/// lanes.hpp. Each reads what the other writes, and what TransformCoder does.
+/// \brief Cosine transform on devices: the 32 threads of a warp share a block, as in lanes.hpp.
+///
+/// Device and host (TransformCoder) read each other's bytes.
 ///
 /// Encoding: axes are transformed within lanes, which exchange halves of their 16 registers between
-/// one axis and the next. The integers are brought into the order of coefficients through team
-/// scratch, those that are not zero are listed, and each lane takes one of 32 of them: its run is
-/// the distance to the one before, its place in the bits the sum of the lengths before.
+/// one axis and the next. The integers are brought into coding order through team scratch, and the
+/// nonzero ones are listed. Each lane codes one of 32 of them. Its run is the distance to the
+/// previous one; its bit offset is the sum of the lengths before.
 ///
 /// Decoding is in transform_lists.hpp.
 
@@ -22,7 +23,7 @@
 
 namespace moho::snapshot::detail {
 
-/// The sum of the numbers of the lanes up to this one.
+/// Returns the inclusive prefix sum over the lanes.
 KOKKOS_FORCEINLINE_FUNCTION int sum_to_lane(int value, int lane) {
 #if defined(__CUDA_ARCH__)
   MOHO_UNROLL
@@ -45,11 +46,12 @@ KOKKOS_FORCEINLINE_FUNCTION void set_shared_bits(std::uint32_t* word, std::uint3
 #endif
 }
 
-/// \brief The transform by lanes. Nodes are in the registers of LaneNodes; coefficients are where
-/// coefficient() says.
+/// \brief Transform by lanes.
+///
+/// Nodes are in the registers of LaneNodes; coefficients are at coefficient().
 template <int Dim>
 struct TransformLanes {
-  /// The coefficient, as it is numbered in a block, in a register of a lane.
+  /// Returns the index in a block of the coefficient in a register of a lane.
   static constexpr int coefficient(int i, int lane) {
     if constexpr (Dim == 3) {
       const int x = (i >> 1 & 1) + 2 * (i >> 2 & 1) + 4 * (i & 1);
@@ -58,7 +60,7 @@ struct TransformLanes {
       return 32 * (lane % 8 + 8 * (i / 8)) + i % 8 + 8 * (lane / 8);
     }
   }
-  /// Register k of 8 along an axis, the first one or another, in one of two halves.
+  /// Returns register k of 8 along an axis, the first one or another, in one of two halves.
   template <bool First>
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int place(int k, int half) {
     if constexpr (Dim == 2) {
@@ -69,7 +71,7 @@ struct TransformLanes {
       return (k >> 2) + 2 * (k & 1) + 4 * (k >> 1 & 1) + 8 * half;
     }
   }
-  /// One axis, which lies in registers.
+  /// Transforms one axis, whose values are in registers.
   template <bool First, bool Inverse>
   KOKKOS_FORCEINLINE_FUNCTION static void axis(float* v) {
     MOHO_UNROLL
@@ -86,7 +88,7 @@ struct TransformLanes {
       for (int k = 0; k < 8; ++k) v[place<First>(k, half)] = to[k];
     }
   }
-  /// A bit of the number of a register and a bit of the number of a lane change places.
+  /// Exchanges a bit of the register index with a bit of the lane index.
   template <int LaneBit, int RegisterBit>
   KOKKOS_FORCEINLINE_FUNCTION static void exchange(float* v, int lane) {
     const bool upper = (lane >> LaneBit & 1) != 0;
@@ -104,7 +106,7 @@ struct TransformLanes {
       v[i | other] = upper ? b : got;
     }
   }
-  /// Nodes to coefficients.
+  /// Transforms nodes to coefficients.
   KOKKOS_FORCEINLINE_FUNCTION static void forward(float* v, int lane) {
     axis<true, false>(v);
     if constexpr (Dim == 3) {
@@ -121,7 +123,7 @@ struct TransformLanes {
     }
     axis<false, false>(v);
   }
-  /// Coefficients to nodes.
+  /// Transforms coefficients to nodes.
   KOKKOS_FORCEINLINE_FUNCTION static void back(float* v, int lane) {
     axis<false, true>(v);
     if constexpr (Dim == 3) {
@@ -140,12 +142,12 @@ struct TransformLanes {
   }
 };
 
-/// Where lanes have the coefficients.
+/// Positions of the coefficients in lanes.
 struct TransformLaneTables {
-  std::uint16_t place[512];  ///< [16 lane + i]: of the coefficient in register i, in their order
+  std::uint16_t place[512];  ///< [16 lane + i]: coding order of the coefficient in register i
   std::uint16_t slot[512];   ///< of the p-th coefficient: 32 i + lane
 
-  /// The tables of 2D or 3D.
+  /// Returns the tables of 2D or 3D.
   template <int Dim>
   static TransformLaneTables make() {
     TransformLaneTables tables{};
@@ -163,16 +165,15 @@ struct TransformLaneTables {
   }
 };
 
-/// \brief The numbers of a block that are not zero, in the order of coefficients, in memory that
-/// lanes share.
+/// \brief Nonzero numbers of a block in coding order, in memory that lanes share.
 struct NumberList {
-  static constexpr int end = 512;  ///< the place that stands for the symbol behind the last number
+  static constexpr int end = 512;  ///< position of the symbol after the last number
 
-  std::int32_t numbers[512];  ///< in the order of coefficients
-  std::uint16_t places[520];  ///< of those that are not zero, and `end` where zeros follow
+  std::int32_t numbers[512];  ///< in coding order
+  std::uint16_t places[520];  ///< positions of the nonzero numbers, and `end` if zeros follow
 
-  /// \brief Makes the list of numbers that lanes hold as coefficients, one of which is not zero.
-  /// \return its length, `end` included
+  /// \brief Makes the list of numbers that lanes hold as coefficients; at least one is nonzero.
+  /// \return its length, including `end`
   KOKKOS_FORCEINLINE_FUNCTION int make(const TransformLaneTables* tables, const std::int32_t* own,
                                        int lane) {
     const auto* const place = reinterpret_cast<const Places*>(tables->place) + 2 * lane;
@@ -200,7 +201,7 @@ struct NumberList {
     meet_lanes();
     return count;
   }
-  /// Symbol j: its band, its run of zeros, and its number, which is 0 for the end.
+  /// Computes symbol j: its band, its run of zeros, and its number, which is 0 for the end.
   KOKKOS_FORCEINLINE_FUNCTION void symbol(const TransformTables* tables, int j, int& band, int& run,
                                           std::int32_t& number) const {
     const int p = places[j];
@@ -209,7 +210,7 @@ struct NumberList {
     run = p - next;
     number = p < end ? numbers[p] : 0;
   }
-  /// Bits that are set.
+  /// Returns the number of set bits.
   KOKKOS_FORCEINLINE_FUNCTION static int ones(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
     return __popc(bits);
@@ -224,7 +225,7 @@ struct NumberList {
   };
 };
 
-/// The integers of the coefficients of a lane. \return whether any lane has one that is not zero
+/// Quantises the coefficients of a lane. \return whether any lane has a nonzero integer
 template <int Dim>
 KOKKOS_FORCEINLINE_FUNCTION bool quantise_lane(const TransformCoder<Dim>& coder,
                                                const float* values, std::int32_t* numbers) {
@@ -243,12 +244,12 @@ KOKKOS_FORCEINLINE_FUNCTION bool quantise_lane(const TransformCoder<Dim>& coder,
 template <class T, int Dim>
 struct EncodeTransformLanes {
   static constexpr int threads = 128;
-  static constexpr int teams = 8;  ///< on a multiprocessor
+  static constexpr int teams = 8;  ///< teams on a multiprocessor
   static constexpr int blocks = threads / block_lanes;
-  /// What the lanes of a block share.
+  /// Shared memory of the lanes of a block.
   struct Shared {
     NumberList list;
-    std::uint32_t words[64];  ///< bits that are not written yet: at most 31 + 32 * 50
+    std::uint32_t words[64];  ///< bits that are not yet written: at most 31 + 32 * 50
   };
   static constexpr std::size_t shared_bytes = blocks * sizeof(Shared);
 
@@ -256,12 +257,12 @@ struct EncodeTransformLanes {
   const TransformLaneTables* lanes;
   BlockSource<T, Dim> source;
   std::int64_t begin;  ///< the first block
-  std::int64_t count;  ///< of blocks
+  std::int64_t count;  ///< number of blocks
   std::uint8_t* slots;
   std::uint16_t* lengths;
   std::int32_t* item_bytes;
 
-  /// Loops over teams that see to all blocks.
+  /// Returns the number of teams that cover all blocks.
   std::int64_t league() const { return (count + blocks - 1) / blocks; }
 
   template <class Member>
@@ -326,7 +327,7 @@ struct EncodeTransformLanes {
     if (held > 0 && lane == 0) to[written] = shared.words[0];
     return 4 * written + (held + 7) / 8;
   }
-  /// The bits of a symbol and of the number behind it, at most 50.
+  /// Computes the bits of a symbol and of its number, at most 50.
   KOKKOS_FORCEINLINE_FUNCTION void symbol(const NumberList& list, int j, std::uint64_t& bits,
                                           int& length) const {
     const TransformTables* const tables = coder.tables;

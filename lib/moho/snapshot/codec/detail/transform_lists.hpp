@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Decoding the cosine transform on devices, what TransformCoder::decode() does.
+/// \brief Decoding of the cosine transform on devices, equivalent to TransformCoder::decode().
 ///
-/// Bits of a block can only be read one after the other, so that one kernel gives a block to each
-/// lane, which lists its numbers (WalkTransform). A second one (DecodeTransformLanes) gives each
-/// block to 32 lanes, which put the numbers in place and transform them back.
+/// Bits of a block can only be read sequentially. One kernel therefore gives a block to each lane,
+/// which lists its numbers (WalkTransform). A second one (DecodeTransformLanes) gives each block to
+/// 32 lanes, which place the numbers and transform them back.
 
 #include <moho/snapshot/codec/detail/transform_lanes.hpp>
 #include <moho/snapshot/codec/packed.hpp>
@@ -17,7 +17,7 @@
 
 namespace moho::snapshot::detail {
 
-/// Bits [at, at + 32) of the 64 whose lower half comes first; at is 0 to 31.
+/// Returns bits [at, at + 32) of the 64 whose lower half comes first; at is 0 to 31.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of_two(std::uint32_t low, std::uint32_t high,
                                                       int at) {
 #if defined(__CUDA_ARCH__)
@@ -27,51 +27,56 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of_two(std::uint32_t low, std::ui
 #endif
 }
 
-/// \brief Numbers of a block as a list: each in bits 6 and above, twice its magnitude and one more
-/// where it is negative, behind a run of zeros in the lowest 6 bits. Without a number there is only
-/// the run.
+/// \brief Four entries of a block's list of numbers.
+///
+/// An entry has a run of zeros in the lowest 6 bits and the number after it in the bits above. The
+/// number is twice its magnitude, plus one if it is negative. Without a number an entry is only the
+/// run.
 struct alignas(16) ListQuad {
   static constexpr int longest_run = 63;
-  static constexpr int most = 128;  ///< of a block: each entry takes a coefficient at least
+  static constexpr int most =
+      128;  ///< largest number for a block: each entry covers at least one coefficient
 
   std::uint32_t entries[4];
 };
 
-/// Blocks of a snapshot whose numbers are listed at once, a multiple of 32.
+/// Returns the blocks of a snapshot that are listed in one launch, a multiple of 32.
 inline std::int64_t blocks_listed_at_once(std::int64_t blocks) {
   return std::min<std::int64_t>((blocks + block_lanes - 1) / block_lanes * block_lanes, 65536);
 }
-/// Bytes of the lists of so many blocks, and of their lengths behind them.
+/// Returns the bytes of the lists of a number of blocks, followed by their lengths.
 inline std::int64_t list_bytes(std::int64_t blocks) {
   return blocks *
          static_cast<std::int64_t>(ListQuad::most * sizeof(ListQuad) + sizeof(std::uint16_t));
 }
 
-/// \brief Reads the bits of blocks, one a lane, and lists the numbers. Quad q of blocks that follow
-/// each other from a multiple of 32 on follow each other, too.
+/// \brief Functor that reads the bits of blocks, one block for each lane, and lists their numbers.
+///
+/// Quads q of 32 consecutive blocks, from a multiple of 32 on, are consecutive in memory.
 template <int Dim>
 struct WalkTransform {
   static constexpr int threads = 128;
-  static constexpr int teams = 6;  ///< on a multiprocessor
-  /// What a team looks up.
+  static constexpr int teams = 6;  ///< teams on a multiprocessor
+  /// Shared tables of a team.
   struct alignas(16) Shared {
     std::uint16_t states[TransformTables::bands * code_states];
     std::uint8_t band[512];
-    std::uint32_t classes[16];  ///< the shortest run of a class, and its bits in 16 and above
+    std::uint32_t
+        classes[16];  ///< shortest run of a class, and its additional bits in 16 and above
   };
   static constexpr std::size_t shared_bytes = sizeof(Shared);
 
   TransformCoder<Dim> coder;
   BlockGrid<Dim> blocks;
-  Box<Dim> box;             ///< blocks without a node in it are left out
-  std::int64_t begin, end;  ///< blocks; `begin` is a multiple of 32
+  Box<Dim> box;             ///< blocks without a node in the box are omitted
+  std::int64_t begin, end;  ///< range of blocks; `begin` is a multiple of 32
   const std::uint16_t* lengths;
   const std::int64_t* offsets;
   const std::uint8_t* payload;
   ListQuad* quads;
-  std::uint16_t* counts;  ///< of quads
+  std::uint16_t* counts;  ///< number of quads of each block
 
-  /// Loops over teams that see to all blocks.
+  /// Returns the number of teams that cover all blocks.
   std::int64_t league() const { return (end - begin + threads - 1) / threads; }
 
   template <class Member>
@@ -107,7 +112,7 @@ struct WalkTransform {
                                        ListQuad* to) const {
     const auto* next = reinterpret_cast<const std::uint32_t*>(payload) + at / 4;
     const auto* const last = reinterpret_cast<const std::uint32_t*>(payload) + (at + bytes) / 4 + 1;
-    int bit = static_cast<int>(at % 4) * 8;  // of the first of three words
+    int bit = static_cast<int>(at % 4) * 8;  // bit offset in the first of three words
     std::uint32_t low = *next++, middle = *next++, high = *next;
     ListQuad quad{};
     int listed = 0;
@@ -135,13 +140,13 @@ struct WalkTransform {
         used += more;
       }
       p += run;
-      if (size == 0 || p >= 512) break;  // the end of the block, too
+      if (size == 0 || p >= 512) break;  // also the end of the block
       bit += used;
       const bool behind = bit >= 32;
       const std::uint32_t rest =
           bits_of_two(behind ? middle : low, behind ? high : middle, bit & 31) &
           ((1u << size) - 1u);
-      // no more words are read than the block has
+      // no words beyond the block are read
       for (bit += size; bit >= 32; bit -= 32) {
         low = middle;
         middle = high;
@@ -156,13 +161,13 @@ struct WalkTransform {
   }
 };
 
-/// The values of blocks whose numbers are listed, by their lanes.
+/// Functor that computes the values of listed blocks by their lanes.
 template <class Target, class T, int Dim>
 struct DecodeTransformLanes {
   static constexpr int threads = 128;
-  static constexpr int teams = 8;  ///< on a multiprocessor
+  static constexpr int teams = 8;  ///< teams on a multiprocessor
   static constexpr int at_once = threads / block_lanes;
-  /// What the lanes of a block share.
+  /// Shared memory of the lanes of a block.
   struct alignas(16) Shared {
     float coefficients[512];
   };
@@ -172,11 +177,11 @@ struct DecodeTransformLanes {
   float quantum;
   Target target;
   BlockGrid<Dim> blocks;
-  std::int64_t begin, end;  ///< blocks
+  std::int64_t begin, end;  ///< range of blocks
   const ListQuad* quads;
   const std::uint16_t* counts;
 
-  /// Loops over teams that see to all blocks.
+  /// Returns the number of teams that cover all blocks.
   std::int64_t league() const { return (end - begin + at_once - 1) / at_once; }
 
   template <class Member>
@@ -237,13 +242,14 @@ struct DecodeTransformLanes {
   }
 };
 
-/// \brief Hands the nodes of a snapshot in the mode transform to a target. It returns when the work
-/// is submitted.
-/// \param exec a device
+/// \brief Passes the nodes of a snapshot in the mode transform to a target.
+///
+/// It returns when the work is submitted.
+/// \param exec instance of a device
 /// \param coder with tables for decoding
 /// \param lanes tables
 /// \param packed the snapshot
-/// \param target what takes the nodes
+/// \param target receives the nodes
 /// \param work list_bytes() of blocks_listed_at_once() bytes
 template <class T, int Dim, class Memory, class Target>
 void decode_transform_by_lanes(const Instance<Memory>& exec, const TransformCoder<Dim>& coder,
