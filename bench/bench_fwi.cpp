@@ -49,7 +49,7 @@ std::int64_t from_environment(const char* name, std::int64_t usual, std::int64_t
   return value;
 }
 
-/// The runner of a space and a case; one is kept.
+/// Returns the runner of a space and a case; the last one is cached.
 GradientRunner& kept(const std::string& space, const GradientSettings& settings) {
   static std::unique_ptr<GradientRunner> runner;
   static std::string key;
@@ -157,7 +157,7 @@ void add_space(const std::string& space) {
     };
     add("shell", -1);
     if (kind.medium != wave::Medium::tti && !(kind.several && wave::fields_of(kind.medium) == 2)) {
-      // for the same gradient in core see the way "random"
+      // the same gradient in core is the case "random"
       if (kind.medium != wave::Medium::isotropic) add("random", -1);
       const std::vector<std::int64_t> updates =
           smoke ? std::vector<std::int64_t>{0, 3}

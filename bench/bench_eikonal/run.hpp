@@ -20,7 +20,7 @@ enum class EikonalModel { gradient, layers, noise };
 /// One line of the table. The source is in the middle of the surface.
 struct EikonalCase {
   std::string space;
-  bool single = true;  ///< single precision
+  bool single = true;  ///< single precision, otherwise double
   int dim = 2;
   EikonalModel model = EikonalModel::gradient;
   int n = 1000;              ///< nodes along each axis

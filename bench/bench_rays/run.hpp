@@ -19,7 +19,7 @@ namespace moho::bench {
 /// One line of the table.
 struct RayCase {
   std::string space;
-  bool single = true;  ///< single precision
+  bool single = true;  ///< single precision, otherwise double
   rays::Method method = rays::Method::active_tiles;
   int n = 128;      ///< vertices along each side of the model
   int radius = 6;   ///< radius of the neighbourhood

@@ -30,7 +30,7 @@ struct StreamWay {
   std::int64_t block = 0;    ///< planes per transfer; 0: planned
   std::int64_t updates = 0;  ///< steps per pass; 0: planned
   int devices = 1;           ///< devices of the chain
-  bool hold = true;          ///< parameters may stay on the device
+  bool hold = true;          ///< allow parameters to stay on the device
   bool whole = false;        ///< stages sweep over arrays of the complete grid, without a ring
   std::int64_t sweeps = 4;   ///< sweeps through the volume
 };

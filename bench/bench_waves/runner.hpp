@@ -44,7 +44,7 @@ const char* to_string(WaveBoundary boundary);
 /// Settings of a propagation.
 struct WaveSettings {
   WaveMedium medium = WaveMedium::isotropic;
-  bool single = true;  ///< single precision
+  bool single = true;  ///< single precision, otherwise double
   int order = 8;
   int dim = 3;
   /// Nodes of the complete grid, layers included; in 2D x and z.

@@ -44,7 +44,7 @@ inline constexpr double greatest_thomsen = 2.0;
 /// Memory is a memory space of Kokkos.
 template <class T, int Dim, class Memory>
 struct Model {
-  Field<T, Dim, Memory> velocity;  ///< along the vertical axis; positive
+  Field<T, Dim, Memory> velocity;  ///< along the vertical axis, grid units per second; positive
   Field<T, Dim, Memory> epsilon;   ///< Thomsen's epsilon, least_thomsen to greatest_thomsen
   /// Thomsen's delta, same range as epsilon, and at most epsilon + (1 + 2 epsilon) / 4.
   Field<T, Dim, Memory> delta;
@@ -53,7 +53,7 @@ struct Model {
 /// Options of solve() and fast_marching().
 struct Options {
   int order = 2;                         ///< order of the upwind differences, 1 or 2
-  bool factored = true;                  ///< divide by the analytic time around the source
+  bool factored = true;                  ///< factor out the analytic time around the source
   Method method = Method::active_tiles;  ///< parallel method; no effect in fast_marching()
   /// Time window of a round, in tiles after the earliest tile; 0: tuned value.
   double tiles_ahead = 0.0;

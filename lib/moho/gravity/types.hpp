@@ -114,7 +114,7 @@ struct Report {
   std::int64_t private_grids = 0;       ///< by_prisms: T; tiles: chunks of prisms
   std::int64_t passes = 1;  ///< by_prisms: ceil(M / T); otherwise launches over the prisms
   std::size_t memory = 0;   ///< bytes allocated in the memory space
-  PhaseTimes times;         ///< "check", "prepare", "sum", "reduce"
+  PhaseTimes times;         ///< phases "check", "prepare", "sum" and "reduce"
 };
 
 /// Irregular ensembles, one row per prism: x1, x2, y1, y2, z1, z2, density. Coordinates are metres

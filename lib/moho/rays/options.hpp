@@ -50,9 +50,9 @@ enum class WeightStorage {
 
 /// Options of a GridGraph.
 struct GraphOptions {
-  int radius = 6;                                    ///< 1 to max_radius<Dim>
-  Star star = Star::coprime;                         ///< neighbours within the radius
-  WeightRule rule = WeightRule::slowness;            ///< interpolant behind the weights
+  int radius = 6;                          ///< radius of the neighbourhood, 1 to max_radius<Dim>
+  Star star = Star::coprime;               ///< selection of neighbours within the radius
+  WeightRule rule = WeightRule::slowness;  ///< interpolation of the model on an edge
   WeightStorage storage = WeightStorage::automatic;  ///< stored or on the fly
   std::size_t memory_budget = 0;  ///< bytes allowed in the memory space; 0: the free memory
   std::int64_t sources = 1;       ///< expected number of sources; a criterion for the storage

@@ -24,7 +24,7 @@ struct TraceReport {
   std::int64_t tile_visits = 0;  ///< tiles loaded into scratch (active_tiles)
   std::int64_t relaxations = 0;  ///< relaxed edges
   std::int64_t batches = 1;      ///< groups of sources, more than one if memory was short
-  PhaseTimes times;              ///< "trace", "predecessors"
+  PhaseTimes times;              ///< phases "trace" and "predecessors"
 };
 
 /// Rays from sources to receivers as polylines, on the host, in compressed rows. The points of ray

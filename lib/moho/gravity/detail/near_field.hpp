@@ -139,7 +139,7 @@ MOHO_NOINLINE KOKKOS_FUNCTION inline void near_field(const double* lower, const 
     const int u = (n + 1) % 3, v = (n + 2) % 3;
     out[1 + n] = 0.5 * g[n];
     out[4 + n] = vertex || (edge && on_axis[n]) ? none : -0.5 * solid[n];
-    // gxy, gxz, gyz are the edges along z, y and x
+    // gxy, gxz, gyz are sums over the edges along z, y and x
     out[9 - n] = vertex || (edge && on_axis[u] && on_axis[v]) ? none : 0.5 * logs[n];
   }
 }

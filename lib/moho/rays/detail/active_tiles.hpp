@@ -20,7 +20,7 @@ struct TileTuning {
   static constexpr int sweeps = is_host_memory<Memory> ? 32 : 8;
   /// Time window of the visited tiles after the earliest active tile, in tiles.
   static constexpr double tiles_ahead = is_host_memory<Memory> ? 1.0 : 4.0;
-  /// Relaxations of a vertex between two barriers, device.
+  /// Relaxations of a vertex between two barriers on a device.
   static constexpr int repeats = 2;
   /// Rounds launched before the host reads the length of the list.
   static constexpr int rounds_per_check = is_host_memory<Memory> ? 1 : 16;

@@ -17,7 +17,7 @@
 
 namespace moho::rays::detail {
 
-/// Layout of a tile, its weights and its traveltimes, for the kernels of hosts.
+/// Layout of a tile, its weights and its traveltimes, for host kernels.
 template <class T, int Dim, class Weights>
 struct HostTile {
   using Memory = Kokkos::HostSpace;
@@ -374,7 +374,7 @@ struct RelaxTilesOnHost {
     }
   }
 
-  /// True if a row within reach of the row at `local` has changed since the stamp.
+  /// Returns true if a row within reach of the row at `local` has changed since the stamp.
   bool stale(const int (&local)[Dim], const int* changed, int relaxed) const {
     const int radius = tile.weights.graph.radius;
     if constexpr (Dim == 2) {

@@ -16,7 +16,7 @@
 
 namespace moho::rays::detail {
 
-/// State of the push methods on (source, place) pairs.
+/// State of the push methods, by source and vertex.
 template <class T, class Memory>
 struct PushState {
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;

@@ -29,10 +29,10 @@ template <class T, int Dim, class Memory>
 struct WorkList {
   PaddedGrid<Dim> grid;
   std::int64_t tile_count = 0;
-  Kokkos::View<int**, Kokkos::LayoutRight, Memory> items;      ///< (2, capacity)
-  Kokkos::View<unsigned**, Kokkos::LayoutRight, Memory> news;  ///< (2, capacity)
-  Kokkos::View<int*, Memory> counts;                           ///< (3)
-  Kokkos::View<T**, Kokkos::LayoutRight, Memory> keys;         ///< (2, capacity)
+  Kokkos::View<int**, Kokkos::LayoutRight, Memory> items;      ///< (2, capacity) items
+  Kokkos::View<unsigned**, Kokkos::LayoutRight, Memory> news;  ///< (2, capacity) changed sides
+  Kokkos::View<int*, Memory> counts;                           ///< (3) lengths of the lists
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> keys;         ///< (2, capacity) earliest times
   Kokkos::View<T*, Memory> earliest;                           ///< (3) earliest key of each round
   T delta = T(0);                                              ///< time window of a round, seconds
   Kokkos::View<unsigned char*, Memory> seen;  ///< (capacity) true if the item was visited before
