@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Checks whether the Kokkos found meets moho's requirements; otherwise stops with the remedy.
+# Checks the requirements on the Kokkos found, and stops with the remedy if one is violated.
 
 if(Kokkos_VERSION AND Kokkos_VERSION VERSION_LESS 3.4)
   message(FATAL_ERROR "moho: Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR} is too old (allowed: 3.4 or newer): "

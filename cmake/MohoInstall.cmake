@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Installs headers, libraries, the CMake package, programs with their plot scripts, and
-# documentation.
+# Installs headers, libraries, the CMake package, programs, plot scripts and documentation.
 #
 # Every target has a separate export, so that the package can define one target without the
 # dependencies of others.

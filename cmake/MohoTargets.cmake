@@ -133,10 +133,11 @@ function(moho_pch_target pch)
   target_compile_options(${target} PRIVATE -fpch-preprocess)
 endfunction()
 
-# tests/layout/verify_headers.py compiles each header alone, with the options of the compilation
-# database. Without a database, or with nvcc, CMake's target all_verify_interface_header_sets does
-# this in about ten times the time. Neither is part of another target; .ci/run builds
-# verify_headers.
+# Headers are compiled alone to check that they are self-contained.
+#
+# tests/layout/verify_headers.py does this with the options of the compilation database. Without a
+# database, or with nvcc, CMake's target all_verify_interface_header_sets does it in about ten times
+# the time. Neither is part of another target; .ci/run builds verify_headers.
 set(MOHO_CHAINED_HEADERS OFF)
 if(CMAKE_GENERATOR MATCHES "^Ninja$|Makefiles" AND NOT Kokkos_ENABLE_CUDA)
   set(MOHO_CHAINED_HEADERS ON)

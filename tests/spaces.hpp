@@ -53,12 +53,12 @@ using FewCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>
 /// function template on the memory, so that it is compiled once for Serial and OpenMP.
 using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
 
-/// All enabled execution spaces with float and double, for TYPED_TEST_SUITE(Suite, TestCases,
-/// CaseName).
+/// All enabled execution spaces with float and double.
 ///
-/// TypeParam::Scalar is the scalar. Serial and OpenMP share compiled kernels. Sanitizers make tests
-/// about ten times slower: each precision then runs in one space and each space in one precision.
-/// If kernels are compiled in single precision only, tests run in single precision.
+/// Use them as TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Scalar is the scalar.
+/// Serial and OpenMP share compiled kernels. Sanitizers make tests about ten times slower: each
+/// precision then runs in one space and each space in one precision. If kernels are compiled in
+/// single precision only, tests run in single precision.
 #ifdef MOHO_BOUNDS_CHECK
 using TestCases = detail::FewCases;
 #else

@@ -19,7 +19,7 @@ namespace moho {
 class ArgumentNames {
  public:
   ArgumentNames() = default;
-  /// \param names by the argument as the library calls it
+  /// \param names pairs of the library's name of an argument and its name in messages
   ArgumentNames(std::initializer_list<std::pair<const std::string, std::string>> names)
       : m_names(names) {}
 

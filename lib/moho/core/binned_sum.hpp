@@ -90,7 +90,8 @@ class BinnedSum {
   /// Largest number of terms.
   static constexpr std::int64_t max_terms = std::int64_t{1} << 22;
 
-  /// Creates a sum without terms. \param count number of elements, 1 or more
+  /// Creates a sum without terms.
+  /// \param count number of elements, 1 or more
   /// \throws InputError for a count below 1
   explicit BinnedSum(std::int64_t count) {
     if (count < 1)
@@ -147,7 +148,9 @@ class BinnedSum {
     m_terms += other.m_terms;
   }
 
-  /// Writes the sum as count() numbers. \param exec instance of the host \param values the result
+  /// Writes the sum as count() numbers.
+  /// \param exec instance of the host
+  /// \param values receives the numbers
   template <class T>
   void result(const Instance<Kokkos::HostSpace>& exec, T* values) const {
     const double scale = std::ldexp(1.0, detail::bin_bits * m_top);

@@ -85,8 +85,9 @@ void copy(const Instance<Memory>& exec, const To& to, const From& from) {
 template <class T>
 using HostElements = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// Copies host values (std::vector, std::array) to the memory of the instance and waits for the
-/// copy.
+/// Copies host values (std::vector, std::array) to the memory of the instance.
+///
+/// It waits for the copy.
 template <class Memory, class Container>
 auto upload(const Instance<Memory>& exec, const Container& values, const std::string& label) {
   using T = typename Container::value_type;

@@ -157,7 +157,7 @@ void check_terms(const ViewType& values, std::int64_t count) {
 
 }  // namespace detail
 
-/// \brief Returns the exponent e with which a magnitude `largest` becomes about 2^38.
+/// \brief Returns the exponent e with which a magnitude `largest` becomes 2^38 to 2^39.
 ///
 /// The rounding error of a term is at most 2^-39 of `largest`. A million terms up to 16 times as
 /// large fit into a sum.
@@ -174,8 +174,9 @@ inline int exact_exponent(double largest) {
   return exponent > 1000 ? 1000 : exponent;  // keeps 2^e and 2^-e finite
 }
 
-/// \brief Returns the largest magnitude in an array, for exact_exponent(); NaN or infinity if
-/// present.
+/// \brief Returns the largest magnitude in an array, for exact_exponent().
+///
+/// The result is NaN or infinity if the array contains such values.
 template <class Memory, class ViewType>
 double largest_magnitude(const Instance<Memory>& exec, const ViewType& values) {
   using T = typename ViewType::non_const_value_type;
@@ -192,8 +193,10 @@ double largest_magnitude(const Instance<Memory>& exec, const ViewType& values) {
 template <class Memory>
 class ExactSum {
  public:
-  /// Creates a sum without terms. \param count number of elements \param exponent e, see
-  /// exact_exponent()
+  /// Creates a sum without terms.
+  /// \param exec instance of the sum
+  /// \param count number of elements
+  /// \param exponent e, see exact_exponent()
   /// \throws InputError for a count below 1 or an exponent beyond -1000 to 1000
   ExactSum(const InstanceOf<Memory>& exec, std::int64_t count, int exponent)
       : m_exponent(exponent) {

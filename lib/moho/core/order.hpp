@@ -144,10 +144,10 @@ inline std::vector<Instance<Kokkos::CudaSpace>> instances_on_devices(
 
 /// \brief An event: complete when all work submitted to the instance before set() is done.
 ///
-/// A second set() replaces the first. wait() blocks the host until the event is complete. hold()
-/// makes later submissions to an instance start after the event, without blocking. Both do nothing
-/// before set(). seconds_since() is the time between two complete events of one device. On hosts an
-/// event is complete at the call of set().
+/// Further calls of set() replace the event. wait() blocks the host until the event is complete.
+/// hold() delays later submissions to an instance until the event is complete, without blocking the
+/// host. Both do nothing before the first set(). seconds_since() is the time between two complete
+/// events of one device. On hosts an event is complete at the call of set().
 template <class Memory>
 class Mark;
 

@@ -43,7 +43,7 @@
 
 namespace moho {
 
-/// Received by stages from their queues when the pipeline is abandoned without a failed stage.
+/// Thrown by queues of a pipeline that is abandoned although no stage has failed.
 class Cancelled : public Error {
  public:
   using Error::Error;
@@ -99,7 +99,7 @@ class QueueEnds {
 
  private:
   friend class Stages;
-  int m_writers = 0;  // active writing stages; guarded by the lock of Stages
+  int m_writers = 0;  // active stages that write; guarded by the lock of Stages
   int m_readers = 0;
 };
 
@@ -220,8 +220,7 @@ class Stages {
 
   /// \brief Runs a stage on the calling thread; join() rethrows its exception.
   ///
-  /// Use it for the stage that submits kernels, because the thread that initialised Kokkos submits
-  /// them.
+  /// Kernels must be submitted by the thread that initialised Kokkos: use run() for such a stage.
   void run(const std::string& name, const std::vector<QueueEnds*>& reads,
            const std::vector<QueueEnds*>& writes, const std::function<void()>& work) {
     enter(reads, writes);

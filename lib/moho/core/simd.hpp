@@ -122,7 +122,7 @@ struct Pack {
   void store(T* to) const { std::memcpy(to, &lanes, sizeof(lanes)); }
   /// Loads the first `count` lanes, 1 or more; the others are zero. Host only.
   ///
-  /// Addresses beyond from + count are not accessed.
+  /// No address beyond the last loaded lane is accessed.
   static Pack load(const T* from, std::int64_t count) {
     if (count >= simd::lanes<T>) return load(from);
     Pack pack;
@@ -219,8 +219,7 @@ struct Pack {
 #if defined(__CUDA_ARCH__)
     return Pack();
 #elif defined(__AVX512F__)
-    // masked intrinsics: the others give a warning (uninitialised variable) in the headers of GCC
-    // 12
+    // masked intrinsics: with the others the headers of GCC 12 warn of uninitialised variables
     if constexpr (sizeof(T) == 4) {
       return Pack((Vector<T>)_mm512_maskz_sqrt_ps(0xffff, (__m512)a.lanes));
     } else {

@@ -68,8 +68,8 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& path);
 /// measurement system of a SEG-Y file may be feet of 0.3048 m. Values are not converted. T: float
 /// or double.
 /// \throws FileError for an unknown extension (the message lists the known ones), another number of
-/// axes, a spacing that is not positive, or an axis whose unit is not a length; and for all errors
-/// of the reader of that kind
+/// axes, a spacing that is not positive, or a unit that is not a length. Errors of the reader of
+/// that kind are passed on.
 template <class T>
 LoadedModel<T> read_model(const std::filesystem::path& path);
 

@@ -24,8 +24,9 @@
 
 namespace moho::mpi {
 
-/// Default number of elements per message; longer arrays are sent in pieces, as MPI counts with
-/// int.
+/// Default number of elements per message.
+///
+/// MPI counts with int, so longer arrays are sent in pieces.
 inline constexpr std::int64_t default_piece = std::int64_t(1) << 26;
 
 /// Returns the MPI data type of a C++ number type.

@@ -71,25 +71,25 @@ class Lbfgs {
   /// Writes the complete state of the search atomically. \throws FileError
   void save(const InstanceOf<Memory>& exec, const std::filesystem::path& path) const;
 
-  /// Returns the required action: an evaluation at point() followed by tell(), or nothing
-  /// (stopped).
+  /// Returns Want::evaluation if f and its gradient at point() are required by tell().
+  ///
+  /// Returns Want::nothing if the search has stopped.
   Want wants() const {
     return m_state.phase == detail::Phase::stopped ? Want::nothing : Want::evaluation;
   }
   /// Returns the point at which the function must be evaluated.
   ConstVector point() const { return m_point; }
-  /// \brief Takes the value and the gradient at point(), and computes the next point; waits for
-  /// exec.
+  /// \brief Takes the value and the gradient at point(), and computes the next point.
   ///
-  /// If a value is not finite, a shorter step is tried.
+  /// It waits for the instance. If a value is not finite, a shorter step is tried.
   /// \throws InputError for a gradient of another size, if no evaluation is required, or if f or g
   /// at the start are not finite
   void tell(const InstanceOf<Memory>& exec, double f, const ConstVector& gradient);
 
-  /// Sets a diagonal preconditioner, the initial inverse Hessian, for example from the
-  /// illumination.
+  /// Sets a diagonal preconditioner, the initial inverse Hessian.
   ///
-  /// Factors are positive and are copied; an empty view means 1. Stored pairs are kept.
+  /// It may follow, for example, from the illumination. Factors are positive and are copied; an
+  /// empty view means 1. Stored pairs are kept.
   /// \throws InputError for another size or a factor that is not positive and finite
   void precondition(const InstanceOf<Memory>& exec, const ConstVector& factors);
   /// Starts with another function, such as a new frequency band, from best().
@@ -412,7 +412,7 @@ void Lbfgs<T, Memory>::stop(const Instance<Memory>& exec, Stop reason) {
   exec.fence();
 }
 
-// Checks the stopping criteria, and begins an iteration unless one is met.
+// Checks the stopping criteria, and begins an iteration unless one of them holds.
 template <class T, class Memory>
 void Lbfgs<T, Memory>::begin(const Instance<Memory>& exec) {
   const detail::PointSums sums =

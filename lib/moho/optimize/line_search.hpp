@@ -28,7 +28,7 @@ class LineSearch {
   /// Result of a trial step.
   enum class Outcome {
     evaluate,  ///< step() must be evaluated
-    accepted,  ///< the last step meets the conditions
+    accepted,  ///< the last step satisfies the conditions
     best       ///< no better step can be found: best() is the best one, 0 if no step improves f
   };
 
