@@ -37,8 +37,8 @@ inline std::string to_string(EikonalModel model) {
 }
 
 /// Returns the velocity at a node. gradient: 1500 m/s + 3000 m/s times the relative depth. layers:
-/// eight layers of 1500 to 4500 m/s, not monotonic, undulating along x. noise: the layers with a
-/// tenth of noise.
+/// eight layers of 1500 to 4500 m/s, not monotonic, undulating along x. noise: the layers with
+/// 10 % noise.
 inline double eikonal_velocity(EikonalModel model, double x, double z, std::int64_t node) {
   constexpr double pi = 3.14159265358979323846;
   if (model == EikonalModel::gradient) return 1500.0 + 3000.0 * z;

@@ -85,8 +85,8 @@ TYPED_TEST(Homogeneous, MediaAreExactIn3D) {
   homogeneous_is_exact<typename TypeParam::Scalar, 3>(TypeParam::exec());
 }
 
-// A node whose first value was too small can become later than a node of the next tile that used
-// it. The next tile must then be notified.
+// A node whose first value is too small can later exceed a node of the next tile that used it. The
+// next tile must then be notified.
 template <class T, class Memory>
 void exact_near_faces(const Instance<Memory>& exec) {
   Grid<3> grid;

@@ -31,8 +31,8 @@ inline void scatter_prisms(MPI_Comm communicator, const double* all,
   mpi::scatter_rows(communicator, all, 7, parts, mine, root);
 }
 
-/// Adds the fields of all ranks into the root's results. Collective. Results have one row per
-/// component and one column per station, as from forward().
+/// Adds the fields of all ranks into the root's results; a collective call. Results have one row
+/// per component and one column per station, as from forward().
 inline void add_fields(MPI_Comm communicator, std::vector<double>& results, int root = 0) {
   mpi::reduce_to_root(communicator, results.data(), static_cast<std::int64_t>(results.size()),
                       root);

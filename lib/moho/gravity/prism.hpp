@@ -295,7 +295,7 @@ KOKKOS_FORCEINLINE_FUNCTION void far_field(const V (&centre)[3], const V (&lengt
         k[i] = p * multiply_add(p, multiply_subtract(number(9.0), q4[i], number(52.5) * e[i]),
                                 number(15.0) * m[i]);
       }
-      V direction[3];  // factors near 1 first: products of far distances leave a float's range
+      V direction[3];  // factors near 1 first: products of large distances leave a float's range
       for (int i = 0; i < 3; ++i) direction[i] = centre[i] * inverse;
       const V cross = number(105.0) * (p * p);  // 24 x 4.375
       for (int i = 0; i < 3; ++i) {

@@ -34,7 +34,7 @@ template <int Dim>
 struct ChangedBox {
   std::int64_t first[Dim], last[Dim];
   bool any = false;
-  /// Bits as in Marks::faces: a node on the face became later, and the node beyond it was later.
+  /// Bits as in Marks::faces: set if a node on the face became later and the one beyond may use it.
   int raised = 0;
   KOKKOS_FORCEINLINE_FUNCTION ChangedBox() {
     for (int d = 0; d < Dim; ++d) {
