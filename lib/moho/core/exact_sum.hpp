@@ -157,7 +157,7 @@ void check_terms(const ViewType& values, std::int64_t count) {
 
 }  // namespace detail
 
-/// \brief Returns the exponent e with which a magnitude `largest` becomes 2^38 to 2^39.
+/// \brief Returns the exponent e, at most 1000, with which `largest` becomes 2^38 to 2^39.
 ///
 /// The rounding error of a term is at most 2^-39 of `largest`. A million terms up to 16 times as
 /// large fit into a sum.

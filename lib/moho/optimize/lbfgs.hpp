@@ -30,10 +30,7 @@ struct Constraints {
   Kokkos::View<const unsigned char*, Memory> mask;  ///< 0: the unknown is constant
 };
 
-/// \brief L-BFGS by reverse communication (Nocedal 1980).
-///
-/// The search provides the points at which the function is needed; the caller evaluates it, on any
-/// machines:
+/// \brief L-BFGS by reverse communication (Nocedal 1980): the caller evaluates the function.
 ///
 ///     Lbfgs<float, Memory> search(exec, start, {.memory = 5, .iterations = 50});
 ///     while (search.wants() == Want::evaluation) {
@@ -49,7 +46,7 @@ struct Constraints {
 /// Between any two calls the state can be saved, and loaded by another process, which continues
 /// with the same bits.
 ///
-/// Memory: 2 memory + 5 vectors, and the bounds.
+/// Memory: 2 * LbfgsOptions::memory + 5 vectors, and the bounds.
 template <class T, class Memory>
 class Lbfgs {
  public:
@@ -71,30 +68,27 @@ class Lbfgs {
   /// Writes the complete state of the search atomically. \throws FileError
   void save(const InstanceOf<Memory>& exec, const std::filesystem::path& path) const;
 
-  /// Returns Want::evaluation if f and its gradient at point() are required by tell().
-  ///
-  /// Returns Want::nothing if the search has stopped.
+  /// Returns Want::evaluation if f and g at point() are required, Want::nothing if stopped.
   Want wants() const {
     return m_state.phase == detail::Phase::stopped ? Want::nothing : Want::evaluation;
   }
   /// Returns the point at which the function must be evaluated.
   ConstVector point() const { return m_point; }
-  /// \brief Takes the value and the gradient at point(), and computes the next point.
+  /// \brief Takes f and its gradient at point(), and computes the next point; waits for exec.
   ///
-  /// It waits for the instance. If a value is not finite, a shorter step is tried.
+  /// If a value is not finite, a shorter step is tried.
   /// \throws InputError for a gradient of another size, if no evaluation is required, or if f or g
   /// at the start are not finite
   void tell(const InstanceOf<Memory>& exec, double f, const ConstVector& gradient);
 
-  /// Sets a diagonal preconditioner, the initial inverse Hessian.
+  /// Sets a diagonal preconditioner (initial inverse Hessian), such as one from illumination.
   ///
-  /// It may follow, for example, from the illumination. Factors are positive and are copied; an
-  /// empty view means 1. Stored pairs are kept.
+  /// Positive factors are copied; an empty view means 1. Stored pairs are kept.
   /// \throws InputError for another size or a factor that is not positive and finite
   void precondition(const InstanceOf<Memory>& exec, const ConstVector& factors);
-  /// Starts with another function, such as a new frequency band, from best().
+  /// Minimises another function from best() on, such as a new frequency band.
   ///
-  /// The stored pairs are dropped, and an evaluation at best() is required.
+  /// Drops the stored pairs and requires an evaluation at best().
   void restart(const InstanceOf<Memory>& exec);
   /// Sets new limits of iterations, evaluations and ratio. \throws InputError if out of range
   void extend(std::int64_t iterations, std::int64_t evaluations, double ratio);
