@@ -27,7 +27,7 @@ struct Part {
 
 /// Returns the items of one rank out of `count` (equations 7 to 10).
 ///
-/// With s = count / ranks and r = count mod ranks, the first r ranks have s + 1 items each and the
+/// Let s = count / ranks and r = count mod ranks. The first r ranks have s + 1 items each, the
 /// others s, in order. Each item belongs to exactly one rank. Ranks beyond the number of items have
 /// an empty part.
 /// \throws InputError for a negative count, ranks < 1, or a rank outside 0 to ranks - 1
