@@ -10,13 +10,13 @@
 #include "common/named_points.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
-#include "first_arrivals/compute.hpp"
 #include "first_arrivals/options.hpp"
 #include "ranks/ranks.hpp"
 
 #include <moho/core/positions.hpp>
 #include <moho/core/ranks.hpp>
 #include <moho/core/space.hpp>
+#include <moho/eikonal/traveltimes.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
@@ -75,7 +75,8 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing
                                      memory.limit.bytes - MemoryEstimate::process);
   if (on_host) {
     const bool anelliptic = !o.delta.empty();
-    const double each = bytes_per_source<T, Dim>(grid, anelliptic, o.order, o.solver, on_host);
+    const double each = eikonal::bytes_per_source<T, Dim>(
+        grid, anelliptic, o.order, o.solver == Solver::fast_marching, on_host);
     advice = fitting_shape(need.shape, (need.values + times + each) / need.nodes(),
                            memory.limit.bytes - MemoryEstimate::process);
     const double room = memory.limit.bytes - estimate.now();
@@ -226,7 +227,7 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
 // Gives every rank its part of the sources, as equations 7 to 10 of Couder-Castaneda et al. (2013)
 // divide items. Of the earliest of several sources there is one field, which the root computes.
 template <class T, int Dim>
-void share_sources(const Ranks& ranks, Job<T, Dim>& job) {
+void share_sources(const Ranks& ranks, eikonal::TraveltimeJob<T, Dim>& job) {
   if (ranks.alone()) return;
   if (job.each) {
     const mpi::Part part =
@@ -239,7 +240,7 @@ void share_sources(const Ranks& ranks, Job<T, Dim>& job) {
 
 // Brings the times of all ranks to the root, in the order of the sources.
 template <class T>
-void collect(Ranks& ranks, Outcome<T>& outcome) {
+void collect(Ranks& ranks, eikonal::Traveltimes<T>& outcome) {
   if (ranks.alone()) return;
   const auto* const bytes = reinterpret_cast<const char*>(outcome.times.data());
   const auto all =
@@ -265,7 +266,7 @@ void collect(Ranks& ranks, Outcome<T>& outcome) {
 template <class T, int Dim>
 void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Session& session) {
   auto& ranks = static_cast<Ranks&>(session.processes());
-  Job<T, Dim> job;
+  eikonal::TraveltimeJob<T, Dim> job;
   Points<Dim> receivers;
   std::vector<io::TextColumn> texts;  // of receivers
   ranks.together([&] {
@@ -290,7 +291,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
     job.epsilon = std::move(model.values["epsilon"]);
     job.delta = std::move(model.values["delta"]);
     job.each = o.each;
-    job.solver = o.solver;
+    job.fast_marching = o.solver == Solver::fast_marching;
     job.options.order = o.order;
     job.options.factored = o.factored;
     job.options.memory_budget =
@@ -309,12 +310,13 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   for (const std::string& note : model.notes) session.print("          note: " + note);
 
   job.options.progress = session.progress();
-  Outcome<T> outcome;
+  eikonal::Traveltimes<T> outcome;
   const Points<Dim> sources = job.sources;
   share_sources(ranks, job);
   ranks.together([&] {
     if (job.sources.empty()) return;
-    with_space(o.space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
+    with_space(o.space,
+               [&](const auto& exec) { outcome = eikonal::compute_traveltimes(exec, job); });
   });
   session.computed(outcome.phases);
   collect(ranks, outcome);

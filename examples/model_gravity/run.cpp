@@ -7,13 +7,13 @@
 #include "common/memory.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
-#include "model_gravity/compute.hpp"
 #include "model_gravity/input.hpp"
 #include "model_gravity/options.hpp"
 #include "model_gravity/output.hpp"
 #include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
+#include <moho/gravity/field.hpp>
 #include <moho/gravity/types.hpp>
 #include <moho/io/npy.hpp>
 
@@ -99,10 +99,10 @@ std::vector<mpi::Part> make_parts(const Input& input, std::int64_t masses, int r
 }
 
 // Divides the input of the root among all ranks. The root's own prisms are moved, not copied.
-Job share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
+gravity::FieldJob share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
   ranks.broadcast(&plan, sizeof(plan));
   std::vector<mpi::Part> parts(static_cast<std::size_t>(ranks.size()));
-  Job job;
+  gravity::FieldJob job;
   ranks.together([&] {
     if (ranks.root()) parts = make_parts(input, masses, ranks.size());
   });
@@ -249,7 +249,7 @@ Extremes extremes_of(const double* values, std::size_t count) {
   return e;
 }
 
-RankReport report_of(const Outcome& outcome) {
+RankReport report_of(const gravity::FieldResult& outcome) {
   RankReport report;
   if (::gethostname(report.host, sizeof(report.host) - 1) != 0) report.host[0] = '\0';
   std::strncpy(report.device, outcome.device.c_str(), sizeof(report.device) - 1);
@@ -334,9 +334,9 @@ Json components_json(const Options& o, const std::vector<Extremes>& extremes) {
   return list;
 }
 
-void finish(const Options& o, const Input& input, const Masses& masses, const Outcome& outcome,
-            const std::vector<Extremes>& extremes, const std::vector<RankReport>& reports,
-            Session& session) {
+void finish(const Options& o, const Input& input, const Masses& masses,
+            const gravity::FieldResult& outcome, const std::vector<Extremes>& extremes,
+            const std::vector<RankReport>& reports, Session& session) {
   double work = session.phases.seconds("ranks");
   for (const char* phase : {"prepare", "sum", "reduce"}) work += session.phases.seconds(phase);
   const double pairs =
@@ -425,18 +425,18 @@ void run(const Options& o, Session& session) {
     print_input(o, input, masses, session);
   });
 
-  Job job;
+  gravity::FieldJob job;
   {
     const HostPhase phase(phases, "share");
     job = share(input, plan, masses.prisms, ranks);
   }
   job.options.progress = session.progress();
-  Outcome outcome;
+  gravity::FieldResult outcome;
   std::optional<HostPhase> waiting;
   ranks.together([&] {
     with_space(plan.space, [&](const auto& exec) {
-      outcome =
-          plan.double_precision ? compute_on<double>(exec, job) : compute_on<float>(exec, job);
+      outcome = plan.double_precision ? gravity::compute_field<double>(exec, job)
+                                      : gravity::compute_field<float>(exec, job);
     });
     session.computed(outcome.phases);
     waiting.emplace(phases, "ranks");  // for slower ranks, at the end of together()

@@ -9,7 +9,6 @@
 #include "common/program.hpp"
 #include "common/summary.hpp"
 #include "ranks/ranks.hpp"
-#include "trace_rays/compute.hpp"
 #include "trace_rays/input.hpp"
 #include "trace_rays/matrix.hpp"
 #include "trace_rays/options.hpp"
@@ -43,7 +42,7 @@ struct Done {
   std::size_t vertices = 0;
   double nodes = 0.0;  ///< of all sources
   rays::GraphOptions graph;
-  Results results;
+  rays::TraceSummary results;
 };
 
 Json model_json(const ModelGrid& model, const Done& done) {
@@ -57,7 +56,7 @@ Json model_json(const ModelGrid& model, const Done& done) {
   return json;
 }
 
-Json run_json(const Results& r) {
+Json run_json(const rays::TraceSummary& r) {
   Json json;
   json["device"] = r.device;
   json["threads"] = r.threads;
@@ -76,7 +75,7 @@ Json run_json(const Results& r) {
 }
 
 void finish(const Options& o, const ModelGrid& model, const Done& done, Session& session) {
-  const Results& r = done.results;
+  const rays::TraceSummary& r = done.results;
   const double work = session.phases.seconds("trace");
   const double relaxations = work > 0.0 ? static_cast<double>(r.report.relaxations) / work : 0.0;
   const double vertices = work > 0.0 ? done.nodes / work : 0.0;
@@ -183,7 +182,8 @@ template <class T, int Dim>
 void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& limit,
             Model<T>&& model, Session& session) {
   auto& ranks = static_cast<Ranks&>(session.processes());
-  Job<T, Dim> job;
+  rays::TraceJob<T, Dim> job;
+  job.names = {"--memory", "--precision float"};
   Done done;
   std::vector<io::TextColumn> texts;  // of receivers
   ranks.together([&] {
@@ -220,10 +220,10 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     share(ranks, job, space);
   }
   job.progress = session.progress();
-  Outcome<T, Dim> outcome;
+  rays::TraceResult<T, Dim> outcome;
   ranks.together([&] {
     if (job.sources.empty()) return;
-    with_space(space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
+    with_space(space, [&](const auto& exec) { outcome = rays::trace_sources(exec, job); });
   });
   session.computed(outcome.phases);
   collect(ranks, job, outcome);

@@ -5,10 +5,10 @@
 /// \brief Sources shared among processes: what they need, and what they send back.
 
 #include "ranks/ranks.hpp"
-#include "trace_rays/compute.hpp"
 
 #include <moho/core/copy.hpp>
 #include <moho/core/ranks.hpp>
+#include <moho/rays/trace_sources.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +32,7 @@ void broadcast(Ranks& ranks, std::vector<T>& values) {
 /// \brief Gives every rank the root's job with its own part of the sources, as equations 7 to 10 of
 /// Couder-Castaneda et al. (2013) divide items. \param space name of the space
 template <class T, int Dim>
-void share(Ranks& ranks, Job<T, Dim>& job, std::string& space) {
+void share(Ranks& ranks, rays::TraceJob<T, Dim>& job, std::string& space) {
   static_assert(std::is_trivially_copyable_v<rays::GraphOptions>);
   static_assert(std::is_trivially_copyable_v<Grid<Dim>>);
   ranks.broadcast(&job.grid, sizeof(job.grid));
@@ -53,7 +53,7 @@ void share(Ranks& ranks, Job<T, Dim>& job, std::string& space) {
 /// \brief Brings what all ranks have traced to the root, in the order of the sources; it is then as
 /// one process would have it.
 template <class T, int Dim>
-void collect(Ranks& ranks, const Job<T, Dim>& job, Outcome<T, Dim>& outcome) {
+void collect(Ranks& ranks, const rays::TraceJob<T, Dim>& job, rays::TraceResult<T, Dim>& outcome) {
   if (ranks.alone()) return;
   std::vector<char> mine;
   const auto put = [&](const auto* values, std::size_t count) {

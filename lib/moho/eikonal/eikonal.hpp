@@ -7,4 +7,5 @@
 #include <moho/eikonal/fast_marching.hpp>
 #include <moho/eikonal/homogeneous.hpp>
 #include <moho/eikonal/solve.hpp>
+#include <moho/eikonal/traveltimes.hpp>
 #include <moho/eikonal/types.hpp>

@@ -6,4 +6,5 @@
 ///
 /// moho/gravity/mpi.hpp needs MPI; moho/gravity/synthetic.hpp has the problem of seven spheres.
 
+#include <moho/gravity/field.hpp>
 #include <moho/gravity/forward.hpp>

@@ -8,3 +8,4 @@
 #include <moho/rays/paths.hpp>
 #include <moho/rays/rows.hpp>
 #include <moho/rays/trace.hpp>
+#include <moho/rays/trace_sources.hpp>
