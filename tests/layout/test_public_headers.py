@@ -25,7 +25,6 @@ HEAD = """# SPDX-License-Identifier: BSD-3-Clause
 INTERNAL = {"kernel", "detail"}
 # Programs that still include internal headers.
 EXCEPTIONS = {
-    ("examples/first_arrivals/memory.cpp", "moho/eikonal/detail/layout.hpp"),
 }
 
 
