@@ -24,8 +24,7 @@ HEAD = """# SPDX-License-Identifier: BSD-3-Clause
 """
 INTERNAL = {"kernel", "detail"}
 # Programs that still include internal headers.
-EXCEPTIONS = {
-}
+EXCEPTIONS = set()
 
 
 def headers():

@@ -366,13 +366,13 @@ bool bind_step(const Scheme<T, Dim, Memory>& scheme, const MediumWindow<T, Dim, 
   const Planes& window = wavefield.layout.window;
   const Planes needed =
       intersection(Planes{part.lower[0] - reach, part.upper[0] + reach}, all_planes(scheme.grid()));
-  const Layout<Dim>& parameters = medium.layout();
-  bool same = parameters.halo == wavefield.layout.halo;
+  const Layout<Dim>& held = medium.layout();
+  bool same = held.halo == wavefield.layout.halo;
   for (int d = 0; d < Dim; ++d) {
-    same = same && parameters.extents[d] == wavefield.layout.extents[d] &&
-           parameters.strides[d] == wavefield.layout.strides[d];
+    same = same && held.extents[d] == wavefield.layout.extents[d] &&
+           held.strides[d] == wavefield.layout.strides[d];
   }
-  if (!same || !(intersection(needed, parameters.window) == needed)) {
+  if (!same || !(intersection(needed, held.window) == needed)) {
     throw InputError(
         concat("medium: its window does not hold planes ", needed.begin, " to ", needed.end - 1,
                " as the wavefield has them (allowed: windows of the same scheme that hold what the "

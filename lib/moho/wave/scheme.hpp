@@ -206,15 +206,15 @@ int Scheme<T, Dim, Memory>::reach(int axis) const {
 template <class T, int Dim, class Memory>
 int Scheme<T, Dim, Memory>::bytes_per_node() const {
   const CoefficientSet coefficients = coefficients_of(m_stencil, Dim);
-  const int parameters = coefficients.size() - (coefficients.has(Coefficient::q_scale) ? 1 : 0) -
-                         (coefficients.has(Coefficient::nz) ? 1 : 0);
+  const int arrays = coefficients.size() - (coefficients.has(Coefficient::q_scale) ? 1 : 0) -
+                     (coefficients.has(Coefficient::nz) ? 1 : 0);
   if (m_packed_axis && m_options.one_pass && !m_options.reference) {
     // one pass, packed axis
     return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));
   }
   // the axis derivatives are written once and read once, the fields and the axis twice
   const int passes = info(m_stencil).passes == 2 ? 2 * 2 + 2 + Dim + 1 : 0;
-  return (3 * fields() + parameters + passes) * static_cast<int>(sizeof(T));
+  return (3 * fields() + arrays + passes) * static_cast<int>(sizeof(T));
 }
 
 /// \cond

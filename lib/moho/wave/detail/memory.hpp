@@ -64,10 +64,10 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
     return static_cast<std::size_t>(elements) * sizeof(T);
   };
   const std::int64_t padded = make_layout<T>(extended, shape.order / 2).size;
-  const int parameters = shape.parameters + (shape.tapered && !shape.delta ? 1 : 0);
+  const int extended_fields = shape.parameters + (shape.tapered && !shape.delta ? 1 : 0);
   MemoryNeed need;
   need.model = bytes(shape.parameters * shape.grid.size());
-  need.extended = bytes(parameters * extended.size());
+  need.extended = bytes(extended_fields * extended.size());
   need.medium = bytes(medium * padded);
   need.wavefield = bytes(shape.at_once * (levels * padded + layers));
   // weights of a point along each axis, and their first elements
