@@ -91,5 +91,33 @@ class Waves(Case):
             self.compare(f"shot_{shot:04}.npy", f"out/gather_{number:04}.npy")
 
 
+class Inversion(Case):
+    def test_invert_survey(self):
+        x, z = np.meshgrid(np.arange(61.0), np.arange(41.0), indexing="ij")
+        start = 1600.0 + 15.0 * z
+        truth = start + 150.0 * np.exp(-((x - 30.0) ** 2 + (z - 18.0) ** 2) / 40.0)
+        self.save("vp_start.npy", start.astype(np.float32))
+        self.save("vp_true.npy", truth.astype(np.float32))
+        self.run_modeller("--vp", "vp_true.npy", "--spacing", 20, "--source", "100,20:1100,20:4",
+                          "--receivers", "20,40:1180,40:30", "--wavelet", "ricker:8", "--time", 1,
+                          "--interval", 0.004, "--free-surface")
+        os.rename(self.path("out/gather.sgy"), self.path("line.sgy"))
+        lines = self.run_cpp("invert_survey").splitlines()
+        misfits = [float(line.split()[1]) for line in lines]
+        self.assertGreaterEqual(len(misfits), 20)
+        self.assertLess(min(misfits), 0.25 * misfits[0])
+        found = np.load(self.path("vp.npy"))
+        self.assertLess(np.linalg.norm(found - truth), 0.97 * np.linalg.norm(start - truth))
+        # the program with the same options
+        inverter = os.path.join(os.path.dirname(self.modeller), "invert_waves")
+        if os.path.exists(inverter):
+            command = [inverter, "--vp", "vp_start.npy", "--spacing", "20", "--data", "line.sgy",
+                       "--wavelet", "ricker:8", "--free-surface", "--bounds", "vp:1500:5600",
+                       "--iterations", "20", "--no-plot", "--out", "inverted"]
+            done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=500)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.compare("vp.npy", "inverted/vp.npy")
+
+
 if __name__ == "__main__":
     sys.exit(support.main(__doc__))
