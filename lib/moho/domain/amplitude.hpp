@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Domains that expand where the amplitude in front of their faces says so.
+/// \brief Domains that expand with the amplitude inside their faces.
 
 #include <moho/domain/domain.hpp>
 
@@ -15,8 +15,9 @@ namespace moho::domain {
 
 namespace detail {
 
-/// Atomically makes a non-negative number the larger of itself and `value`: the bits of such
-/// numbers order as integers do.
+/// Atomically sets a non-negative number to its maximum with `value`.
+///
+/// The bits of non-negative numbers are ordered as integers.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void atomic_maximum(T* address, T value) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -27,7 +28,7 @@ KOKKOS_FORCEINLINE_FUNCTION void atomic_maximum(T* address, T value) {
   Kokkos::atomic_fetch_max(reinterpret_cast<Bits*>(address), bits);
 }
 
-/// Host memory that copies from a memory are quickest to.
+/// Host memory with the fastest copies from a memory space.
 template <class Memory>
 struct ReadBack {
   using memory = Kokkos::HostSpace;
@@ -41,27 +42,28 @@ struct ReadBack<Kokkos::CudaSpace> {
 /// \endcond
 #endif
 
-/// \brief Nodes whose amplitude is looked at, and where their maxima go.
+/// \brief Nodes whose amplitude is measured, and the slots of their maxima.
 ///
-/// Either every few rows of the box, all into one maximum, or the nodes inside a face, into a
+/// The nodes are every few rows of the box, with one maximum, or those inside a face, with a
 /// maximum for each distance from it. The last axis is a row.
 template <int Dim>
 struct Region {
-  std::int64_t first_item = 0;  ///< work items of all regions are counted through
-  std::int64_t blocks = 0;      ///< of Survey::lanes items each
-  Index<Dim> lower{};           ///< first node
-  Index<Dim> count{};           ///< nodes along each axis
-  std::int64_t stride = 1;      ///< from one row looked at to the next
-  int axis = -1;                ///< across the face; -1: not a face
-  bool upper = false;           ///< the face behind the last node
-  int slot = 0;                 ///< of the maximum; of a face: of the outermost node
+  std::int64_t first_item =
+      0;                    ///< first work item; items of all regions are numbered consecutively
+  std::int64_t blocks = 0;  ///< number of blocks of Survey::lanes items
+  Index<Dim> lower{};       ///< first node
+  Index<Dim> count{};       ///< nodes along each axis
+  std::int64_t stride = 1;  ///< step between the rows that are read
+  int axis = -1;            ///< axis across the face; -1: not a face
+  bool upper = false;       ///< true if the face follows the last node
+  int slot = 0;             ///< slot of the maximum; for a face, of the outermost node
 };
 
-/// \brief Maxima of |p| and |q| over some regions, all in one launch.
+/// \brief Functor for maxima of |p| and |q| over several regions, in one launch.
 ///
-/// An item reads `each` nodes. Consecutive items read consecutive nodes, and each of `lanes` items
-/// has its own copy of every maximum, so that threads of a device that run together neither read
-/// nor write scattered.
+/// An item reads `each` nodes. Consecutive items read consecutive nodes. Each of `lanes` items has
+/// a separate copy of every maximum, so that concurrent threads of a device access contiguous
+/// memory.
 template <class T, int Dim>
 struct Survey {
   static constexpr int lanes = 32;  ///< copies of every maximum
@@ -72,9 +74,9 @@ struct Survey {
   int fields;
   Index<Dim> strides;
   Region<Dim> region[regions];
-  int used;   ///< regions
-  int slots;  ///< maxima of a field
-  T* maxima;  ///< field, slot, lane
+  int used;   ///< number of regions
+  int slots;  ///< number of maxima of a field
+  T* maxima;  ///< maxima by field, slot and lane
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     int k = 0;
@@ -84,7 +86,7 @@ struct Survey {
     const int lane = static_cast<int>(own % lanes);
     std::int64_t block = own / lanes;
     if (r.axis == Dim - 1) return look_along(r, block, lane);
-    // the nodes of a plane, rows one after the other
+    // the nodes of a plane, row by row
     int depth = 0;
     if (r.axis >= 0) {
       const std::int64_t per_plane = r.blocks / r.count[r.axis];
@@ -112,7 +114,7 @@ struct Survey {
     }
     write(r.slot + depth, lane, most);
   }
-  /// The few nodes at the end of each row: lanes side by side along the row, then over rows.
+  /// Reads the few nodes at the end of each row: lanes along the row first, then over rows.
   KOKKOS_INLINE_FUNCTION void look_along(const Region<Dim>& r, std::int64_t block, int lane) const {
     constexpr int axis = Dim - 1;
     const int width = row_width(r.count[axis]);
@@ -150,14 +152,14 @@ struct Survey {
       if (most[f] > relaxed_load(address)) atomic_maximum(address, most[f]);
     }
   }
-  /// Lanes along a row: a power of two.
+  /// Returns the number of lanes along a row: a power of two.
   KOKKOS_FORCEINLINE_FUNCTION static int row_width(std::int64_t nodes) {
     int width = 1;
     while (width < nodes && width < lanes) width *= 2;
     return width;
   }
 
-  /// Adds a region. \return the slots that it takes
+  /// Adds a region. \return the number of its slots
   int add(Region<Dim> r, int slot) {
     r.slot = slot;
     std::int64_t nodes = 1;
@@ -180,29 +182,27 @@ struct Survey {
 
 }  // namespace detail
 
-/// \brief The box follows the wavefield (the third method of Suh and Wang 2011).
+/// \brief Domain whose box follows the wavefield (the third method of Suh and Wang 2011).
 ///
-/// The paper compares the amplitude four nodes inside each face with 1/1024 of the largest and, if
-/// it is more, moves the face by one node, before every step. Here the wavefield is looked at
-/// before every `interval`-th step, and a face moves as far as it takes to keep `inside` nodes
-/// below the threshold until the next look: the outermost node beyond the threshold is sought, and
-/// no wave travels more than Courant's number of nodes a step. Faces at the end of the grid are not
-/// looked at, and when all are there, nothing is.
+/// The paper compares the amplitude four nodes inside each face with 1/1024 of the largest before
+/// every step. If it is larger, the face moves by one node. Here the wavefield is measured before
+/// every `interval`-th step. A face then moves as far as needed to keep `inside` nodes below the
+/// threshold until the next measurement. The method finds the outermost node above the threshold,
+/// and uses that no wave travels more than Courant's number of nodes in a step. Faces at the end of
+/// the grid are not measured. When all faces are there, no measurement takes place.
 ///
-/// What amplitudes are compared with is the largest on every fourth row of the box and in front of
-/// its faces: never more than the largest of all, so that sampling can only make the box larger.
-/// It is taken anew at every look, for p and for q, since the largest amplitude falls as waves
-/// spread.
+/// Amplitudes are compared with the largest on every fourth row of the box and inside its faces.
+/// This never exceeds the true maximum, so that sampling can only enlarge the box. It is computed
+/// at every measurement, for p and for q, since the largest amplitude falls as waves spread.
 ///
-/// The object belongs to one run: steps are to be asked for one after the other from step 0, on
-/// a wavefield that was at rest. A call out of order gets the grid whole from then on; step 0
-/// starts anew.
+/// The object belongs to one run: calls are for consecutive steps from step 0, on a wavefield that
+/// was at rest. After a call out of order the box is the complete grid; step 0 restarts.
 template <class T, int Dim, class Memory>
 class AmplitudeDomain : public ExpandingDomain<T, Dim, Memory> {
  public:
-  /// \param exec where memory is prepared
+  /// \param exec execution instance of the preparation
   /// \param propagator of the run
-  /// \param sources that will be injected
+  /// \param sources points of injection
   /// \param options threshold, inside, interval, source_radius
   /// \throws InputError for options out of range, or no source
   AmplitudeDomain(const InstanceOf<Memory>& exec,
@@ -217,21 +217,21 @@ class AmplitudeDomain : public ExpandingDomain<T, Dim, Memory> {
                     const wave::Propagator<T, Dim, Memory>& propagator,
                     const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) override;
 
-  /// Looks at the wavefield and moves the faces.
+  /// Measures the wavefield and moves the faces.
   void look(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
             const Box<Dim>& whole);
 
-  /// The largest of the lanes' maxima.
+  /// Returns the maximum over the lanes.
   T maximum(int field, int slot) const;
 
-  /// Moves every face that has too much in front of it.
+  /// Moves every face whose inner nodes exceed the threshold.
   void move(const Survey& survey, int slots, const Box<Dim>& whole);
 
   DomainOptions m_options;
   Box<Dim> m_start{}, m_box{};
-  int m_depth[Dim] = {};     ///< nodes inside each face that are looked at
-  int m_slots = 0;           ///< maxima of a field
-  std::int64_t m_step = -1;  ///< expected next
+  int m_depth[Dim] = {};     ///< nodes inside each face that are measured
+  int m_slots = 0;           ///< number of maxima of a field
+  std::int64_t m_step = -1;  ///< next expected step
   Kokkos::View<T*, Memory> m_maxima;
   HostMaxima m_host;
 };
@@ -250,13 +250,13 @@ AmplitudeDomain<T, Dim, Memory>::AmplitudeDomain(const InstanceOf<Memory>& exec,
   for (int d = 0; d < Dim; ++d) {
     const double courant =
         propagator.limits().greatest_velocity * propagator.dt() / propagator.grid().spacing[d];
-    // what is below the threshold is cut where the face is: a long wave has a long foot
+    // amplitudes below the threshold are truncated at the face: a long wave has a long onset
     const double wave = propagator.options().frequency > 0.0
                             ? propagator.limits().least_velocity /
                                   (propagator.options().frequency * propagator.grid().spacing[d])
                             : 0.0;
     const int inside = std::max(options.inside, static_cast<int>(std::min(0.7 * wave, 64.0)));
-    // a quarter more: the threshold falls while the wave travels, and moves outwards on its rise
+    // 25 % more: the threshold falls while the wave travels, and moves outwards on the rising flank
     m_depth[d] = inside + static_cast<int>(std::ceil(1.25 * courant * options.interval));
     m_start.lower[d] -= m_depth[d];
     m_start.upper[d] += m_depth[d];
@@ -304,7 +304,7 @@ void AmplitudeDomain<T, Dim, Memory>::look(const Instance<Memory>& exec,
   int slot = 0;
   detail::Region<Dim> rows;
   rows.lower = m_box.lower;
-  // of a small box all rows, so that there is a maximum from the beginning
+  // all rows of a small box, so that a maximum exists from the beginning
   rows.stride = m_box.size() > (std::int64_t(1) << 15) ? 4 : 1;
   for (int d = 0; d < Dim; ++d) {
     const std::int64_t stride = d == Dim - 1 ? 1 : rows.stride;

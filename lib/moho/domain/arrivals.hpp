@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Domains that know from the model when waves arrive where.
+/// \brief Domains that derive the arrival times of waves from the model.
 
 #include <moho/domain/domain.hpp>
 #include <moho/eikonal/solve.hpp>
@@ -18,15 +18,15 @@ namespace moho::domain {
 
 namespace detail {
 
-/// The fastest wave at a node in any direction: vp sqrt(max(1, 1 + 2 epsilon, 1 + 2 delta)).
+/// Largest velocity at a node in any direction: vp sqrt(max(1, 1 + 2 epsilon, 1 + 2 delta)).
 ///
-/// The model may lack the layers of the faces. A node in them takes the value of the nearest node
-/// of the model, as extend_model() does; random layers, which are slower, are not outrun by it.
+/// The model may lack the layers of the faces. A node in a layer has the value of the nearest node
+/// of the model, as in extend_model(). Random layers are slower than that.
 template <class T, int Dim>
 struct FastestVelocity {
-  const T *vp = nullptr, *epsilon = nullptr, *delta = nullptr;  ///< absent: null
-  Grid<Dim> model;                                              ///< of the arrays
-  Index<Dim> shift{};  ///< node 0 of the model in the grid whose nodes are asked for
+  const T *vp = nullptr, *epsilon = nullptr, *delta = nullptr;  ///< null if absent
+  Grid<Dim> model;                                              ///< grid of the arrays
+  Index<Dim> shift{};  ///< node 0 of the model in the grid of the requested nodes
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const Index<Dim>& node) const {
     Index<Dim> inside;
@@ -48,7 +48,7 @@ struct FastestVelocity {
   }
 };
 
-/// The slowness of the fastest wave.
+/// Functor that returns the slowness of the fastest wave.
 template <class T, int Dim>
 struct LeastSlowness {
   FastestVelocity<T, Dim> fastest;
@@ -57,7 +57,7 @@ struct LeastSlowness {
   }
 };
 
-/// The value of a field.
+/// Functor that returns the value of a field.
 template <class T, int Dim>
 struct ValueOf {
   const T* field;
@@ -66,7 +66,7 @@ struct ValueOf {
   }
 };
 
-/// Planes across all axes, one after the other: those across axis d begin at first[d].
+/// Planes across all axes, one axis after the other: those across axis d begin at first[d].
 template <int Dim>
 struct Planes {
   Index<Dim> first{};
@@ -80,7 +80,7 @@ struct Planes {
   }
 };
 
-/// The least value on each plane.
+/// Functor that computes the smallest value on each plane.
 template <class T, int Dim, class Value>
 struct LeastOnPlanes {
   Value value;
@@ -93,13 +93,13 @@ struct LeastOnPlanes {
     const T own = value(i, node);
     for (int d = 0; d < Dim; ++d) {
       T* const address = least + first[d] + node[d];
-      // few nodes lower a minimum that others have seen before
+      // few nodes lower a minimum that other threads have already lowered
       if (own < relaxed_load(address)) atomic_minimum(address, own);
     }
   }
 };
 
-/// The least of a non-negative value on every plane across each axis, on the host.
+/// Returns the minimum of a non-negative value on every plane across each axis, on the host.
 template <class T, int Dim, class Memory, class Value>
 std::array<std::vector<double>, Dim> least_on_planes(const Instance<Memory>& exec,
                                                      const Grid<Dim>& grid, const Value& value) {
@@ -119,8 +119,10 @@ std::array<std::vector<double>, Dim> least_on_planes(const Instance<Memory>& exe
   return result;
 }
 
-/// The largest velocity around each node of a coarser grid, whose node k is the fine node
-/// k coarsening: whatever lies between coarse nodes, all of them are as fast.
+/// Functor that computes the largest velocity around each node of a coarser grid.
+///
+/// Node k of the coarse grid is the fine node k coarsening. No fine node between coarse nodes is
+/// faster than these.
 template <class T, int Dim>
 struct Coarsen {
   FastestVelocity<T, Dim> fastest;
@@ -135,7 +137,7 @@ struct Coarsen {
       const std::int64_t centre = node[d] * coarsening, last = fine.extents[d] - 1;
       around.lower[d] = centre - coarsening + 1;
       around.upper[d] = centre + coarsening;
-      // the last coarse node may lie behind the grid
+      // the last coarse node may lie beyond the grid
       if (around.lower[d] > last) around.lower[d] = last;
       if (around.lower[d] < 0) around.lower[d] = 0;
       if (around.upper[d] > last + 1) around.upper[d] = last + 1;
@@ -150,10 +152,11 @@ struct Coarsen {
   }
 };
 
-/// \brief When the box has to hold each plane, and from that the box at any time.
+/// \brief Times at which the box has to include each plane, and the box at any time.
 ///
-/// `lower[d][k]` is the earliest arrival on plane k across axis d and all planes below, `upper` on
-/// it and all above: the first never rises with k, the second never falls.
+/// `lower[d][k]` is the earliest arrival on plane k across axis d and all planes below. `upper` is
+/// the earliest on plane k and all planes above. The first never increases with k, the second never
+/// decreases.
 template <int Dim>
 class ArrivalBoxes {
  public:
@@ -169,7 +172,7 @@ class ArrivalBoxes {
       }
     }
   }
-  /// The planes that waves have reached; empty where there is none.
+  /// Returns the planes that waves have reached; empty before the first arrival.
   Box<Dim> at(double time) const {
     Box<Dim> box;
     for (int d = 0; d < Dim; ++d) {
@@ -184,8 +187,9 @@ class ArrivalBoxes {
     }
     return box;
   }
-  /// The planes of a grid that is `factor` times as fine, of `extents` nodes: one between two takes
-  /// the earlier arrival of both.
+  /// Returns the boxes of a grid that is `factor` times as fine, with `extents` nodes.
+  ///
+  /// A plane between two coarse planes has the earlier arrival of both.
   ArrivalBoxes refined(std::int64_t factor, const Index<Dim>& extents) const {
     ArrivalBoxes result;
     for (int d = 0; d < Dim; ++d) {
@@ -204,9 +208,9 @@ class ArrivalBoxes {
   std::array<std::vector<double>, Dim> m_lower, m_upper;
 };
 
-/// When nothing is earlier than on each plane, from the fastest wave of each plane.
-/// \param exec where the planes are searched; it is waited for
-/// \param sources nodes at which waves begin
+/// Returns lower bounds of the arrival on each plane, from the largest velocity of each plane.
+/// \param exec execution instance of the search; the function waits for it
+/// \param sources nodes of the sources
 template <class T, int Dim, class Memory>
 ArrivalBoxes<Dim> arrivals_by_layers(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                      const FastestVelocity<T, Dim>& fastest,
@@ -227,8 +231,8 @@ ArrivalBoxes<Dim> arrivals_by_layers(const Instance<Memory>& exec, const Grid<Di
   return ArrivalBoxes<Dim>(planes);
 }
 
-/// First arrivals on each plane by the eikonal equation, solved on every `coarsening`-th node.
-/// \param exec where it is solved; it is waited for
+/// Returns first arrivals on each plane by the eikonal equation on every `coarsening`-th node.
+/// \param exec execution instance of the solver; the function waits for it
 template <class T, int Dim, class Memory>
 ArrivalBoxes<Dim> arrivals_by_eikonal(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                       const FastestVelocity<T, Dim>& fastest,
@@ -250,68 +254,74 @@ ArrivalBoxes<Dim> arrivals_by_eikonal(const Instance<Memory>& exec, const Grid<D
 
 }  // namespace detail
 
-/// \brief The boxes of a run whose arrivals are known before its first step: numbers on the host,
-/// which need neither wavefield nor propagator.
+/// \brief Boxes of a run whose arrivals are known before its first step.
+///
+/// The data are on the host and require neither wavefield nor propagator.
 template <int Dim>
 class ArrivalRule {
  public:
-  /// No boxes.
+  /// Creates an object without boxes.
   ArrivalRule() = default;
-  /// \brief All but the arrivals. \param scheme of the run \param sources that will be injected
+  /// \brief Sets all data except the arrivals.
+  /// \param scheme of the run
+  /// \param sources points of injection
   /// \param options onset, frequency, margin, source_radius
   /// \throws InputError for options out of range, or no source
   template <class T, class Memory>
   ArrivalRule(const wave::Scheme<T, Dim, Memory>& scheme,
               const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options);
 
-  /// Takes the arrivals. \param grown nodes by which the box around the sources grows
+  /// Sets the arrivals. \param grown nodes by which the box around the sources grows
   void set(const detail::ArrivalBoxes<Dim>& arrivals, std::int64_t grown = 0) {
     m_arrivals = arrivals;
     m_start = m_start.grown(grown);
   }
-  /// The planes that waves reach within a step, and the margin: nodes that the step from `step` to
-  /// `step + 1` advances. Each holds the one before.
+  /// Returns the nodes of the step from `step` to `step + 1`.
+  ///
+  /// They are the planes that waves reach within the step, plus the margin. Each box contains the
+  /// previous one.
   Box<Dim> box(std::int64_t step) const;
 
  private:
-  detail::ArrivalBoxes<Dim> m_arrivals;  ///< of planes, along each axis
-  Box<Dim> m_whole{};                    ///< the grid
-  Box<Dim> m_start{};                    ///< held at every step
+  detail::ArrivalBoxes<Dim> m_arrivals;  ///< arrivals of planes, along each axis
+  Box<Dim> m_whole{};                    ///< the complete grid
+  Box<Dim> m_start{};                    ///< nodes of every box
   int m_margin = 0;                      ///< nodes ahead of arrivals
-  double m_dt = 0.0;                     ///< of the scheme, seconds
-  double m_onset = 0.0;                  ///< sources are silent before, seconds
-  double m_haste = 1.0;                  ///< how much faster than true the scheme's waves may be
+  double m_dt = 0.0;                     ///< time step of the scheme, s
+  double m_onset = 0.0;                  ///< time before which sources are zero, s
+  double m_haste = 1.0;  ///< upper bound of the scheme's velocities over the true ones
 };
 
-/// \brief What both methods that know arrivals do at each step: look the box up.
+/// \brief Base of the methods with known arrivals: finds the box of each step.
 template <class T, int Dim, class Memory>
 class ArrivalDomain : public ExpandingDomain<T, Dim, Memory> {
  protected:
-  /// Checks, and prepares all but the arrivals.
+  /// Checks the arguments and prepares all data except the arrivals.
   ArrivalDomain(const wave::Propagator<T, Dim, Memory>& propagator,
                 const wave::Model<T, Dim, Memory>& model,
                 const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options);
 
-  /// The planes that waves reach within the step, and the margin.
+  /// Returns the planes that waves reach within the step, plus the margin.
   Box<Dim> next_box(const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,
                     const wave::Wavefield<T, Dim, Memory>&, std::int64_t step) override;
 
-  detail::FastestVelocity<T, Dim> m_fastest;  ///< of the model, until the arrivals are there
-  ArrivalRule<Dim> m_rule;                    ///< gives the boxes
+  detail::FastestVelocity<T, Dim>
+      m_fastest;            ///< velocities of the model, until the arrivals are computed
+  ArrivalRule<Dim> m_rule;  ///< computes the boxes
 };
 
 /// \brief Constant-velocity layers (the first method of Suh and Wang 2011).
 ///
-/// V(z), the fastest wave of each depth, gives the time that nothing beats from the sources' depth
-/// to any other, and likewise along x and y. Costs next to nothing, and yields boxes that are too
-/// wide where one plane meets a fast body that waves reach late.
+/// V(z), the largest velocity at each depth, gives a lower bound of the travel time from the
+/// sources' depth to any other. The same holds along x and y. The cost is negligible. Boxes are too
+/// wide where one plane intersects a fast body that waves reach late.
 template <class T, int Dim, class Memory>
 class LayersDomain : public ArrivalDomain<T, Dim, Memory> {
  public:
-  /// \param exec where the planes are searched
+  /// \param exec execution instance of the search
   /// \param propagator of the run
-  /// \param model that the propagator was made with, layers included
-  /// \param sources that will be injected
+  /// \param model model of the propagator, layers included
+  /// \param sources points of injection
   /// \param options onset, frequency, margin, source_radius
   /// \throws InputError for options out of range, no source, or a model of another shape
   LayersDomain(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
@@ -321,21 +331,21 @@ class LayersDomain : public ArrivalDomain<T, Dim, Memory> {
 
 /// \brief First arrivals by the eikonal equation (the second method of Suh and Wang 2011).
 ///
-/// The box holds, along each axis, the planes on which a first arrival is due. The velocity is that
-/// of the fastest wave in any direction, so that waves in VTI and TTI media are not ahead of the
-/// arrivals (the paper takes the velocity along the symmetry plane).
+/// The box contains, along each axis, the planes with a first arrival. The velocity is the largest
+/// in any direction, so that waves in VTI and TTI media are not ahead of the arrivals. (The paper
+/// uses the velocity along the symmetry plane.)
 ///
-/// The paper found the solver too expensive. Since only outlines are wanted, the equation is solved
-/// on every fourth node (options.coarsening): each takes the largest velocity of the nodes around,
-/// and each plane of the grid the earlier arrival of the two coarse planes beside it, which costs a
-/// few nodes of the box and spares 63 parts in 64 of the work.
+/// The paper found the solver too expensive. Boxes need outlines only, so that the equation is
+/// solved on every fourth node (options.coarsening). Each coarse node has the largest velocity of
+/// the nodes around it. Each plane of the grid has the earlier arrival of the two adjacent coarse
+/// planes. This costs a few nodes of the box and saves 63/64 of the work.
 template <class T, int Dim, class Memory>
 class EikonalDomain : public ArrivalDomain<T, Dim, Memory> {
  public:
-  /// \param exec where the equation is solved
+  /// \param exec execution instance of the solver
   /// \param propagator of the run
-  /// \param model that the propagator was made with, layers included
-  /// \param sources that will be injected
+  /// \param model model of the propagator, layers included
+  /// \param sources points of injection
   /// \param options onset, frequency, margin, coarsening, source_radius
   /// \throws InputError for options out of range, no source, or a model of another shape
   EikonalDomain(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
@@ -343,20 +353,20 @@ class EikonalDomain : public ArrivalDomain<T, Dim, Memory> {
                 const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {});
 };
 
-/// \brief The boxes of all steps of a shot, found on the host before the first one: for runs whose
-/// steps are not done one after the other, so that no wavefield can be looked at.
+/// \brief Returns the boxes of all steps of a shot, computed on the host before the first one.
 ///
-/// They are those of LayersDomain and EikonalDomain, but where delta is larger than epsilon near a
-/// source and is brought down to it: there they are a little larger.
+/// They serve runs whose steps are not consecutive, so that no wavefield can be measured. They are
+/// those of LayersDomain and EikonalDomain, or slightly larger near sources where delta exceeds
+/// epsilon and is tapered to epsilon.
 /// \param expansion layers or eikonal
-/// \param exec where the model is searched; it is waited for
+/// \param exec execution instance of the search; the function waits for it
 /// \param grid of the model
 /// \param model without the layers of its faces
 /// \param scheme of the grid with its layers
-/// \param sources that will be injected
+/// \param sources points of injection
 /// \param options onset, frequency, margin, coarsening, source_radius
 /// \throws InputError for another method, options out of range, no source, or fields of another
-/// shape
+///   shape
 template <class T, int Dim, class Memory>
 ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
                             const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
@@ -365,7 +375,7 @@ ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
                             const DomainOptions& options = {});
 
 namespace detail {
-/// Pointers of a model's fields. \throws InputError for fields of another shape
+/// Returns pointers to a model's fields. \throws InputError for fields of another shape
 template <class T, int Dim, class Memory>
 FastestVelocity<T, Dim> fastest_velocity(const Grid<Dim>& grid,
                                          const wave::Model<T, Dim, Memory>& model,
@@ -401,13 +411,14 @@ ArrivalRule<Dim>::ArrivalRule(const wave::Scheme<T, Dim, Memory>& scheme,
     frequency = scheme.limits().least_velocity /
                 (wave::required_points_per_wavelength(scheme.order()) * spacing);
   }
-  // Leapfrog runs ahead: sin(omega dt / 2) = c k dt / 2 where differences in space are exact.
+  // Numerical dispersion of leapfrog raises velocities: sin(omega dt / 2) = c k dt / 2 for exact
+  // spatial differences.
   m_haste = 1.0 / std::cos(std::min(pi * frequency * m_dt, 1.0));
 }
 
 template <int Dim>
 Box<Dim> ArrivalRule<Dim>::box(std::int64_t step) const {
-  // the values that a step writes are those of its end
+  // a step writes the values at its end
   const double time = static_cast<double>(step + 1) * m_dt - m_onset;
   const Box<Dim> arrived = m_arrivals.at(time * m_haste);
   Box<Dim> box = m_start;

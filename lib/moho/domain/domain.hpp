@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the methods of expanding domains share: options, the box around the sources, the
-/// count of what they save and cost.
+/// \brief Common base of expanding domains: box around the sources, report of savings and cost.
 
 #include <moho/domain/types.hpp>
 #include <moho/wave/model_shot.hpp>
@@ -17,26 +16,27 @@
 
 namespace moho::domain {
 
-/// What a method did.
+/// Report of an expanding domain.
 struct DomainReport {
-  double seconds_setup = 0.0;   ///< before the first step
-  double seconds_steps = 0.0;   ///< of all calls of box(), not counting the wait for earlier work
+  double seconds_setup = 0.0;   ///< time before the first step
+  double seconds_steps = 0.0;   ///< time of all calls of box(), without the wait for earlier work
   double points_stepped = 0.0;  ///< nodes in all boxes
   double points_full = 0.0;     ///< nodes of the grid times steps
-  std::int64_t steps = 0;       ///< boxes asked for
+  std::int64_t steps = 0;       ///< number of requested boxes
 
-  /// Part of the nodes that were stepped.
+  /// Returns the fraction of the nodes that was stepped.
   double fraction() const { return points_full > 0.0 ? points_stepped / points_full : 1.0; }
-  /// Seconds that the method itself cost.
+  /// Returns the cost of the method in seconds.
   double seconds() const { return seconds_setup + seconds_steps; }
 };
 
-/// \brief A domain that tells what it saved and cost; also the domain that never expands, which is
-/// the grid whole.
+/// \brief Domain with a report of savings and cost.
+///
+/// The class itself is the complete grid, which never expands.
 template <class T, int Dim, class Memory>
 class ExpandingDomain : public wave::Domain<T, Dim, Memory> {
  public:
-  /// The box to step. \see wave::Domain
+  /// Returns the box of a step. \see wave::Domain
   Box<Dim> box(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
                const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) final {
     const Box<Dim> whole = whole_box(propagator.grid());
@@ -46,11 +46,11 @@ class ExpandingDomain : public wave::Domain<T, Dim, Memory> {
     m_report.points_full += static_cast<double>(whole.size());
     return result;
   }
-  /// What it did since it was made.
+  /// Returns the report since construction.
   const DomainReport& report() const { return m_report; }
 
  protected:
-  /// The box, which may reach over the grid. Methods add their time to seconds_steps.
+  /// Returns the box, which may exceed the grid. Methods add their time to seconds_steps.
   virtual Box<Dim> next_box(const Instance<Memory>& exec,
                             const wave::Propagator<T, Dim, Memory>& propagator,
                             const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) {
@@ -58,12 +58,12 @@ class ExpandingDomain : public wave::Domain<T, Dim, Memory> {
     return whole_box(propagator.grid());
   }
 
-  DomainReport m_report;  ///< for methods to add to
+  DomainReport m_report;  ///< report, to which methods add
 };
 
 namespace detail {
 
-/// Adds the life time of an object to a sum of seconds.
+/// Adds the lifetime of an object to a sum of seconds.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : m_seconds(seconds) {}
@@ -78,8 +78,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
 };
 
-/// Throws InputError unless there is a source, and none shares with nodes farther than
-/// options.source_radius.
+/// Throws InputError unless a source exists and all radii are at most options.source_radius.
 template <class T, int Dim, class Memory>
 void check_sources(const Grid<Dim>& grid, const wave::PointSet<T, Dim, Memory>& sources,
                    const DomainOptions& options) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Domains that expand with the wavefield: three methods behind one interface.
+/// \brief Domains that expand with the wavefield: three methods with one interface.
 ///
 /// Suh, S., and Wang, B., 2011, Expanding domain methods in GPU based TTI reverse time migration.
 
@@ -15,12 +15,12 @@
 
 namespace moho::domain {
 
-/// \brief The domain of a method, for wave::ShotOptions::domain.
+/// \brief Returns the domain of a method, for wave::ShotOptions::domain.
 /// \param expansion the method
-/// \param exec where it prepares
+/// \param exec execution instance of the preparation
 /// \param propagator of the run
-/// \param model that the propagator was made with, layers included (wave::extend_model())
-/// \param sources that will be injected
+/// \param model model of the propagator, layers included (wave::extend_model())
+/// \param sources points of injection
 /// \param options of all methods
 /// \throws InputError for options out of range, no source, or a model of another shape
 template <class T, int Dim, class Memory>

@@ -14,10 +14,10 @@
 
 namespace moho::domain {
 
-/// \brief The domain of each shot over a model, for wave::SurveyRunOptions::domain.
-/// \param expansion the method; none: an empty function, all nodes are stepped
-/// \param modelling of the shots, which has to live as long as the function. Methods other than
-/// amplitude need wave::ModellingOptions::keep_model
+/// \brief Returns the domain of each shot over a model, for wave::SurveyRunOptions::domain.
+/// \param expansion the method; `none` gives an empty function, and all nodes are stepped
+/// \param modelling of the shots; it has to outlive the function. Methods other than amplitude need
+///   wave::ModellingOptions::keep_model
 template <class T, int Dim, class Memory>
 wave::DomainFactory<T, Dim, Memory> domain_factory(
     Expansion expansion, const wave::Modelling<T, Dim, Memory>& modelling) {
@@ -36,11 +36,11 @@ wave::DomainFactory<T, Dim, Memory> domain_factory(
   };
 }
 
-/// \brief The boxes of each shot over a model on the host, for stream::StreamSurveyOptions::boxes.
+/// \brief Returns the boxes of each shot over a model, for stream::StreamSurveyOptions::boxes.
 ///
-/// The function holds the model, and returns a function from a time level to the nodes of the step
-/// from it.
-/// \param expansion layers or eikonal; none: an empty function, all nodes are stepped
+/// The function is on the host and refers to the model. It returns a function from a time level to
+/// the nodes of the step from it.
+/// \param expansion layers or eikonal; `none` gives an empty function, and all nodes are stepped
 /// \param grid of the model
 /// \param model without the layers of its faces
 /// \param scheme order and equations

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The methods of expanding domains and their options: what programs choose, without
-/// kernels.
+/// \brief Methods of expanding domains and their options, without kernels.
 
 #include <moho/core/error.hpp>
 #include <moho/wave/sinc.hpp>
@@ -14,21 +13,21 @@
 
 namespace moho::domain {
 
-/// How the box of nodes that a step advances is found (Suh and Wang 2011).
+/// Method that determines the box of nodes of a step (Suh and Wang 2011).
 enum class Expansion {
-  none,      ///< the grid whole
-  layers,    ///< arrivals along each axis through the fastest wave of each plane
+  none,      ///< the complete grid
+  layers,    ///< arrivals along each axis, from the largest velocity of each plane
   eikonal,   ///< first arrivals by the eikonal equation
-  amplitude  ///< the amplitude in front of the faces of the box
+  amplitude  ///< amplitude inside the faces of the box
 };
 
-/// "none", "layers", "eikonal", "amplitude".
+/// Returns "none", "layers", "eikonal" or "amplitude".
 inline const char* to_string(Expansion expansion) {
   constexpr const char* names[] = {"none", "layers", "eikonal", "amplitude"};
   return names[static_cast<int>(expansion)];
 }
 
-/// A method by its name. \throws InputError
+/// Returns the method with a given name. \throws InputError for other names
 inline Expansion parse_expansion(const std::string& name) {
   for (const Expansion expansion :
        {Expansion::none, Expansion::layers, Expansion::eikonal, Expansion::amplitude}) {
@@ -38,20 +37,21 @@ inline Expansion parse_expansion(const std::string& name) {
                           "' is unknown (allowed: none, layers, eikonal, amplitude): choose one"));
 }
 
-/// Options of all methods; each looks at those that it knows.
+/// Options of all methods; each uses some of them.
 struct DomainOptions {
-  int source_radius = 4;  ///< nodes on either side that share in a source: PointOptions::radius
-  double onset = 0.0;     ///< layers, eikonal: the sources are silent before this time, s (onset())
+  int source_radius = 4;  ///< nodes on either side of a source that take part in its interpolation:
+                          ///< PointOptions::radius
+  double onset = 0.0;     ///< layers, eikonal: time before which the sources are zero, s (onset())
   double frequency = 0.0;  ///< layers, eikonal: highest frequency of the sources, Hz; 0: the
-                           ///< propagator's, or else the highest that its grid carries
-  int margin = 4;          ///< layers, eikonal: nodes ahead of the arrival, besides the radius of
-                           ///< the differences
-  int coarsening = 4;      ///< eikonal: solved on every so many-th node, with the largest velocity
-                           ///< around; 1: on the grid itself
-  double threshold = 1.0 / 1024;  ///< amplitude: of the largest amplitude, what is not cut
-  int inside = 4;    ///< amplitude: nodes inside each face that stay below the threshold, at least;
-                     ///< 0.7 of the propagator's shortest wave if that is more
-  int interval = 8;  ///< amplitude: steps from one look at the wavefield to the next
+                           ///< propagator's, or else the highest that its grid can sample
+  int margin = 4;  ///< layers, eikonal: nodes ahead of the arrival, in addition to the radius of
+                   ///< the differences
+  int coarsening = 4;  ///< eikonal: step between the nodes of the coarse grid, which has the
+                       ///< largest velocity around each node; 1: the grid itself
+  double threshold = 1.0 / 1024;  ///< amplitude: truncation level relative to the largest amplitude
+  int inside = 4;  ///< amplitude: smallest number of nodes inside each face below the threshold; at
+                   ///< least 0.7 of the propagator's shortest wavelength
+  int interval = 8;  ///< amplitude: steps between measurements of the wavefield
 };
 
 /// Throws InputError for options out of range.
@@ -82,8 +82,9 @@ inline void check_options(const DomainOptions& options) {
   }
 }
 
-/// \brief When a wavelet begins: the time of the last sample before the first one that exceeds
-/// `level` times the largest, never negative.
+/// \brief Returns the onset of a wavelet, at least 0.
+///
+/// It is the time of the last sample before the first one that exceeds `level` times the largest.
 /// \throws InputError if dt is not positive or all samples are zero
 inline double onset(const std::vector<double>& wavelet, double dt, double level = 1e-5) {
   double greatest = 0.0;

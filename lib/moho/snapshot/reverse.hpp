@@ -23,8 +23,7 @@ struct ReverseOptions {
       0;  ///< nodes inside absorbing layers, adjacent to the model, that snapshots may include
 };
 
-/// \brief Store of the last state and boundary values, from which steps backwards recompute
-/// snapshots.
+/// \brief Store of the last state and boundary values, for recomputation backwards in time.
 ///
 /// Leapfrog goes backwards by the same step. Nodes within the reach of a step from an absorbing
 /// layer cannot be stepped back, since the layer has dissipated energy. At such faces the store

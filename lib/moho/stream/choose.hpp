@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How Streaming chooses where the volume is held, and makes it (internal).
+/// \brief Choice of the volume's location in Streaming, and its allocation (internal).
 
 #include <moho/stream/kernel/launches.hpp>
 #include <moho/stream/modelling.hpp>
@@ -22,12 +22,12 @@ void Streaming<T, Dim, Memory>::choose() {
                                   m_rates);
     measure_moves<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), m_rates);
     measure_stages();
-    // under mpirun each rank has a processor of its own
+    // under mpirun each rank has a separate processor
     m_rates.in_turn = is_host_memory<Memory> && m_world == nullptr;
     if (!m_options.file.empty()) measure_disk(m_options.file, m_rates.disk_in, m_rates.disk_out);
   });
   if (m_world != nullptr) {
-    // one plan for all
+    // one plan for all ranks
     auto slabs = static_cast<std::int64_t>(m_rates.slabs.size());
     m_world->broadcast(&slabs, sizeof(slabs));
     m_rates.slabs.resize(static_cast<std::size_t>(slabs));
@@ -46,8 +46,8 @@ void Streaming<T, Dim, Memory>::choose() {
   if (m_cut) m_plan.shape.devices = m_options.wishes.devices;
 }
 
-// What stages and iterations cost besides steps and bytes: by streams of a few nodes of the same
-// medium, faces and number of receivers, with 1 and with 8 steps in a pass.
+// Measures the cost of stages and iterations without steps and bytes. Streams of a few nodes with
+// the same medium, faces and number of receivers run with 1 and with 8 steps in a pass.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::measure_stages() {
   const Grid<Dim> grid = detail::small_grid(m_model_grid, m_options.modelling.order);
@@ -86,7 +86,7 @@ void Streaming<T, Dim, Memory>::measure_stages() {
   solve_launches(samples[0], samples[1], m_rates);
 }
 
-// Whether each device holds the whole grid, or a slab of it; else it streams.
+// Decides whether each device holds the complete grid, or a slab of it; otherwise it streams.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::decide(StreamWishes& allowed) {
   const StreamWishes& wishes = m_options.wishes;
@@ -107,7 +107,7 @@ void Streaming<T, Dim, Memory>::decide(StreamWishes& allowed) {
   }
   if (in_file) allowed.groups = 1;
   const bool steps_asked = wishes.block > 0 || wishes.updates > 0;
-  // devices that have shots of their own, without being told to work together
+  // devices with separate shots, without a request for chains
   const bool apart = wishes.groups == wishes.devices ||
                      (m_world != nullptr && wishes.groups == 0 && wishes.shots >= wishes.devices);
   const bool may_be_whole = m_options.in_core && !in_file && apart;
@@ -125,7 +125,7 @@ void Streaming<T, Dim, Memory>::decide(StreamWishes& allowed) {
   const std::int64_t beside = m_need.shape.beyond();
   if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.groups <= 1 && !steps_asked &&
       !in_file && m_world == nullptr) {
-    // a slab of the whole model and its wavefield on each device
+    // a slab of the model and its wavefield on each device
     const std::int64_t held =
         m_need.shape.planes / wishes.devices + 1 + 2 * (beside + m_need.shape.halo);
     const std::int64_t elements =
@@ -139,7 +139,7 @@ void Streaming<T, Dim, Memory>::decide(StreamWishes& allowed) {
   }
 }
 
-// What is decided alike on all ranks: by the one that has the least.
+// Decisions common to all ranks: the smallest resources count.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::share(StreamWishes& allowed) {
   const auto memory = static_cast<std::int64_t>(allowed.device_memory);
@@ -147,7 +147,7 @@ void Streaming<T, Dim, Memory>::share(StreamWishes& allowed) {
   m_whole = m_world->least(m_whole ? 1 : 0) == 1;
 }
 
-// The plan.
+// Makes the plan.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::settle(const StreamWishes& allowed) {
   const StreamWishes& wishes = m_options.wishes;
@@ -160,7 +160,7 @@ void Streaming<T, Dim, Memory>::settle(const StreamWishes& allowed) {
   }
   if (!m_whole) {
     StreamWishes chosen = allowed;
-    // parameters come with the planes from the rank that has them
+    // parameters arrive with the planes from the rank that holds them
     if (m_world != nullptr) chosen.hold_parameters = false;
     m_plan = plan_stream(m_need, chosen, m_rates);
     if (m_world == nullptr) m_plan.host_bytes = m_need.host_bytes(m_plan.groups);
@@ -182,7 +182,7 @@ void Streaming<T, Dim, Memory>::settle(const StreamWishes& allowed) {
   if (is_host_memory<Memory>) m_plan.device_bytes = m_plan.host_bytes;
 }
 
-// The chain that this rank belongs to: ranks follow each other, as their devices do.
+// Joins the chain of this rank: ranks are consecutive, as are their devices.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::join() {
   const int length = m_plan.shape.devices, number = m_world->rank() / length;
@@ -241,7 +241,7 @@ void Streaming<T, Dim, Memory>::prepare() {
   volume.rows = m_sampling.rows;
   volume.receivers = m_receivers;
   for (std::size_t k = 0; k < count && leads(); ++k) {
-    // the model is the same in all of them
+    // all volumes share the model
     const HostVolume<T, Dim>* const first = k > 0 ? m_volumes.front().get() : nullptr;
     m_volumes.push_back(std::make_unique<HostVolume<T, Dim>>(*m_schemes.front(), volume, first));
     if (k > 0) continue;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The iterations of a stream over the devices of one process: who waits for whom.
+/// \brief Iterations of a stream over the devices of one process, and their synchronisation.
 
 #include <moho/core/timeline.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
@@ -21,40 +21,41 @@ namespace moho::stream {
 /// Options of run_stream().
 template <class T>
 struct StreamRunOptions {
-  bool staged = false;  ///< the volume is not page-locked: copies go through buffers that are
-  Timeline* timeline = nullptr;  ///< where the first iterations are noted; null: nowhere
-  std::int64_t noted = 400;      ///< iterations that are noted
-  double look_every = 5.0;       ///< seconds between looks for values that are not finite
-  std::function<void(const wave::ShotProgress&)> progress = {};  ///< about twice a second
-  /// Called when a sweep's planes are all in the volume, with the sweep, before it is committed:
-  /// its rows of the gather are in the devices' arrays.
+  bool staged = false;  ///< true if the volume is not page-locked: copies use page-locked buffers
+  Timeline* timeline = nullptr;  ///< receives spans of the first iterations; may be null
+  std::int64_t noted = 400;      ///< number of recorded iterations
+  double look_every = 5.0;       ///< seconds between checks for values that are not finite
+  std::function<void(const wave::ShotProgress&)> progress = {};  ///< called about twice a second
+  /// Called when all planes of a sweep are in the volume, before the sweep is committed.
+  ///
+  /// The rows of the gather that belong to the sweep are in the devices' arrays.
   std::function<void(std::int64_t sweep)> stored = {};
 };
 
-/// What run_stream() did.
+/// Report of run_stream().
 struct StreamReport {
-  double seconds = 0.0;          ///< of all iterations
-  double points = 0.0;           ///< nodes stepped
-  std::int64_t iterations = 0;   ///< of the schedule
-  double bytes_in = 0.0;         ///< from the host
-  double bytes_out = 0.0;        ///< to the host
-  double staging_seconds = 0.0;  ///< the host copied between volume and buffers
-  double steady_seconds = 0.0;  ///< with all stages at work: from the first plane that is stored to
-                                ///< the last one that is loaded
-  double steady_points = 0.0;   ///< nodes stepped in that time
-  /// BadValue::key() of the earliest value that was found not to be finite, in the grid of its
-  /// volume. The run may have ended soon after; of several volumes side by side only none says
-  /// something.
+  double seconds = 0.0;          ///< wall time of all iterations
+  double points = 0.0;           ///< nodes advanced
+  std::int64_t iterations = 0;   ///< iterations of the schedule
+  double bytes_in = 0.0;         ///< bytes from the host
+  double bytes_out = 0.0;        ///< bytes to the host
+  double staging_seconds = 0.0;  ///< time of host copies between volume and buffers
+  double steady_seconds =
+      0.0;  ///< time with all stages at work: from the first stored plane to the last loaded one
+  double steady_points = 0.0;  ///< nodes advanced in that time
+  /// BadValue::key() of the earliest value that is not finite, in the grid of its volume.
+  ///
+  /// The run may stop later. With several volumes only the value `none` is meaningful.
   std::int64_t bad = BadValue::none;
 };
 
 namespace detail {
 
-/// The last few moments of a kind, by iteration.
+/// The last few events of a kind, by iteration.
 template <class Memory>
 class Moments {
  public:
-  /// The one of an iteration; never set for negative ones.
+  /// Returns the event of an iteration; those of negative iterations are never set.
   Mark<Memory>& at(std::int64_t i) {
     if (i < 0) return m_never;
     return m_marks[static_cast<std::size_t>(i % count)];
@@ -66,7 +67,7 @@ class Moments {
   Mark<Memory> m_never;
 };
 
-/// Spans of a device's instances, which become a time line when all is done.
+/// Spans of a device's instances, which enter the timeline at the end.
 template <class Memory>
 class Spans {
  public:
@@ -75,11 +76,11 @@ class Spans {
     m_spans.push_back({std::move(row), std::move(stage), {}, {}, bytes});
     m_spans.back().begin.set(exec);
   }
-  /// Ends the latest one.
+  /// Ends the latest span.
   void end(const Instance<Memory>& exec) { m_spans.back().end.set(exec); }
-  /// The first moment, which others are counted from.
+  /// First event, the time origin of the others.
   Mark<Memory> zero;
-  /// Adds all of them.
+  /// Adds all spans to a timeline.
   void add_to(Timeline& timeline) const {
     for (const One& span : m_spans) {
       timeline.name_thread(span.row);
@@ -99,42 +100,45 @@ class Spans {
 
 }  // namespace detail
 
-/// \brief A volume that goes through the devices, beside others: a pipeline on each of them.
+/// \brief Volume that streams through the devices, possibly with others: a pipeline on each device.
 template <class T, int Dim, class Memory>
 struct StreamLane {
-  const Schedule* schedule = nullptr;  ///< its first time is that of the volume
-  /// One pipeline a device, in order; begin() was called for each.
+  const Schedule* schedule = nullptr;  ///< schedule whose first time is that of the volume
+  /// One pipeline for each device, in order; begin() was called for each.
   const std::vector<std::unique_ptr<Pipeline<T, Dim, Memory>>>* chain = nullptr;
-  /// Its state is advanced from its level to the end of the schedule; null where one device holds
-  /// the whole grid.
+  /// The volume, whose state is advanced from its level to the end of the schedule.
+  ///
+  /// It is null if one device holds the complete grid.
   HostVolume<T, Dim>* volume = nullptr;
 };
 
-/// \brief Called before the stages of all lanes that lead from one time, on a device: with that of
-/// the first lane. It submits to the stepping instance. What it may read is said at side_by_side().
+/// \brief Action on a device before the stages of all lanes from one time level.
+///
+/// The stage is that of the first lane. The action submits to the stepping instance. side_by_side()
+/// defines the planes that it may read.
 using StreamAction = std::function<void(std::size_t device, const StreamStage& stage)>;
 
-/// \brief Runs volumes side by side through the same devices, in step.
-/// \param lanes whose schedules were made by side_by_side(), and whose pipelines of a device have
-/// one stepping instance; several lanes have their volumes in memory
+/// \brief Runs volumes concurrently through the same devices, in lockstep.
+/// \param lanes volumes whose schedules were made by side_by_side(), and whose pipelines of a
+///   device share one stepping instance; the volumes of several lanes are in memory
 /// \param options as for run_stream()
-/// \param action before stages; empty: none
+/// \param action called before stages; may be empty
 /// \throws InputError for no lanes, chains of different lengths, several lanes of which one is not
-/// in memory
+///   in memory
 template <class T, int Dim, class Memory>
 StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
                        const StreamRunOptions<T>& options, const StreamAction& action);
 
-/// \brief Runs a schedule: the volume goes through the pipelines of a chain, sweep by sweep.
+/// \brief Runs a schedule: the volume passes through the pipelines of a chain, sweep by sweep.
 ///
-/// In an iteration every device loads, steps and stores at the same time: planes that arrive were
-/// handed on by the iteration before, and so on. The order is kept by events between instances, so
-/// that the host only submits; it stays two iterations ahead at most.
+/// In an iteration every device concurrently loads, steps and stores. Planes that a device loads
+/// were passed on by the previous iteration. Events between instances enforce the order, so that
+/// the host only submits; it is at most two iterations ahead.
 /// \param schedule of the run; its first time is that of the volume
-/// \param chain one pipeline a device, in order; begin() was called for each
-/// \param volume whose state is advanced from its level to the end of the schedule; null where one
-/// device holds the whole grid
-/// \param options staging, progress, time line
+/// \param chain one pipeline for each device, in order; begin() was called for each
+/// \param volume its state is advanced from its level to the end of the schedule; null if one
+///   device holds the complete grid
+/// \param options staging, progress, timeline
 template <class T, int Dim, class Memory>
 StreamReport run_stream(const Schedule& schedule,
                         const std::vector<std::unique_ptr<Pipeline<T, Dim, Memory>>>& chain,
@@ -149,11 +153,11 @@ StreamReport run_stream(const Schedule& schedule,
 
 namespace detail {
 
-/// What one lane keeps while it runs.
+/// State of one lane during a run.
 template <class T, int Dim, class Memory>
 class LaneRun {
  public:
-  /// Begins: `name` is that of the lane in a time line, empty where there is but one.
+  /// Begins a lane; `name` is its name in a timeline, empty for a single lane.
   LaneRun(const StreamLane<T, Dim, Memory>& lane, std::string name,
           const StreamRunOptions<T>& options, StreamReport& report)
       : m_lane(lane),
@@ -167,7 +171,7 @@ class LaneRun {
         m_plane_in(first().plane_bytes(true)),
         m_plane_out(first().plane_bytes(false)) {
     if (!m_staged) return;
-    // two buffers for each way
+    // two buffers for each direction
     const auto size =
         static_cast<std::size_t>(first().staging_elements(lane.schedule->shape().block));
     for (Elements* buffer : {&m_arriving[0], &m_arriving[1], &m_leaving[0], &m_leaving[1]}) {
@@ -176,13 +180,13 @@ class LaneRun {
     }
   }
 
-  /// A device's part.
+  /// Returns the pipeline of a device.
   Pipeline<T, Dim, Memory>& device(std::size_t g) const { return *(*m_lane.chain)[g]; }
-  /// The schedule.
+  /// Returns the schedule.
   const Schedule& schedule() const { return *m_lane.schedule; }
-  /// What a device does in an iteration.
+  /// Returns the work of a device in an iteration.
   const StreamWork& work(std::size_t g) const { return m_work[g]; }
-  /// Looks up an iteration.
+  /// Sets the work of an iteration.
   void begin(std::int64_t i) {
     m_last = i;
     m_work.clear();
@@ -190,11 +194,11 @@ class LaneRun {
       m_work.push_back(schedule().iteration(i, static_cast<int>(g)));
     }
   }
-  /// Steps of an iteration wait for what arrived in the one before.
+  /// Makes the steps of an iteration wait for the arrivals of the previous one.
   void hold_steps(std::size_t g, std::int64_t i) {
     m_loaded[g].at(i - 1).hold(device(g).stepping());
   }
-  /// What left the last device in an iteration, to the volume.
+  /// Copies the output of the last device in an iteration to the volume.
   void unload(std::int64_t i) {
     if (!m_staged && !m_in_file) return;
     m_stored.at(i).wait();
@@ -210,7 +214,7 @@ class LaneRun {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     m_unloaded.clear();
   }
-  /// What leaves the last device in an iteration.
+  /// Stores the output of the last device in an iteration.
   void store(std::int64_t i, Mark<Memory>& stepped, Spans<Memory>* spans) {
     stepped.hold(last().storing());
     const std::vector<StreamRange>& ranges = m_work.back().stores;
@@ -222,7 +226,7 @@ class LaneRun {
     }
     for (const StreamRange& range : ranges) {
       if (last().ring().whole()) continue;
-      // without buffers the order of sweeps is kept by unload() all the same
+      // without buffers unload() still keeps the order of sweeps
       if (!m_staged && m_in_file) commit(range.sweep);
       last().store(range, state_behind(range.sweep), to);
       if (to != nullptr) to += last().staging_elements(range.planes.count());
@@ -232,8 +236,10 @@ class LaneRun {
     m_unloaded = ranges;
     m_stored.at(i).set(last().storing());
   }
-  /// What arrives at a device in an iteration; `stepped` are the moments of the device and of the
-  /// one before it, when the steps of the iteration before were done.
+  /// Loads the input of a device in an iteration.
+  ///
+  /// `stepped` are the events, of this and of the preceding device, that complete the steps of the
+  /// previous iteration.
   void load(std::size_t g, std::int64_t i, Mark<Memory>& stepped, Mark<Memory>* stepped_before,
             Spans<Memory>* spans) {
     Pipeline<T, Dim, Memory>& to = device(g);
@@ -267,7 +273,7 @@ class LaneRun {
     if (noted) spans->end(loading);
     m_loaded[g].at(i).set(loading);
   }
-  /// All is submitted. \param whole false: what is under way is of no use
+  /// Ends the lane after all submissions. \param whole false: discard pending results
   void end(bool whole) {
     for (const auto& one : *m_lane.chain) {
       one->storing().fence();
@@ -278,7 +284,7 @@ class LaneRun {
     unload(m_last);
     commit(schedule().sweeps());
   }
-  /// Nodes that were submitted.
+  /// Returns the number of submitted nodes.
   double points() const {
     double sum = 0.0;
     for (const auto& one : *m_lane.chain) sum += one->points();
@@ -297,7 +303,7 @@ class LaneRun {
     for (const StreamRange& range : ranges) sum += range.planes.count();
     return static_cast<double>(sum);
   }
-  // what a device hands on in an iteration has left it at this moment
+  // event: the output of a device in an iteration has left it
   Mark<Memory>& left(std::size_t g, std::int64_t i) {
     return g + 1 < m_devices ? m_loaded[g + 1].at(i) : m_stored.at(i);
   }
@@ -311,7 +317,7 @@ class LaneRun {
       }
     }
   }
-  // the states that a sweep reads and writes, whatever has been committed
+  // the states that a sweep reads and writes, independent of commits
   const VolumeState<T>& state_before(std::int64_t sweep) const {
     return m_lane.volume->state(sweep - m_committed);
   }
@@ -330,16 +336,16 @@ class LaneRun {
   double m_plane_in, m_plane_out;
   Elements m_arriving[2], m_leaving[2];
   std::vector<StreamWork> m_work;
-  std::vector<StreamRange> m_unloaded;  ///< stores of the iteration before, on their way
-  std::int64_t m_committed = 0;         ///< sweeps
-  std::int64_t m_last = 0;              ///< iteration
+  std::vector<StreamRange> m_unloaded;  ///< stores of the previous iteration, in transfer
+  std::int64_t m_committed = 0;         ///< number of committed sweeps
+  std::int64_t m_last = 0;              ///< latest iteration
 };
 
-/// The stages of all lanes on a device, those from one time of one sweep together.
+/// Runs the stages of all lanes on a device; those from one time of one sweep run together.
 template <class T, int Dim, class Memory>
 void step_lanes(const std::vector<std::unique_ptr<LaneRun<T, Dim, Memory>>>& lanes, std::size_t g,
                 const StreamAction& action) {
-  // the stages of an iteration are in the order of their number in the pass, then of sweeps
+  // the stages of an iteration are ordered by their number in the pass, then by sweep
   using Key = std::pair<std::int64_t, std::int64_t>;
   const auto key_of = [&](std::size_t k, const StreamStage& stage) {
     const std::int64_t first =
@@ -358,33 +364,34 @@ void step_lanes(const std::vector<std::unique_ptr<LaneRun<T, Dim, Memory>>>& lan
     for (std::size_t k = 0; k < lanes.size(); ++k) {
       const auto& stages = lanes[k]->work(g).stages;
       if (next[k] == stages.size() || key_of(k, stages[next[k]]) != least) continue;
-      // the first lane comes first
+      // the first lane is the first
       if (k == 0 && action) action(g, stages[next[k]]);
       lanes[k]->device(g).step(stages[next[k]++]);
     }
   }
 }
 
-/// A run of volumes side by side, iteration by iteration: several runs on different devices may
-/// take turns, since an iteration only submits work.
+/// Run of concurrent volumes, iteration by iteration.
+///
+/// Several runs on different devices may alternate, since an iteration only submits work.
 template <class T, int Dim, class Memory>
 class StreamRun {
  public:
-  /// The arguments are those of run_lanes(); options and action have to live as long.
+  /// Takes the arguments of run_lanes(); options and action have to outlive the object.
   StreamRun(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
             const StreamRunOptions<T>& options, const StreamAction& action);
   StreamRun(const StreamRun&) = delete;
   StreamRun& operator=(const StreamRun&) = delete;
-  /// Of all lanes.
+  /// Returns the iterations of all lanes.
   std::int64_t iterations() const { return m_report.iterations; }
   /// Submits an iteration, and waits for the steps of the one before the last.
   void iterate(std::int64_t i);
-  /// \brief Is what comes after an iteration of no use, because values are no longer finite?
+  /// \brief Returns true if later iterations are useless, because values are no longer finite.
   ///
-  /// It looks every few seconds. Where every step is looked at, it is true when no earlier time is
-  /// to come.
+  /// It checks every few seconds. If every step is checked, it returns true when no earlier time
+  /// can follow.
   bool failed();
-  /// Waits for all.
+  /// Waits for all work.
   StreamReport end();
 
  private:
@@ -413,10 +420,10 @@ class StreamRun {
   std::vector<Moments<Memory>> m_stepped;
   std::vector<Spans<Memory>> m_spans;
   wave::kernel::Pace m_pace;
-  /// Nodes that were submitted until an iteration.
+  /// Number of nodes submitted up to an iteration.
   std::vector<double> m_submitted;
   bool m_draining = false, m_failed = false;
-  double m_next_look = 0.0;  // seconds
+  double m_next_look = 0.0;  // time of the next check, s
   double m_steady_begin = -1.0, m_points_begin = 0.0;
 };
 
@@ -493,7 +500,8 @@ void StreamRun<T, Dim, Memory>::iterate(std::int64_t i) {
   }
 }
 
-// The time with all stages at work, as far as the steps of the iteration before the last are done.
+// Records the time with all stages at work, for complete steps: those of the iteration before the
+// last.
 template <class T, int Dim, class Memory>
 void StreamRun<T, Dim, Memory>::note_steady(std::int64_t i) {
   const auto& one = *m_runs.front();
@@ -521,7 +529,7 @@ bool StreamRun<T, Dim, Memory>::failed() {
     const std::int64_t level = BadValue::of(least, run->device(0).nodes()).level;
     for (std::size_t g = 0; g < m_devices; ++g) {
       if (!run->device(g).watched()) continue;
-      // sweeps come one after the other on a device
+      // sweeps are consecutive on a device
       const auto& stages = run->work(g).stages;
       if (stages.empty()) return false;
       for (const StreamStage& stage : stages) {
@@ -556,9 +564,11 @@ StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
   return run.end();
 }
 
-/// \brief Runs several volumes, each through a chain of its own, at the same time: iterations of
-/// the chains take turns, so that all devices have work. \param lanes one a chain; they share no
-/// device \param options as for run_stream(), one a chain
+/// \brief Runs several volumes concurrently, each through a separate chain.
+///
+/// Iterations of the chains alternate, so that all devices have work.
+/// \param lanes one for each chain; they share no device
+/// \param options as for run_stream(), one for each chain
 template <class T, int Dim, class Memory>
 std::vector<StreamReport> run_chains(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
                                      const std::vector<StreamRunOptions<T>>& options) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief MPI ranks as the processes of a stream: a chain of devices, one a rank.
+/// \brief MPI ranks as the processes of a stream: a chain of devices, one for each rank.
 
 #include <moho/mpi/mpi.hpp>
 #include <moho/stream/detail/rank_engine.hpp>
@@ -16,10 +16,10 @@
 
 namespace moho::stream {
 
-/// The ranks of a communicator.
+/// Ranks of a communicator.
 class MpiRanks : public StreamRanks {
  public:
-  /// \param communicator has to live as long, unless `owned`, whose it then is
+  /// \param communicator has to outlive the object, unless `owned` transfers its ownership
   explicit MpiRanks(MPI_Comm communicator, bool owned = false)
       : m_communicator(communicator), m_owned(owned) {}
   ~MpiRanks() override {

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::int64_t most_updates = 400;
 
-// What streams that the link binds reach of its rate: measured with 1 to 32 steps in a pass, 0.93
-// to 0.94 (docs/performance/stream.md).
+// Fraction of the link's rate that link-bound streams reach: 0.93 to 0.94, measured with 1 to 32
+// steps in a pass (docs/performance/stream.md).
 constexpr double link_use = 0.93;
 
-// Nodes a second of steps on slabs of so many planes, between those measured.
+// Returns nodes per second of steps on slabs of a number of planes, interpolated.
 double slab_rate(const StreamRates& rates, std::int64_t planes) {
   const auto& slabs = rates.slabs;
   if (slabs.empty()) throw InputError("rates: there are none (needed: nodes a second of steps)");
@@ -27,7 +27,7 @@ double slab_rate(const StreamRates& rates, std::int64_t planes) {
       [](const StreamRates::Slab& slab, std::int64_t n) { return slab.planes < n; });
   if (after == slabs.end()) return slabs.back().points_per_second;
   if (after->planes == planes) return after->points_per_second;
-  // seconds of a slab grow linearly, from nothing if there is no smaller one
+  // the time of a slab is linear in planes, from zero if no smaller slab was measured
   const double n1 = static_cast<double>(after->planes);
   const double t1 = n1 / after->points_per_second;
   if (after == slabs.begin()) return static_cast<double>(planes) / t1;
@@ -38,7 +38,8 @@ double slab_rate(const StreamRates& rates, std::int64_t planes) {
   return n / (t0 + (t1 - t0) * (n - n0) / (n1 - n0));
 }
 
-// Seconds of a step of no planes: what a launch more costs, from the two smallest slabs.
+// Returns the seconds of a step of no planes, the cost of a further launch, from the two smallest
+// slabs.
 double seconds_of_nothing(const StreamNeed& need, const StreamRates& rates) {
   if (rates.slabs.size() < 2) return 0.0;
   const auto seconds = [&](const StreamRates::Slab& slab) {
@@ -51,7 +52,7 @@ double seconds_of_nothing(const StreamNeed& need, const StreamRates& rates) {
   return std::max(0.0, t0 - (t1 - t0) * n0 / (n1 - n0));
 }
 
-// Nodes a second of steps without transfers: measured, or those of the fastest slab.
+// Returns nodes per second of steps without transfers: measured, or those of the fastest slab.
 double in_core_rate(const StreamRates& rates) {
   if (rates.in_core > 0.0) return rates.in_core;
   double fastest = 0.0;
@@ -61,7 +62,7 @@ double in_core_rate(const StreamRates& rates) {
   return fastest;
 }
 
-// Seconds of moving bytes; a rate of 0 means that nothing moves.
+// Returns the seconds of a transfer; a rate of 0 means no transfer.
 double seconds_of(double bytes, double rate) { return rate > 0.0 ? bytes / rate : 0.0; }
 
 std::string digits(double value, int count) {
@@ -100,7 +101,7 @@ std::int64_t StreamNeed::ring_elements(const StreamShape& given, bool resident) 
   const std::int64_t beyond = given.beyond();
   const std::int64_t slots = std::max(Schedule(one).ring_planes(), 2 * beyond);
   const std::int64_t held = slots + 2 * beyond;
-  // as arrays are padded: a halo at both ends, and 128 bytes in front
+  // padding of arrays: a halo at both ends, and 128 bytes in front
   const auto array = [&](std::int64_t planes) {
     return (planes + 2 * given.halo) * plane_elements + 128 / scalar;
   };
@@ -176,23 +177,23 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const double out = block * need.plane_out(sums_held);
   const double load = seconds_of(in, link_use * rates.in);
   const double store = seconds_of(out, link_use * rates.out);
-  // a file is written when a sweep is whole, and the host, which reads it, steps meanwhile only
-  // where that is left to devices; pages that are written over are read before
+  // A file is written when a sweep is complete. The host, which reads the file, steps meanwhile
+  // only if devices leave it the time. Pages are read before they are overwritten.
   const double read = seconds_of(in + out, rates.disk_in), write = seconds_of(out, rates.disk_out);
   const bool device = rates.in > 0.0;
   // one host does the work of all devices
   const double turns = rates.in_turn ? devices : 1.0;
-  // a device's memory is read or written by a transfer; a host, which copies planes from a volume
-  // in memory to each ring and back, reads and writes
+  // A transfer reads or writes a device's memory. A host copies planes from a volume in memory to
+  // each ring and back, which reads and writes.
   double shared = seconds_of(in + out, rates.memory);
   if (!device)
     shared = seconds_of(rates.disk_in > 0.0 ? 0.0 : 2.0 * (turns * in + out), rates.memory);
-  // positions of a sweep, and nodes of all volumes at one of them
+  // positions of a sweep, and nodes of all volumes at one position
   const auto positions = static_cast<double>(shape.before + shape.planes + shape.behind);
   const double nodes = need.nodes() / positions;
   const double step = block * nodes / slab_rate(rates, shape.block) +
                       seconds_of(block * need.action_bytes, rates.memory);
-  // a ring repeats planes at its ends, and cuts a stage in two once a turn
+  // a ring repeats planes at its ends, and splits a stage in two once in each turn
   StreamShape one = shape;
   one.ranges.clear();
   const auto slots = static_cast<double>(std::max(Schedule(one).ring_planes(), 2 * shape.beyond()));
@@ -205,7 +206,7 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   // so does the end of a sweep
   const double cut =
       rates.in > 0.0 ? (block / slots + block / positions) * seconds_of_nothing(need, rates) : 0.0;
-  // planes that leave are looked at
+  // planes that leave are checked
   double looked = need.fields;
   for (const StreamNeed& other : need.beside) looked += other.fields;
   const double look =
@@ -217,12 +218,12 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const double blocks = (positions + 2.0 * static_cast<double>(shape.halo)) / block;
   const double latency = devices * (2.0 + updates * lag / block) + 1.0;
   const double period = std::max(blocks, latency);
-  // the last sweep may have fewer stages: they are counted by their mean
+  // the last sweep may have fewer stages: their mean counts
   const double mean = steps / (sweeps * devices);
   const double part = std::min(1.0, blocks / period);
   const double work = turns * (mean * stage * part + look) + shared;
-  // one thread submits the work of all devices of a chain, while they work; a host submits between
-  // its own steps
+  // one thread submits the work of all devices of a chain concurrently with that work; a host
+  // submits between steps
   const double submits = device ? devices : turns;
   const double launches = submits * (rates.iteration_seconds + mean * rates.stage_seconds * part);
   const double full = (device ? std::max({load, store, work, read, launches})
@@ -230,7 +231,7 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
                       write;
   StreamForecast result;
   const double steady = std::max(sweeps * period - latency, 0.0) * full;
-  // stages are switched on one behind the other, and off again
+  // stages start and end one after the other
   double ramps = 0.0, ideal = 0.0;
   const auto iterations = static_cast<std::int64_t>(std::ceil(latency));
   for (std::int64_t k = 0; k < iterations; ++k) {
@@ -288,11 +289,11 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
     blocks = {wishes.block};
   }
   const std::size_t budget = wishes.device_memory;
-  // a host that stands in for devices plans as they would
+  // a host that simulates devices plans as they would
   StreamRates concurrent = rates;
   concurrent.in_turn = false;
   std::optional<StreamPlan> best;
-  // sums of a chain go on with the planes: their order is that of times
+  // sums of a chain move with the planes, in the order of times
   const bool may_hold_sums = need.sums > 0 && wishes.devices == 1;
   for (int held = 0; held < 4; ++held) {
     const bool resident = held % 2 == 1, sums_held = held / 2 == 1;
@@ -312,7 +313,7 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
         shape.devices = 1;
         if (!fits(shape)) break;
         StreamPlan plan;
-        // a chain that would wait for its own planes is cut into groups
+        // a chain that would wait for its own planes is split into groups
         shape.devices = static_cast<int>(std::min<std::int64_t>(each, longest_chain(shape)));
         plan.shape = shape;
         plan.resident = resident;
@@ -334,7 +335,7 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
     }
   }
   if (!best) {
-    // the least that would do
+    // the smallest sufficient shape
     StreamShape least = base;
     least.block = wishes.block > 0 ? wishes.block : 1;
     least.updates = wishes.updates > 0 ? wishes.updates : 1;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How fast a device steps slabs of planes, and how fast planes come and go: measured.
+/// \brief Measured rates of steps on slabs of planes, and of transfers of planes.
 
 #include <moho/core/launch.hpp>
 #include <moho/core/order.hpp>
@@ -16,14 +16,14 @@
 
 namespace moho::stream {
 
-/// \brief Nodes a second of steps on slabs of so many planes, in the middle of the grid.
+/// \brief Returns nodes per second of steps on slabs of given planes, in the middle of the grid.
 ///
-/// It takes arrays of the largest slab for as long as it measures. Slabs that are smaller take
-/// turns all over them: the stages of a stream do not find their planes in a cache either. The
-/// arrays hold noise, and a device steps for half a second before it is measured: one that draws
-/// all the power that it may lowers its clocks, which it does not on zeros.
+/// The measurement allocates arrays of the largest slab. Smaller slabs alternate over all of these
+/// arrays, because the stages of a stream do not find their planes in a cache either. The arrays
+/// hold noise, and a device steps for half a second before the measurement. A device at its power
+/// limit lowers its clock rate, which it does not do on zeros.
 ///
-/// \param exec where steps are done; it is waited for
+/// \param exec execution instance of the steps; the function waits for it
 /// \param scheme of the volume
 /// \param planes of slabs, ascending
 template <class T, int Dim, class Memory>
@@ -31,14 +31,15 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
                                              const wave::Scheme<T, Dim, Memory>& scheme,
                                              const std::vector<std::int64_t>& planes);
 
-/// Bytes a second to and from the device, both at the same time; zero for hosts, where nothing
-/// moves. It takes page-locked buffers for as long as it measures.
+/// Measures B/s to and from the device in concurrent transfers; zero for hosts.
+///
+/// It allocates page-locked buffers for the measurement.
 template <class Memory>
 void measure_link(const Instance<Memory>& exec, StreamRates& rates);
 
 namespace detail {
 
-/// Numbers between low and high that do not repeat within 2^32 elements.
+/// Functor that writes numbers between low and high that do not repeat within 2^32 elements.
 template <class T>
 struct FillWithNoise {
   T* values;
@@ -61,16 +62,16 @@ void fill_with_noise(const Instance<Memory>& exec, const wave::Storage<T, Memory
 
 }  // namespace detail
 
-/// \brief Rates of slabs and of the link, within the memory that a plan is allowed.
+/// \brief Measures rates of slabs and of the link, within the memory that a plan may use.
 ///
-/// Where not even the smallest slab fits, one rate stands for a measured one: plan_stream() then
-/// says what is missing.
+/// If not even the smallest slab fits, a placeholder replaces the measured rate; plan_stream() then
+/// reports the missing memory.
 ///
-/// \param exec where steps are done; it is waited for
+/// \param exec execution instance of the steps; the function waits for it
 /// \param scheme of the volume
 /// \param need of the volume
 /// \param wishes device memory in bytes (0: any) and block (0: usual slabs are measured)
-/// \param rates out: slabs, link and memory; the rest stays
+/// \param rates receives slabs, link and memory; other members are unchanged
 template <class T, int Dim, class Memory>
 void measure_rates(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
                    const StreamNeed& need, const StreamWishes& wishes, StreamRates& rates) {
@@ -78,7 +79,7 @@ void measure_rates(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Me
   if (wishes.block > 0) slabs = {wishes.block};
   const auto plane = static_cast<std::size_t>((2 * need.fields + need.parameters + need.work) *
                                               need.plane_elements * need.scalar);
-  // no more than a part of what is allowed
+  // at most a part of the allowed memory
   const auto fits = [&](std::int64_t planes) {
     return wishes.device_memory == 0 ||
            plane * static_cast<std::size_t>(planes + 4 * need.shape.reach) <= wishes.device_memory;
@@ -108,7 +109,7 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
       wave::MediumWindow<T, Dim, Memory>::ring(instance, scheme, most);
   const auto medium = arrays.moved(scheme.layout(window));
   const auto field = wave::make_wavefield<T, Dim, Memory>(instance, scheme, window);
-  // the field that is written alternates between two values, whatever the parameters are
+  // the written field alternates between two values, for any parameters
   for (const auto& array : arrays.arrays()) detail::fill_with_noise(instance, array, 0.4, 0.6);
   for (int f = 0; f < field.fields; ++f) {
     detail::fill_with_noise(instance, field.now[f], -1.0, 1.0);
@@ -127,7 +128,7 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
     const std::int64_t depth = box.upper[0] - box.lower[0];
     const std::int64_t places = std::max<std::int64_t>((end_of_all - box.lower[0]) / depth, 1);
     std::int64_t place = 0;
-    // slopes are shared by neighbouring slabs in a stream: no more than the slab's own
+    // neighbouring slabs share axis derivatives in a stream: only the slab's own count
     const auto once = [&] {
       Box<Dim> slab = box;
       slab.lower[0] += place * depth;
@@ -157,7 +158,7 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
         {box.upper[0] - box.lower[0],
          static_cast<double>(count) * static_cast<double>(box.size()) / std::max(seconds, 1e-9)});
   }
-  // slabs that the grid cuts to the same size are one
+  // slabs that the grid clips to the same size are one
   std::sort(result.begin(), result.end(),
             [](const auto& a, const auto& b) { return a.planes < b.planes; });
   result.erase(std::unique(result.begin(), result.end(),
@@ -193,7 +194,7 @@ void measure_link(const Instance<Memory>& exec, StreamRates& rates) {
     }
     rates.in = count * static_cast<double>(bytes) / end_in.seconds_since(begin_in);
     rates.out = count * static_cast<double>(bytes) / end_out.seconds_since(begin_out);
-    // what transfers take of the device's own bandwidth
+    // bandwidth of the device's memory that transfers use
     const auto other = allocate<Device>(exec, "moho::stream::link", bytes);
     Mark<Memory> begin, end;
     for (int round = 0; round < 2; ++round) {

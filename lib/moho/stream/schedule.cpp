@@ -17,7 +17,7 @@ void check(const char* name, std::int64_t value, std::int64_t least, const std::
   throw InputError(concat(name, " is ", value, " (allowed: ", least, " or more): ", advice));
 }
 
-// Rounds down, for negative numerators too.
+// Rounds down, also for negative numerators.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
@@ -149,7 +149,8 @@ std::int64_t Schedule::positions(std::int64_t sweep) const {
 
 std::int64_t Schedule::period(std::int64_t sweep) const {
   const std::int64_t all = positions(sweep);
-  // a plane is loaded again when it has been stored, and when nothing near it is still stepped
+  // a plane is loaded once more after it has been stored, and when no plane near it is still
+  // stepped
   const std::int64_t back =
       m_shape.devices * latency() +
       std::max<std::int64_t>({m_shape.block, m_shape.reach, m_shape.point_planes - 1});

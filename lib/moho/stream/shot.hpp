@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How Streaming models shots (internal).
+/// \brief Modelling of shots by Streaming (internal).
 
 #include <moho/stream/modelling.hpp>
 
@@ -13,21 +13,22 @@
 namespace moho::stream {
 
 /// \cond
-// A shot on its way through a chain.
+// A shot in a chain.
 template <class T, int Dim, class Memory>
 struct Streaming<T, Dim, Memory>::Run {
   std::size_t chain;
   const wave::Shot<Dim>& shot;
   const StreamShotOptions<Dim>& options;
   StreamShotResult<T> result = {};
-  std::int64_t first = 0;  ///< time that it begins at
-  bool complete = false;   ///< a file holds the whole shot
-  bool watched = false;    ///< every step is looked at
+  std::int64_t first = 0;  ///< first time level
+  bool complete = false;   ///< true if a file holds the complete shot
+  bool watched = false;    ///< true if every step is checked
   std::unique_ptr<Schedule> schedule = {};
-  std::vector<wave::PointSet<T, Dim, Memory>> sources = {}, receivers = {};  ///< one a device
-  std::vector<wave::PointSeries<T, Memory>> gathers = {};                    ///< one a device
-  std::vector<StreamShot<T, Dim, Memory>> shots = {};                        ///< one a device
-  wave::Traces<T> rows = {};                                                 ///< of the gather
+  std::vector<wave::PointSet<T, Dim, Memory>> sources = {},
+                                              receivers = {};  ///< one for each device
+  std::vector<wave::PointSeries<T, Memory>> gathers = {};      ///< one for each device
+  std::vector<StreamShot<T, Dim, Memory>> shots = {};          ///< one for each device
+  wave::Traces<T> rows = {};                                   ///< rows of the gather
   StreamRunOptions<T> run = {};
 };
 /// \endcond
@@ -43,7 +44,7 @@ StreamShape Streaming<T, Dim, Memory>::shape_for(const StreamShotOptions<Dim>& o
   Planes before{};
   for (std::int64_t s = 0; s < schedule.sweeps(); ++s) {
     const std::int64_t end = schedule.first_level(s, last) + schedule.updates(s, last);
-    // with the planes around it that steps and receivers read, where waves are at rest
+    // and the adjacent planes that steps and receivers read, where waves are at rest
     const std::int64_t around = shape.beyond();
     Planes planes = planes_of(options.box(end - 1));
     planes =
@@ -127,18 +128,18 @@ std::unique_ptr<typename Streaming<T, Dim, Memory>::Run> Streaming<T, Dim, Memor
   return run;
 }
 
-// Does a shot whose wavefield overflowed once more, from rest, to find the first step and node.
+// Repeats a shot whose wavefield overflowed, from rest, to find the first step and node.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::watch(std::unique_ptr<Run>& run) {
   std::vector<std::unique_ptr<Run>> again;
   again.push_back(begin(run->chain, run->shot, run->options, true));
   execute(again);
-  // a file that holds such values is no state to go on from
+  // a file with such values is not a valid state to continue
   if (HostVolume<T, Dim>* const held = volume(run->chain)) held->clear();
   if (again.front()->result.report.bad != BadValue::none) run = std::move(again.front());
 }
 
-// Points and series on each device.
+// Creates points and series on each device.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
   const std::size_t count = m_cut ? m_slabs->count() : m_chains[run.chain].size();
@@ -209,7 +210,7 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run) {
   report.points = m_slabs->run(m_sampling.steps, run.options.progress);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.bad = m_slabs->bad();
-  // receivers are recorded by the device that steps their last plane, the others' rows are 0
+  // the device that steps a receiver's last plane records it; rows of other devices are 0
   for (std::size_t g = 0; g < m_slabs->count() && run.rows.size() > 0; ++g) {
     const std::vector<T> part = download(m_instances[g], run.gathers[g]);
     for (std::size_t i = 0; i < part.size(); ++i) run.rows.data()[i] += part[i];
@@ -222,7 +223,7 @@ void Streaming<T, Dim, Memory>::execute_ranks(Run& run) {
   run.result.report =
       run_stream_ranks<T, Dim, Memory>(*m_ranks, *run.schedule, device, volume(run.chain), run.run);
   if (run.rows.size() == 0) return;
-  // every rank has recorded the rows of its own steps
+  // every rank has recorded the rows of its steps
   std::vector<T> mine = download(m_instances.front(), run.gathers.front());
   const std::size_t bytes = mine.size() * sizeof(T);
   if (m_place > 0) {
@@ -245,7 +246,7 @@ void Streaming<T, Dim, Memory>::execute_ranks(Run& run) {
   }
 }
 
-// The rows of a gather that a device records in a sweep.
+// Returns the rows of a gather that a device records in a sweep.
 template <class T, int Dim, class Memory>
 std::pair<std::size_t, std::size_t> Streaming<T, Dim, Memory>::rows_of(const Schedule& schedule,
                                                                        std::int64_t sweep,
@@ -256,7 +257,7 @@ std::pair<std::size_t, std::size_t> Streaming<T, Dim, Memory>::rows_of(const Sch
           static_cast<std::size_t>(std::min(done / m_sampling.every + 1, m_sampling.rows))};
 }
 
-// Those of all devices of this process, to the gather.
+// Copies the rows of all devices of this process to the gather.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::keep(Run& run, std::int64_t sweep) const {
   for (std::size_t g = 0; g < run.gathers.size() && run.rows.extent(1) > 0; ++g) {

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A model and the state of its waves on the host, plane by plane, for devices that hold
-/// only some planes at a time.
+/// \brief Model and wave state on the host, plane by plane, for devices that hold only some planes.
 
 #include <moho/core/page_lock.hpp>
 #include <moho/core/timer.hpp>
@@ -24,124 +23,128 @@
 
 namespace moho::stream {
 
-/// Planes of one array on the host, one after the other.
+/// Consecutive planes of one array on the host.
 template <class T>
 struct PlaneArray {
-  T* first = nullptr;           ///< of the first plane that there is
+  T* first = nullptr;           ///< first element of the first plane
   std::int64_t plane_size = 0;  ///< elements between planes
-  Planes planes;                ///< that there are; they may reach beyond the grid
-  /// A plane. It has to be there.
+  Planes planes;                ///< stored planes, which may extend beyond the grid
+  /// Returns a plane, which has to be stored.
   T* at(std::int64_t plane) const { return first + (plane - planes.begin) * plane_size; }
-  /// Elements.
+  /// Returns the number of elements.
   std::int64_t size() const { return plane_size * planes.count(); }
 };
 
-/// The state of a volume between two sweeps.
+/// State of a volume between two sweeps.
 template <class T>
 struct VolumeState {
-  PlaneArray<T> field[2][2];        ///< by time modulo 2, and p or q
+  PlaneArray<T> field[2][2];        ///< fields by time modulo 2, and p or q
   std::vector<PlaneArray<T>> psi;   ///< memory of layers, by face and field as in Wavefield
-  std::vector<PlaneArray<T>> zeta;  ///< as psi
+  std::vector<PlaneArray<T>> zeta;  ///< memory of second derivatives, as psi
   std::vector<PlaneArray<T>> sums;  ///< VolumeShape::sums
 };
 
-/// How a volume is kept.
+/// Options of a HostVolume.
 struct VolumeOptions {
-  Planes sources = {};              ///< planes where sources may be: q has factors of its own there
-  int sums = 0;                     ///< arrays of sums, see VolumeShape::sums
-  Planes sum_planes = {};           ///< planes of sums
+  Planes sources = {};     ///< planes in which sources may lie, where q has separate factors
+  int sums = 0;            ///< number of arrays of sums, see VolumeShape::sums
+  Planes sum_planes = {};  ///< planes of sums
   std::int64_t sum_plane_size = 0;  ///< elements of a plane of sums
-  std::string file;                 ///< where to keep it; empty: in memory
-  std::string key;                  ///< what the run is: a file of another run is not continued
-  bool resume = false;              ///< go on with a file that is there
-  std::int64_t rows = 0;            ///< of what is recorded, which a file keeps, too
-  std::int64_t receivers = 0;       ///< of what is recorded
+  std::string file;                 ///< file of the volume; empty: in memory
+  std::string key;                  ///< identifies the run: a file of another run is not continued
+  bool resume = false;              ///< true to continue an existing file
+  std::int64_t rows = 0;            ///< rows of the records, which a file also stores
+  std::int64_t receivers = 0;       ///< receivers of the records
 };
 
-/// Where a volume begins and how its planes lie, whatever holds them.
+/// Offsets and layout of a volume's planes, in any storage.
 template <class T, int Dim>
 struct VolumeShape {
-  wave::Layout<Dim> layout;  ///< of fields and parameters
-  int fields = 1;            ///< p, or p and q
+  wave::Layout<Dim> layout;  ///< layout of fields and parameters
+  int fields = 1;            ///< wavefields: p, or p and q
   int parameters = 1;        ///< arrays that a step reads
-  bool q_factors = false;    ///< sources of q have factors of their own
-  int work = 0;              ///< arrays beside the state that a step needs on the device: slopes
-  /// Memory of layers, by face and field: where they lie along x, and elements of a plane.
+  bool q_factors = false;    ///< true if sources of q have separate factors
+  int work =
+      0;  ///< arrays that a step needs on the device in addition to the state: axis derivatives
+  /// Memory of a layer, by face and field: its planes along x, and elements of a plane.
   struct Layer {
-    bool across_x = false;        ///< its normal is x
-    Planes planes;                ///< that have nodes in it
+    bool across_x = false;        ///< true if its normal is x
+    Planes planes;                ///< planes with nodes of the layer
     std::int64_t plane_size = 0;  ///< elements of a plane
   };
   std::vector<Layer> layers;  ///< by face and field
-  /// Sums at nodes that go with the planes, such as images: so many arrays of the same shape.
+  /// Sums at nodes that move with the planes, such as images: arrays of one shape.
   struct Sums {
-    int count = 0;                ///< arrays
-    Planes planes;                ///< that have nodes in them
+    int count = 0;                ///< number of arrays
+    Planes planes;                ///< planes with nodes of the sums
     std::int64_t plane_size = 0;  ///< elements of a plane
-    bool held = false;            ///< they stay on the device, with all their planes
+    bool held = false;            ///< true if all their planes stay on the device
   };
-  Sums sums;  ///< none unless they are set before a volume or ring is made
+  Sums sums;  ///< empty unless set before a volume or ring is made
 
-  /// What a scheme needs.
+  /// Derives the shape from a scheme.
   template <class Memory>
   explicit VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme);
   VolumeShape() = default;
-  /// Planes that are held, with the halo on both sides.
+  /// Returns the stored planes, with the halo on both sides.
   Planes planes() const { return {-layout.halo, layout.extents[0] + layout.halo}; }
-  /// Bytes of one time of the state, in all planes: fields at two times, and the memory of layers.
+  /// Returns the bytes of one state, in all planes: fields at two times, and the memory of layers.
   std::size_t state_bytes() const;
-  /// Bytes of all parameters.
+  /// Returns the bytes of all parameters.
   std::size_t parameter_bytes() const;
-  /// Bytes of all sums.
+  /// Returns the bytes of all sums.
   std::size_t sum_bytes() const {
     return static_cast<std::size_t>(sums.count * sums.planes.count() * sums.plane_size) * sizeof(T);
   }
 };
 
-/// \brief A volume on the host: parameters of the model as kernels read them, and the state of the
-/// waves.
+/// \brief Volume on the host: parameters of the model as kernels read them, and the wave state.
 ///
-/// Planes are padded as on devices (wave::Layout), so that a slab of planes is one copy per array.
-/// In a file the state is kept twice: a sweep reads one and writes the other, and commit() makes
-/// the written one the present, so that a run that is ended at any moment goes on from its last
-/// whole sweep.
+/// Planes are padded as on devices (wave::Layout), so that a slab of planes is one copy for each
+/// array. A file stores two states: a sweep reads one and writes the other, and commit() makes the
+/// written one current. A run that stops at any moment therefore resumes from its last complete
+/// sweep.
 template <class T, int Dim>
 class HostVolume {
  public:
-  /// \brief Takes the memory, or makes or opens the file.
-  /// \throws InputError, FileError for a file that cannot be made, does not fit the disk, or
-  /// belongs to another run
+  /// \brief Allocates the memory, or creates or opens the file.
+  /// \throws InputError, FileError for a file that cannot be created, does not fit the disk, or
+  ///   belongs to another run
   /// \param model a volume of the same scheme in memory, whose parameters this one shares; null:
-  /// it has its own
+  ///   separate parameters
   template <class Memory>
   HostVolume(const wave::Scheme<T, Dim, Memory>& scheme, const VolumeOptions& options,
              const HostVolume* model = nullptr);
 
-  /// How it lies.
+  /// Returns offsets and layout.
   const VolumeShape<T, Dim>& shape() const { return m_shape; }
-  /// Parameters, as MediumWindow::arrays() has them.
+  /// Returns the parameters, in the order of MediumWindow::arrays().
   const std::vector<PlaneArray<T>>& parameters() const { return m_parameters; }
-  /// \brief The state `ahead` sweeps from the present: a sweep reads one and writes the next. In
-  /// memory they are the same; a file has two.
+  /// \brief Returns the state `ahead` sweeps from the current one.
+  ///
+  /// A sweep reads one state and writes the next. In memory they are the same; a file has two.
   const VolumeState<T>& state(std::int64_t ahead = 0) const {
     return m_state[in_file() ? static_cast<std::size_t>((m_present + ahead) % 2) : 0];
   }
-  /// The factors of sources of q, and their layout, whose window is VolumeOptions::sources; empty
-  /// where they are those of p.
+  /// Returns the factors of sources of q, and their layout with the window VolumeOptions::sources.
+  ///
+  /// They are empty if they equal those of p.
   const wave::Storage<T, Kokkos::HostSpace>& q_factors() const { return m_q_factors; }
   /// \copydoc q_factors()
   const wave::Layout<Dim>& q_layout() const { return m_q_layout; }
-  /// The factors of sources of a field, as node_factors() takes them.
+  /// Returns the factors of sources of a field, for node_factors().
   wave::Storage<const T, Kokkos::HostSpace> source_scale(int field) const;
   /// \copydoc source_scale()
   const wave::Layout<Dim>& source_layout(int field) const {
     return field == 1 && m_q_factors.data() != nullptr ? m_q_layout : m_shape.layout;
   }
 
-  /// \brief Takes the parameters of a model without layers: they are extended, and prepared on the
-  /// device, slab by slab, so that they have the bits of a propagator of the device.
-  /// \param exec where parameters are prepared; it is waited for
-  /// \param scheme that the volume was made for
+  /// \brief Loads the parameters of a model without layers.
+  ///
+  /// They are extended and prepared on the device, slab by slab, so that they have the bits of a
+  /// propagator of the device.
+  /// \param exec execution instance of the preparation; the function waits for it
+  /// \param scheme scheme of the volume
   /// \param grid of the model
   /// \param model on the host
   /// \param random of random layers
@@ -149,47 +152,50 @@ class HostVolume {
   void load(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
             const Grid<Dim>& grid, const wave::Model<T, Dim, Kokkos::HostSpace>& model,
             const wave::RandomLayerOptions& random);
-  /// Bytes that load() takes on the device for as long as it runs.
+  /// Returns the bytes that load() temporarily allocates on the device.
   template <class Memory>
   static std::size_t load_bytes(const wave::Scheme<T, Dim, Memory>& scheme);
-  /// Puts the waves to rest.
+  /// Sets the waves to rest.
   void clear();
   /// Sets the sums to zero.
   void clear_sums();
-  /// \brief Exchanges the two time levels where the number is odd, and counts times from 0 again:
-  /// a run of that many steps backwards has the parities of a run forwards.
+  /// \brief Exchanges the two time levels if the number is odd, and restarts times at 0.
+  ///
+  /// A run of that many steps backwards then has the parities of a run forwards.
   void reverse(std::int64_t steps);
-  /// Puts the state that the next sweep writes to rest: a run that was ended may have left planes
-  /// there. In memory there is no other state, and nothing is done.
+  /// Sets the state that the next sweep writes to rest.
+  ///
+  /// An interrupted run may have left planes there. In memory no second state exists, and the
+  /// function does nothing.
   void clear_next();
 
-  /// True for volumes in files.
+  /// Returns true for volumes in files.
   bool in_file() const { return m_file != nullptr; }
-  /// The time that the present state is at: steps done.
+  /// Returns the time level of the current state: steps done.
   std::int64_t level() const { return m_level; }
-  /// Makes the state that was written the present one, at a time. In a file it is there for good
-  /// when this returns.
+  /// Commits the written state as the current one at a time level; files are synced on return.
   void commit(std::int64_t level);
-  /// What was recorded, rows x receivers.
+  /// Returns the records, rows x receivers.
   Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> records() const { return m_records; }
-  /// Page-locks all arrays for devices. False where the system refuses, which why() then says; a
-  /// file is not locked.
+  /// Page-locks all arrays for devices.
+  ///
+  /// Returns false if the system refuses; lock.why() then gives the reason. A file is not locked.
   template <class Memory>
   bool lock(PageLock<Memory>& lock) const;
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   std::size_t bytes() const;
 
-  /// \brief The present field on dense nodes of the grid without its layers or with them.
+  /// \brief Copies the current field to dense nodes of the grid without its layers or with them.
   /// \param field 0: p, 1: q
-  /// \param box which nodes
+  /// \param box nodes to copy
   /// \param values as many numbers as the box has nodes, the last axis fastest
   void copy_out(int field, const Box<Dim>& box, T* values) const;
 
  private:
   PlaneArray<T> take(std::int64_t plane_size, const Planes& planes, const char* label);
   void rest(const VolumeState<T>& state);
-  // Planes that load() prepares at a time: about 64 MiB an array; those that are continued into
-  // the halo are all in one.
+  // Number of planes that load() prepares together: about 64 MiB for each array; all of them for
+  // parameters that are extended into the halo.
   static std::int64_t planes_at_a_time(const wave::Layout<Dim>& layout) {
     const std::int64_t bytes = layout.strides[0] * static_cast<std::int64_t>(sizeof(T));
     return std::max<std::int64_t>(2 * layout.halo + 1, (std::int64_t(64) << 20) / bytes);
@@ -202,7 +208,7 @@ class HostVolume {
   wave::Layout<Dim> m_q_layout;
   Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> m_records;
   std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_memory;
-  std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_shared;  ///< of another volume
+  std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_shared;  ///< arrays shared with another volume
   std::unique_ptr<VolumeFile> m_file;
   int m_present = 0;
   std::int64_t m_level = 0;
@@ -367,8 +373,7 @@ template <class T, int Dim>
 void HostVolume<T, Dim>::clear() {
   m_present = 0;
   m_level = 0;
-  // a file says that nothing of it is needed before anything is changed: at time 0 a run begins
-  // anew
+  // a file is marked as unneeded before any change: a run restarts at time 0
   if (in_file()) m_file->commit(0, 0);
   for (int copy = 0; copy < (in_file() ? 2 : 1); ++copy) rest(m_state[copy]);
 }
@@ -421,7 +426,7 @@ void HostVolume<T, Dim>::copy_out(int field, const Box<Dim>& box, T* values) con
 
 namespace detail {
 
-/// A field of the host in another memory; hosts share it. It waits.
+/// Returns a field of the host in another memory space; hosts share it. It waits.
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> field_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                const Field<T, Dim, Kokkos::HostSpace>& field) {
@@ -438,7 +443,7 @@ Field<T, Dim, Memory> field_in(const Instance<Memory>& exec, const Grid<Dim>& gr
   }
 }
 
-/// A model of what a function makes of the fields that there are.
+/// Returns the model that a function makes from the allocated fields.
 template <class T, int Dim, class Memory, class Function>
 wave::Model<T, Dim, Memory> changed_model(const wave::Model<T, Dim, Kokkos::HostSpace>& model,
                                           const Function& function) {
@@ -454,11 +459,11 @@ wave::Model<T, Dim, Memory> changed_model(const wave::Model<T, Dim, Kokkos::Host
 
 }  // namespace detail
 
-/// \brief Some planes of a host's model with its layers, in the memory of a device. It waits.
+/// \brief Returns planes of a host's extended model, in the memory of a device. It waits.
 /// \param exec of the device
 /// \param scheme of the grid with its layers
 /// \param grid,model without layers
-/// \param random of random layers, whose numbers are made on the device
+/// \param random of random layers, whose numbers are computed on the device
 /// \param planes of the grid with layers
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> extended_part(const Instance<Memory>& exec,
@@ -485,9 +490,10 @@ template <class Memory>
 std::size_t HostVolume<T, Dim>::load_bytes(const wave::Scheme<T, Dim, Memory>& scheme) {
   const VolumeShape<T, Dim> shape(scheme);
   const wave::Layout<Dim>& layout = shape.layout;
-  // fields of the model, and what is made of them; the last slab may have `halo` planes more
+  // fields of the model, and the coefficients derived from them; the last slab may have `halo` more
+  // planes
   const std::int64_t arrays = 2 * shape.parameters + (shape.q_factors ? 1 : 0) +
-                              (scheme.packed_axis() ? 1 : 0);  // words of the axis
+                              (scheme.packed_axis() ? 1 : 0);  // packed words of the axis
   const std::int64_t planes =
       std::min(planes_at_a_time(layout) + layout.halo, layout.extents[0]) + 2 * layout.halo;
   return static_cast<std::size_t>(arrays * planes * layout.strides[0]) * sizeof(T);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How planes arrive at a Pipeline and leave it (internal).
+/// \brief Arrival of planes at a Pipeline and their departure (internal).
 
 #include <moho/stream/kernel/pipeline.hpp>
 
@@ -14,7 +14,7 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
     const std::vector<PlaneArray<T>>* model, const VolumeState<T>* state) const {
   Copies result;
   const int parity = static_cast<int>(level & 1);
-  // `array` gives the volume's planes, which are asked for only where there is a volume
+  // `array` returns the volume's planes; it is called only with a volume
   const auto add = [&](const wave::Storage<T, Memory>& on_device, std::int64_t first,
                        const Planes& planes, std::int64_t plane_size, const auto& array) {
     T* const host = state != nullptr ? array().at(planes.begin) : nullptr;
@@ -51,7 +51,7 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
   return result;
 }
 
-// What every arrival needs: copies beyond the ends of a turn, and slopes at rest outside.
+// Completes every arrival: copies beyond the ends of a turn, and axis derivatives at rest outside.
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
   const Planes own = m_schedule->range(range.sweep);
@@ -63,7 +63,7 @@ void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
       m_ring.mirror(m_load, piece, m_ring.field(0, f));
       m_ring.mirror(m_load, piece, m_ring.field(1, f));
     }
-    // a step does not write outside of its box, where layers are at rest
+    // a step does not write outside its box, where layers are at rest
     const int other = 1 - static_cast<int>(m_schedule->first_level(range.sweep, m_device) & 1);
     for (std::size_t n = 0; m_shot.box && n < m_shape.layers.size(); ++n) {
       const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
@@ -157,7 +157,7 @@ template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::unload_message(const StreamRange& range, const VolumeState<T>& state,
                                               const T* buffer) const {
   const Planes own = m_schedule->range(range.sweep);
-  // in the order of copies(); planes of the halo are left out
+  // in the order of copies(), without planes of the halo
   const auto put = [&](const PlaneArray<T>& array, const Planes& planes, std::int64_t plane_size) {
     const Planes inside = intersection(planes, own);
     if (!inside.empty()) {

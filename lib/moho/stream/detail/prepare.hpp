@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What is found out about a model and its shots before volumes stream (internal).
+/// \brief Properties of a model and its shots that are computed before volumes stream (internal).
 
 #include <moho/core/space.hpp>
 #include <moho/stream/plan.hpp>
@@ -22,11 +22,13 @@ namespace moho::stream {
 
 namespace detail {
 
-/// The host's own instance.
+/// Returns the host's default instance.
 inline Instance<Kokkos::HostSpace> host_instance() { return Kokkos::DefaultHostExecutionSpace(); }
 
-/// Bytes that a stream may take on each of some devices: what was asked for, or, for 0, what is
-/// free on the fullest of them but for what kernels and launches take. \throws InputError for more
+/// Returns the bytes that a stream may use on each of some devices.
+///
+/// They are the requested bytes. For 0 they are the smallest free memory of the devices, minus a
+/// reserve for kernels and launches. \throws InputError for a request above that
 template <class Memory>
 std::size_t allowed_device_memory(const std::vector<Instance<Memory>>& devices, std::size_t asked) {
   std::size_t free = memory_budget(devices.front(), 0);
@@ -41,7 +43,7 @@ std::size_t allowed_device_memory(const std::vector<Instance<Memory>>& devices, 
   return asked;
 }
 
-/// A model's fields in another memory. It waits.
+/// Returns a model's fields in another memory space. It waits.
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> model_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                      const wave::Model<T, Dim, Kokkos::HostSpace>& model) {
@@ -50,7 +52,7 @@ wave::Model<T, Dim, Memory> model_in(const Instance<Memory>& exec, const Grid<Di
   });
 }
 
-/// What limits the steps of a model with its layers: random ones hold slower waves.
+/// Returns the limits of a model with its layers; random layers have lower velocities.
 template <class T, int Dim>
 wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<Dim>& grid,
                             const wave::Model<T, Dim, Kokkos::HostSpace>& model,
@@ -70,7 +72,7 @@ wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<
   }
   // layers of the other kinds repeat the outermost nodes
   if (!any) return of(grid, model);
-  // contrasts of densities are found on the model, not on pieces of it
+  // density contrasts are computed on the complete model, not on pieces of it
   if (model.density.data() != nullptr) of(grid, model);
   const Grid<Dim> extended = wave::extended_grid(grid, faces);
   constexpr std::int64_t piece = 32;
@@ -93,7 +95,7 @@ wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<
   return result;
 }
 
-/// Planes in which points of a position along x may share.
+/// Returns the planes that may take part in the interpolation of points, from their x.
 template <int Dim>
 Planes planes_of_points(const Grid<Dim>& grid, const Points<Dim>& points, int radius) {
   Planes result;
@@ -109,7 +111,7 @@ Planes planes_of_points(const Grid<Dim>& grid, const Points<Dim>& points, int ra
   return result;
 }
 
-/// The most sources of a shot.
+/// Returns the largest number of sources of a shot.
 template <int Dim>
 std::int64_t most_sources(const std::vector<wave::Shot<Dim>>& shots) {
   std::size_t most = 0;
@@ -117,8 +119,9 @@ std::int64_t most_sources(const std::vector<wave::Shot<Dim>>& shots) {
   return static_cast<std::int64_t>(most);
 }
 
-/// What of a scheme streams, and what it takes: steps are to be set, and the bytes of series of
-/// points to be added.
+/// Returns the requirements of a scheme that streams.
+///
+/// Steps remain to be set, and the bytes of series of points to be added.
 template <class T, int Dim, class Memory>
 StreamNeed stream_need(const wave::Scheme<T, Dim, Memory>& scheme,
                        const VolumeShape<T, Dim>& volume,
@@ -148,7 +151,7 @@ StreamNeed stream_need(const wave::Scheme<T, Dim, Memory>& scheme,
     receivers = std::max(receivers, shot.receivers.size());
     for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
       for (const Point<Dim>& point : *points) {
-        // points on planes read one of them
+        // points on planes read one plane
         const double at = (point[0] - grid.origin[0]) / grid.spacing[0];
         const bool on_node = std::fabs(at - std::floor(at + 0.5)) < wave::sinc_snap;
         const int planes = on_node ? 1 : 2 * wave::PointOptions<Dim>().radius;

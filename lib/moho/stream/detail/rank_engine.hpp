@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A chain of devices whose members are processes, one device each.
+/// \brief Chain of devices whose members are processes with one device each.
 
 #include <moho/stream/engine.hpp>
 #include <moho/stream/ranks.hpp>
@@ -13,26 +13,27 @@
 
 namespace moho::stream {
 
-/// \brief Runs a schedule whose devices are processes: rank 0 has the volume, and what a rank hands
-/// on goes to the next one as a message; the last one's goes back to rank 0.
+/// \brief Runs a schedule whose devices are processes; rank 0 holds the volume.
 ///
-/// All ranks call it, with the same schedule. While a rank steps, its messages are on their way.
+/// The output of a rank is a message to the next one; that of the last rank returns to rank 0. All
+/// ranks call the function, with the same schedule. Messages of a rank are concurrent with its
+/// steps.
 /// \param ranks as many as the schedule has devices
 /// \param schedule of the run
 /// \param pipeline of this rank, whose number in the chain is the rank; begin() was called
 /// \param volume on rank 0; null on the others
-/// \param options progress, which is told the nodes of this rank, and time line, of this rank; of
-/// the others none is used
-/// \returns on rank 0 nodes stepped by all ranks, bytes between volume and chain, and on all of
-/// them a node that was not finite on one of them; the others' nodes are 0
+/// \param options progress, which receives the nodes of this rank, and the timeline of this rank;
+///   other members are ignored
+/// \returns nodes stepped by all ranks and bytes between volume and chain on rank 0, 0 nodes on the
+///   others; on all ranks a node that was not finite on one of them
 /// \throws InputError for another number of ranks, or a volume in a file
 template <class T, int Dim, class Memory>
 StreamReport run_stream_ranks(StreamRanks& ranks, const Schedule& schedule,
                               Pipeline<T, Dim, Memory>& pipeline, HostVolume<T, Dim>* volume,
                               const StreamRunOptions<T>& options = {});
 
-/// The factors of sources by nodes, from rank 0 to all. \param factors those of node_factors() on
-/// rank 0
+/// Sends the factors of sources by nodes from rank 0 to all ranks.
+/// \param factors those of node_factors() on rank 0
 template <class T, class Memory>
 wave::Storage<const T, Memory> share_factors(StreamRanks& ranks, const Instance<Memory>& exec,
                                              const wave::Storage<const T, Memory>& factors) {
@@ -86,7 +87,7 @@ StreamReport run_stream_ranks(StreamRanks& ranks, const Schedule& schedule,
   detail::Spans<Memory> spans;
   spans.zero.set(pipeline.stepping());
   for (std::int64_t i = 0; i < report.iterations; ++i) {
-    // what is done on an instance, as a span of the time line
+    // records the work of an instance as a span of the timeline
     const auto noted = [&](const Instance<Memory>& exec, const char* stage, double moved, bool any,
                            const auto& function) {
       const bool note = any && options.timeline != nullptr && i < options.noted;
@@ -97,7 +98,7 @@ StreamReport run_stream_ranks(StreamRanks& ranks, const Schedule& schedule,
     const StreamWork work = schedule.iteration(i, rank);
     const std::vector<StreamRange> ended =
         first ? schedule.iteration(i, size - 1).stores : std::vector<StreamRange>{};
-    // what leaves was stepped by the iteration before
+    // the previous iteration stepped the planes that leave
     noted(pipeline.storing(), last ? "to the host" : "to the next",
           static_cast<double>(bytes(work.stores)), !work.stores.empty(), [&] {
             T* to = leaving.data();
@@ -150,7 +151,7 @@ StreamReport run_stream_ranks(StreamRanks& ranks, const Schedule& schedule,
   }
   if (first) volume->commit(schedule.shape().steps);
   report.seconds = pace.seconds();
-  // nodes of all, on rank 0
+  // nodes of all ranks, on rank 0
   double points = pipeline.points();
   std::vector<double> others(static_cast<std::size_t>(size), 0.0);
   if (!first) ranks.send(&points, sizeof(points), 0);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The planes of a volume that are on a device: a ring that the volume goes through.
+/// \brief Planes of a volume on a device: a ring through which the volume streams.
 
 #include <moho/stream/schedule.hpp>
 #include <moho/stream/volume.hpp>
@@ -15,87 +15,88 @@
 
 namespace moho::stream {
 
-/// \brief Planes of a range whose slots in a ring follow each other.
+/// \brief Planes of a range with consecutive slots in a ring.
 ///
-/// A turn of the ring holds as many positions as the ring has slots. In turn k, position p has slot
-/// p - k * slots.
+/// A turn of the ring has as many positions as the ring has slots. In turn k, position p has slot p
+/// - k * slots.
 struct RingPiece {
-  Planes planes;           ///< of the volume
-  std::int64_t turn = 0;   ///< of the ring
+  Planes planes;           ///< planes of the volume
+  std::int64_t turn = 0;   ///< turn of the ring
   std::int64_t shift = 0;  ///< position of plane 0 of the volume
 };
 
 /// \brief Arrays for the planes that are on a device.
 ///
-/// A window of the grid (wave::Layout) that lies on the slots of one turn lets step(), inject() and
-/// record() work in the ring as in any window. A ring may also hold the whole grid: planes then lie
-/// where they lie in any field, and nothing moves. So that windows can be read beyond both ends of
-/// a turn, the first and last slots have copies there, which mirror() renews.
+/// A window of the grid (wave::Layout) on the slots of one turn lets step(), inject() and record()
+/// work in the ring as in any window. A ring may also hold the complete grid: planes are then laid
+/// out as in any field, and nothing moves. Copies of the first and last slots extend the ring, so
+/// that windows can be read beyond both ends of a turn. mirror() renews these copies.
 template <class T, int Dim, class Memory>
 class Ring {
  public:
-  /// \param exec where it is allocated
+  /// \param exec execution instance of the allocation
   /// \param scheme of the volume
   /// \param slots planes of the ring
   /// \param beyond planes that are read beyond the ends of a turn
-  /// \param resident hold the parameters of the whole volume instead of a ring of them
+  /// \param resident true to hold the parameters of the complete volume instead of a ring of them
   Ring(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme, std::int64_t slots,
        std::int64_t beyond, bool resident);
 
-  /// \brief Arrays of the whole grid, with its model loaded.
-  /// \param exec where it is allocated and loaded
+  /// \brief Allocates arrays of the complete grid and loads its model.
+  /// \param exec execution instance of allocation and loading
   /// \param scheme of the grid
   /// \param model with the layers of its faces
   Ring(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
        const wave::Model<T, Dim, Memory>& model);
 
-  /// The parts of a range by turns.
+  /// Returns the parts of a range by turns.
   std::vector<RingPiece> pieces(const StreamRange& range) const;
-  /// Where a piece and what is read around it lie.
+  /// Returns the layout of a piece and the nodes that are read around it.
   wave::Layout<Dim> layout(const RingPiece& piece) const;
-  /// The parameters around a piece.
+  /// Returns the parameters around a piece.
   wave::MediumWindow<T, Dim, Memory> medium(const RingPiece& piece) const;
-  /// The wavefield around a piece at a time: `now` is the field at `level`.
+  /// Returns the wavefield around a piece at a time: `now` is the field at `level`.
   wave::Wavefield<T, Dim, Memory> wavefield(const RingPiece& piece, std::int64_t level) const;
   /// Renews the copies of a piece's planes beyond the ends of a turn.
   void mirror(const Instance<Memory>& exec, const RingPiece& piece,
               const wave::Storage<T, Memory>& array) const;
 
-  /// Parameters, in the order of MediumWindow::arrays().
+  /// Returns the parameters, in the order of MediumWindow::arrays().
   const std::vector<wave::Storage<T, Memory>>& parameters() const { return m_parameters; }
-  /// A field at times with this parity.
+  /// Returns a field at times with this parity.
   const wave::Storage<T, Memory>& field(int parity, int f) const { return m_field[parity][f]; }
-  /// Slopes of self-adjoint TTI; unallocated for other media.
+  /// Returns the axis derivatives of self-adjoint TTI; unallocated for other media.
   const wave::Storage<T, Memory>& slope(int f) const { return m_slope[f]; }
-  /// The memory of a layer for copies: elements of a plane, and where the first one lies.
+  /// Memory of a layer for copies: its array, first element and elements of a plane.
   struct LayerPlanes {
-    wave::Storage<T, Memory> array;  ///< that holds them
+    wave::Storage<T, Memory> array;  ///< array of the memory
     std::int64_t first = 0;          ///< element of the first of the planes
     std::int64_t plane_size = 0;     ///< elements between planes
   };
-  /// The memory of a layer and field for some planes, which have to be in the piece and in the
-  /// layer. \param zeta the memory of second derivatives; false: of first ones at times with the
-  /// parity
+  /// Returns the memory of a layer and field for some planes, all within the piece and the layer.
+  /// \param zeta true for the memory of second derivatives; false for that of first ones at times
+  ///   with the parity
   LayerPlanes layer(const VolumeShape<T, Dim>& shape, std::size_t number, const RingPiece& piece,
                     const Planes& planes, bool zeta, int parity) const;
-  /// Allocates the sums of a shape, all planes of them where they are held.
+  /// Allocates the sums of a shape, with all planes if they are held.
   void allocate_sums(const Instance<Memory>& exec, const typename VolumeShape<T, Dim>::Sums& sums);
-  /// The sums with a number for some planes, which have to be in the piece and among those of the
-  /// sums; elements between planes are those of a plane.
+  /// Returns an array of sums for some planes, all within the piece and the sums.
+  ///
+  /// Elements between planes are those of a plane.
   LayerPlanes sums(std::size_t number, const RingPiece& piece, const Planes& planes) const;
   /// Sets all sums to zero.
   void clear_sums(const Instance<Memory>& exec);
-  /// Arrays of sums.
+  /// Returns the number of arrays of sums.
   std::size_t sum_count() const { return m_sums.size(); }
-  /// True where parameters are held for the whole volume.
+  /// Returns true if parameters are held for the complete volume.
   bool resident() const { return m_resident; }
-  /// True where it holds the whole grid.
+  /// Returns true if the ring holds the complete grid.
   bool whole() const { return m_whole; }
-  /// The parameters, where they are those of the whole volume.
+  /// Returns the parameters of the complete volume, if they are held.
   const wave::MediumWindow<T, Dim, Memory>& whole_medium() const { return m_medium; }
-  /// Slots.
+  /// Returns the number of slots.
   std::int64_t slots() const { return m_slots; }
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   std::size_t bytes() const;
 
  private:
@@ -107,7 +108,7 @@ class Ring {
   wave::MediumWindow<T, Dim, Memory> m_medium;
   std::vector<wave::Storage<T, Memory>> m_parameters;
   wave::Storage<T, Memory> m_field[2][2], m_slope[2];
-  std::vector<wave::LayerMemory<T, Memory>> m_layers;  ///< psi_now: of even times
+  std::vector<wave::LayerMemory<T, Memory>> m_layers;  ///< memory of layers; psi_now: of even times
   typename VolumeShape<T, Dim>::Sums m_sum_shape;
   std::vector<wave::Storage<T, Memory>> m_sums;
 };
@@ -153,7 +154,7 @@ void Ring<T, Dim, Memory>::allocate_state(const Instance<Memory>& exec, const Pl
     }
   }
   for (const auto& layer : scheme.layers()) {
-    // layers across x are few planes: all of them are held
+    // layers across x are few planes, all of which are held
     const std::int64_t size =
         scheme.layer_shape(layer, layer.axis == 0 ? all_planes(scheme.grid()) : held).size;
     for (int f = 0; f < scheme.fields(); ++f) {

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief One grid over several devices, each with a slab of its planes: steps in core, with planes
-/// exchanged between neighbours after every step.
+/// \brief One grid over several devices, each with a slab of its planes.
+///
+/// Steps are in core; neighbours exchange planes after every step.
 
 #include <moho/core/order.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
@@ -17,41 +18,44 @@
 
 namespace moho::stream {
 
-/// \brief Slabs of a grid, one a device.
+/// \brief Slabs of a grid, one for each device.
 ///
-/// Every device holds the planes that it steps, and on both sides those that steps and receivers
-/// read. In a step the planes near a neighbour come first, and go to it while the others are
-/// stepped. Nodes get the bits of the whole grid.
+/// Every device holds the planes that it steps, and the adjacent ones that steps and receivers
+/// read. A step first advances the planes near a neighbour, whose transfer is concurrent with the
+/// other planes. Nodes get the bits of the complete grid.
 template <class T, int Dim, class Memory>
 class Slabs {
  public:
-  /// \brief Cuts the grid, and loads the model.
-  /// \param instances one a device
-  /// \param schemes of the grid, one a device, in its memory; they have to live as long
+  /// \brief Divides the grid, and loads the model.
+  /// \param instances one for each device
+  /// \param schemes of the grid, one for each device, in its memory; they have to outlive the
+  ///   object
   /// \param beside planes that steps and receivers read on both sides
   /// \param grid,model on the host, without layers
   /// \param random of random layers
-  /// \throws InputError for fewer planes a device than are read beside them
+  /// \throws InputError if a device has fewer planes than `beside`
   Slabs(const std::vector<Instance<Memory>>& instances,
         const std::vector<std::unique_ptr<wave::Scheme<T, Dim, Memory>>>& schemes,
         std::int64_t beside, const Grid<Dim>& grid,
         const wave::Model<T, Dim, Kokkos::HostSpace>& model,
         const wave::RandomLayerOptions& random);
 
-  /// Devices.
+  /// Returns the number of devices.
   std::size_t count() const { return m_slabs.size(); }
-  /// Puts the waves to rest, and begins a shot: one StreamShot a device, whose factors are not
-  /// used.
+  /// Sets the waves to rest, and begins a shot: one StreamShot for each device; factors are unused.
   void begin(const std::vector<StreamShot<T, Dim, Memory>>& shots);
-  /// Steps to a time, from rest; where shots are watched no farther than to the first at which a
-  /// value is not finite. Returns the nodes stepped.
+  /// Steps from rest to a time. Returns the nodes advanced.
+  ///
+  /// If shots are watched, it stops at the first time with a value that is not finite.
   double run(std::int64_t steps, const std::function<void(const wave::ShotProgress&)>& progress);
-  /// The planes that a device steps.
+  /// Returns the planes that a device steps.
   Planes planes(std::size_t device) const { return m_slabs[device].own; }
-  /// The values of some nodes of the last wavefield: field 0 is p, 1 is q.
+  /// Copies the values of some nodes of the last wavefield: field 0 is p, 1 is q.
   void copy_out(int field, const Box<Dim>& box, T* values) const;
-  /// \brief BadValue::key() of a value of the latest wavefield that is not finite; BadValue::none:
-  /// none. It waits.
+  /// \brief Returns BadValue::key() of a value that is not finite in the latest wavefield. It
+  /// waits.
+  ///
+  /// The result is BadValue::none if all are finite.
   std::int64_t bad() const;
 
  private:
@@ -69,7 +73,7 @@ class Slabs {
 
   std::int64_t m_beside;
   std::vector<Slab> m_slabs;
-  std::int64_t m_level = 0;  ///< time of the latest wavefield
+  std::int64_t m_level = 0;  ///< time level of the latest wavefield
   double m_points = 0.0;
 };
 
@@ -192,7 +196,7 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
     }
     for (std::size_t g = 0; g < m_slabs.size(); ++g) {
       Slab& to = m_slabs[g];
-      // what is overwritten was read by this device's latest step, whose edges come first
+      // this device's latest step, whose edges are the first, has read the values to be overwritten
       to.edges->hold(to.copy);
       for (const std::size_t h : {g - 1, g + 1}) {
         if (h >= m_slabs.size()) continue;
@@ -206,7 +210,7 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
       to.arrived->set(to.copy);
     }
     for (Slab& slab : m_slabs) {
-      // the level that is overwritten next must have been sent: neighbours have copied it
+      // the level to be overwritten next must have been sent: neighbours have copied it
       for (const Slab& other : m_slabs) other.arrived->hold(slab.step);
       slab.field.advance();
       const StreamShot<T, Dim, Memory>& shot = slab.shot;

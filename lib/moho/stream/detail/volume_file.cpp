@@ -28,12 +28,12 @@ constexpr char magic[8] = {'M', 'O', 'H', 'O', 'V', 'O', 'L', '1'};
 // One entry of the head.
 struct Entry {
   char kind[8];
-  std::uint64_t number;  ///< of the commit: the larger one holds
-  std::uint64_t bytes;   ///< of the file
+  std::uint64_t number;  ///< number of the commit: the larger one is valid
+  std::uint64_t bytes;   ///< bytes of the file
   std::int64_t level;
   std::uint32_t generation;
   std::uint32_t key;
-  std::uint32_t checksum;  ///< of all before
+  std::uint32_t checksum;  ///< checksum of all members above
   std::uint32_t unused;
 };
 
@@ -47,7 +47,7 @@ bool is_whole(const Entry& entry) {
   throw FileError(concat("the volume '", path, "' ", what));
 }
 
-// The latest whole entry of a head. False where there is none.
+// Reads the latest complete entry of a head. Returns false if none exists.
 bool read_head(int file, Entry& best) {
   bool found = false;
   for (std::size_t k = 0; k < 2; ++k) {
@@ -75,7 +75,7 @@ VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::siz
     fail(path, concat("cannot be opened: ", system_text(errno),
                       " (allowed: a file in a folder that exists and may be written)"));
   }
-  // what the destructor would do: it does not run for an object that was not made
+  // destructor's work: the destructor does not run for an incomplete object
   const auto close_and_fail = [&](const std::string& what) {
     if (m_begin != nullptr) ::munmap(m_begin, m_bytes);
     ::close(m_file);
@@ -177,7 +177,7 @@ bool is_volume_of(const std::string& path, const std::string& key) {
 void measure_disk(const std::string& path, double& in, double& out) {
   constexpr std::size_t piece = std::size_t(4) << 20;
   std::size_t bytes = std::size_t(128) << 20;
-  // a name that nobody has
+  // a unique name
   std::string name = path + ".XXXXXX";
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
   if (file < 0) {
@@ -189,7 +189,7 @@ void measure_disk(const std::string& path, double& in, double& out) {
     ::close(file);
     fail(path, what);
   };
-  // whether the volume itself has room is found where it is made
+  // the constructor of the volume checks the space for the volume itself
   while (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0) {
     bytes /= 2;
     if (bytes < piece) close_and_fail("needs a disk with room: there are not even 4 MiB");

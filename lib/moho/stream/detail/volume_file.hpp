@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A volume in a file: arrays that the system reads and writes, and a head that says which
-/// state is whole.
+/// \brief Volume in a file: memory-mapped arrays, and a head that identifies the complete state.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,36 +10,34 @@
 
 namespace moho::stream {
 
-/// \brief A file that is mapped into memory, with a head of two entries written in turn.
+/// \brief Memory-mapped file with a head of two entries, written alternately.
 ///
-/// Each entry has a checksum, so that one that was being written when the machine stopped is not
-/// believed, and the other one holds. The file is removed by who makes it, when the run is done.
+/// Each entry has a checksum, so that an entry that was interrupted is ignored, and the other one
+/// is valid. The owner of the run removes the file at the end.
 class VolumeFile {
  public:
-  /// \brief Makes a file of so many bytes besides its head, all of them allocated on the disk, or
-  /// opens the one that is there.
+  /// \brief Creates a file with all bytes allocated on the disk, or opens an existing one.
   /// \param path of the file; a file of another kind or another run is never replaced
-  /// \param key what the run is
-  /// \param bytes of all arrays
-  /// \param resume a file that is there, of this run, is continued
-  /// \throws FileError naming what is wrong: no such folder, no room, a foreign file
+  /// \param key identifies the run
+  /// \param bytes of all arrays, without the head
+  /// \param resume true to continue an existing file of this run
+  /// \throws FileError naming the cause: no such folder, no room, a foreign file
   VolumeFile(const std::string& path, const std::string& key, std::size_t bytes, bool resume);
   VolumeFile(const VolumeFile&) = delete;
   VolumeFile& operator=(const VolumeFile&) = delete;
   ~VolumeFile();
 
-  /// The next array, on a boundary of a page. Arrays come in the order in which they were first
-  /// taken.
+  /// Returns the next array, page-aligned. Arrays have the order of the first calls.
   void* take(std::size_t bytes);
-  /// True where the file was there, and a state in it.
+  /// Returns true if the file existed, with a state in it.
   bool continued() const { return m_continued; }
-  /// Steps done in the state that is whole.
+  /// Returns the steps done in the complete state.
   std::int64_t level() const { return m_level; }
-  /// Which of the two states that is.
+  /// Returns the index of the complete state, 0 or 1.
   int generation() const { return m_generation; }
   /// Writes all arrays to the disk, and then the head.
   void commit(std::int64_t level, int generation);
-  /// Where it is.
+  /// Returns the path.
   const std::string& path() const { return m_path; }
 
  private:
@@ -53,16 +50,17 @@ class VolumeFile {
   std::size_t m_bytes = 0, m_used = 0;
   bool m_continued = false;
   std::int64_t m_level = 0;
-  std::uint64_t m_number = 0;  ///< of commits
+  std::uint64_t m_number = 0;  ///< number of commits
   int m_generation = 0;
 };
 
-/// True for a file that is the volume of the run that a key says.
+/// Returns true for a file that is the volume of the run with a given key.
 bool is_volume_of(const std::string& path, const std::string& key);
 
-/// \brief Bytes a second that are written to and read from a file beside another one, which is made
-/// and removed: what a volume's disk does. Pages that the system keeps may make reading faster.
-/// \throws FileError where it cannot be made
+/// \brief Measures B/s written to and read from a temporary file next to a given path.
+///
+/// They are the rates of a volume's disk. Pages that the system caches may speed up reading.
+/// \throws FileError if the file cannot be created
 void measure_disk(const std::string& path, double& in, double& out);
 
 }  // namespace moho::stream

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Measured costs of a stream besides steps and bytes: launches, copies of planes, fences.
+/// \brief Measured costs of a stream beyond steps and bytes: launches, copies of planes, fences.
 
 #include <moho/core/launch.hpp>
 #include <moho/core/order.hpp>
@@ -18,7 +18,7 @@
 
 namespace moho::stream {
 
-/// Stages of a schedule on its first device.
+/// Returns the stages of a schedule on its first device.
 inline double count_stages(const Schedule& schedule) {
   double count = 0.0;
   for (std::int64_t i = 0; i < schedule.iterations(); ++i) {
@@ -27,11 +27,10 @@ inline double count_stages(const Schedule& schedule) {
   return count;
 }
 
-/// \brief Measures how fast planes that leave are searched for values that are not finite, and, on
-/// hosts, how fast planes are copied.
-/// \param exec where steps are done; the function waits for it
+/// \brief Measures the check of leaving planes for finite values and, on hosts, copies of planes.
+/// \param exec execution instance of the steps; the function waits for it
 /// \param scheme of the volume
-/// \param rates out: look, and for hosts memory
+/// \param rates receives look, and for hosts memory
 template <class T, int Dim, class Memory>
 void measure_moves(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
                    StreamRates& rates) {
@@ -77,7 +76,7 @@ void measure_moves(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Me
 
 namespace detail {
 
-/// Layers of at most two nodes, of the same kinds.
+/// Returns layers of at most two nodes, of the same kinds.
 template <int Dim>
 wave::Boundaries<Dim> thin_layers(wave::Boundaries<Dim> faces) {
   for (int d = 0; d < Dim; ++d) {
@@ -88,7 +87,7 @@ wave::Boundaries<Dim> thin_layers(wave::Boundaries<Dim> faces) {
   return faces;
 }
 
-/// The grid of launch measurements: 64 planes of as few nodes as a step allows.
+/// Returns the grid of launch measurements: 64 planes of as few nodes as a step allows.
 template <int Dim>
 Grid<Dim> small_grid(const Grid<Dim>& grid, int order) {
   Grid<Dim> small = grid;
@@ -96,7 +95,7 @@ Grid<Dim> small_grid(const Grid<Dim>& grid, int order) {
   return small;
 }
 
-/// A shot in the middle of a grid, whose receivers are spread over its inner planes.
+/// Returns a shot in the middle of a grid, whose receivers are spread over its inner planes.
 template <int Dim>
 wave::Shot<Dim> small_shot(const Grid<Dim>& grid, std::int64_t receivers) {
   wave::Shot<Dim> shot;
@@ -113,7 +112,7 @@ wave::Shot<Dim> small_shot(const Grid<Dim>& grid, std::int64_t receivers) {
   return shot;
 }
 
-/// A wavelet scaled to a largest magnitude of 1, with which no measurement overflows.
+/// Returns a wavelet scaled to a largest magnitude of 1, which avoids overflow in measurements.
 inline std::vector<double> unit_wavelet(std::vector<double> wavelet) {
   double largest = 0.0;
   for (const double value : wavelet) largest = std::max(largest, std::fabs(value));
@@ -123,7 +122,7 @@ inline std::vector<double> unit_wavelet(std::vector<double> wavelet) {
   return wavelet;
 }
 
-/// The first node of a model on all nodes of a grid.
+/// Returns a model with the values of its first node on all nodes of a grid.
 template <class T, int Dim>
 wave::Model<T, Dim, Kokkos::HostSpace> uniform_model(
     const wave::Model<T, Dim, Kokkos::HostSpace>& model, const Grid<Dim>& grid) {

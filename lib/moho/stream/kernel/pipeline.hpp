@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief One device of a stream: its ring, what arrives in it, is stepped and leaves.
+/// \brief One device of a stream: its ring, and the planes that arrive, are stepped and leave.
 
 #include <moho/core/order.hpp>
 #include <moho/stream/detail/ring.hpp>
@@ -18,48 +18,54 @@
 
 namespace moho::stream {
 
-/// What is done to planes after they are stepped, and what is recorded.
+/// Injection, recording and callbacks of a shot on a device.
 template <class T, int Dim, class Memory>
 struct StreamShot {
-  const wave::PointSet<T, Dim, Memory>* sources = nullptr;    ///< of this device's memory
-  const wave::PointSet<T, Dim, Memory>* receivers = nullptr;  ///< of this device's memory
-  wave::PointSeries<const T, Memory> amplitudes = {};         ///< steps x sources
-  wave::Storage<const T, Memory> factors[2] = {};  ///< of sources of p and q, by PointSet's nodes;
-                                                   ///< not used where the device holds the grid
+  const wave::PointSet<T, Dim, Memory>* sources =
+      nullptr;  ///< sources, in the memory of this device
+  const wave::PointSet<T, Dim, Memory>* receivers =
+      nullptr;                                         ///< receivers, in the memory of this device
+  wave::PointSeries<const T, Memory> amplitudes = {};  ///< amplitudes, steps x sources
+  wave::Storage<const T, Memory> factors[2] = {};  ///< factors of sources of p and q, by PointSet's
+                                                   ///< nodes; unused if the device holds the grid
   T factor = T(1);                                 ///< one over the volume of a cell
   std::int64_t every = 1;                          ///< steps between rows of the gather
-  std::int64_t rows = 0;                           ///< of the gather
-  wave::PointSeries<T, Memory> gather = {};  ///< rows x receivers; those of other devices' steps
-                                             ///< are not written
-  /// Nodes of the step from a time to the next one; empty: the whole grid.
+  std::int64_t rows = 0;                           ///< rows of the gather
+  wave::PointSeries<T, Memory> gather =
+      {};  ///< rows x receivers; rows of other devices' steps are not written
+  /// Nodes of the step from a time to the next one; empty: the complete grid.
   std::function<Box<Dim>(std::int64_t level)> box = {};
-  /// Steps from times before this one are left out: the state that was loaded is that of the times
-  /// still - 1 and still.
+  /// Steps from times before this one are omitted.
+  ///
+  /// The loaded state is that of the times still - 1 and still.
   std::int64_t still = 0;
-  /// The row of amplitudes that belongs to the step from time 0, where rows run backwards: row
-  /// last_row - level; negative: row `level`.
+  /// Row of the step from time 0, if rows of amplitudes run backwards: row last_row - level.
+  ///
+  /// Negative: row `level`.
   std::int64_t last_row = -1;
   bool sums = false;  ///< the sums of VolumeShape::sums arrive and leave with the planes
-  /// Called when the step of some planes from a time is submitted: adds to the field at
-  /// `level + 1`, by the stepping instance.
+  /// Called when the step of some planes from a time is submitted.
+  ///
+  /// It adds to the field at `level + 1`, by the stepping instance.
   std::function<void(const RingPiece& piece, std::int64_t level)> stepped = {};
-  /// Every step is looked at for values that are not finite, so that the first one is found; else
-  /// the last before planes leave.
+  /// True if every step is checked for finite values, which finds the first one that is not.
+  ///
+  /// False checks the last step before planes leave.
   bool watched = false;
 };
 
-/// A value that is not finite.
+/// Value that is not finite.
 struct BadValue {
-  std::int64_t level = -1;  ///< its time
-  std::int64_t node = -1;   ///< flat on the grid
+  std::int64_t level = -1;  ///< its time level
+  std::int64_t node = -1;   ///< flat index on the grid
   int field = 0;            ///< 0: p; 1: q
-  /// One number, smaller for earlier times. \param nodes of the grid
+  /// Returns the value as one number, smaller for earlier times. \param nodes of the grid
   KOKKOS_INLINE_FUNCTION std::int64_t key(std::int64_t nodes) const {
     return 2 * (level * nodes + node) + field;
   }
-  /// The key of none.
+  /// Key for no such value.
   static constexpr std::int64_t none = INT64_MAX;
-  /// That of a key.
+  /// Returns the value of a key.
   static BadValue of(std::int64_t key, std::int64_t nodes) {
     return {key / 2 / nodes, key / 2 % nodes, static_cast<int>(key % 2)};
   }
@@ -67,21 +73,21 @@ struct BadValue {
 
 namespace detail {
 
-/// Looks for values that are not finite: the least BadValue::key() of them.
+/// Reduction to the smallest BadValue::key() of values that are not finite.
 template <class T, int Dim>
 struct FindBad {
   const T* field;
   wave::Layout<Dim> layout;
-  std::int64_t plane;  ///< the first of those that are looked at, one after the other
-  std::int64_t first;  ///< element that it begins with
-  std::int64_t level;  ///< of the field
-  int number;          ///< of the field: 0 is p, 1 is q
-  std::int64_t nodes;  ///< of the grid
+  std::int64_t plane;  ///< first of the consecutive planes that are checked
+  std::int64_t first;  ///< its first element
+  std::int64_t level;  ///< time level of the field
+  int number;          ///< number of the field: 0 is p, 1 is q
+  std::int64_t nodes;  ///< nodes of the grid
   std::int64_t* found;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const double value = static_cast<double>(field[first + n]);
     if ((value < 0.0 ? -value : value) <= 3.0e38) return;
-    // which node: rarely
+    // computes the node, which is rare
     Index<Dim> node{};
     node[0] = plane + n / layout.strides[0];
     std::int64_t rest = first + n - layout.flat(node);
@@ -97,129 +103,129 @@ struct FindBad {
   }
 };
 
-/// One copy of contiguous elements: on the device, and on the host.
+/// One copy of contiguous elements between device and host.
 template <class T, class Memory>
 struct PlaneCopy {
   wave::Storage<T, Memory> device;
-  std::int64_t first = 0;  ///< element on the device
+  std::int64_t first = 0;  ///< first element on the device
   T* host = nullptr;
   std::int64_t count = 0;
 };
 
 }  // namespace detail
 
-/// \brief What one device does of a schedule.
+/// \brief Work of one device in a schedule.
 ///
-/// Three instances work beside each other: one that loads, one that steps, one that stores. The
-/// caller says what waits for what (\see run_stream()).
+/// Three concurrent instances load, step and store. The caller orders them (\see run_stream()).
 template <class T, int Dim, class Memory>
 class Pipeline {
  public:
   /// Allocates the ring.
-  /// \param exec where steps are done
-  /// \param scheme in the memory of this device; it has to live as long
-  /// \param shape of the volume; it has to live as long
-  /// \param schedule of the run; it has to live as long
+  /// \param exec execution instance of the steps
+  /// \param scheme in the memory of this device; it has to outlive the object
+  /// \param shape of the volume; it has to outlive the object
+  /// \param schedule of the run; it has to outlive the object
   /// \param device number in the chain, from 0
-  /// \param resident parameters are held for the whole volume (load_parameters())
+  /// \param resident true if parameters are held for the complete volume (load_parameters())
   Pipeline(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
            const VolumeShape<T, Dim>& shape, const Schedule& schedule, int device, bool resident);
-  /// \brief A device that holds the whole grid, with its model: nothing is loaded or stored, and
-  /// stages sweep over the grid one behind the other.
+  /// \brief Creates a device that holds the complete grid, with its model.
+  ///
+  /// Nothing is loaded or stored; stages sweep over the grid one after the other.
   /// \param exec,scheme,shape as above
   /// \param model with the layers of its faces
   Pipeline(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
            const VolumeShape<T, Dim>& shape, const wave::Model<T, Dim, Memory>& model);
 
-  /// Where steps are done.
+  /// Returns the instance of the steps.
   const Instance<Memory>& stepping() const { return m_step; }
-  /// Where planes arrive.
+  /// Returns the instance that loads planes.
   const Instance<Memory>& loading() const { return m_load; }
-  /// Where planes leave.
+  /// Returns the instance that stores planes.
   const Instance<Memory>& storing() const { return m_store; }
 
-  /// Copies all parameters, where they are resident. It waits.
+  /// Copies all parameters, if they are resident. It waits.
   void load_parameters(const std::vector<PlaneArray<T>>& parameters);
   /// \brief Begins a shot.
-  /// \param schedule of the shot, which has to live as long; its ring has the planes of that of
-  /// the constructor
+  /// \param schedule of the shot, which has to live during the shot; its ring has the planes of the
+  ///   constructor's schedule
   /// \param shot sources, receivers
-  /// \throws InputError for receivers that a lag cannot serve
+  /// \throws InputError for receivers that require a larger lag
   void begin(const Schedule& schedule, const StreamShot<T, Dim, Memory>& shot);
-  /// Planes from the volume, by the loading instance.
-  /// \param staging page-locked memory for the planes, if the volume's own is not; null: the volume
-  /// is
+  /// Loads planes from the volume, by the loading instance.
+  /// \param staging page-locked memory for the planes; null if the volume is page-locked
   void load(const StreamRange& range, const std::vector<PlaneArray<T>>& parameters,
             const VolumeState<T>& state, T* staging);
-  /// Planes from the device before this one in the chain, by the loading instance of this one.
+  /// Loads planes from the previous device of the chain, by the loading instance of this one.
   void load_from(const Pipeline& before, const StreamRange& range);
-  /// All stages of an iteration, by the stepping instance.
+  /// Runs all stages of an iteration, by the stepping instance.
   void step(const StreamWork& work);
-  /// One of them.
+  /// Runs one stage.
   void step(const StreamStage& stage);
-  /// Planes to the volume, by the storing instance; with staging they are on their way to it only
-  /// (unload()).
+  /// Stores planes to the volume, by the storing instance; with staging unload() completes it.
   void store(const StreamRange& range, const VolumeState<T>& state, T* staging);
-  /// Planes from staging memory to the volume. Wait for the storing instance before.
+  /// Copies planes from staging memory to the volume, after a wait for the storing instance.
   void unload(const StreamRange& range, const VolumeState<T>& state, const T* staging) const;
 
-  /// Elements that staging memory needs for a block of planes.
+  /// Returns the elements of staging memory for a block of planes.
   std::int64_t staging_elements(std::int64_t planes) const;
-  /// \brief Elements of a range that go from one device to the next, for messages between ranks.
+  /// \brief Returns the elements of a range that move between devices, for messages between ranks.
   std::int64_t message_elements(const StreamRange& range) const;
-  /// Planes of a range that leave, into `buffer`, by the storing instance.
+  /// Copies the leaving planes of a range to `buffer`, by the storing instance.
   void pack(const StreamRange& range, T* buffer);
-  /// Planes of a range that arrive, from `buffer`, by the loading instance.
+  /// Copies the arriving planes of a range from `buffer`, by the loading instance.
   void unpack(const StreamRange& range, const T* buffer);
 
-  /// \brief What another rank's pack() made of a range, to the volume.
+  /// \brief Copies the result of another rank's pack() of a range to the volume.
   ///
   /// That rank's ring has as many slots as this one.
   void unload_message(const StreamRange& range, const VolumeState<T>& state, const T* buffer) const;
 
-  /// \brief BadValue::key() of the earliest value that was found not to be finite; BadValue::none:
-  /// none. It waits for the stepping instance.
+  /// \brief Returns BadValue::key() of the earliest value that is not finite, or BadValue::none.
+  ///
+  /// It waits for the stepping instance.
   std::int64_t bad() { return value_at(m_step, m_bad.data()); }
-  /// Nodes of the grid.
+  /// Returns the nodes of the grid.
   std::int64_t nodes() const { return m_scheme.grid().size(); }
-  /// Is every step looked at?
+  /// Returns true if every step is checked.
   bool watched() const { return m_shot.watched; }
-  /// How the volume lies.
+  /// Returns the shape of the volume.
   const VolumeShape<T, Dim>& shape() const { return m_shape; }
   /// Sets the sums on the device to zero. It waits.
   void clear_sums() {
     m_ring.clear_sums(m_step);
     m_step.fence();
   }
-  /// Copies sums that are held on the device to the volume's. It waits.
+  /// Copies sums that are held on the device to those of the volume. It waits.
   void keep_sums(const VolumeState<T>& state) const;
-  /// Bytes of a plane that arrive, and that leave, in a sweep.
+  /// Returns the bytes of a plane that arrive, or that leave, in a sweep.
   double plane_bytes(bool arrives) const;
-  /// Puts the waves to rest, where the device holds the whole grid. It waits.
+  /// Sets the waves to rest, if the device holds the complete grid. It waits.
   void clear();
-  /// The ring.
+  /// Returns the ring.
   const Ring<T, Dim, Memory>& ring() const { return m_ring; }
-  /// Number in the chain.
+  /// Returns the number of the device in the chain.
   int device() const { return m_device; }
-  /// Nodes stepped so far.
+  /// Returns the nodes advanced so far.
   double points() const { return m_points; }
 
  private:
   using Copies = std::vector<detail::PlaneCopy<T, Memory>>;
-  // The copies of a range between the ring and the volume, whose state is at `level`, with or
-  // without parameters; without a volume (null) those on the device alone, in the same order.
+  // Returns the copies of a range between the ring and the volume, whose state is at `level`, with
+  // or without parameters. Without a volume (null) it returns those on the device alone, in the
+  // same order.
   Copies copies(const StreamRange& range, std::int64_t level, bool parameters,
                 const std::vector<PlaneArray<T>>* model, const VolumeState<T>* state) const;
-  // What leaves the ring when a range has had all updates of a sweep here: of its planes in the
-  // grid.
+  // Returns the copies that leave the ring when a range has had all updates of a sweep here, for
+  // its planes in the grid.
   Copies written(const StreamRange& range, const VolumeState<T>& state) const;
   void fill_in(const StreamRange& range);
   void step_stage(const StreamStage& stage);
   void slopes(const StreamStage& stage, const Box<Dim>& box);
-  // Looks at the planes of a range at a time.
+  // Checks the planes of a range at a time level.
   void watch(const StreamRange& range, std::int64_t level);
   StreamRange inside(const StreamRange& range) const;
-  // Arrays of sums that arrive and leave with planes.
+  // Returns the number of arrays of sums that arrive and leave with planes.
   std::size_t carried_sums() const {
     return m_shot.sums && !m_shape.sums.held ? m_ring.sum_count() : 0;
   }
@@ -242,7 +248,7 @@ auto device_part(const PlaneCopy<T, Memory>& copy) {
   return Kokkos::subview(copy.device, std::pair<std::size_t, std::size_t>(
                                           first, first + static_cast<std::size_t>(copy.count)));
 }
-/// Page-locked elements of the host, or those of a host's own memory.
+/// View of page-locked host elements, or of elements in a host's own memory.
 template <class T, class Memory>
 using LockedElements =
     Kokkos::View<T*, StagingMemory<Memory>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -331,8 +337,8 @@ void Pipeline<T, Dim, Memory>::watch(const StreamRange& range, std::int64_t leve
   }
 }
 
-// Slopes of the planes to be stepped and of order / 2 planes around them. Those on the lower side
-// were computed with the planes before.
+// Computes axis derivatives of the planes to be stepped and of order / 2 planes around them. Those
+// on the lower side were computed with the previous planes.
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::slopes(const StreamStage& stage, const Box<Dim>& box) {
   const std::int64_t radius = m_scheme.order() / 2;
@@ -398,8 +404,8 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
   }
   const std::int64_t row = (level + 1) / m_shot.every;
   if (m_shot.receivers != nullptr && (level + 1) % m_shot.every == 0 && row < m_shot.rows) {
-    // points near the lower end of a range that is not the volume's read planes below it, which are
-    // not there: no wave has come to them, and the gather holds zeros
+    // Near the lower end of a range inside the volume, points would read planes below it, which are
+    // absent. No wave has reached them, and the gather holds zeros.
     const Planes own = m_schedule->range(stage.range.sweep);
     const std::int64_t low = own.begin > 0 ? own.begin + m_schedule->shape().point_planes - 1 : 0;
     for (const RingPiece& piece : pieces) {
@@ -421,7 +427,7 @@ void Pipeline<T, Dim, Memory>::step(const StreamStage& stage) {
   step_stage(stage);
   const std::int64_t last = m_schedule->first_level(stage.range.sweep, m_device) +
                             m_schedule->updates(stage.range.sweep, m_device) - 1;
-  // a device that holds the grid hands on nothing: the last step of the run is looked at
+  // a device that holds the grid passes nothing on: the last step of the run is checked
   const bool leaves =
       m_ring.whole() ? stage.level + 1 == m_schedule->shape().steps : stage.level == last;
   if (leaves || m_shot.watched) watch(stage.range, stage.level + 1);
