@@ -81,7 +81,7 @@ class ExpandRunnerOn final : public ExpandRunner {
         wave::limits_of<float, 3, Memory>(m_exec, extended, m_model, options.order);
     options.dt = 0.95 * limits.largest_dt;
     // highest frequency that the grid resolves
-    options.frequency = 0.99 * limits.least_velocity /
+    options.frequency = 0.99 * limits.min_velocity /
                         (wave::required_points_per_wavelength(options.order) * grid.spacing[0]);
     m_wavelet = wave::ricker(options.frequency / 2.4, options.dt);
     m_propagator =

@@ -13,8 +13,8 @@
 #include <moho/fwi/gradient_memory.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 #include <moho/optimize/lbfgs.hpp>
-#include <moho/snapshot/replay_store.hpp>
-#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/boundary_store.hpp>
+#include <moho/snapshot/checkpoint_store.hpp>
 #include <moho/snapshot/stores.hpp>
 #include <moho/snapshot/strategy.hpp>
 
@@ -71,7 +71,7 @@ class GradientRunnerOn final : public GradientRunner {
     m_options.dt = 0.9 * limits.largest_dt;
     m_propagator = make(m_options);
     const double frequency =
-        0.9 * limits.least_velocity /
+        0.9 * limits.min_velocity /
         (wave::required_points_per_wavelength(m_options.order) * m_grid.spacing[0]);
     m_wavelet = wave::ricker(frequency / 2.4, m_options.dt);
     m_every = std::max<std::int64_t>(snapshot::snapshot_interval(m_wavelet, m_options.dt) / 2, 1);
@@ -134,15 +134,16 @@ class GradientRunnerOn final : public GradientRunner {
     std::unique_ptr<snapshot::SnapshotStore<float, 3, Memory>> store;
     if (way == "stored") {
       store =
-          std::make_unique<snapshot::DeviceStore<float, 3, Memory>>(*m_arena, gradients.fields());
+          std::make_unique<snapshot::MemoryStore<float, 3, Memory>>(*m_arena, gradients.fields());
     } else if (way == "replay") {
       const std::int64_t snapshots = m_settings.steps / m_every;
-      store = std::make_unique<snapshot::ReplayStore<float, 3, Memory>>(
+      store = std::make_unique<snapshot::CheckpointStore<float, 3, Memory>>(
           m_exec, leg, *m_arena, snapshots, m_every, std::max<std::int64_t>(snapshots / 10, 1), 9,
           gradients.fields());
     } else {
-      store = std::make_unique<snapshot::ReverseStore<float, 3, Memory>>(
-          m_exec, leg, *m_arena, snapshot::ReverseOptions{gradients.fields(), gradients.outside()});
+      store = std::make_unique<snapshot::BoundaryStore<float, 3, Memory>>(
+          m_exec, leg, *m_arena,
+          snapshot::BoundaryStoreOptions{gradients.fields(), gradients.outside()});
     }
     m_exec.fence();
     const Stopwatch watch;
@@ -275,7 +276,7 @@ class GradientRunnerOn final : public GradientRunner {
   GradientSettings m_settings;
   Grid<3> m_grid;
   wave::Model<float, 3, Memory> m_model;
-  fwi::Unknowns m_unknowns;
+  fwi::InvertedParameters m_unknowns;
   wave::PropagatorOptions<3> m_options;
   std::unique_ptr<wave::Propagator<float, 3, Memory>> m_propagator;
   std::vector<double> m_wavelet;

@@ -42,8 +42,8 @@ class StreamRunnerOn : public StreamRunner {
     }
     wave::Limits limits;
     limits.largest_dt = 1e-3;
-    limits.least_velocity = 1500.0;
-    limits.greatest_velocity = 4500.0;
+    limits.min_velocity = 1500.0;
+    limits.max_velocity = 4500.0;
     m_scheme = std::make_unique<Scheme>(exec, grid, medium_of(settings.medium), limits, m_options);
     m_exec.fence();
     m_shape = stream::VolumeShape<T, 3>(*m_scheme);
@@ -64,13 +64,13 @@ class StreamRunnerOn : public StreamRunner {
 
   StreamFound run(const StreamWay& way) override {
     make_need();
-    stream::StreamWishes wishes;
+    stream::StreamRequest wishes;
     wishes.device_memory = way.device_memory;
     wishes.block = way.block;
     wishes.updates = way.updates;
     wishes.devices = way.devices;
     wishes.hold_parameters = way.hold;
-    stream::StreamNeed need = m_need;
+    stream::StreamRequirements need = m_need;
     need.shape.steps = 4000;  // plans are made for a long run
     if (m_rates.slabs.empty() || way.device_memory != m_measured_for) measure(way.device_memory);
     StreamFound found;
@@ -147,8 +147,8 @@ class StreamRunnerOn : public StreamRunner {
   }
 
  private:
-  stream::StreamNeed need_of(const stream::StreamShape& shape) const {
-    stream::StreamNeed need = m_need;
+  stream::StreamRequirements need_of(const stream::StreamShape& shape) const {
+    stream::StreamRequirements need = m_need;
     need.shape = shape;
     return need;
   }
@@ -278,11 +278,11 @@ class StreamRunnerOn : public StreamRunner {
   std::unique_ptr<Scheme> m_scheme;
   std::vector<std::unique_ptr<Scheme>> m_schemes;
   stream::VolumeShape<T, 3> m_shape;
-  stream::StreamNeed m_need;
+  stream::StreamRequirements m_need;
   stream::StreamRates m_rates;
   std::size_t m_measured_for = 0;  ///< device memory for which slabs were chosen, bytes
   std::unique_ptr<stream::HostVolume<T, 3>> m_volume;
-  PageLock<Memory> m_lock;
+  PinnedRegion<Memory> m_lock;
   std::unique_ptr<Device> m_whole;
   bool m_locked = true;
   double m_lock_seconds = 0.0;

@@ -223,7 +223,7 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
     std::vector<T>& values = model.values[option];
     const auto count = static_cast<std::size_t>(nodes);
     values.reserve(count);
-    moho::detail::prefer_large_pages(values.data(), count * sizeof(T));
+    moho::detail::advise_huge_pages(values.data(), count * sizeof(T));
     values.assign(count, static_cast<T>(value));
     model.constants[option] = value;
   }

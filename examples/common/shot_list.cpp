@@ -25,12 +25,12 @@ constexpr const char* over = "over";
 
 }  // namespace
 
-EndOfTime::EndOfTime() {
+TimeLimit::TimeLimit() {
   std::signal(SIGUSR1, stop);
   if (const char* end = std::getenv("SLURM_JOB_END_TIME")) m_end = std::atof(end);
 }
 
-std::string EndOfTime::why() const {
+std::string TimeLimit::why() const {
   constexpr double spare = 5.0;  // seconds to write what is done
   if (told_to_stop) return "it was told to stop (SIGUSR1)";
   const double now =
@@ -41,9 +41,9 @@ std::string EndOfTime::why() const {
   return {};
 }
 
-void EndOfTime::begin() { m_begun.push_back(Clock::now()); }
+void TimeLimit::begin() { m_begun.push_back(Clock::now()); }
 
-void EndOfTime::done() {
+void TimeLimit::done() {
   if (m_begun.empty()) return;
   const std::chrono::duration<double> seconds = Clock::now() - m_begun.front();
   m_begun.pop_front();

@@ -24,10 +24,10 @@ using io::numbered;
 
 /// \brief When a process that computes parts has to end: SIGUSR1 was sent, as Slurm and mpirun do,
 /// or the job of Slurm (SLURM_JOB_END_TIME) ends before the next part would.
-class EndOfTime {
+class TimeLimit {
  public:
   /// Watches from now on.
-  EndOfTime();
+  TimeLimit();
   /// Why no other part is to be begun that takes as long as the longest so far; empty: go on.
   std::string why() const;
   /// A part begins.
@@ -112,7 +112,7 @@ class ShotList {
   std::vector<std::int64_t> m_position;  // among those that are left; -1: not left
   SharedCount m_count;
   bool m_single = false;  // --only-shot: who asks for it looks at the time
-  EndOfTime m_time;
+  TimeLimit m_time;
   std::string m_why;  // no more shots are begun
   int m_over = 0;     // other processes that have ended
 };

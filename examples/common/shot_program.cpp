@@ -6,7 +6,7 @@
 #include "common/summary.hpp"
 #include "common/wave_fields.hpp"
 
-#include <moho/core/at_once.hpp>
+#include <moho/core/concurrent.hpp>
 #include <moho/core/positions.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
@@ -31,12 +31,12 @@ Json scheme_json(const WaveOptions& o, const WaveReport& report) {
   json["largest_dt"] = report.limits.largest_dt;
   json["steps"] = report.time.steps;
   json["order"] = o.order;
-  json["slowest_wave"] = report.limits.least_velocity;
-  json["fastest_wave"] = report.limits.greatest_velocity;
+  json["slowest_wave"] = report.limits.min_velocity;
+  json["fastest_wave"] = report.limits.max_velocity;
   json["highest_frequency"] = report.frequency;
   json["nodes_per_shortest_wave"] = report.nodes_per_wave;
   json["nodes_per_shortest_wave_wanted"] = report.nodes_per_wave_wanted;
-  json["lowered_deltas"] = report.limits.lowered_deltas;
+  json["lowered_deltas"] = report.limits.clamped_delta_nodes;
   json["source_taper"] = report.source_taper;
   return json;
 }
@@ -175,7 +175,7 @@ wave::ModellingOptions<Dim> WaveJob<T, Dim>::modelling_of_shots() const {
         std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
   }
   // domains of shots differ: each is stepped for itself
-  if (expand != domain::Expansion::none) options.together = 1;
+  if (expand != domain::ExpansionMethod::none) options.together = 1;
   return options;
 }
 
@@ -341,8 +341,9 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   }
   m_memory.take(samples * static_cast<double>(m_receivers), "traces for SEG-Y");
   const int together = std::max(report.together, 1);  // the traces of a group come at once
-  const int held = std::min(results_at_once((report.at_once + together - 1) / together) * together,
-                            static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1 << 20)));
+  const int held =
+      std::min(max_pending_results((report.at_once + together - 1) / together) * together,
+               static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1 << 20)));
   m_memory.pass((held + 1.0) * samples * longest, "gathers");
   take_more(m_memory);
   check_memory(concat(m_receivers, " traces of ", report.time.samples, " samples beside the model"),
@@ -389,8 +390,9 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
                 significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
                 boundaries_string<Dim>(m_job.boundaries));
   for (const std::string& note : m_model.notes) session.print("          note: ", note);
-  if (report.limits.lowered_deltas > 0 && m_o.equations == wave::Equations::self_adjoint) {
-    session.print("          note: delta is larger than epsilon at ", report.limits.lowered_deltas,
+  if (report.limits.clamped_delta_nodes > 0 && m_o.equations == wave::Equations::self_adjoint) {
+    session.print("          note: delta is larger than epsilon at ",
+                  report.limits.clamped_delta_nodes,
                   " nodes and lowered to it there, which the self-adjoint equations need");
   }
   if (report.source_taper > 0.0) {
@@ -551,7 +553,7 @@ void ShotProgram<T, Dim>::write(const WaveReport& report) {
   ending.word = "pictures";
   ending.lines = {concat("modelled  ", format_count(report.points), "points on ", m_o.space, ": ",
                          report.device)};
-  if (m_o.expand != domain::Expansion::none) {
+  if (m_o.expand != domain::ExpansionMethod::none) {
     ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",
                                   fixed(100.0 * report.points / report.whole_points, 1),
                                   " % of the nodes were stepped; finding them took ",

@@ -85,7 +85,7 @@ struct WaveJob {
   std::string sources_name, receivers_name, wavelet_name;  ///< for messages
   wave::Boundaries<Dim> boundaries;
   wave::ModellingOptions<Dim> modelling;  ///< times, order, equations; sources are those of shots
-  domain::Expansion expand = domain::Expansion::none;
+  domain::ExpansionMethod expand = domain::ExpansionMethod::none;
   wave::WaveletAt wavelet;
 
   /// Calls a function on all ranks; if it throws on one, all throw the same.

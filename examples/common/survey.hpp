@@ -47,10 +47,10 @@ struct SchemeTexts {
   double dt = 0.0;  ///< seconds; 0: automatic
   int order = 8;    ///< of differences in space
   wave::Equations equations = wave::Equations::self_adjoint;
-  double sigma = 0.75;                                 ///< of Fletcher's equations
-  std::optional<double> source_taper;                  ///< metres, 0: none; empty: by the wavelet
-  std::uint64_t seed = 2011;                           ///< of random layers
-  domain::Expansion expand = domain::Expansion::none;  ///< nodes of every step
+  double sigma = 0.75;                 ///< of Fletcher's equations
+  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
+  std::uint64_t seed = 2011;           ///< of random layers
+  domain::ExpansionMethod expand = domain::ExpansionMethod::none;  ///< nodes of every step
 };
 
 /// --source, --receivers and --moving.

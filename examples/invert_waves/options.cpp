@@ -25,7 +25,7 @@ constexpr const char* intro =
 
 constexpr const char* outro =
     R"(
-Unknowns (--parameters): vp; vp,rho; vp,epsilon,delta of VTI and TTI (any choice with vp). L-BFGS looks for
+InvertedParameters (--parameters): vp; vp,rho; vp,epsilon,delta of VTI and TTI (any choice with vp). L-BFGS looks for
 the least misfit, in logarithms of vp and rho. Before the first shot bounds are compared with what the time
 step and the grid allow. --mask depth:40 keeps nodes down to 40 m as they are; a file on the nodes of the model
 keeps those where it is zero.
@@ -285,7 +285,7 @@ void bind_own_scheme(Description& d, Options& o) {
   d.option("sigma").shown = {};
   d.check([&o](const Arguments&) {
     check_unknowns(o);
-    if (o.expand == domain::Expansion::none) return;
+    if (o.expand == domain::ExpansionMethod::none) return;
     throw InputError(
         "--expand is not for inversion (allowed: none): the adjoint of a box that follows the "
         "waves is not that of the misfit");

@@ -427,7 +427,7 @@ class Program {
   Results<T, Dim> m_results;
   std::optional<DistributedEvaluation<T>> m_distributed;
   ResumedRun m_resumed;
-  EndOfTime m_time;
+  TimeLimit m_time;
   std::string m_why;  ///< it ended before the last evaluation
   std::string m_device;
   int m_threads = 1;

@@ -56,7 +56,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
 /// \brief Whether the receiver illumination is that of the whole grid: without expanding domains,
 /// or with the condition that needs it, for which the receivers' leg is stepped everywhere.
 inline bool complete_receivers(const Options& options) {
-  return options.expand == domain::Expansion::none ||
+  return options.expand == domain::ExpansionMethod::none ||
          std::count(options.conditions.begin(), options.conditions.end(), Condition::receiver) > 0;
 }
 

@@ -203,7 +203,7 @@ class Program {
 
   bool begin() {
     const rtm::MigrationPlan<Dim>& plan = m_plan;
-    const snapshot::Strategy& storage = plan.storage.strategy;
+    const snapshot::StorageChoice& storage = plan.storage.strategy;
     print_plan();
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
@@ -353,7 +353,7 @@ class Program {
     entry["points_again"] = report.recomputed_points;
     entry["seconds"] = report.seconds;
     entry["notes"] = Json(report.notes);
-    if (m_o.expand != domain::Expansion::none && !m_boxes_told) {
+    if (m_o.expand != domain::ExpansionMethod::none && !m_boxes_told) {
       entry["forward_boxes"] = report.forward_boxes;
       entry["backward_boxes"] = report.backward_boxes;
     }
@@ -482,13 +482,13 @@ class Program {
     ending.script = "plot_migration.py";
     ending.pictures = {"image.png", "illumination.png"};
     if (summary.find("data") != nullptr) ending.pictures.emplace_back("data.png");
-    if (m_o.expand != domain::Expansion::none) ending.pictures.emplace_back("boxes.png");
+    if (m_o.expand != domain::ExpansionMethod::none) ending.pictures.emplace_back("boxes.png");
     if (!m_offsets.empty()) ending.pictures.emplace_back("gathers.png");
     ending.picture_name = "drawn";
     ending.word = "pictures";
     ending.lines = {concat("migrated  ", counted(m_job.shots.size(), "shot"), ", ",
                            format_count(m_points), "points on ", m_o.space, ": ", m_plan.device)};
-    if (m_o.expand != domain::Expansion::none && m_whole > 0.0) {
+    if (m_o.expand != domain::ExpansionMethod::none && m_whole > 0.0) {
       ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",
                                     fixed(100.0 * m_points / m_whole, 1),
                                     " % of the nodes were stepped"));

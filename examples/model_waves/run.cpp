@@ -71,8 +71,8 @@ class Program : public ShotProgram<T, Dim> {
                         ((arrays.slopes + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
                     "shots --at-once");
       // domains that expand by arrivals find them first, in an array with its copy for the solver
-      const bool arrivals = o.expand == domain::Expansion::eikonal;
-      if (arrivals || o.expand == domain::Expansion::layers) {
+      const bool arrivals = o.expand == domain::ExpansionMethod::eikonal;
+      if (arrivals || o.expand == domain::ExpansionMethod::layers) {
         estimate.take(sizeof(T) * arrays.parameters * arrays.whole, "arrival times");
       }
       if (arrivals) estimate.take(sizeof(T) * 2.5 * arrays.whole, "arrival times");
@@ -89,7 +89,8 @@ class Program : public ShotProgram<T, Dim> {
     MemoryEstimate streamed;
     streamed.take(need.values, "the model");
     streamed.pass(std::max(need.passing, 2.0 * sizeof(T) * need.nodes()), "the last wavefield");
-    const bool streams = o.expand != domain::Expansion::amplitude && streamed.most() <= limit.bytes;
+    const bool streams =
+        o.expand != domain::ExpansionMethod::amplitude && streamed.most() <= limit.bytes;
     check_wave_memory(o, need, arrays, estimate, limit,
                       streams ? ", or stream_waves with --host-volume FILE, which keeps the waves "
                                 "in a file"
@@ -101,8 +102,8 @@ class Program : public ShotProgram<T, Dim> {
   void prepare_job(WaveJob<T, Dim>& job) override {
     job.modelling.time.snapshot_every = m_o.snapshots;
     // these look at the model while the wavefield steps
-    job.modelling.keep_model =
-        m_o.expand == domain::Expansion::layers || m_o.expand == domain::Expansion::eikonal;
+    job.modelling.keep_model = m_o.expand == domain::ExpansionMethod::layers ||
+                               m_o.expand == domain::ExpansionMethod::eikonal;
     if (m_o.space == "cuda") job.modelling.memory = m_o.memory;
     job.modelling.shots = m_o.only_shot ? 1 : static_cast<std::int64_t>(job.shots.size());
     // what a host may take is checked for the shots that are asked for

@@ -119,7 +119,7 @@ class Program : public ShotProgram<T, Dim> {
                        2.0 / 3.0 * arrays.layers),
           "the volume");
     }
-    if (o.expand == domain::Expansion::eikonal)
+    if (o.expand == domain::ExpansionMethod::eikonal)
       estimate.pass(sizeof(T) * 2.5 / 64.0 * arrays.whole, "arrival times");
     // layers, tables and lists
     estimate.take(0.05 * (estimate.now() - MemoryEstimate::process), "tables");
@@ -243,7 +243,7 @@ class Program : public ShotProgram<T, Dim> {
     options.begin = [&](const Report& report) { return job.begins(wave_report(exec, report)); };
     options.prepared = [&](const Report& report) {
       // the volume has them now
-      if (m_o.volume.empty() && job.expand == domain::Expansion::none) job.drop_values();
+      if (m_o.volume.empty() && job.expand == domain::ExpansionMethod::none) job.drop_values();
       prepared(report);
     };
     options.wavefield = [&](const T* values, std::int64_t steps) {
@@ -310,7 +310,7 @@ class Program : public ShotProgram<T, Dim> {
     const stream::StreamPlan& plan = m_report.plan;
     const auto bytes = [](std::size_t n) { return format_bytes(static_cast<double>(n)); };
     if (plan.in_core) return concat(bytes(plan.device_bytes), " on ", m_o.space);
-    const stream::StreamNeed& need = m_report.need;
+    const stream::StreamRequirements& need = m_report.need;
     const auto parameters =
         static_cast<std::size_t>(need.parameters * (need.shape.planes + 2 * need.shape.halo) *
                                  need.plane_elements * need.scalar);

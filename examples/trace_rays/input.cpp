@@ -90,7 +90,7 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
   // the limits of first_arrivals: with others, sums and squares of traveltimes overflow
   const auto refused = [](T velocity) {
     const auto v = static_cast<double>(velocity);
-    return !(v >= eikonal::least_velocity && v <= eikonal::greatest_velocity);
+    return !(v >= eikonal::min_velocity && v <= eikonal::max_velocity);
   };
   const auto bad = std::find_if(model.velocity.begin(), model.velocity.end(), refused);
   if (bad == model.velocity.end()) return;
@@ -100,8 +100,8 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
                           ": the velocity is ", *bad, " m/s at node ", format_index(node), ", ",
                           place<Dim>(grid.position(node)),
                           others > 0 ? concat(", and not usable at ", others, " more nodes") : "",
-                          " (allowed: positive and finite, ", eikonal::least_velocity, " to ",
-                          eikonal::greatest_velocity, " m/s): correct the model"));
+                          " (allowed: positive and finite, ", eikonal::min_velocity, " to ",
+                          eikonal::max_velocity, " m/s): correct the model"));
 }
 
 template <int Dim>

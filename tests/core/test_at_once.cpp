@@ -4,7 +4,7 @@
 //
 // Also tested are calls of workers on the calling thread, and kernels of several workers.
 
-#include <moho/core/at_once.hpp>
+#include <moho/core/concurrent.hpp>
 #include <moho/core/copy.hpp>
 #include <moho/core/launch.hpp>
 
@@ -21,8 +21,8 @@
 
 namespace {
 
-using moho::AtOnceCaller;
-using moho::run_at_once;
+using moho::CallingThread;
+using moho::run_concurrently;
 
 // Returns the numbers from 0 to count - 1, one at each call.
 auto count_to(std::size_t count) {
@@ -41,9 +41,9 @@ TEST(AtOnce, EndsComeInTheOrderOfTheBeginnings) {
     std::vector<std::size_t> ends;
     std::atomic<int> running{0}, most{0};
     const auto caller = std::this_thread::get_id();
-    run_at_once<std::string>(
+    run_concurrently<std::string>(
         workers, count_to(23),
-        [&](int worker, std::size_t piece, AtOnceCaller&) {
+        [&](int worker, std::size_t piece, CallingThread&) {
           EXPECT_GE(worker, 0);
           EXPECT_LT(worker, workers);
           const int now = ++running;
@@ -65,7 +65,7 @@ TEST(AtOnce, EndsComeInTheOrderOfTheBeginnings) {
   }
 }
 
-// Waiting results use memory: their number stays within results_at_once().
+// Waiting results use memory: their number stays within max_pending_results().
 TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
   struct Counted {
     explicit Counted(std::atomic<int>* alive) : count(alive) {}
@@ -75,9 +75,9 @@ TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
   };
   for (const int workers : {1, 2, 4}) {
     std::atomic<int> alive{0}, most{0};
-    run_at_once<std::unique_ptr<Counted>>(
+    run_concurrently<std::unique_ptr<Counted>>(
         workers, count_to(31),
-        [&](int, std::size_t piece, AtOnceCaller&) {
+        [&](int, std::size_t piece, CallingThread&) {
           const int now = ++alive;
           for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
           }
@@ -87,7 +87,7 @@ TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
         },
         [](std::size_t, std::unique_ptr<Counted>&& result) { result.reset(); });
     EXPECT_EQ(alive, 0);
-    EXPECT_LE(most, moho::results_at_once(workers));
+    EXPECT_LE(most, moho::max_pending_results(workers));
     EXPECT_GE(most, workers > 1 ? workers + 1 : 1);
   }
 }
@@ -95,9 +95,9 @@ TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
 TEST(AtOnce, WorkersCallOnTheCallingThread) {
   const auto caller = std::this_thread::get_id();
   int sum = 0;  // accessed by one thread only, so that it needs no lock
-  run_at_once<int>(
+  run_concurrently<int>(
       3, count_to(10),
-      [&](int, std::size_t piece, AtOnceCaller& calls) {
+      [&](int, std::size_t piece, CallingThread& calls) {
         calls.call([&] {
           EXPECT_EQ(std::this_thread::get_id(), caller);
           sum += static_cast<int>(piece);
@@ -116,14 +116,14 @@ TEST(AtOnce, TheFirstFailureIsThrownWhenAllHaveEnded) {
     const auto run = [&](std::size_t bad_work, std::size_t bad_end, std::size_t bad_next) {
       done = 0;
       auto count = count_to(12);
-      run_at_once<int>(
+      run_concurrently<int>(
           workers,
           [&] {
             const auto piece = count();
             if (piece && *piece == bad_next) throw moho::InputError("next");
             return piece;
           },
-          [&](int, std::size_t piece, AtOnceCaller&) {
+          [&](int, std::size_t piece, CallingThread&) {
             ++running;
             rest(2);
             --running;
@@ -172,12 +172,12 @@ template <class Memory>
 void expect_kernels_at_once(const moho::Instance<Memory>& exec) {
   constexpr std::int64_t count = 5000;
   for (const int workers : {1, 2, 5}) {
-    const auto instances = moho::instances_at_once(exec, workers);
+    const auto instances = moho::concurrent_instances(exec, workers);
     ASSERT_EQ(instances.size(), static_cast<std::size_t>(workers));
     double total = 0.0;
-    run_at_once<double>(
+    run_concurrently<double>(
         workers, count_to(40),
-        [&](int worker, std::size_t piece, AtOnceCaller&) {
+        [&](int worker, std::size_t piece, CallingThread&) {
           const auto& own = instances[static_cast<std::size_t>(worker)];
           const auto values =
               moho::allocate<Kokkos::View<double*, Memory>>(own, "moho::test::values", count);
@@ -193,7 +193,7 @@ void expect_kernels_at_once(const moho::Instance<Memory>& exec) {
         });
     EXPECT_EQ(total, static_cast<double>(count) * (20.0 * 40.0 + 39.0 * 20.0));
   }
-  EXPECT_THROW(moho::instances_at_once(exec, 0), moho::InputError);
+  EXPECT_THROW(moho::concurrent_instances(exec, 0), moho::InputError);
 }
 
 template <class S>

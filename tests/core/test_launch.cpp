@@ -121,7 +121,7 @@ MEMORY_TEST(Launch, Reduces) {
     EXPECT_EQ(moho::sum_of<double>("moho::test::sum", exec, count, AddUp<T>{view.data()}), sum);
     T least = T(5000);
     for (const T value : values) least = std::min(least, value);
-    EXPECT_EQ(moho::least_of<T>("moho::test::least", exec, count, T(5000), Lower<T>{view.data()}),
+    EXPECT_EQ(moho::min_of<T>("moho::test::least", exec, count, T(5000), Lower<T>{view.data()}),
               least);
     const Both both = moho::reduce("moho::test::both", exec, count, FindBoth<T>{view.data()});
     EXPECT_EQ(both.sum, sum);

@@ -23,10 +23,10 @@ TEST(LargePages, LeaveWhatMemoryHolds) {
   for (const std::size_t skip : {std::size_t(0), std::size_t(1), std::size_t(1000)}) {
     for (const std::size_t bytes : {std::size_t(0), std::size_t(4096), 2 * megabyte, 4 * megabyte,
                                     7 * megabyte + 12, 15 * megabyte}) {
-      moho::detail::prefer_large_pages(memory.data() + skip, bytes);
+      moho::detail::advise_huge_pages(memory.data() + skip, bytes);
     }
   }
-  moho::detail::prefer_large_pages(nullptr, 0);
+  moho::detail::advise_huge_pages(nullptr, 0);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     wrong += memory[i] != static_cast<std::uint32_t>(i * 7919u);

@@ -25,11 +25,12 @@ namespace {
 using namespace moho;
 using namespace moho::wave;
 using domain::DomainOptions;
-using domain::Expansion;
+using domain::ExpansionMethod;
 using io::test::message_of;
 using ::testing::HasSubstr;
 
-constexpr Expansion methods[] = {Expansion::layers, Expansion::eikonal, Expansion::amplitude};
+constexpr ExpansionMethod methods[] = {ExpansionMethod::layers, ExpansionMethod::eikonal,
+                                       ExpansionMethod::amplitude};
 
 /// A value of a model at a position given in fractions of the model's size.
 template <int Dim>
@@ -105,7 +106,7 @@ class Shot {
                                          point_options(*propagator, "receiver", false));
   }
   std::unique_ptr<domain::ExpandingDomain<T, Dim, Memory>> domain(
-      Expansion method, const DomainOptions& options = {}) const {
+      ExpansionMethod method, const DomainOptions& options = {}) const {
     return domain::make_domain(method, exec, *propagator, model, sources, options);
   }
   ShotResult<T, Dim, Memory> run(Domain<T, Dim, Memory>* domain) const {
@@ -146,8 +147,9 @@ bool holds(const Box<Dim>& outer, const Box<Dim>& inner) {
 /// saved, and the gather differs by less than `tolerance` of its largest sample. \return the
 /// difference
 template <class T, int Dim, class Memory>
-double compare(const Shot<T, Dim, Memory>& shot, const wave::Traces<T>& whole, Expansion method,
-               double tolerance, double most_stepped, const DomainOptions& options = {}) {
+double compare(const Shot<T, Dim, Memory>& shot, const wave::Traces<T>& whole,
+               ExpansionMethod method, double tolerance, double most_stepped,
+               const DomainOptions& options = {}) {
   SCOPED_TRACE(domain::to_string(method));
   const auto domain = shot.domain(method, options);
   Notes<T, Dim, Memory> notes;
@@ -197,9 +199,9 @@ TYPED_TEST_SUITE(Expand, moho::testing::TestSpaces, moho::testing::SpaceName);
 MEMORY_TEST(Expand, IsotropicShotIsThatOfTheWholeGrid) {
   const Shot<float, 2, Memory> shot(exec, section());
   const auto whole = shot.run(nullptr);
-  compare<float>(shot, whole.traces, Expansion::layers, 1e-5, 0.75);
-  compare<float>(shot, whole.traces, Expansion::eikonal, 1e-5, 0.7);
-  compare<float>(shot, whole.traces, Expansion::amplitude, 1e-4, 0.6);
+  compare<float>(shot, whole.traces, ExpansionMethod::layers, 1e-5, 0.75);
+  compare<float>(shot, whole.traces, ExpansionMethod::eikonal, 1e-5, 0.7);
+  compare<float>(shot, whole.traces, ExpansionMethod::amplitude, 1e-4, 0.6);
 }
 
 MEMORY_TEST(Expand, EikonalOnTheGridItself) {
@@ -207,7 +209,7 @@ MEMORY_TEST(Expand, EikonalOnTheGridItself) {
   const auto whole = shot.run(nullptr);
   DomainOptions options;
   options.coarsening = 1;
-  compare<float>(shot, whole.traces, Expansion::eikonal, 1e-5, 0.65, options);
+  compare<float>(shot, whole.traces, ExpansionMethod::eikonal, 1e-5, 0.65, options);
 }
 
 MEMORY_TEST(Expand, VtiShotIsThatOfTheWholeGrid) {
@@ -216,8 +218,8 @@ MEMORY_TEST(Expand, VtiShotIsThatOfTheWholeGrid) {
   s.delta = [](const Point<2>& x) { return 0.1 * x[0]; };
   const Shot<double, 2, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
-  for (const Expansion method : methods) {
-    const bool follows = method == Expansion::amplitude;
+  for (const ExpansionMethod method : methods) {
+    const bool follows = method == ExpansionMethod::amplitude;
     compare<double>(shot, whole.traces, method, follows ? 1e-4 : 1e-9, 0.8);
   }
 }
@@ -231,10 +233,11 @@ MEMORY_TEST(Expand, TtiShotIsThatOfTheWholeGrid) {
   const auto whole = shot.run(nullptr);
   // Differences of first order taken twice let waves of two nodes' length run ahead, tiny as they
   // are.
-  for (const Expansion method : methods) compare<double>(shot, whole.traces, method, 1e-4, 0.8);
+  for (const ExpansionMethod method : methods)
+    compare<double>(shot, whole.traces, method, 1e-4, 0.8);
   DomainOptions wide;
   wide.margin = 24;
-  compare<double>(shot, whole.traces, Expansion::eikonal, 1e-6, 0.9, wide);
+  compare<double>(shot, whole.traces, ExpansionMethod::eikonal, 1e-6, 0.9, wide);
 }
 
 MEMORY_TEST(Expand, SmallVolume) {
@@ -257,8 +260,8 @@ MEMORY_TEST(Expand, SmallVolume) {
   s.receivers = {{120.0, 440.0, 40.0}, {700.0, 200.0, 40.0}, {700.0, 600.0, 700.0}};
   const Shot<float, 3, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
-  for (const Expansion method : methods) {
-    const bool follows = method == Expansion::amplitude;
+  for (const ExpansionMethod method : methods) {
+    const bool follows = method == ExpansionMethod::amplitude;
     compare<float>(shot, whole.traces, method, follows ? 1e-4 : 1e-5, 0.95);
   }
 }
@@ -269,8 +272,8 @@ MEMORY_TEST(Expand, SourcesFarApartAndAtTheEdgeOfALayer) {
   s.sources = {{0.0, 700.0}, {140.0, 3.0}, {480.0, 900.5}};
   const Shot<float, 2, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
-  for (const Expansion method : methods) {
-    const bool follows = method == Expansion::amplitude;
+  for (const ExpansionMethod method : methods) {
+    const bool follows = method == ExpansionMethod::amplitude;
     compare<float>(shot, whole.traces, method, follows ? 1e-4 : 1e-5, 0.9);
   }
 }
@@ -285,12 +288,12 @@ MEMORY_TEST(Expand, WaveletThatBeginsLate) {
   DomainOptions options;
   options.onset = domain::onset(s.wavelet, s.dt);
   EXPECT_GE(options.onset, s.dt * (silent - 1));
-  compare<float>(shot, whole.traces, Expansion::layers, 1e-5, 0.6, options);
-  compare<float>(shot, whole.traces, Expansion::eikonal, 1e-5, 0.5, options);
-  compare<float>(shot, whole.traces, Expansion::amplitude, 1e-4, 0.5);
+  compare<float>(shot, whole.traces, ExpansionMethod::layers, 1e-5, 0.6, options);
+  compare<float>(shot, whole.traces, ExpansionMethod::eikonal, 1e-5, 0.5, options);
+  compare<float>(shot, whole.traces, ExpansionMethod::amplitude, 1e-4, 0.5);
 
   // nothing moves before there is a wave
-  const auto domain = shot.domain(Expansion::amplitude);
+  const auto domain = shot.domain(ExpansionMethod::amplitude);
   Notes<float, 2, Memory> notes;
   notes.domain = domain.get();
   shot.run(&notes);
@@ -306,7 +309,7 @@ MEMORY_TEST(Expand, SmallerThresholdsCutLess) {
   for (const double threshold : {1.0 / 32, 1.0 / 1024, 1.0 / 32768}) {
     options.threshold = threshold;
     const double found =
-        compare<double>(shot, whole.traces, Expansion::amplitude, threshold, 0.8, options);
+        compare<double>(shot, whole.traces, ExpansionMethod::amplitude, threshold, 0.8, options);
     EXPECT_LT(found, before);
     before = found;
   }
@@ -322,12 +325,12 @@ MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
   Shot<float, 2, Memory> shot(exec, s);
   DomainOptions options;
   options.onset = 0.021;
-  const auto boxes = [&](Expansion method) {
+  const auto boxes = [&](ExpansionMethod method) {
     return domain::shot_boxes<float, 2, Memory>(method, shot.exec, s.grid, shot.inner,
                                                 shot.propagator->scheme(), shot.sources, options);
   };
   const auto field = shot.propagator->make_wavefield(shot.exec);
-  for (const Expansion method : {Expansion::layers, Expansion::eikonal}) {
+  for (const ExpansionMethod method : {ExpansionMethod::layers, ExpansionMethod::eikonal}) {
     SCOPED_TRACE(domain::to_string(method));
     const auto rule = boxes(method);
     const auto domain = shot.domain(method, options);
@@ -341,7 +344,7 @@ MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
     EXPECT_FALSE(rule.box(0) == rule.box(100));
     EXPECT_TRUE(rule.box(100000) == whole_box(shot.propagator->grid()));
   }
-  for (const Expansion method : {Expansion::none, Expansion::amplitude}) {
+  for (const ExpansionMethod method : {ExpansionMethod::none, ExpansionMethod::amplitude}) {
     EXPECT_THROW(
         {
           try {
@@ -358,10 +361,10 @@ MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
   s.boundaries = all_faces<2>(FaceKind::random, 15);
   s.frequency = 1.5;  // nothing keeps these layers from being very slow
   const Shot<float, 2, Memory> random(exec, s);
-  const auto wide =
-      domain::shot_boxes<float, 2, Memory>(Expansion::eikonal, random.exec, s.grid, random.inner,
-                                           random.propagator->scheme(), random.sources, options);
-  const auto domain = random.domain(Expansion::eikonal, options);
+  const auto wide = domain::shot_boxes<float, 2, Memory>(
+      ExpansionMethod::eikonal, random.exec, s.grid, random.inner, random.propagator->scheme(),
+      random.sources, options);
+  const auto domain = random.domain(ExpansionMethod::eikonal, options);
   for (std::int64_t step = 0; step < 900; step += 7) {
     const Box<2> box = domain->box(random.exec, *random.propagator, field, step);
     ASSERT_TRUE(holds(wide.box(step), box)) << "step " << step;
@@ -381,7 +384,7 @@ MEMORY_TEST(Expand, LayersInAConstantVelocity) {
   options.frequency = 1e-6;  // the scheme's waves as fast as true ones
   const auto field = shot.propagator->make_wavefield(shot.exec);
   const Box<2> whole = whole_box(shot.propagator->grid());
-  for (const Expansion method : {Expansion::layers, Expansion::eikonal}) {
+  for (const ExpansionMethod method : {ExpansionMethod::layers, ExpansionMethod::eikonal}) {
     SCOPED_TRACE(domain::to_string(method));
     options.coarsening = 1;
     const auto domain = shot.domain(method, options);
@@ -423,7 +426,7 @@ MEMORY_TEST(Expand, LayersTakeTheFastestWaveOfEachPlane) {
   DomainOptions options;
   options.margin = 0;
   options.frequency = 1e-6;
-  const auto domain = shot.domain(Expansion::layers, options);
+  const auto domain = shot.domain(ExpansionMethod::layers, options);
   const auto field = shot.propagator->make_wavefield(shot.exec);
   // 50 steps, 0.05 s: 300 m in the fast column, 124.9 m elsewhere; radius 4
   const Box<2> box = domain->box(shot.exec, *shot.propagator, field, 49);
@@ -440,9 +443,9 @@ MEMORY_TEST(Expand, BoxesOfTheMethodsHoldEachOther) {
   const auto field = shot.propagator->make_wavefield(shot.exec);
   DomainOptions fine;
   fine.coarsening = 1;
-  const auto layers = shot.domain(Expansion::layers);
-  const auto exact = shot.domain(Expansion::eikonal, fine);
-  const auto coarse = shot.domain(Expansion::eikonal);
+  const auto layers = shot.domain(ExpansionMethod::layers);
+  const auto exact = shot.domain(ExpansionMethod::eikonal, fine);
+  const auto coarse = shot.domain(ExpansionMethod::eikonal);
   for (std::int64_t step = 0; step < 700; ++step) {
     const auto box = [&](const auto& domain) {
       return domain->box(shot.exec, *shot.propagator, field, step);
@@ -460,7 +463,7 @@ MEMORY_TEST(Expand, OnsetShiftsArrivals) {
   const auto field = shot.propagator->make_wavefield(shot.exec);
   DomainOptions late;
   late.onset = 0.1;
-  for (const Expansion method : {Expansion::layers, Expansion::eikonal}) {
+  for (const ExpansionMethod method : {ExpansionMethod::layers, ExpansionMethod::eikonal}) {
     const auto one = shot.domain(method), other = shot.domain(method, late);
     for (std::int64_t step = 0; step < 300; step += 7) {
       EXPECT_TRUE(one->box(shot.exec, *shot.propagator, field, step) ==
@@ -493,7 +496,7 @@ MEMORY_TEST(Expand, FacesMoveAsTheAmplitudeSays) {
   // 0.2 nodes a step: ceil(1.25 * 0.2 * 8) = 2 nodes until the next look
   constexpr int depth = 4 + 2;
   const Box<3> start = Box<3>{{45, 48, 50}, {46, 49, 51}}.grown(4 + depth);
-  const auto domain = shot.domain(Expansion::amplitude);
+  const auto domain = shot.domain(ExpansionMethod::amplitude);
   const auto box_after_look = [&](const Wavefield<float, 3, Memory>& field) {
     Box<3> box;
     for (std::int64_t step = 0; step <= 8; ++step) {
@@ -537,7 +540,7 @@ MEMORY_TEST(Expand, LargeBoxesAreSampledAndClipped) {
   s.vp = [](const Point<2>&) { return 2000.0; };
   s.sources = {{3000.0, 60.0}, {3000.0, 4800.0}, {150.0, 4800.0}, {5500.0, 60.0}};
   const Shot<double, 2, Memory> shot(exec, s);
-  const auto domain = shot.domain(Expansion::amplitude);
+  const auto domain = shot.domain(ExpansionMethod::amplitude);
   const auto field = shot.propagator->make_wavefield(shot.exec);
   shot.exec.fence();
   const Box<2> start = domain->box(shot.exec, *shot.propagator, field, 0);
@@ -558,7 +561,7 @@ MEMORY_TEST(Expand, CallsOutOfOrderGetTheWholeGrid) {
   const Shot<float, 2, Memory> shot(exec, section());
   const auto field = shot.propagator->make_wavefield(shot.exec);
   const Box<2> whole = whole_box(shot.propagator->grid());
-  const auto domain = shot.domain(Expansion::amplitude);
+  const auto domain = shot.domain(ExpansionMethod::amplitude);
   const auto box = [&](std::int64_t step) {
     return domain->box(shot.exec, *shot.propagator, field, step);
   };
@@ -568,14 +571,14 @@ MEMORY_TEST(Expand, CallsOutOfOrderGetTheWholeGrid) {
   EXPECT_TRUE(box(3) == whole);
   EXPECT_TRUE(box(4) == whole);
   EXPECT_TRUE(box(0) == start);
-  const auto another = shot.domain(Expansion::amplitude);
+  const auto another = shot.domain(ExpansionMethod::amplitude);
   EXPECT_TRUE(another->box(shot.exec, *shot.propagator, field, 77) == whole);
 }
 
 MEMORY_TEST(Expand, NoneIsTheGridWhole) {
   const Shot<float, 2, Memory> shot(exec, section());
   const auto field = shot.propagator->make_wavefield(shot.exec);
-  const auto domain = shot.domain(Expansion::none);
+  const auto domain = shot.domain(ExpansionMethod::none);
   EXPECT_TRUE(domain->box(shot.exec, *shot.propagator, field, 0) ==
               whole_box(shot.propagator->grid()));
   EXPECT_EQ(domain->report().fraction(), 1.0);
@@ -584,7 +587,7 @@ MEMORY_TEST(Expand, NoneIsTheGridWhole) {
 
 MEMORY_TEST(Expand, BadInput) {
   const Shot<float, 2, Memory> shot(exec, section());
-  for (const Expansion method : methods) {
+  for (const ExpansionMethod method : methods) {
     const auto message = [&](const DomainOptions& options) {
       return message_of<InputError>([&] { shot.domain(method, options); });
     };
@@ -621,7 +624,7 @@ MEMORY_TEST(Expand, BadInput) {
                   domain::make_domain(method, shot.exec, *shot.propagator, shot.model, none);
                 }),
                 HasSubstr("sources: there are none"));
-    if (method == Expansion::amplitude) continue;
+    if (method == ExpansionMethod::amplitude) continue;
     Model<float, 2, Memory> other;
     EXPECT_THAT(message_of<InputError>([&] {
                   domain::make_domain(method, shot.exec, *shot.propagator, other, shot.sources);

@@ -5,8 +5,8 @@
 /// \brief A shot over a small model, its misfit and gradient, for tests of inversion.
 
 #include <moho/fwi/gradient.hpp>
-#include <moho/snapshot/replay_store.hpp>
-#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/boundary_store.hpp>
+#include <moho/snapshot/checkpoint_store.hpp>
 #include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
@@ -142,17 +142,17 @@ struct SmallShot {
       const fwi::ShotGradients<T, Dim, Memory>& gradients, Way way) {
     const int fields = gradients.fields();
     if (way == Way::stored)
-      return std::make_unique<snapshot::DeviceStore<T, Dim, Memory>>(arena, fields);
+      return std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(arena, fields);
     if (way == Way::shell) {
-      return std::make_unique<snapshot::ReverseStore<T, Dim, Memory>>(
-          exec, forward, arena, snapshot::ReverseOptions{fields, gradients.outside()});
+      return std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
+          exec, forward, arena, snapshot::BoundaryStoreOptions{fields, gradients.outside()});
     }
-    return std::make_unique<snapshot::ReplayStore<T, Dim, Memory>>(
+    return std::make_unique<snapshot::CheckpointStore<T, Dim, Memory>>(
         exec, forward, arena, steps / every, every, 5, 4, fields);
   }
   /// The derivatives by the parameters at the present model.
-  Model<T, Dim, Memory> gradient(const fwi::Unknowns& unknowns, Way way, bool layers = false,
-                                 double* value = nullptr) {
+  Model<T, Dim, Memory> gradient(const fwi::InvertedParameters& unknowns, Way way,
+                                 bool layers = false, double* value = nullptr) {
     fwi::ShotGradients<T, Dim, Memory> gradients(exec, *propagator, unknowns, every, layers);
     auto field = propagator->make_wavefield(exec);
     const auto kept = store(gradients, way);

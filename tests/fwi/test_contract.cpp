@@ -12,8 +12,8 @@
 namespace {
 
 using namespace moho::testing;
+using moho::fwi::InvertedParameters;
 using moho::fwi::ShotGradients;
-using moho::fwi::Unknowns;
 
 const Contract waits{{"fwi", "wave", "snapshot"}, true};
 
@@ -22,7 +22,8 @@ class FwiContract : public ::testing::Test {};
 TYPED_TEST_SUITE(FwiContract, TestSpaces, SpaceName);
 
 template <int Dim, class Memory>
-void hold_gradient(const Instance<Memory>& exec, Medium medium, const Unknowns& unknowns, Way way) {
+void hold_gradient(const Instance<Memory>& exec, Medium medium, const InvertedParameters& unknowns,
+                   Way way) {
   auto faces = moho::wave::all_faces<Dim>(FaceKind::sponge, 4);
   faces.lower[Dim - 1] = {FaceKind::free_surface, 0};
   Constants constants;

@@ -16,8 +16,8 @@ using moho::Field;
 using moho::Grid;
 using moho::Index;
 using moho::Points;
+using moho::fwi::InvertedParameters;
 using moho::fwi::ShotGradients;
-using moho::fwi::Unknowns;
 using ::testing::HasSubstr;
 
 template <class C>
@@ -32,7 +32,7 @@ struct ParameterInfo {
 constexpr ParameterInfo parameters[] = {
     {"vp", 100.0}, {"density", 100.0}, {"epsilon", 0.02}, {"delta", 0.02}};
 
-std::vector<int> numbers_of_unknowns(const Unknowns& unknowns) {
+std::vector<int> numbers_of_unknowns(const InvertedParameters& unknowns) {
   std::vector<int> result{0};
   if (unknowns.density) result.push_back(1);
   if (unknowns.anisotropy) result.insert(result.end(), {2, 3});
@@ -62,7 +62,7 @@ Model<T, Dim, Memory> rough_model(const Instance<Memory>& exec, const Grid<Dim>&
 // The differences of the misfit along a random direction in one parameter, over those that the
 // gradient says. Without the gradients of layers the nodes at the edge, which layers copy, stay.
 template <class T, int Dim, class Memory>
-void expect_gradient(SmallShot<T, Dim, Memory>& shot, const Unknowns& unknowns, Way way,
+void expect_gradient(SmallShot<T, Dim, Memory>& shot, const InvertedParameters& unknowns, Way way,
                      bool layers, const std::string& what, std::int64_t edge_nodes = 1) {
   const auto exec = shot.exec;
   double value = 0.0;
@@ -129,7 +129,7 @@ Boundaries<Dim> mixed_faces() {
 
 struct Case3 {
   Medium medium;
-  Unknowns unknowns;
+  InvertedParameters unknowns;
 };
 const std::array<Case3, 5> media = {{{Medium::isotropic, {}},
                                      {Medium::variable_density, {.density = true}},
@@ -273,7 +273,7 @@ MEMORY_TEST(Gradient, SourceMayRunBehindRandomLayers) {
   const moho::wave::SourceTerm<T, 2, Memory> leg{&other, &sources, shot.forward.amplitudes};
   ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator);
   auto field = shot.propagator->make_wavefield(exec);
-  moho::snapshot::ReverseStore<T, 2, Memory> store(exec, leg, shot.arena);
+  moho::snapshot::BoundaryStore<T, 2, Memory> store(exec, leg, shot.arena);
   moho::fwi::ShotGradientOptions<T, 2, Memory> run;
   run.steps = shot.steps;
   run.source = &leg;
@@ -295,7 +295,7 @@ MEMORY_TEST(Gradient, RefusesWhatMakesNoSense) {
   };
   auto shot =
       make_shot<T, 2, Memory>(exec, Medium::isotropic, moho::wave::all_faces<2>(FaceKind::cpml, 8));
-  const auto make = [&](const Unknowns& unknowns, int every, bool layers) {
+  const auto make = [&](const InvertedParameters& unknowns, int every, bool layers) {
     return message(
         [&] { ShotGradients<T, 2, Memory>(exec, *shot.propagator, unknowns, every, layers); });
   };

@@ -19,11 +19,11 @@ using moho::Field;
 using moho::Grid;
 using moho::Point;
 using moho::Points;
+using moho::fwi::InvertedParameters;
 using moho::fwi::ShotGradientOptions;
 using moho::fwi::ShotGradients;
 using moho::fwi::StreamedGradientOptions;
 using moho::fwi::StreamedGradients;
-using moho::fwi::Unknowns;
 using moho::wave::RandomLayerOptions;
 using moho::wave::Shot;
 using ::testing::HasSubstr;
@@ -52,7 +52,7 @@ struct Outcome {
 template <class T, int Dim>
 struct Survey {
   Medium medium;
-  Unknowns unknowns;
+  InvertedParameters unknowns;
   Grid<Dim> grid;
   Model<T, Dim, HostModelMemory> model;
   Boundaries<Dim> faces, source_faces;
@@ -61,7 +61,7 @@ struct Survey {
   PropagatorOptions<Dim> options;
   std::int64_t steps = 41, every = 1;
 
-  Survey(Medium medium_, const Unknowns& unknowns_, const Boundaries<Dim>& faces_,
+  Survey(Medium medium_, const InvertedParameters& unknowns_, const Boundaries<Dim>& faces_,
          const Boundaries<Dim>& source_faces_, int order)
       : medium(medium_), unknowns(unknowns_), faces(faces_), source_faces(source_faces_) {
     grid = cube<Dim>(Dim == 2 ? 23 : 13, 10.0);
@@ -153,9 +153,9 @@ struct Survey {
       const moho::wave::SourceTerm<T, Dim, Memory> forward{&propagator, &sources, amplitudes};
       const moho::wave::SourceTerm<T, Dim, Memory> leg{&other, &other_sources, amplitudes};
       moho::snapshot::DeviceArena<T, Memory> arena{"snapshots"};
-      moho::snapshot::ReverseStore<T, Dim, Memory> store(
+      moho::snapshot::BoundaryStore<T, Dim, Memory> store(
           exec, leg, arena,
-          moho::snapshot::ReverseOptions{gradients.fields(), gradients.outside()});
+          moho::snapshot::BoundaryStoreOptions{gradients.fields(), gradients.outside()});
       ShotGradientOptions<T, Dim, Memory> run;
       run.steps = steps;
       run.source = &leg;
@@ -260,7 +260,7 @@ Boundaries<Dim> absorbing(FaceKind kind, int width, bool free) {
 
 struct Kind2 {
   Medium medium;
-  Unknowns unknowns;
+  InvertedParameters unknowns;
 };
 const std::vector<Kind2> gradient_kinds = {{Medium::isotropic, {}},
                                            {Medium::variable_density, {}},
@@ -357,8 +357,8 @@ MEMORY_TEST(StreamGradient, KeepsToItsMemory) {
 }
 
 MEMORY_TEST(StreamGradient, RefusesWhatDoesNotStream) {
-  const auto message = [&](Medium medium, const Unknowns& unknowns, const Boundaries<2>& own,
-                           std::int64_t every) {
+  const auto message = [&](Medium medium, const InvertedParameters& unknowns,
+                           const Boundaries<2>& own, std::int64_t every) {
     Survey<T, 2> survey(medium, unknowns, absorbing<2>(FaceKind::sponge, 6, false), own, 4);
     survey.every = every;
     if (medium == Medium::tti) {

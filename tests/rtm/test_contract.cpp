@@ -20,7 +20,7 @@ using moho::Grid;
 using moho::Points;
 using moho::domain::DomainOptions;
 using moho::domain::ExpandingDomain;
-using moho::domain::Expansion;
+using moho::domain::ExpansionMethod;
 using moho::wave::PointSet;
 using moho::wave::ShotOptions;
 
@@ -50,8 +50,8 @@ void hold_domains(const Instance<Memory>& exec, Medium medium) {
   const PointSet<float, Dim, Memory> receivers(exec, grid, propagator.layout(), positions,
                                                point_options(propagator, "receiver", false));
   const std::vector<double> wavelet = moho::wave::ricker(0.02 / propagator.dt(), propagator.dt());
-  for (const Expansion method :
-       {Expansion::none, Expansion::layers, Expansion::eikonal, Expansion::amplitude}) {
+  for (const ExpansionMethod method : {ExpansionMethod::none, ExpansionMethod::layers,
+                                       ExpansionMethod::eikonal, ExpansionMethod::amplitude}) {
     SCOPED_TRACE(to_string(method));
     std::vector<std::int64_t> fences;
     for (const int steps : {8, 24}) {
@@ -68,7 +68,7 @@ void hold_domains(const Instance<Memory>& exec, Medium medium) {
         model_shot(exec, propagator, sources, wavelet, receivers, shot);
       })));
     }
-    if (method == Expansion::amplitude) {
+    if (method == ExpansionMethod::amplitude) {
       // 24 steps look twice where 8 look never; looking waits for the steps and for the copy
       EXPECT_LE(fences[1], fences[0] + 4);
     } else {
@@ -100,23 +100,23 @@ void stores(const Instance<Memory>& exec) {
       wavefield.layout, wavefield.now[0], propagator.interior(), 0.5, sums);
   const auto box = propagator.interior();
   moho::snapshot::DeviceArena<float, Memory> arena("moho::rtm::snapshots");
-  moho::snapshot::DeviceStore<float, 2, Memory> raw(arena);
+  moho::snapshot::MemoryStore<float, 2, Memory> raw(arena);
   const Contract submits{{"snapshot", "rtm"}, false}, waits{{"snapshot", "rtm"}, true};
-  raw.put(exec, wavefield, box, 1);  // the arena takes its memory
-  hold(exec, "DeviceStore::put", submits, [&] { raw.put(exec, wavefield, box, 2); });
+  raw.save(exec, wavefield, box, 1);  // the arena takes its memory
+  hold(exec, "MemoryStore::save", submits, [&] { raw.save(exec, wavefield, box, 2); });
   hold(exec, "add_to_image", submits, [&] {
-    moho::rtm::add_to_image<float, 2, Memory>(exec, raw.get(exec, 2), correlation.layout,
+    moho::rtm::add_to_image<float, 2, Memory>(exec, raw.load(exec, 2), correlation.layout,
                                               correlation.field, correlation.interior, box, 0.5,
                                               sums);
   });
   for (const char* const codec : {"bits:12", "max:1e-3", "snr:55", "paper:1e-3"}) {
     SCOPED_TRACE(codec);
-    moho::snapshot::PackedStore<float, 2, Memory> packed(moho::snapshot::parse_codec(codec));
-    hold(exec, "PackedStore::put", waits, [&] { packed.put(exec, wavefield, box, 1); });
+    moho::snapshot::CompressedStore<float, 2, Memory> packed(moho::snapshot::parse_codec(codec));
+    hold(exec, "CompressedStore::save", waits, [&] { packed.save(exec, wavefield, box, 1); });
     const bool tables = codec[0] == 's' || codec[0] == 'p';
     bool imaged = false;
-    hold(exec, "PackedStore::image", tables ? waits : submits,
-         [&] { imaged = packed.image(exec, 1, correlation); });
+    hold(exec, "CompressedStore::correlate", tables ? waits : submits,
+         [&] { imaged = packed.correlate(exec, 1, correlation); });
     EXPECT_EQ(imaged, moho::is_host_memory<Memory> || codec[0] == 'b');
     moho::snapshot::Codec<float, 2, Memory> codec_of(moho::snapshot::parse_codec(codec));
     moho::snapshot::Packed<2, Memory> one;
@@ -125,7 +125,7 @@ void stores(const Instance<Memory>& exec) {
     hold(exec, "image_packed", tables ? waits : submits, [&] {
       moho::snapshot::detail::image_packed<float, 2, Memory>(exec, codec_of, one, correlation);
     });
-    hold(exec, "PackedStore::get", waits, [&] { packed.get(exec, 1); });
+    hold(exec, "CompressedStore::load", waits, [&] { packed.load(exec, 1); });
   }
 }
 TYPED_TEST(RtmContract, Stores) { stores(own_instance<typename TypeParam::Exec>()); }

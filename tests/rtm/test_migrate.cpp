@@ -8,8 +8,8 @@
 // keep snapshots against plain ones, the identity of inverse scattering, sums and gathers.
 
 #include <moho/rtm/migrate.hpp>
-#include <moho/snapshot/replay_store.hpp>
-#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/boundary_store.hpp>
+#include <moho/snapshot/checkpoint_store.hpp>
 #include <moho/snapshot/stores.hpp>
 
 #include <moho/domain/expand.hpp>
@@ -81,7 +81,7 @@ MEMORY_TEST(Diffractor, ComesOutWhereItIs) {
       section.medium = migrated;
       Migrated<T, Memory> migration(section, data);
       snapshot::DeviceArena<T, Memory> arena("snapshots");
-      snapshot::DeviceStore<T, 2, Memory> store(arena);
+      snapshot::MemoryStore<T, 2, Memory> store(arena);
       migration.run(section, store, migration.options());
       const auto image = values_of<T, Memory>(
           exec, rtm::laplacian<T, 2, Memory>(
@@ -116,10 +116,10 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
   const auto data = section.data();
   Migrated<T, Memory> whole(section, data), boxed(section, data);
   snapshot::DeviceArena<T, Memory> arena("snapshots");
-  snapshot::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::MemoryStore<T, 2, Memory> store(arena);
   whole.run(section, store, whole.options());
-  for (const auto expansion :
-       {domain::Expansion::layers, domain::Expansion::eikonal, domain::Expansion::amplitude}) {
+  for (const auto expansion : {domain::ExpansionMethod::layers, domain::ExpansionMethod::eikonal,
+                               domain::ExpansionMethod::amplitude}) {
     domain::DomainOptions domain_options;
     domain_options.frequency = boxed.modelling.plan().frequency;
     const auto domain = domain::make_domain<T, 2, Memory>(
@@ -129,11 +129,11 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
     options.domain = domain.get();
     // the backward leg on the whole grid, and on the boxes
     options.margin = 1000;
-    snapshot::DeviceStore<T, 2, Memory> first(arena);
+    snapshot::MemoryStore<T, 2, Memory> first(arena);
     boxed.run(section, first, options);
     const auto expected = boxed.image(section);
     options.margin = 4;
-    snapshot::DeviceStore<T, 2, Memory> second(arena);
+    snapshot::MemoryStore<T, 2, Memory> second(arena);
     const auto again = domain::make_domain<T, 2, Memory>(
         expansion, exec, boxed.modelling.propagator(), boxed.modelling.extended_model(),
         boxed.sources, domain_options);
@@ -142,7 +142,7 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
     EXPECT_LT(relative_error(boxed.image(section), expected), 1e-6) << domain::to_string(expansion);
     // the boxes of the forward leg cut off what is below rounding, or the amplitude's threshold
     const double bound =
-        expansion == domain::Expansion::amplitude ? 5e-3 : by_precision<T>(5e-6, 1e-6);
+        expansion == domain::ExpansionMethod::amplitude ? 5e-3 : by_precision<T>(5e-6, 1e-6);
     EXPECT_LT(relative_error(boxed.image(section), whole.image(section)), bound)
         << domain::to_string(expansion);
     EXPECT_LT(boxed.report.forward.points, 0.9 * whole.report.forward.points);
@@ -157,7 +157,7 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
         boxed.sources, domain_options);
     options.domain = last.get();
     options.complete_receivers = true;
-    snapshot::DeviceStore<T, 2, Memory> third(arena);
+    snapshot::MemoryStore<T, 2, Memory> third(arena);
     boxed.run(section, third, options);
     EXPECT_LT(relative_error(light(boxed), light(whole)), by_precision<T>(1e-6, 1e-14));
     EXPECT_LT(relative_error(boxed.image(section), whole.image(section)), bound);
@@ -183,7 +183,7 @@ MEMORY_TEST(Migration, StoresGiveTheSameImage) {
         domain::DomainOptions domain_options;
         domain_options.frequency = migration.modelling.plan().frequency;
         domain = domain::make_domain<T, 2, Memory>(
-            domain::Expansion::layers, exec, migration.modelling.propagator(),
+            domain::ExpansionMethod::layers, exec, migration.modelling.propagator(),
             migration.modelling.extended_model(), migration.sources, domain_options);
         options.domain = boxes ? domain.get() : nullptr;
         migration.run(section, store, options);
@@ -191,25 +191,25 @@ MEMORY_TEST(Migration, StoresGiveTheSameImage) {
       };
       snapshot::DeviceArena<T, Memory> arena("snapshots");
       snapshot::HostArena<T, Memory> host_arena("snapshots");
-      snapshot::DeviceStore<T, 2, Memory> raw(arena);
+      snapshot::MemoryStore<T, 2, Memory> raw(arena);
       const auto expected = run(raw);
       EXPECT_GT(largest(expected), 0.0);
       const std::int64_t snapshots = options.steps / options.every;
       {
-        snapshot::HostStore<T, 2, Memory> store(exec, host_arena,
-                                                migration.modelling.propagator().grid().size());
+        snapshot::PinnedStore<T, 2, Memory> store(exec, host_arena,
+                                                  migration.modelling.propagator().grid().size());
         EXPECT_EQ(run(store), expected) << "host, " << wave::to_string(medium);
         EXPECT_EQ(migration.report.snapshots.snapshots, snapshots);
       }
       for (const auto& [piece, states] : {std::pair{5, 20}, std::pair{1, 3}, std::pair{4, 0}}) {
-        snapshot::ReplayStore<T, 2, Memory> store(exec, migration.forward, arena, snapshots,
-                                                  options.every, piece, states);
+        snapshot::CheckpointStore<T, 2, Memory> store(exec, migration.forward, arena, snapshots,
+                                                      options.every, piece, states);
         EXPECT_EQ(run(store), expected)
             << "replay of " << piece << " with " << states << ", " << wave::to_string(medium);
         EXPECT_GT(migration.report.snapshots.points, 0.0);
       }
       {
-        snapshot::ReverseStore<T, 2, Memory> store(exec, migration.forward, arena);
+        snapshot::BoundaryStore<T, 2, Memory> store(exec, migration.forward, arena);
         EXPECT_LT(relative_error(run(store), expected), by_precision<T>(1e-4, 1e-11))
             << "reverse, " << wave::to_string(medium);
       }
@@ -236,7 +236,7 @@ MEMORY_TEST(Migration, InverseScatteringIsHalfTheLaplacian) {
     }
   };
   snapshot::DeviceArena<T, Memory> arena("snapshots");
-  snapshot::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::MemoryStore<T, 2, Memory> store(arena);
   migration.run(section, store, options);
   const std::int64_t last = s.rbegin()->first;
   std::vector<double> direct(static_cast<std::size_t>(interior.size()), 0.0);
@@ -281,7 +281,7 @@ MEMORY_TEST(Migration, OffsetZeroIsTheImage) {
   Section<T, Memory> section(exec, Medium::isotropic, 0.5);
   Migrated<T, Memory> migration(section, section.data());
   snapshot::DeviceArena<T, Memory> arena("snapshots");
-  snapshot::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::MemoryStore<T, 2, Memory> store(arena);
   rtm::OffsetOptions<2> offsets;
   offsets.columns = {{40, 0}, {58, 0}};
   offsets.largest = 8;
@@ -311,7 +311,7 @@ MEMORY_TEST(Migration, ReciprocalShotsGiveTheSameImage) {
   for (int way = 0; way < 2; ++way) {
     Migrated<T, Memory> migration(section, section.data());
     snapshot::DeviceArena<T, Memory> arena("snapshots");
-    snapshot::DeviceStore<T, 2, Memory> store(arena);
+    snapshot::MemoryStore<T, 2, Memory> store(arena);
     migration.run(section, store, migration.options(1));
     images.push_back(migration.image(section));
     std::swap(section.shot.sources, section.shot.receivers);
@@ -323,7 +323,7 @@ MEMORY_TEST(Migration, RefusesBadOptions) {
   Section<T, Memory> section(exec, Medium::isotropic, 0.1);
   Migrated<T, Memory> migration(section, section.data());
   snapshot::DeviceArena<T, Memory> arena("snapshots");
-  snapshot::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::MemoryStore<T, 2, Memory> store(arena);
   auto options = migration.options();
   options.every = 0;
   EXPECT_THROW(migration.run(section, store, options), InputError);
@@ -332,7 +332,7 @@ MEMORY_TEST(Migration, RefusesBadOptions) {
   options = migration.options();
   options.margin = -1;
   EXPECT_THROW(migration.run(section, store, options), InputError);
-  EXPECT_THROW(store.get(exec, 12345), Error);
+  EXPECT_THROW(store.load(exec, 12345), Error);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ std::vector<T> by_hand(const SmallSurvey<T, Memory>& survey, const rtm::Migratio
   prepare.samples = plan.time.steps + 1;
   const double highest = snapshot::highest_of_products(chosen.wavelet, plan.time.dt);
   prepare.highest =
-      std::min(highest, chosen.limits.least_velocity / (chosen.nodes_per_wave_wanted * 10.0));
+      std::min(highest, chosen.limits.min_velocity / (chosen.nodes_per_wave_wanted * 10.0));
   prepare.wavelet = plan.wavelet;
   prepare.end_taper =
       std::min(3.0 / highest, plan.time.dt * static_cast<double>(plan.time.steps) / 3.0);
@@ -140,7 +140,7 @@ std::vector<T> by_hand(const SmallSurvey<T, Memory>& survey, const rtm::Migratio
                                           series(values, rows)};
   const auto sums = rtm::make_image<T, 2, Memory>(exec, section.grid);
   snapshot::DeviceArena<T, Memory> arena("snapshots");
-  snapshot::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::MemoryStore<T, 2, Memory> store(arena);
   MigrateOptions<T, 2, Memory> migrate;
   migrate.steps = plan.time.steps;
   migrate.every = plan.storage.interval;
@@ -160,7 +160,7 @@ MEMORY_TEST(SurveyMigration, IsTheLoopBelowToTheBit) {
   survey.options.aperture = {};
   survey.options.offsets = {};
   auto migration = survey.made(survey.shots);
-  EXPECT_EQ(migration.plan().storage.strategy.keep, snapshot::Keep::raw);
+  EXPECT_EQ(migration.plan().storage.strategy.keep, snapshot::StorageMethod::raw);
   EXPECT_EQ(migration.plan().shots, survey.shots.size());
   EXPECT_THAT(migration.plan().text(), HasSubstr("raw snapshots"));
   for (const std::size_t k : {std::size_t{0}, std::size_t{2}}) {
@@ -241,7 +241,7 @@ MEMORY_TEST(SurveyMigration, HasTheSameBitsConcurrently) {
   if (is_host_memory<Memory>) GTEST_SKIP() << "concurrent shots need the Serial space";
 #endif
   SmallSurvey<T, Memory> survey(exec);
-  survey.options.domain = domain::Expansion::layers;
+  survey.options.domain = domain::ExpansionMethod::layers;
   survey.options.complete_receivers = true;
   std::vector<std::vector<double>> images;
   for (const int concurrent : {1, 3}) {
@@ -417,12 +417,12 @@ MEMORY_TEST(SurveyMigration, RefusesWhatCannotBe) {
   migration.add(silent);
   EXPECT_EQ(numbers(migration.image(rtm::ZeroLag{})), before);
 
-  survey.options.domain = domain::Expansion::layers;
+  survey.options.domain = domain::ExpansionMethod::layers;
   auto boxed = survey.migration();
   boxed.add(survey.gathers[0]);
   EXPECT_THAT(message_of<InputError>([&] { boxed.image(rtm::ReceiverNormalised{}); }),
               HasSubstr("set complete_receivers"));
-  survey.options.domain = domain::Expansion::none;
+  survey.options.domain = domain::ExpansionMethod::none;
   survey.options.storage.method = "somewhere";
   EXPECT_THAT(message_of<InputError>([&] { survey.migration(); }), StartsWith("storage: "));
   survey.options.storage.method = "disk";  // without a budget of files

@@ -6,8 +6,8 @@
 // nobody is left waiting.
 
 #include <moho/domain/expand.hpp>
-#include <moho/snapshot/packed_store.hpp>
-#include <moho/snapshot/threaded_store.hpp>
+#include <moho/snapshot/compressed_store.hpp>
+#include <moho/snapshot/host_compressed_store.hpp>
 
 #include <unistd.h>
 #include <cmath>
@@ -31,13 +31,14 @@ template <class T, int Dim, class Memory>
 class ByGet : public SnapshotStore<T, Dim, Memory> {
  public:
   explicit ByGet(SnapshotStore<T, Dim, Memory>& store) : m_store(store) {}
-  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-           const Box<Dim>& box, std::int64_t time) override {
-    m_store.put(exec, wavefield, box, time);
+  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& box, std::int64_t time) override {
+    m_store.save(exec, wavefield, box, time);
   }
-  void turn(const Instance<Memory>& exec) override { m_store.turn(exec); }
-  snapshot::Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override {
-    return m_store.get(exec, time);
+  void end_forward(const Instance<Memory>& exec) override { m_store.end_forward(exec); }
+  snapshot::Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec,
+                                          std::int64_t time) override {
+    return m_store.load(exec, time);
   }
   snapshot::SnapshotReport report() const override { return m_store.report(); }
 
@@ -72,11 +73,11 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
     return sums;
   };
   snapshot::DeviceArena<T, Memory> arena("snapshots");
-  snapshot::DeviceStore<T, 2, Memory> raw(arena);
+  snapshot::MemoryStore<T, 2, Memory> raw(arena);
   const auto expected = run(raw, {});
   for (const std::string codec : {"snr:55", "max:1e-3", "bits:12", "bits:16", "paper:1e-3"}) {
     const snapshot::CodecOptions how = snapshot::parse_codec(codec);
-    snapshot::PackedStore<T, 2, Memory> one(how), two(how);
+    snapshot::CompressedStore<T, 2, Memory> one(how), two(how);
     ByGet<T, 2, Memory> by_get(two);
     const auto fused = run(one, {});
     // no room was taken for a decoded snapshot; devices decode first, but for blocks
@@ -105,12 +106,12 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
   offsets.columns = {{50, 0}, {58, 0}};
   offsets.largest = 6;
   const snapshot::CodecOptions how = snapshot::parse_codec("bits:16");
-  snapshot::PackedStore<T, 2, Memory> packed(how);
+  snapshot::CompressedStore<T, 2, Memory> packed(how);
   run(packed, offsets);
   const auto gather = download(exec, migration.sums.offsets);
   EXPECT_GT(migration.report.snapshots.device_bytes,
             static_cast<std::size_t>(migration.report.snapshots.kept_bytes));
-  snapshot::DeviceStore<T, 2, Memory> again(arena);
+  snapshot::MemoryStore<T, 2, Memory> again(arena);
   run(again, offsets);
   const auto plain = download(exec, migration.sums.offsets);
   double most = 0.0, off = 0.0;
@@ -131,7 +132,7 @@ MEMORY_TEST(PackedStores, ThreadsOfTheHostGiveTheSameImage) {
       domain::DomainOptions domain_options;
       domain_options.frequency = migration.modelling.plan().frequency;
       const auto domain = domain::make_domain<T, 2, Memory>(
-          domain::Expansion::layers, exec, migration.modelling.propagator(),
+          domain::ExpansionMethod::layers, exec, migration.modelling.propagator(),
           migration.modelling.extended_model(), migration.sources, domain_options);
       options.domain = domain.get();
       migration.run(section, store, options);
@@ -141,13 +142,14 @@ MEMORY_TEST(PackedStores, ThreadsOfTheHostGiveTheSameImage) {
     snapshot::HostArena<T, Memory> arena("buffers", 1 << 16);
     for (const std::string codec : {"snr:55", "max:1e-3", "bits:12"}) {
       const snapshot::CodecOptions how = snapshot::parse_codec(codec);
-      snapshot::PackedStore<T, 2, Memory> packed(how);
+      snapshot::CompressedStore<T, 2, Memory> packed(how);
       const auto expected = run(packed);
       const auto kept = migration.report.snapshots;
       std::vector<double> first;
       for (const int threads : {1, 2, 3}) {
         Timeline timeline;
-        snapshot::ThreadedStore<T, 2, Memory> store(exec, arena, largest, how, threads, &timeline);
+        snapshot::HostCompressedStore<T, 2, Memory> store(exec, arena, largest, how, threads,
+                                                          &timeline);
         const auto image = run(store);
         // as compressed by the run itself; modes of fixed bytes have them everywhere
         EXPECT_LT(relative_error(image, expected),
@@ -181,11 +183,11 @@ MEMORY_TEST(PackedStores, ThreadsThatFailEndTheShot) {
   snapshot::HostArena<T, Memory> arena("buffers", 1 << 16);
   const snapshot::CodecOptions how = snapshot::parse_codec("bits:12");
   for (const int threads : {1, 2}) {
-    snapshot::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), how, threads);
+    snapshot::HostCompressedStore<T, 2, Memory> store(exec, arena, box.size(), how, threads);
     fill(exec, wavefield.now[0], std::numeric_limits<T>::quiet_NaN());
     const auto put_all = [&] {
-      for (std::int64_t time = 1; time < 20; ++time) store.put(exec, wavefield, box, time);
-      store.turn(exec);
+      for (std::int64_t time = 1; time < 20; ++time) store.save(exec, wavefield, box, time);
+      store.end_forward(exec);
     };
     try {
       put_all();
@@ -197,15 +199,15 @@ MEMORY_TEST(PackedStores, ThreadsThatFailEndTheShot) {
   }
   fill(exec, wavefield.now[0], T(1));
   for (const bool turned : {false, true}) {
-    snapshot::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), how, 2);
-    for (std::int64_t time = 1; time < 10; ++time) store.put(exec, wavefield, box, time);
+    snapshot::HostCompressedStore<T, 2, Memory> store(exec, arena, box.size(), how, 2);
+    for (std::int64_t time = 1; time < 10; ++time) store.save(exec, wavefield, box, time);
     if (!turned) continue;
-    store.turn(exec);
-    const auto last = store.get(exec, 9);
+    store.end_forward(exec);
+    const auto last = store.load(exec, 9);
     EXPECT_EQ(last.box, box);
-    EXPECT_THROW(store.get(exec, 100), Error);
+    EXPECT_THROW(store.load(exec, 100), Error);
   }
-  EXPECT_THROW((snapshot::ThreadedStore<T, 2, Memory>(exec, arena, box.size(), how, 0)),
+  EXPECT_THROW((snapshot::HostCompressedStore<T, 2, Memory>(exec, arena, box.size(), how, 0)),
                InputError);
 }
 

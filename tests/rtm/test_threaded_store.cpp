@@ -4,7 +4,7 @@
 // Threads that compress snapshots, on a machine without memory: the caller is told, and does not
 // wait.
 
-#include <moho/snapshot/threaded_store.hpp>
+#include <moho/snapshot/host_compressed_store.hpp>
 
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ void change_stacks() {
 
 // A thread that cannot be written into the timeline's list ends before it has decompressed
 // anything.
-TEST(ThreadedStore, TellsThatItsThreadsAreGone) {
+TEST(HostCompressedStore, TellsThatItsThreadsAreGone) {
 #if !defined(__GLIBC__)
   GTEST_SKIP() << "threads have the identifiers of those before";
 #elif defined(__CUDACC__)
@@ -105,10 +105,10 @@ TEST(ThreadedStore, TellsThatItsThreadsAreGone) {
   for (const int threads : {1, 2}) {
     const Watchdog watchdog;
     Timeline timeline;
-    snapshot::ThreadedStore<T, 2, Memory> store(
+    snapshot::HostCompressedStore<T, 2, Memory> store(
         exec, arena, box.size(), snapshot::parse_codec("bits:12"), threads, &timeline);
     for (std::int64_t time = 1; time < 10; ++time) {
-      store.put(exec, modelling.wavefield(), box, time);
+      store.save(exec, modelling.wavefield(), box, time);
     }
     const auto compressed = [&] {
       const auto totals = timeline.totals();
@@ -121,8 +121,8 @@ TEST(ThreadedStore, TellsThatItsThreadsAreGone) {
     while (compressed() < 9 || !named()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     change_stacks();
     starved = true;
-    store.turn(exec);
-    EXPECT_THROW(store.get(exec, 9), std::bad_alloc) << threads;
+    store.end_forward(exec);
+    EXPECT_THROW(store.load(exec, 9), std::bad_alloc) << threads;
     starved = false;
   }
 }

@@ -17,10 +17,10 @@
 
 namespace {
 
+using moho::snapshot::CheckpointAction;
 using moho::snapshot::replay_advances;
 using moho::snapshot::replay_reach;
 using moho::snapshot::replay_schedule;
-using moho::snapshot::ReplayAction;
 using ::testing::HasSubstr;
 
 /// What a schedule did; a failure of the test where it is not possible.
@@ -34,27 +34,27 @@ Done carry_out(std::int64_t count, std::int64_t states) {
   std::vector<std::optional<std::int64_t>> slots(static_cast<std::size_t>(states));
   slots[0] = 0;
   done.slots = 1;
-  for (const ReplayAction& action : replay_schedule(count, states)) {
+  for (const CheckpointAction& action : replay_schedule(count, states)) {
     const auto slot = static_cast<std::size_t>(action.slot);
     EXPECT_LT(slot, slots.size());
     if (slot >= slots.size()) return done;
     switch (action.kind) {
-      case ReplayAction::Kind::advance:
+      case CheckpointAction::Kind::advance:
         EXPECT_GT(action.position, present);
         done.advances += action.position - present;
         present = action.position;
         break;
-      case ReplayAction::Kind::store:
+      case CheckpointAction::Kind::store:
         EXPECT_EQ(action.position, present);
         slots[slot] = present;
         ++done.stores;
         done.slots = std::max(done.slots, action.slot + 1);
         break;
-      case ReplayAction::Kind::restore:
+      case CheckpointAction::Kind::restore:
         EXPECT_EQ(slots[slot], action.position);
         present = action.position;
         break;
-      case ReplayAction::Kind::visit:
+      case CheckpointAction::Kind::visit:
         EXPECT_EQ(action.position, present);
         EXPECT_EQ(present, next_visit);  // all of them, backwards, each once
         --next_visit;

@@ -46,7 +46,7 @@ Rates device(const StorageRequest& request) {
   for (const CodecOptions& codec : request.codecs) {
     CodecRate rate;
     const bool blocks = codec.mode == CodecMode::blocks;
-    rate.keep = blocks ? Keep::blocks : Keep::transform;
+    rate.keep = blocks ? StorageMethod::blocks : StorageMethod::transform;
     rate.bits = blocks ? codec.bits : 0;
     rate.ratio = blocks ? 2.0 : 20.0;
     rate.encode = rate.decode = 1e11;
@@ -103,9 +103,9 @@ TEST(Storage, GoesWhereItFits) {
 
 TEST(Storage, TakesTheRequestedMethod) {
   EXPECT_EQ(chosen(request_of("boundary", "snr:55", true), {plenty, 0, 0}).strategy.keep,
-            Keep::faces);
+            StorageMethod::boundary_values);
   const StoragePlan replay = chosen(request_of("replay", "lossless", true), {plenty, 0, 0});
-  EXPECT_EQ(replay.strategy.keep, Keep::replay);
+  EXPECT_EQ(replay.strategy.keep, StorageMethod::checkpoints);
   EXPECT_THAT(replay.strategy.name, StartsWith("replay from "));
   EXPECT_THAT(replay.strategy.name, HasSubstr(" states in memory"));
 

@@ -35,7 +35,7 @@ constexpr std::uint64_t plenty = std::uint64_t(1) << 50;
 
 CodecRate blocks(int bits, double speed) {
   CodecRate codec;
-  codec.keep = Keep::blocks;
+  codec.keep = StorageMethod::blocks;
   codec.bits = bits;
   // a scale of 4 bytes for 8^3 nodes and 16 bits: 1.98
   codec.ratio = bits == 16 ? 1.98 : bits == 12 ? 2.63 : 3.97;
@@ -45,14 +45,14 @@ CodecRate blocks(int bits, double speed) {
   return codec;
 }
 
-CodecRate entropy(Keep keep, double ratio, double speed, bool host_threads = false) {
+CodecRate entropy(StorageMethod keep, double ratio, double speed, bool host_threads = false) {
   CodecRate codec;
   codec.keep = keep;
   codec.host_threads = host_threads;
   codec.ratio = ratio;
   codec.encode = codec.decode = speed;
   codec.snr = 55.0;
-  if (keep == Keep::lorenzo) codec.bound = 1e-3;
+  if (keep == StorageMethod::lorenzo) codec.bound = 1e-3;
   return codec;
 }
 
@@ -85,9 +85,10 @@ Rates h200_rates(Medium medium, std::vector<CodecRate> codecs = {}) {
 }
 
 /// The strategy of a kind that its own budget leaves, whatever its accuracy.
-Strategy of_kind(Keep keep, const ShotShape& shape, const Rates& rates, const Budget& budget) {
-  for (const Strategy& strategy :
-       strategies(shape, rates, budget, {Accuracy::Kind::snr, -1000.0})) {
+StorageChoice of_kind(StorageMethod keep, const ShotShape& shape, const Rates& rates,
+                      const Budget& budget) {
+  for (const StorageChoice& strategy :
+       strategies(shape, rates, budget, {ErrorBound::Kind::snr, -1000.0})) {
     if (strategy.keep == keep) return strategy;
   }
   return {};
@@ -95,7 +96,7 @@ Strategy of_kind(Keep keep, const ShotShape& shape, const Rates& rates, const Bu
 
 struct Row {
   const char* what;
-  Keep keep;
+  StorageMethod keep;
   std::vector<CodecRate> codecs;
   Budget budget;
   double gigabytes[2];  // TTI 512^3, TTI 1024^3
@@ -110,9 +111,16 @@ std::vector<Row> h200_table() {
   const double copy = 4.1e12;
   const double fine = 0.0051, coarse = 0.051;
   return {
-      {"raw, host", Keep::raw, {}, {0, plenty, 0}, {77.3, 618.5}, {1.01, 1.77}, {fine, fine}, true},
+      {"raw, host",
+       StorageMethod::raw,
+       {},
+       {0, plenty, 0},
+       {77.3, 618.5},
+       {1.01, 1.77},
+       {fine, fine},
+       true},
       {"16 bits",
-       Keep::blocks,
+       StorageMethod::blocks,
        {blocks(16, copy / 1.5)},
        device,
        {39.0, 312.4},
@@ -120,7 +128,7 @@ std::vector<Row> h200_table() {
        {fine, fine},
        true},
       {"12 bits",
-       Keep::blocks,
+       StorageMethod::blocks,
        {blocks(12, copy / 1.38)},
        device,
        {29.4, 235.2},
@@ -128,7 +136,7 @@ std::vector<Row> h200_table() {
        {fine, fine},
        true},
       {"8 bits",
-       Keep::blocks,
+       StorageMethod::blocks,
        {blocks(8, copy / 1.25)},
        device,
        {19.5, 155.8},
@@ -136,39 +144,53 @@ std::vector<Row> h200_table() {
        {fine, fine},
        true},
       {"Lorenzo",
-       Keep::lorenzo,
-       {entropy(Keep::lorenzo, 13, 200e9)},
+       StorageMethod::lorenzo,
+       {entropy(StorageMethod::lorenzo, 13, 200e9)},
        device,
        {5.9, 47.6},
        {1.07, 1.47},
        {fine, fine},
        true},
       {"transform",
-       Keep::transform,
-       {entropy(Keep::transform, 20, 200e9)},
+       StorageMethod::transform,
+       {entropy(StorageMethod::transform, 20, 200e9)},
        device,
        {3.9, 30.9},
        {1.07, 1.47},
        {fine, fine},
        true},
       {"at 50 GB/s",
-       Keep::transform,
-       {entropy(Keep::transform, 20, 50e9)},
+       StorageMethod::transform,
+       {entropy(StorageMethod::transform, 20, 50e9)},
        device,
        {3.9, 30.9},
        {1.27, 2.77},
        {fine, fine},
        true},
       {"host threads",
-       Keep::lorenzo,
-       {entropy(Keep::lorenzo, 13, 6e9, true)},
+       StorageMethod::lorenzo,
+       {entropy(StorageMethod::lorenzo, 13, 6e9, true)},
        {std::uint64_t(70) << 30, plenty, 0},
        {5.9, 47.6},
        {2.17, 14.0},
        {fine, 0.5},
        true},
-      {"faces", Keep::faces, {}, device, {402.7, 1610.6}, {1.5, 1.5}, {coarse, coarse}, false},
-      {"states", Keep::replay, {}, device, {15.5, 123.7}, {1.5, 1.5}, {coarse, coarse}, false},
+      {"faces",
+       StorageMethod::boundary_values,
+       {},
+       device,
+       {402.7, 1610.6},
+       {1.5, 1.5},
+       {coarse, coarse},
+       false},
+      {"states",
+       StorageMethod::checkpoints,
+       {},
+       device,
+       {15.5, 123.7},
+       {1.5, 1.5},
+       {coarse, coarse},
+       false},
   };
 }
 
@@ -178,10 +200,11 @@ TEST(Strategies, CostWhatTheTableForOneH200Says) {
       for (const std::int64_t n : {512, 1024}) {
         const ShotShape shape = h200_shot(medium, n);
         Budget budget = row.budget;
-        if (row.keep == Keep::raw) {  // nothing but the two buffers of the link on the device
+        if (row.keep ==
+            StorageMethod::raw) {  // nothing but the two buffers of the link on the device
           budget.device = static_cast<std::uint64_t>(2.0 * shape.largest_snapshot * 4.0) + 2;
         }
-        if (row.keep == Keep::replay) {
+        if (row.keep == StorageMethod::checkpoints) {
           // room for two levels with 10 states (isotropic: 14), the second wavefield among them
           const double states = medium == Medium::tti ? 10.0 : 14.0;
           budget.device = 1000 + static_cast<std::uint64_t>(shape.state_nodes *
@@ -189,7 +212,7 @@ TEST(Strategies, CostWhatTheTableForOneH200Says) {
                                                              4.0 * std::ceil(400.0 / states)));
         }
         const Rates rates = h200_rates(medium, row.codecs);
-        const Strategy found = of_kind(row.keep, shape, rates, budget);
+        const StorageChoice found = of_kind(row.keep, shape, rates, budget);
         ASSERT_TRUE(found.possible) << row.what << ": " << found.reason;
         const int column = medium == Medium::tti ? 0 : 1;
         const double image = shape.snapshot_nodes * 16.0 / rates.memory;
@@ -198,12 +221,12 @@ TEST(Strategies, CostWhatTheTableForOneH200Says) {
             << row.what << ' ' << n;
         EXPECT_NEAR(found.legs, (medium == Medium::tti ? 11.9 : 1.8) * (n == 512 ? 1.0 : 8.0),
                     n == 512 ? 0.051 : 0.5);
-        if (medium == Medium::tti && row.keep != Keep::replay) {
+        if (medium == Medium::tti && row.keep != StorageMethod::checkpoints) {
           EXPECT_NEAR(static_cast<double>(found.bytes) * 1e-9, row.gigabytes[n == 512 ? 0 : 1],
                       0.051)
               << row.what << ' ' << n;
         }
-        if (row.keep == Keep::replay && medium == Medium::tti) {
+        if (row.keep == StorageMethod::checkpoints && medium == Medium::tti) {
           EXPECT_EQ(found.states, 10);
           EXPECT_EQ(found.snapshots, 40);
           // the table counts the state at rest, which takes nothing
@@ -211,7 +234,7 @@ TEST(Strategies, CostWhatTheTableForOneH200Says) {
           EXPECT_NEAR((static_cast<double>(found.bytes) + state) * 1e-9,
                       row.gigabytes[n == 512 ? 0 : 1], 0.051);
         }
-        if (row.keep == Keep::replay && medium == Medium::isotropic) {
+        if (row.keep == StorageMethod::checkpoints && medium == Medium::isotropic) {
           // In the room of 14 states of 8 bytes and 29 snapshots of 4 there are 28 states, from
           // which every snapshot is reached with 770 advances: less than two levels take.
           EXPECT_EQ(found.snapshots, 1);
@@ -226,19 +249,22 @@ TEST(Strategies, CostWhatTheTableForOneH200Says) {
 TEST(Strategies, DecimatedFacesAndFacesOfIsotropicMedia) {
   ShotShape shape = h200_shot(Medium::isotropic, 512);
   const Budget budget{plenty, 0, 0};
-  EXPECT_NEAR(static_cast<double>(
-                  of_kind(Keep::faces, shape, h200_rates(Medium::isotropic), budget).bytes) *
+  EXPECT_NEAR(static_cast<double>(of_kind(StorageMethod::boundary_values, shape,
+                                          h200_rates(Medium::isotropic), budget)
+                                      .bytes) *
                   1e-9,
               101, 0.51);
   shape.face_interval = 10;
-  EXPECT_NEAR(static_cast<double>(
-                  of_kind(Keep::faces, shape, h200_rates(Medium::isotropic), budget).bytes) *
+  EXPECT_NEAR(static_cast<double>(of_kind(StorageMethod::boundary_values, shape,
+                                          h200_rates(Medium::isotropic), budget)
+                                      .bytes) *
                   1e-9,
               10, 0.51);
   shape = h200_shot(Medium::tti, 1024);
   shape.face_interval = 10;
   EXPECT_NEAR(
-      static_cast<double>(of_kind(Keep::faces, shape, h200_rates(Medium::tti), budget).bytes) *
+      static_cast<double>(
+          of_kind(StorageMethod::boundary_values, shape, h200_rates(Medium::tti), budget).bytes) *
           1e-9,
       161, 0.51);
 }
@@ -248,9 +274,9 @@ std::vector<CodecRate> h200_codecs() {
   return {blocks(16, 4.1e12 / 1.5),
           blocks(12, 4.1e12 / 1.38),
           blocks(8, 4.1e12 / 1.25),
-          entropy(Keep::lorenzo, 13, 200e9),
-          entropy(Keep::transform, 20, 200e9),
-          entropy(Keep::lorenzo, 13, 6e9, true)};
+          entropy(StorageMethod::lorenzo, 13, 200e9),
+          entropy(StorageMethod::transform, 20, 200e9),
+          entropy(StorageMethod::lorenzo, 13, 6e9, true)};
 }
 
 Budget gigabytes(double device, double host, double disk = 0.0) {
@@ -261,34 +287,34 @@ Budget gigabytes(double device, double host, double disk = 0.0) {
 TEST(ChooseStrategy, WhatThePageSaysOfOneH200) {
   // TTI 512^3: 141 GB are left on the device, raw snapshots hide behind the link
   const Rates tti = h200_rates(Medium::tti, h200_codecs());
-  Strategy best = choose_strategy(h200_shot(Medium::tti, 512), tti, gigabytes(141, 256));
-  EXPECT_EQ(best.keep, Keep::raw);
+  StorageChoice best = choose_strategy(h200_shot(Medium::tti, 512), tti, gigabytes(141, 256));
+  EXPECT_EQ(best.keep, StorageMethod::raw);
   EXPECT_EQ(best.device_bytes,  // the buffers of the link
             2 * static_cast<std::uint64_t>(std::ceil(0.36 * 512 * 512 * 512 * 4)));
   EXPECT_EQ(best.host_bytes, best.bytes);
   // without that memory of the host, still raw: they fit the device
   best = choose_strategy(h200_shot(Medium::tti, 512), tti, gigabytes(141, 16));
-  EXPECT_EQ(best.keep, Keep::raw);
+  EXPECT_EQ(best.keep, StorageMethod::raw);
   // without boxes 215 GB do not; blocks of 16 bits do
   best = choose_strategy(h200_shot(Medium::tti, 512, 1.0), tti, gigabytes(141, 16));
-  EXPECT_EQ(best.keep, Keep::blocks);
+  EXPECT_EQ(best.keep, StorageMethod::blocks);
   EXPECT_LE(best.relative(), 1.03);
   // 1024^3: 81 GB are left: a codec with entropy coding, on the device; of two that are as quick
   // the one that takes less
   best = choose_strategy(h200_shot(Medium::tti, 1024), tti, gigabytes(81, 16));
-  EXPECT_EQ(best.keep, Keep::transform);
+  EXPECT_EQ(best.keep, StorageMethod::transform);
   EXPECT_EQ(best.host_bytes, 0u);
   EXPECT_NEAR(best.relative(), 1.07, 0.0051);
   // without boxes 86 GB of transformed blocks: the rest to the host, the link has room
   best = choose_strategy(h200_shot(Medium::tti, 1024, 1.0), tti, gigabytes(81, 64));
-  EXPECT_EQ(best.keep, Keep::transform);
+  EXPECT_EQ(best.keep, StorageMethod::transform);
   EXPECT_GT(best.host_bytes, 0u);
   EXPECT_NEAR(best.relative(), 1.07, 0.0051);
   // isotropic: blocks of as few bits as 55 dB allow; entropy coding is too slow, the link too
   const ShotShape shape = h200_shot(Medium::isotropic, 512);
   const Rates rates = h200_rates(Medium::isotropic, h200_codecs());
   best = choose_strategy(shape, rates, gigabytes(30, 16));
-  EXPECT_EQ(best.keep, Keep::blocks);
+  EXPECT_EQ(best.keep, StorageMethod::blocks);
   EXPECT_EQ(best.codec, 1);
   EXPECT_NEAR(best.relative(), 1.07, 0.0051);
   EXPECT_THAT(best.name, StartsWith("blocks of 12 bits on the device"));
@@ -296,7 +322,7 @@ TEST(ChooseStrategy, WhatThePageSaysOfOneH200) {
                                  HasSubstr("; then blocks of 16 bits")));
   // With more of both, as much as the link takes in a leg goes there raw, and the rest stays.
   best = choose_strategy(shape, rates, gigabytes(60, 256));
-  EXPECT_EQ(best.keep, Keep::raw);
+  EXPECT_EQ(best.keep, StorageMethod::raw);
   const double leg = shape.step_nodes / rates.points, sent = 50e9 * leg;
   EXPECT_NEAR(static_cast<double>(best.host_bytes), sent, 2.0);
   EXPECT_NEAR(best.seconds,
@@ -309,18 +335,19 @@ TEST(ChooseStrategy, KeepsTheAccuracyAskedFor) {
   const ShotShape shape = h200_shot(Medium::isotropic, 512);
   const Rates rates = h200_rates(Medium::isotropic, h200_codecs());
   const Budget budget = gigabytes(30, 256);
-  const auto chosen = [&](Accuracy::Kind kind, double value) {
+  const auto chosen = [&](ErrorBound::Kind kind, double value) {
     return choose_strategy(shape, rates, budget, {kind, value});
   };
-  EXPECT_EQ(chosen(Accuracy::Kind::snr, 40.0).codec, 2);    // 8 bits
-  EXPECT_EQ(chosen(Accuracy::Kind::bound, 3e-4).codec, 1);  // 12 bits: 2.4e-4
-  EXPECT_EQ(chosen(Accuracy::Kind::bits, 16).codec, 0);
-  EXPECT_TRUE(chosen(Accuracy::Kind::lossless, 0).lossless);
-  EXPECT_TRUE(chosen(Accuracy::Kind::snr, 200.0).lossless);
-  for (const Strategy& strategy :
-       strategies(shape, rates, budget, {Accuracy::Kind::lossless, 0.0})) {
-    EXPECT_EQ(strategy.possible, strategy.keep == Keep::raw || strategy.keep == Keep::replay);
-    if (strategy.keep == Keep::transform) {
+  EXPECT_EQ(chosen(ErrorBound::Kind::snr, 40.0).codec, 2);    // 8 bits
+  EXPECT_EQ(chosen(ErrorBound::Kind::bound, 3e-4).codec, 1);  // 12 bits: 2.4e-4
+  EXPECT_EQ(chosen(ErrorBound::Kind::bits, 16).codec, 0);
+  EXPECT_TRUE(chosen(ErrorBound::Kind::lossless, 0).lossless);
+  EXPECT_TRUE(chosen(ErrorBound::Kind::snr, 200.0).lossless);
+  for (const StorageChoice& strategy :
+       strategies(shape, rates, budget, {ErrorBound::Kind::lossless, 0.0})) {
+    EXPECT_EQ(strategy.possible,
+              strategy.keep == StorageMethod::raw || strategy.keep == StorageMethod::checkpoints);
+    if (strategy.keep == StorageMethod::transform) {
       EXPECT_EQ(strategy.reason, "it is not lossless");
     }
   }
@@ -329,9 +356,9 @@ TEST(ChooseStrategy, KeepsTheAccuracyAskedFor) {
 TEST(ChooseStrategy, DoesNotStepBackThroughLayersThatTakeEnergy) {
   ShotShape shape = h200_shot(Medium::isotropic, 256);
   shape.reversible = false;
-  for (const Strategy& strategy :
+  for (const StorageChoice& strategy :
        strategies(shape, h200_rates(Medium::isotropic), {plenty, plenty, plenty})) {
-    if (strategy.keep != Keep::faces) continue;
+    if (strategy.keep != StorageMethod::boundary_values) continue;
     EXPECT_FALSE(strategy.possible);
     EXPECT_THAT(strategy.reason, HasSubstr("take energy that stepping back cannot return"));
   }
@@ -346,19 +373,20 @@ TEST(ChooseStrategy, OnAHostHasOneMemory) {
   rates.disk_write = 0.5e9;
   rates.disk_read = 1e9;
   rates.threads = 2;
-  rates.codecs = {entropy(Keep::lorenzo, 13, 0.6e9, true)};
+  rates.codecs = {entropy(StorageMethod::lorenzo, 13, 0.6e9, true)};
   const auto raw = static_cast<std::uint64_t>(shape.snapshot_nodes * 4.0);
   const auto snapshot = static_cast<std::uint64_t>(shape.largest_snapshot * 4.0);
-  Strategy best = choose_strategy(shape, rates, {raw + 8, 0, 0});
-  EXPECT_EQ(best.keep, Keep::lorenzo);  // no copies by the kernels
+  StorageChoice best = choose_strategy(shape, rates, {raw + 8, 0, 0});
+  EXPECT_EQ(best.keep, StorageMethod::lorenzo);  // no copies by the kernels
   EXPECT_EQ(best.host_bytes, 0u);
   EXPECT_LE(best.device_bytes, raw);
-  best = choose_strategy(shape, rates, {raw + 8, 0, 0}, {Accuracy::Kind::lossless, 0.0});
-  EXPECT_EQ(best.keep, Keep::raw);
+  best = choose_strategy(shape, rates, {raw + 8, 0, 0}, {ErrorBound::Kind::lossless, 0.0});
+  EXPECT_EQ(best.keep, StorageMethod::raw);
   EXPECT_THAT(best.name, HasSubstr("raw snapshots in memory"));
   // a leg takes 30 s, in which 1.2 GB go to the disk without anyone waiting
-  best = choose_strategy(shape, rates, {6 * snapshot, 0, plenty}, {Accuracy::Kind::lossless, 0.0});
-  EXPECT_EQ(best.keep, Keep::raw);
+  best =
+      choose_strategy(shape, rates, {6 * snapshot, 0, plenty}, {ErrorBound::Kind::lossless, 0.0});
+  EXPECT_EQ(best.keep, StorageMethod::raw);
   EXPECT_GT(best.disk_bytes, raw - 6 * snapshot);
   EXPECT_THAT(best.name, HasSubstr("on the disk"));
   EXPECT_LT(best.relative(), 1.02);
@@ -370,9 +398,9 @@ TEST(ChooseStrategy, BelowTwoLevelsStatesAreReplayedMoreOften) {
   const double state = shape.state_nodes * shape.state_bytes;
   double before = 0.0;
   for (const double states : {60.0, 12.0, 6.0, 3.0, 1.0}) {
-    const Strategy found =
+    const StorageChoice found =
         choose_strategy(shape, rates, {static_cast<std::uint64_t>(state * states) + 1, 0, 0});
-    EXPECT_EQ(found.keep, Keep::replay);
+    EXPECT_EQ(found.keep, StorageMethod::checkpoints);
     EXPECT_GT(found.seconds, before);
     before = found.seconds;
     // what it says of its sweeps is what its schedule takes
@@ -390,7 +418,7 @@ struct Task {
   ShotShape shape;
   Rates rates;
   Budget budget;
-  Accuracy accuracy;
+  ErrorBound accuracy;
 };
 
 Task random_task(std::uint32_t seed) {
@@ -431,10 +459,10 @@ Task random_task(std::uint32_t seed) {
   s.budget = {static_cast<std::uint64_t>(raw * between(0.001, 3.0)),
               static_cast<std::uint64_t>(raw * between(0.001, 3.0)),
               static_cast<std::uint64_t>(raw * between(0.001, 3.0))};
-  const Accuracy choices[] = {{Accuracy::Kind::lossless, 0.0},
-                              {Accuracy::Kind::bound, 1e-3},
-                              {Accuracy::Kind::snr, 55.0},
-                              {Accuracy::Kind::bits, 12.0}};
+  const ErrorBound choices[] = {{ErrorBound::Kind::lossless, 0.0},
+                                {ErrorBound::Kind::bound, 1e-3},
+                                {ErrorBound::Kind::snr, 55.0},
+                                {ErrorBound::Kind::bits, 12.0}};
   s.accuracy = choices[below(4)];
   return s;
 }
@@ -445,7 +473,7 @@ TEST(ChooseStrategy, NeverExceedsABudgetAndIsDeterministic) {
     const Task s = random_task(seed);
     const auto all = strategies(s.shape, s.rates, s.budget, s.accuracy);
     EXPECT_EQ(all.size(), 3 + s.rates.codecs.size());
-    for (const Strategy& strategy : all) {
+    for (const StorageChoice& strategy : all) {
       if (!strategy.possible) {
         EXPECT_FALSE(strategy.reason.empty()) << strategy.name;
         continue;
@@ -456,20 +484,21 @@ TEST(ChooseStrategy, NeverExceedsABudgetAndIsDeterministic) {
       // all that is kept is somewhere
       EXPECT_GE(strategy.device_bytes + strategy.host_bytes + strategy.disk_bytes, strategy.bytes);
       EXPECT_GE(strategy.seconds, strategy.legs * (1.0 - 1e-12));
-      EXPECT_LE(strategy.least_device, s.budget.device);
+      EXPECT_LE(strategy.min_device_bytes, s.budget.device);
     }
     if (!all.front().possible) continue;
-    const Strategy a = choose_strategy(s.shape, s.rates, s.budget, s.accuracy);
-    const Strategy b = choose_strategy(s.shape, s.rates, s.budget, s.accuracy);
+    const StorageChoice a = choose_strategy(s.shape, s.rates, s.budget, s.accuracy);
+    const StorageChoice b = choose_strategy(s.shape, s.rates, s.budget, s.accuracy);
     EXPECT_EQ(a.name, b.name);
     EXPECT_EQ(a.reason, b.reason);
     EXPECT_EQ(a.seconds, b.seconds);
-    for (const Strategy& other : all) {
+    for (const StorageChoice& other : all) {
       EXPECT_TRUE(!other.possible || a.seconds <= other.seconds);
     }
     ++chosen[static_cast<int>(a.keep)];
   }
-  for (const Keep keep : {Keep::raw, Keep::blocks, Keep::lorenzo, Keep::replay}) {
+  for (const StorageMethod keep : {StorageMethod::raw, StorageMethod::blocks,
+                                   StorageMethod::lorenzo, StorageMethod::checkpoints}) {
     EXPECT_GT(chosen[static_cast<int>(keep)], 10) << to_string(keep);  // the settings differ
   }
 }
@@ -478,7 +507,7 @@ TEST(ChooseStrategy, LargerBudgetsAreNeverSlower) {
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     const Task s = random_task(seed);
     const auto seconds = [&](const Budget& budget) {
-      const Strategy best = strategies(s.shape, s.rates, budget, s.accuracy).front();
+      const StorageChoice best = strategies(s.shape, s.rates, budget, s.accuracy).front();
       return best.possible ? best.seconds : std::numeric_limits<double>::infinity();
     };
     for (std::uint64_t Budget::*which : {&Budget::device, &Budget::host, &Budget::disk}) {
@@ -549,10 +578,10 @@ TEST(StrategyInput, IsChecked) {
   EXPECT_THAT(with_rates([](Rates& r) { r.link = -1.0; }), HasSubstr("link is -1"));
   EXPECT_THAT(with_rates([](Rates& r) { r.threads = 0; }), HasSubstr("threads is 0"));
   EXPECT_THAT(with_rates([](Rates& r) { r.codecs[0].ratio = 0.0; }), HasSubstr("ratio of a codec"));
-  EXPECT_THAT(with_rates([](Rates& r) { r.codecs[0].keep = Keep::raw; }),
+  EXPECT_THAT(with_rates([](Rates& r) { r.codecs[0].keep = StorageMethod::raw; }),
               HasSubstr("keep of a codec is raw (allowed: blocks, lorenzo, transform)"));
   EXPECT_THAT(message_of<InputError>([&] {
-                choose_strategy(shape, rates, {plenty, 0, 0}, {Accuracy::Kind::bound, 0.0});
+                choose_strategy(shape, rates, {plenty, 0, 0}, {ErrorBound::Kind::bound, 0.0});
               }),
               HasSubstr("the bound is 0"));
 }

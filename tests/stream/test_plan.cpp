@@ -18,17 +18,17 @@ using moho::InputError;
 using moho::stream::forecast;
 using moho::stream::plan_stream;
 using moho::stream::StreamForecast;
-using moho::stream::StreamNeed;
 using moho::stream::StreamPlan;
 using moho::stream::StreamRates;
+using moho::stream::StreamRequest;
+using moho::stream::StreamRequirements;
 using moho::stream::StreamShape;
-using moho::stream::StreamWishes;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 // 800 planes of 1000 nodes, 960 steps of order 8, one field.
-StreamNeed some_need() {
-  StreamNeed need;
+StreamRequirements some_need() {
+  StreamRequirements need;
   need.shape.planes = 800;
   need.shape.steps = 960;
   need.shape.halo = need.shape.reach = 4;
@@ -43,7 +43,7 @@ StreamRates host_rates() {
 }
 
 TEST(Plan, CutsDevicesIntoGroups) {
-  StreamWishes wishes;
+  StreamRequest wishes;
   wishes.devices = 5;
   wishes.block = 8;
   wishes.updates = 4;
@@ -67,7 +67,7 @@ TEST(Plan, CutsDevicesIntoGroups) {
 }
 
 TEST(Plan, CutsAChainThatWouldWait) {
-  StreamWishes wishes;
+  StreamRequest wishes;
   wishes.devices = 4;
   wishes.block = 16;
   wishes.updates = 80;  // 352 positions a device
@@ -81,7 +81,7 @@ TEST(Plan, CutsAChainThatWouldWait) {
 }
 
 TEST(Plan, CountsParametersOfAModelOnce) {
-  const StreamNeed need = some_need();
+  const StreamRequirements need = some_need();
   const std::size_t plane = 1000 * 4, planes = 800 + 2 * 4;
   EXPECT_EQ(need.host_bytes(), 3 * plane * planes);
   EXPECT_EQ(need.host_bytes(3), 7 * plane * planes);
@@ -90,7 +90,7 @@ TEST(Plan, CountsParametersOfAModelOnce) {
 // A host reads the file between steps and writes it at the end of a sweep: seconds add up. Devices
 // step while it is read.
 TEST(Plan, AddsTheSecondsOfAFile) {
-  const StreamNeed need = some_need();
+  const StreamRequirements need = some_need();
   StreamShape shape = need.shape;
   shape.block = 16;
   shape.updates = 40;
@@ -123,7 +123,7 @@ TEST(Plan, AddsTheSecondsOfAFile) {
 // What a stage and an iteration cost besides steps adds up on a host, and bounds the rate of a
 // device, which works while the next launches are submitted.
 TEST(Plan, CountsLaunches) {
-  const StreamNeed need = some_need();
+  const StreamRequirements need = some_need();
   StreamShape shape = need.shape;
   shape.block = 16;
   shape.updates = 40;
@@ -149,11 +149,11 @@ TEST(Plan, CountsLaunches) {
 
 // Hosts that stand in for devices do their work in turn, and copy what goes from one to the next.
 TEST(Plan, HostsWorkInTurn) {
-  StreamWishes wishes;
+  StreamRequest wishes;
   wishes.devices = 3;
   wishes.block = 8;
   wishes.updates = 4;
-  const StreamNeed need = some_need();
+  const StreamRequirements need = some_need();
   StreamRates rates = host_rates();
   const StreamPlan devices = plan_stream(need, wishes, rates);
   rates.in_turn = true;
@@ -176,7 +176,7 @@ TEST(Plan, HostsWorkInTurn) {
 TEST(Plan, SharesAreAtMostOne) {
   StreamRates rates = host_rates();
   rates.slabs = {{8, 3e8}, {64, 1e8}};
-  StreamWishes wishes;
+  StreamRequest wishes;
   const StreamPlan plan = plan_stream(some_need(), wishes, rates);
   EXPECT_LE(plan.forecast.share, 1.0);
   EXPECT_GT(plan.forecast.share, 0.9);

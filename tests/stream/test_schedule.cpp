@@ -22,7 +22,7 @@
 namespace {
 
 using moho::InputError;
-using moho::Planes;
+using moho::PlaneRange;
 using moho::stream::Schedule;
 using moho::stream::StreamRange;
 using moho::stream::StreamShape;
@@ -196,7 +196,7 @@ Result stream(const Problem& p, const Schedule& schedule, std::int64_t ring, Cou
     for (int g = 0; g < devices; ++g) {
       Ring& own = rings[static_cast<std::size_t>(g)];
       for (const StreamStage& stage : work[static_cast<std::size_t>(g)].stages) {
-        const Planes& planes = stage.range.planes;
+        const PlaneRange& planes = stage.range.planes;
         const std::int64_t shift = stage.range.position - planes.begin;
         const auto now = [&](int x) {
           return inside(x) ? own.read(x + shift, stage.level) : Number(0);
@@ -378,7 +378,7 @@ TEST(Schedule, StreamsTheRangesOfItsSweeps) {
     shape.block = draw(random, 1, 9);
     shape.updates = draw(random, 1, 6);
     const std::int64_t sweeps = Schedule(shape).sweeps();
-    Planes range{planes / 2, planes / 2 + 1};
+    PlaneRange range{planes / 2, planes / 2 + 1};
     std::int64_t sum = 0;
     for (std::int64_t s = 0; s < sweeps; ++s) {
       range.begin = std::max<std::int64_t>(0, range.begin - draw(random, 0, 6));
@@ -393,7 +393,7 @@ TEST(Schedule, StreamsTheRangesOfItsSweeps) {
     for (std::int64_t i = 0; i < schedule.iterations(); ++i) {
       const StreamWork work = schedule.iteration(i);
       for (const StreamStage& stage : work.stages) {
-        const Planes& own = shape.ranges[static_cast<std::size_t>(stage.range.sweep)];
+        const PlaneRange& own = shape.ranges[static_cast<std::size_t>(stage.range.sweep)];
         EXPECT_EQ(intersection(own, stage.range.planes), stage.range.planes);
         for (std::int64_t x = stage.range.planes.begin; x < stage.range.planes.end; ++x) {
           ++stepped[static_cast<std::size_t>(x)];
@@ -459,11 +459,11 @@ TEST(Schedule, RefusesSizesThatMakeNone) {
   bad.first = 10;
   EXPECT_THAT(message(bad), HasSubstr("first is 10 (allowed: 0 to 9)"));
   bad = shape;
-  bad.ranges = {Planes{0, 50}, Planes{0, 50}};
+  bad.ranges = {PlaneRange{0, 50}, PlaneRange{0, 50}};
   EXPECT_THAT(message(bad), HasSubstr("ranges: there are 2 (allowed: 10"));
   bad = shape;
   bad.updates = 5;
-  bad.ranges = {Planes{10, 20}, Planes{12, 20}};
+  bad.ranges = {PlaneRange{10, 20}, PlaneRange{12, 20}};
   EXPECT_THAT(message(bad), HasSubstr("ranges: sweep 1 has planes 12 to 19"));
 }
 

@@ -23,9 +23,9 @@
 namespace {
 
 using moho::InputError;
-using moho::Planes;
+using moho::PlaneRange;
+using moho::stream::run_concurrent_volumes;
 using moho::stream::Schedule;
-using moho::stream::side_by_side;
 using moho::stream::StreamRange;
 using moho::stream::StreamShape;
 using moho::stream::StreamStage;
@@ -65,7 +65,7 @@ struct Wave {
 struct WavePair {
   Wave first, second;
   int steps, near;
-  Planes planes;  // of the first, that have sums
+  PlaneRange planes;  // of the first, that have sums
   std::vector<Number> weight;
 
   WavePair(std::mt19937& random, const Wave& a, const Wave& b, int steps_)
@@ -183,7 +183,7 @@ WavesAndSums stream(const WavePair& p, const std::vector<StreamShape>& shapes,
         return rings[at(k)][at(g)].read(x + shift - (k == 1 ? to_second : 0), stage.level);
       };
     };
-    const Planes part = intersection(stage.range.planes, p.planes);
+    const PlaneRange part = intersection(stage.range.planes, p.planes);
     for (std::int64_t x = part.begin; x < part.end; ++x) {
       Slot& sum = rings[0][at(g)].sum(x + shift);
       if (sum.position != x + shift) throw Broken("the sum of another plane is there");
@@ -323,7 +323,7 @@ std::vector<StreamShape> shapes_of(const WavePair& p, std::int64_t block, std::i
     shapes[k].lag = lag;
     shapes[k].devices = devices;
   }
-  side_by_side(shapes, {p.first.zero, p.second.zero});
+  run_concurrent_volumes(shapes, {p.first.zero, p.second.zero});
   return shapes;
 }
 
@@ -390,7 +390,7 @@ TEST(SideBySide, NeedsItsRingAndItsLag) {
 TEST(SideBySide, RefusesWhatCannotGoInStep) {
   const auto message = [](std::vector<StreamShape> shapes, const std::vector<std::int64_t>& zero) {
     try {
-      side_by_side(shapes, zero);
+      run_concurrent_volumes(shapes, zero);
     } catch (const InputError& error) {
       return std::string(error.what());
     }
@@ -404,13 +404,13 @@ TEST(SideBySide, RefusesWhatCannotGoInStep) {
   shapes[1].halo = 4;
   EXPECT_THAT(message(shapes, {0, 3}), HasSubstr("halo: volume 1 has 4 planes (allowed: 0"));
   shapes[1].halo = 0;
-  shapes[1].ranges = {Planes{0, 20}};
+  shapes[1].ranges = {PlaneRange{0, 20}};
   EXPECT_THAT(message(shapes, {0, 3}), HasSubstr("volumes side by side have none"));
   StreamShape bad = shapes[0];
   bad.before = -1;
   EXPECT_THROW(Schedule{bad}, InputError);
   bad.before = 2;
-  bad.ranges.assign(9, Planes{0, 20});
+  bad.ranges.assign(9, PlaneRange{0, 20});
   EXPECT_THROW(Schedule{bad}, InputError);
 }
 

@@ -30,7 +30,7 @@ using wave::Face;
 using wave::FaceKind;
 using wave::Layout;
 using wave::Medium;
-using wave::MediumWindow;
+using wave::MediumCoefficients;
 using wave::Model;
 using wave::Propagator;
 using wave::PropagatorOptions;
@@ -244,7 +244,7 @@ Propagator<T, Dim, Memory> make_propagator(const Instance<Memory>& exec, const G
 template <class T, int Dim, class Memory>
 struct Unchecked {
   Scheme<T, Dim, Memory> scheme;
-  MediumWindow<T, Dim, Memory> medium;
+  MediumCoefficients<T, Dim, Memory> medium;
 };
 /// The same model with a longer step than the propagator's, which the scheme takes for stable.
 template <class T, int Dim, class Memory>
@@ -256,7 +256,7 @@ Unchecked<T, Dim, Memory> with_longer_step(const Instance<Memory>& exec,
   wave::Limits limits = propagator.limits();
   limits.largest_dt *= 2.0 * factor;
   Scheme<T, Dim, Memory> scheme(exec, propagator.grid(), propagator.medium(), limits, options);
-  MediumWindow<T, Dim, Memory> medium(exec, scheme, all_planes(propagator.grid()));
+  MediumCoefficients<T, Dim, Memory> medium(exec, scheme, all_planes(propagator.grid()));
   medium.load(exec, scheme, model);
   exec.fence();
   return {scheme, medium};

@@ -22,7 +22,7 @@ using namespace moho::testing;
 using moho::Box;
 using moho::Grid;
 using moho::Index;
-using moho::Planes;
+using moho::PlaneRange;
 using moho::Point;
 using moho::Points;
 using moho::wave::PointSeries;
@@ -90,7 +90,7 @@ void hold_together(const Instance<Memory>& exec, const Propagator<float, Dim, Me
     wavefields = moho::wave::make_wavefields<float, Dim, Memory>(exec, propagator.scheme(), 3);
   });
   const auto together = hold(exec, "step_together", quiet, [&] {
-    moho::wave::step_together<float, Dim, Memory>(exec, propagator, wavefields);
+    moho::wave::step_batch<float, Dim, Memory>(exec, propagator, wavefields);
   });
   const bool in_one = moho::wave::steps_in_one_launch<float, Dim, Memory>(
       propagator.medium(), propagator.options().equations, propagator.options().boundaries);
@@ -102,8 +102,8 @@ void hold_together(const Instance<Memory>& exec, const Propagator<float, Dim, Me
     options.steps = steps;
     options.check_every = 0;
     const auto events = hold(exec, "model_together", returns, [&] {
-      moho::wave::model_together<float, Dim, Memory>(exec, propagator, wavefields,
-                                                     {3, {sources, receivers}}, wavelet, options);
+      moho::wave::model_batch<float, Dim, Memory>(exec, propagator, wavefields,
+                                                  {3, {sources, receivers}}, wavelet, options);
     });
     kernels.push_back(kernels_in(events));
     fences.push_back(fences_in(events));
@@ -139,7 +139,7 @@ void hold_medium(const Instance<Memory>& exec, const Kind& kind, FaceKind face) 
   Wavefield<float, Dim, Memory> wavefield, copied;
   hold(exec, "make_wavefield", quiet, [&] { wavefield = propagator.make_wavefield(exec); });
   copied = propagator.make_wavefield(exec);
-  MediumWindow<float, Dim, Memory> window(exec, propagator.scheme(), moho::all_planes(grid));
+  MediumCoefficients<float, Dim, Memory> window(exec, propagator.scheme(), moho::all_planes(grid));
   hold(exec, "load", quiet, [&] { window.load(exec, propagator.scheme(), model); });
 
   Points<Dim> positions(4);
@@ -168,9 +168,11 @@ void hold_medium(const Instance<Memory>& exec, const Kind& kind, FaceKind face) 
     receivers.record(exec, wavefield.now[0], series, 2);
     receivers.record(exec, wavefield.now[0], values);
     receivers.record(exec, wavefield.now[0], series, 0, propagator.source_scale());
-    compute_slopes<float, Dim, Memory>(exec, propagator.scheme(), window, wavefield, whole);
-    step_from_slopes<float, Dim, Memory>(exec, propagator.scheme(), window, wavefield, whole);
-    copy_planes<float, Dim, Memory>(exec, propagator.scheme(), wavefield, copied, Planes{2, 9});
+    compute_axis_derivatives<float, Dim, Memory>(exec, propagator.scheme(), window, wavefield,
+                                                 whole);
+    step_from_axis_derivatives<float, Dim, Memory>(exec, propagator.scheme(), window, wavefield,
+                                                   whole);
+    copy_planes<float, Dim, Memory>(exec, propagator.scheme(), wavefield, copied, PlaneRange{2, 9});
     copied.clear(exec);
   });
   EXPECT_GT(kernels_in(events), 6);

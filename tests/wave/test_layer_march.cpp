@@ -52,7 +52,7 @@ void run_teams(const Kernel& kernel, std::int64_t teams) {
 }
 
 template <Stencil stencil, class T, int radius>
-void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumWindow<T, 2, Host>& medium,
+void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumCoefficients<T, 2, Host>& medium,
                  const Wavefield<T, 2, Host>& wavefield, const moho::Box<2>& box,
                  const detail::LayerCut& cut, const detail::Several& several = {}) {
   moho::wave::kernel::StepArguments<T> s;

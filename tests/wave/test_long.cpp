@@ -56,7 +56,7 @@ MEMORY_TEST(LongTest, RoughAndStrongTti) {
   options.boundaries = moho::wave::all_faces<2>(FaceKind::rigid);
   options.boundaries.lower[1] = {FaceKind::free_surface, 0};
   const auto propagator = make_propagator(exec, grid, model, options, 0.99);
-  EXPECT_GT(propagator.limits().lowered_deltas, grid.size() / 10);
+  EXPECT_GT(propagator.limits().clamped_delta_nodes, grid.size() / 10);
   auto wavefield = propagator.make_wavefield(exec);
   set_random(exec, wavefield, 3);
   for (int f = 0; f < 2; ++f) moho::copy(exec, wavefield.next[f], wavefield.now[f]);

@@ -68,7 +68,7 @@ MEMORY_TEST(ShotsAtOnce, HaveTheBitsOfOneAfterTheOther) {
   }
 }
 
-// Of two shots at once two more may wait for their turn (results_at_once()). The first shot has
+// Of two shots at once two more may wait for their turn (max_pending_results()). The first shot has
 // many sources, and takes longer than those that wait for it.
 MEMORY_TEST(ShotsAtOnce, WaitingResultsAreInTheEstimate) {
   constexpr std::int64_t receivers = 3000;
@@ -312,7 +312,7 @@ MEMORY_TEST(ShotsAtOnce, StepTogetherAsOneAfterTheOther) {
     }
   }
   for (int step = 0; step < 5; ++step) {
-    wave::step_together<T, 3, Memory>(exec, propagator, together);
+    wave::step_batch<T, 3, Memory>(exec, propagator, together);
     for (std::size_t n = 0; n < 3; ++n) {
       propagator.step(exec, alone[n]);
       alone[n].advance();
@@ -344,7 +344,7 @@ MEMORY_TEST(ShotsAtOnce, TogetherRefuseWhatTheyCannot) {
   const std::vector<double>& wavelet = modelling.plan().wavelet;
   const auto text_of = [&](const std::vector<double>& samples, const auto& options) {
     try {
-      wave::model_together<T, 2, Memory>(exec, propagator, wavefields, points, samples, options);
+      wave::model_batch<T, 2, Memory>(exec, propagator, wavefields, points, samples, options);
     } catch (const std::exception& error) {
       return std::string(error.what());
     }

@@ -33,7 +33,7 @@ constexpr int steps_from_noise = 1500;
 /// The greatest amplitude after steps from noise of amplitude 1; infinity where it is no number.
 template <class T, int Dim, class Memory>
 double grown(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-             const MediumWindow<T, Dim, Memory>& medium, int steps) {
+             const MediumCoefficients<T, Dim, Memory>& medium, int steps) {
   auto wavefield = make_wavefield(exec, scheme, moho::all_planes(scheme.grid()));
   set_random(exec, wavefield, 9);
   // the same field at both times: at rest
@@ -164,9 +164,9 @@ MEMORY_TEST(StabilityTest, VelocitiesOfTheModel) {
   Model<T, 2, Memory> model;
   model.vp = set(2000.0, {40, 43}, 4000.0);
   const Limits isotropic = limits_of(exec, grid, model, 8);
-  EXPECT_NEAR(isotropic.least_velocity, 2000.0, 1e-3);
-  EXPECT_NEAR(isotropic.greatest_velocity, 4000.0, 1e-3);
-  EXPECT_EQ(isotropic.lowered_deltas, 0);
+  EXPECT_NEAR(isotropic.min_velocity, 2000.0, 1e-3);
+  EXPECT_NEAR(isotropic.max_velocity, 4000.0, 1e-3);
+  EXPECT_EQ(isotropic.clamped_delta_nodes, 0);
   // twice the velocity, half the step
   const auto slow = constant_model<T, 2, Memory>(exec, grid, Medium::isotropic, {2000.0});
   EXPECT_NEAR(limits_of(exec, grid, slow, 8).largest_dt, 2.0 * isotropic.largest_dt, 1e-9);
@@ -175,14 +175,14 @@ MEMORY_TEST(StabilityTest, VelocitiesOfTheModel) {
   model.epsilon = set(0.0, {40, 43}, 0.28);
   model.delta = set(0.0, {3, 5}, -0.18);
   const Limits anisotropic = limits_of(exec, grid, model, 8);
-  EXPECT_NEAR(anisotropic.greatest_velocity, 4000.0 * std::sqrt(1.56), 1e-2);
-  EXPECT_NEAR(anisotropic.least_velocity, 2000.0 * std::sqrt(0.64), 1e-2);
+  EXPECT_NEAR(anisotropic.max_velocity, 4000.0 * std::sqrt(1.56), 1e-2);
+  EXPECT_NEAR(anisotropic.min_velocity, 2000.0 * std::sqrt(0.64), 1e-2);
   EXPECT_LT(anisotropic.largest_dt, isotropic.largest_dt / std::sqrt(1.56) * 1.0001);
   EXPECT_GT(anisotropic.largest_dt, 0.95 * isotropic.largest_dt / std::sqrt(1.56));
-  EXPECT_EQ(anisotropic.lowered_deltas, 0);
+  EXPECT_EQ(anisotropic.clamped_delta_nodes, 0);
   model.delta = set(0.1, {40, 43}, 0.2);
-  EXPECT_EQ(limits_of(exec, grid, model, 8).lowered_deltas, grid.size() - 1);
-  EXPECT_EQ(limits_of(exec, grid, model, 8, Equations::fletcher).lowered_deltas, 0);
+  EXPECT_EQ(limits_of(exec, grid, model, 8).clamped_delta_nodes, grid.size() - 1);
+  EXPECT_EQ(limits_of(exec, grid, model, 8, Equations::fletcher).clamped_delta_nodes, 0);
   EXPECT_GT(limits_of(exec, grid, model, 8, Equations::fletcher, 10.0).largest_dt,
             limits_of(exec, grid, model, 8, Equations::fletcher, 0.01).largest_dt);
 }

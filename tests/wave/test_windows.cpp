@@ -15,7 +15,7 @@ using moho::Field;
 using moho::Grid;
 using moho::Index;
 using moho::InputError;
-using moho::Planes;
+using moho::PlaneRange;
 using moho::Points;
 using moho::wave::PointSet;
 using ::testing::AllOf;
@@ -53,7 +53,7 @@ std::vector<Boundaries<Dim>> window_faces(const Kind& kind) {
 /// A part of a dense field.
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> part_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                              const Field<T, Dim, Memory>& field, const Planes& planes) {
+                              const Field<T, Dim, Memory>& field, const PlaneRange& planes) {
   if (field.data() == nullptr) return {};
   Grid<Dim> part = grid;
   part.extents[0] = planes.count();
@@ -67,7 +67,7 @@ Field<T, Dim, Memory> part_of(const Instance<Memory>& exec, const Grid<Dim>& gri
 }
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> part_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                              const Model<T, Dim, Memory>& model, const Planes& planes) {
+                              const Model<T, Dim, Memory>& model, const PlaneRange& planes) {
   const auto part = [&](const Field<T, Dim, Memory>& field) {
     return part_of<T, Dim, Memory>(exec, grid, field, planes);
   };
@@ -78,15 +78,15 @@ Model<T, Dim, Memory> part_of(const Instance<Memory>& exec, const Grid<Dim>& gri
 /// A window, the planes that it steps, and its arrays.
 template <class T, int Dim, class Memory>
 struct Window {
-  Planes own;
-  MediumWindow<T, Dim, Memory> medium;
+  PlaneRange own;
+  MediumCoefficients<T, Dim, Memory> medium;
   Wavefield<T, Dim, Memory> field;
 };
 
 /// The values of some planes of a field.
 template <class T, int Dim, class Memory>
 std::vector<T> planes_of_field(const Instance<Memory>& exec, const Layout<Dim>& layout,
-                               const Storage<T, Memory>& field, const Planes& planes) {
+                               const Storage<T, Memory>& field, const PlaneRange& planes) {
   const std::vector<T> values = moho::download(exec, field);
   Box<Dim> box = layout.box();
   box.lower[0] = planes.begin;
@@ -132,12 +132,12 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
   for (int w = 0; w < 4; ++w) {
     Window<T, Dim, Memory> window;
     window.own = {cuts[w], cuts[w + 1]};
-    const Planes held =
-        intersection(Planes{cuts[w] - beside, cuts[w + 1] + beside}, moho::all_planes(grid));
-    window.medium = MediumWindow<T, Dim, Memory>(exec, scheme, held);
+    const PlaneRange held =
+        intersection(PlaneRange{cuts[w] - beside, cuts[w + 1] + beside}, moho::all_planes(grid));
+    window.medium = MediumCoefficients<T, Dim, Memory>(exec, scheme, held);
     // in slabs, not in order
     const std::int64_t middle = held.begin + held.count() / 2;
-    for (const Planes& slab : {Planes{middle, held.end}, Planes{held.begin, middle}}) {
+    for (const PlaneRange& slab : {PlaneRange{middle, held.end}, PlaneRange{held.begin, middle}}) {
       window.medium.load(exec, scheme, part_of(exec, grid, model, slab), slab);
     }
     window.field = moho::wave::make_wavefield(exec, scheme, held);
@@ -184,9 +184,11 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
     // every window copies the planes beside its own from the windows that step them
     for (auto& to : windows) {
       for (const auto& from : windows) {
-        const Planes lower = intersection(from.own, Planes{to.own.begin - beside, to.own.begin});
-        const Planes upper = intersection(from.own, Planes{to.own.end, to.own.end + beside});
-        for (const Planes& planes : {lower, upper}) {
+        const PlaneRange lower =
+            intersection(from.own, PlaneRange{to.own.begin - beside, to.own.begin});
+        const PlaneRange upper =
+            intersection(from.own, PlaneRange{to.own.end, to.own.end + beside});
+        for (const PlaneRange& planes : {lower, upper}) {
           if (!planes.empty()) copy_planes(exec, scheme, from.field, to.field, planes);
         }
       }
@@ -233,12 +235,12 @@ MEMORY_TEST(WindowTest, SlopesAreKeptForNeighbours) {
   propagator.step(exec, expected);
   const auto& scheme = propagator.scheme();
   const auto& medium = propagator.medium_window();
-  compute_slopes(exec, scheme, medium, field, moho::whole_box(grid));
-  for (const Planes& planes : {Planes{30, 61}, Planes{0, 13}, Planes{13, 30}}) {
+  compute_axis_derivatives(exec, scheme, medium, field, moho::whole_box(grid));
+  for (const PlaneRange& planes : {PlaneRange{30, 61}, PlaneRange{0, 13}, PlaneRange{13, 30}}) {
     Box<3> box = moho::whole_box(grid);
     box.lower[0] = planes.begin;
     box.upper[0] = planes.end;
-    step_from_slopes(exec, scheme, medium, field, box);
+    step_from_axis_derivatives(exec, scheme, medium, field, box);
   }
   for (int f = 0; f < 2; ++f) {
     EXPECT_EQ((nodes_of<T, 3, Memory>(exec, field.layout, field.next[f])),
@@ -262,7 +264,7 @@ MEMORY_TEST(WindowTest, ModelsAreUpdatedInPlace) {
     EXPECT_EQ(updated.source_scale().data(), arrays);
     // the sponge is that of the first model
     const Scheme<T, 2, Memory>& scheme = updated.scheme();
-    MediumWindow<T, 2, Memory> medium(exec, scheme, moho::all_planes(grid));
+    MediumCoefficients<T, 2, Memory> medium(exec, scheme, moho::all_planes(grid));
     medium.load(exec, scheme, second);
     auto a = updated.make_wavefield(exec), b = updated.make_wavefield(exec);
     set_random(exec, a, 4);
@@ -290,7 +292,8 @@ MEMORY_TEST(WindowTest, ModelsAreExtendedByPlanes) {
   faces.lower[1] = {FaceKind::sponge, 4};
   const Grid<2> extended = moho::wave::extended_grid(grid, faces);
   const auto whole = moho::wave::extend_model(exec, grid, model, faces);
-  for (const Planes& planes : {Planes{0, 41}, Planes{0, 1}, Planes{5, 20}, Planes{33, 41}}) {
+  for (const PlaneRange& planes :
+       {PlaneRange{0, 41}, PlaneRange{0, 1}, PlaneRange{5, 20}, PlaneRange{33, 41}}) {
     const auto part = moho::wave::extend_model<T, 2, Memory>(exec, grid, model, faces, {}, planes);
     const auto cut = part_of(exec, extended, whole, planes);
     EXPECT_EQ(moho::download(exec, part.vp), moho::download(exec, cut.vp));
@@ -309,7 +312,7 @@ MEMORY_TEST(WindowTest, BadWindows) {
   options.boundaries = moho::wave::all_faces<2>(FaceKind::rigid);
   const auto propagator = make_propagator(exec, grid, model, options);
   const auto& scheme = propagator.scheme();
-  MediumWindow<T, 2, Memory> medium(exec, scheme, {10, 40});
+  MediumCoefficients<T, 2, Memory> medium(exec, scheme, {10, 40});
   const auto field = moho::wave::make_wavefield(exec, scheme, {10, 40});
   const auto other = moho::wave::make_wavefield(exec, scheme, {8, 40});
   const auto later = moho::wave::make_wavefield(exec, scheme, {11, 40});
@@ -329,7 +332,7 @@ MEMORY_TEST(WindowTest, BadWindows) {
                 step(exec, scheme, medium, other, Box<2>{{12, 0}, {30, 33}});
               }),
               HasSubstr("medium: its window does not hold planes 8 to 33"));
-  MediumWindow<T, 2, Memory> wide(exec, scheme, {5, 45});
+  MediumCoefficients<T, 2, Memory> wide(exec, scheme, {5, 45});
   EXPECT_THAT(message_of([&] {
                 step(exec, scheme, wide, field, Box<2>{{13, 0}, {36, 33}});
               }),
@@ -346,7 +349,7 @@ MEMORY_TEST(WindowTest, BadWindows) {
   EXPECT_THAT(message_of([&] { medium.load(exec, scheme, model); }),
               HasSubstr("vp: its shape is 61 x 33"));
   EXPECT_THAT(message_of([&] {
-                MediumWindow<T, 2, Memory>(exec, scheme, {50, 62});
+                MediumCoefficients<T, 2, Memory>(exec, scheme, {50, 62});
               }),
               HasSubstr("planes 50 to 61 are not in the grid"));
   EXPECT_THAT(message_of([&] {

@@ -112,7 +112,7 @@ Box<Dim> whole_box(const Grid<Dim>& grid) {
 /// A half-open range [begin, end) of planes normal to x, the first and slowest axis.
 ///
 /// Consecutive planes are contiguous in memory.
-struct Planes {
+struct PlaneRange {
   std::int64_t begin = 0;  ///< first plane
   std::int64_t end = 0;    ///< one past the last plane
 
@@ -125,25 +125,25 @@ struct Planes {
     return plane >= begin && plane < end;
   }
   /// Compares both ends.
-  friend bool operator==(const Planes&, const Planes&) = default;
+  friend bool operator==(const PlaneRange&, const PlaneRange&) = default;
 };
 
 /// Returns the range of all planes of a grid.
 template <int Dim>
-Planes all_planes(const Grid<Dim>& grid) {
-  return Planes{0, grid.extents[0]};
+PlaneRange all_planes(const Grid<Dim>& grid) {
+  return PlaneRange{0, grid.extents[0]};
 }
 
 /// Returns the range of planes of a box.
 template <int Dim>
-Planes planes_of(const Box<Dim>& box) {
-  return Planes{box.lower[0], box.upper[0]};
+PlaneRange planes_of(const Box<Dim>& box) {
+  return PlaneRange{box.lower[0], box.upper[0]};
 }
 
 /// Returns the planes that both ranges contain.
-inline Planes intersection(const Planes& a, const Planes& b) {
+inline PlaneRange intersection(const PlaneRange& a, const PlaneRange& b) {
   const std::int64_t begin = std::max(a.begin, b.begin);
-  return Planes{begin, std::max(begin, std::min(a.end, b.end))};
+  return PlaneRange{begin, std::max(begin, std::min(a.end, b.end))};
 }
 
 /// Formats a box for messages: "[0, 40) x [3, 17)".

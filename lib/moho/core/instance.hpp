@@ -135,8 +135,8 @@ ViewType allocate(const Exec& exec, const std::string& label, Extents... extents
   if constexpr (is_host_memory<typename ViewType::memory_space>) {
     (void)exec;  // the allocation does not write to host memory
     const ViewType view(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
-    detail::prefer_large_pages(const_cast<typename ViewType::non_const_value_type*>(view.data()),
-                               view.span() * sizeof(typename ViewType::value_type));
+    detail::advise_huge_pages(const_cast<typename ViewType::non_const_value_type*>(view.data()),
+                              view.span() * sizeof(typename ViewType::value_type));
     return view;
   } else {
 #if KOKKOS_VERSION >= 30700

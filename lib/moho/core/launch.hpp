@@ -204,8 +204,8 @@ Value sum_of(const char* label, const Instance<Memory>& exec, std::int64_t count
 ///
 /// body(i, least) lowers `least` if position i has a smaller value.
 template <class Value, class Memory, class Body>
-Value least_of(const char* label, const Instance<Memory>& exec, std::int64_t count, Value start,
-               const Body& body) {
+Value min_of(const char* label, const Instance<Memory>& exec, std::int64_t count, Value start,
+             const Body& body) {
   return reduce(label, exec, count, detail::Least<Value, Body>{body, start});
 }
 
@@ -227,7 +227,7 @@ template <class Memory, class Test>
 std::int64_t find_first(const char* label, const Instance<Memory>& exec, std::int64_t count,
                         const Test& test) {
   const std::int64_t first =
-      least_of<std::int64_t>(label, exec, count, count, detail::FirstOf<Test>{test});
+      min_of<std::int64_t>(label, exec, count, count, detail::FirstOf<Test>{test});
   return first < count ? first : none_found;
 }
 

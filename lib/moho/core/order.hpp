@@ -31,17 +31,17 @@ inline void check_cuda(cudaError_t status, const char* what) {
   throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
 }
 /// Makes the device of an instance the current CUDA device during its lifetime.
-class OnDeviceOf {
+class ScopedDevice {
  public:
-  explicit OnDeviceOf(const Instance<Kokkos::CudaSpace>& exec) {
+  explicit ScopedDevice(const Instance<Kokkos::CudaSpace>& exec) {
     check_cuda(cudaGetDevice(&m_before), "moho::OnDeviceOf");
     if (exec.space().cuda_device() != m_before) {
       check_cuda(cudaSetDevice(exec.space().cuda_device()), "moho::OnDeviceOf");
     }
   }
-  OnDeviceOf(const OnDeviceOf&) = delete;
-  OnDeviceOf& operator=(const OnDeviceOf&) = delete;
-  ~OnDeviceOf() { cudaSetDevice(m_before); }
+  ScopedDevice(const ScopedDevice&) = delete;
+  ScopedDevice& operator=(const ScopedDevice&) = delete;
+  ~ScopedDevice() { cudaSetDevice(m_before); }
 
  private:
   int m_before = 0;
@@ -60,7 +60,7 @@ using StagingMemory = typename detail::StagingOf<Memory>::type;
 /// \brief Returns another instance on the same device, which runs concurrently with `exec`.
 ///
 /// On hosts it is `exec` itself, and work runs in the order of the calls.
-inline Instance<Kokkos::HostSpace> instance_beside(const Instance<Kokkos::HostSpace>& exec) {
+inline Instance<Kokkos::HostSpace> new_instance(const Instance<Kokkos::HostSpace>& exec) {
   return exec;
 }
 
@@ -85,14 +85,14 @@ inline std::vector<Instance<Kokkos::HostSpace>> instances_on_devices(
 
 #ifdef KOKKOS_ENABLE_CUDA
 /// \overload
-inline Instance<Kokkos::CudaSpace> instance_beside(const Instance<Kokkos::CudaSpace>& exec) {
-  const detail::OnDeviceOf on(exec);
+inline Instance<Kokkos::CudaSpace> new_instance(const Instance<Kokkos::CudaSpace>& exec) {
+  const detail::ScopedDevice on(exec);
   return Kokkos::Experimental::partition_space(exec.space(), 1)[0];
 }
 /// \overload
 inline void wait_on_device(const Instance<Kokkos::CudaSpace>& later,
                            const Instance<Kokkos::CudaSpace>& earlier) {
-  const detail::OnDeviceOf on(earlier);
+  const detail::ScopedDevice on(earlier);
   cudaEvent_t event = nullptr;
   detail::check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
                      "moho::wait_on_device");
@@ -119,7 +119,7 @@ inline std::vector<Instance<Kokkos::CudaSpace>> instances_on_devices(
   const int first = exec.space().cuda_device();
   for (int device = 0; static_cast<int>(result.size()) < count; ++device) {
     if (device == first) continue;
-    const detail::OnDeviceOf on(exec);
+    const detail::ScopedDevice on(exec);
     detail::check_cuda(cudaSetDevice(device), "moho::instances_on_devices");
     cudaStream_t stream = nullptr;
     detail::check_cuda(cudaStreamCreate(&stream), "moho::instances_on_devices");
@@ -182,7 +182,7 @@ class Mark<Kokkos::CudaSpace> {
     if (m_event != nullptr) cudaEventDestroy(m_event);
   }
   void set(const Instance<Kokkos::CudaSpace>& exec) {
-    const detail::OnDeviceOf on(exec);
+    const detail::ScopedDevice on(exec);
     if (m_event == nullptr) detail::check_cuda(cudaEventCreate(&m_event), "moho::Mark");
     detail::check_cuda(cudaEventRecord(m_event, exec.space().cuda_stream()), "moho::Mark");
   }

@@ -18,7 +18,7 @@ namespace moho::detail {
 /// Hardware prefetching stops at the end of a page, and each new page needs a translation. Stencils
 /// that read several arrays enter a new page every few rows. Huge pages change only the speed.
 /// Arrays of less than 4 MiB are ignored.
-inline void prefer_large_pages(void* memory, std::size_t bytes) {
+inline void advise_huge_pages(void* memory, std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   constexpr std::size_t page = 2u << 20;
   if (bytes < 2 * page) return;

@@ -26,7 +26,7 @@ std::string device_name(const Instance<Kokkos::HostSpace>& exec) {
 
 #ifdef KOKKOS_ENABLE_CUDA
 std::size_t available_memory(const Instance<Kokkos::CudaSpace>& exec) {
-  const detail::OnDeviceOf on(exec);
+  const detail::ScopedDevice on(exec);
   std::size_t free_bytes = 0, total_bytes = 0;
   if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) return free_bytes;
   return 0;

@@ -249,10 +249,10 @@ AmplitudeDomain<T, Dim, Memory>::AmplitudeDomain(const InstanceOf<Memory>& exec,
   int slots = 1;
   for (int d = 0; d < Dim; ++d) {
     const double courant =
-        propagator.limits().greatest_velocity * propagator.dt() / propagator.grid().spacing[d];
+        propagator.limits().max_velocity * propagator.dt() / propagator.grid().spacing[d];
     // amplitudes below the threshold are truncated at the face: a long wave has a long onset
     const double wave = propagator.options().frequency > 0.0
-                            ? propagator.limits().least_velocity /
+                            ? propagator.limits().min_velocity /
                                   (propagator.options().frequency * propagator.grid().spacing[d])
                             : 0.0;
     const int inside = std::max(options.inside, static_cast<int>(std::min(0.7 * wave, 64.0)));

@@ -68,11 +68,11 @@ struct ValueOf {
 
 /// Planes across all axes, one axis after the other: those across axis d begin at first[d].
 template <int Dim>
-struct Planes {
+struct PlaneRange {
   Index<Dim> first{};
   std::int64_t count = 0;
 
-  explicit Planes(const Grid<Dim>& grid) {
+  explicit PlaneRange(const Grid<Dim>& grid) {
     for (int d = 0; d < Dim; ++d) {
       first[d] = count;
       count += grid.extents[d];
@@ -103,7 +103,7 @@ struct LeastOnPlanes {
 template <class T, int Dim, class Memory, class Value>
 std::array<std::vector<double>, Dim> least_on_planes(const Instance<Memory>& exec,
                                                      const Grid<Dim>& grid, const Value& value) {
-  const Planes<Dim> planes(grid);
+  const PlaneRange<Dim> planes(grid);
   const auto least = allocate<Kokkos::View<T*, Memory>>(exec, "moho::domain::planes", planes.count);
   fill(exec, least, std::numeric_limits<T>::max());
   launch("moho::domain::planes", exec, grid.size(),
@@ -368,7 +368,7 @@ class EikonalDomain : public ArrivalDomain<T, Dim, Memory> {
 /// \throws InputError for another method, options out of range, no source, or fields of another
 ///   shape
 template <class T, int Dim, class Memory>
-ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
+ArrivalRule<Dim> shot_boxes(ExpansionMethod expansion, const InstanceOf<Memory>& exec,
                             const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
                             const wave::Scheme<T, Dim, Memory>& scheme,
                             const wave::PointSet<T, Dim, Memory>& sources,
@@ -408,7 +408,7 @@ ArrivalRule<Dim>::ArrivalRule(const wave::Scheme<T, Dim, Memory>& scheme,
   if (frequency == 0.0) {
     double spacing = 0.0;
     for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
-    frequency = scheme.limits().least_velocity /
+    frequency = scheme.limits().min_velocity /
                 (wave::required_points_per_wavelength(scheme.order()) * spacing);
   }
   // Numerical dispersion of leapfrog raises velocities: sin(omega dt / 2) = c k dt / 2 for exact
@@ -432,12 +432,12 @@ Box<Dim> ArrivalRule<Dim>::box(std::int64_t step) const {
 }
 
 template <class T, int Dim, class Memory>
-ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
+ArrivalRule<Dim> shot_boxes(ExpansionMethod expansion, const InstanceOf<Memory>& exec,
                             const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
                             const wave::Scheme<T, Dim, Memory>& scheme,
                             const wave::PointSet<T, Dim, Memory>& sources,
                             const DomainOptions& options) {
-  if (expansion != Expansion::layers && expansion != Expansion::eikonal) {
+  if (expansion != ExpansionMethod::layers && expansion != ExpansionMethod::eikonal) {
     throw InputError(concat("expansion is ", to_string(expansion),
                             " (allowed: layers, eikonal, which know from the model when waves "
                             "arrive): choose one"));
@@ -447,7 +447,7 @@ ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
   Index<Dim> shift;
   for (int d = 0; d < Dim; ++d) shift[d] = scheme.options().boundaries.lower[d].layer();
   const auto fastest = detail::fastest_velocity<T, Dim, Memory>(grid, model, shift);
-  if (expansion == Expansion::layers) {
+  if (expansion == ExpansionMethod::layers) {
     rule.set(detail::arrivals_by_layers<T, Dim, Memory>(instance, scheme.grid(), fastest,
                                                         sources.box()));
   } else {

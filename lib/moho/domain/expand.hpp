@@ -25,17 +25,17 @@ namespace moho::domain {
 /// \throws InputError for options out of range, no source, or a model of another shape
 template <class T, int Dim, class Memory>
 std::unique_ptr<ExpandingDomain<T, Dim, Memory>> make_domain(
-    Expansion expansion, const InstanceOf<Memory>& exec,
+    ExpansionMethod expansion, const InstanceOf<Memory>& exec,
     const wave::Propagator<T, Dim, Memory>& propagator, const wave::Model<T, Dim, Memory>& model,
     const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {}) {
   switch (expansion) {
-    case Expansion::layers:
+    case ExpansionMethod::layers:
       return std::make_unique<LayersDomain<T, Dim, Memory>>(exec, propagator, model, sources,
                                                             options);
-    case Expansion::eikonal:
+    case ExpansionMethod::eikonal:
       return std::make_unique<EikonalDomain<T, Dim, Memory>>(exec, propagator, model, sources,
                                                              options);
-    case Expansion::amplitude:
+    case ExpansionMethod::amplitude:
       return std::make_unique<AmplitudeDomain<T, Dim, Memory>>(exec, propagator, sources, options);
     default:
       return std::make_unique<ExpandingDomain<T, Dim, Memory>>();
@@ -45,14 +45,14 @@ std::unique_ptr<ExpandingDomain<T, Dim, Memory>> make_domain(
 }  // namespace moho::domain
 
 /// \cond
-#define MOHO_DOMAIN_DOMAINS(prefix, T, Dim, Memory)                                             \
-  prefix template ArrivalRule<Dim> shot_boxes<T, Dim, Memory>(                                  \
-      Expansion, const Instance<Memory>&, const Grid<Dim>&, const wave::Model<T, Dim, Memory>&, \
-      const wave::Scheme<T, Dim, Memory>&, const wave::PointSet<T, Dim, Memory>&,               \
-      const DomainOptions&);                                                                    \
-  prefix template class ArrivalDomain<T, Dim, Memory>;                                          \
-  prefix template class LayersDomain<T, Dim, Memory>;                                           \
-  prefix template class EikonalDomain<T, Dim, Memory>;                                          \
+#define MOHO_DOMAIN_DOMAINS(prefix, T, Dim, Memory)                            \
+  prefix template ArrivalRule<Dim> shot_boxes<T, Dim, Memory>(                 \
+      ExpansionMethod, const Instance<Memory>&, const Grid<Dim>&,              \
+      const wave::Model<T, Dim, Memory>&, const wave::Scheme<T, Dim, Memory>&, \
+      const wave::PointSet<T, Dim, Memory>&, const DomainOptions&);            \
+  prefix template class ArrivalDomain<T, Dim, Memory>;                         \
+  prefix template class LayersDomain<T, Dim, Memory>;                          \
+  prefix template class EikonalDomain<T, Dim, Memory>;                         \
   prefix template class AmplitudeDomain<T, Dim, Memory>;
 #ifdef MOHO_DOMAIN_KERNELS
 namespace moho::domain {

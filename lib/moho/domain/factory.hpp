@@ -20,8 +20,8 @@ namespace moho::domain {
 ///   wave::ModellingOptions::keep_model
 template <class T, int Dim, class Memory>
 wave::DomainFactory<T, Dim, Memory> domain_factory(
-    Expansion expansion, const wave::Modelling<T, Dim, Memory>& modelling) {
-  if (expansion == Expansion::none) return {};
+    ExpansionMethod expansion, const wave::Modelling<T, Dim, Memory>& modelling) {
+  if (expansion == ExpansionMethod::none) return {};
   return [expansion, &modelling](const Instance<Memory>& exec,
                                  const wave::PointSet<T, Dim, Memory>& sources) {
     const wave::ModellingPlan<Dim>& plan = modelling.plan();
@@ -47,10 +47,10 @@ wave::DomainFactory<T, Dim, Memory> domain_factory(
 template <class T, int Dim>
 std::function<std::function<Box<Dim>(std::int64_t level)>(const wave::Shot<Dim>&,
                                                           const wave::ModellingPlan<Dim>&)>
-box_factory(Expansion expansion, const Grid<Dim>& grid,
+box_factory(ExpansionMethod expansion, const Grid<Dim>& grid,
             const wave::Model<T, Dim, Kokkos::HostSpace>& model,
             const wave::ModellingOptions<Dim>& scheme) {
-  if (expansion == Expansion::none) return {};
+  if (expansion == ExpansionMethod::none) return {};
   return [=](const wave::Shot<Dim>& shot, const wave::ModellingPlan<Dim>& plan) {
     using Host = Kokkos::HostSpace;
     const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();

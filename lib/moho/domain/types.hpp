@@ -14,7 +14,7 @@
 namespace moho::domain {
 
 /// Method that determines the box of nodes of a step (Suh and Wang 2011).
-enum class Expansion {
+enum class ExpansionMethod {
   none,      ///< the complete grid
   layers,    ///< arrivals along each axis, from the largest velocity of each plane
   eikonal,   ///< first arrivals by the eikonal equation
@@ -22,15 +22,15 @@ enum class Expansion {
 };
 
 /// Returns "none", "layers", "eikonal" or "amplitude".
-inline const char* to_string(Expansion expansion) {
+inline const char* to_string(ExpansionMethod expansion) {
   constexpr const char* names[] = {"none", "layers", "eikonal", "amplitude"};
   return names[static_cast<int>(expansion)];
 }
 
 /// Returns the method with a given name. \throws InputError for other names
-inline Expansion parse_expansion(const std::string& name) {
-  for (const Expansion expansion :
-       {Expansion::none, Expansion::layers, Expansion::eikonal, Expansion::amplitude}) {
+inline ExpansionMethod parse_expansion(const std::string& name) {
+  for (const ExpansionMethod expansion : {ExpansionMethod::none, ExpansionMethod::layers,
+                                          ExpansionMethod::eikonal, ExpansionMethod::amplitude}) {
     if (name == to_string(expansion)) return expansion;
   }
   throw InputError(concat("expansion '", name,

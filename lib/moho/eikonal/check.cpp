@@ -30,8 +30,8 @@ void refuse_node(const Grid<Dim>& grid, std::int64_t node, const NodeValues& val
   const Fault fault = fault_of(values.velocity, values.epsilon, values.delta);
   if (fault == Fault::velocity) {
     throw InputError(concat("velocity is ", values.velocity, where,
-                            " (allowed: positive and finite, ", least_velocity, " to ",
-                            greatest_velocity, "): repair the model"));
+                            " (allowed: positive and finite, ", min_velocity, " to ", max_velocity,
+                            "): repair the model"));
   }
   if (fault == Fault::epsilon || fault == Fault::delta) {
     throw InputError(concat(fault == Fault::epsilon ? "epsilon is " : "delta is ",

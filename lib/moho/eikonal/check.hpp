@@ -26,7 +26,7 @@ KOKKOS_INLINE_FUNCTION Fault fault_of(double velocity, double epsilon, double de
   const auto in_range = [](double value) {
     return value >= least_thomsen && value <= greatest_thomsen;
   };
-  if (!(velocity >= least_velocity && velocity <= greatest_velocity)) return Fault::velocity;
+  if (!(velocity >= min_velocity && velocity <= max_velocity)) return Fault::velocity;
   if (!in_range(epsilon)) return Fault::epsilon;
   if (!in_range(delta)) return Fault::delta;
   return delta <= epsilon + 0.25 * (1.0 + 2.0 * epsilon) + 1e-6 ? Fault::none : Fault::concave;

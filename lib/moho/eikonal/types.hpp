@@ -25,9 +25,9 @@ inline std::string to_string(Method method) {
 }
 
 /// Smallest allowed velocity: squares of times must be finite.
-inline constexpr double least_velocity = 1e-3;
+inline constexpr double min_velocity = 1e-3;
 /// Largest allowed velocity.
-inline constexpr double greatest_velocity = 1e9;
+inline constexpr double max_velocity = 1e9;
 /// Smallest allowed Thomsen parameter.
 inline constexpr double least_thomsen = -0.4;
 /// Largest allowed Thomsen parameter.

@@ -52,7 +52,8 @@ class ShotGradients {
   /// \throws InputError for Fletcher's equations, parameters that the medium does not have,
   /// `layers` with perfectly matched ones
   ShotGradients(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
-                const Unknowns& unknowns = {}, std::int64_t every = 1, bool layers = false);
+                const InvertedParameters& unknowns = {}, std::int64_t every = 1,
+                bool layers = false);
 
   /// Takes the present model of the propagator: after Propagator::update(). Sums stay.
   void update(const InstanceOf<Memory>& exec);
@@ -62,7 +63,7 @@ class ShotGradients {
   /// Fields of snapshots in the store: 1 p, 2 p and q.
   int fields() const { return m_propagator->scheme().fields(); }
   /// Nodes beyond the model that the source's snapshots have to hold:
-  /// snapshot::ReverseOptions::outside.
+  /// snapshot::BoundaryStoreOptions::outside.
   std::int64_t outside() const { return m_outside; }
   /// The nodes of the sums, in the grid with layers.
   const Box<Dim>& box() const { return m_box; }
@@ -124,7 +125,7 @@ class ShotGradients {
                                const Array& sums) const;
 
   const wave::Propagator<T, Dim, Memory>* m_propagator;
-  Unknowns m_unknowns;
+  InvertedParameters m_unknowns;
   std::int64_t m_every, m_outside = 0;
   Box<Dim> m_box;  ///< nodes of the sums
   wave::AdjointFactors<T, Memory> m_factors;
@@ -139,7 +140,7 @@ class ShotGradients {
 template <class T, int Dim, class Memory>
 ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
                                              const wave::Propagator<T, Dim, Memory>& propagator,
-                                             const Unknowns& unknowns, std::int64_t every,
+                                             const InvertedParameters& unknowns, std::int64_t every,
                                              bool layers)
     : m_propagator(&propagator), m_unknowns(unknowns), m_every(every) {
   const Instance<Memory>& instance = exec;
@@ -241,15 +242,15 @@ void ShotGradients<T, Dim, Memory>::source_leg(
   run.check_every = options.check_every;
   run.present = present;
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
-    store.stepped(exec, wavefield, box, time);
-    if (time % m_every == 0) store.put(exec, wavefield, kept, time);
+    store.on_step(exec, wavefield, box, time);
+    if (time % m_every == 0) store.save(exec, wavefield, kept, time);
   };
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(number, now); };
   }
-  const auto done = wave::in_leg(number == 0 ? "forward leg" : "leg of the source",
-                                 [&] { return leg.run(exec, wavefield, run); });
-  store.turn(exec);
+  const auto done = wave::in_propagation(number == 0 ? "forward leg" : "leg of the source",
+                                         [&] { return leg.run(exec, wavefield, run); });
+  store.end_forward(exec);
   report.points += done.points;
   (number == 0 ? report.forward_seconds : report.backward_seconds) += done.seconds;
 }
@@ -292,7 +293,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     }
     wavefield.clear(exec);
     const auto done =
-        wave::in_leg("forward leg", [&] { return forward.run(exec, wavefield, run); });
+        wave::in_propagation("forward leg", [&] { return forward.run(exec, wavefield, run); });
     report.points += done.points;
     report.forward_seconds += done.seconds;
     const auto& other = *options.source->propagator;
@@ -381,7 +382,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
                        after - 1, m_factors.inject[f]);
     }
   };
-  const auto done = wave::in_leg("backward leg", [&] {
+  const auto done = wave::in_propagation("backward leg", [&] {
     return wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, back);
   });
   report.backward_seconds += done.seconds;
@@ -447,7 +448,7 @@ void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
     add.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
   }
   add.sums = detail::dense(m_box);
-  add.by_b = m_by_b.data();
+  add.d_b = m_by_b.data();
   add.weight = static_cast<T>(m_every);
   detail::launch_buoyancy<T, Dim, Memory>(exec, m_box, add);
 }
@@ -487,8 +488,8 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   add.source = m_injected.data();
   add.layout = layout;
   add.sums = detail::dense(m_box);
-  add.by_a = m_by_a.data();
-  add.by_r = m_by_r.data();
+  add.d_a = m_by_a.data();
+  add.d_r = m_by_r.data();
   add.weight = static_cast<T>(m_every);
   launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
   inject(-1.0);  // zero again, exactly
@@ -526,25 +527,25 @@ wave::Model<T, Dim, Memory> ShotGradients<T, Dim, Memory>::derivatives(
   wave::Model<T, Dim, Memory> result;
   detail::ToParameters<T> to{};
   const auto make = [&](const char* label) { return make_field<T>(instance, grid, label); };
-  const auto by_scale = folded(instance, grid, m_by_scale);
-  Field<T, Dim, Memory> by_a, by_r, by_b;
-  to.by_scale = by_scale.data();
+  const auto d_scale = folded(instance, grid, m_by_scale);
+  Field<T, Dim, Memory> d_a, d_r, d_b;
+  to.d_scale = d_scale.data();
   to.vp = model.vp.data();
   result.vp = make("vp");
   to.of_vp = result.vp.data();
   if (m_unknowns.density) {
     check_shape(grid, model.density, "density");
-    by_b = folded(instance, grid, m_by_b);
-    to.by_b = by_b.data();
+    d_b = folded(instance, grid, m_by_b);
+    to.d_b = d_b.data();
     to.density = model.density.data();
     result.density = make("density");
     to.of_density = result.density.data();
   }
   if (m_unknowns.anisotropy) {
-    by_a = folded(instance, grid, m_by_a);
-    by_r = folded(instance, grid, m_by_r);
-    to.by_a = by_a.data();
-    to.by_r = by_r.data();
+    d_a = folded(instance, grid, m_by_a);
+    d_r = folded(instance, grid, m_by_r);
+    to.d_a = d_a.data();
+    to.d_r = d_r.data();
     to.epsilon = model.epsilon.data();
     to.delta = model.delta.data();
     to.kept = kept.size() > 0 ? kept.data() : nullptr;

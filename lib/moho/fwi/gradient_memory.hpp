@@ -6,7 +6,7 @@
 /// extended images.
 
 #include <moho/fwi/extended_image.hpp>
-#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/boundary_store.hpp>
 #include <moho/wave/scheme.hpp>
 
 #include <algorithm>
@@ -39,10 +39,10 @@ SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
   const double snapshot = each * static_cast<double>(snapshot_nodes);
   const auto count = static_cast<double>(steps / every);
   SourceFieldBytes bytes;
-  bytes.shell =
-      each * static_cast<double>(steps) *
-          static_cast<double>(snapshot::ReverseStore<T, Dim, Memory>::kept_nodes(scheme, outside)) +
-      state + snapshot;
+  bytes.shell = each * static_cast<double>(steps) *
+                    static_cast<double>(
+                        snapshot::BoundaryStore<T, Dim, Memory>::kept_nodes(scheme, outside)) +
+                state + snapshot;
   bytes.random = snapshot;
   bytes.stored = snapshot * count;
   // pieces of about the square root of all, so that states and a piece take the least together

@@ -16,7 +16,7 @@
 namespace moho::fwi {
 
 /// Parameters of a model that derivatives are wanted of. The P velocity is always among them.
-struct Unknowns {
+struct InvertedParameters {
   bool density = false;     ///< of media with variable density
   bool anisotropy = false;  ///< epsilon and delta of VTI and TTI media
 };

@@ -117,7 +117,7 @@ class ObjectivePlanner {
     double spacing = 0.0;
     for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
     const double required = p.nodes_per_wave_wanted * p.frequency * spacing;
-    const double slowest = m_shots.limits_of(extreme(false)).least_velocity;
+    const double slowest = m_shots.limits_of(extreme(false)).min_velocity;
     if (chosen_bounds() && slowest < required) range_of_vp().low *= 1.0001 * required / slowest;
     try {
       wave::check_dispersion(grid, m_shots.limits_of(extreme(false)),

@@ -61,8 +61,8 @@ bool can_stream(const ObjectiveOptions<Dim>& options, wave::Medium medium) {
 }
 
 /// Returns the parameters besides vp as ShotGradients has them.
-inline Unknowns inverted_parameters(const std::vector<Parameter>& parameters) {
-  Unknowns inverted;
+inline InvertedParameters inverted_parameters(const std::vector<Parameter>& parameters) {
+  InvertedParameters inverted;
   for (const Parameter parameter : parameters) {
     if (parameter == Parameter::density) inverted.density = true;
     if (parameter == Parameter::epsilon || parameter == Parameter::delta) {
@@ -222,7 +222,7 @@ class ShotEvaluator {
       // a start without anisotropy would have no taper, and get one later
       const wave::ModellingPlan<Dim> p = wave::plan_modelling<T, Dim, Memory>(
           m_exec, m_grid, model, m_input.faces, wavelet, options);
-      options.source_taper = 2.0 * p.limits.greatest_velocity / p.frequency;
+      options.source_taper = 2.0 * p.limits.max_velocity / p.frequency;
     }
     return options;
   }
@@ -330,7 +330,7 @@ class ShotEvaluator {
   const ObjectiveOptions<Dim>& m_options;
   const Model& m_start;
   wave::ModellingOptions<Dim> m_modelling;
-  Unknowns m_inverted;
+  InvertedParameters m_inverted;
   ObservedData<Dim> m_data;
   wave::ModellingPlan<Dim> m_plan;  ///< of the present band
 

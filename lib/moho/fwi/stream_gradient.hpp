@@ -31,14 +31,14 @@ struct StreamedGradientOptions {
   wave::RandomLayerOptions random = {};  ///< of random layers among these faces
   /// Faces of the source's own wavefield: rigid, free, random. It can be run back from there.
   wave::Boundaries<Dim> source_faces = {};
-  std::vector<double> wavelet = {};  ///< a sample for each step
-  std::int64_t steps = 0;            ///< of either leg, 1 or more
-  std::int64_t every = 1;            ///< steps from one product of the wavefields to the next
-  Unknowns unknowns = {};            ///< besides vp: the density
-  stream::StreamWishes wishes = {};  ///< memory of a device, block, updates, devices
-  std::size_t memory = 0;            ///< bytes of the host; 0: what is free
-  bool measure = true;               ///< measure rates before planning; false: `rates`
-  stream::StreamRates rates = {};    ///< where they are not measured
+  std::vector<double> wavelet = {};   ///< a sample for each step
+  std::int64_t steps = 0;             ///< of either leg, 1 or more
+  std::int64_t every = 1;             ///< steps from one product of the wavefields to the next
+  InvertedParameters unknowns = {};   ///< besides vp: the density
+  stream::StreamRequest wishes = {};  ///< memory of a device, block, updates, devices
+  std::size_t memory = 0;             ///< bytes of the host; 0: what is free
+  bool measure = true;                ///< measure rates before planning; false: `rates`
+  stream::StreamRates rates = {};     ///< where they are not measured
 };
 
 /// Options of StreamedGradients::add().
@@ -55,9 +55,9 @@ struct StreamedShotOptions {
 ///
 /// Models, wavefields and sums are on the host. For each shot the data are modelled in a stream,
 /// and the source's wavefield is stepped behind layers that lose nothing in another one. Then both
-/// volumes go through the devices side by side (stream::side_by_side()): the adjoint field is
-/// stepped from the last sample to the first and the source's wavefield back in time, and their
-/// products are added to the sums of the planes that are there.
+/// volumes go through the devices side by side (stream::run_concurrent_volumes()): the adjoint
+/// field is stepped from the last sample to the first and the source's wavefield back in time, and
+/// their products are added to the sums of the planes that are there.
 template <class T, int Dim, class Memory>
 class StreamedGradients {
  public:
@@ -78,7 +78,7 @@ class StreamedGradients {
   /// What was chosen for the two volumes that go side by side.
   const stream::StreamPlan& plan() const { return m_plan; }
   /// What streams.
-  const stream::StreamNeed& need() const { return m_need; }
+  const stream::StreamRequirements& need() const { return m_need; }
   /// What was measured.
   const stream::StreamRates& rates() const { return m_rates; }
   /// \brief Forecast of the seconds of a shot.
@@ -129,19 +129,19 @@ class StreamedGradients {
     wave::PropagatorOptions<Dim> options;
     wave::RandomLayerOptions random;
     Grid<Dim> grid;
-    Planes sources;                                ///< planes of all sources
+    PlaneRange sources;                            ///< planes of all sources
     std::vector<std::unique_ptr<Scheme>> schemes;  ///< one a device
     std::unique_ptr<stream::VolumeShape<T, Dim>> shape;
     std::unique_ptr<stream::Schedule> schedule;  ///< of the last leg
     std::unique_ptr<stream::HostVolume<T, Dim>> volume;
-    PageLock<Memory> lock;
+    PinnedRegion<Memory> lock;
     Chain chain;
   };
 
   void check() const;
   void make_side(Side& side, const HostModel& model, const std::vector<wave::Shot<Dim>>& shots);
   void make_need(const std::vector<wave::Shot<Dim>>& shots);
-  void measure(const stream::StreamWishes& wishes);
+  void measure(const stream::StreamRequest& wishes);
   void measure_stages();
   void measure_preparation();
   void prepare();
@@ -162,7 +162,7 @@ class StreamedGradients {
   std::vector<Instance<Memory>> m_instances;  ///< one a device
   Side m_adjoint, m_source;
   std::int64_t m_most_receivers = 0;
-  stream::StreamNeed m_need;
+  stream::StreamRequirements m_need;
   stream::StreamRates m_rates;   ///< of both volumes together, with their products
   stream::StreamRates m_single;  ///< of one volume
   stream::StreamPlan m_plan;

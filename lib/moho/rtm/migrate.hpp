@@ -106,17 +106,18 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   run.least = forward.points->box();
   run.check_every = options.check_every;
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
-    store.stepped(instance, wavefield, box, time);
+    store.on_step(instance, wavefield, box, time);
     const Box<Dim> kept = intersection(box, interior);
     if (time % options.every == 0 && !kept.empty()) {
-      store.put(instance, wavefield, kept, time);
+      store.save(instance, wavefield, kept, time);
     }
   };
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(0, now); };
   }
-  report.forward = wave::in_leg("forward leg", [&] { return forward.run(exec, wavefield, run); });
-  store.turn(instance);
+  report.forward =
+      wave::in_propagation("forward leg", [&] { return forward.run(exec, wavefield, run); });
+  store.end_forward(instance);
 
   wavefield.clear(exec);
   wave::ReplayedDomain<T, Dim, Memory> boxes(
@@ -140,12 +141,12 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
     // offset gathers combine values at different nodes, which no store adds
     const bool point_products = !options.imaged && sums.offset_options.count() == 0;
     if (point_products &&
-        store.image(instance, time,
-                    correlation<T, Dim, Memory>(wavefield.layout, wavefield.now[0], interior,
-                                                weight, sums))) {
+        store.correlate(instance, time,
+                        correlation<T, Dim, Memory>(wavefield.layout, wavefield.now[0], interior,
+                                                    weight, sums))) {
       return;
     }
-    const snapshot::Snapshot<T, Dim, Memory> snapshot = store.get(instance, time);
+    const snapshot::Snapshot<T, Dim, Memory> snapshot = store.load(instance, time);
     add_to_image<T, Dim, Memory>(exec, snapshot, wavefield.layout, wavefield.now[0], interior,
                                  interior, weight, sums);
     if (options.imaged) options.imaged(snapshot, wavefield, time);
@@ -154,7 +155,7 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
     back.progress = [&](const wave::ShotProgress& now) { options.progress(1, now); };
   }
   report.backward =
-      wave::in_leg("backward leg", [&] { return backward.run(exec, wavefield, back); });
+      wave::in_propagation("backward leg", [&] { return backward.run(exec, wavefield, back); });
   report.snapshots = store.report();
   report.seconds = report.forward.seconds + report.backward.seconds;
   return report;

@@ -129,7 +129,7 @@ class Migration {
   static Instance<Kokkos::HostSpace> host() { return Kokkos::DefaultHostExecutionSpace(); }
   const MigrationOptions<Dim>& options() const { return m_planner->input().options; }
   bool complete_receivers() const {
-    return options().domain == domain::Expansion::none || options().complete_receivers;
+    return options().domain == domain::ExpansionMethod::none || options().complete_receivers;
   }
   Worker& worker(std::size_t n);
   std::size_t position_of(const wave::Shot<Dim>& shot) const;

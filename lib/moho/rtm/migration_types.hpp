@@ -48,7 +48,7 @@ struct MigrationOptions {
   wave::ModellingOptions<Dim> modelling = {};  ///< times, order, equations; memory: of one shot
                                                ///< without snapshots, bytes; sources, receivers
                                                ///< and shots are set by the migration
-  domain::Expansion domain = domain::Expansion::none;  ///< nodes of each step
+  domain::ExpansionMethod domain = domain::ExpansionMethod::none;  ///< nodes of each step
   bool complete_receivers = false;  ///< backward propagation on the complete grid although there
                                     ///< are domains: for ReceiverNormalised
   survey::ApertureOptions aperture = {};  ///< part of the model of each shot, and the taper at the

@@ -6,15 +6,15 @@
 
 #include <moho/domain/expand.hpp>
 #include <moho/rtm/migration.hpp>
+#include <moho/snapshot/boundary_store.hpp>
+#include <moho/snapshot/checkpoint_store.hpp>
 #include <moho/snapshot/codec/codec.hpp>
 #include <moho/snapshot/codec/container.hpp>
-#include <moho/snapshot/packed_store.hpp>
+#include <moho/snapshot/compressed_store.hpp>
+#include <moho/snapshot/host_compressed_store.hpp>
 #include <moho/snapshot/rates.hpp>
-#include <moho/snapshot/replay_store.hpp>
-#include <moho/snapshot/reverse.hpp>
 #include <moho/snapshot/stores.hpp>
 #include <moho/snapshot/strategy.hpp>
-#include <moho/snapshot/threaded_store.hpp>
 #include <moho/survey/first_arrivals.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>

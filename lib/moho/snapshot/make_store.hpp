@@ -5,12 +5,12 @@
 /// \brief Stores of snapshots from a plan of choose_storage().
 
 #include <moho/core/timeline.hpp>
-#include <moho/snapshot/packed_store.hpp>
-#include <moho/snapshot/replay_store.hpp>
-#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/boundary_store.hpp>
+#include <moho/snapshot/checkpoint_store.hpp>
+#include <moho/snapshot/compressed_store.hpp>
+#include <moho/snapshot/host_compressed_store.hpp>
 #include <moho/snapshot/storage.hpp>
 #include <moho/snapshot/stores.hpp>
-#include <moho/snapshot/threaded_store.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -37,13 +37,13 @@ std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
     const wave::SourceTerm<T, Dim, Memory>& forward, StorageArenas<T, Memory>& arenas,
     Timeline* timeline = nullptr) {
   const auto& propagator = *forward.propagator;
-  const Strategy& strategy = plan.strategy;
+  const StorageChoice& strategy = plan.strategy;
   const bool on_host = plan.location == StorageLocation::host;
-  if (strategy.keep == Keep::faces) {
-    return std::make_unique<ReverseStore<T, Dim, Memory>>(exec, forward, arenas.device);
+  if (strategy.keep == StorageMethod::boundary_values) {
+    return std::make_unique<BoundaryStore<T, Dim, Memory>>(exec, forward, arenas.device);
   }
-  if (strategy.keep == Keep::replay) {
-    return std::make_unique<ReplayStore<T, Dim, Memory>>(
+  if (strategy.keep == StorageMethod::checkpoints) {
+    return std::make_unique<CheckpointStore<T, Dim, Memory>>(
         exec, forward, arenas.device, plan.snapshots, plan.interval,
         std::clamp<std::int64_t>(strategy.snapshots, 1, plan.snapshots),
         std::max<std::int64_t>(strategy.states - 1, 0));
@@ -54,14 +54,14 @@ std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
   }
   const std::int64_t nodes = propagator.interior().size();
   if (plan.threads > 0) {
-    return std::make_unique<ThreadedStore<T, Dim, Memory>>(exec, arenas.host, nodes, *plan.codec,
-                                                           plan.threads, timeline);
+    return std::make_unique<HostCompressedStore<T, Dim, Memory>>(
+        exec, arenas.host, nodes, *plan.codec, plan.threads, timeline);
   }
-  if (plan.codec) return std::make_unique<PackedStore<T, Dim, Memory>>(*plan.codec, on_host);
+  if (plan.codec) return std::make_unique<CompressedStore<T, Dim, Memory>>(*plan.codec, on_host);
   if (on_host && !is_host_memory<Memory>) {
-    return std::make_unique<HostStore<T, Dim, Memory>>(exec, arenas.host, nodes);
+    return std::make_unique<PinnedStore<T, Dim, Memory>>(exec, arenas.host, nodes);
   }
-  return std::make_unique<DeviceStore<T, Dim, Memory>>(arenas.device);
+  return std::make_unique<MemoryStore<T, Dim, Memory>>(arenas.device);
 }
 
 }  // namespace moho::snapshot

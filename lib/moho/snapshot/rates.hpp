@@ -43,17 +43,17 @@ inline CodecRate promise_of(const CodecOptions& options) {
   CodecRate rate;
   switch (options.mode) {
     case CodecMode::blocks:
-      rate.keep = Keep::blocks;
+      rate.keep = StorageMethod::blocks;
       rate.bits = options.bits;
       rate.snr = options.bits == 8 ? 46.0 : options.bits == 12 ? 70.0 : 94.0;
       rate.bound = std::ldexp(1.0, -(options.bits - 1));
       break;
     case CodecMode::transform:
-      rate.keep = Keep::transform;
+      rate.keep = StorageMethod::transform;
       rate.snr = options.snr;
       break;
     default:
-      rate.keep = Keep::lorenzo;
+      rate.keep = StorageMethod::lorenzo;
       rate.bound = options.max_error;
       // uniform errors between the bounds, for waves whose rms is a tenth of the largest amplitude
       rate.snr = 20.0 * std::log10(0.1 * std::sqrt(3.0) / options.max_error);

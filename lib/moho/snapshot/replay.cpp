@@ -35,11 +35,11 @@ std::int64_t split(std::int64_t count, std::int64_t states) {
 
 class Schedule {
  public:
-  explicit Schedule(std::vector<ReplayAction>& actions) : m_actions(actions) {}
+  explicit Schedule(std::vector<CheckpointAction>& actions) : m_actions(actions) {}
 
   /// Visits `count` positions from `first`, whose state is current and in the slot.
   void visit(std::int64_t first, std::int64_t count, std::int64_t states, std::int64_t slot) {
-    using Kind = ReplayAction::Kind;
+    using Kind = CheckpointAction::Kind;
     while (count > 1) {
       const std::int64_t next = states == 1 ? count - 1 : split(count, states);
       add(Kind::advance, first + next, 0);
@@ -56,10 +56,10 @@ class Schedule {
   }
 
  private:
-  void add(ReplayAction::Kind kind, std::int64_t position, std::int64_t slot) {
+  void add(CheckpointAction::Kind kind, std::int64_t position, std::int64_t slot) {
     m_actions.push_back({kind, position, slot});
   }
-  std::vector<ReplayAction>& m_actions;
+  std::vector<CheckpointAction>& m_actions;
 };
 
 }  // namespace
@@ -86,10 +86,10 @@ std::int64_t replay_advances(std::int64_t count, std::int64_t states) {
   return sweeps * count - replay_reach(states + 1, sweeps - 1);
 }
 
-std::vector<ReplayAction> replay_schedule(std::int64_t count, std::int64_t states) {
+std::vector<CheckpointAction> replay_schedule(std::int64_t count, std::int64_t states) {
   check(count, states);
   // More states than positions are useless. Each level of the recursion uses one state.
-  std::vector<ReplayAction> actions;
+  std::vector<CheckpointAction> actions;
   Schedule(actions).visit(0, count, std::min(states, count), 0);
   return actions;
 }

@@ -13,7 +13,7 @@
 namespace moho::snapshot {
 
 /// One action of a schedule.
-struct ReplayAction {
+struct CheckpointAction {
   /// Kind of an action.
   enum class Kind {
     advance,  ///< step forward to the position
@@ -25,7 +25,7 @@ struct ReplayAction {
   std::int64_t position = 0;  ///< position of the state after the action
   std::int64_t slot = 0;      ///< slot of store and restore
   /// Returns true for equal actions.
-  friend bool operator==(const ReplayAction&, const ReplayAction&) = default;
+  friend bool operator==(const CheckpointAction&, const CheckpointAction&) = default;
 };
 
 /// \brief Returns the most positions that `states` states serve with at most `sweeps` advances.
@@ -49,6 +49,6 @@ std::int64_t replay_advances(std::int64_t count, std::int64_t states);
 /// stored before they are restored. Each is restored at most once before another state replaces it.
 /// The schedule stores at most count - 1 states in total.
 /// \throws InputError as replay_advances()
-std::vector<ReplayAction> replay_schedule(std::int64_t count, std::int64_t states);
+std::vector<CheckpointAction> replay_schedule(std::int64_t count, std::int64_t states);
 
 }  // namespace moho::snapshot

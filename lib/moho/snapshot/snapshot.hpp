@@ -40,10 +40,11 @@ struct SnapshotReport {
 
 /// \brief Store of snapshots of the forward propagation for the backward propagation.
 ///
-/// The forward propagation calls put() at the snapshots' times, in ascending order, and stepped()
-/// after every step. turn() is then called once. The backward propagation calls get() with the same
-/// times in descending order. The result of get() is valid until the next call of get(). All work
-/// is submitted to the instance, which waits for transfers where needed. No call fences the device.
+/// The forward propagation calls save() at the snapshots' times, in ascending order, and on_step()
+/// after every step. end_forward() is then called once. The backward propagation calls load() with
+/// the same times in descending order. The result of load() is valid until the next call of load().
+/// All work is submitted to the instance, which waits for transfers where needed. No call fences
+/// the device.
 template <class T, int Dim, class Memory>
 struct SnapshotStore {
   virtual ~SnapshotStore() = default;
@@ -53,40 +54,39 @@ struct SnapshotStore {
     (void)exec, (void)wavefield, (void)time;
   }
   /// Receives the wavefield after a forward step, with its new time and the nodes of the step.
-  virtual void stepped(const Instance<Memory>& exec,
+  virtual void on_step(const Instance<Memory>& exec,
                        const wave::Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                        std::int64_t time) {
     (void)exec, (void)wavefield, (void)box, (void)time;
   }
   /// Stores a snapshot: the nodes of `box` of the current p (and q, for stores of both fields).
-  virtual void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-                   const Box<Dim>& box, std::int64_t time) = 0;
+  virtual void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+                    const Box<Dim>& box, std::int64_t time) = 0;
   /// Ends the forward propagation.
-  virtual void turn(const Instance<Memory>& exec) { (void)exec; }
+  virtual void end_forward(const Instance<Memory>& exec) { (void)exec; }
   /// Returns the snapshot of a time. \throws Error if it is not available
-  virtual Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) = 0;
+  virtual Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) = 0;
   /// \brief Returns a wavefield whose current level is the snapshot of a time, without a copy.
   ///
-  /// The call counts as a call of get().
+  /// The call counts as a call of load().
   /// \param exec execution instance of the run
   /// \param time of a snapshot
   /// \param box receives the nodes of the snapshot
-  /// \return null if the store has no such wavefield: get() then returns the snapshot
-  virtual const wave::Wavefield<T, Dim, Memory>* present_at(const Instance<Memory>& exec,
-                                                            std::int64_t time, Box<Dim>& box) {
+  /// \return null if the store has no such wavefield: load() then returns the snapshot
+  virtual const wave::Wavefield<T, Dim, Memory>* borrow(const Instance<Memory>& exec,
+                                                        std::int64_t time, Box<Dim>& box) {
     (void)exec, (void)time, (void)box;
     return nullptr;
   }
   /// \brief Adds the products of a snapshot to the sums of an image, without a separate snapshot.
   ///
-  /// A compressed snapshot is decoded and imaged by one kernel. The call counts as a call of get().
-  /// \param exec execution instance of the run
-  /// \param time of a snapshot
-  /// \param correlation the other wavefield and the sums
-  /// \return false if the store does not support this: nothing was added, and get() returns the
+  /// A compressed snapshot is decoded and imaged by one kernel. The call counts as a call of
+  /// load(). \param exec execution instance of the run \param time of a snapshot \param correlation
+  /// the other wavefield and the sums \return false if the store does not support this: nothing was
+  /// added, and load() returns the
   ///   snapshot
-  virtual bool image(const Instance<Memory>& exec, std::int64_t time,
-                     const Correlation<T, Dim, Memory>& correlation) {
+  virtual bool correlate(const Instance<Memory>& exec, std::int64_t time,
+                         const Correlation<T, Dim, Memory>& correlation) {
     (void)exec, (void)time, (void)correlation;
     return false;
   }

@@ -24,9 +24,9 @@ class Choice {
     plan.budget = m_budget;
     std::string obstacle, reason;
     std::optional<double> lowest;
-    for (const Strategy& given : strategies(shape, m_rates, m_budget, m_r.accuracy)) {
+    for (const StorageChoice& given : strategies(shape, m_rates, m_budget, m_r.accuracy)) {
       if (!is_wanted(given)) continue;
-      Strategy strategy = given;
+      StorageChoice strategy = given;
       strategy.name = name_of(strategy);
       const std::optional<StorageLocation> location = location_of(strategy);
       if (!location) {
@@ -45,7 +45,8 @@ class Choice {
       reason += concat(reason.empty() ? "" : ", ", strategy.name, " ", location_name(*location),
                        " (", two_digits(cost), " s a shot)");
       // of two methods with the same cost, uncompressed snapshots rather than recomputed ones
-      const bool plainer = strategy.keep == Keep::raw && plan.strategy.keep != Keep::raw;
+      const bool plainer =
+          strategy.keep == StorageMethod::raw && plan.strategy.keep != StorageMethod::raw;
       if (lowest && cost >= *lowest * (plainer ? 1.02 : 0.98)) continue;
       lowest = cost;
       plan.location = *location;
@@ -86,17 +87,18 @@ class Choice {
         " of disk): choose another method, or larger budgets (device, host, disk)"));
   }
 
-  bool uses_threads(const Strategy& strategy) const {
+  bool uses_threads(const StorageChoice& strategy) const {
     return strategy.codec >= 0 &&
            m_rates.codecs[static_cast<std::size_t>(strategy.codec)].host_threads;
   }
 
-  std::string name_of(const Strategy& strategy) const {
+  std::string name_of(const StorageChoice& strategy) const {
     constexpr const char* names[] = {"raw snapshots", "blocks", "differences of integers",
                                      "transform",     "faces",  "replay"};
-    if (strategy.keep == Keep::replay) return concat("replay from ", strategy.states, " states");
+    if (strategy.keep == StorageMethod::checkpoints)
+      return concat("replay from ", strategy.states, " states");
     std::string name = names[static_cast<int>(strategy.keep)];
-    if (strategy.codec >= 0 && strategy.keep == Keep::blocks) {
+    if (strategy.codec >= 0 && strategy.keep == StorageMethod::blocks) {
       name += concat(" of ", m_r.codecs[static_cast<std::size_t>(strategy.codec)].bits, " bits");
     }
     if (uses_threads(strategy)) name += concat(" by ", m_r.threads, " threads of the host");
@@ -104,13 +106,15 @@ class Choice {
   }
 
   // The location of all snapshots; empty if none has room, or the error would exceed the limit.
-  std::optional<StorageLocation> location_of(const Strategy& strategy) const {
-    const bool recomputes = strategy.keep == Keep::faces || strategy.keep == Keep::replay;
+  std::optional<StorageLocation> location_of(const StorageChoice& strategy) const {
+    const bool recomputes = strategy.keep == StorageMethod::boundary_values ||
+                            strategy.keep == StorageMethod::checkpoints;
     // threads need buffers as well, and keep their results in one location
     if (uses_threads(strategy) && !strategy.possible) return std::nullopt;
     // an impossible strategy may only lack room for another split
     if (!strategy.possible && strategy.bytes == 0) return std::nullopt;
-    if (!strategy.possible && strategy.least_device == std::numeric_limits<std::uint64_t>::max()) {
+    if (!strategy.possible &&
+        strategy.min_device_bytes == std::numeric_limits<std::uint64_t>::max()) {
       return std::nullopt;
     }
     const auto fits = [&](std::uint64_t room) {
@@ -125,18 +129,19 @@ class Choice {
     return std::nullopt;
   }
 
-  bool is_wanted(const Strategy& strategy) const {
-    const bool recomputes = strategy.keep == Keep::faces || strategy.keep == Keep::replay;
-    const bool lossless = m_r.accuracy.kind == Accuracy::Kind::lossless;
+  bool is_wanted(const StorageChoice& strategy) const {
+    const bool recomputes = strategy.keep == StorageMethod::boundary_values ||
+                            strategy.keep == StorageMethod::checkpoints;
+    const bool lossless = m_r.accuracy.kind == ErrorBound::Kind::lossless;
     if (m_r.method == "auto") return true;
     if (m_r.method == "threads") return uses_threads(strategy);
-    if (m_r.method == "boundary") return strategy.keep == Keep::faces;
-    if (m_r.method == "replay") return strategy.keep == Keep::replay;
+    if (m_r.method == "boundary") return strategy.keep == StorageMethod::boundary_values;
+    if (m_r.method == "replay") return strategy.keep == StorageMethod::checkpoints;
     // the codec of the requested error is the first one
     const bool requested = !lossless && strategy.codec == 0;
     if (m_r.method == "compressed") return requested;
-    if (m_r.method == "disk") return lossless ? strategy.keep == Keep::raw : requested;
-    return strategy.keep == Keep::raw && !recomputes;
+    if (m_r.method == "disk") return lossless ? strategy.keep == StorageMethod::raw : requested;
+    return strategy.keep == StorageMethod::raw && !recomputes;
   }
 
   const Rates& m_rates;
@@ -162,20 +167,20 @@ StorageRequest make_storage_request(const StorageOptions& options) {
         concat("storage: the method '", options.method, "' is unknown (allowed: ", list, ")"));
   }
   if (options.error == "lossless") {
-    request.accuracy.kind = Accuracy::Kind::lossless;
+    request.accuracy.kind = ErrorBound::Kind::lossless;
     return request;
   }
   const CodecOptions codec = parse_codec(options.error);
   request.codecs.push_back(codec);
   if (codec.mode == CodecMode::transform) {
-    request.accuracy = {Accuracy::Kind::snr, codec.snr};
+    request.accuracy = {ErrorBound::Kind::snr, codec.snr};
     for (const int bits : {12, 16}) {
       request.codecs.push_back({.mode = CodecMode::blocks, .bits = bits});
     }
   } else if (codec.mode == CodecMode::blocks) {
-    request.accuracy = {Accuracy::Kind::bits, static_cast<double>(codec.bits)};
+    request.accuracy = {ErrorBound::Kind::bits, static_cast<double>(codec.bits)};
   } else {
-    request.accuracy = {Accuracy::Kind::bound, codec.max_error};
+    request.accuracy = {ErrorBound::Kind::bound, codec.max_error};
   }
   return request;
 }

@@ -40,7 +40,7 @@ struct StorageOptions {
 /// Requirements of choose_storage(), made from options by make_storage_request().
 struct StorageRequest {
   std::string method = "auto";       ///< see StorageOptions
-  Accuracy accuracy;                 ///< accepted loss
+  ErrorBound accuracy;               ///< accepted loss
   std::vector<CodecOptions> codecs;  ///< in the order of Rates::codecs; the first is the given one
   int threads = 1;                   ///< of the host, that may compress
   int concurrent_shots = 1;          ///< that share these threads
@@ -54,7 +54,8 @@ StorageRequest make_storage_request(const StorageOptions& options);
 
 /// The chosen storage of a shot's source wavefield.
 struct StoragePlan {
-  Strategy strategy;  ///< method and cost; its name has the location, its reason the alternatives
+  StorageChoice
+      strategy;  ///< method and cost; its name has the location, its reason the alternatives
   StorageLocation location = StorageLocation::device;  ///< of all snapshots
   std::optional<CodecOptions> codec;                   ///< empty: uncompressed
   int threads = 0;               ///< of the host that compress; 0: kernels of the run compress

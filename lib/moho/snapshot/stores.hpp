@@ -72,17 +72,17 @@ using HostArena = Arena<T, StagingMemory<Memory>>;
 
 /// \brief Store of snapshots in the memory of the run, which is the host's memory for host runs.
 template <class T, int Dim, class Memory>
-class DeviceStore : public SnapshotStore<T, Dim, Memory> {
+class MemoryStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param arena memory of the snapshots; the store is its only user until the shot is done
   /// \param fields wavefields to store: 1 p, 2 p and q
-  explicit DeviceStore(DeviceArena<T, Memory>& arena, int fields = 1)
+  explicit MemoryStore(DeviceArena<T, Memory>& arena, int fields = 1)
       : m_arena(arena), m_fields(fields) {
     m_arena.reset();
   }
-  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-           const Box<Dim>& box, std::int64_t time) override;
-  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& box, std::int64_t time) override;
+  Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
   SnapshotReport report() const override;
 
  private:
@@ -96,23 +96,23 @@ class DeviceStore : public SnapshotStore<T, Dim, Memory> {
 ///
 /// Transfers run concurrently with the steps; the next snapshot is prefetched.
 template <class T, int Dim, class Memory>
-class HostStore : public SnapshotStore<T, Dim, Memory> {
+class PinnedStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param exec execution instance of the run
   /// \param arena memory of the snapshots; the store is its only user until the shot is done
   /// \param largest nodes of the largest box
   /// \param fields wavefields to store: 1 p, 2 p and q
-  HostStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
-            int fields = 1);
-  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-           const Box<Dim>& box, std::int64_t time) override;
-  void turn(const Instance<Memory>& exec) override;
-  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  PinnedStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
+              int fields = 1);
+  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& box, std::int64_t time) override;
+  void end_forward(const Instance<Memory>& exec) override;
+  Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
   SnapshotReport report() const override;
   /// Waits for pending copies.
-  ~HostStore() override { m_lane.fence(); }
-  HostStore(const HostStore&) = delete;
-  HostStore& operator=(const HostStore&) = delete;
+  ~PinnedStore() override { m_lane.fence(); }
+  PinnedStore(const PinnedStore&) = delete;
+  PinnedStore& operator=(const PinnedStore&) = delete;
 
  private:
   using HostValues = Kokkos::View<T*, Kokkos::LayoutRight, StagingMemory<Memory>>;
@@ -138,9 +138,9 @@ class HostStore : public SnapshotStore<T, Dim, Memory> {
 };
 
 template <class T, int Dim, class Memory>
-void DeviceStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
-                                      const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                      const Box<Dim>& box, std::int64_t time) {
+void MemoryStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
+                                       const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                       const Box<Dim>& box, std::int64_t time) {
   const wave::Storage<T, Memory> values = m_arena.take(m_fields * box.size());
   detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, values.data());
   m_bytes += values.size() * sizeof(T);
@@ -148,15 +148,15 @@ void DeviceStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-Snapshot<T, Dim, Memory> DeviceStore<T, Dim, Memory>::get(const Instance<Memory>&,
-                                                          std::int64_t time) {
+Snapshot<T, Dim, Memory> MemoryStore<T, Dim, Memory>::load(const Instance<Memory>&,
+                                                           std::int64_t time) {
   const auto found = m_entries.find(time);
   if (found == m_entries.end()) detail::no_snapshot(time);
   return found->second;
 }
 
 template <class T, int Dim, class Memory>
-SnapshotReport DeviceStore<T, Dim, Memory>::report() const {
+SnapshotReport MemoryStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
   report.kind = is_host_memory<Memory> ? "memory" : "device";
   report.snapshots = static_cast<std::int64_t>(m_entries.size());
@@ -166,9 +166,10 @@ SnapshotReport DeviceStore<T, Dim, Memory>::report() const {
 }
 
 template <class T, int Dim, class Memory>
-HostStore<T, Dim, Memory>::HostStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena,
-                                     std::int64_t largest, int fields)
-    : m_lane(instance_beside(Instance<Memory>(exec))), m_arena(arena), m_fields(fields) {
+PinnedStore<T, Dim, Memory>::PinnedStore(const InstanceOf<Memory>& exec,
+                                         HostArena<T, Memory>& arena, std::int64_t largest,
+                                         int fields)
+    : m_lane(new_instance(Instance<Memory>(exec))), m_arena(arena), m_fields(fields) {
   m_arena.reset();
   for (auto& buffer : m_buffers) {
     buffer = allocate<wave::Storage<T, Memory>>(Instance<Memory>(exec), "moho::snapshot::snapshot",
@@ -177,9 +178,9 @@ HostStore<T, Dim, Memory>::HostStore(const InstanceOf<Memory>& exec, HostArena<T
 }
 
 template <class T, int Dim, class Memory>
-void HostStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
-                                    const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                    const Box<Dim>& box, std::int64_t time) {
+void PinnedStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
+                                       const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                       const Box<Dim>& box, std::int64_t time) {
   const Entry entry{box, m_arena.take(m_fields * box.size())};
   // the previous copy has left the other buffer, the one before that has left this buffer
   wait_on_device(exec, m_lane);
@@ -193,20 +194,20 @@ void HostStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void HostStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
+void PinnedStore<T, Dim, Memory>::end_forward(const Instance<Memory>&) {
   if (!m_entries.empty()) fetch(m_entries.rbegin()->first);
 }
 
 template <class T, int Dim, class Memory>
-void HostStore<T, Dim, Memory>::fetch(std::int64_t time) {
+void PinnedStore<T, Dim, Memory>::fetch(std::int64_t time) {
   const Entry& entry = m_entries.at(time);
   copy(m_lane, part(m_next, entry.box), entry.values);
   m_fetched = time;
 }
 
 template <class T, int Dim, class Memory>
-Snapshot<T, Dim, Memory> HostStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
-                                                        std::int64_t time) {
+Snapshot<T, Dim, Memory> PinnedStore<T, Dim, Memory>::load(const Instance<Memory>& exec,
+                                                           std::int64_t time) {
   const auto found = m_entries.find(time);
   if (found == m_entries.end()) detail::no_snapshot(time);
   if (m_fetched != time) {
@@ -226,7 +227,7 @@ Snapshot<T, Dim, Memory> HostStore<T, Dim, Memory>::get(const Instance<Memory>& 
 }
 
 template <class T, int Dim, class Memory>
-SnapshotReport HostStore<T, Dim, Memory>::report() const {
+SnapshotReport PinnedStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
   report.kind = "memory";
   report.snapshots = static_cast<std::int64_t>(m_entries.size());
@@ -240,8 +241,8 @@ SnapshotReport HostStore<T, Dim, Memory>::report() const {
 
 /// \cond
 #define MOHO_SNAPSHOT_STORES(prefix, T, Dim, Memory) \
-  prefix template class DeviceStore<T, Dim, Memory>; \
-  prefix template class HostStore<T, Dim, Memory>;
+  prefix template class MemoryStore<T, Dim, Memory>; \
+  prefix template class PinnedStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
 MOHO_FOR_ALL(MOHO_SNAPSHOT_STORES, extern)

@@ -61,26 +61,26 @@ void check(const Rates& rates) {
   }
   require(rates.threads >= 1, "threads", rates.threads, "1 or more");
   for (const CodecRate& codec : rates.codecs) {
-    require(
-        codec.keep == Keep::blocks || codec.keep == Keep::lorenzo || codec.keep == Keep::transform,
-        "keep of a codec", to_string(codec.keep), "blocks, lorenzo, transform");
+    require(codec.keep == StorageMethod::blocks || codec.keep == StorageMethod::lorenzo ||
+                codec.keep == StorageMethod::transform,
+            "keep of a codec", to_string(codec.keep), "blocks, lorenzo, transform");
     require(is_positive(codec.ratio), "ratio of a codec", codec.ratio, "positive");
     require(is_positive(codec.encode), "encode of a codec", codec.encode, "positive");
     require(is_positive(codec.decode), "decode of a codec", codec.decode, "positive");
   }
 }
 
-void check(const Accuracy& accuracy) {
+void check(const ErrorBound& accuracy) {
   switch (accuracy.kind) {
-    case Accuracy::Kind::lossless:
+    case ErrorBound::Kind::lossless:
       return;
-    case Accuracy::Kind::bound:
+    case ErrorBound::Kind::bound:
       require(is_positive(accuracy.value), "the bound", accuracy.value, "positive");
       return;
-    case Accuracy::Kind::snr:
+    case ErrorBound::Kind::snr:
       require(std::isfinite(accuracy.value), "the signal to noise", accuracy.value, "dB");
       return;
-    case Accuracy::Kind::bits:
+    case ErrorBound::Kind::bits:
       require(is_positive(accuracy.value), "the number of bits", accuracy.value, "positive");
       return;
   }
@@ -133,7 +133,7 @@ struct Placement {
   double seconds = infinite;
   double on_device = 0.0, on_host = 0.0, on_disk = 0.0;           // pieces
   double device_bytes = 0.0, host_bytes = 0.0, disk_bytes = 0.0;  // pieces and buffers
-  double least_device = infinite;
+  double min_device_bytes = infinite;
 };
 
 /// Seconds with `kept` bytes on the device and room for `host_room` in the host's memory.
@@ -207,7 +207,7 @@ Placement place(const Shot& shot, const Stream& stream) {
     const double disk_room = on_disk ? shot.disk : 0.0;
     const double least = std::max(0.0, stream.bytes - host_room - disk_room);
     if (least > 0.0 && !on_device) continue;
-    best.least_device = std::min(best.least_device, device_fixed + least);
+    best.min_device_bytes = std::min(best.min_device_bytes, device_fixed + least);
     if (device_fixed + least > shot.device) continue;
     const double most = on_device ? std::min(stream.bytes, shot.device - device_fixed) : 0.0;
     const double kept = best_kept(shot, stream, least, most, host_room);
@@ -241,14 +241,14 @@ std::string places_text(const Shot& shot, double device, double host, double dis
 }
 
 /// A strategy from a stream and where it goes.
-Strategy from_stream(const Shot& shot, const Stream& stream, std::string name) {
+StorageChoice from_stream(const Shot& shot, const Stream& stream, std::string name) {
   const Placement placement = place(shot, stream);
-  Strategy result;
+  StorageChoice result;
   result.legs = 2.0 * shot.leg;
   result.snapshots = shot.shape.snapshots;
   result.bytes = to_bytes(stream.bytes);
-  result.least_device =
-      placement.least_device < infinite ? to_bytes(placement.least_device) : never;
+  result.min_device_bytes =
+      placement.min_device_bytes < infinite ? to_bytes(placement.min_device_bytes) : never;
   result.possible = placement.seconds < infinite;
   result.name = std::move(name);
   if (result.possible) {
@@ -276,17 +276,17 @@ Stream snapshot_stream(const Shot& shot) {
   return stream;
 }
 
-Strategy keep_raw(const Shot& shot) {
+StorageChoice keep_raw(const Shot& shot) {
   Stream stream = snapshot_stream(shot);
   // Written by a copy; imaging reads them where they are.
   stream.device_seconds = 2.0 / shot.rates.memory;
-  Strategy result = from_stream(shot, stream, "raw snapshots");
-  result.keep = Keep::raw;
+  StorageChoice result = from_stream(shot, stream, "raw snapshots");
+  result.keep = StorageMethod::raw;
   result.lossless = true;
   return result;
 }
 
-Strategy keep_compressed(const Shot& shot, std::size_t number) {
+StorageChoice keep_compressed(const Shot& shot, std::size_t number) {
   const CodecRate& codec = shot.rates.codecs[number];
   Stream stream = snapshot_stream(shot);
   stream.bytes = whole(shot.raw / codec.ratio);
@@ -304,17 +304,17 @@ Strategy keep_compressed(const Shot& shot, std::size_t number) {
     stream.device_fixed = shot.largest;  // what is decoded
     stream.device_ring = 2.0 * stream.piece;
   }
-  std::string name = codec.keep == Keep::blocks    ? concat("blocks of ", codec.bits, " bits")
-                     : codec.keep == Keep::lorenzo ? std::string("Lorenzo differences")
-                                                   : std::string("transformed blocks");
+  std::string name = codec.keep == StorageMethod::blocks ? concat("blocks of ", codec.bits, " bits")
+                     : codec.keep == StorageMethod::lorenzo ? std::string("Lorenzo differences")
+                                                            : std::string("transformed blocks");
   if (codec.host_threads) name += " by threads of the host";
-  Strategy result = from_stream(shot, stream, std::move(name));
+  StorageChoice result = from_stream(shot, stream, std::move(name));
   result.keep = codec.keep;
   result.codec = static_cast<int>(number);
   return result;
 }
 
-Strategy keep_faces(const Shot& shot) {
+StorageChoice keep_faces(const Shot& shot) {
   const ShotShape& shape = shot.shape;
   double nodes = 0.0;
   for (int d = 0; d < shape.dims; ++d) {
@@ -335,8 +335,8 @@ Strategy keep_faces(const Shot& shot) {
   stream.backward_window = 2.0 * shot.leg;
   const std::string which =
       shape.face_interval == 1 ? "every step" : concat("every ", shape.face_interval, "th step");
-  Strategy result = from_stream(shot, stream, "faces of " + which + ", stepped back,");
-  result.keep = Keep::faces;
+  StorageChoice result = from_stream(shot, stream, "faces of " + which + ", stepped back,");
+  result.keep = StorageMethod::boundary_values;
   result.snapshots = 0;
   result.sweeps = 2.0;
   return result;
@@ -348,15 +348,15 @@ struct ReplayPlaces {
   Where states, snapshots;
 };
 
-Strategy keep_states(const Shot& shot) {
+StorageChoice keep_states(const Shot& shot) {
   using Where = ReplayPlaces::Where;
   const std::int64_t all = shot.shape.snapshots;
-  Strategy best;
-  best.keep = Keep::replay;
+  StorageChoice best;
+  best.keep = StorageMethod::checkpoints;
   best.lossless = true;
   best.legs = 2.0 * shot.leg;
   best.seconds = infinite;
-  best.least_device = to_bytes(shot.state);  // the wavefield that is stepped again
+  best.min_device_bytes = to_bytes(shot.state);  // the wavefield that is stepped again
   best.possible = false;
   for (const ReplayPlaces& places :
        {ReplayPlaces{Where::device, Where::device}, ReplayPlaces{Where::device, Where::host},
@@ -433,38 +433,38 @@ Strategy keep_states(const Shot& shot) {
 }
 
 /// Why the accuracy asked for rules it out; empty if it does not.
-std::string refused_by(const Accuracy& accuracy, const Strategy& strategy, const Rates& rates,
-                       const ShotShape& shape) {
+std::string refused_by(const ErrorBound& accuracy, const StorageChoice& strategy,
+                       const Rates& rates, const ShotShape& shape) {
   if (strategy.lossless) return {};
-  const bool faces = strategy.keep == Keep::faces;
+  const bool faces = strategy.keep == StorageMethod::boundary_values;
   const CodecRate none;
   const CodecRate& codec = faces ? none : rates.codecs[static_cast<std::size_t>(strategy.codec)];
   const double bound = faces ? shape.face_error : codec.bound;
   const double snr = faces ? -20.0 * std::log10(shape.face_error) : codec.snr;
   switch (accuracy.kind) {
-    case Accuracy::Kind::lossless:
+    case ErrorBound::Kind::lossless:
       return "it is not lossless";
-    case Accuracy::Kind::bound:
+    case ErrorBound::Kind::bound:
       if (bound <= accuracy.value) return {};
       return concat("its error is up to ", bound, " of the largest value");
-    case Accuracy::Kind::snr:
+    case ErrorBound::Kind::snr:
       if (snr >= accuracy.value) return {};
       return concat("it has ", snr, " dB");
-    case Accuracy::Kind::bits:
-      if (codec.keep == Keep::blocks && codec.bits >= accuracy.value && !faces) return {};
+    case ErrorBound::Kind::bits:
+      if (codec.keep == StorageMethod::blocks && codec.bits >= accuracy.value && !faces) return {};
       return concat("it has no blocks of ", accuracy.value, " bits");
   }
   return {};
 }
 
-bool comes_before(const Strategy& a, const Strategy& b) {
+bool comes_before(const StorageChoice& a, const StorageChoice& b) {
   if (a.possible != b.possible) return a.possible;
   if (a.seconds != b.seconds) return a.seconds < b.seconds;
   if (a.lossless != b.lossless) return a.lossless;
   return a.bytes < b.bytes;
 }
 
-std::string cost_text(const Strategy& strategy) {
+std::string cost_text(const StorageChoice& strategy) {
   std::ostringstream out;
   out.precision(3);
   out << strategy.name << " (" << strategy.seconds << " s, " << strategy.relative()
@@ -484,50 +484,51 @@ std::int64_t snapshot_interval(const std::vector<double>& wavelet, double dt) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(steps), 1);
 }
 
-const char* to_string(Keep keep) {
+const char* to_string(StorageMethod keep) {
   constexpr const char* names[] = {"raw", "blocks", "lorenzo", "transform", "faces", "replay"};
   return names[static_cast<int>(keep)];
 }
 
-std::vector<Strategy> strategies(const ShotShape& shape, const Rates& rates, const Budget& budget,
-                                 const Accuracy& accuracy) {
+std::vector<StorageChoice> strategies(const ShotShape& shape, const Rates& rates,
+                                      const Budget& budget, const ErrorBound& accuracy) {
   check(shape);
   check(rates);
   check(accuracy);
   const Shot shot(shape, rates, budget);
-  std::vector<Strategy> result{keep_raw(shot)};
+  std::vector<StorageChoice> result{keep_raw(shot)};
   for (std::size_t n = 0; n < rates.codecs.size(); ++n) result.push_back(keep_compressed(shot, n));
   result.push_back(keep_faces(shot));
   result.push_back(keep_states(shot));
-  for (Strategy& strategy : result) {
+  for (StorageChoice& strategy : result) {
     std::string why = refused_by(accuracy, strategy, rates, shape);
-    if (strategy.keep == Keep::faces && !shape.reversible) {
+    if (strategy.keep == StorageMethod::boundary_values && !shape.reversible) {
       why = "sponges or CPML inside of the interior take energy that stepping back cannot return";
     }
     if (why.empty()) continue;
     strategy.possible = false;
-    strategy.least_device = never;
+    strategy.min_device_bytes = never;
     strategy.reason = std::move(why);
   }
   std::stable_sort(result.begin(), result.end(), comes_before);
   return result;
 }
 
-Strategy choose_strategy(const ShotShape& shape, const Rates& rates, const Budget& budget,
-                         const Accuracy& accuracy) {
-  const std::vector<Strategy> all = strategies(shape, rates, budget, accuracy);
-  Strategy best = all.front();
+StorageChoice choose_strategy(const ShotShape& shape, const Rates& rates, const Budget& budget,
+                              const ErrorBound& accuracy) {
+  const std::vector<StorageChoice> all = strategies(shape, rates, budget, accuracy);
+  StorageChoice best = all.front();
   if (!best.possible) {
     // Replay is lossless, so that one at least has a budget with which it is possible.
-    const Strategy& least = *std::min_element(
-        all.begin(), all.end(),
-        [](const Strategy& a, const Strategy& b) { return a.least_device < b.least_device; });
+    const StorageChoice& least = *std::min_element(
+        all.begin(), all.end(), [](const StorageChoice& a, const StorageChoice& b) {
+          return a.min_device_bytes < b.min_device_bytes;
+        });
     throw InputError(concat(
         "strategy: ", budget.device, " bytes ", rates.link > 0.0 ? "on the device" : "of memory",
         ", besides the model and a wavefield, are too few to keep a forward leg "
         "(allowed: ",
-        least.least_device, " bytes or more, ",
-        format_bytes(static_cast<double>(least.least_device)), ", for ", to_string(least.keep),
+        least.min_device_bytes, " bytes or more, ",
+        format_bytes(static_cast<double>(least.min_device_bytes)), ", for ", to_string(least.keep),
         "): give more, or a smaller window"));
   }
   best.reason = "the quickest of those that fit and are accurate enough: " + cost_text(best);

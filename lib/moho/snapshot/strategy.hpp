@@ -29,18 +29,18 @@ std::int64_t snapshot_interval(const std::vector<double>& wavelet, double dt);
 double highest_of_products(const std::vector<double>& wavelet, double dt);
 
 /// What is kept.
-enum class Keep {
-  raw,        ///< snapshots as they are
-  blocks,     ///< snapshots as integers of fixed length with a scale for each block
-  lorenzo,    ///< snapshots through differences of integers (pointwise bound)
-  transform,  ///< snapshots through transforms of blocks (signal to noise)
-  faces,      ///< layers at the faces of the interior in every step, from which the wavefield is
-              ///< stepped back
-  replay      ///< states, from which the forward leg is stepped again, piece by piece
+enum class StorageMethod {
+  raw,              ///< snapshots as they are
+  blocks,           ///< snapshots as integers of fixed length with a scale for each block
+  lorenzo,          ///< snapshots through differences of integers (pointwise bound)
+  transform,        ///< snapshots through transforms of blocks (signal to noise)
+  boundary_values,  ///< layers at the faces of the interior in every step, from which the wavefield
+                    ///< is stepped back
+  checkpoints       ///< states, from which the forward leg is stepped again, piece by piece
 };
 
 /// "raw", "blocks", "lorenzo", "transform", "faces", "replay".
-const char* to_string(Keep keep);
+const char* to_string(StorageMethod keep);
 
 /// What a shot is made of, as far as its cost goes. Lengths are nodes, sizes bytes.
 struct ShotShape {
@@ -65,8 +65,8 @@ struct ShotShape {
 
 /// A way to compress snapshots, and how fast it is here.
 struct CodecRate {
-  Keep keep = Keep::blocks;   ///< blocks, lorenzo or transform
-  int bits = 0;               ///< of blocks
+  StorageMethod keep = StorageMethod::blocks;  ///< blocks, lorenzo or transform
+  int bits = 0;                                ///< of blocks
   bool host_threads = false;  ///< by threads of the host beside the propagation; else by the
                               ///< kernels that propagate, which wait for it
   double ratio = 1.0;         ///< bytes of raw over compressed snapshots
@@ -98,7 +98,7 @@ struct Budget {
 };
 
 /// What error of the snapshots is accepted.
-struct Accuracy {
+struct ErrorBound {
   /// How it is said.
   enum class Kind {
     lossless,  ///< none
@@ -111,24 +111,24 @@ struct Accuracy {
 };
 
 /// A way to keep the forward leg, and what it costs.
-struct Strategy {
-  Keep keep = Keep::raw;       ///< what is kept
-  int codec = -1;              ///< its number in Rates::codecs, -1 for none
-  std::int64_t snapshots = 0;  ///< held at a time: all of them, or those of a segment
-  std::int64_t states = 0;     ///< replay: kept at a time; that at rest is one and takes no memory
-  double sweeps = 1.0;         ///< forward legs that are stepped in all
-  std::uint64_t bytes = 0;     ///< of what is kept, wherever it is
-  std::uint64_t device_bytes = 0;  ///< of the device, buffers included
-  std::uint64_t host_bytes = 0;    ///< of the host's memory, buffers included
-  std::uint64_t disk_bytes = 0;    ///< of the disk
-  double seconds = 0.0;            ///< of the whole shot: both legs, snapshots and imaging
-  double legs = 0.0;               ///< of the two legs alone
-  bool lossless = false;           ///< the image has the bits that raw snapshots give
-  std::string name;                ///< what it is, in words
-  std::string reason;              ///< why it was chosen, or why it is not possible
-  bool possible = true;            ///< it is accurate enough and fits
-  std::uint64_t least_device = 0;  ///< device bytes with which it would be possible, the other
-                                   ///< budgets as they are; the largest number if none would do
+struct StorageChoice {
+  StorageMethod keep = StorageMethod::raw;  ///< what is kept
+  int codec = -1;                           ///< its number in Rates::codecs, -1 for none
+  std::int64_t snapshots = 0;               ///< held at a time: all of them, or those of a segment
+  std::int64_t states = 0;  ///< replay: kept at a time; that at rest is one and takes no memory
+  double sweeps = 1.0;      ///< forward legs that are stepped in all
+  std::uint64_t bytes = 0;  ///< of what is kept, wherever it is
+  std::uint64_t device_bytes = 0;      ///< of the device, buffers included
+  std::uint64_t host_bytes = 0;        ///< of the host's memory, buffers included
+  std::uint64_t disk_bytes = 0;        ///< of the disk
+  double seconds = 0.0;                ///< of the whole shot: both legs, snapshots and imaging
+  double legs = 0.0;                   ///< of the two legs alone
+  bool lossless = false;               ///< the image has the bits that raw snapshots give
+  std::string name;                    ///< what it is, in words
+  std::string reason;                  ///< why it was chosen, or why it is not possible
+  bool possible = true;                ///< it is accurate enough and fits
+  std::uint64_t min_device_bytes = 0;  ///< device bytes with which it would be possible, the other
+                                       ///< budgets as they are; the largest number if none would do
 
   /// seconds / legs: 1 if everything hides behind the propagation.
   double relative() const { return legs > 0.0 ? seconds / legs : 1.0; }
@@ -141,12 +141,12 @@ struct Strategy {
 /// than a leg, what kernels do costs its time; the order of ties is: lossless first, then fewer
 /// bytes. Larger budgets never make the first one slower.
 /// \throws InputError for shapes, rates, budgets and accuracies out of range
-std::vector<Strategy> strategies(const ShotShape& shape, const Rates& rates, const Budget& budget,
-                                 const Accuracy& accuracy = {});
+std::vector<StorageChoice> strategies(const ShotShape& shape, const Rates& rates,
+                                      const Budget& budget, const ErrorBound& accuracy = {});
 
 /// \brief The quickest way that is possible, with the next best in its reason.
 /// \throws InputError as strategies(), and where nothing fits: with the least budget that would do
-Strategy choose_strategy(const ShotShape& shape, const Rates& rates, const Budget& budget,
-                         const Accuracy& accuracy = {});
+StorageChoice choose_strategy(const ShotShape& shape, const Rates& rates, const Budget& budget,
+                              const ErrorBound& accuracy = {});
 
 }  // namespace moho::snapshot

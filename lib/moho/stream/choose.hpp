@@ -11,7 +11,7 @@ namespace moho::stream {
 
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::choose() {
-  StreamWishes allowed = m_options.wishes;
+  StreamRequest allowed = m_options.wishes;
   together([&] { decide(allowed); });
   m_rates = m_options.rates;
   if (m_world != nullptr) share(allowed);
@@ -88,8 +88,8 @@ void Streaming<T, Dim, Memory>::measure_stages() {
 
 // Decides whether each device holds the complete grid, or a slab of it; otherwise it streams.
 template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::decide(StreamWishes& allowed) {
-  const StreamWishes& wishes = m_options.wishes;
+void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
+  const StreamRequest& wishes = m_options.wishes;
   if (wishes.groups < 0 || wishes.groups > wishes.devices) {
     throw InputError(concat("groups is ", wishes.groups, " (allowed: 1 to ", wishes.devices,
                             ", the devices): each group has one or more"));
@@ -141,7 +141,7 @@ void Streaming<T, Dim, Memory>::decide(StreamWishes& allowed) {
 
 // Decisions common to all ranks: the smallest resources count.
 template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::share(StreamWishes& allowed) {
+void Streaming<T, Dim, Memory>::share(StreamRequest& allowed) {
   const auto memory = static_cast<std::int64_t>(allowed.device_memory);
   allowed.device_memory = static_cast<std::size_t>(m_world->least(memory));
   m_whole = m_world->least(m_whole ? 1 : 0) == 1;
@@ -149,8 +149,8 @@ void Streaming<T, Dim, Memory>::share(StreamWishes& allowed) {
 
 // Makes the plan.
 template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::settle(const StreamWishes& allowed) {
-  const StreamWishes& wishes = m_options.wishes;
+void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
+  const StreamRequest& wishes = m_options.wishes;
   if (m_cut) {
     m_plan.shape = m_need.shape;
     m_plan.shape.block = m_need.shape.planes;
@@ -159,7 +159,7 @@ void Streaming<T, Dim, Memory>::settle(const StreamWishes& allowed) {
     return;
   }
   if (!m_whole) {
-    StreamWishes chosen = allowed;
+    StreamRequest chosen = allowed;
     // parameters arrive with the planes from the rank that holds them
     if (m_world != nullptr) chosen.hold_parameters = false;
     m_plan = plan_stream(m_need, chosen, m_rates);

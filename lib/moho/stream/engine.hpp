@@ -114,12 +114,13 @@ struct StreamLane {
 
 /// \brief Action on a device before the stages of all lanes from one time level.
 ///
-/// The stage is that of the first lane. The action submits to the stepping instance. side_by_side()
-/// defines the planes that it may read.
+/// The stage is that of the first lane. The action submits to the stepping instance.
+/// run_concurrent_volumes() defines the planes that it may read.
 using StreamAction = std::function<void(std::size_t device, const StreamStage& stage)>;
 
 /// \brief Runs volumes concurrently through the same devices, in lockstep.
-/// \param lanes volumes whose schedules were made by side_by_side(), and whose pipelines of a
+/// \param lanes volumes whose schedules were made by run_concurrent_volumes(), and whose pipelines
+/// of a
 ///   device share one stepping instance; the volumes of several lanes are in memory
 /// \param options as for run_stream()
 /// \param action called before stages; may be empty
@@ -419,7 +420,7 @@ class StreamRun {
   std::size_t m_devices = 0;
   std::vector<Moments<Memory>> m_stepped;
   std::vector<Spans<Memory>> m_spans;
-  wave::kernel::Pace m_pace;
+  wave::kernel::ProgressTimer m_pace;
   /// Number of nodes submitted up to an iteration.
   std::vector<double> m_submitted;
   bool m_draining = false, m_failed = false;
@@ -462,7 +463,7 @@ StreamRun<T, Dim, Memory>::StreamRun(const std::vector<StreamLane<T, Dim, Memory
   m_stepped = std::vector<Moments<Memory>>(m_devices);
   m_spans = std::vector<Spans<Memory>>(m_devices);
   for (std::size_t g = 0; g < m_devices; ++g) m_spans[g].zero.set(stepping(g));
-  m_pace = wave::kernel::Pace(m_report.iterations);
+  m_pace = wave::kernel::ProgressTimer(m_report.iterations);
 }
 
 template <class T, int Dim, class Memory>

@@ -31,7 +31,7 @@ namespace moho::stream {
 template <int Dim>
 struct StreamingOptions {
   wave::ModellingOptions<Dim> modelling = {};  ///< times, order, equations; memory is not used
-  StreamWishes wishes = {};                    ///< memory of a device, block, updates, devices
+  StreamRequest wishes = {};                   ///< memory of a device, block, updates, devices
   std::string file;                            ///< where the volume is kept; empty: in memory
   std::string key;                             ///< what the run is, for a file that is continued
   bool resume = false;                         ///< go on with the file
@@ -93,7 +93,7 @@ class Streaming {
   /// What was measured.
   const StreamRates& rates() const { return m_rates; }
   /// What streams.
-  const StreamNeed& need() const { return m_need; }
+  const StreamRequirements& need() const { return m_need; }
   /// True where copies go to the volume itself, false where they go through buffers.
   bool locked() const { return m_locked; }
   /// What the system said when memory could not be page-locked; empty where it was, or need not be.
@@ -140,9 +140,9 @@ class Streaming {
   }
   void choose();
   void measure_stages();
-  void decide(StreamWishes& allowed);
-  void share(StreamWishes& allowed);
-  void settle(const StreamWishes& allowed);
+  void decide(StreamRequest& allowed);
+  void share(StreamRequest& allowed);
+  void settle(const StreamRequest& allowed);
   void join();
   // \param sharing volumes of ranks of this machine
   void check_host(int sharing) const;
@@ -178,16 +178,16 @@ class Streaming {
   StreamingOptions<Dim> m_options;
   std::vector<Instance<Memory>> m_instances;       ///< one a device
   std::vector<std::unique_ptr<Scheme>> m_schemes;  ///< one a device
-  Planes m_sources;                                ///< planes of all sources
+  PlaneRange m_sources;                            ///< planes of all sources
   std::int64_t m_receivers = 0;                    ///< of the largest shot
   wave::ShotSampling m_sampling;
-  StreamNeed m_need;
+  StreamRequirements m_need;
   StreamRates m_rates;
   StreamPlan m_plan;
   std::unique_ptr<VolumeShape<T, Dim>> m_shape;
   std::unique_ptr<Schedule> m_schedule;
   std::vector<std::unique_ptr<HostVolume<T, Dim>>> m_volumes;  ///< one a chain
-  PageLock<Memory> m_lock;  ///< of the volumes: before them in destruction
+  PinnedRegion<Memory> m_lock;  ///< of the volumes: before them in destruction
   std::vector<Chain> m_chains;
   std::unique_ptr<Slabs<T, Dim, Memory>> m_slabs;
   StreamRanks* m_world = nullptr;        ///< all ranks; null: there is one
@@ -264,10 +264,10 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
                                        wave::PointOptions<Dim>().radius);
   for (const wave::Shot<Dim>& shot : shots) {
     const std::string of = shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
-    wave::detail::blame("sources", [&] {
+    wave::detail::with_argument("sources", [&] {
       check_positions(m_modelling.grid, shot.sources, of + "source", interior());
     });
-    wave::detail::blame("receivers", [&] {
+    wave::detail::with_argument("receivers", [&] {
       check_positions(m_modelling.grid, shot.receivers, of + "receiver", interior());
     });
   }

@@ -40,7 +40,7 @@ double slab_rate(const StreamRates& rates, std::int64_t planes) {
 
 // Returns the seconds of a step of no planes, the cost of a further launch, from the two smallest
 // slabs.
-double seconds_of_nothing(const StreamNeed& need, const StreamRates& rates) {
+double seconds_of_nothing(const StreamRequirements& need, const StreamRates& rates) {
   if (rates.slabs.size() < 2) return 0.0;
   const auto seconds = [&](const StreamRates::Slab& slab) {
     return static_cast<double>(slab.planes) * static_cast<double>(need.plane_nodes) /
@@ -95,7 +95,7 @@ void solve_launches(const LaunchSample& one, const LaunchSample& other, StreamRa
   }
 }
 
-std::int64_t StreamNeed::ring_elements(const StreamShape& given, bool resident) const {
+std::int64_t StreamRequirements::ring_elements(const StreamShape& given, bool resident) const {
   StreamShape one = given;
   one.ranges.clear();
   const std::int64_t beyond = given.beyond();
@@ -110,12 +110,12 @@ std::int64_t StreamNeed::ring_elements(const StreamShape& given, bool resident) 
   return elements + fields * 3 * (layer_elements * held + across_elements);
 }
 
-std::size_t StreamNeed::device_bytes(const StreamShape& given, bool resident,
-                                     bool sums_held) const {
+std::size_t StreamRequirements::device_bytes(const StreamShape& given, bool resident,
+                                             bool sums_held) const {
   StreamShape one = given;
   one.ranges.clear();
   std::int64_t elements = ring_elements(one, resident);
-  for (const StreamNeed& other : beside) elements += other.ring_elements(one, resident);
+  for (const StreamRequirements& other : beside) elements += other.ring_elements(one, resident);
   const std::int64_t slots = std::max(Schedule(one).ring_planes(), 2 * one.beyond());
   elements += sums * sum_elements * (sums_held ? sum_planes : slots);
   const std::int64_t window =
@@ -124,51 +124,51 @@ std::size_t StreamNeed::device_bytes(const StreamShape& given, bool resident,
   return static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar) + fixed;
 }
 
-std::size_t StreamNeed::host_bytes(int volumes) const {
+std::size_t StreamRequirements::host_bytes(int volumes) const {
   const std::int64_t planes = shape.planes + 2 * shape.halo;
   const std::int64_t state = 2 * fields * planes * plane_elements +
                              2 * fields * (layer_elements * shape.planes + across_elements) +
                              sums * sum_elements * sum_planes;
   const std::int64_t elements = parameters * planes * plane_elements + volumes * state;
   std::size_t bytes = static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar);
-  for (const StreamNeed& other : beside) bytes += other.host_bytes(volumes);
+  for (const StreamRequirements& other : beside) bytes += other.host_bytes(volumes);
   return bytes;
 }
 
-double StreamNeed::share(std::int64_t planes) const {
+double StreamRequirements::share(std::int64_t planes) const {
   return static_cast<double>(planes) /
          static_cast<double>(shape.before + shape.planes + shape.behind);
 }
 
-double StreamNeed::plane_out(bool sums_held) const {
+double StreamRequirements::plane_out(bool sums_held) const {
   const double across = static_cast<double>(across_elements) / static_cast<double>(shape.planes);
   double bytes = share(shape.planes) * scalar * fields *
                  (2.0 * static_cast<double>(plane_elements) +
                   2.0 * (static_cast<double>(layer_elements) + across));
   if (!sums_held) bytes += share(sum_planes) * scalar * sums * static_cast<double>(sum_elements);
-  for (const StreamNeed& other : beside) bytes += other.plane_out();
+  for (const StreamRequirements& other : beside) bytes += other.plane_out();
   return bytes;
 }
 
-double StreamNeed::plane_in(bool resident, bool sums_held) const {
+double StreamRequirements::plane_in(bool resident, bool sums_held) const {
   double bytes = plane_out(sums_held);
   if (resident) return bytes;
-  const auto of = [](const StreamNeed& one) {
+  const auto of = [](const StreamRequirements& one) {
     return one.share(one.shape.planes) * one.scalar * one.parameters *
            static_cast<double>(one.plane_elements);
   };
   bytes += of(*this);
-  for (const StreamNeed& other : beside) bytes += of(other);
+  for (const StreamRequirements& other : beside) bytes += of(other);
   return bytes;
 }
 
-double StreamNeed::nodes() const {
+double StreamRequirements::nodes() const {
   double sum = static_cast<double>(shape.planes) * static_cast<double>(plane_nodes);
-  for (const StreamNeed& other : beside) sum += other.nodes();
+  for (const StreamRequirements& other : beside) sum += other.nodes();
   return sum;
 }
 
-StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool resident,
+StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape, bool resident,
                         const StreamRates& rates, bool sums_held) {
   const auto block = static_cast<double>(shape.block), updates = static_cast<double>(shape.updates);
   const auto devices = static_cast<double>(shape.devices);
@@ -198,7 +198,7 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   one.ranges.clear();
   const auto slots = static_cast<double>(std::max(Schedule(one).ring_planes(), 2 * shape.beyond()));
   double elements = static_cast<double>(need.plane_elements) * (need.fields + need.work);
-  for (const StreamNeed& other : need.beside) {
+  for (const StreamRequirements& other : need.beside) {
     elements += static_cast<double>(other.plane_elements) * (other.fields + other.work);
   }
   const double repeated =
@@ -208,7 +208,7 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
       rates.in > 0.0 ? (block / slots + block / positions) * seconds_of_nothing(need, rates) : 0.0;
   // planes that leave are checked
   double looked = need.fields;
-  for (const StreamNeed& other : need.beside) looked += other.fields;
+  for (const StreamRequirements& other : need.beside) looked += other.fields;
   const double look =
       seconds_of(looked * block * static_cast<double>(need.plane_elements) * need.scalar,
                  rates.look > 0.0 ? rates.look : rates.memory);
@@ -267,7 +267,7 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   return result;
 }
 
-StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
+StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wishes,
                        const StreamRates& rates) {
   const StreamShape& base = need.shape;
   if (wishes.devices < 1) {
@@ -360,7 +360,7 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
   return *best;
 }
 
-std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need,
+std::vector<std::string> describe(const StreamPlan& plan, const StreamRequirements& need,
                                   const StreamRates& rates) {
   std::vector<std::string> lines;
   if (plan.slabs) {

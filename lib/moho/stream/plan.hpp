@@ -54,7 +54,7 @@ struct LaunchSample {
 void solve_launches(const LaunchSample& one, const LaunchSample& other, StreamRates& rates);
 
 /// Requirements of a stream: arrays, planes, and their memory.
-struct StreamNeed {
+struct StreamRequirements {
   StreamShape shape;                ///< planes, steps, halo, reach, point_planes
   std::int64_t plane_nodes = 0;     ///< nodes of a plane of the grid
   std::int64_t plane_elements = 0;  ///< elements of a plane of an array, with its padding
@@ -68,8 +68,8 @@ struct StreamNeed {
   std::int64_t across_elements =
       0;  ///< elements of the memory of layers across x, for all planes and one array of three
   std::size_t fixed = 0;  ///< further bytes on the device: points, gathers, tapers
-  /// Volumes that stream concurrently (side_by_side()), each with `beside` empty.
-  std::vector<StreamNeed> beside = {};
+  /// Volumes that stream concurrently (run_concurrent_volumes()), each with `beside` empty.
+  std::vector<StreamRequirements> beside = {};
   int sums = 0;                    ///< number of arrays of sums, VolumeShape::sums
   std::int64_t sum_planes = 0;     ///< planes of the sums
   std::int64_t sum_elements = 0;   ///< elements of a plane of an array of sums
@@ -95,7 +95,7 @@ struct StreamNeed {
 };
 
 /// Constraints of a plan.
-struct StreamWishes {
+struct StreamRequest {
   std::size_t device_memory = 0;  ///< bytes of a device; 0: no limit
   int devices = 1;                ///< number of available devices
   int groups = 0;  ///< chains with equal numbers of devices and separate shots; 0: as few as the
@@ -139,7 +139,7 @@ struct StreamPlan {
 /// Returns the predicted performance of a run with these sizes.
 ///
 /// Sums that are not held move with the planes.
-StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool resident,
+StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape, bool resident,
                         const StreamRates& rates, bool sums_held = false);
 
 /// \brief Returns the fastest plan within the constraints.
@@ -147,11 +147,11 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
 /// Of the plans within half a percent of it, the one with the least memory is chosen. \throws
 /// MemoryError for a memory below that of one stage (the text gives the smallest sufficient one),
 /// InputError for constraints that cannot be met
-StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
+StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wishes,
                        const StreamRates& rates);
 
 /// Returns the lines of a plan's description.
-std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need,
+std::vector<std::string> describe(const StreamPlan& plan, const StreamRequirements& need,
                                   const StreamRates& rates);
 
 }  // namespace moho::stream

@@ -74,7 +74,8 @@ void fill_with_noise(const Instance<Memory>& exec, const wave::Storage<T, Memory
 /// \param rates receives slabs, link and memory; other members are unchanged
 template <class T, int Dim, class Memory>
 void measure_rates(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
-                   const StreamNeed& need, const StreamWishes& wishes, StreamRates& rates) {
+                   const StreamRequirements& need, const StreamRequest& wishes,
+                   StreamRates& rates) {
   std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96};
   if (wishes.block > 0) slabs = {wishes.block};
   const auto plane = static_cast<std::size_t>((2 * need.fields + need.parameters + need.work) *
@@ -104,9 +105,9 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
   const std::int64_t extent = scheme.grid().extents[0], reach = scheme.reach(0);
   const std::int64_t most = std::min(planes.back() + 2 * reach, extent);
   const std::int64_t begin = (extent - most) / 2;
-  const Planes window{begin, begin + most};
-  const wave::MediumWindow<T, Dim, Memory> arrays =
-      wave::MediumWindow<T, Dim, Memory>::ring(instance, scheme, most);
+  const PlaneRange window{begin, begin + most};
+  const wave::MediumCoefficients<T, Dim, Memory> arrays =
+      wave::MediumCoefficients<T, Dim, Memory>::ring(instance, scheme, most);
   const auto medium = arrays.moved(scheme.layout(window));
   const auto field = wave::make_wavefield<T, Dim, Memory>(instance, scheme, window);
   // the written field alternates between two values, for any parameters
@@ -134,8 +135,8 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
       slab.lower[0] += place * depth;
       slab.upper[0] += place * depth;
       place = (place + 1) % places;
-      wave::compute_slopes<T, Dim, Memory>(instance, scheme, medium, field, slab);
-      wave::step_from_slopes<T, Dim, Memory>(instance, scheme, medium, field, slab);
+      wave::compute_axis_derivatives<T, Dim, Memory>(instance, scheme, medium, field, slab);
+      wave::step_from_axis_derivatives<T, Dim, Memory>(instance, scheme, medium, field, slab);
     };
     once();
     instance.fence();
@@ -171,7 +172,7 @@ template <class Memory>
 void measure_link(const Instance<Memory>& exec, StreamRates& rates) {
   if constexpr (!is_host_memory<Memory>) {
     constexpr std::size_t bytes = std::size_t(128) << 20;
-    const Instance<Memory> in = instance_beside(exec), out = instance_beside(exec);
+    const Instance<Memory> in = new_instance(exec), out = new_instance(exec);
     using Locked = Kokkos::View<char*, StagingMemory<Memory>>;
     using Device = Kokkos::View<char*, Memory>;
     const Locked host_in("moho::stream::link", bytes), host_out("moho::stream::link", bytes);

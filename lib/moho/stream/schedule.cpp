@@ -44,7 +44,8 @@ StreamShape paper_shape(std::int64_t planes, std::int64_t steps, std::int64_t bl
   return shape;
 }
 
-void side_by_side(std::vector<StreamShape>& shapes, const std::vector<std::int64_t>& zero) {
+void run_concurrent_volumes(std::vector<StreamShape>& shapes,
+                            const std::vector<std::int64_t>& zero) {
   if (shapes.empty() || zero.size() != shapes.size()) {
     throw InputError(concat("zero: there are ", zero.size(), " planes (allowed: ", shapes.size(),
                             ", one a volume, of one or more)"));
@@ -112,7 +113,7 @@ Schedule::Schedule(const StreamShape& shape) : m_shape(shape) {
                             ", one a sweep)"));
   }
   for (std::size_t s = 0; s < shape.ranges.size(); ++s) {
-    const Planes& now = shape.ranges[s];
+    const PlaneRange& now = shape.ranges[s];
     const bool inside = !now.empty() && now.begin >= 0 && now.end <= shape.planes;
     const bool grows =
         s == 0 || (now.begin <= shape.ranges[s - 1].begin && now.end >= shape.ranges[s - 1].end);
@@ -157,8 +158,8 @@ std::int64_t Schedule::period(std::int64_t sweep) const {
   return std::max(all, back);
 }
 
-Planes Schedule::range(std::int64_t sweep) const {
-  if (m_shape.ranges.empty()) return Planes{0, m_shape.planes};
+PlaneRange Schedule::range(std::int64_t sweep) const {
+  if (m_shape.ranges.empty()) return PlaneRange{0, m_shape.planes};
   return m_shape.ranges[static_cast<std::size_t>(sweep)];
 }
 
@@ -184,12 +185,12 @@ std::vector<StreamRange> Schedule::ranges_of(std::int64_t begin, std::int64_t en
       std::upper_bound(m_start.begin(), m_start.end(), std::max<std::int64_t>(begin, 0)) -
       m_start.begin() - 1);
   for (; s < m_sweeps && m_start[static_cast<std::size_t>(s)] < end; ++s) {
-    const Planes planes = range(s);
+    const PlaneRange planes = range(s);
     // position of plane 0
     const std::int64_t zero =
         m_start[static_cast<std::size_t>(s)] + m_shape.before + m_shape.halo - planes.begin;
-    const Planes wanted{std::max(planes.begin - halo, begin - zero),
-                        std::min(planes.end + halo, end - zero)};
+    const PlaneRange wanted{std::max(planes.begin - halo, begin - zero),
+                            std::min(planes.end + halo, end - zero)};
     if (!wanted.empty()) result.push_back({s, wanted, zero + wanted.begin});
   }
   return result;

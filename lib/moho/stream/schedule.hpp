@@ -32,10 +32,10 @@ struct StreamShape {
   /// Planes that each sweep advances, by sweep; each range contains the previous one.
   ///
   /// They are the planes that waves have reached. Empty: all planes.
-  std::vector<Planes> ranges = {};
+  std::vector<PlaneRange> ranges = {};
   /// Empty positions before the volume's planes, for a concurrent volume with more planes there.
   ///
-  /// \see side_by_side()
+  /// \see run_concurrent_volumes()
   std::int64_t before = 0;
   std::int64_t behind = 0;  ///< empty positions after the volume's planes
   /// Planes that wait between the last stage and the transfer from the device.
@@ -76,7 +76,8 @@ StreamShape paper_shape(std::int64_t planes, std::int64_t steps, std::int64_t bl
 ///   equal
 /// \param zero one plane of each volume, all at the same location
 /// \throws InputError for volumes of different halos, or with ranges
-void side_by_side(std::vector<StreamShape>& shapes, const std::vector<std::int64_t>& zero);
+void run_concurrent_volumes(std::vector<StreamShape>& shapes,
+                            const std::vector<std::int64_t>& zero);
 
 /// \brief Planes of one sweep that move or are stepped together.
 ///
@@ -84,7 +85,7 @@ void side_by_side(std::vector<StreamShape>& shapes, const std::vector<std::int64
 /// ring is its position modulo the size of the ring.
 struct StreamRange {
   std::int64_t sweep = 0;     ///< number of the sweep
-  Planes planes;              ///< planes; with the halo these may lie outside the sweep's range
+  PlaneRange planes;          ///< planes; with the halo these may lie outside the sweep's range
   std::int64_t position = 0;  ///< position of the first plane
 };
 
@@ -126,7 +127,7 @@ class Schedule {
   /// Returns the steps of a device in a sweep: fewer in the last one.
   std::int64_t updates(std::int64_t sweep, int device = 0) const;
   /// Returns the planes that a sweep advances.
-  Planes range(std::int64_t sweep) const;
+  PlaneRange range(std::int64_t sweep) const;
 
   /// Returns the planes that the ring of a device needs.
   std::int64_t ring_planes() const;

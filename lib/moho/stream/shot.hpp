@@ -41,14 +41,14 @@ StreamShape Streaming<T, Dim, Memory>::shape_for(const StreamShotOptions<Dim>& o
   if (!options.box || m_whole) return shape;
   const Schedule schedule(shape);
   const int last = shape.devices - 1;
-  Planes before{};
+  PlaneRange before{};
   for (std::int64_t s = 0; s < schedule.sweeps(); ++s) {
     const std::int64_t end = schedule.first_level(s, last) + schedule.updates(s, last);
     // and the adjacent planes that steps and receivers read, where waves are at rest
     const std::int64_t around = shape.beyond();
-    Planes planes = planes_of(options.box(end - 1));
-    planes =
-        intersection(Planes{planes.begin - around, planes.end + around}, Planes{0, shape.planes});
+    PlaneRange planes = planes_of(options.box(end - 1));
+    planes = intersection(PlaneRange{planes.begin - around, planes.end + around},
+                          PlaneRange{0, shape.planes});
     if (s > 0) planes = {std::min(planes.begin, before.begin), std::max(planes.end, before.end)};
     shape.ranges.push_back(planes);
     before = planes;
@@ -148,11 +148,11 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
   for (std::size_t g = 0; g < count; ++g) {
     const Instance<Memory>& exec = m_cut ? m_instances[g] : instance(run.chain, g);
     const Scheme& scheme = m_cut ? *m_schemes[g] : this->scheme(run.chain, g);
-    wave::detail::blame("sources", [&] {
+    wave::detail::with_argument("sources", [&] {
       run.sources.emplace_back(exec, scheme.grid(), scheme.layout(), run.shot.sources,
                                wave::point_options(scheme, "source", true));
     });
-    wave::detail::blame("receivers", [&] {
+    wave::detail::with_argument("receivers", [&] {
       run.receivers.emplace_back(exec, scheme.grid(), scheme.layout(), run.shot.receivers,
                                  wave::point_options(scheme, "receiver", false));
     });
@@ -280,7 +280,7 @@ void Streaming<T, Dim, Memory>::end(Run& run) {
     const Grid<Dim>& grid = m_modelling.grid;
     const BadValue value = BadValue::of(result.report.bad, grid.size());
     throw wave::not_finite(grid, value.node, value.level, value.field)
-        .of_leg(concat("shot ", run.shot.number));
+        .with_context(concat("shot ", run.shot.number));
   }
   result.traces = wave::traces_of_rows<T>(run.rows, m_sampling, m_modelling.time.dt);
 }

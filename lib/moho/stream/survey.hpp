@@ -29,7 +29,7 @@ template <int Dim>
 struct StreamSurveyReport {
   wave::ModellingPlan<Dim> modelling;  ///< time step, samples, grid
   StreamPlan plan;                     ///< of the latest stream
-  StreamNeed need;                     ///< what streams
+  StreamRequirements need;             ///< what streams
   StreamRates rates;                   ///< measured
   int chains = 1;                      ///< of this process, each with a shot at a time
   bool locked = true;                  ///< copies go to the volume itself, not through buffers

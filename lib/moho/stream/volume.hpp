@@ -4,7 +4,7 @@
 /// \file
 /// \brief Model and wave state on the host, plane by plane, for devices that hold only some planes.
 
-#include <moho/core/page_lock.hpp>
+#include <moho/core/pinned.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/stream/detail/volume_file.hpp>
 #include <moho/wave/boundary.hpp>
@@ -28,7 +28,7 @@ template <class T>
 struct PlaneArray {
   T* first = nullptr;           ///< first element of the first plane
   std::int64_t plane_size = 0;  ///< elements between planes
-  Planes planes;                ///< stored planes, which may extend beyond the grid
+  PlaneRange planes;            ///< stored planes, which may extend beyond the grid
   /// Returns a plane, which has to be stored.
   T* at(std::int64_t plane) const { return first + (plane - planes.begin) * plane_size; }
   /// Returns the number of elements.
@@ -46,9 +46,9 @@ struct VolumeState {
 
 /// Options of a HostVolume.
 struct VolumeOptions {
-  Planes sources = {};     ///< planes in which sources may lie, where q has separate factors
-  int sums = 0;            ///< number of arrays of sums, see VolumeShape::sums
-  Planes sum_planes = {};  ///< planes of sums
+  PlaneRange sources = {};     ///< planes in which sources may lie, where q has separate factors
+  int sums = 0;                ///< number of arrays of sums, see VolumeShape::sums
+  PlaneRange sum_planes = {};  ///< planes of sums
   std::int64_t sum_plane_size = 0;  ///< elements of a plane of sums
   std::string file;                 ///< file of the volume; empty: in memory
   std::string key;                  ///< identifies the run: a file of another run is not continued
@@ -69,14 +69,14 @@ struct VolumeShape {
   /// Memory of a layer, by face and field: its planes along x, and elements of a plane.
   struct Layer {
     bool across_x = false;        ///< true if its normal is x
-    Planes planes;                ///< planes with nodes of the layer
+    PlaneRange planes;            ///< planes with nodes of the layer
     std::int64_t plane_size = 0;  ///< elements of a plane
   };
   std::vector<Layer> layers;  ///< by face and field
   /// Sums at nodes that move with the planes, such as images: arrays of one shape.
   struct Sums {
     int count = 0;                ///< number of arrays
-    Planes planes;                ///< planes with nodes of the sums
+    PlaneRange planes;            ///< planes with nodes of the sums
     std::int64_t plane_size = 0;  ///< elements of a plane
     bool held = false;            ///< true if all their planes stay on the device
   };
@@ -87,7 +87,7 @@ struct VolumeShape {
   explicit VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme);
   VolumeShape() = default;
   /// Returns the stored planes, with the halo on both sides.
-  Planes planes() const { return {-layout.halo, layout.extents[0] + layout.halo}; }
+  PlaneRange planes() const { return {-layout.halo, layout.extents[0] + layout.halo}; }
   /// Returns the bytes of one state, in all planes: fields at two times, and the memory of layers.
   std::size_t state_bytes() const;
   /// Returns the bytes of all parameters.
@@ -118,7 +118,7 @@ class HostVolume {
 
   /// Returns offsets and layout.
   const VolumeShape<T, Dim>& shape() const { return m_shape; }
-  /// Returns the parameters, in the order of MediumWindow::arrays().
+  /// Returns the parameters, in the order of MediumCoefficients::arrays().
   const std::vector<PlaneArray<T>>& parameters() const { return m_parameters; }
   /// \brief Returns the state `ahead` sweeps from the current one.
   ///
@@ -181,7 +181,7 @@ class HostVolume {
   ///
   /// Returns false if the system refuses; lock.why() then gives the reason. A file is not locked.
   template <class Memory>
-  bool lock(PageLock<Memory>& lock) const;
+  bool lock(PinnedRegion<Memory>& lock) const;
   /// Returns the bytes of all arrays.
   std::size_t bytes() const;
 
@@ -192,7 +192,7 @@ class HostVolume {
   void copy_out(int field, const Box<Dim>& box, T* values) const;
 
  private:
-  PlaneArray<T> take(std::int64_t plane_size, const Planes& planes, const char* label);
+  PlaneArray<T> take(std::int64_t plane_size, const PlaneRange& planes, const char* label);
   void rest(const VolumeState<T>& state);
   // Number of planes that load() prepares together: about 64 MiB for each array; all of them for
   // parameters that are extended into the halo.
@@ -226,8 +226,8 @@ VolumeShape<T, Dim>::VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme)
     const wave::kernel::LayerShape one = scheme.layer_shape(layer, all_planes(scheme.grid()));
     Layer place;
     place.across_x = layer.axis == 0;
-    place.planes =
-        place.across_x ? Planes{layer.first, layer.first + layer.width} : all_planes(scheme.grid());
+    place.planes = place.across_x ? PlaneRange{layer.first, layer.first + layer.width}
+                                  : all_planes(scheme.grid());
     place.plane_size = one.strides[0];
     for (int f = 0; f < fields; ++f) layers.push_back(place);
   }
@@ -290,8 +290,8 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
     m_state[0].sums.push_back(
         take(m_shape.sums.plane_size, m_shape.sums.planes, "moho::stream::sums"));
   }
-  const PlaneArray<T> records =
-      take(static_cast<std::int64_t>(receivers), Planes{0, options.rows}, "moho::stream::records");
+  const PlaneArray<T> records = take(static_cast<std::int64_t>(receivers),
+                                     PlaneRange{0, options.rows}, "moho::stream::records");
   m_records = decltype(m_records)(records.first, rows, receivers);
   if (m_shape.q_factors && !options.sources.empty()) {
     m_q_layout = scheme.layout(intersection(options.sources, all_planes(scheme.grid())));
@@ -305,7 +305,7 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
 }
 
 template <class T, int Dim>
-PlaneArray<T> HostVolume<T, Dim>::take(std::int64_t plane_size, const Planes& planes,
+PlaneArray<T> HostVolume<T, Dim>::take(std::int64_t plane_size, const PlaneRange& planes,
                                        const char* label) {
   PlaneArray<T> array{nullptr, plane_size, planes};
   const std::int64_t size = std::max<std::int64_t>(array.size(), 0);
@@ -393,7 +393,7 @@ void HostVolume<T, Dim>::commit(std::int64_t level) {
 
 template <class T, int Dim>
 template <class Memory>
-bool HostVolume<T, Dim>::lock(PageLock<Memory>& lock) const {
+bool HostVolume<T, Dim>::lock(PinnedRegion<Memory>& lock) const {
   if (in_file()) return false;
   for (const auto& memory : m_memory) {
     if (memory.size() == 0) continue;
@@ -471,7 +471,7 @@ wave::Model<T, Dim, Memory> extended_part(const Instance<Memory>& exec,
                                           const Grid<Dim>& grid,
                                           const wave::Model<T, Dim, Kokkos::HostSpace>& model,
                                           const wave::RandomLayerOptions& random,
-                                          const Planes& planes) {
+                                          const PlaneRange& planes) {
   using Host = Kokkos::HostSpace;
   const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
   const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
@@ -511,14 +511,15 @@ void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
   for (std::int64_t begin = 0; begin < planes;) {
     std::int64_t end = std::min(begin + piece, planes);
     if (planes - end <= halo) end = planes;
-    const Planes slab{begin, end};
+    const PlaneRange slab{begin, end};
     const auto part = extended_part<T, Dim, Memory>(instance, scheme, grid, model, random, slab);
-    wave::MediumWindow<T, Dim, Memory> window(instance, scheme, slab);
+    wave::MediumCoefficients<T, Dim, Memory> window(instance, scheme, slab);
     window.load(instance, scheme, part);
-    Planes with_halo = slab;
+    PlaneRange with_halo = slab;
     if (slab.begin == 0) with_halo.begin -= halo;
     if (slab.end == planes) with_halo.end += halo;
-    const auto down = [&](const wave::Storage<const T, Memory>& from, const Planes& which, T* to) {
+    const auto down = [&](const wave::Storage<const T, Memory>& from, const PlaneRange& which,
+                          T* to) {
       const auto first = static_cast<std::size_t>(window.layout().plane_begin(which.begin));
       const auto count = static_cast<std::size_t>(which.count() * m_shape.layout.strides[0]);
       copy(instance, HostElements<T>(to, count),
@@ -528,7 +529,7 @@ void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
     for (std::size_t a = 0; a < arrays.size(); ++a) {
       down(arrays[a], with_halo, m_parameters[a].at(with_halo.begin));
     }
-    const Planes near = intersection(slab, m_q_layout.window);
+    const PlaneRange near = intersection(slab, m_q_layout.window);
     if (m_q_factors.data() != nullptr && !near.empty()) {
       down(window.source_scale(1), near, m_q_factors.data() + m_q_layout.plane_begin(near.begin));
     }

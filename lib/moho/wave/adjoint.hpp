@@ -14,7 +14,7 @@ namespace moho::wave {
 /// A step is u' = w (2 u + B (D u + f)) - w^2 u_before, with the sponge's factor w, a symmetric
 /// operator D and a matrix B at each node. With nu = w B lambda the transposed recursion for lambda
 /// is the same step. Data of p are therefore injected into p and q with w B. The adjoint of a
-/// source (MediumWindow::source_scale()) is recorded from one of the fields.
+/// source (MediumCoefficients::source_scale()) is recorded from one of the fields.
 ///
 /// The adjoint is exact for all media of self-adjoint equations and all faces. With perfectly
 /// matched layers it is exact between points whose nodes lie outside the layers. With variable
@@ -34,7 +34,7 @@ struct AdjointFactors {
 template <class T, int Dim, class Memory>
 AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
                                           const Scheme<T, Dim, Memory>& scheme,
-                                          const MediumWindow<T, Dim, Memory>& medium);
+                                          const MediumCoefficients<T, Dim, Memory>& medium);
 
 namespace kernel {
 /// Functor that computes the factors at a node of the window.
@@ -66,7 +66,7 @@ struct FindAdjointFactors {
 template <class T, int Dim, class Memory>
 AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
                                           const Scheme<T, Dim, Memory>& scheme,
-                                          const MediumWindow<T, Dim, Memory>& medium) {
+                                          const MediumCoefficients<T, Dim, Memory>& medium) {
   const bool two = scheme.fields() == 2;
   if (two && scheme.options().equations == Equations::fletcher) {
     throw InputError(
@@ -99,7 +99,7 @@ AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
 #define MOHO_WAVE_ADJOINT(prefix, T, Dim, Memory)                            \
   prefix template AdjointFactors<T, Memory> adjoint_factors<T, Dim, Memory>( \
       const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                \
-      const MediumWindow<T, Dim, Memory>&);
+      const MediumCoefficients<T, Dim, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
 MOHO_FOR_ALL(MOHO_WAVE_ADJOINT, extern)

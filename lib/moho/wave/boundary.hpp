@@ -86,14 +86,14 @@ struct Randomise {
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> extend_field(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    const Field<T, Dim, Memory>& field,
-                                   const Boundaries<Dim>& boundaries, const Planes& planes);
+                                   const Boundaries<Dim>& boundaries, const PlaneRange& planes);
 
 /// \brief Lowers the velocity in random layers, in some planes of the extended grid.
 /// \see extend_model()
 template <class T, int Dim, class Memory>
 void randomise_layers(const Instance<Memory>& exec, const Grid<Dim>& extended,
                       const Boundaries<Dim>& boundaries, const RandomLayerOptions& options,
-                      const Planes& planes, const Field<T, Dim, Memory>& vp);
+                      const PlaneRange& planes, const Field<T, Dim, Memory>& vp);
 
 /// \brief Returns planes of the model extended to extended_grid() by the value of the nearest node.
 ///
@@ -106,7 +106,7 @@ template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
                                    const Model<T, Dim, Memory>& model,
                                    const Boundaries<Dim>& boundaries,
-                                   const RandomLayerOptions& options, const Planes& planes);
+                                   const RandomLayerOptions& options, const PlaneRange& planes);
 
 /// Returns the complete model extended to extended_grid().
 template <class T, int Dim, class Memory>
@@ -121,7 +121,7 @@ Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& exec, const Grid<Di
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> extend_field(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    const Field<T, Dim, Memory>& field,
-                                   const Boundaries<Dim>& boundaries, const Planes& planes) {
+                                   const Boundaries<Dim>& boundaries, const PlaneRange& planes) {
   const Grid<Dim> extended = extended_grid(grid, boundaries);
   check_shape(grid, field, "field");
   if (planes.empty() || !(intersection(planes, all_planes(extended)) == planes)) {
@@ -142,7 +142,7 @@ Field<T, Dim, Memory> extend_field(const Instance<Memory>& exec, const Grid<Dim>
 template <class T, int Dim, class Memory>
 void randomise_layers(const Instance<Memory>& exec, const Grid<Dim>& extended,
                       const Boundaries<Dim>& boundaries, const RandomLayerOptions& options,
-                      const Planes& planes, const Field<T, Dim, Memory>& vp) {
+                      const PlaneRange& planes, const Field<T, Dim, Memory>& vp) {
   const std::int64_t plane = extended.size() / extended.extents[0];
   detail::Randomise<T, Dim> random{};
   random.vp = vp.data();
@@ -167,7 +167,7 @@ template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
                                    const Model<T, Dim, Memory>& model,
                                    const Boundaries<Dim>& boundaries,
-                                   const RandomLayerOptions& options, const Planes& planes) {
+                                   const RandomLayerOptions& options, const PlaneRange& planes) {
   Model<T, Dim, Memory> result;
   const auto extend = [&](const Field<T, Dim, Memory>& from, Field<T, Dim, Memory>& to) {
     if (from.data() == nullptr) return;
@@ -184,16 +184,16 @@ Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Gri
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_BOUNDARY(prefix, T, Dim, Memory)                             \
-  prefix template Field<T, Dim, Memory> extend_field<T, Dim, Memory>(          \
-      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&, \
-      const Boundaries<Dim>&, const Planes&);                                  \
-  prefix template void randomise_layers<T, Dim, Memory>(                       \
-      const Instance<Memory>&, const Grid<Dim>&, const Boundaries<Dim>&,       \
-      const RandomLayerOptions&, const Planes&, const Field<T, Dim, Memory>&); \
-  prefix template Model<T, Dim, Memory> extend_model<T, Dim, Memory>(          \
-      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&, \
-      const Boundaries<Dim>&, const RandomLayerOptions&, const Planes&);
+#define MOHO_WAVE_BOUNDARY(prefix, T, Dim, Memory)                                 \
+  prefix template Field<T, Dim, Memory> extend_field<T, Dim, Memory>(              \
+      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&,     \
+      const Boundaries<Dim>&, const PlaneRange&);                                  \
+  prefix template void randomise_layers<T, Dim, Memory>(                           \
+      const Instance<Memory>&, const Grid<Dim>&, const Boundaries<Dim>&,           \
+      const RandomLayerOptions&, const PlaneRange&, const Field<T, Dim, Memory>&); \
+  prefix template Model<T, Dim, Memory> extend_model<T, Dim, Memory>(              \
+      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&,     \
+      const Boundaries<Dim>&, const RandomLayerOptions&, const PlaneRange&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
 MOHO_FOR_ALL(MOHO_WAVE_BOUNDARY, extern)

@@ -27,7 +27,7 @@ namespace moho::wave {
 template <int Dim>
 struct Layout {
   Index<Dim> extents{};     ///< nodes of the grid
-  Planes window{};          ///< planes that the array holds
+  PlaneRange window{};      ///< planes that the array holds
   Index<Dim> strides{};     ///< elements between neighbours along each axis; the last is 1
   std::int64_t offset = 0;  ///< element of node (0, ..., 0), which may lie outside the window
   std::int64_t size = 0;    ///< elements of the array
@@ -90,7 +90,7 @@ using Storage = Kokkos::View<T*, typename Space::memory_space>;
 
 /// Returns the layout of a window for stencils that reach `radius` nodes to each side (at most 8).
 template <class T, int Dim>
-Layout<Dim> make_layout(const Grid<Dim>& grid, int radius, const Planes& window) {
+Layout<Dim> make_layout(const Grid<Dim>& grid, int radius, const PlaneRange& window) {
   constexpr std::int64_t row = row_alignment<T>;
   Layout<Dim> layout;
   layout.extents = grid.extents;
@@ -201,7 +201,7 @@ template <class T, int Dim, class Memory>
 void copy_planes(const InstanceOf<Memory>& exec, const Layout<Dim>& from_layout,
                  const std::type_identity_t<Kokkos::View<const T*, Memory>>& from,
                  const Layout<Dim>& to_layout, const Kokkos::View<T*, Memory>& to,
-                 const Planes& planes) {
+                 const PlaneRange& planes) {
   if (planes.empty()) return;
   for (const Layout<Dim>* layout : {&from_layout, &to_layout}) {
     if (intersection(planes, layout->window) == planes) continue;

@@ -89,7 +89,8 @@ auto locate_overflow(const Grid<Dim>& model, std::int64_t steps, const std::stri
   try {
     shot(std::int64_t{1});
   } catch (const NotFinite& failure) {
-    throw overflow_error<Dim>(name.empty() ? failure : failure.of_leg(name), model, steps, advice);
+    throw overflow_error<Dim>(name.empty() ? failure : failure.with_context(name), model, steps,
+                              advice);
   } catch (const Error&) {  // it was something else
   }
   std::rethrow_exception(failed);

@@ -22,26 +22,26 @@ namespace moho::wave {
 /// such devices all kernels use a symmetry axis packed in words of 32 bits. Its rounding is less
 /// than 0.004 degrees.
 template <class T, int Dim, class Memory>
-class MediumWindow {
+class MediumCoefficients {
  public:
   /// Creates an empty object without arrays.
-  MediumWindow() = default;
+  MediumCoefficients() = default;
   /// Allocates arrays for the planes of a window; load() fills them.
   /// \throws InputError for planes outside the grid
-  MediumWindow(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-               const Planes& window)
-      : MediumWindow(exec, scheme, window, true) {}
+  MediumCoefficients(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                     const PlaneRange& window)
+      : MediumCoefficients(exec, scheme, window, true) {}
   /// \brief Returns arrays for a number of planes, for a ring into which planes are copied.
   ///
   /// The ring has no source factors for q. \see moved(), arrays()
-  static MediumWindow ring(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                           std::int64_t planes) {
-    return MediumWindow(exec, scheme, Planes{0, planes}, false);
+  static MediumCoefficients ring(const InstanceOf<Memory>& exec,
+                                 const Scheme<T, Dim, Memory>& scheme, std::int64_t planes) {
+    return MediumCoefficients(exec, scheme, PlaneRange{0, planes}, false);
   }
   /// Returns the same arrays for another window with as many planes.
   ///
   /// The window may extend beyond the grid. \throws InputError for another number of planes
-  MediumWindow moved(const Layout<Dim>& layout) const;
+  MediumCoefficients moved(const Layout<Dim>& layout) const;
   /// Returns the arrays that a step reads, in an order that depends on the medium alone.
   ///
   /// Source factors for q are excluded.
@@ -56,7 +56,7 @@ class MediumWindow {
   /// \throws InputError for planes outside the window, fields of another shape, or a model of
   ///   another medium
   void load(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-            const Model<T, Dim, Memory>& model, const Planes& planes);
+            const Model<T, Dim, Memory>& model, const PlaneRange& planes);
   /// Loads all planes of the window.
   void load(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
             const Model<T, Dim, Memory>& model) {
@@ -91,8 +91,8 @@ class MediumWindow {
   /// \endcond
 
  private:
-  MediumWindow(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-               const Planes& window, bool of_grid);
+  MediumCoefficients(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                     const PlaneRange& window, bool of_grid);
 
   Layout<Dim> m_layout;
   Storage<T, Memory> m_scale, m_q_scale, m_a, m_b, m_nx, m_ny, m_nz;
@@ -188,7 +188,7 @@ struct FillHalo {
 };
 
 /// Throws InputError unless all planes lie in the window.
-inline void check_planes(const Planes& planes, const Planes& window, const char* what) {
+inline void check_planes(const PlaneRange& planes, const PlaneRange& window, const char* what) {
   if (!planes.empty() && intersection(planes, window) == planes) return;
   throw InputError(concat("planes ", planes.begin, " to ", planes.end - 1, " are not in ", what,
                           " (allowed: ", window.begin, " to ", window.end - 1, ")"));
@@ -197,9 +197,9 @@ inline void check_planes(const Planes& planes, const Planes& window, const char*
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
-MediumWindow<T, Dim, Memory>::MediumWindow(const InstanceOf<Memory>& exec,
-                                           const Scheme<T, Dim, Memory>& scheme,
-                                           const Planes& window, bool of_grid)
+MediumCoefficients<T, Dim, Memory>::MediumCoefficients(const InstanceOf<Memory>& exec,
+                                                       const Scheme<T, Dim, Memory>& scheme,
+                                                       const PlaneRange& window, bool of_grid)
     : m_layout(scheme.layout(window)) {
   if (of_grid) detail::check_planes(window, all_planes(scheme.grid()), "the grid");
   const CoefficientSet coefficients = coefficients_of(scheme.stencil(), Dim);
@@ -219,18 +219,19 @@ MediumWindow<T, Dim, Memory>::MediumWindow(const InstanceOf<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-MediumWindow<T, Dim, Memory> MediumWindow<T, Dim, Memory>::moved(const Layout<Dim>& layout) const {
+MediumCoefficients<T, Dim, Memory> MediumCoefficients<T, Dim, Memory>::moved(
+    const Layout<Dim>& layout) const {
   if (layout.size != m_layout.size || layout.window.count() != m_layout.window.count()) {
     throw InputError(concat("layout: it has ", layout.window.count(), " planes (allowed: ",
                             m_layout.window.count(), ", those of the arrays)"));
   }
-  MediumWindow result = *this;
+  MediumCoefficients result = *this;
   result.m_layout = layout;
   return result;
 }
 
 template <class T, int Dim, class Memory>
-std::vector<Storage<T, Memory>> MediumWindow<T, Dim, Memory>::arrays() const {
+std::vector<Storage<T, Memory>> MediumCoefficients<T, Dim, Memory>::arrays() const {
   std::vector<Storage<T, Memory>> result;
   for (const auto* array : {&m_scale, &m_a, &m_b, &m_nx, &m_ny, &m_nz}) {
     if (array->data() != nullptr) result.push_back(*array);
@@ -239,9 +240,10 @@ std::vector<Storage<T, Memory>> MediumWindow<T, Dim, Memory>::arrays() const {
 }
 
 template <class T, int Dim, class Memory>
-void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
-                                        const Scheme<T, Dim, Memory>& scheme,
-                                        const Model<T, Dim, Memory>& model, const Planes& planes) {
+void MediumCoefficients<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
+                                              const Scheme<T, Dim, Memory>& scheme,
+                                              const Model<T, Dim, Memory>& model,
+                                              const PlaneRange& planes) {
   detail::check_planes(planes, m_layout.window, "the window");
   if (model.medium() != scheme.medium()) {
     throw InputError(concat("model: its parameters are those of a medium '",
@@ -313,7 +315,7 @@ void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
 
 /// \cond
 template <class T, int Dim, class Memory>
-void MediumWindow<T, Dim, Memory>::bind(kernel::StepArguments<T>& s) const {
+void MediumCoefficients<T, Dim, Memory>::bind(kernel::StepArguments<T>& s) const {
   const auto start = [&](const Storage<T, Memory>& storage) {
     return storage.data() == nullptr ? nullptr : storage.data() + m_layout.offset;
   };

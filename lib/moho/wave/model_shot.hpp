@@ -290,8 +290,8 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
     if (n == steps && row_of(n) >= 0) receivers.record(exec, wavefield.now[0], by_row, row_of(n));
   };
   run.stepped = [&](std::int64_t n, const Box<Dim>&) {
-    exchange_points<T, Dim, Memory>(exec, propagator, wavefield, sources, amplitudes, n, receivers,
-                                    by_row, row_of(n));
+    inject_and_record<T, Dim, Memory>(exec, propagator, wavefield, sources, amplitudes, n,
+                                      receivers, by_row, row_of(n));
   };
   if (options.snapshot && options.snapshot_every > 0) {
     run.advanced = [&](std::int64_t done, const Box<Dim>& box) {

@@ -140,7 +140,7 @@ namespace detail {
 
 /// Calls a function and prefixes the text of an InputError with "<what>: ".
 template <class Function>
-auto blame(const char* what, const Function& function) {
+auto with_argument(const char* what, const Function& function) {
   try {
     return function();
   } catch (const InputError& error) {
@@ -261,14 +261,15 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   plan.grid = extended_grid(grid, faces);
   plan.medium = model.medium();
   const ModelRange range = check_model<T, Dim, Memory>(exec, grid, model);
-  detail::blame("boundary", [&] { check_boundaries(plan.grid, plan.faces, plan.medium); });
+  detail::with_argument("boundary", [&] { check_boundaries(plan.grid, plan.faces, plan.medium); });
   plan.limits =
       limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations, options.sigma);
-  if (options.time.dt > 0.0) detail::blame("dt", [&] { check_dt(options.time.dt, plan.limits); });
+  if (options.time.dt > 0.0)
+    detail::with_argument("dt", [&] { check_dt(options.time.dt, plan.limits); });
   plan.time = make_time_plan(options.time, plan.limits.largest_dt,
                              static_cast<double>(grid.size()) * sizeof(T));
-  detail::blame("dt", [&] { check_dt(plan.time.dt, plan.limits); });
-  detail::blame("wavelet", [&] {
+  detail::with_argument("dt", [&] { check_dt(plan.time.dt, plan.limits); });
+  detail::with_argument("wavelet", [&] {
     plan.wavelet = wavelet(plan.time.dt);
     plan.frequency = highest_frequency(plan.wavelet, plan.time.dt);
     check_dispersion(grid, plan.limits, options.order, plan.frequency);
@@ -284,7 +285,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   plan.peak_time = static_cast<double>(largest - plan.wavelet.begin()) * plan.time.dt;
   double spacing = 0.0;
   for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
-  plan.nodes_per_wave = plan.limits.least_velocity / (plan.frequency * spacing);
+  plan.nodes_per_wave = plan.limits.min_velocity / (plan.frequency * spacing);
   plan.nodes_per_wave_wanted = required_points_per_wavelength(options.order);
   plan.source_taper =
       detail::taper_radius<T, Dim, Memory>(exec, grid, model, options, plan.frequency);
@@ -383,8 +384,8 @@ void Modelling<T, Dim, Memory>::check(const InstanceOf<Memory>& exec,
                                       const std::vector<Shot<Dim>>& shots) const {
   for (const Shot<Dim>& shot : shots) {
     const std::string of = shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
-    detail::blame("sources", [&] { sources(exec, shot, of); });
-    detail::blame("receivers", [&] { receivers(exec, shot, of); });
+    detail::with_argument("sources", [&] { sources(exec, shot, of); });
+    detail::with_argument("receivers", [&] { receivers(exec, shot, of); });
   }
 }
 

@@ -33,7 +33,7 @@ class NotFinite : public Error {
   /// Returns the context, such as "shot 3, backward propagation"; empty if unknown.
   const std::string& leg() const { return m_leg; }
   /// Returns a copy with the name of a propagation in front of the context.
-  NotFinite of_leg(const std::string& leg) const {
+  NotFinite with_context(const std::string& leg) const {
     NotFinite result(concat(leg, ", ", what()), m_step, m_field, m_place);
     result.m_leg = m_leg.empty() ? leg : concat(leg, ", ", m_leg);
     return result;
@@ -67,11 +67,11 @@ NotFinite not_finite(const Grid<Dim>& grid, std::int64_t flat, std::int64_t step
 
 /// Runs a propagation and adds its name to the context of a NotFinite error.
 template <class Leg>
-auto in_leg(const std::string& name, const Leg& leg) {
+auto in_propagation(const std::string& name, const Leg& leg) {
   try {
     return leg();
   } catch (const NotFinite& failure) {
-    throw failure.of_leg(name);
+    throw failure.with_context(name);
   }
 }
 

@@ -27,7 +27,7 @@ namespace moho::wave {
 /// \throws InputError for Fletcher's equations, arrays of another layout, a box beyond the window
 template <class T, int Dim, class Memory>
 void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                    const MediumWindow<T, Dim, Memory>& medium,
+                    const MediumCoefficients<T, Dim, Memory>& medium,
                     const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                     const Storage<T, Memory>& of_p, const Storage<T, Memory>& of_q = {});
 
@@ -137,13 +137,13 @@ void launch_operator(const Instance<Memory>& exec, const StepArguments<T>& s, T*
 /// InputError
 template <class T, int Dim, class Memory>
 bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                   const MediumWindow<T, Dim, Memory>& medium,
+                   const MediumCoefficients<T, Dim, Memory>& medium,
                    const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                    StepArguments<T>& s) {
   const int radius = scheme.order() / 2;
-  compute_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(radius));
+  compute_axis_derivatives<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(radius));
   if (!detail::bind_step(scheme, medium, wavefield, box, radius, s)) return false;
-  const Planes& window = wavefield.layout.window;
+  const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));
   if (scheme.stencil() == Stencil::tti) {
@@ -169,7 +169,7 @@ void launch_operator_of(const Instance<Memory>& exec, int order, const StepArgum
 
 template <class T, int Dim, class Memory>
 void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                    const MediumWindow<T, Dim, Memory>& medium,
+                    const MediumCoefficients<T, Dim, Memory>& medium,
                     const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                     const Storage<T, Memory>& of_p, const Storage<T, Memory>& of_q) {
   const Instance<Memory>& instance = exec;
@@ -198,11 +198,11 @@ void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_OPERATORS(prefix, T, Dim, Memory)                                                \
-  prefix template void apply_operator<T, Dim, Memory>(                                             \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const MediumWindow<T, Dim, Memory>&, \
-      const Wavefield<T, Dim, Memory>&, const Box<Dim>&, const Storage<T, Memory>&,                \
-      const Storage<T, Memory>&);
+#define MOHO_WAVE_OPERATORS(prefix, T, Dim, Memory)                                \
+  prefix template void apply_operator<T, Dim, Memory>(                             \
+      const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                      \
+      const MediumCoefficients<T, Dim, Memory>&, const Wavefield<T, Dim, Memory>&, \
+      const Box<Dim>&, const Storage<T, Memory>&, const Storage<T, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
 MOHO_FOR_ALL(MOHO_WAVE_OPERATORS, extern)

@@ -54,9 +54,9 @@ struct ModellingOptions {
   std::int64_t receivers = 0;  ///< receivers of the largest shot, for the estimate of memory
   std::int64_t shots = 1;      ///< number of shots: upper bound of concurrent shots
   int at_once = 1;             ///< concurrent shots (at_once.hpp); 0: automatic
-  int together = 0;  ///< batch size: shots that advance in the same launches (model_together());
-                     ///< batches run in separate threads; 0: shots_together()
-  std::size_t memory = 0;    ///< memory limit in the space, bytes; 0: the free memory
+  int together = 0;        ///< batch size: shots that advance in the same launches (model_batch());
+                           ///< batches run in separate threads; 0: shots_together()
+  std::size_t memory = 0;  ///< memory limit in the space, bytes; 0: the free memory
   bool gathers_wait = true;  ///< results that wait for delivery keep their gathers, as in
                              ///< model_shots(); for the estimate of memory
   bool keep_model = false;   ///< keep the extended model for Modelling::extended_model()

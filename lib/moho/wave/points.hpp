@@ -114,7 +114,7 @@ class PointSet {
   /// \param planes planes to write, all in the window
   /// \param field,scale of the window
   /// \throws InputError as above, and for planes outside the window
-  void inject(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
+  void inject(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const PlaneRange& planes,
               const Storage<T, Memory>& field, const PointSeries<const T, Memory>& series,
               std::int64_t step, const Storage<const T, Memory>& scale = {},
               T factor = T(1)) const {
@@ -134,9 +134,10 @@ class PointSet {
   /// above
   /// \param exec,layout,planes,field,series,step,factor as above
   /// \param factors of this set
-  void inject_with(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
-                   const Storage<T, Memory>& field, const PointSeries<const T, Memory>& series,
-                   std::int64_t step, const Storage<const T, Memory>& factors, T factor) const {
+  void inject_with(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+                   const PlaneRange& planes, const Storage<T, Memory>& field,
+                   const PointSeries<const T, Memory>& series, std::int64_t step,
+                   const Storage<const T, Memory>& factors, T factor) const {
     inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), {}, factor, factors);
   }
 
@@ -169,7 +170,7 @@ class PointSet {
   /// \param planes in the window, which also holds the planes() - 1 planes before them
   /// \param field,scale of the window
   /// \throws InputError as above, and for planes outside the window
-  void record(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
+  void record(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const PlaneRange& planes,
               const Storage<const T, Memory>& field, const PointSeries<T, Memory>& series,
               std::int64_t step, const Storage<const T, Memory>& scale = {}) const {
     record_to(exec, layout, planes, field, row(series, step, "values"), scale);
@@ -178,7 +179,7 @@ class PointSet {
   int planes() const { return m_planes; }
 
   /// \cond
-  // Parts of the batched launches of exchange_points(): those of inject() and record() on the
+  // Parts of the batched launches of inject_and_record(): those of inject() and record() on the
   // complete grid. The first returns the number of nodes that are written.
   std::int64_t injection(const Storage<T, Memory>& field,
                          const PointSeries<const T, Memory>& series, std::int64_t step,
@@ -214,17 +215,17 @@ class PointSet {
     }
     return series.data() + step * static_cast<std::int64_t>(series.stride(0));
   }
-  void check_window(const Layout<Dim>& layout, const Planes& planes) const;
-  std::int64_t prepare_inject(const Layout<Dim>& layout, const Planes& planes,
+  void check_window(const Layout<Dim>& layout, const PlaneRange& planes) const;
+  std::int64_t prepare_inject(const Layout<Dim>& layout, const PlaneRange& planes,
                               const Storage<T, Memory>& field, const T* amplitudes,
                               const Storage<const T, Memory>& scale, T factor,
                               const Storage<const T, Memory>& factors,
                               detail::Inject<T>& kernel) const;
-  void inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
-                   const Storage<T, Memory>& field, const T* amplitudes,
+  void inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
+                   const PlaneRange& planes, const Storage<T, Memory>& field, const T* amplitudes,
                    const Storage<const T, Memory>& scale, T factor,
                    const Storage<const T, Memory>& factors = {}) const;
-  void record_to(const Instance<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
+  void record_to(const Instance<Memory>& exec, const Layout<Dim>& layout, const PlaneRange& planes,
                  const Storage<const T, Memory>& field, T* values,
                  const Storage<const T, Memory>& scale) const;
 
@@ -359,7 +360,8 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
 }
 
 template <class T, int Dim, class Memory>
-void PointSet<T, Dim, Memory>::check_window(const Layout<Dim>& layout, const Planes& planes) const {
+void PointSet<T, Dim, Memory>::check_window(const Layout<Dim>& layout,
+                                            const PlaneRange& planes) const {
   bool same = true;
   for (int d = 0; d < Dim; ++d) {
     same = same && layout.extents[d] == m_layout.extents[d] &&
@@ -393,7 +395,7 @@ Storage<const T, Memory> PointSet<T, Dim, Memory>::node_factors(
 
 template <class T, int Dim, class Memory>
 std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
-    const Layout<Dim>& layout, const Planes& planes, const Storage<T, Memory>& field,
+    const Layout<Dim>& layout, const PlaneRange& planes, const Storage<T, Memory>& field,
     const T* amplitudes, const Storage<const T, Memory>& scale, T factor,
     const Storage<const T, Memory>& factors, detail::Inject<T>& kernel) const {
   if (m_count == 0) return 0;
@@ -406,7 +408,7 @@ std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
   detail::check_storage(layout, field, "field");
   const bool scaled = scale.data() != nullptr;
   if (scaled) detail::check_storage(layout, scale, "scale");
-  const Planes part = intersection(planes, planes_of(m_box));
+  const PlaneRange part = intersection(planes, planes_of(m_box));
   if (part.empty()) return 0;
   const auto at = [&](std::int64_t plane) {
     return m_plane_nodes[static_cast<std::size_t>(plane - m_box.lower[0])];
@@ -425,8 +427,8 @@ std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
 
 template <class T, int Dim, class Memory>
 void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
-                                           const Planes& planes, const Storage<T, Memory>& field,
-                                           const T* amplitudes,
+                                           const PlaneRange& planes,
+                                           const Storage<T, Memory>& field, const T* amplitudes,
                                            const Storage<const T, Memory>& scale, T factor,
                                            const Storage<const T, Memory>& factors) const {
   detail::Inject<T> kernel{};
@@ -437,15 +439,16 @@ void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const L
 
 template <class T, int Dim, class Memory>
 void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Layout<Dim>& layout,
-                                         const Planes& planes,
+                                         const PlaneRange& planes,
                                          const Storage<const T, Memory>& field, T* values,
                                          const Storage<const T, Memory>& scale) const {
   if (m_count == 0) return;
   check_window(layout, planes);
   detail::check_storage(layout, field, "field");
-  const Planes last = intersection(planes, planes_of(m_box));
+  const PlaneRange last = intersection(planes, planes_of(m_box));
   if (last.empty()) return;
-  check_window(layout, intersection(Planes{last.begin - m_planes + 1, last.end}, planes_of(m_box)));
+  check_window(layout,
+               intersection(PlaneRange{last.begin - m_planes + 1, last.end}, planes_of(m_box)));
   const detail::RecordTerm<T, Dim> term{m_points, field.data() + layout.offset, planes};
   if (scale.data() != nullptr) {
     detail::check_storage(layout, scale, "scale");

@@ -38,29 +38,29 @@ namespace moho::wave {
 /// \throws InputError if the box is closer to the end of a window than the reach of the scheme
 template <class T, int Dim, class Memory>
 void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-          const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
-          const Box<Dim>& box);
+          const MediumCoefficients<T, Dim, Memory>& medium,
+          const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
 
 /// \brief Computes the axis derivatives of p and q in a box: the first half of a TTI step.
 ///
 /// TTI means the self-adjoint equations; in other media the function does nothing. The derivatives
 /// stay in wavefield.slope until the next step. Neighbouring boxes can share them. Computed once,
-/// on all nodes within order / 2 of the boxes, they serve step_from_slopes() for all of these
-/// boxes.
+/// on all nodes within order / 2 of the boxes, they serve step_from_axis_derivatives() for all of
+/// these boxes. \throws InputError as step()
+template <class T, int Dim, class Memory>
+void compute_axis_derivatives(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                              const MediumCoefficients<T, Dim, Memory>& medium,
+                              const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
+
+/// \brief Advances a box with the axis derivatives that compute_axis_derivatives() has written.
 /// \throws InputError as step()
 template <class T, int Dim, class Memory>
-void compute_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                    const MediumWindow<T, Dim, Memory>& medium,
-                    const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
+void step_from_axis_derivatives(const InstanceOf<Memory>& exec,
+                                const Scheme<T, Dim, Memory>& scheme,
+                                const MediumCoefficients<T, Dim, Memory>& medium,
+                                const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
 
-/// \brief Advances a box with the axis derivatives that compute_slopes() has written.
-/// \throws InputError as step()
-template <class T, int Dim, class Memory>
-void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                      const MediumWindow<T, Dim, Memory>& medium,
-                      const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
-
-/// \brief Time steps of a wavefield in a model: a Scheme with the MediumWindow of the grid.
+/// \brief Time steps of a wavefield in a model: a Scheme with the MediumCoefficients of the grid.
 ///
 /// Isotropic media: p_tt = v^2 Lap p. Variable density: p_tt = v^2 rho div(1/rho grad p), with the
 /// mean of 1/rho between two nodes, which makes the discrete operator self-adjoint.
@@ -69,7 +69,7 @@ void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memor
 /// p + H1 q). Here a = 1 + 2 epsilon, r = sqrt(1 + 2 delta), H1 is the second derivative along the
 /// symmetry axis, and H2 = Lap - H1. These equations are also discretely self-adjoint, so that they
 /// are stable in any model with delta <= epsilon. Larger delta is clamped to epsilon
-/// (limits().lowered_deltas).
+/// (limits().clamped_delta_nodes).
 ///
 /// Smooth models also admit the equations of Fletcher, Du and Fowler (2009), with a finite shear
 /// velocity along the axis. The meaning of p is the same in both. Time differences are leapfrog;
@@ -86,7 +86,7 @@ class Propagator {
   /// Returns the scheme.
   const Scheme<T, Dim, Memory>& scheme() const { return m_scheme; }
   /// Returns the model in the form that kernels read.
-  const MediumWindow<T, Dim, Memory>& medium_window() const { return m_window; }
+  const MediumCoefficients<T, Dim, Memory>& medium_window() const { return m_window; }
   /// Loads another model of the same grid and medium. It allocates nothing and keeps the time step.
   /// \throws InputError for invalid parameters, a model of another medium or shape, or a model for
   ///   which the time step is too long
@@ -108,7 +108,8 @@ class Propagator {
   Medium medium() const { return m_scheme.medium(); }
   /// Returns the largest stable step and the range of velocities.
   const Limits& limits() const { return m_scheme.limits(); }
-  /// Returns the factors of sources of p (field 0) or q (field 1): MediumWindow::source_scale().
+  /// Returns the factors of sources of p (field 0) or q (field 1):
+  /// MediumCoefficients::source_scale().
   Storage<const T, Memory> source_scale(int field = 0) const {
     return m_window.source_scale(field);
   }
@@ -136,7 +137,7 @@ class Propagator {
                       const Model<T, Dim, Memory>& model, const PropagatorOptions<Dim>& options);
 
   Scheme<T, Dim, Memory> m_scheme;
-  MediumWindow<T, Dim, Memory> m_window;
+  MediumCoefficients<T, Dim, Memory> m_window;
 };
 
 namespace kernel {
@@ -180,7 +181,7 @@ void set_box(StepArguments<T>& s, const Box<Dim>& box) {
 /// Fills the halo beyond free surfaces, as far as the box reads it.
 template <class T, int Dim, class Memory>
 void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                  const Planes& window, const StepArguments<T>& s,
+                  const PlaneRange& window, const StepArguments<T>& s,
                   const Kokkos::Array<const T*, 2>& pointers, int fields, T sign) {
   const int radius = scheme.order() / 2;
   const Boundaries<Dim>& faces = scheme.options().boundaries;
@@ -358,14 +359,15 @@ struct Several {
 
 /// Sets the arguments of a step; returns false if no node is to be stepped. \throws InputError
 template <class T, int Dim, class Memory>
-bool bind_step(const Scheme<T, Dim, Memory>& scheme, const MediumWindow<T, Dim, Memory>& medium,
+bool bind_step(const Scheme<T, Dim, Memory>& scheme,
+               const MediumCoefficients<T, Dim, Memory>& medium,
                const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box, int reach,
                StepArguments<T>& s) {
   const Box<Dim> part = intersection(box, whole_box(scheme.grid()));
   if (part.empty()) return false;
-  const Planes& window = wavefield.layout.window;
-  const Planes needed =
-      intersection(Planes{part.lower[0] - reach, part.upper[0] + reach}, all_planes(scheme.grid()));
+  const PlaneRange& window = wavefield.layout.window;
+  const PlaneRange needed = intersection(PlaneRange{part.lower[0] - reach, part.upper[0] + reach},
+                                         all_planes(scheme.grid()));
   const Layout<Dim>& held = medium.layout();
   bool same = held.halo == wavefield.layout.halo;
   for (int d = 0; d < Dim; ++d) {
@@ -403,7 +405,7 @@ bool bind_step(const Scheme<T, Dim, Memory>& scheme, const MediumWindow<T, Dim, 
 /// may step neighbouring boxes. \throws InputError
 template <class T, int Dim, class Memory>
 bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                      const MediumWindow<T, Dim, Memory>& medium,
+                      const MediumCoefficients<T, Dim, Memory>& medium,
                       const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (Dim == 3 && std::is_same_v<T, float> && std::is_same_v<Memory, Kokkos::CudaSpace>) {
@@ -443,7 +445,7 @@ bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
 /// Computes the axis derivatives of one wavefield or a batch.
 template <class T, int Dim, class Memory>
 void slopes_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-               const MediumWindow<T, Dim, Memory>& medium,
+               const MediumCoefficients<T, Dim, Memory>& medium,
                const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                const Several& several = {}) {
   if (scheme.stencil() != Stencil::tti) return;
@@ -459,13 +461,14 @@ void slopes_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& schem
 /// Steps one wavefield or a batch from axis derivatives.
 template <class T, int Dim, class Memory>
 void step_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-             const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
-             const Box<Dim>& box, const Several& several = {}) {
+             const MediumCoefficients<T, Dim, Memory>& medium,
+             const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
+             const Several& several = {}) {
   StepArguments<T> s;
   if (!bind_step(scheme, medium, wavefield, box, scheme.reach(0), s)) return;
   s.shots = several.shots;
   s.apart = several.apart;
-  const Planes& window = wavefield.layout.window;
+  const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));
   if (scheme.stencil() == Stencil::tti) {
@@ -481,27 +484,29 @@ void step_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
-void compute_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                    const MediumWindow<T, Dim, Memory>& medium,
-                    const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
+void compute_axis_derivatives(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                              const MediumCoefficients<T, Dim, Memory>& medium,
+                              const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
   detail::slopes_of<T, Dim, Memory>(exec, scheme, medium, wavefield, box);
 }
 
 template <class T, int Dim, class Memory>
-void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                      const MediumWindow<T, Dim, Memory>& medium,
-                      const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
+void step_from_axis_derivatives(const InstanceOf<Memory>& exec,
+                                const Scheme<T, Dim, Memory>& scheme,
+                                const MediumCoefficients<T, Dim, Memory>& medium,
+                                const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
   detail::step_of<T, Dim, Memory>(exec, scheme, medium, wavefield, box);
 }
 
 template <class T, int Dim, class Memory>
 void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-          const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
-          const Box<Dim>& box) {
+          const MediumCoefficients<T, Dim, Memory>& medium,
+          const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
   if (detail::step_in_one_pass<T, Dim, Memory>(exec, scheme, medium, wavefield, box)) return;
   // the step also reads axis derivatives around the box
-  compute_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(scheme.order() / 2));
-  step_from_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box);
+  compute_axis_derivatives<T, Dim, Memory>(exec, scheme, medium, wavefield,
+                                           box.grown(scheme.order() / 2));
+  step_from_axis_derivatives<T, Dim, Memory>(exec, scheme, medium, wavefield, box);
 }
 
 template <class T, int Dim, class Memory>
@@ -538,29 +543,32 @@ void Propagator<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
 /// \cond
 #define MOHO_WAVE_PROPAGATOR(prefix, T, Dim, Memory)                                               \
   prefix template class Scheme<T, Dim, Memory>;                                                    \
-  prefix template class MediumWindow<T, Dim, Memory>;                                              \
+  prefix template class MediumCoefficients<T, Dim, Memory>;                                        \
   prefix template struct Wavefield<T, Dim, Memory>;                                                \
   prefix template class Propagator<T, Dim, Memory>;                                                \
   prefix template Wavefield<T, Dim, Memory> make_wavefield<T, Dim, Memory>(                        \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const Planes&);                      \
+      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const PlaneRange&);                  \
   prefix template void copy_planes<T, Dim, Memory>(                                                \
       const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const Wavefield<T, Dim, Memory>&,    \
-      const Wavefield<T, Dim, Memory>&, const Planes&);                                            \
+      const Wavefield<T, Dim, Memory>&, const PlaneRange&);                                        \
   prefix template Amplitude amplitude<T, Dim, Memory>(const Instance<Memory>&, const Layout<Dim>&, \
                                                       const Kokkos::View<T*, Memory>&,             \
                                                       const Box<Dim>&);                            \
   prefix template Amplitude check_finite<T, Dim, Memory>(                                          \
       const Instance<Memory>&, const Grid<Dim>&, const Wavefield<T, Dim, Memory>&,                 \
       const Box<Dim>&, std::int64_t);                                                              \
-  prefix template void compute_slopes<T, Dim, Memory>(                                             \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const MediumWindow<T, Dim, Memory>&, \
-      const Wavefield<T, Dim, Memory>&, const Box<Dim>&);                                          \
-  prefix template void step_from_slopes<T, Dim, Memory>(                                           \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const MediumWindow<T, Dim, Memory>&, \
-      const Wavefield<T, Dim, Memory>&, const Box<Dim>&);                                          \
-  prefix template void step<T, Dim, Memory>(                                                       \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const MediumWindow<T, Dim, Memory>&, \
-      const Wavefield<T, Dim, Memory>&, const Box<Dim>&);
+  prefix template void compute_axis_derivatives<T, Dim, Memory>(                                   \
+      const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                                      \
+      const MediumCoefficients<T, Dim, Memory>&, const Wavefield<T, Dim, Memory>&,                 \
+      const Box<Dim>&);                                                                            \
+  prefix template void step_from_axis_derivatives<T, Dim, Memory>(                                 \
+      const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                                      \
+      const MediumCoefficients<T, Dim, Memory>&, const Wavefield<T, Dim, Memory>&,                 \
+      const Box<Dim>&);                                                                            \
+  prefix template void step<T, Dim, Memory>(const Instance<Memory>&,                               \
+                                            const Scheme<T, Dim, Memory>&,                         \
+                                            const MediumCoefficients<T, Dim, Memory>&,             \
+                                            const Wavefield<T, Dim, Memory>&, const Box<Dim>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
 MOHO_FOR_ALL(MOHO_WAVE_PROPAGATOR, extern)

@@ -213,9 +213,9 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
 namespace kernel {
 
 /// Timer of progress reports.
-class Pace {
+class ProgressTimer {
  public:
-  explicit Pace(std::int64_t steps) { m_report.steps = steps; }
+  explicit ProgressTimer(std::int64_t steps) { m_report.steps = steps; }
   /// Returns true after the steps that require a report.
   bool due(std::int64_t step) const { return step >= m_next; }
   /// Returns the report; requires a fence before, so that the steps are complete.
@@ -296,7 +296,7 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
   const std::int64_t direction = options.last < options.first ? -1 : 1;
   const std::int64_t steps = direction * (options.last - options.first);
   exec.fence();
-  kernel::Pace pace(steps);
+  kernel::ProgressTimer pace(steps);
   Box<Dim> box{}, former{};
   for (std::int64_t done = 0;;) {
     const std::int64_t time = options.first + direction * done;

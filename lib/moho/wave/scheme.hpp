@@ -62,7 +62,7 @@ struct LayerShape {
 /// \brief Finite differences on a grid, without the arrays of model and wavefield.
 ///
 /// A scheme belongs to the complete grid, with the layers of its faces. The arrays that it steps
-/// (MediumWindow, Wavefield) hold the complete grid or a window of planes. Kernels, sponges,
+/// (MediumCoefficients, Wavefield) hold the complete grid or a window of planes. Kernels, sponges,
 /// perfectly matched layers and faces use indices of the grid, so that every node gets the same
 /// bits in any window.
 ///
@@ -109,7 +109,7 @@ class Scheme {
   int reach(int axis = 0) const;
 
   /// Returns the memory layout of a window's arrays.
-  Layout<Dim> layout(const Planes& window) const {
+  Layout<Dim> layout(const PlaneRange& window) const {
     return make_layout<T>(m_grid, m_options.order / 2, window);
   }
   /// Returns the memory layout of the complete grid's arrays.
@@ -122,7 +122,8 @@ class Scheme {
   const kernel::StepArguments<T>& arguments() const { return m_arguments; }
   const detail::Stepper<T, Dim, Memory>& stepper() const { return m_stepper; }
   const std::vector<detail::Layer<T, Memory>>& layers() const { return m_layers; }
-  kernel::LayerShape layer_shape(const detail::Layer<T, Memory>& layer, const Planes& window) const;
+  kernel::LayerShape layer_shape(const detail::Layer<T, Memory>& layer,
+                                 const PlaneRange& window) const;
   // true if media also hold the axis packed in words, for steps in one pass
   bool packed_axis() const { return m_packed_axis; }
   const T* layer_factors(int axis, int which) const { return m_factors[axis][which].data(); }
@@ -220,7 +221,7 @@ int Scheme<T, Dim, Memory>::bytes_per_node() const {
 /// \cond
 template <class T, int Dim, class Memory>
 kernel::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Memory>& layer,
-                                                       const Planes& window) const {
+                                                       const PlaneRange& window) const {
   kernel::LayerShape shape;
   std::int64_t extents[3] = {1, 1, 1};
   for (int d = 0; d < Dim; ++d) extents[kernel::axis3<Dim>(d)] = m_grid.extents[d];
@@ -269,8 +270,8 @@ void Scheme<T, Dim, Memory>::prepare_tapers(const Instance<Memory>& exec) {
       const std::int64_t n = m_grid.extents[d];
       // vectors read beyond the end of a row
       taper.assign(static_cast<std::size_t>(n + row_alignment<T>), 1.0);
-      const double courant = 0.5 * (m_limits.least_velocity + m_limits.greatest_velocity) *
-                             m_options.dt / m_grid.spacing[d];
+      const double courant =
+          0.5 * (m_limits.min_velocity + m_limits.max_velocity) * m_options.dt / m_grid.spacing[d];
       const Face &low = m_options.boundaries.lower[d], &high = m_options.boundaries.upper[d];
       for (int i = 0; low.kind == FaceKind::sponge && i < low.width; ++i) {
         taper[static_cast<std::size_t>(i)] = sponge_factor(low.width, low.width - i, courant);
@@ -305,9 +306,9 @@ void Scheme<T, Dim, Memory>::prepare_layers(const Instance<Memory>& exec) {
       layer.first = lower ? 0 : m_grid.extents[d] - face.width;
       const double frequency = m_options.frequency > 0.0
                                    ? m_options.frequency / 2.5
-                                   : m_limits.least_velocity / (20.0 * m_grid.spacing[d]);
+                                   : m_limits.min_velocity / (20.0 * m_grid.spacing[d]);
       detail::CpmlProfile profile = detail::cpml_profile(
-          face.width, m_grid.spacing[d], m_options.dt, m_limits.greatest_velocity, frequency);
+          face.width, m_grid.spacing[d], m_options.dt, m_limits.max_velocity, frequency);
       if (lower) {
         std::reverse(profile.a.begin(), profile.a.end());
         std::reverse(profile.b.begin(), profile.b.end());

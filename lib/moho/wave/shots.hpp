@@ -4,7 +4,7 @@
 /// \file
 /// \brief Shots of a survey over one model, several of them concurrently.
 
-#include <moho/core/at_once.hpp>
+#include <moho/core/concurrent.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/space.hpp>
 #include <moho/wave/detail/batch.hpp>
@@ -29,17 +29,17 @@ namespace moho::wave {
 /// \brief Where shots at once are computed: an instance for each worker, and wavefields for the
 /// shots that it steps together.
 template <class T, int Dim, class Memory>
-struct ShotPlaces {
+struct ShotWorkers {
   std::vector<Instance<Memory>> instances;                         ///< the first is the caller's
   std::vector<std::vector<Wavefield<T, Dim, Memory>>> wavefields;  ///< of each worker
 
   /// \brief Allocates what modelling.plan() says, and waits for it.
   /// \param exec where the first worker runs; others get instances of their own on its device
   /// \param modelling of the model; its wavefield becomes the first of the first worker
-  ShotPlaces(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& modelling) {
+  ShotWorkers(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& modelling) {
     const int at_once = modelling.plan().at_once;
     const int together = std::max(modelling.plan().together, 1);
-    instances = instances_at_once(Instance<Memory>(exec), (at_once + together - 1) / together);
+    instances = concurrent_instances(Instance<Memory>(exec), (at_once + together - 1) / together);
     // its own memory first: there may be no room for one more
     if (together > 1) modelling.wavefield() = {};
     for (std::size_t n = 0; n < instances.size(); ++n) {
@@ -174,11 +174,13 @@ class SurveyRun {
     return k == 0 && m_plan.time.snapshot_every > 0 && m_options.snapshot;
   }
   std::vector<std::size_t> next_group(std::size_t& k) const;
-  Ends model_group(std::size_t worker, const std::vector<std::size_t>& group, AtOnceCaller& caller);
-  Ends model_batch(std::size_t worker, const std::vector<std::size_t>& batch, AtOnceCaller& caller);
-  End model_one(std::size_t worker, std::size_t k, AtOnceCaller& caller);
+  Ends model_group(std::size_t worker, const std::vector<std::size_t>& group,
+                   CallingThread& caller);
+  Ends model_batch(std::size_t worker, const std::vector<std::size_t>& batch,
+                   CallingThread& caller);
+  End model_one(std::size_t worker, std::size_t k, CallingThread& caller);
   std::unique_ptr<SnapshotQueue<T, Dim, Memory>> snapshot_queue(const Instance<Memory>& exec,
-                                                                AtOnceCaller& caller) const;
+                                                                CallingThread& caller) const;
   void report_progress(std::size_t worker, const std::vector<std::size_t>& group,
                        const ShotProgress& now);
 
@@ -186,7 +188,7 @@ class SurveyRun {
   const ModellingPlan<Dim>& m_plan;
   const std::vector<Shot<Dim>>& m_shots;
   const SurveyRunOptions<T, Dim, Memory>& m_options;
-  ShotPlaces<T, Dim, Memory> m_places;
+  ShotWorkers<T, Dim, Memory> m_places;
   std::vector<std::vector<std::size_t>> m_groups;  // shots that a worker steps together
   std::vector<double> m_parts, m_rates;            // of shots, of workers
   Stopwatch m_watch;
@@ -204,7 +206,7 @@ SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
     m_groups[groups] = std::move(group);
     return groups++;
   };
-  const auto work = [&](int worker, std::size_t group, AtOnceCaller& caller) {
+  const auto work = [&](int worker, std::size_t group, CallingThread& caller) {
     return model_group(static_cast<std::size_t>(worker), m_groups[group], caller);
   };
   const auto done = [&](std::size_t group, Ends&& ends) {
@@ -223,7 +225,7 @@ SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
       take(m_groups[group][n], end.result);
     }
   };
-  run_at_once<Ends>(m_places.workers(), next, work, done);
+  run_concurrently<Ends>(m_places.workers(), next, work, done);
   if (!one_at_a_time && report.shots > 0) report.seconds = std::max(last - first, 0.0);
   return report;
 }
@@ -245,7 +247,7 @@ std::vector<std::size_t> SurveyRun<T, Dim, Memory>::next_group(std::size_t& k) c
 template <class T, int Dim, class Memory>
 auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
                                             const std::vector<std::size_t>& group,
-                                            AtOnceCaller& caller) -> Ends {
+                                            CallingThread& caller) -> Ends {
   Ends ends;
   for (std::size_t first = 0; first < group.size();) {
     const std::size_t end = std::min(first + m_places.room(worker), group.size());
@@ -269,7 +271,7 @@ auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
 template <class T, int Dim, class Memory>
 auto SurveyRun<T, Dim, Memory>::model_batch(std::size_t worker,
                                             const std::vector<std::size_t>& batch,
-                                            AtOnceCaller& caller) -> Ends {
+                                            CallingThread& caller) -> Ends {
   const Instance<Memory>& exec = m_places.instances[worker];
   Ends ends(batch.size());
   std::vector<ShotPoints<T, Dim, Memory>> points;
@@ -286,7 +288,7 @@ auto SurveyRun<T, Dim, Memory>::model_batch(std::size_t worker,
     };
   }
   const double begin = m_watch.seconds();
-  auto results = model_together<T, Dim, Memory>(
+  auto results = model_batch<T, Dim, Memory>(
       exec, m_modelling.propagator(), m_places.wavefields[worker], points, m_plan.wavelet, options);
   // seconds of a shot are its part of those of all
   const double end = begin + static_cast<double>(batch.size()) * results.front().seconds;
@@ -300,7 +302,7 @@ auto SurveyRun<T, Dim, Memory>::model_batch(std::size_t worker,
 }
 
 template <class T, int Dim, class Memory>
-auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, AtOnceCaller& caller)
+auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, CallingThread& caller)
     -> End {
   const Instance<Memory>& exec = m_places.instances[worker];
   const Propagator<T, Dim, Memory>& propagator = m_modelling.propagator();
@@ -352,7 +354,7 @@ auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, AtO
 // Several snapshots are taken concurrently from a device; more where memory is plenty.
 template <class T, int Dim, class Memory>
 std::unique_ptr<SnapshotQueue<T, Dim, Memory>> SurveyRun<T, Dim, Memory>::snapshot_queue(
-    const Instance<Memory>& exec, AtOnceCaller& caller) const {
+    const Instance<Memory>& exec, CallingThread& caller) const {
   const Box<Dim> box = m_modelling.propagator().interior();
   SnapshotOptions options;
   if (!is_host_memory<Memory>) {

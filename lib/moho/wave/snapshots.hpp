@@ -157,7 +157,7 @@ SnapshotQueue<T, Dim, Memory>::SnapshotQueue(const InstanceOf<Memory>& exec, con
   m_filled.resize(m_slots.size());
   const int writers = std::max(options.writers, 1);
   for (int i = 0; i < writers; ++i) {
-    m_lanes.emplace_back(instance_beside(Instance<Memory>(exec)));
+    m_lanes.emplace_back(new_instance(Instance<Memory>(exec)));
     if constexpr (!is_host_memory<Memory>) {
       for (HostValues& part : m_lanes.back().parts) {
         part = HostValues(

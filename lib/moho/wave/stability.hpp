@@ -249,15 +249,15 @@ void check_dispersion(const Grid<Dim>& grid, const Limits& limits, int order, do
   }
   double spacing = 0.0;
   for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
-  const double points = limits.least_velocity / (frequency * spacing);
+  const double points = limits.min_velocity / (frequency * spacing);
   const double wanted = required_points_per_wavelength(order);
   if (points >= wanted) return;
   throw InputError(
-      concat("the shortest wave, ", limits.least_velocity, " m/s at ", frequency, " Hz, has ",
-             points, " points per wavelength at a spacing of ", spacing, " m (allowed: at least ",
-             wanted, " at order ", order, "): lower the frequency below ",
-             limits.least_velocity / (wanted * spacing), " Hz, refine the spacing below ",
-             limits.least_velocity / (wanted * frequency), " m, or take a higher order"));
+      concat("the shortest wave, ", limits.min_velocity, " m/s at ", frequency, " Hz, has ", points,
+             " points per wavelength at a spacing of ", spacing, " m (allowed: at least ", wanted,
+             " at order ", order, "): lower the frequency below ",
+             limits.min_velocity / (wanted * spacing), " Hz, refine the spacing below ",
+             limits.min_velocity / (wanted * frequency), " m, or take a higher order"));
 }
 
 }  // namespace moho::wave

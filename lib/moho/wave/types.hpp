@@ -144,10 +144,10 @@ void check_boundaries(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries, 
 
 /// Range of a model's velocities, and its largest stable time step.
 struct Limits {
-  double largest_dt = 0.0;         ///< bound of stable time steps, s; smaller steps are stable
-  double least_velocity = 0.0;     ///< smallest phase velocity of P waves in any direction, m/s
-  double greatest_velocity = 0.0;  ///< largest phase velocity of P waves in any direction, m/s
-  std::int64_t lowered_deltas =
+  double largest_dt = 0.0;    ///< bound of stable time steps, s; smaller steps are stable
+  double min_velocity = 0.0;  ///< smallest phase velocity of P waves in any direction, m/s
+  double max_velocity = 0.0;  ///< largest phase velocity of P waves in any direction, m/s
+  std::int64_t clamped_delta_nodes =
       0;  ///< nodes whose delta the self-adjoint equations clamp to epsilon
 };
 

@@ -34,8 +34,8 @@ struct Wavefield {
   Storage<T, Memory> next[2];   ///< the previous level; the level one step ahead after a step
   Storage<T, Memory> slope[2];  ///< axis derivatives: work space of self-adjoint TTI, not state
   std::vector<LayerMemory<T, Memory>>
-      layers;       ///< memory variables by face and field, in the scheme's order
-  Planes across_x;  ///< planes with memory variables in layers across x: those of the window
+      layers;           ///< memory variables by face and field, in the scheme's order
+  PlaneRange across_x;  ///< planes with memory variables in layers across x: those of the window
 
   /// Returns size and location of a layer's memory variables.
   kernel::LayerShape layer_shape(const Scheme<T, Dim, Memory>& scheme,
@@ -71,7 +71,7 @@ struct Wavefield {
 template <class T, int Dim, class Memory>
 Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
                                          const Scheme<T, Dim, Memory>& scheme,
-                                         const Planes& window);
+                                         const PlaneRange& window);
 
 /// \brief Copies planes of the state, both time levels and layers' memory, between two wavefields.
 ///
@@ -81,7 +81,7 @@ Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
 template <class T, int Dim, class Memory>
 void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                  const Wavefield<T, Dim, Memory>& from, const Wavefield<T, Dim, Memory>& to,
-                 const Planes& planes);
+                 const PlaneRange& planes);
 
 /// Largest magnitude of a field in a box, and the first node that is not finite.
 struct Amplitude {
@@ -119,7 +119,7 @@ void Wavefield<T, Dim, Memory>::clear(const InstanceOf<Memory>& exec) {
 template <class T, int Dim, class Memory>
 Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
                                          const Scheme<T, Dim, Memory>& scheme,
-                                         const Planes& window) {
+                                         const PlaneRange& window) {
   Wavefield<T, Dim, Memory> wavefield;
   wavefield.layout = scheme.layout(window);
   wavefield.fields = scheme.fields();
@@ -149,7 +149,7 @@ Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
 template <class T, int Dim, class Memory>
 void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                  const Wavefield<T, Dim, Memory>& from, const Wavefield<T, Dim, Memory>& to,
-                 const Planes& planes) {
+                 const PlaneRange& planes) {
   for (int f = 0; f < scheme.fields(); ++f) {
     copy_planes<T, Dim, Memory>(exec, from.layout, from.now[f], to.layout, to.now[f], planes);
     copy_planes<T, Dim, Memory>(exec, from.layout, from.next[f], to.layout, to.next[f], planes);
@@ -159,10 +159,10 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
     const kernel::LayerShape source = from.layer_shape(scheme, layer);
     const kernel::LayerShape target = to.layer_shape(scheme, layer);
     // planes of the layer's memory; those of a layer across x count from its first node
-    Planes part = planes;
+    PlaneRange part = planes;
     if (layer.axis == 0) {
-      part = intersection(Planes{planes.begin - layer.first, planes.end - layer.first},
-                          Planes{0, layer.width});
+      part = intersection(PlaneRange{planes.begin - layer.first, planes.end - layer.first},
+                          PlaneRange{0, layer.width});
     }
     for (int f = 0; f < scheme.fields(); ++f, ++number) {
       if (part.empty()) continue;

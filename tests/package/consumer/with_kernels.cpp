@@ -47,8 +47,8 @@ double waves(const moho::Instance<Memory>& exec, const moho::Field<float, 2, Mem
       {.dt = 0.001, .boundaries = moho::wave::all_faces<2>(moho::wave::FaceKind::sponge, 10)});
   const moho::wave::PointSet<float, 2, Memory> sources(exec, grid, propagator.layout(),
                                                        {{500.0, 250.0}});
-  const auto domain = moho::domain::make_domain(moho::domain::Expansion::layers, exec, propagator,
-                                                model, sources, {.frequency = 20.0});
+  const auto domain = moho::domain::make_domain(moho::domain::ExpansionMethod::layers, exec,
+                                                propagator, model, sources, {.frequency = 20.0});
   const auto wavefield = propagator.make_wavefield(exec);
   propagator.step(exec, wavefield, domain->box(exec, propagator, wavefield, 0));
   exec.fence();

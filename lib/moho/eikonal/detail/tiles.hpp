@@ -234,8 +234,8 @@ std::array<std::int64_t, count_places> fetch_counts(const Instance<Memory>& exec
 /// Returns true if a tile is marked.
 template <class T, class Memory>
 bool any_marked(const Instance<Memory>& exec, const Marks<T>& marks) {
-  return least_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(),
-                     FindEarliest<T>{marks.priority}) < infinity<T>();
+  return min_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(),
+                   FindEarliest<T>{marks.priority}) < infinity<T>();
 }
 
 /// Lists the tiles of the next round and returns the counts.
@@ -244,8 +244,7 @@ std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
                                                   const Marks<T>& marks, T ahead) {
   const FindEarliest<T> find{marks.priority};
   if constexpr (is_host_memory<Memory>) {
-    *marks.earliest =
-        least_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(), find);
+    *marks.earliest = min_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(), find);
     marks.counts[listed] = 0;
   } else {
     // the result stays on the device, so the host does not wait

@@ -4,11 +4,11 @@
 /// \file
 /// \brief Evaluation of shots with all arrays in one memory.
 
-#include <moho/core/at_once.hpp>
+#include <moho/core/concurrent.hpp>
 #include <moho/fwi/gradient_memory.hpp>
 #include <moho/fwi/shot_evaluator.hpp>
-#include <moho/snapshot/replay_store.hpp>
-#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/boundary_store.hpp>
+#include <moho/snapshot/checkpoint_store.hpp>
 #include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
@@ -64,8 +64,8 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   };
   // Arrays of a concurrent shot.
   struct Worker {
-    Worker(const Instance<Memory>& on, const Modelling& modelling, const Unknowns& inverted,
-           std::int64_t every)
+    Worker(const Instance<Memory>& on, const Modelling& modelling,
+           const InvertedParameters& inverted, std::int64_t every)
         : exec(on),
           gradients(exec, modelling.propagator(), inverted, every),
           wavefield(modelling.propagator().make_wavefield(exec)),
@@ -190,7 +190,7 @@ template <class T, int Dim, class Memory>
 void CoreEvaluator<T, Dim, Memory>::evaluate_concurrently(const Model& model, const Claim& claim,
                                                           const Add& add) {
   if (m_workers.empty()) {
-    for (const auto& exec : instances_at_once(m_exec, m_concurrent)) {
+    for (const auto& exec : concurrent_instances(m_exec, m_concurrent)) {
       m_workers.push_back(
           std::make_unique<Worker>(exec, *m_shots, m_inverted, m_gradients->every()));
       m_workers.back()->gradients.update(exec);
@@ -203,7 +203,7 @@ void CoreEvaluator<T, Dim, Memory>::evaluate_concurrently(const Model& model, co
     }
     return std::nullopt;
   };
-  const auto work = [&](int worker, std::size_t k, AtOnceCaller& caller) {
+  const auto work = [&](int worker, std::size_t k, CallingThread& caller) {
     Worker& own = *m_workers[static_cast<std::size_t>(worker)];
     Report on_caller;
     if (m_options.progress) {
@@ -222,7 +222,7 @@ void CoreEvaluator<T, Dim, Memory>::evaluate_concurrently(const Model& model, co
     });
     return result;
   };
-  run_at_once<Result>(m_concurrent, next, work, [&](std::size_t k, Result&& result) {
+  run_concurrently<Result>(m_concurrent, next, work, [&](std::size_t k, Result&& result) {
     add(k, result.contribution, result.derivatives, result.illumination);
     m_exec.fence();
   });
@@ -373,15 +373,15 @@ std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> CoreEvaluator<T, Dim, M
   const std::int64_t every = bench.gradients.every();
   switch (m_source_field) {
     case SourceField::stored:
-      return std::make_unique<snapshot::DeviceStore<T, Dim, Memory>>(bench.arena, fields);
+      return std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(bench.arena, fields);
     case SourceField::replay:
-      return std::make_unique<snapshot::ReplayStore<T, Dim, Memory>>(
+      return std::make_unique<snapshot::CheckpointStore<T, Dim, Memory>>(
           bench.exec, source, bench.arena, m_plan.time.steps / every, every, m_piece, m_states,
           fields);
     default:
-      return std::make_unique<snapshot::ReverseStore<T, Dim, Memory>>(
+      return std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
           bench.exec, source, bench.arena,
-          snapshot::ReverseOptions{fields, bench.gradients.outside()});
+          snapshot::BoundaryStoreOptions{fields, bench.gradients.outside()});
   }
 }
 

@@ -93,7 +93,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_fixed_bytes(ObjectivePlan& plan, int co
                                  static_cast<double>(m_gradients->bytes()));
   if (concurrent > 1) {
     // derivatives and illuminations of shots that wait to be added
-    plan.fixed_bytes += results_at_once(concurrent) * sizeof(T) *
+    plan.fixed_bytes += max_pending_results(concurrent) * sizeof(T) *
                         (plan.variables + static_cast<double>(m_grid.size()));
   }
   if (m_options.source_field == SourceField::random) plan.fixed_bytes += concurrent * 2.0 * state;

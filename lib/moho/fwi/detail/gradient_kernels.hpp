@@ -115,7 +115,7 @@ struct AddAnisotropy {
   const T* source;         ///< what is injected in the step, over S, padded
   wave::Layout<Dim> layout;
   DenseBox<Dim> sums;
-  T *by_a, *by_r;
+  T *d_a, *d_r;
   T weight;
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
     const std::int64_t to = sums.at(node), element = layout.flat(node);
@@ -128,8 +128,8 @@ struct AddAnisotropy {
     const T of_q = nu_q[element] - r * of_p;
     const T second_p = h2p != nullptr ? h2p[element] : T(0);
     const T second_q = h1q != nullptr ? h1q[element] : T(0);
-    by_a[to] += weight * of_p * second_p;
-    by_r[to] += weight * (of_p * second_q + of_q * (second_p - source[element] / (w * r * r)));
+    d_a[to] += weight * of_p * second_p;
+    d_r[to] += weight * (of_p * second_q + of_q * (second_p - source[element] / (w * r * r)));
   }
 };
 
@@ -143,7 +143,7 @@ struct AddBuoyancy {
   Index<Dim> extents;  ///< of the grid
   bool free_lower[Dim], free_upper[Dim];
   DenseBox<Dim> sums;
-  T* by_b;
+  T* d_b;
   T weight;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
@@ -166,7 +166,7 @@ struct AddBuoyancy {
       if (node[d] == 0 && !free_lower[d]) sum += beyond(c, i, stride);
       if (node[d] == extents[d] - 1 && !free_upper[d]) sum += beyond(c, i, -stride);
     }
-    by_b[sums.at(node)] += weight * sum;
+    d_b[sums.at(node)] += weight * sum;
   }
   KOKKOS_INLINE_FUNCTION T beyond(const T* c, std::int64_t i, std::int64_t inwards) const {
     T sum = 0;
@@ -197,7 +197,7 @@ struct BuoyancyRows {
     const std::int64_t i0 = add.layout.flat(node), to0 = add.sums.at(node);
     const T* const nu = add.nu + i0;
     const T* const p = add.p + i0;
-    T* const sums = add.by_b + to0;
+    T* const sums = add.d_b + to0;
     // copies, which no store can change: the loop has vectors
     T c[Dim][radius + 1];
     std::int64_t strides[Dim];
@@ -289,28 +289,28 @@ struct FoldLayers {
 /// Derivatives by the parameters of a model from those by the coefficients of the step.
 template <class T>
 struct ToParameters {
-  const T *by_scale, *by_a, *by_r, *by_b;   ///< null: not wanted
+  const T *d_scale, *d_a, *d_r, *d_b;       ///< null: not wanted
   const T *vp, *density, *epsilon, *delta;  ///< of the model; null: absent
   const T* kept;  ///< what is left of delta - epsilon around sources; null: all
   T *of_vp, *of_density, *of_epsilon, *of_delta;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     using std::sqrt;
-    const double scale = static_cast<double>(by_scale[i]);
+    const double scale = static_cast<double>(d_scale[i]);
     of_vp[i] = static_cast<T>(2.0 * scale / static_cast<double>(vp[i]));
-    if (by_b != nullptr) {
+    if (d_b != nullptr) {
       const double b = 1.0 / static_cast<double>(density[i]);
-      of_density[i] = static_cast<T>(b * scale - b * b * static_cast<double>(by_b[i]));
+      of_density[i] = static_cast<T>(b * scale - b * b * static_cast<double>(d_b[i]));
     }
-    if (by_a == nullptr) return;
+    if (d_a == nullptr) return;
     const double e = epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0;
     const double given = delta != nullptr ? static_cast<double>(delta[i]) : 0.0;
     const double part = kept != nullptr ? static_cast<double>(kept[i]) : 1.0;
     const double t = e + part * (given - e);
     const bool lowered = !(t < e);  // to epsilon
-    const double slope = static_cast<double>(by_r[i]) / sqrt(1.0 + 2.0 * (lowered ? e : t));
+    const double slope = static_cast<double>(d_r[i]) / sqrt(1.0 + 2.0 * (lowered ? e : t));
     const double by_delta = lowered ? 0.0 : slope;
     of_delta[i] = static_cast<T>(part * by_delta);
-    of_epsilon[i] = static_cast<T>(2.0 * static_cast<double>(by_a[i]) +
+    of_epsilon[i] = static_cast<T>(2.0 * static_cast<double>(d_a[i]) +
                                    (lowered ? slope : (1.0 - part) * by_delta));
   }
 };

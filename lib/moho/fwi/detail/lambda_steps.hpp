@@ -56,7 +56,7 @@ struct MarchLambda {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
     const wave::kernel::StepArguments<T>& s = march.s;
-    MarchStart<March> start;
+    MarchSetup<March> start;
     if (!start.find(march, member)) return;
     const std::int64_t y = start.y, z = start.z;
     std::int64_t at = start.at;
@@ -130,7 +130,7 @@ bool lambda_from_wavefield(const wave::Scheme<T, Dim, Memory>& scheme) {
 /// \param lambda,slope padded
 template <class T, int Dim, class Memory, class Inject>
 void step_lambda(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
-                 const wave::MediumWindow<T, Dim, Memory>& medium,
+                 const wave::MediumCoefficients<T, Dim, Memory>& medium,
                  const wave::Wavefield<T, Dim, Memory>& nu, const wave::Storage<T, Memory>& change,
                  const Box<Dim>& residuals, const Inject& inject,
                  const wave::Storage<T, Memory>& lambda, const wave::Storage<T, Memory>& slope) {

@@ -12,7 +12,7 @@ namespace moho::fwi::detail {
 
 /// Where a thread marches, and the queues in front of its first plane.
 template <class March>
-struct MarchStart {
+struct MarchSetup {
   std::int64_t x0, x1, y, z, at;  ///< planes from x0 up to x1; the first node, and its element
   typename March::Queue queue;    ///< of the arrays whose values along x are kept
 

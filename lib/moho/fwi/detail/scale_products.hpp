@@ -31,13 +31,13 @@ SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
                                    snapshot::SnapshotStore<T, Dim, Memory>& store,
                                    std::int64_t time, int fields, const Index<Dim>& shift) {
   SourceValues<T, Dim> result{};
-  if (const auto* field = store.present_at(exec, time, result.box)) {
+  if (const auto* field = store.borrow(exec, time, result.box)) {
     for (int f = 0; f < fields; ++f) {
       result.fields[f] = field->now[f].data() + field->layout.offset;
     }
     result.values.strides = field->layout.strides;
   } else {
-    const snapshot::Snapshot<T, Dim, Memory> snapshot = store.get(exec, time);
+    const snapshot::Snapshot<T, Dim, Memory> snapshot = store.load(exec, time);
     result.box = snapshot.box;
     for (int f = 0; f < fields; ++f) {
       result.fields[f] = snapshot.values.data() + f * snapshot.box.size();
@@ -102,7 +102,7 @@ struct MarchProducts {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
     const wave::kernel::StepArguments<T>& s = march.s;
-    MarchStart<March> start;
+    MarchSetup<March> start;
     if (!start.find(march, member)) return;
     const std::int64_t y = start.y, z = start.z;
     std::int64_t at = start.at;
@@ -287,7 +287,7 @@ void launch_add_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
 /// \param add everything that AddScale takes
 template <class T, int Dim, class Memory, class Inject>
 void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
-                  const wave::MediumWindow<T, Dim, Memory>& medium,
+                  const wave::MediumCoefficients<T, Dim, Memory>& medium,
                   const wave::Wavefield<T, Dim, Memory>& nu, const Box<Dim>& box,
                   const Box<Dim>& residuals, const wave::Storage<T, Memory> (&change)[2],
                   const Inject& inject, const AddScale<T, Dim>& add) {

@@ -39,7 +39,7 @@ StreamedGradients<T, Dim, Memory>::StreamedGradients(const InstanceOf<Memory>& e
   }
   make_need(shots);
   m_rates = options.rates;
-  stream::StreamWishes wishes = options.wishes;
+  stream::StreamRequest wishes = options.wishes;
   if constexpr (!is_host_memory<Memory>) {
     wishes.device_memory = stream::detail::allowed_device_memory(m_instances, wishes.device_memory);
   }
@@ -116,9 +116,9 @@ void StreamedGradients<T, Dim, Memory>::make_side(Side& side, const HostModel& m
     sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
     const std::string of = shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
     const Box<Dim> inside = side.schemes.front()->interior();
-    wave::detail::blame("sources",
-                        [&] { check_positions(side.grid, shot.sources, of + "source", inside); });
-    wave::detail::blame(
+    wave::detail::with_argument(
+        "sources", [&] { check_positions(side.grid, shot.sources, of + "source", inside); });
+    wave::detail::with_argument(
         "receivers", [&] { check_positions(side.grid, shot.receivers, of + "receiver", inside); });
   }
   side.sources =
@@ -129,13 +129,13 @@ template <class T, int Dim, class Memory>
 void StreamedGradients<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>& shots) {
   m_need = stream::detail::stream_need<T, Dim, Memory>(*m_adjoint.schemes.front(), *m_adjoint.shape,
                                                        shots);
-  stream::StreamNeed source = stream::detail::stream_need<T, Dim, Memory>(*m_source.schemes.front(),
-                                                                          *m_source.shape, shots);
+  stream::StreamRequirements source = stream::detail::stream_need<T, Dim, Memory>(
+      *m_source.schemes.front(), *m_source.shape, shots);
   const Box<Dim> box = m_adjoint.schemes.front()->interior();
   std::vector<stream::StreamShape> shapes{m_need.shape, source.shape};
   shapes[0].steps = shapes[1].steps = m_options.steps;
   const std::vector<std::int64_t> zero{box.lower[0], m_source.schemes.front()->interior().lower[0]};
-  stream::side_by_side(shapes, zero);
+  stream::run_concurrent_volumes(shapes, zero);
   // the lag is the plan's
   shapes[0].lag = shapes[1].lag = 0;
   m_need.shape = shapes[0];
@@ -192,13 +192,13 @@ double StreamedGradients<T, Dim, Memory>::seconds() const {
       static_cast<double>(m_most_receivers) * static_cast<double>(m_options.steps + 1) * sizeof(T);
   sum += part(traces, m_rates.out) + part(traces, m_rates.in);
   // the legs forward: one volume each
-  stream::StreamNeed one = m_need;
+  stream::StreamRequirements one = m_need;
   one.beside.clear();
   one.sums = 0;
   one.action_bytes = 0.0;
-  for (const stream::StreamNeed& need : {one, m_need.beside.front()}) {
+  for (const stream::StreamRequirements& need : {one, m_need.beside.front()}) {
     stream::StreamShape shape = m_plan.shape;
-    stream::StreamNeed alone = need;
+    stream::StreamRequirements alone = need;
     shape.planes = alone.shape.planes;
     shape.before = shape.behind = alone.shape.before = alone.shape.behind = 0;
     sum += stream::forecast(alone, shape, m_plan.resident, m_single).seconds;
@@ -323,7 +323,7 @@ void StreamedGradients<T, Dim, Memory>::check_finite(const Side& side, const cha
   for (const auto& device : side.chain) least = std::min(least, device->bad());
   if (least == stream::BadValue::none) return;
   const auto bad = stream::BadValue::of(least, side.grid.size());
-  throw wave::not_finite(side.grid, bad.node, bad.level, bad.field).of_leg(leg);
+  throw wave::not_finite(side.grid, bad.node, bad.level, bad.field).with_context(leg);
 }
 
 // What drives a side by its sources.
@@ -533,17 +533,17 @@ StreamedGradients<T, Dim, Memory>::derivatives() const {
       return to;
     };
     detail::ToParameters<T> to{};
-    const auto by_scale = sums_of(0), vp = up(m_model.vp.data());
+    const auto d_scale = sums_of(0), vp = up(m_model.vp.data());
     const auto of_vp = make_field<T>(exec, piece, "vp");
-    to.by_scale = by_scale.data();
+    to.d_scale = d_scale.data();
     to.vp = vp.data();
     to.of_vp = of_vp.data();
-    Field<T, Dim, Memory> by_b, density, of_density;
+    Field<T, Dim, Memory> d_b, density, of_density;
     if (m_options.unknowns.density) {
-      by_b = sums_of(2);
+      d_b = sums_of(2);
       density = up(m_model.density.data());
       of_density = make_field<T>(exec, piece, "density");
-      to.by_b = by_b.data();
+      to.d_b = d_b.data();
       to.density = density.data();
       to.of_density = of_density.data();
     }

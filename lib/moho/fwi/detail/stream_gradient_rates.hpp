@@ -13,7 +13,7 @@ namespace moho::fwi {
 
 // Rates of slabs, link and memory; of launches; of what precedes the runs of a shot.
 template <class T, int Dim, class Memory>
-void StreamedGradients<T, Dim, Memory>::measure(const stream::StreamWishes& wishes) {
+void StreamedGradients<T, Dim, Memory>::measure(const stream::StreamRequest& wishes) {
   const Scheme& scheme = *m_adjoint.schemes.front();
   stream::measure_rates<T, Dim, Memory>(m_instances.front(), scheme, m_need, wishes, m_rates);
   stream::measure_moves<T, Dim, Memory>(m_instances.front(), scheme, m_rates);
@@ -103,7 +103,7 @@ void StreamedGradients<T, Dim, Memory>::measure_preparation() {
       host, grid, model, side.options.boundaries, side.random, side.options);
   const Scheme scheme(exec, wave::extended_grid(grid, side.options.boundaries), model.medium(),
                       limits, side.options);
-  PageLock<Memory> lock;
+  PinnedRegion<Memory> lock;
   stream::HostVolume<T, Dim> volume(scheme, stream::VolumeOptions());
   volume.lock(lock);
   using Clock = std::chrono::steady_clock;

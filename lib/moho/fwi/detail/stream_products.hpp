@@ -29,10 +29,11 @@ class StreamProducts {
   using Pipeline = stream::Pipeline<T, Dim, Memory>;
 
   /// Arrays of a shape's sums: that of the scale, the illumination, and that of the density.
-  static int sum_count(const Unknowns& unknowns) { return unknowns.density ? 3 : 2; }
+  static int sum_count(const InvertedParameters& unknowns) { return unknowns.density ? 3 : 2; }
   /// Arrays of a block and the planes around it: changes, factors, the source's wavefield where a
   /// density is wanted, and the slopes of TTI.
-  static int window_arrays(const Unknowns& unknowns, const wave::Scheme<T, Dim, Memory>& scheme) {
+  static int window_arrays(const InvertedParameters& unknowns,
+                           const wave::Scheme<T, Dim, Memory>& scheme) {
     return 2 * scheme.fields() + (unknowns.density ? 1 : 0) + (tilted(scheme) ? 2 : 0);
   }
   /// Planes around a block that D reads: in TTI it takes differences of differences.
@@ -47,7 +48,7 @@ class StreamProducts {
   /// \param block planes of a stage
   StreamProducts(const Pipeline& adjoint, const wave::Scheme<T, Dim, Memory>& adjoint_scheme,
                  const Pipeline& source, const wave::Scheme<T, Dim, Memory>& source_scheme,
-                 const Unknowns& unknowns, std::int64_t steps, std::int64_t every,
+                 const InvertedParameters& unknowns, std::int64_t steps, std::int64_t every,
                  std::int64_t block)
       : m_adjoint(adjoint),
         m_source(source),
@@ -58,7 +59,7 @@ class StreamProducts {
         m_radius(adjoint_scheme.order() / 2),
         m_around(window_around(adjoint_scheme)),
         m_box(adjoint_scheme.interior()) {
-    const Planes planes{0, block + 2 * m_around};
+    const PlaneRange planes{0, block + 2 * m_around};
     for (int k = 0; k < window_arrays(unknowns, m_scheme); ++k) {
       m_windows.push_back(
           wave::make_storage<T>(adjoint.stepping(), m_scheme.layout(planes), "moho::fwi::window"));
@@ -114,7 +115,7 @@ class StreamProducts {
                                       begin, begin + static_cast<std::size_t>(layout.size)));
   }
   // Where nodes of a piece of sums lie.
-  DenseBox<Dim> sums_at(const Planes& planes) const {
+  DenseBox<Dim> sums_at(const PlaneRange& planes) const {
     DenseBox<Dim> result = dense(m_box);
     result.box.lower[0] = planes.begin;
     return result;
@@ -126,7 +127,7 @@ class StreamProducts {
   const Pipeline& m_adjoint;
   const Pipeline& m_source;
   const wave::Scheme<T, Dim, Memory>& m_scheme;
-  Unknowns m_unknowns;
+  InvertedParameters m_unknowns;
   std::int64_t m_steps, m_every;
   int m_radius;
   std::int64_t m_around;
@@ -140,7 +141,7 @@ class StreamProducts {
 
 template <class T, int Dim, class Memory>
 void StreamProducts<T, Dim, Memory>::inject(const stream::RingPiece& piece, std::int64_t level) {
-  const Planes near = intersection(piece.planes, planes_of(m_receivers->box()));
+  const PlaneRange near = intersection(piece.planes, planes_of(m_receivers->box()));
   if (m_receivers->count() == 0 || near.empty()) return;
   const Instance<Memory>& exec = m_adjoint.stepping();
   const stream::Ring<T, Dim, Memory>& ring = m_adjoint.ring();
@@ -171,13 +172,13 @@ template <class T, int Dim, class Memory>
 void StreamProducts<T, Dim, Memory>::add(const stream::StreamStage& stage) {
   const std::int64_t time = m_steps - stage.level;
   if (time % m_every != 0) return;
-  const Planes planes = intersection(stage.range.planes, planes_of(m_box));
+  const PlaneRange planes = intersection(stage.range.planes, planes_of(m_box));
   if (planes.empty()) return;
   const std::int64_t shift = stage.range.position - stage.range.planes.begin;
   for (const stream::RingPiece& piece :
        m_adjoint.ring().pieces({stage.range.sweep, planes, shift + planes.begin})) {
     // rings of as many slots are cut at the same positions
-    const Planes of_source{piece.planes.begin - m_shift[0], piece.planes.end - m_shift[0]};
+    const PlaneRange of_source{piece.planes.begin - m_shift[0], piece.planes.end - m_shift[0]};
     const stream::RingPiece beside =
         m_source.ring().pieces({stage.range.sweep, of_source, shift + piece.planes.begin}).front();
     add(piece, beside, stage.level, time);
@@ -193,7 +194,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   const stream::Ring<T, Dim, Memory>& other = m_source.ring();
   const int fields = m_scheme.fields();
   const wave::Layout<Dim> layout =
-      m_scheme.layout(Planes{piece.planes.begin - m_around, piece.planes.end + m_around});
+      m_scheme.layout(PlaneRange{piece.planes.begin - m_around, piece.planes.end + m_around});
   const auto medium = ring.medium(piece);
   wave::Wavefield<T, Dim, Memory> nu;
   nu.layout = layout;
@@ -204,7 +205,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
     if (!tilted(m_scheme)) continue;
     // those of the ring are one stage's, and shared with the block that comes next
     nu.slope[f] = window(2 * fields + f, layout);
-    const Planes all = all_planes(m_scheme.grid());
+    const PlaneRange all = all_planes(m_scheme.grid());
     const bool within = layout.window.begin >= all.begin && layout.window.end <= all.end;
     if (!within) fill(exec, nu.slope[f], T(0));  // outside of the grid they are at rest
   }
@@ -272,7 +273,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
     buoyancy.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
   }
   buoyancy.sums = sums_at(piece.planes);
-  buoyancy.by_b = sums(2);
+  buoyancy.d_b = sums(2);
   buoyancy.weight = static_cast<T>(m_every);
   launch_buoyancy<T, Dim, Memory>(exec, box, buoyancy);
 }

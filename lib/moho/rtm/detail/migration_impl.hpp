@@ -222,7 +222,7 @@ survey::PreparedShot<Dim> Migration<T, Dim, Memory>::prepare(
   }
   // frequencies that the grid carries without much dispersion
   const double carried =
-      modelling.plan().limits.least_velocity / (modelling.plan().nodes_per_wave_wanted * spacing);
+      modelling.plan().limits.min_velocity / (modelling.plan().nodes_per_wave_wanted * spacing);
   prepare_options.highest = m_planner->input().data_model ? 0.0 : std::min(carried, highest);
   prepare_options.wavelet = plan().wavelet;
   prepare_options.end_taper =
@@ -351,7 +351,7 @@ MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modellin
   MigrateOptions<T, Dim, Memory> migrate;
   migrate.steps = plan().time.steps;
   migrate.every = plan().storage.interval;
-  if (options().domain != domain::Expansion::none) migrate.domain = domain.get();
+  if (options().domain != domain::ExpansionMethod::none) migrate.domain = domain.get();
   migrate.complete_receivers = complete_receivers();
   migrate.progress = tell;
   if (!m_accumulators.empty()) {
@@ -462,7 +462,7 @@ void Migration<T, Dim, Memory>::migrate_each(const NextShot& next, const ReadSho
     throw InputError("read: it is empty, and so is the data model (allowed: one of them)");
   }
   const int count = plan().concurrent_shots;
-  const auto instances = instances_at_once(m_exec, count);
+  const auto instances = concurrent_instances(m_exec, count);
   for (std::size_t n = 0; n < instances.size(); ++n) worker(n).exec = instances[n];
   std::vector<double> parts(shots().size(), 0.0);  // of each shot, for progress
   const Stopwatch watch;
@@ -478,7 +478,7 @@ void Migration<T, Dim, Memory>::migrate_each(const NextShot& next, const ReadSho
     if (k) ++passed;
     return k;
   };
-  const auto work = [&](int n, std::size_t k, AtOnceCaller& caller) {
+  const auto work = [&](int n, std::size_t k, CallingThread& caller) {
     const Stopwatch preparing;
     Worker& own = *m_workers[static_cast<std::size_t>(n)];
     survey::ShotGather<Dim> gather;
@@ -500,11 +500,11 @@ void Migration<T, Dim, Memory>::migrate_each(const NextShot& next, const ReadSho
     }
     return migrate(own, k, std::move(gather), preparing, tell);
   };
-  run_at_once<ShotImage<T, Dim>>(count, next_shot, work,
-                                 [&](std::size_t k, ShotImage<T, Dim>&& image) {
-                                   parts[k] = 1.0;
-                                   take(k, std::move(image));
-                                 });
+  run_concurrently<ShotImage<T, Dim>>(count, next_shot, work,
+                                      [&](std::size_t k, ShotImage<T, Dim>&& image) {
+                                        parts[k] = 1.0;
+                                        take(k, std::move(image));
+                                      });
 }
 
 template <class T, int Dim, class Memory>

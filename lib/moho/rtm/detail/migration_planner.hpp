@@ -5,7 +5,7 @@
 /// \brief Planning of a migration: time step, windows, storage of the source wavefield, number of
 /// concurrent shots.
 
-#include <moho/core/at_once.hpp>
+#include <moho/core/concurrent.hpp>
 #include <moho/core/space.hpp>
 #include <moho/rtm/migration_types.hpp>
 #include <moho/snapshot/rates.hpp>
@@ -163,8 +163,8 @@ class MigrationPlanner {
     wave::ModellingOptions<Dim> options = m_modelling;
     options.sources = shot.sources;
     options.sources.insert(options.sources.end(), shot.receivers.begin(), shot.receivers.end());
-    options.keep_model =
-        m_o.domain == domain::Expansion::layers || m_o.domain == domain::Expansion::eikonal;
+    options.keep_model = m_o.domain == domain::ExpansionMethod::layers ||
+                         m_o.domain == domain::ExpansionMethod::eikonal;
     options.memory = m_o.modelling.memory;
     return wave::make_modelling(exec, window.grid,
                                 upload_model<T, Dim, Memory>(exec, window.grid, part),
@@ -272,7 +272,7 @@ class MigrationPlanner {
   std::size_t waiting_bytes(std::int64_t nodes, int shots) const {
     const std::int64_t offsets = static_cast<std::int64_t>(m_o.offsets.columns.size()) *
                                  m_o.offsets.count() * m_input.grid.extents[Dim - 1];
-    return static_cast<std::size_t>(results_at_once(shots)) * sizeof(T) *
+    return static_cast<std::size_t>(max_pending_results(shots)) * sizeof(T) *
            static_cast<std::size_t>(3 * nodes + offsets);
   }
 

@@ -297,7 +297,7 @@ void Codec<T, Dim, Memory>::encode(
     findings.sample = sample_of(blocks, 0);
     header.levels = static_cast<float>(detail::levels_for_error(m_options.max_error));
     header.peak = static_cast<float>(peak);
-    const detail::PaperCoder coder{nullptr, nullptr, header.levels, header.peak};
+    const detail::SqrtCoder coder{nullptr, nullptr, header.levels, header.peak};
     count_symbols(exec, coder, source, findings);
     with_codes(coder, findings);
   }
@@ -334,7 +334,7 @@ void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Sou
         "moho::snapshot::encode_fixed", exec, (blocks + per - 1) / per,
         detail::EncodeFixed<T, Dim, Memory>{to.coder, source, blocks, to.scales, to.blocks});
   } else {
-    launch("moho::snapshot::encode_fixed", exec, detail::LaneQuads<Dim>::threads(source.blocks),
+    launch("moho::snapshot::encode_fixed", exec, detail::LanePacks<Dim>::threads(source.blocks),
            detail::EncodeFixedLanes<T, Dim>{to.coder, source, detail::FixedCoder::least, to.scales,
                                             to.blocks});
   }
@@ -524,7 +524,7 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
                               detail::DecodeFixed<Target, Dim, Memory>{
                                   coder, target, blocks, blocks.size(), scales, first});
       } else {
-        launch("moho::snapshot::decode_fixed", exec, detail::LaneQuads<Dim>::threads(blocks),
+        launch("moho::snapshot::decode_fixed", exec, detail::LanePacks<Dim>::threads(blocks),
                detail::DecodeFixedLanes<Target, T, Dim>{coder, target, blocks, scales, first});
       }
       break;
@@ -558,7 +558,7 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
       break;
     }
     default:
-      run(detail::PaperCoder{nullptr, m_states.data(), header.levels, header.peak});
+      run(detail::SqrtCoder{nullptr, m_states.data(), header.levels, header.peak});
       break;
   }
 }

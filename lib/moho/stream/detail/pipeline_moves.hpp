@@ -16,7 +16,7 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
   const int parity = static_cast<int>(level & 1);
   // `array` returns the volume's planes; it is called only with a volume
   const auto add = [&](const wave::Storage<T, Memory>& on_device, std::int64_t first,
-                       const Planes& planes, std::int64_t plane_size, const auto& array) {
+                       const PlaneRange& planes, std::int64_t plane_size, const auto& array) {
     T* const host = state != nullptr ? array().at(planes.begin) : nullptr;
     result.push_back({on_device, first, host, planes.count() * plane_size});
   };
@@ -33,7 +33,7 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
           [&] { return state->field[f % 2][f / 2]; });
     }
     for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
-      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
+      const PlaneRange part = intersection(piece.planes, m_shape.layers[n].planes);
       if (part.empty()) continue;
       for (const bool zeta : {false, true}) {
         const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
@@ -42,7 +42,7 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
       }
     }
     for (std::size_t k = 0; k < carried_sums(); ++k) {
-      const Planes part = intersection(piece.planes, m_shape.sums.planes);
+      const PlaneRange part = intersection(piece.planes, m_shape.sums.planes);
       if (part.empty()) continue;
       const auto sums = m_ring.sums(k, piece, part);
       add(sums.array, sums.first, part, sums.plane_size, [&] { return state->sums[k]; });
@@ -54,7 +54,7 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
 // Completes every arrival: copies beyond the ends of a turn, and axis derivatives at rest outside.
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
-  const Planes own = m_schedule->range(range.sweep);
+  const PlaneRange own = m_schedule->range(range.sweep);
   for (const RingPiece& piece : m_ring.pieces(range)) {
     if (!m_ring.resident()) {
       for (const auto& array : m_ring.parameters()) m_ring.mirror(m_load, piece, array);
@@ -66,7 +66,7 @@ void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
     // a step does not write outside its box, where layers are at rest
     const int other = 1 - static_cast<int>(m_schedule->first_level(range.sweep, m_device) & 1);
     for (std::size_t n = 0; m_shot.box && n < m_shape.layers.size(); ++n) {
-      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
+      const PlaneRange part = intersection(piece.planes, m_shape.layers[n].planes);
       if (part.empty()) continue;
       const auto memory = m_ring.layer(m_shape, n, piece, part, false, other);
       fill(m_load,
@@ -76,9 +76,9 @@ void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
     }
     if (m_ring.slope(0).data() == nullptr) continue;
     const wave::Layout<Dim> layout = m_ring.layout(piece);
-    for (const Planes& outside :
-         {Planes{piece.planes.begin, std::min(piece.planes.end, own.begin)},
-          Planes{std::max(piece.planes.begin, own.end), piece.planes.end}}) {
+    for (const PlaneRange& outside :
+         {PlaneRange{piece.planes.begin, std::min(piece.planes.end, own.begin)},
+          PlaneRange{std::max(piece.planes.begin, own.end), piece.planes.end}}) {
       if (outside.empty()) continue;
       for (int f = 0; f < 2; ++f) {
         fill(m_load,
@@ -156,10 +156,11 @@ void Pipeline<T, Dim, Memory>::unload(const StreamRange& range, const VolumeStat
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::unload_message(const StreamRange& range, const VolumeState<T>& state,
                                               const T* buffer) const {
-  const Planes own = m_schedule->range(range.sweep);
+  const PlaneRange own = m_schedule->range(range.sweep);
   // in the order of copies(), without planes of the halo
-  const auto put = [&](const PlaneArray<T>& array, const Planes& planes, std::int64_t plane_size) {
-    const Planes inside = intersection(planes, own);
+  const auto put = [&](const PlaneArray<T>& array, const PlaneRange& planes,
+                       std::int64_t plane_size) {
+    const PlaneRange inside = intersection(planes, own);
     if (!inside.empty()) {
       std::memcpy(array.at(inside.begin), buffer + (inside.begin - planes.begin) * plane_size,
                   static_cast<std::size_t>(inside.count() * plane_size) * sizeof(T));
@@ -173,13 +174,13 @@ void Pipeline<T, Dim, Memory>::unload_message(const StreamRange& range, const Vo
       put(state.field[f % 2][f / 2], piece.planes, plane);
     }
     for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
-      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
+      const PlaneRange part = intersection(piece.planes, m_shape.layers[n].planes);
       if (part.empty()) continue;
       put(state.psi[n], part, m_shape.layers[n].plane_size);
       put(state.zeta[n], part, m_shape.layers[n].plane_size);
     }
     for (std::size_t k = 0; k < carried_sums(); ++k) {
-      const Planes part = intersection(piece.planes, m_shape.sums.planes);
+      const PlaneRange part = intersection(piece.planes, m_shape.sums.planes);
       if (!part.empty()) put(state.sums[k], part, m_shape.sums.plane_size);
     }
   }

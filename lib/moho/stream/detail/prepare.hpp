@@ -78,7 +78,7 @@ wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<
   constexpr std::int64_t piece = 32;
   wave::Limits result;
   for (std::int64_t begin = 0; begin < extended.extents[0]; begin += piece) {
-    const Planes planes{begin, std::min(begin + piece, extended.extents[0])};
+    const PlaneRange planes{begin, std::min(begin + piece, extended.extents[0])};
     Grid<Dim> part = extended;
     part.extents[0] = planes.count();
     const wave::Limits one =
@@ -88,25 +88,25 @@ wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<
       continue;
     }
     result.largest_dt = std::min(result.largest_dt, one.largest_dt);
-    result.least_velocity = std::min(result.least_velocity, one.least_velocity);
-    result.greatest_velocity = std::max(result.greatest_velocity, one.greatest_velocity);
-    result.lowered_deltas += one.lowered_deltas;
+    result.min_velocity = std::min(result.min_velocity, one.min_velocity);
+    result.max_velocity = std::max(result.max_velocity, one.max_velocity);
+    result.clamped_delta_nodes += one.clamped_delta_nodes;
   }
   return result;
 }
 
 /// Returns the planes that may take part in the interpolation of points, from their x.
 template <int Dim>
-Planes planes_of_points(const Grid<Dim>& grid, const Points<Dim>& points, int radius) {
-  Planes result;
+PlaneRange planes_of_points(const Grid<Dim>& grid, const Points<Dim>& points, int radius) {
+  PlaneRange result;
   for (const Point<Dim>& point : points) {
     const double at = (point[0] - grid.origin[0]) / grid.spacing[0];
     const auto node = static_cast<std::int64_t>(std::floor(at));
-    const Planes near{std::max<std::int64_t>(node - radius, 0),
-                      std::min<std::int64_t>(node + radius + 2, grid.extents[0])};
+    const PlaneRange near{std::max<std::int64_t>(node - radius, 0),
+                          std::min<std::int64_t>(node + radius + 2, grid.extents[0])};
     result = result.empty()
                  ? near
-                 : Planes{std::min(result.begin, near.begin), std::max(result.end, near.end)};
+                 : PlaneRange{std::min(result.begin, near.begin), std::max(result.end, near.end)};
   }
   return result;
 }
@@ -123,11 +123,11 @@ std::int64_t most_sources(const std::vector<wave::Shot<Dim>>& shots) {
 ///
 /// Steps remain to be set, and the bytes of series of points to be added.
 template <class T, int Dim, class Memory>
-StreamNeed stream_need(const wave::Scheme<T, Dim, Memory>& scheme,
-                       const VolumeShape<T, Dim>& volume,
-                       const std::vector<wave::Shot<Dim>>& shots) {
+StreamRequirements stream_need(const wave::Scheme<T, Dim, Memory>& scheme,
+                               const VolumeShape<T, Dim>& volume,
+                               const std::vector<wave::Shot<Dim>>& shots) {
   const Grid<Dim>& grid = scheme.grid();
-  StreamNeed need;
+  StreamRequirements need;
   need.shape.planes = grid.extents[0];
   need.shape.halo = volume.layout.halo;
   need.shape.reach = scheme.reach(0);

@@ -73,7 +73,7 @@ StreamReport run_stream_ranks(StreamRanks& ranks, const Schedule& schedule,
   const bool first = rank == 0, last = rank == size - 1, alone = size == 1;
   const Elements leaving = buffer(), arriving = first ? Elements() : buffer(),
                  returning = first && !alone ? buffer() : Elements();
-  wave::kernel::Pace pace(report.iterations);
+  wave::kernel::ProgressTimer pace(report.iterations);
   const auto bytes = [&](const std::vector<StreamRange>& ranges) {
     std::int64_t sum = 0;
     for (const StreamRange& range : ranges) sum += pipeline.message_elements(range);

@@ -20,7 +20,7 @@ namespace moho::stream {
 /// A turn of the ring has as many positions as the ring has slots. In turn k, position p has slot p
 /// - k * slots.
 struct RingPiece {
-  Planes planes;           ///< planes of the volume
+  PlaneRange planes;       ///< planes of the volume
   std::int64_t turn = 0;   ///< turn of the ring
   std::int64_t shift = 0;  ///< position of plane 0 of the volume
 };
@@ -54,14 +54,14 @@ class Ring {
   /// Returns the layout of a piece and the nodes that are read around it.
   wave::Layout<Dim> layout(const RingPiece& piece) const;
   /// Returns the parameters around a piece.
-  wave::MediumWindow<T, Dim, Memory> medium(const RingPiece& piece) const;
+  wave::MediumCoefficients<T, Dim, Memory> medium(const RingPiece& piece) const;
   /// Returns the wavefield around a piece at a time: `now` is the field at `level`.
   wave::Wavefield<T, Dim, Memory> wavefield(const RingPiece& piece, std::int64_t level) const;
   /// Renews the copies of a piece's planes beyond the ends of a turn.
   void mirror(const Instance<Memory>& exec, const RingPiece& piece,
               const wave::Storage<T, Memory>& array) const;
 
-  /// Returns the parameters, in the order of MediumWindow::arrays().
+  /// Returns the parameters, in the order of MediumCoefficients::arrays().
   const std::vector<wave::Storage<T, Memory>>& parameters() const { return m_parameters; }
   /// Returns a field at times with this parity.
   const wave::Storage<T, Memory>& field(int parity, int f) const { return m_field[parity][f]; }
@@ -77,13 +77,13 @@ class Ring {
   /// \param zeta true for the memory of second derivatives; false for that of first ones at times
   ///   with the parity
   LayerPlanes layer(const VolumeShape<T, Dim>& shape, std::size_t number, const RingPiece& piece,
-                    const Planes& planes, bool zeta, int parity) const;
+                    const PlaneRange& planes, bool zeta, int parity) const;
   /// Allocates the sums of a shape, with all planes if they are held.
   void allocate_sums(const Instance<Memory>& exec, const typename VolumeShape<T, Dim>::Sums& sums);
   /// Returns an array of sums for some planes, all within the piece and the sums.
   ///
   /// Elements between planes are those of a plane.
-  LayerPlanes sums(std::size_t number, const RingPiece& piece, const Planes& planes) const;
+  LayerPlanes sums(std::size_t number, const RingPiece& piece, const PlaneRange& planes) const;
   /// Sets all sums to zero.
   void clear_sums(const Instance<Memory>& exec);
   /// Returns the number of arrays of sums.
@@ -93,19 +93,19 @@ class Ring {
   /// Returns true if the ring holds the complete grid.
   bool whole() const { return m_whole; }
   /// Returns the parameters of the complete volume, if they are held.
-  const wave::MediumWindow<T, Dim, Memory>& whole_medium() const { return m_medium; }
+  const wave::MediumCoefficients<T, Dim, Memory>& whole_medium() const { return m_medium; }
   /// Returns the number of slots.
   std::int64_t slots() const { return m_slots; }
   /// Returns the bytes of all arrays.
   std::size_t bytes() const;
 
  private:
-  void allocate_state(const Instance<Memory>& exec, const Planes& held);
+  void allocate_state(const Instance<Memory>& exec, const PlaneRange& held);
 
   const wave::Scheme<T, Dim, Memory>& m_scheme;
   std::int64_t m_slots, m_beyond;
   bool m_resident, m_whole = false;
-  wave::MediumWindow<T, Dim, Memory> m_medium;
+  wave::MediumCoefficients<T, Dim, Memory> m_medium;
   std::vector<wave::Storage<T, Memory>> m_parameters;
   wave::Storage<T, Memory> m_field[2][2], m_slope[2];
   std::vector<wave::LayerMemory<T, Memory>> m_layers;  ///< memory of layers; psi_now: of even times
@@ -120,8 +120,8 @@ Ring<T, Dim, Memory>::Ring(const Instance<Memory>& exec, const wave::Scheme<T, D
       m_slots(std::max(slots, 2 * beyond)),
       m_beyond(beyond),
       m_resident(resident) {
-  const Planes held{0, m_slots + 2 * m_beyond};
-  m_medium = wave::MediumWindow<T, Dim, Memory>::ring(
+  const PlaneRange held{0, m_slots + 2 * m_beyond};
+  m_medium = wave::MediumCoefficients<T, Dim, Memory>::ring(
       exec, scheme, resident ? scheme.grid().extents[0] : held.count());
   allocate_state(exec, held);
 }
@@ -141,7 +141,7 @@ Ring<T, Dim, Memory>::Ring(const Instance<Memory>& exec, const wave::Scheme<T, D
 }
 
 template <class T, int Dim, class Memory>
-void Ring<T, Dim, Memory>::allocate_state(const Instance<Memory>& exec, const Planes& held) {
+void Ring<T, Dim, Memory>::allocate_state(const Instance<Memory>& exec, const PlaneRange& held) {
   const wave::Scheme<T, Dim, Memory>& scheme = m_scheme;
   m_parameters = m_medium.arrays();
   const wave::Layout<Dim> layout = scheme.layout(held);
@@ -173,7 +173,7 @@ std::vector<RingPiece> Ring<T, Dim, Memory>::pieces(const StreamRange& range) co
   std::vector<RingPiece> result;
   if (m_whole) return {{range.planes, 0, 0}};
   const std::int64_t shift = range.position - range.planes.begin;
-  for (Planes rest = range.planes; !rest.empty();) {
+  for (PlaneRange rest = range.planes; !rest.empty();) {
     const std::int64_t turn = (rest.begin + shift) / m_slots;
     const std::int64_t end = std::min(rest.end, (turn + 1) * m_slots - shift);
     result.push_back({{rest.begin, end}, turn, shift});
@@ -186,11 +186,12 @@ template <class T, int Dim, class Memory>
 wave::Layout<Dim> Ring<T, Dim, Memory>::layout(const RingPiece& piece) const {
   if (m_whole) return m_scheme.layout();
   const std::int64_t first = piece.turn * m_slots - piece.shift;
-  return m_scheme.layout(Planes{first - m_beyond, first + m_slots + m_beyond});
+  return m_scheme.layout(PlaneRange{first - m_beyond, first + m_slots + m_beyond});
 }
 
 template <class T, int Dim, class Memory>
-wave::MediumWindow<T, Dim, Memory> Ring<T, Dim, Memory>::medium(const RingPiece& piece) const {
+wave::MediumCoefficients<T, Dim, Memory> Ring<T, Dim, Memory>::medium(
+    const RingPiece& piece) const {
   return m_resident ? m_medium : m_medium.moved(layout(piece));
 }
 
@@ -220,7 +221,7 @@ void Ring<T, Dim, Memory>::mirror(const Instance<Memory>& exec, const RingPiece&
   if (m_whole) return;
   const wave::Layout<Dim> layout = this->layout(piece);
   const std::int64_t first = piece.turn * m_slots - piece.shift;  // plane of slot 0
-  const auto copy_to = [&](const Planes& planes, std::int64_t distance) {
+  const auto copy_to = [&](const PlaneRange& planes, std::int64_t distance) {
     if (planes.empty()) return;
     const auto at = [&](std::int64_t plane) {
       const auto begin = static_cast<std::size_t>(layout.plane_begin(plane));
@@ -230,15 +231,15 @@ void Ring<T, Dim, Memory>::mirror(const Instance<Memory>& exec, const RingPiece&
     };
     copy(exec, at(planes.begin + distance), at(planes.begin));
   };
-  copy_to(intersection(piece.planes, Planes{first, first + m_beyond}), m_slots);
-  copy_to(intersection(piece.planes, Planes{first + m_slots - m_beyond, first + m_slots}),
+  copy_to(intersection(piece.planes, PlaneRange{first, first + m_beyond}), m_slots);
+  copy_to(intersection(piece.planes, PlaneRange{first + m_slots - m_beyond, first + m_slots}),
           -m_slots);
 }
 
 template <class T, int Dim, class Memory>
 typename Ring<T, Dim, Memory>::LayerPlanes Ring<T, Dim, Memory>::layer(
     const VolumeShape<T, Dim>& shape, std::size_t number, const RingPiece& piece,
-    const Planes& planes, bool zeta, int parity) const {
+    const PlaneRange& planes, bool zeta, int parity) const {
   const auto& place = shape.layers[number];
   const auto& memory = m_layers[number];
   LayerPlanes result;
@@ -269,9 +270,8 @@ void Ring<T, Dim, Memory>::clear_sums(const Instance<Memory>& exec) {
 }
 
 template <class T, int Dim, class Memory>
-typename Ring<T, Dim, Memory>::LayerPlanes Ring<T, Dim, Memory>::sums(std::size_t number,
-                                                                      const RingPiece& piece,
-                                                                      const Planes& planes) const {
+typename Ring<T, Dim, Memory>::LayerPlanes Ring<T, Dim, Memory>::sums(
+    std::size_t number, const RingPiece& piece, const PlaneRange& planes) const {
   const std::int64_t origin =
       m_sum_shape.held ? m_sum_shape.planes.begin : piece.turn * m_slots - piece.shift;
   return {m_sums[number], (planes.begin - origin) * m_sum_shape.plane_size, m_sum_shape.plane_size};

@@ -49,7 +49,7 @@ class Slabs {
   /// If shots are watched, it stops at the first time with a value that is not finite.
   double run(std::int64_t steps, const std::function<void(const wave::ShotProgress&)>& progress);
   /// Returns the planes that a device steps.
-  Planes planes(std::size_t device) const { return m_slabs[device].own; }
+  PlaneRange planes(std::size_t device) const { return m_slabs[device].own; }
   /// Copies the values of some nodes of the last wavefield: field 0 is p, 1 is q.
   void copy_out(int field, const Box<Dim>& box, T* values) const;
   /// \brief Returns BadValue::key() of a value that is not finite in the latest wavefield. It
@@ -62,14 +62,14 @@ class Slabs {
   struct Slab {
     Instance<Memory> step, copy;
     const wave::Scheme<T, Dim, Memory>* scheme;
-    Planes own;
-    wave::MediumWindow<T, Dim, Memory> medium;
+    PlaneRange own;
+    wave::MediumCoefficients<T, Dim, Memory> medium;
     wave::Wavefield<T, Dim, Memory> field;
     StreamShot<T, Dim, Memory> shot;
     std::unique_ptr<Mark<Memory>> edges, arrived;
   };
-  void step_planes(Slab& slab, const Planes& planes, std::int64_t level);
-  void send(const Slab& from, Slab& to, const Planes& planes);
+  void step_planes(Slab& slab, const PlaneRange& planes, std::int64_t level);
+  void send(const Slab& from, Slab& to, const PlaneRange& planes);
 
   std::int64_t m_beside;
   std::vector<Slab> m_slabs;
@@ -96,14 +96,14 @@ Slabs<T, Dim, Memory>::Slabs(
     const auto at = static_cast<std::size_t>(g);
     const Instance<Memory>& exec = instances[at];
     const wave::Scheme<T, Dim, Memory>& scheme = *schemes[at];
-    const Planes own{g * whole.extents[0] / devices, (g + 1) * whole.extents[0] / devices};
-    const Planes held =
-        intersection(Planes{own.begin - beside, own.end + beside}, all_planes(whole));
+    const PlaneRange own{g * whole.extents[0] / devices, (g + 1) * whole.extents[0] / devices};
+    const PlaneRange held =
+        intersection(PlaneRange{own.begin - beside, own.end + beside}, all_planes(whole));
     Slab slab{exec,
-              instance_beside(exec),
+              new_instance(exec),
               &scheme,
               own,
-              wave::MediumWindow<T, Dim, Memory>(exec, scheme, held),
+              wave::MediumCoefficients<T, Dim, Memory>(exec, scheme, held),
               wave::make_wavefield<T, Dim, Memory>(exec, scheme, held),
               {},
               std::make_unique<Mark<Memory>>(),
@@ -114,8 +114,8 @@ Slabs<T, Dim, Memory>::Slabs(
       if (held.end - end <= scheme.order()) end = held.end;
       slab.medium.load(
           exec, scheme,
-          extended_part<T, Dim, Memory>(exec, scheme, grid, model, random, Planes{begin, end}),
-          Planes{begin, end});
+          extended_part<T, Dim, Memory>(exec, scheme, grid, model, random, PlaneRange{begin, end}),
+          PlaneRange{begin, end});
       exec.fence();
       begin = end;
     }
@@ -135,7 +135,7 @@ void Slabs<T, Dim, Memory>::begin(const std::vector<StreamShot<T, Dim, Memory>>&
 }
 
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::step_planes(Slab& slab, const Planes& planes, std::int64_t level) {
+void Slabs<T, Dim, Memory>::step_planes(Slab& slab, const PlaneRange& planes, std::int64_t level) {
   if (planes.empty()) return;
   const StreamShot<T, Dim, Memory>& shot = slab.shot;
   Box<Dim> box = shot.box ? shot.box(level) : whole_box(slab.scheme->grid());
@@ -153,7 +153,7 @@ void Slabs<T, Dim, Memory>::step_planes(Slab& slab, const Planes& planes, std::i
 }
 
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::send(const Slab& from, Slab& to, const Planes& planes) {
+void Slabs<T, Dim, Memory>::send(const Slab& from, Slab& to, const PlaneRange& planes) {
   const Instance<Memory>& exec = to.copy;
   for (int f = 0; f < from.field.fields; ++f) {
     wave::copy_planes<T, Dim, Memory>(exec, from.field.layout, from.field.next[f], to.field.layout,
@@ -162,8 +162,9 @@ void Slabs<T, Dim, Memory>::send(const Slab& from, Slab& to, const Planes& plane
   // steps across a layer read its memory in neighbouring planes
   std::size_t number = 0;
   for (const auto& layer : from.scheme->layers()) {
-    const Planes part = intersection(Planes{planes.begin - layer.first, planes.end - layer.first},
-                                     Planes{0, layer.width});
+    const PlaneRange part =
+        intersection(PlaneRange{planes.begin - layer.first, planes.end - layer.first},
+                     PlaneRange{0, layer.width});
     for (int f = 0; f < from.field.fields; ++f, ++number) {
       if (layer.axis != 0 || part.empty()) continue;
       const auto rows = [&](const wave::Wavefield<T, Dim, Memory>& field,
@@ -183,12 +184,12 @@ void Slabs<T, Dim, Memory>::send(const Slab& from, Slab& to, const Planes& plane
 template <class T, int Dim, class Memory>
 double Slabs<T, Dim, Memory>::run(std::int64_t steps,
                                   const std::function<void(const wave::ShotProgress&)>& progress) {
-  wave::kernel::Pace pace(steps);
+  wave::kernel::ProgressTimer pace(steps);
   for (std::int64_t level = 0; level < steps; ++level) {
     for (Slab& slab : m_slabs) {
       slab.arrived->hold(slab.step);
-      const Planes low{slab.own.begin, std::min(slab.own.begin + m_beside, slab.own.end)};
-      const Planes high{std::max(low.end, slab.own.end - m_beside), slab.own.end};
+      const PlaneRange low{slab.own.begin, std::min(slab.own.begin + m_beside, slab.own.end)};
+      const PlaneRange high{std::max(low.end, slab.own.end - m_beside), slab.own.end};
       step_planes(slab, low, level);
       step_planes(slab, high, level);
       slab.edges->set(slab.step);
@@ -202,9 +203,9 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
         if (h >= m_slabs.size()) continue;
         const Slab& from = m_slabs[h];
         from.edges->hold(to.copy);
-        const Planes wanted =
-            intersection(from.own, h < g ? Planes{to.own.begin - m_beside, to.own.begin}
-                                         : Planes{to.own.end, to.own.end + m_beside});
+        const PlaneRange wanted =
+            intersection(from.own, h < g ? PlaneRange{to.own.begin - m_beside, to.own.begin}
+                                         : PlaneRange{to.own.end, to.own.end + m_beside});
         send(from, to, wanted);
       }
       to.arrived->set(to.copy);

@@ -38,7 +38,7 @@ void measure_moves(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Me
   const std::int64_t plane = scheme.layout().strides[0] * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t planes = std::clamp<std::int64_t>(
       (std::int64_t(16) << 20) / plane, 1, std::min<std::int64_t>(scheme.grid().extents[0], 64));
-  const wave::Layout<Dim> layout = scheme.layout(Planes{0, planes});
+  const wave::Layout<Dim> layout = scheme.layout(PlaneRange{0, planes});
   const auto size = static_cast<std::size_t>(layout.size);
   using Array = Kokkos::View<T*, Memory>;
   const auto from = allocate<Array>(instance, "moho::stream::from", size);

@@ -264,8 +264,8 @@ Pipeline<T, Dim, Memory>::Pipeline(const Instance<Memory>& exec,
       m_schedule(&schedule),
       m_device(device),
       m_step(exec),
-      m_load(instance_beside(exec)),
-      m_store(instance_beside(exec)),
+      m_load(new_instance(exec)),
+      m_store(new_instance(exec)),
       m_ring(exec, scheme, schedule.ring_planes(), schedule.shape().beyond(), resident),
       m_bad(allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::stream::bad",
                                                           std::size_t(1))) {
@@ -320,7 +320,7 @@ void Pipeline<T, Dim, Memory>::begin(const Schedule& schedule,
 
 template <class T, int Dim, class Memory>
 StreamRange Pipeline<T, Dim, Memory>::inside(const StreamRange& range) const {
-  const Planes planes = intersection(range.planes, m_schedule->range(range.sweep));
+  const PlaneRange planes = intersection(range.planes, m_schedule->range(range.sweep));
   return {range.sweep, planes, range.position + planes.begin - range.planes.begin};
 }
 
@@ -342,8 +342,8 @@ void Pipeline<T, Dim, Memory>::watch(const StreamRange& range, std::int64_t leve
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::slopes(const StreamStage& stage, const Box<Dim>& box) {
   const std::int64_t radius = m_scheme.order() / 2;
-  const Planes own = m_schedule->range(stage.range.sweep);
-  Planes wanted{stage.range.planes.begin + radius, stage.range.planes.end + radius};
+  const PlaneRange own = m_schedule->range(stage.range.sweep);
+  PlaneRange wanted{stage.range.planes.begin + radius, stage.range.planes.end + radius};
   if (stage.range.planes.begin == own.begin) wanted.begin = own.begin - radius;
   const std::int64_t shift = stage.range.position - stage.range.planes.begin;
   const Box<Dim> grown = box.grown(radius);
@@ -351,8 +351,8 @@ void Pipeline<T, Dim, Memory>::slopes(const StreamStage& stage, const Box<Dim>& 
     Box<Dim> part = grown;
     part.lower[0] = piece.planes.begin;
     part.upper[0] = piece.planes.end;
-    wave::compute_slopes<T, Dim, Memory>(m_step, m_scheme, m_ring.medium(piece),
-                                         m_ring.wavefield(piece, stage.level), part);
+    wave::compute_axis_derivatives<T, Dim, Memory>(m_step, m_scheme, m_ring.medium(piece),
+                                                   m_ring.wavefield(piece, stage.level), part);
     for (int f = 0; f < 2; ++f) m_ring.mirror(m_step, piece, m_ring.slope(f));
   }
 }
@@ -374,7 +374,7 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
       const auto field = m_ring.wavefield(piece, level);
       const auto medium = m_ring.medium(piece);
       if (slopes_first) {
-        wave::step_from_slopes<T, Dim, Memory>(m_step, m_scheme, medium, field, part);
+        wave::step_from_axis_derivatives<T, Dim, Memory>(m_step, m_scheme, medium, field, part);
       } else {
         wave::step<T, Dim, Memory>(m_step, m_scheme, medium, field, part);
       }
@@ -406,10 +406,10 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
   if (m_shot.receivers != nullptr && (level + 1) % m_shot.every == 0 && row < m_shot.rows) {
     // Near the lower end of a range inside the volume, points would read planes below it, which are
     // absent. No wave has reached them, and the gather holds zeros.
-    const Planes own = m_schedule->range(stage.range.sweep);
+    const PlaneRange own = m_schedule->range(stage.range.sweep);
     const std::int64_t low = own.begin > 0 ? own.begin + m_schedule->shape().point_planes - 1 : 0;
     for (const RingPiece& piece : pieces) {
-      const Planes planes{std::max(piece.planes.begin, low), piece.planes.end};
+      const PlaneRange planes{std::max(piece.planes.begin, low), piece.planes.end};
       if (planes.empty()) continue;
       m_shot.receivers->record(m_step, m_ring.layout(piece), planes, m_ring.field(next, 0),
                                m_shot.gather, row);
@@ -435,7 +435,7 @@ void Pipeline<T, Dim, Memory>::step(const StreamStage& stage) {
 
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::clear() {
-  const Planes planes = all_planes(m_scheme.grid());
+  const PlaneRange planes = all_planes(m_scheme.grid());
   m_ring.wavefield({planes, 0, 0}, 0).clear(m_step);
   m_step.fence();
 }

@@ -46,8 +46,8 @@ std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>&
 /// \param wavefields at the same time
 /// \throws InputError as step()
 template <class T, int Dim, class Memory>
-void step_together(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
-                   std::type_identity_t<std::span<const Wavefield<T, Dim, Memory>>> wavefields);
+void step_batch(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                std::type_identity_t<std::span<const Wavefield<T, Dim, Memory>>> wavefields);
 
 /// Sources and receivers of a shot.
 template <class T, int Dim, class Memory>
@@ -70,7 +70,7 @@ struct ShotPoints {
 /// \throws InputError, Error as model_shot(), InputError for a domain, snapshots, too few
 ///   wavefields
 template <class T, int Dim, class Memory>
-std::vector<ShotResult<T, Dim, Memory>> model_together(
+std::vector<ShotResult<T, Dim, Memory>> model_batch(
     const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
     std::vector<Wavefield<T, Dim, Memory>>& wavefields,
     const std::vector<ShotPoints<T, Dim, Memory>>& shots, const std::vector<double>& wavelet,
@@ -164,7 +164,7 @@ void check_together(const Instance<Memory>& exec, const Propagator<T, Dim, Memor
     if (finite) return;
   }
   for (std::size_t n = 0; n < wavefields.size(); ++n) {
-    in_leg(concat("shot ", n + 1, " of those in step"), [&] {
+    in_propagation(concat("shot ", n + 1, " of those in step"), [&] {
       return check_finite<T, Dim, Memory>(exec, propagator.grid(), wavefields[n], box, step);
     });
   }
@@ -246,13 +246,14 @@ struct ExchangeOfAllTeams {
   }
 };
 
-/// exchange_points() of a batch of shots, in one launch.
+/// inject_and_record() of a batch of shots, in one launch.
 template <class T, int Dim, class Memory>
 class ShotsExchange {
  public:
   /// Describes all shots, for both orders of the time levels; waits for the instance.
   ///
-  /// Points and series have to live as long as this object. \throws InputError as exchange_points()
+  /// Points and series have to live as long as this object. \throws InputError as
+  /// inject_and_record()
   ShotsExchange(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
                 std::span<const Wavefield<T, Dim, Memory>> wavefields,
                 const std::vector<ShotPoints<T, Dim, Memory>>& shots,
@@ -291,7 +292,7 @@ class ShotsExchange {
 
   /// Adds the amplitudes of a step and records into a row; negative numbers omit either.
   ///
-  /// To be called between step_together() and advance().
+  /// To be called between step_batch() and advance().
   /// \param present current level of the first wavefield, which determines the order of the time
   ///   levels
   void operator()(const Instance<Memory>& exec, const T* present, std::int64_t step,
@@ -334,7 +335,7 @@ std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>&
                                                        const Scheme<T, Dim, Memory>& scheme,
                                                        int count) {
   if (count < 1) throw InputError(concat("count is ", count, " (allowed: 1 or more)"));
-  const Planes window = all_planes(scheme.grid());
+  const PlaneRange window = all_planes(scheme.grid());
   Wavefield<T, Dim, Memory> first;
   first.layout = scheme.layout(window);
   first.fields = scheme.fields();
@@ -379,12 +380,12 @@ std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>&
 }
 
 template <class T, int Dim, class Memory>
-void step_together(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
-                   std::type_identity_t<std::span<const Wavefield<T, Dim, Memory>>> wavefields) {
+void step_batch(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                std::type_identity_t<std::span<const Wavefield<T, Dim, Memory>>> wavefields) {
   const Scheme<T, Dim, Memory>& scheme = propagator.scheme();
   const Box<Dim> box = whole_box(propagator.grid());
   if (const auto several = detail::in_one_launch<T, Dim, Memory>(scheme, wavefields)) {
-    const MediumWindow<T, Dim, Memory>& medium = propagator.medium_window();
+    const MediumCoefficients<T, Dim, Memory>& medium = propagator.medium_window();
     detail::slopes_of<T, Dim, Memory>(exec, scheme, medium, wavefields.front(),
                                       box.grown(scheme.order() / 2), *several);
     detail::step_of<T, Dim, Memory>(exec, scheme, medium, wavefields.front(), box, *several);
@@ -394,7 +395,7 @@ void step_together(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memo
 }
 
 template <class T, int Dim, class Memory>
-std::vector<ShotResult<T, Dim, Memory>> model_together(
+std::vector<ShotResult<T, Dim, Memory>> model_batch(
     const InstanceOf<Memory>& instance, const Propagator<T, Dim, Memory>& propagator,
     std::vector<Wavefield<T, Dim, Memory>>& wavefields,
     const std::vector<ShotPoints<T, Dim, Memory>>& shots, const std::vector<double>& wavelet,
@@ -435,10 +436,10 @@ std::vector<ShotResult<T, Dim, Memory>> model_together(
 
   const Box<Dim> box = whole_box(propagator.grid());
   const auto nodes = static_cast<double>(box.size()), count = static_cast<double>(shots.size());
-  kernel::Pace pace(sampling.steps);
+  kernel::ProgressTimer pace(sampling.steps);
   BoxHistory<Dim> boxes;
   for (std::int64_t n = 0; n < sampling.steps;) {
-    step_together<T, Dim, Memory>(exec, propagator, used);
+    step_batch<T, Dim, Memory>(exec, propagator, used);
     exchange(exec, used.front().now[0].data(), n, sampling.row_of(n));
     for (auto& wavefield : used) wavefield.advance();
     boxes.add(box);
@@ -471,15 +472,15 @@ std::vector<ShotResult<T, Dim, Memory>> model_together(
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_TOGETHER(prefix, T, Dim, Memory)                                                \
-  prefix template std::vector<Wavefield<T, Dim, Memory>> make_wavefields<T, Dim, Memory>(         \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, int);                               \
-  prefix template void step_together<T, Dim, Memory>(const Instance<Memory>&,                     \
-                                                     const Propagator<T, Dim, Memory>&,           \
-                                                     std::span<const Wavefield<T, Dim, Memory>>); \
-  prefix template std::vector<ShotResult<T, Dim, Memory>> model_together<T, Dim, Memory>(         \
-      const Instance<Memory>&, const Propagator<T, Dim, Memory>&,                                 \
-      std::vector<Wavefield<T, Dim, Memory>>&, const std::vector<ShotPoints<T, Dim, Memory>>&,    \
+#define MOHO_WAVE_TOGETHER(prefix, T, Dim, Memory)                                             \
+  prefix template std::vector<Wavefield<T, Dim, Memory>> make_wavefields<T, Dim, Memory>(      \
+      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, int);                            \
+  prefix template void step_batch<T, Dim, Memory>(const Instance<Memory>&,                     \
+                                                  const Propagator<T, Dim, Memory>&,           \
+                                                  std::span<const Wavefield<T, Dim, Memory>>); \
+  prefix template std::vector<ShotResult<T, Dim, Memory>> model_batch<T, Dim, Memory>(         \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&,                              \
+      std::vector<Wavefield<T, Dim, Memory>>&, const std::vector<ShotPoints<T, Dim, Memory>>&, \
       const std::vector<double>&, const ShotOptions<T, Dim, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {

@@ -4,7 +4,7 @@
 /// \file
 /// \brief Number of concurrent shots over one model on a device or a host.
 
-#include <moho/core/at_once.hpp>
+#include <moho/core/concurrent.hpp>
 #include <moho/wave/scheme.hpp>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t
   }
 }
 
-/// \brief Returns true if model_together() needs one launch in a step for all shots.
+/// \brief Returns true if model_batch() needs one launch in a step for all shots.
 ///
 /// It does on hosts and, in 2D, on devices, unless CPML is corrected after the step there
 /// (Fletcher's VTI).
@@ -96,7 +96,7 @@ inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots) {
 /// \param shots total number of shots
 inline int waiting_results(int at_once, int together, std::int64_t shots) {
   const int workers = (at_once + together - 1) / together;
-  const std::int64_t held = std::int64_t{results_at_once(workers)} * together;
+  const std::int64_t held = std::int64_t{max_pending_results(workers)} * together;
   return static_cast<int>(std::max<std::int64_t>(std::min(held, shots) - at_once, 0));
 }
 

@@ -30,12 +30,12 @@ namespace moho::wave {
 /// \param row the row of `rows` to write; -1: no recording
 /// \throws InputError as PointSet::inject() and PointSet::record()
 template <class T, int Dim, class Memory>
-void exchange_points(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
-                     const Wavefield<T, Dim, Memory>& wavefield,
-                     const PointSet<T, Dim, Memory>& sources,
-                     const PointSeries<const T, Memory>& amplitudes, std::int64_t step,
-                     const PointSet<T, Dim, Memory>& receivers, const PointSeries<T, Memory>& rows,
-                     std::int64_t row);
+void inject_and_record(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                       const Wavefield<T, Dim, Memory>& wavefield,
+                       const PointSet<T, Dim, Memory>& sources,
+                       const PointSeries<const T, Memory>& amplitudes, std::int64_t step,
+                       const PointSet<T, Dim, Memory>& receivers,
+                       const PointSeries<T, Memory>& rows, std::int64_t row);
 
 namespace kernel {
 
@@ -110,13 +110,13 @@ struct ExchangeByVector {
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
-void exchange_points(const InstanceOf<Memory>& instance,
-                     const Propagator<T, Dim, Memory>& propagator,
-                     const Wavefield<T, Dim, Memory>& wavefield,
-                     const PointSet<T, Dim, Memory>& sources,
-                     const PointSeries<const T, Memory>& amplitudes, std::int64_t step,
-                     const PointSet<T, Dim, Memory>& receivers, const PointSeries<T, Memory>& rows,
-                     std::int64_t row) {
+void inject_and_record(const InstanceOf<Memory>& instance,
+                       const Propagator<T, Dim, Memory>& propagator,
+                       const Wavefield<T, Dim, Memory>& wavefield,
+                       const PointSet<T, Dim, Memory>& sources,
+                       const PointSeries<const T, Memory>& amplitudes, std::int64_t step,
+                       const PointSet<T, Dim, Memory>& receivers,
+                       const PointSeries<T, Memory>& rows, std::int64_t row) {
   const Instance<Memory>& exec = instance;
   const T factor = kernel::source_factor<T>(propagator.grid());
   const bool adds = step >= 0 && step < static_cast<std::int64_t>(amplitudes.extent(0));
@@ -159,7 +159,7 @@ void exchange_points(const InstanceOf<Memory>& instance,
 
 /// \cond
 #define MOHO_WAVE_EXCHANGE(prefix, T, Dim, Memory)                                        \
-  prefix template void exchange_points<T, Dim, Memory>(                                   \
+  prefix template void inject_and_record<T, Dim, Memory>(                                 \
       const Instance<Memory>&, const Propagator<T, Dim, Memory>&,                         \
       const Wavefield<T, Dim, Memory>&, const PointSet<T, Dim, Memory>&,                  \
       const PointSeries<const T, Memory>&, std::int64_t, const PointSet<T, Dim, Memory>&, \

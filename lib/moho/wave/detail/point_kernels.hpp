@@ -88,8 +88,8 @@ struct PointWeights {
 template <class T, int Dim>
 struct RecordTerm {
   PointWeights<T, Dim> points;
-  const T* field;  ///< node (0, ..., 0)
-  Planes planes;   ///< planes of the last nodes of recorded points
+  const T* field;     ///< node (0, ..., 0)
+  PlaneRange planes;  ///< planes of the last nodes of recorded points
 
   /// Returns true for points that are recorded.
   KOKKOS_FORCEINLINE_FUNCTION bool takes(const Window<Dim>& window) const {

@@ -24,7 +24,7 @@ namespace moho::snapshot::detail {
 
 /// Groups of four nodes ("quads") of a lane.
 template <int Dim>
-struct LaneQuads {
+struct LanePacks {
   static constexpr int count = Dim == 3 ? 16 : 4;  ///< quads of a lane
   static constexpr int blocks = Dim == 3 ? 4 : 1;  ///< blocks that lanes share, along the last axis
   static constexpr int across = 8;                 ///< lanes along the last axis
@@ -42,7 +42,7 @@ struct LaneQuads {
     return n;
   }
   /// Constructs the quads of thread n.
-  KOKKOS_FORCEINLINE_FUNCTION LaneQuads(const BlockGrid<Dim>& grid, std::int64_t n)
+  KOKKOS_FORCEINLINE_FUNCTION LanePacks(const BlockGrid<Dim>& grid, std::int64_t n)
       : lane(static_cast<int>(n % block_lanes)) {
     const auto along = static_cast<std::uint32_t>((grid.count[Dim - 1] + blocks - 1) / blocks);
     auto rest = static_cast<std::uint32_t>(n / block_lanes);
@@ -123,7 +123,7 @@ struct EncodeFixedLanes {
   std::uint8_t* blocks;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    using Quads = LaneQuads<Dim>;
+    using Quads = LanePacks<Dim>;
     const Quads quads(source.blocks, n);
     float values[Quads::count][4];
     load(quads, values);
@@ -170,8 +170,8 @@ struct EncodeFixedLanes {
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t number(float value, float scale) {
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(rintf(value * scale)));
   }
-  KOKKOS_FORCEINLINE_FUNCTION void load(const LaneQuads<Dim>& quads,
-                                        float (&values)[LaneQuads<Dim>::count][4]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void load(const LanePacks<Dim>& quads,
+                                        float (&values)[LanePacks<Dim>::count][4]) const {
     const Box<Dim>& box = source.blocks.box;
     if (quads.inside(box)) {
       const T* const from = source.field + source.layout.flat(quads.first);
@@ -201,8 +201,8 @@ struct EncodeFixedLanes {
   /// Packs numbers of 12 bits.
   ///
   /// Two neighbours exchange halves of two rows of eight and write one row each.
-  KOKKOS_FORCEINLINE_FUNCTION static void pack_12(const LaneQuads<Dim>& quads,
-                                                  const float (&values)[LaneQuads<Dim>::count][4],
+  KOKKOS_FORCEINLINE_FUNCTION static void pack_12(const LanePacks<Dim>& quads,
+                                                  const float (&values)[LanePacks<Dim>::count][4],
                                                   float scale, std::uint8_t* to) {
     const bool odd = quads.lane % 2 == 1;
     MOHO_UNROLL
@@ -275,7 +275,7 @@ struct DecodeFixedLanes {
   const std::uint8_t* payload;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    using Quads = LaneQuads<Dim>;
+    using Quads = LanePacks<Dim>;
     const Quads quads(blocks, n);
     if (!quads.there) return;
     const float scale = scales[quads.block] / static_cast<float>((1 << (coder.bits - 1)) - 1);
@@ -331,7 +331,7 @@ struct DecodeFixedLanes {
  private:
   /// Unpacks numbers of 12 bits. In 3D quads i and i + 1 are in consecutive rows of eight: six
   /// words, read two by two.
-  KOKKOS_FORCEINLINE_FUNCTION static void unpack_12(const LaneQuads<Dim>& quads,
+  KOKKOS_FORCEINLINE_FUNCTION static void unpack_12(const LanePacks<Dim>& quads,
                                                     const std::uint8_t* from, std::uint32_t* low,
                                                     std::uint32_t* high) {
     const bool odd = quads.lane % 2 == 1;
@@ -395,7 +395,7 @@ bool encode_fixed_ahead(const Instance<Memory>& exec, const FixedCoder& coder,
                         const BlockSource<float, Dim>& source, float* scales, std::uint8_t* blocks,
                         int& exponent, double& greatest) {
   constexpr int margin = 8;  // octaves
-  launch("moho::snapshot::encode_fixed", exec, LaneQuads<Dim>::threads(source.blocks),
+  launch("moho::snapshot::encode_fixed", exec, LanePacks<Dim>::threads(source.blocks),
          EncodeFixedLanes<float, Dim>{coder, source, std::ldexp(FixedCoder::least, -margin), scales,
                                       blocks});
   const std::uint32_t bits =

@@ -30,7 +30,7 @@ namespace moho {
 /// hosts.
 /// \throws InputError for a count below 1, or above 1 on hosts in a build without Serial
 template <class Memory>
-std::vector<Instance<Memory>> instances_at_once(const Instance<Memory>& exec, int count) {
+std::vector<Instance<Memory>> concurrent_instances(const Instance<Memory>& exec, int count) {
   if (count < 1) {
     throw InputError(concat("at_once is ", count, " (allowed: 1 or more)"));
   }
@@ -49,19 +49,19 @@ std::vector<Instance<Memory>> instances_at_once(const Instance<Memory>& exec, in
       result.push_back(Kokkos::Serial());
 #endif
     } else {
-      result.push_back(instance_beside(exec));
+      result.push_back(new_instance(exec));
     }
   }
   return result;
 }
 
 /// Largest number of results that are being computed or wait to be delivered in order.
-constexpr int results_at_once(int workers) { return workers > 1 ? 2 * workers : 1; }
+constexpr int max_pending_results(int workers) { return workers > 1 ? 2 * workers : 1; }
 
-/// Access of workers to the thread that called run_at_once().
-class AtOnceCaller {
+/// Access of workers to the thread that called run_concurrently().
+class CallingThread {
  public:
-  /// Runs a function on the calling thread of run_at_once() and waits for its end.
+  /// Runs a function on the calling thread of run_concurrently() and waits for its end.
   ///
   /// Exceptions of the function are rethrown here. With a single worker the function is called
   /// directly.
@@ -82,7 +82,7 @@ class AtOnceCaller {
     std::exception_ptr failure;
   };
   template <class Result, class Next, class Work, class Done>
-  friend void run_at_once(int workers, Next&& next, const Work& work, const Done& done);
+  friend void run_concurrently(int workers, Next&& next, const Work& work, const Done& done);
 
   bool m_alone = false;
   std::mutex m_mutex;
@@ -96,18 +96,16 @@ class AtOnceCaller {
 ///
 /// next() and done() are called on this thread, done() in the order in which next() returned the
 /// tasks. Sums, files and messages made in done() are therefore those of sequential execution. A
-/// result waits until all earlier tasks are done. At most results_at_once() tasks run or wait. With
-/// one worker no thread is started.
-/// \param workers number of threads, 1 or more
-/// \param next returns the number of the next task, or nothing at the end:
-/// std::optional<std::size_t>()
-/// \param work computes a task on the worker's thread: Result(int worker, std::size_t task,
-/// AtOnceCaller&)
+/// result waits until all earlier tasks are done. At most max_pending_results() tasks run or wait.
+/// With one worker no thread is started. \param workers number of threads, 1 or more \param next
+/// returns the number of the next task, or nothing at the end: std::optional<std::size_t>() \param
+/// work computes a task on the worker's thread: Result(int worker, std::size_t task,
+/// CallingThread&)
 /// \param done takes the result of work(): void(std::size_t task, Result&&)
 /// \throws the first exception of any of these functions, after all workers have ended
 template <class Result, class Next, class Work, class Done>
-void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
-  AtOnceCaller caller;
+void run_concurrently(int workers, Next&& next, const Work& work, const Done& done) {
+  CallingThread caller;
   if (workers <= 1) {
     caller.m_alone = true;
     while (const std::optional<std::size_t> piece = next()) done(*piece, work(0, *piece, caller));
@@ -166,7 +164,7 @@ void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
   }
   for (;;) {
     if (!caller.m_requests.empty()) {
-      AtOnceCaller::Request& request = *caller.m_requests.front();
+      CallingThread::Request& request = *caller.m_requests.front();
       caller.m_requests.pop_front();
       request.failure = guarded(*request.function);
       request.done = true;
@@ -177,7 +175,7 @@ void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
       const auto thrown = guarded([&] { done(end.first.number, std::move(end.second)); });
       if (thrown && !failure) failure = thrown;
     } else if (more && !failure && idle > static_cast<int>(given.size()) &&
-               turns - finished < static_cast<std::size_t>(results_at_once(workers))) {
+               turns - finished < static_cast<std::size_t>(max_pending_results(workers))) {
       std::optional<std::size_t> piece;
       const auto thrown = guarded([&] { piece = next(); });
       if (thrown && !failure) failure = thrown;

@@ -4,7 +4,7 @@
 /// \file
 /// \brief Store of snapshots that host threads compress and decompress concurrently with the run.
 
-#include <moho/core/at_once.hpp>
+#include <moho/core/concurrent.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
@@ -36,7 +36,7 @@ namespace moho::snapshot {
 ///
 /// Runs on hosts may use it also; their steps then share the cores with the threads.
 template <class T, int Dim, class Memory>
-class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
+class HostCompressedStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param exec execution instance of the run
   /// \param arena memory of the buffers; the store is its only user until the shot is done
@@ -45,16 +45,17 @@ class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
   /// \param threads number of compressing threads, 1 or more
   /// \param timeline receives spans of compressing and decompressing; may be null
   /// \throws InputError for options out of range or no threads
-  ThreadedStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
-                const CodecOptions& options, int threads, Timeline* timeline = nullptr);
+  HostCompressedStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena,
+                      std::int64_t largest, const CodecOptions& options, int threads,
+                      Timeline* timeline = nullptr);
   /// Waits for the threads and for pending copies.
-  ~ThreadedStore() override;
-  ThreadedStore(const ThreadedStore&) = delete;
-  ThreadedStore& operator=(const ThreadedStore&) = delete;
-  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-           const Box<Dim>& box, std::int64_t time) override;
-  void turn(const Instance<Memory>& exec) override;
-  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  ~HostCompressedStore() override;
+  HostCompressedStore(const HostCompressedStore&) = delete;
+  HostCompressedStore& operator=(const HostCompressedStore&) = delete;
+  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& box, std::int64_t time) override;
+  void end_forward(const Instance<Memory>& exec) override;
+  Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
   SnapshotReport report() const override;
 
  private:
@@ -100,7 +101,7 @@ class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
   std::int64_t m_user[2] = {-1, -1};   ///< buffer whose lane last used the element
   int m_next = 0;                      ///< index in m_here to fill next
   std::int64_t m_brought = -1;         ///< time of the snapshot in transfer to m_here[m_next]
-  std::int64_t m_given = -1;           ///< hosts: the buffer that get() returned
+  std::int64_t m_given = -1;           ///< hosts: the buffer that load() returned
   std::map<std::int64_t, Entry> m_entries;
   std::vector<std::int64_t> m_order;  ///< times in the order of use
   std::size_t m_taken = 0;            ///< taken elements of m_order; guarded by m_mutex
@@ -112,10 +113,11 @@ class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
 };
 
 template <class T, int Dim, class Memory>
-ThreadedStore<T, Dim, Memory>::ThreadedStore(const InstanceOf<Memory>& exec,
-                                             HostArena<T, Memory>& arena, std::int64_t largest,
-                                             const CodecOptions& options, int threads,
-                                             Timeline* timeline)
+HostCompressedStore<T, Dim, Memory>::HostCompressedStore(const InstanceOf<Memory>& exec,
+                                                         HostArena<T, Memory>& arena,
+                                                         std::int64_t largest,
+                                                         const CodecOptions& options, int threads,
+                                                         Timeline* timeline)
     : m_options(options), m_threads(threads), m_timeline(timeline) {
   check_options(options);
   if (threads < 1) {
@@ -123,13 +125,13 @@ ThreadedStore<T, Dim, Memory>::ThreadedStore(const InstanceOf<Memory>& exec,
   }
 #ifdef KOKKOS_ENABLE_SERIAL
   // two or more, so that none of them is that of a run on the host
-  m_hosts = instances_at_once(Instance<Host>(Kokkos::Serial()), std::max(threads, 2));
+  m_hosts = concurrent_instances(Instance<Host>(Kokkos::Serial()), std::max(threads, 2));
 #else
-  m_hosts = instances_at_once(Instance<Host>(Kokkos::DefaultHostExecutionSpace()), threads);
+  m_hosts = concurrent_instances(Instance<Host>(Kokkos::DefaultHostExecutionSpace()), threads);
 #endif
   arena.reset();
   for (int n = 0; n < threads + 2; ++n) {
-    m_buffers.push_back({instance_beside(Instance<Memory>(exec)), arena.take(largest)});
+    m_buffers.push_back({new_instance(Instance<Memory>(exec)), arena.take(largest)});
   }
   if constexpr (on_device) {
     for (auto& here : m_here) {
@@ -147,7 +149,7 @@ ThreadedStore<T, Dim, Memory>::ThreadedStore(const InstanceOf<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-ThreadedStore<T, Dim, Memory>::~ThreadedStore() {
+HostCompressedStore<T, Dim, Memory>::~HostCompressedStore() {
   m_stages.reset();
   if constexpr (on_device) {
     for (const Buffer& buffer : m_buffers) buffer.lane.fence();
@@ -155,7 +157,7 @@ ThreadedStore<T, Dim, Memory>::~ThreadedStore() {
 }
 
 template <class T, int Dim, class Memory>
-wave::Layout<Dim> ThreadedStore<T, Dim, Memory>::dense_layout(const Box<Dim>& box) {
+wave::Layout<Dim> HostCompressedStore<T, Dim, Memory>::dense_layout(const Box<Dim>& box) {
   wave::Layout<Dim> layout;
   layout.extents = box.upper;
   layout.window = {box.lower[0], box.upper[0]};
@@ -166,7 +168,7 @@ wave::Layout<Dim> ThreadedStore<T, Dim, Memory>::dense_layout(const Box<Dim>& bo
 }
 
 template <class T, int Dim, class Memory>
-std::size_t ThreadedStore<T, Dim, Memory>::take_buffer() {
+std::size_t HostCompressedStore<T, Dim, Memory>::take_buffer() {
   const Stopwatch watch;
   const auto buffer = m_free->pop();
   m_waited += watch.seconds();
@@ -175,9 +177,9 @@ std::size_t ThreadedStore<T, Dim, Memory>::take_buffer() {
 }
 
 template <class T, int Dim, class Memory>
-void ThreadedStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
-                                        const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                        const Box<Dim>& box, std::int64_t time) {
+void HostCompressedStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
+                                               const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                               const Box<Dim>& box, std::int64_t time) {
   const std::size_t number = take_buffer();
   const Buffer& buffer = m_buffers[number];
   const auto to = Kokkos::subview(
@@ -204,7 +206,7 @@ void ThreadedStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ThreadedStore<T, Dim, Memory>::compress(int thread) {
+void HostCompressedStore<T, Dim, Memory>::compress(int thread) {
   if (m_timeline != nullptr) m_timeline->name_thread(concat("compression ", thread));
   const Instance<Host>& host = m_hosts[static_cast<std::size_t>(thread)];
   Codec<T, Dim, Host> codec(m_options);
@@ -228,7 +230,7 @@ void ThreadedStore<T, Dim, Memory>::compress(int thread) {
 }
 
 template <class T, int Dim, class Memory>
-void ThreadedStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
+void HostCompressedStore<T, Dim, Memory>::end_forward(const Instance<Memory>&) {
   const Stopwatch watch;
   m_full->finish();
   m_stages->join();
@@ -249,7 +251,7 @@ void ThreadedStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
 // No caller waits for a thread that ended early. A request for a snapshot that no other thread has
 // taken receives the thread's exception.
 template <class T, int Dim, class Memory>
-void ThreadedStore<T, Dim, Memory>::decompress(int thread) {
+void HostCompressedStore<T, Dim, Memory>::decompress(int thread) {
   try {
     decompress_wanted(thread);
   } catch (...) {
@@ -262,7 +264,7 @@ void ThreadedStore<T, Dim, Memory>::decompress(int thread) {
 }
 
 template <class T, int Dim, class Memory>
-void ThreadedStore<T, Dim, Memory>::decompress_wanted(int thread) {
+void HostCompressedStore<T, Dim, Memory>::decompress_wanted(int thread) {
   if (m_timeline != nullptr) m_timeline->name_thread(concat("compression ", thread));
   const Instance<Host>& host = m_hosts[static_cast<std::size_t>(thread)];
   Codec<T, Dim, Host> codec(m_options);
@@ -300,11 +302,11 @@ void ThreadedStore<T, Dim, Memory>::decompress_wanted(int thread) {
 
 /// Submits the copy of the decompressed values to the device.
 template <class T, int Dim, class Memory>
-void ThreadedStore<T, Dim, Memory>::bring(const Instance<Memory>& exec, Entry& entry,
-                                          std::int64_t time) {
+void HostCompressedStore<T, Dim, Memory>::bring(const Instance<Memory>& exec, Entry& entry,
+                                                std::int64_t time) {
   if constexpr (on_device) {
     const Stopwatch watch;
-    const std::size_t number = entry.decompressed.get();
+    const std::size_t number = entry.decompressed.load();
     m_waited += watch.seconds();
     const Buffer& buffer = m_buffers[number];
     wait_on_device(buffer.lane, exec);  // the previous result at this address has been used
@@ -319,8 +321,8 @@ void ThreadedStore<T, Dim, Memory>::bring(const Instance<Memory>& exec, Entry& e
 }
 
 template <class T, int Dim, class Memory>
-Snapshot<T, Dim, Memory> ThreadedStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
-                                                            std::int64_t time) {
+Snapshot<T, Dim, Memory> HostCompressedStore<T, Dim, Memory>::load(const Instance<Memory>& exec,
+                                                                   std::int64_t time) {
   const auto found = m_entries.find(time);
   if (found == m_entries.end()) detail::no_snapshot(time);
   Entry& entry = found->second;
@@ -347,7 +349,7 @@ Snapshot<T, Dim, Memory> ThreadedStore<T, Dim, Memory>::get(const Instance<Memor
   } else {
     if (m_given >= 0) m_free->push(static_cast<std::size_t>(m_given));
     const Stopwatch watch;
-    m_given = static_cast<std::int64_t>(entry.decompressed.get());
+    m_given = static_cast<std::int64_t>(entry.decompressed.load());
     m_waited += watch.seconds();
     return {entry.box, Kokkos::subview(m_buffers[static_cast<std::size_t>(m_given)].values,
                                        std::pair<std::size_t, std::size_t>(
@@ -356,7 +358,7 @@ Snapshot<T, Dim, Memory> ThreadedStore<T, Dim, Memory>::get(const Instance<Memor
 }
 
 template <class T, int Dim, class Memory>
-SnapshotReport ThreadedStore<T, Dim, Memory>::report() const {
+SnapshotReport HostCompressedStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
   report.kind = concat("compressed (", to_string(m_options.mode), ") by ", m_threads,
                        m_threads == 1 ? " thread" : " threads", " of the host");
@@ -378,7 +380,7 @@ SnapshotReport ThreadedStore<T, Dim, Memory>::report() const {
 
 /// \cond
 #define MOHO_SNAPSHOT_THREADED_STORE(prefix, T, Dim, Memory) \
-  prefix template class ThreadedStore<T, Dim, Memory>;
+  prefix template class HostCompressedStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
 MOHO_FOR_ALL(MOHO_SNAPSHOT_THREADED_STORE, extern)

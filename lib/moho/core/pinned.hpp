@@ -20,19 +20,19 @@ namespace moho {
 /// locked. Transfers then need page-locked buffers (StagingMemory), and each byte passes three
 /// times through host memory. For host memory nothing is locked and lock() returns true.
 template <class Memory>
-class PageLock {
+class PinnedRegion {
  public:
-  PageLock() = default;
-  PageLock(const PageLock&) = delete;
-  PageLock& operator=(const PageLock&) = delete;
+  PinnedRegion() = default;
+  PinnedRegion(const PinnedRegion&) = delete;
+  PinnedRegion& operator=(const PinnedRegion&) = delete;
   /// Takes over the ranges of another object.
-  PageLock(PageLock&& other) noexcept
+  PinnedRegion(PinnedRegion&& other) noexcept
       : m_pieces(std::move(other.m_pieces)),
         m_bytes(std::exchange(other.m_bytes, 0)),
         m_why(std::move(other.m_why)) {
     other.m_pieces.clear();
   }
-  ~PageLock() { release(); }
+  ~PinnedRegion() { release(); }
 
   /// Locks a range; returns false, with the reason in why(), if the system refuses.
   ///
@@ -52,7 +52,7 @@ class PageLock {
 };
 
 template <class Memory>
-bool PageLock<Memory>::lock(void* begin, std::size_t bytes) {
+bool PinnedRegion<Memory>::lock(void* begin, std::size_t bytes) {
   if constexpr (is_host_memory<Memory>) {
     (void)begin, (void)bytes;
     return true;
@@ -73,7 +73,7 @@ bool PageLock<Memory>::lock(void* begin, std::size_t bytes) {
 }
 
 template <class Memory>
-void PageLock<Memory>::release() {
+void PinnedRegion<Memory>::release() {
 #ifdef KOKKOS_ENABLE_CUDA
   for (void* piece : m_pieces) cudaHostUnregister(piece);
 #endif

@@ -23,7 +23,7 @@ namespace moho::snapshot {
 ///
 /// The snapshots have the same bits as the forward propagation.
 template <class T, int Dim, class Memory>
-class ReplayStore : public SnapshotStore<T, Dim, Memory> {
+class CheckpointStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param exec execution instance of the run
   /// \param leg source term of the forward propagation; it has to outlive the store
@@ -33,20 +33,20 @@ class ReplayStore : public SnapshotStore<T, Dim, Memory> {
   /// \param piece snapshots of a segment, 1 or more
   /// \param states largest number of checkpoints, in addition to the state of rest at the beginning
   /// \param fields wavefields in a snapshot: 1 p, 2 p and q
-  ReplayStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
-              DeviceArena<T, Memory>& arena, std::int64_t snapshots, std::int64_t every,
-              std::int64_t piece, std::int64_t states, int fields = 1);
+  CheckpointStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
+                  DeviceArena<T, Memory>& arena, std::int64_t snapshots, std::int64_t every,
+                  std::int64_t piece, std::int64_t states, int fields = 1);
 
-  void stepped(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+  void on_step(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                const Box<Dim>& box, std::int64_t time) override;
-  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-           const Box<Dim>& box, std::int64_t time) override;
-  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& box, std::int64_t time) override;
+  Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
   SnapshotReport report() const override;
 
  private:
   using Wave = wave::Wavefield<T, Dim, Memory>;
-  using Action = ReplayAction::Kind;
+  using Action = CheckpointAction::Kind;
   // time at which a segment begins: that of the snapshot before its first
   std::int64_t begin_of(std::int64_t piece) const { return piece * m_piece * m_every; }
   // follows the schedule to the next visit, without stepping: lists the states that the forward
@@ -61,7 +61,7 @@ class ReplayStore : public SnapshotStore<T, Dim, Memory> {
   DeviceArena<T, Memory>& m_arena;
   int m_fields;
   std::int64_t m_every, m_piece, m_pieces;
-  std::vector<ReplayAction> m_actions;              ///< positions are segments
+  std::vector<CheckpointAction> m_actions;          ///< positions are segments
   std::size_t m_next = 0;                           ///< index of the next action
   std::map<std::int64_t, std::int64_t> m_to_store;  ///< forward propagation: slot by segment
   std::map<std::int64_t, Wave> m_slots;             ///< checkpoints; slot 0 is the state of rest
@@ -76,11 +76,12 @@ class ReplayStore : public SnapshotStore<T, Dim, Memory> {
 };
 
 template <class T, int Dim, class Memory>
-ReplayStore<T, Dim, Memory>::ReplayStore(const InstanceOf<Memory>& exec,
-                                         const wave::SourceTerm<T, Dim, Memory>& leg,
-                                         DeviceArena<T, Memory>& arena, std::int64_t snapshots,
-                                         std::int64_t every, std::int64_t piece,
-                                         std::int64_t states, int fields)
+CheckpointStore<T, Dim, Memory>::CheckpointStore(const InstanceOf<Memory>& exec,
+                                                 const wave::SourceTerm<T, Dim, Memory>& leg,
+                                                 DeviceArena<T, Memory>& arena,
+                                                 std::int64_t snapshots, std::int64_t every,
+                                                 std::int64_t piece, std::int64_t states,
+                                                 int fields)
     : m_leg(leg),
       m_arena(arena),
       m_fields(fields),
@@ -95,25 +96,25 @@ ReplayStore<T, Dim, Memory>::ReplayStore(const InstanceOf<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::plan_forward() {
+void CheckpointStore<T, Dim, Memory>::plan_forward() {
   for (; m_next < m_actions.size(); ++m_next) {
-    const ReplayAction& action = m_actions[m_next];
+    const CheckpointAction& action = m_actions[m_next];
     if (action.kind == Action::visit) return;
     if (action.kind == Action::store) m_to_store[action.position] = action.slot;
   }
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
-                                             const wave::Wavefield<T, Dim, Memory>& from,
-                                             const wave::Wavefield<T, Dim, Memory>& to) const {
+void CheckpointStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
+                                                 const wave::Wavefield<T, Dim, Memory>& from,
+                                                 const wave::Wavefield<T, Dim, Memory>& to) const {
   wave::copy_planes<T, Dim, Memory>(exec, m_leg.propagator->scheme(), from, to,
                                     all_planes(m_leg.propagator->grid()));
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::save(const Instance<Memory>& exec, const Wave& from,
-                                       std::int64_t slot) {
+void CheckpointStore<T, Dim, Memory>::save(const Instance<Memory>& exec, const Wave& from,
+                                           std::int64_t slot) {
   if (slot == 0) return;  // state of rest
   auto found = m_slots.find(slot);
   if (found == m_slots.end()) {
@@ -125,8 +126,8 @@ void ReplayStore<T, Dim, Memory>::save(const Instance<Memory>& exec, const Wave&
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec, const Wave& wavefield,
-                                          const Box<Dim>& box, std::int64_t time) {
+void CheckpointStore<T, Dim, Memory>::on_step(const Instance<Memory>& exec, const Wave& wavefield,
+                                              const Box<Dim>& box, std::int64_t time) {
   m_history.add(box);
   if (time % (m_piece * m_every) != 0) return;
   const auto found = m_to_store.find(time / (m_piece * m_every));
@@ -134,9 +135,9 @@ void ReplayStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec, const Wa
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
-                                      const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                      const Box<Dim>& box, std::int64_t time) {
+void CheckpointStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
+                                           const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                           const Box<Dim>& box, std::int64_t time) {
   m_boxes[time] = box;
   m_raw += static_cast<double>(m_fields * box.size()) * sizeof(T);
   const std::int64_t piece = (time / m_every - 1) / m_piece;
@@ -149,8 +150,8 @@ void ReplayStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::run(const Instance<Memory>& exec, std::int64_t first,
-                                      std::int64_t last, bool keep) {
+void CheckpointStore<T, Dim, Memory>::run(const Instance<Memory>& exec, std::int64_t first,
+                                          std::int64_t last, bool keep) {
   wave::ReplayedDomain<T, Dim, Memory> domain(m_history);
   wave::RunOptions<T, Dim, Memory> options;
   options.first = first;
@@ -169,12 +170,12 @@ void ReplayStore<T, Dim, Memory>::run(const Instance<Memory>& exec, std::int64_t
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::replay(const Instance<Memory>& exec, std::int64_t piece) {
+void CheckpointStore<T, Dim, Memory>::replay(const Instance<Memory>& exec, std::int64_t piece) {
   m_snapshots.clear();
   m_arena.reset();
   std::int64_t present = m_present;  // position of m_work, which the actions determine
   for (; m_next < m_actions.size(); ++m_next) {
-    const ReplayAction& action = m_actions[m_next];
+    const CheckpointAction& action = m_actions[m_next];
     if (action.kind == Action::restore) {
       if (action.slot == 0) {
         m_work.clear(exec);
@@ -196,8 +197,8 @@ void ReplayStore<T, Dim, Memory>::replay(const Instance<Memory>& exec, std::int6
 }
 
 template <class T, int Dim, class Memory>
-Snapshot<T, Dim, Memory> ReplayStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
-                                                          std::int64_t time) {
+Snapshot<T, Dim, Memory> CheckpointStore<T, Dim, Memory>::load(const Instance<Memory>& exec,
+                                                               std::int64_t time) {
   if (m_boxes.count(time) == 0) detail::no_snapshot(time);
   const std::int64_t piece = (time / m_every - 1) / m_piece;
   if (piece != m_present) replay(exec, piece);
@@ -205,7 +206,7 @@ Snapshot<T, Dim, Memory> ReplayStore<T, Dim, Memory>::get(const Instance<Memory>
 }
 
 template <class T, int Dim, class Memory>
-SnapshotReport ReplayStore<T, Dim, Memory>::report() const {
+SnapshotReport CheckpointStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
   report.kind = "replay";
   report.snapshots = static_cast<std::int64_t>(m_boxes.size());
@@ -220,7 +221,7 @@ SnapshotReport ReplayStore<T, Dim, Memory>::report() const {
 
 /// \cond
 #define MOHO_SNAPSHOT_REPLAY(prefix, T, Dim, Memory) \
-  prefix template class ReplayStore<T, Dim, Memory>;
+  prefix template class CheckpointStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
 MOHO_FOR_ALL(MOHO_SNAPSHOT_REPLAY, extern)

@@ -58,17 +58,17 @@ void image_packed(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
 
 /// \brief Store of snapshots that the run's instance compresses, in its memory or the host's.
 template <class T, int Dim, class Memory>
-class PackedStore : public SnapshotStore<T, Dim, Memory> {
+class CompressedStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param options options of the codec
   /// \param on_host true to store them in the host's memory; runs on a host always do so
-  explicit PackedStore(const CodecOptions& options, bool on_host = false)
+  explicit CompressedStore(const CodecOptions& options, bool on_host = false)
       : m_codec(options), m_on_host(on_host && !is_host_memory<Memory>) {}
-  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-           const Box<Dim>& box, std::int64_t time) override;
-  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
-  bool image(const Instance<Memory>& exec, std::int64_t time,
-             const Correlation<T, Dim, Memory>& correlation) override;
+  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& box, std::int64_t time) override;
+  Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
+  bool correlate(const Instance<Memory>& exec, std::int64_t time,
+                 const Correlation<T, Dim, Memory>& correlation) override;
   SnapshotReport report() const override;
 
  private:
@@ -102,12 +102,12 @@ class FileStore : public SnapshotStore<T, Dim, Memory> {
   ~FileStore() override;
   FileStore(const FileStore&) = delete;
   FileStore& operator=(const FileStore&) = delete;
-  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-           const Box<Dim>& box, std::int64_t time) override;
-  void turn(const Instance<Memory>& exec) override;
-  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
-  bool image(const Instance<Memory>& exec, std::int64_t time,
-             const Correlation<T, Dim, Memory>& correlation) override;
+  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& box, std::int64_t time) override;
+  void end_forward(const Instance<Memory>& exec) override;
+  Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
+  bool correlate(const Instance<Memory>& exec, std::int64_t time,
+                 const Correlation<T, Dim, Memory>& correlation) override;
   SnapshotReport report() const override;
 
  private:
@@ -139,9 +139,9 @@ class FileStore : public SnapshotStore<T, Dim, Memory> {
 };
 
 template <class T, int Dim, class Memory>
-void PackedStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
-                                      const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                      const Box<Dim>& box, std::int64_t time) {
+void CompressedStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
+                                           const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                           const Box<Dim>& box, std::int64_t time) {
   m_largest = std::max(m_largest, box.size());
   m_raw += static_cast<double>(box.size()) * sizeof(T);
   if (m_on_host) {
@@ -156,8 +156,8 @@ void PackedStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-Snapshot<T, Dim, Memory> PackedStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
-                                                          std::int64_t time) {
+Snapshot<T, Dim, Memory> CompressedStore<T, Dim, Memory>::load(const Instance<Memory>& exec,
+                                                               std::int64_t time) {
   if (static_cast<std::int64_t>(m_values.size()) < m_largest) {
     m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::snapshot::snapshot", m_largest);
   }
@@ -167,16 +167,16 @@ Snapshot<T, Dim, Memory> PackedStore<T, Dim, Memory>::get(const Instance<Memory>
 }
 
 template <class T, int Dim, class Memory>
-bool PackedStore<T, Dim, Memory>::image(const Instance<Memory>& exec, std::int64_t time,
-                                        const Correlation<T, Dim, Memory>& correlation) {
+bool CompressedStore<T, Dim, Memory>::correlate(const Instance<Memory>& exec, std::int64_t time,
+                                                const Correlation<T, Dim, Memory>& correlation) {
   if (!detail::images_nodes<Memory>(m_codec.options().mode)) return false;
   detail::image_packed<T, Dim, Memory>(exec, m_codec, packed_at(exec, time), correlation);
   return true;
 }
 
 template <class T, int Dim, class Memory>
-const Packed<Dim, Memory>& PackedStore<T, Dim, Memory>::packed_at(const Instance<Memory>& exec,
-                                                                  std::int64_t time) {
+const Packed<Dim, Memory>& CompressedStore<T, Dim, Memory>::packed_at(const Instance<Memory>& exec,
+                                                                      std::int64_t time) {
   if (m_on_host) {
     const auto found = m_there.find(time);
     if (found == m_there.end()) detail::no_snapshot(time);
@@ -189,7 +189,7 @@ const Packed<Dim, Memory>& PackedStore<T, Dim, Memory>::packed_at(const Instance
 }
 
 template <class T, int Dim, class Memory>
-SnapshotReport PackedStore<T, Dim, Memory>::report() const {
+SnapshotReport CompressedStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
   report.kind = concat("compressed (", to_string(m_codec.options().mode), ")",
                        m_on_host ? " in the host's memory" : "");
@@ -228,9 +228,9 @@ FileStore<T, Dim, Memory>::~FileStore() {
 }
 
 template <class T, int Dim, class Memory>
-void FileStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
-                                    const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                    const Box<Dim>& box, std::int64_t time) {
+void FileStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
+                                     const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                     const Box<Dim>& box, std::int64_t time) {
   const auto piece = std::make_shared<Piece>();
   piece->time = time;
   m_boxes[time] = box;
@@ -308,7 +308,7 @@ typename FileStore<T, Dim, Memory>::Piece FileStore<T, Dim, Memory>::read(std::i
 }
 
 template <class T, int Dim, class Memory>
-void FileStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
+void FileStore<T, Dim, Memory>::end_forward(const Instance<Memory>&) {
   const Stopwatch watch;
   m_queue->finish();
   m_stages->join();
@@ -324,8 +324,8 @@ void FileStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
 }
 
 template <class T, int Dim, class Memory>
-Snapshot<T, Dim, Memory> FileStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
-                                                        std::int64_t time) {
+Snapshot<T, Dim, Memory> FileStore<T, Dim, Memory>::load(const Instance<Memory>& exec,
+                                                         std::int64_t time) {
   if (static_cast<std::int64_t>(m_values.size()) < m_largest) {
     m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::snapshot::snapshot", m_largest);
   }
@@ -358,8 +358,8 @@ std::shared_ptr<typename FileStore<T, Dim, Memory>::Piece> FileStore<T, Dim, Mem
 }
 
 template <class T, int Dim, class Memory>
-bool FileStore<T, Dim, Memory>::image(const Instance<Memory>& exec, std::int64_t time,
-                                      const Correlation<T, Dim, Memory>& correlation) {
+bool FileStore<T, Dim, Memory>::correlate(const Instance<Memory>& exec, std::int64_t time,
+                                          const Correlation<T, Dim, Memory>& correlation) {
   if (!m_codec || !detail::images_nodes<Memory>(m_codec->options().mode)) return false;
   m_scratch = copy_packed<Memory>(exec, next(time)->packed);
   detail::image_packed<T, Dim, Memory>(exec, *m_codec, m_scratch, correlation);
@@ -384,7 +384,7 @@ SnapshotReport FileStore<T, Dim, Memory>::report() const {
 
 /// \cond
 #define MOHO_SNAPSHOT_PACKED_STORES(prefix, T, Dim, Memory) \
-  prefix template class PackedStore<T, Dim, Memory>;        \
+  prefix template class CompressedStore<T, Dim, Memory>;    \
   prefix template class FileStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {

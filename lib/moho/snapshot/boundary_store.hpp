@@ -16,8 +16,8 @@
 
 namespace moho::snapshot {
 
-/// Options of a ReverseStore.
-struct ReverseOptions {
+/// Options of a BoundaryStore.
+struct BoundaryStoreOptions {
   int fields = 1;  ///< wavefields in a snapshot: 1 p, 2 p and q
   std::int64_t outside =
       0;  ///< nodes inside absorbing layers, adjacent to the model, that snapshots may include
@@ -31,29 +31,29 @@ struct ReverseOptions {
 /// random faces conserve energy and need no boundary values. Rounding changes snapshots by 1e-5 to
 /// 1e-4 of the largest amplitude in single precision.
 template <class T, int Dim, class Memory>
-class ReverseStore : public SnapshotStore<T, Dim, Memory> {
+class BoundaryStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param exec execution instance of the run
   /// \param leg source term of the forward propagation; it has to outlive the store
   /// \param arena memory of the boundary values
   /// \param options fields and nodes of snapshots
-  ReverseStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
-               DeviceArena<T, Memory>& arena, const ReverseOptions& options = {});
+  BoundaryStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
+                DeviceArena<T, Memory>& arena, const BoundaryStoreOptions& options = {});
   /// Returns the nodes of one field that are saved at a step, for a scheme and its faces.
   static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
                                  std::int64_t outside = 0);
 
   void begin(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
              std::int64_t time) override;
-  void stepped(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+  void on_step(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                const Box<Dim>& box, std::int64_t time) override;
-  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-           const Box<Dim>& box, std::int64_t time) override;
+  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& box, std::int64_t time) override;
   /// Ends the forward propagation; the wavefield must be unchanged since its last step.
-  void turn(const Instance<Memory>& exec) override;
-  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
-  const wave::Wavefield<T, Dim, Memory>* present_at(const Instance<Memory>& exec, std::int64_t time,
-                                                    Box<Dim>& box) override;
+  void end_forward(const Instance<Memory>& exec) override;
+  Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
+  const wave::Wavefield<T, Dim, Memory>* borrow(const Instance<Memory>& exec, std::int64_t time,
+                                                Box<Dim>& box) override;
   SnapshotReport report() const override;
 
  private:
@@ -66,7 +66,7 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
 
   const wave::SourceTerm<T, Dim, Memory>& m_leg;
   DeviceArena<T, Memory>& m_arena;
-  ReverseOptions m_options;
+  BoundaryStoreOptions m_options;
   Box<Dim> m_inner;
   std::vector<Box<Dim>> m_slabs;
   std::int64_t m_nodes = 0;  ///< nodes of all slabs
@@ -74,7 +74,7 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
   wave::BoxHistory<Dim> m_history;
   std::vector<wave::Storage<T, Memory>> m_kept;  ///< boundary values by step
   std::map<std::int64_t, Box<Dim>> m_boxes;      ///< boxes of snapshots
-  wave::Storage<T, Memory> m_values;             ///< values of the snapshot that get() returned
+  wave::Storage<T, Memory> m_values;             ///< values of the snapshot that load() returned
   std::int64_t m_last = 0;                       ///< time of the last state
   std::int64_t m_time = -1;                      ///< time of the current level of m_work
   bool m_reversed = false;                       ///< true after the first step backwards of m_work
@@ -174,7 +174,7 @@ void move_faces(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
-std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
+std::vector<Box<Dim>> BoundaryStore<T, Dim, Memory>::slabs(
     const wave::Scheme<T, Dim, Memory>& scheme, std::int64_t outside, Box<Dim>& inner) {
   // nodes that are stepped backwards: the model, and the random layers around it; the other saved
   // nodes
@@ -214,8 +214,8 @@ std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
 }
 
 template <class T, int Dim, class Memory>
-std::int64_t ReverseStore<T, Dim, Memory>::kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
-                                                      std::int64_t outside) {
+std::int64_t BoundaryStore<T, Dim, Memory>::kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
+                                                       std::int64_t outside) {
   Box<Dim> inner;
   std::int64_t sum = 0;
   for (const Box<Dim>& slab : slabs(scheme, outside, inner)) sum += slab.size();
@@ -223,10 +223,10 @@ std::int64_t ReverseStore<T, Dim, Memory>::kept_nodes(const wave::Scheme<T, Dim,
 }
 
 template <class T, int Dim, class Memory>
-ReverseStore<T, Dim, Memory>::ReverseStore(const InstanceOf<Memory>& exec,
-                                           const wave::SourceTerm<T, Dim, Memory>& leg,
-                                           DeviceArena<T, Memory>& arena,
-                                           const ReverseOptions& options)
+BoundaryStore<T, Dim, Memory>::BoundaryStore(const InstanceOf<Memory>& exec,
+                                             const wave::SourceTerm<T, Dim, Memory>& leg,
+                                             DeviceArena<T, Memory>& arena,
+                                             const BoundaryStoreOptions& options)
     : m_leg(leg), m_arena(arena), m_options(options), m_work(leg.propagator->make_wavefield(exec)) {
   m_arena.reset();
   m_slabs = slabs(leg.propagator->scheme(), options.outside, m_inner);
@@ -234,14 +234,14 @@ ReverseStore<T, Dim, Memory>::ReverseStore(const InstanceOf<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ReverseStore<T, Dim, Memory>::begin(const Instance<Memory>&,
-                                         const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                         std::int64_t) {
+void BoundaryStore<T, Dim, Memory>::begin(const Instance<Memory>&,
+                                          const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                          std::int64_t) {
   m_forward = &wavefield;
 }
 
 template <class T, int Dim, class Memory>
-void ReverseStore<T, Dim, Memory>::turn(const Instance<Memory>& exec) {
+void BoundaryStore<T, Dim, Memory>::end_forward(const Instance<Memory>& exec) {
   if (m_forward == nullptr) return;
   for (int f = 0; f < m_forward->fields; ++f) {
     copy(exec, m_work.now[f], m_forward->now[f]);
@@ -252,9 +252,9 @@ void ReverseStore<T, Dim, Memory>::turn(const Instance<Memory>& exec) {
 }
 
 template <class T, int Dim, class Memory>
-void ReverseStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec,
-                                           const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                           const Box<Dim>& box, std::int64_t time) {
+void BoundaryStore<T, Dim, Memory>::on_step(const Instance<Memory>& exec,
+                                            const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                            const Box<Dim>& box, std::int64_t time) {
   m_history.add(box);
   m_last = time;
   wave::Storage<T, Memory> values;
@@ -267,16 +267,16 @@ void ReverseStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ReverseStore<T, Dim, Memory>::put(const Instance<Memory>&,
-                                       const wave::Wavefield<T, Dim, Memory>&, const Box<Dim>& box,
-                                       std::int64_t time) {
+void BoundaryStore<T, Dim, Memory>::save(const Instance<Memory>&,
+                                         const wave::Wavefield<T, Dim, Memory>&,
+                                         const Box<Dim>& box, std::int64_t time) {
   m_boxes[time] = box;
   m_raw += static_cast<double>(m_options.fields * box.size()) * sizeof(T);
 }
 
 template <class T, int Dim, class Memory>
-const Box<Dim>& ReverseStore<T, Dim, Memory>::run_back(const Instance<Memory>& instance,
-                                                       std::int64_t time) {
+const Box<Dim>& BoundaryStore<T, Dim, Memory>::run_back(const Instance<Memory>& instance,
+                                                        std::int64_t time) {
   const auto found = m_boxes.find(time);
   if (found == m_boxes.end() || time > m_time) detail::no_snapshot(time);
   while (m_time > time) {
@@ -303,8 +303,8 @@ const Box<Dim>& ReverseStore<T, Dim, Memory>::run_back(const Instance<Memory>& i
 }
 
 template <class T, int Dim, class Memory>
-Snapshot<T, Dim, Memory> ReverseStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
-                                                           std::int64_t time) {
+Snapshot<T, Dim, Memory> BoundaryStore<T, Dim, Memory>::load(const Instance<Memory>& exec,
+                                                             std::int64_t time) {
   const Box<Dim>& box = run_back(exec, time);
   if (m_values.data() == nullptr) {
     std::int64_t largest = 0;
@@ -317,14 +317,14 @@ Snapshot<T, Dim, Memory> ReverseStore<T, Dim, Memory>::get(const Instance<Memory
 }
 
 template <class T, int Dim, class Memory>
-const wave::Wavefield<T, Dim, Memory>* ReverseStore<T, Dim, Memory>::present_at(
+const wave::Wavefield<T, Dim, Memory>* BoundaryStore<T, Dim, Memory>::borrow(
     const Instance<Memory>& exec, std::int64_t time, Box<Dim>& box) {
   box = run_back(exec, time);
   return &m_work;
 }
 
 template <class T, int Dim, class Memory>
-SnapshotReport ReverseStore<T, Dim, Memory>::report() const {
+SnapshotReport BoundaryStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
   report.kind = "boundary";
   report.snapshots = static_cast<std::int64_t>(m_boxes.size());
@@ -341,7 +341,7 @@ SnapshotReport ReverseStore<T, Dim, Memory>::report() const {
 
 /// \cond
 #define MOHO_SNAPSHOT_REVERSE(prefix, T, Dim, Memory) \
-  prefix template class ReverseStore<T, Dim, Memory>;
+  prefix template class BoundaryStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
 MOHO_FOR_ALL(MOHO_SNAPSHOT_REVERSE, extern)
