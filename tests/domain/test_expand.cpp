@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 13
 //
-// Expanding domains: boxes of the three methods where they can be worked out by hand, and shots in
-// them against shots in the whole grid.
+// Expanding domains: boxes of the three methods against values computed by hand, and shots in
+// domains against shots in the complete grid.
 
 #include "io/files.hpp"
 #include "spaces.hpp"
@@ -32,22 +32,22 @@ using ::testing::HasSubstr;
 constexpr ExpansionMethod methods[] = {ExpansionMethod::layers, ExpansionMethod::eikonal,
                                        ExpansionMethod::amplitude};
 
-/// A value of a model at a position given in fractions of the model's size.
+/// Value of a model at a position given in fractions of the model's size.
 template <int Dim>
 using Formula = std::function<double(const Point<Dim>&)>;
 
-/// What a shot is made of.
+/// Model, acquisition and source of a shot.
 template <int Dim>
 struct Setting {
-  Grid<Dim> grid;  ///< without layers
+  Grid<Dim> grid;  ///< grid without layers
   Formula<Dim> vp, epsilon, delta, theta, phi;
   Boundaries<Dim> boundaries = all_faces<Dim>(FaceKind::sponge, 20);
   int order = 8;
   double dt = 0.001;
-  double frequency = 12.0;  ///< of the Ricker wavelet
+  double frequency = 12.0;  ///< frequency of the Ricker wavelet
   Points<Dim> sources, receivers;
   double time = 0.8;
-  std::vector<double> wavelet;  ///< instead of the Ricker wavelet
+  std::vector<double> wavelet;  ///< replaces the Ricker wavelet if not empty
 };
 
 template <class T, int Dim, class Memory>
@@ -68,7 +68,7 @@ Field<T, Dim, Memory> sample(const Instance<Memory>& exec, const Grid<Dim>& grid
   return field;
 }
 
-/// Notes the boxes that another domain gives.
+/// Domain that records the boxes of another domain.
 template <class T, int Dim, class Memory>
 struct Notes : Domain<T, Dim, Memory> {
   domain::ExpandingDomain<T, Dim, Memory>* domain = nullptr;
@@ -80,7 +80,7 @@ struct Notes : Domain<T, Dim, Memory> {
   }
 };
 
-/// A setting on a space.
+/// Setting on a memory space.
 template <class T, int Dim, class Memory>
 class Shot {
  public:
@@ -117,7 +117,7 @@ class Shot {
   }
 
   Instance<Memory> exec;
-  Model<T, Dim, Memory> inner, model;  ///< without and with the layers of the faces
+  Model<T, Dim, Memory> inner, model;  ///< model without and with the layers of the faces
   std::unique_ptr<Propagator<T, Dim, Memory>> propagator;
   PointSet<T, Dim, Memory> sources, receivers;
   std::vector<double> wavelet;
@@ -126,7 +126,7 @@ class Shot {
   Setting<Dim> m_setting;
 };
 
-/// The largest difference of two gathers over the largest sample of the second.
+/// Returns the largest difference of two gathers over the largest sample of the second.
 template <class T>
 double difference(const wave::Traces<T>& a, const wave::Traces<T>& b) {
   double most = 0.0, greatest = 0.0;
@@ -143,9 +143,10 @@ bool holds(const Box<Dim>& outer, const Box<Dim>& inner) {
   return intersection(outer, inner) == inner;
 }
 
-/// Runs a method against the grid whole: boxes hold the sources and never shrink, something is
-/// saved, and the gather differs by less than `tolerance` of its largest sample. \return the
-/// difference
+/// Compares a method with the complete grid.
+///
+/// Boxes contain the sources and never shrink, the domain saves nodes, and the gather differs by
+/// less than `tolerance` of its largest sample. \return the difference
 template <class T, int Dim, class Memory>
 double compare(const Shot<T, Dim, Memory>& shot, const wave::Traces<T>& whole,
                ExpansionMethod method, double tolerance, double most_stepped,
@@ -176,7 +177,7 @@ double compare(const Shot<T, Dim, Memory>& shot, const wave::Traces<T>& whole,
   return found;
 }
 
-/// Velocity rising with depth, and a fast body.
+/// Velocity that increases with depth, and a fast body.
 double body_2d(const Point<2>& x) {
   const double u = (x[0] - 0.65) / 0.2, w = (x[1] - 0.55) / 0.15;
   return u * u + w * w < 1.0 ? 3800.0 : 1500.0 + 1200.0 * x[1];
@@ -231,8 +232,7 @@ MEMORY_TEST(Expand, TtiShotIsThatOfTheWholeGrid) {
   s.theta = [](const Point<2>& x) { return 0.3 + x[0]; };
   const Shot<double, 2, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
-  // Differences of first order taken twice let waves of two nodes' length run ahead, tiny as they
-  // are.
+  // In nested first-order differences waves two nodes long run ahead with tiny amplitudes.
   for (const ExpansionMethod method : methods)
     compare<double>(shot, whole.traces, method, 1e-4, 0.8);
   DomainOptions wide;
@@ -292,7 +292,7 @@ MEMORY_TEST(Expand, WaveletThatBeginsLate) {
   compare<float>(shot, whole.traces, ExpansionMethod::eikonal, 1e-5, 0.5, options);
   compare<float>(shot, whole.traces, ExpansionMethod::amplitude, 1e-4, 0.5);
 
-  // nothing moves before there is a wave
+  // nothing moves before a wave exists
   const auto domain = shot.domain(ExpansionMethod::amplitude);
   Notes<float, 2, Memory> notes;
   notes.domain = domain.get();
@@ -357,9 +357,9 @@ MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
         },
         InputError);
   }
-  // random layers are slower than the nodes that they begin at: boxes are not smaller
+  // random layers are slower than the nodes at which they begin: boxes are not smaller
   s.boundaries = all_faces<2>(FaceKind::random, 15);
-  s.frequency = 1.5;  // nothing keeps these layers from being very slow
+  s.frequency = 1.5;  // the velocity of these layers has no lower bound
   const Shot<float, 2, Memory> random(exec, s);
   const auto wide = domain::shot_boxes<float, 2, Memory>(
       ExpansionMethod::eikonal, random.exec, s.grid, random.inner, random.propagator->scheme(),
@@ -375,13 +375,13 @@ MEMORY_TEST(Expand, LayersInAConstantVelocity) {
   Setting<2> s;
   s.grid = Grid<2>{{101, 81}, {10.0, 20.0}, {-300.0, 50.0}};
   s.vp = [](const Point<2>&) { return 2000.0; };
-  s.sources = {{100.0, 450.0}};  // node (40, 20), node (60, 40) with the layers
+  s.sources = {{100.0, 450.0}};  // node (40, 20), which is node (60, 40) with the layers
   s.receivers = {{0.0, 450.0}};
   s.dt = 0.002;
   const Shot<double, 2, Memory> shot(exec, s);
   DomainOptions options;
   options.margin = 3;
-  options.frequency = 1e-6;  // the scheme's waves as fast as true ones
+  options.frequency = 1e-6;  // the scheme's velocities equal the true ones
   const auto field = shot.propagator->make_wavefield(shot.exec);
   const Box<2> whole = whole_box(shot.propagator->grid());
   for (const ExpansionMethod method : {ExpansionMethod::layers, ExpansionMethod::eikonal}) {
@@ -389,8 +389,8 @@ MEMORY_TEST(Expand, LayersInAConstantVelocity) {
     options.coarsening = 1;
     const auto domain = shot.domain(method, options);
     for (const std::int64_t step : {0, 1, 4, 49, 120, 1000, 3}) {
-      // 4 m in each step: nodes that the wave has reached at the end of it, differences of radius
-      // 4, 3 more
+      // 4 m in each step: nodes that the wave has reached at its end, plus 3 for differences of
+      // radius 4
       const double way = 4.0 * static_cast<double>(step + 1);
       const auto nodes = [&](double spacing) {
         return static_cast<std::int64_t>(std::floor(way / spacing + 1e-6));
@@ -414,7 +414,7 @@ MEMORY_TEST(Expand, LayersInAConstantVelocity) {
 MEMORY_TEST(Expand, LayersTakeTheFastestWaveOfEachPlane) {
   Setting<2> s;
   s.grid = Grid<2>{{61, 71}, {10.0, 10.0}, {0.0, 0.0}};
-  // one fast column, so that every depth is fast, but only planes of x beyond it
+  // one fast column: every depth is fast, but only planes of x beyond it
   s.vp = [](const Point<2>& x) { return x[0] > 0.9 ? 4000.0 : 2000.0; };
   s.epsilon = [](const Point<2>&) { return 0.28; };  // sqrt(1 + 2 epsilon) = 1.249
   s.delta = [](const Point<2>& x) { return x[0] > 0.9 ? 0.625 : 0.0; };  // 1.5
@@ -474,7 +474,7 @@ MEMORY_TEST(Expand, OnsetShiftsArrivals) {
   }
 }
 
-/// Puts numbers into the present field.
+/// Writes values into the current field.
 template <class T, int Dim, class Memory>
 void put(const Wavefield<T, Dim, Memory>& field, int which,
          const std::type_identity_t<Index<Dim>>& node, double value) {
@@ -493,7 +493,7 @@ MEMORY_TEST(Expand, FacesMoveAsTheAmplitudeSays) {
   s.sources = {{450.0, 480.0, 500.0}};
   s.receivers = {{0.0, 0.0, 0.0}};
   const Shot<float, 3, Memory> shot(exec, s);
-  // 0.2 nodes a step: ceil(1.25 * 0.2 * 8) = 2 nodes until the next look
+  // 0.2 nodes in a step: ceil(1.25 * 0.2 * 8) = 2 nodes until the next measurement
   constexpr int depth = 4 + 2;
   const Box<3> start = Box<3>{{45, 48, 50}, {46, 49, 51}}.grown(4 + depth);
   const auto domain = shot.domain(ExpansionMethod::amplitude);
@@ -545,7 +545,7 @@ MEMORY_TEST(Expand, LargeBoxesAreSampledAndClipped) {
   shot.exec.fence();
   const Box<2> start = domain->box(shot.exec, *shot.propagator, field, 0);
   EXPECT_EQ(box_string(start), "[5, 561) x [0, 491)");
-  // a wave that no row misses, and something in front of three faces
+  // a wave that crosses every row, and amplitudes inside three faces
   for (int i = 290; i < 310; ++i) put(field, 0, {i, 250}, 1.0);
   put(field, 0, {6, 100}, 0.5);
   put(field, 0, {560, 300}, 0.0011);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Fields that the tests of the codec compress, and how far two fields are apart.
+/// \brief Test fields of the codec, and measures of the difference of two fields.
 
 #include <moho/core/copy.hpp>
 #include <moho/snapshot/codec/codec.hpp>
@@ -15,8 +15,9 @@
 
 namespace moho::testing {
 
-/// Fronts of Ricker wavelets that travel outwards from some points, and one that is weaker behind
-/// another: smooth, with most of a grid at rest.
+/// Fronts of Ricker wavelets that travel outwards from some points, and a weaker one after another.
+///
+/// The field is smooth, and most of the grid is at rest.
 template <int Dim>
 double fronts(const Index<Dim>& node) {
   constexpr double sources[4][5] = {{20.0, 14.0, 3.0, 25.0, 1.0},
@@ -37,15 +38,15 @@ double fronts(const Index<Dim>& node) {
   return sum;
 }
 
-/// A field of a layout on an instance, with its nodes on the host.
+/// Field of a layout on an instance, with its nodes on the host.
 template <class T, int Dim, class Memory>
 struct CodecField {
   Instance<Memory> exec;
   wave::Layout<Dim> layout;
   wave::Storage<T, Memory> storage;
-  std::vector<T> values;  ///< the whole array, halos included
+  std::vector<T> values;  ///< complete array, halos included
 
-  /// Nodes are given values, all else is `outside`.
+  /// Sets nodes to given values and all other elements to `outside`.
   CodecField(const Instance<Memory>& instance, const Grid<Dim>& grid,
              const std::function<double(const Index<Dim>&)>& value, T outside = T(0))
       : exec(instance), layout(wave::make_layout<T>(grid, 4)) {
@@ -60,19 +61,19 @@ struct CodecField {
   const T& at(const Index<Dim>& node) const {
     return values[static_cast<std::size_t>(layout.flat(node))];
   }
-  /// Brings the host's values to the instance.
+  /// Copies the host's values to the instance.
   void put() {
     copy(exec, storage, HostElements<const T>(values.data(), values.size()));
     exec.fence();
   }
-  /// Reads the instance's values.
+  /// Copies the instance's values to the host.
   void get() {
     exec.fence();
     values = download(exec, storage);
   }
 };
 
-/// A grid of unit spacing.
+/// Returns a grid of unit spacing.
 template <int Dim>
 Grid<Dim> unit_grid(const Index<Dim>& extents) {
   Grid<Dim> grid;
@@ -81,11 +82,12 @@ Grid<Dim> unit_grid(const Index<Dim>& extents) {
   return grid;
 }
 
-/// How far a field is from another one in a box.
+/// Difference of a field from another one in a box.
 struct Difference {
-  double greatest = 0.0;  ///< magnitude of the first field
+  double greatest = 0.0;  ///< largest magnitude of the first field
   double most = 0.0;      ///< largest magnitude of the difference
-  double snr = 0.0;       ///< sum of squares of the first over that of the difference, dB
+  double snr = 0.0;  ///< signal-to-noise ratio, dB: sum of squares of the first field over that of
+                     ///< the difference
 };
 
 template <class T, int Dim, class Memory>
@@ -111,7 +113,7 @@ Difference difference(const CodecField<T, Dim, Memory>& a, const CodecField<T, D
   return result;
 }
 
-/// The bytes of a snapshot that decoding reads, lengths first.
+/// Returns the bytes of a snapshot that decoding reads, lengths first.
 template <int Dim, class Memory>
 std::vector<std::uint8_t> bytes_of(const Instance<Memory>& exec,
                                    const snapshot::Packed<Dim, Memory>& packed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// The snapshot codec: what comes out of every mode against what went in.
+// Snapshot codec: decoded values of every mode against the encoded ones.
 
 #include "codec_fields.hpp"
 #include "io/files.hpp"
@@ -82,7 +82,7 @@ template <class Case>
 class CodecOf : public ::testing::Test {};
 TYPED_TEST_SUITE(CodecOf, moho::testing::TestCases, moho::testing::CaseName);
 
-/// Extents of the grids of tests, and a box in them that ends at no multiple of 8.
+/// Extents of the grids of tests, and a box in them whose ends are not multiples of 8.
 template <int Dim>
 struct Shape;
 template <>
@@ -96,7 +96,7 @@ struct Shape<3> {
   static constexpr Box<3> box{{1, 3, 5}, {36, 30, 42}};
 };
 
-/// A field with its name.
+/// Field with a name.
 template <int Dim>
 struct NamedField {
   std::string name;
@@ -132,8 +132,9 @@ std::vector<NamedField<Dim>> named_fields() {
            }}};
 }
 
-/// Encodes the box of a shape and decodes it into a field of other numbers, which nodes outside
-/// must keep.
+/// Encodes the box of a shape and decodes it into a field of other numbers.
+///
+/// Nodes outside the box must keep these numbers.
 template <class T, int Dim, class Memory>
 Difference round_trip(const CodecField<T, Dim, Memory>& field, const Box<Dim>& box,
                       const CodecOptions& options, CodecField<T, Dim, Memory>& decoded,
@@ -151,7 +152,7 @@ Difference round_trip(const CodecField<T, Dim, Memory>& field, const Box<Dim>& b
   return difference(field, decoded, box);
 }
 
-/// Codecs with a bound; with sanitizers those that take the most bits.
+/// Codecs with a bound; with sanitizers those with the most bits.
 #ifdef MOHO_BOUNDS_CHECK
 constexpr const char* bounded[] = {"max:1e-5", "paper:1e-5"};
 #else
@@ -184,7 +185,7 @@ void ratio_is_as_asked(const Instance<Memory>& exec) {
   CodecField<T, Dim, Memory> decoded(exec, grid, [](const Index<Dim>&) { return 0.0; });
   Packed<Dim, Memory> packed;
   const CodecField<T, Dim, Memory> waves(exec, grid, fronts<Dim>);
-  // a box most of whose blocks end beside it
+  // a box most of whose blocks extend beyond it
   Box<Dim> thin = Shape<Dim>::box;
   thin.lower[Dim - 1] = 7;
   thin.upper[Dim - 1] = 13;
@@ -199,7 +200,7 @@ void ratio_is_as_asked(const Instance<Memory>& exec) {
     EXPECT_GT(static_cast<double>(packed.bytes()), size) << snr;
     size = static_cast<double>(packed.bytes());
   }
-  // Fields unlike waves come out no worse than asked.
+  // Fields unlike waves have errors within the requested bounds.
   for (const NamedField<Dim>& named : named_fields<Dim>()) {
     const CodecField<T, Dim, Memory> field(exec, grid, named.value);
     CodecOptions options;
@@ -220,7 +221,7 @@ void rate_is_fixed(const Instance<Memory>& exec) {
   Packed<Dim, Memory> packed;
   for (const NamedField<Dim>& named : named_fields<Dim>()) {
     const CodecField<T, Dim, Memory> field(exec, grid, named.value);
-    // half a unit of the smallest numbers comes with rounding to them
+    // rounding to the smallest numbers adds half their unit
     const double unit = sizeof(T) == 4 ? 0.5 * std::ldexp(1.0, -149) : 0.0;
     for (const int bits : {8, 12, 16}) {
       const CodecOptions options = parse_codec(concat("bits:", bits));
@@ -240,7 +241,7 @@ void rate_is_fixed(const Instance<Memory>& exec) {
 MEMORY_TEST(CodecOf, BlocksHaveAFixedRateAndScale2D) { rate_is_fixed<T, 2, Memory>(exec); }
 MEMORY_TEST(CodecOf, BlocksHaveAFixedRateAndScale3D) { rate_is_fixed<T, 3, Memory>(exec); }
 
-/// Adds what it is called with, and counts the calls.
+/// Functor that adds its values, and counts its calls.
 template <class T, int Dim>
 struct AddTo {
   T* sum;
@@ -256,7 +257,7 @@ template <class T, int Dim, class Memory>
 void functor_gets_nodes(const Instance<Memory>& exec) {
   const Grid<Dim> grid = unit_grid<Dim>(Shape<Dim>::extents);
   const Box<Dim> box = Shape<Dim>::box;
-  Box<Dim> part = box;  // beyond the box above, and with blocks that have no node in it
+  Box<Dim> part = box;  // beyond the box above, with blocks outside the part
   part.lower[0] += 17;
   part.upper[Dim - 1] = grid.extents[Dim - 1];
   part.lower[Dim - 1] += 11;
@@ -282,8 +283,8 @@ void functor_gets_nodes(const Instance<Memory>& exec) {
     for (std::int64_t i = 0; i < wanted.size(); ++i) {
       const auto e = static_cast<std::size_t>(field.layout.flat(wanted.node(i)));
       wrong += counts[e] != 1;
-      // The same blocks by the same arithmetic, but compiled in another place, which may round the
-      // sums of a transform in another way.
+      // Equal blocks and arithmetic in another translation unit may round the sums of a transform
+      // differently.
       const double off = std::fabs(static_cast<double>(sums[e] - decoded.values[e]));
       wrong += !(off <= (codec.options().mode == CodecMode::transform ? 1e-5 : 0.0));
     }
@@ -312,7 +313,7 @@ void bytes_are_the_same(const Instance<Memory>& exec) {
     if (codec.options().mode != CodecMode::transform) {
       EXPECT_TRUE(bytes_of(exec, packed) == bytes_of(serial, expected)) << text;
     }
-    // what one space wrote the other one decodes
+    // each space decodes the bytes of the other
     CodecField<T, Dim, Memory> here(exec, grid, [](const Index<Dim>&) { return 0.0; });
     CodecField<T, Dim, Host> there(serial, grid, [](const Index<Dim>&) { return 0.0; });
     codec.decode(exec, snapshot::copy_packed<Memory>(exec, expected), here.layout, here.storage,
@@ -326,7 +327,7 @@ void bytes_are_the_same(const Instance<Memory>& exec) {
       most = std::max(most, std::fabs(static_cast<double>(here.values[i] - there.values[i])));
     }
     if (codec.options().mode == CodecMode::transform) {
-      // two roundings of the same numbers, which may fall on either side
+      // two roundings of the same numbers, which may differ in direction
       EXPECT_LE(most, 1e-2);
     } else {
       EXPECT_EQ(most, 0.0) << text;
@@ -337,8 +338,8 @@ void bytes_are_the_same(const Instance<Memory>& exec) {
 MEMORY_TEST(CodecOf, SpacesMakeTheSameBytes2D) { bytes_are_the_same<T, 2, Memory>(exec); }
 MEMORY_TEST(CodecOf, SpacesMakeTheSameBytes3D) { bytes_are_the_same<T, 3, Memory>(exec); }
 
-// What a codec encoded before leaves no trace: fields that grow and fall off by any factor, boxes
-// that move.
+// Earlier snapshots of a codec do not affect later ones: fields that grow and decrease by any
+// factor, boxes that move.
 template <class T, int Dim, class Memory>
 void history_does_not_matter(const Instance<Memory>& exec) {
   const Grid<Dim> grid = unit_grid<Dim>(Shape<Dim>::extents);
@@ -367,8 +368,9 @@ void history_does_not_matter(const Instance<Memory>& exec) {
 MEMORY_TEST(CodecOf, HistoryDoesNotMatter2D) { history_does_not_matter<T, 2, Memory>(exec); }
 MEMORY_TEST(CodecOf, HistoryDoesNotMatter3D) { history_does_not_matter<T, 3, Memory>(exec); }
 
-/// What either space wrote in the mode transform, both decode to the same values but for rounding,
-/// and for no more errors than were asked for.
+/// Both decoders decode the bytes of either encoder in the mode transform.
+///
+/// The values agree up to rounding, and the errors are within the requested ones.
 template <class T, int Dim, class Memory>
 void decoders_agree(const Instance<Memory>& exec) {
   using Host = Kokkos::HostSpace;
@@ -382,8 +384,8 @@ void decoders_agree(const Instance<Memory>& exec) {
     tiny.upper[d] = 21 + d;
   }
   std::vector<NamedField<Dim>> fields = named_fields<Dim>();
-  if constexpr (is_host_memory<Memory>) fields.resize(1);  // where both decoders are the same
-  // the coefficient of the mean over 2^24 quanta is the largest that there can be
+  if constexpr (is_host_memory<Memory>) fields.resize(1);  // both decoders are the same
+  // the largest coefficient is the mean's, at 2^24 quanta
   fields.push_back({"one block", [](const Index<Dim>& node) {
                       for (int d = 0; d < Dim; ++d) {
                         if (node[d] / BlockGrid<Dim>::side(d) != 1) return 0.0;
@@ -450,10 +452,10 @@ MEMORY_TEST(CodecOf, NumbersThatAreNoneAreRefused) {
           [&] { codec.encode(exec, field.layout, field.storage, box, packed); });
       EXPECT_THAT(message, HasSubstr("at node (17, 9, 23) (allowed: magnitudes up to 3e+38)"));
       field.at({17, 9, 23}) = before;
-      field.put();  // the next bad one comes after a snapshot that is well
+      field.put();  // the second invalid snapshot follows a valid one
       codec.encode(exec, field.layout, field.storage, box, packed);
     }
-    // beside the box they matter to nobody
+    // outside the box they have no effect
     field.at({0, 9, 23}) = std::numeric_limits<T>::quiet_NaN();
     field.at({17, 9, 42}) = std::numeric_limits<T>::infinity();
     field.put();
@@ -490,7 +492,7 @@ MEMORY_TEST(CodecOf, WrongShapesAreRefused) {
               HasSubstr("is not in the field"));
 }
 
-// One codec and one snapshot serve boxes that grow and shrink, and none at all.
+// One codec and one snapshot serve boxes that grow, shrink, and are empty.
 MEMORY_TEST(CodecOf, MemoryIsUsedAgain) {
   const Grid<3> grid = unit_grid<3>(Shape<3>::extents);
   const CodecField<T, 3, Memory> field(exec, grid, fronts<3>);

@@ -43,7 +43,7 @@ TEST(SnapshotFile, IsWrittenWholeAndReadAgain) {
   EXPECT_EQ(found.step, 77);
   EXPECT_TRUE(bytes_of(exec, read) == bytes_of(exec, packed));
 
-  // nothing but the file is in the folder, also after a failure
+  // the folder contains only the file, also after a failure
   EXPECT_THROW(write_snapshot<2>(folder / "none" / "snapshot", packed, label), FileError);
   label.grid.extents = {10, 10};
   EXPECT_THROW(write_snapshot<2>(path, packed, label), InputError);

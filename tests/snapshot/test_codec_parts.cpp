@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Parts of the snapshot codec against what they are by definition: Huffman codes, streams of bits,
-// the cosine transform, Lorenzo's differences, the checksum, containers.
+// Parts of the snapshot codec against their definitions: Huffman codes, bit streams, the cosine
+// transform, Lorenzo differences, the checksum, containers.
 
 #include "codec_fields.hpp"
 
@@ -39,7 +39,7 @@ std::vector<std::uint64_t> counts_of(const std::string& kind, std::mt19937& rand
   } else if (kind == "two") {
     counts[0] = 1;
     counts[255] = 1000000;
-  } else if (kind == "steep") {  // a code without a limit would have 39 bits
+  } else if (kind == "steep") {  // an unlimited code would have 39 bits
     std::uint64_t a = 1, b = 1;
     for (std::size_t s = 0; s < 40; ++s) {
       counts[s] = a;
@@ -67,7 +67,7 @@ TEST(Huffman, CodesAreShortAndCanBeTold) {
       bits += n * lengths[s];
       if (n > 0) entropy += n * std::log2(total / n);
     }
-    // Huffman's codes take less than a bit more than the entropy; the limit costs little
+    // Huffman codes exceed the entropy by less than one bit; the limit costs little
     EXPECT_LT(bits, entropy + 1.02 * total) << kind;
     if (std::string(kind) == "even") {
       EXPECT_DOUBLE_EQ(bits, 8.0 * total);
@@ -79,7 +79,7 @@ TEST(Huffman, CodesAreShortAndCanBeTold) {
       EXPECT_LT(bits, entropy + 0.05 * total);
     }
 
-    // no code begins as another one does
+    // no code is a prefix of another
     const std::vector<std::uint32_t> codes = snapshot::detail::encoding_table(lengths);
     for (std::size_t a = 0; a < codes.size(); ++a) {
       for (std::size_t b = 0; b < codes.size(); ++b) {
@@ -89,7 +89,7 @@ TEST(Huffman, CodesAreShortAndCanBeTold) {
         EXPECT_NE(codes[a] & mask, codes[b] & mask);
       }
     }
-    // lengths are stored and found again; bytes that are too few or too many are none
+    // stored lengths are recovered; too few or too many bytes are invalid
     std::vector<std::uint8_t> packed = snapshot::detail::pack_lengths(lengths);
     EXPECT_EQ(snapshot::detail::unpack_lengths(packed, 1), lengths);
     packed.push_back(0);
@@ -198,7 +198,7 @@ TEST(Transform, OrderIsByWavenumber) {
   }
 }
 
-// Numbers that leave all codes: as large as they may be, in every place.
+// Numbers without a code of their run and size: the largest ones, at every position.
 TEST(Transform, RareNumbersAreEscaped) {
   const auto tables = snapshot::detail::TransformTables::make<3>();
   std::vector<std::uint64_t> counts(8 * snapshot::detail::symbols, 0);
@@ -226,7 +226,7 @@ TEST(Transform, RareNumbersAreEscaped) {
 }
 
 TEST(Lorenzo, LinearFieldsHaveNoDifferences) {
-  // of a + b x + c y + d z all but the corner and the edges is predicted
+  // of a + b x + c y + d z all values except the corner and the edges are predicted
   const auto tables = snapshot::detail::LorenzoTables::make<3>();
   const snapshot::detail::LorenzoCoder<3> coder{&tables, 1.0f, 1.0f};
   float values[512], decoded[512];
@@ -238,7 +238,7 @@ TEST(Lorenzo, LinearFieldsHaveNoDifferences) {
   EXPECT_EQ(coder.encode(values, bytes), 4 * (1 + 2 + 3));
   coder.decode(bytes, bytes + 24, decoded);
   for (int e = 0; e < 512; ++e) EXPECT_EQ(decoded[e], values[e]);
-  // as large as numbers get
+  // the largest numbers
   for (int e = 0; e < 512; ++e) values[e] = e % 3 == 0 ? 51000.0f : -51000.0f;
   const int size = coder.encode(values, bytes);
   ASSERT_LE(size, snapshot::detail::LorenzoCoder<3>::most_bytes);
@@ -258,7 +258,7 @@ TEST(Checksum, IsCastagnolis) {
   }
 }
 
-/// A snapshot of each mode, as a container.
+/// Snapshot of each mode, as a container.
 struct Made {
   Packed<3, Kokkos::HostSpace> packed;
   SnapshotLabel<3> label;
@@ -307,7 +307,7 @@ TEST(Container, SaysWhatWasPutIn) {
     EXPECT_EQ(packed.header.mode, made.packed.header.mode);
     EXPECT_EQ(packed.header.code_lengths, made.packed.header.code_lengths);
     EXPECT_TRUE(bytes_of(exec, packed) == bytes_of(exec, made.packed)) << codec;
-    // and decodes to the same field
+    // and it decodes to the same field
     CodecField<float, 3, Kokkos::HostSpace> a(exec, made.label.grid,
                                               [](const Index<3>&) { return 0.0; });
     CodecField<float, 3, Kokkos::HostSpace> b = a;
@@ -318,7 +318,7 @@ TEST(Container, SaysWhatWasPutIn) {
     a.get();
     b.get();
     EXPECT_TRUE(a.values == b.values);
-    // what bytes() counts is what is written, within the fixed parts
+    // bytes() counts the written bytes, except for the fixed parts
     EXPECT_NEAR(static_cast<double>(made.bytes.size()), static_cast<double>(packed.bytes()), 256.0);
   }
 }
@@ -333,7 +333,7 @@ TEST(Container, DamagedBytesAreNeverDecoded) {
     };
     ASSERT_EQ(read(made.bytes), "");
     for (int n = 0; n < 1000; ++n) {
-      // every byte of the header, then any
+      // every byte of the header, then random ones
       const std::size_t at = n < 260 ? static_cast<std::size_t>(n) : random() % made.bytes.size();
       const auto flip = static_cast<std::uint8_t>(1u << random() % 8);
       made.bytes[at] ^= flip;
@@ -357,7 +357,7 @@ TEST(Container, DamagedBytesAreNeverDecoded) {
 TEST(Container, SaysWhyItIsRefused) {
   Made made = make_container("snr:55");
   const auto change = [&](std::size_t at, std::uint8_t value) {
-    // with the checksum that goes with it
+    // with a valid checksum
     std::vector<std::uint8_t> bytes = made.bytes;
     bytes[at] = value;
     std::uint64_t header = 0;

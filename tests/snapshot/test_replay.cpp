@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Schedules that visit positions backwards: carried out on a state that only counts, against the
-// formula, and the formula against the optimum found by dynamic programming.
+// Schedules that visit positions in reverse order: executed on a state that only counts, against
+// the formula; the formula against the optimum by dynamic programming.
 
 #include <moho/core/error.hpp>
 #include <moho/snapshot/replay.hpp>
@@ -23,7 +23,7 @@ using moho::snapshot::replay_reach;
 using moho::snapshot::replay_schedule;
 using ::testing::HasSubstr;
 
-/// What a schedule did; a failure of the test where it is not possible.
+/// Result of a schedule; an impossible schedule fails the test.
 struct Done {
   std::int64_t advances = 0, stores = 0, slots = 0;
 };
@@ -56,7 +56,7 @@ Done carry_out(std::int64_t count, std::int64_t states) {
         break;
       case CheckpointAction::Kind::visit:
         EXPECT_EQ(action.position, present);
-        EXPECT_EQ(present, next_visit);  // all of them, backwards, each once
+        EXPECT_EQ(present, next_visit);  // all positions, in reverse order, each once
         --next_visit;
         break;
     }
@@ -65,8 +65,10 @@ Done carry_out(std::int64_t count, std::int64_t states) {
   return done;
 }
 
-/// The least advances by dynamic programming: advance to m, keep it, visit what is behind it with
-/// one state less, go back and visit what is before it.
+/// Returns the smallest numbers of advances by dynamic programming.
+///
+/// Each case advances to m, stores this state, visits the positions after it with one state less,
+/// then restores and visits the positions before it.
 std::vector<std::vector<std::int64_t>> optimum(std::int64_t count, std::int64_t states) {
   std::vector<std::vector<std::int64_t>> least(static_cast<std::size_t>(states + 1));
   for (std::int64_t c = 1; c <= states; ++c) {
@@ -124,12 +126,12 @@ TEST(Replay, SchedulesVisitAllBackwardsWithTheLeastAdvances) {
     }
   }
   EXPECT_EQ(carry_out(2000, 3).advances, replay_advances(2000, 3));
-  EXPECT_EQ(carry_out(2000, 5000).advances, 1999);  // all states: one sweep
+  EXPECT_EQ(carry_out(2000, 5000).advances, 1999);  // as many states as positions: one sweep
   EXPECT_EQ(carry_out(300, 1).advances, 300 * 299 / 2);
 }
 
 TEST(Replay, FourHundredSnapshotsFromTwentyStates) {
-  // 2.4 forward legs instead of the 2 of two levels (Griewank and Walther's formula by hand)
+  // 2.4 forward propagations instead of 2 with two levels (Griewank and Walther's formula by hand)
   EXPECT_EQ(replay_advances(400, 20), 3 * 400 - 253);
   EXPECT_NEAR(static_cast<double>(replay_advances(400, 20)) / 400.0, 2.4, 0.05);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How the forward leg is kept: costs worked out by hand, a table for one H200 that was computed
-// apart from this code, and properties: budgets are kept, more of them is never slower, the same
-// input gives the same choice.
+// Storage of the source wavefield: costs computed by hand, a table for one H200 computed
+// independently, and properties. Budgets are respected, a larger budget is never slower, equal
+// input gives equal choices.
 
 #include "io/files.hpp"
 
@@ -56,7 +56,7 @@ CodecRate entropy(StorageMethod keep, double ratio, double speed, bool host_thre
   return codec;
 }
 
-/// One H200 in single precision, order 8: rates that were measured on it.
+/// One H200 in single precision, order 8: measured rates.
 enum class Medium { tti, isotropic };
 
 ShotShape h200_shot(Medium medium, std::int64_t n, double part = 0.36) {
@@ -84,7 +84,7 @@ Rates h200_rates(Medium medium, std::vector<CodecRate> codecs = {}) {
   return rates;
 }
 
-/// The strategy of a kind that its own budget leaves, whatever its accuracy.
+/// Returns the strategy of a kind within its budget, for any accuracy.
 StorageChoice of_kind(StorageMethod keep, const ShotShape& shape, const Rates& rates,
                       const Budget& budget) {
   for (const StorageChoice& strategy :
@@ -101,13 +101,13 @@ struct Row {
   Budget budget;
   double gigabytes[2];  // TTI 512^3, TTI 1024^3
   double relative[2];   // TTI, isotropic
-  double precision[2];  // with which the table says them
-  bool with_imaging;    // the table leaves imaging out of rows that are told to one digit
+  double precision[2];  // number of digits in the table
+  bool with_imaging;    // the table excludes imaging from rows with one digit
 };
 
 std::vector<Row> h200_table() {
   const Budget device{plenty, 0, 0};
-  // The copies of the table: what a codec of blocks moves at the memory's rate.
+  // Copies in the table: bytes of a codec of blocks at the memory's rate.
   const double copy = 4.1e12;
   const double fine = 0.0051, coarse = 0.051;
   return {
@@ -200,12 +200,11 @@ TEST(Strategies, CostWhatTheTableForOneH200Says) {
       for (const std::int64_t n : {512, 1024}) {
         const ShotShape shape = h200_shot(medium, n);
         Budget budget = row.budget;
-        if (row.keep ==
-            StorageMethod::raw) {  // nothing but the two buffers of the link on the device
+        if (row.keep == StorageMethod::raw) {  // only the two buffers of the link on the device
           budget.device = static_cast<std::uint64_t>(2.0 * shape.largest_snapshot * 4.0) + 2;
         }
         if (row.keep == StorageMethod::checkpoints) {
-          // room for two levels with 10 states (isotropic: 14), the second wavefield among them
+          // room for two levels with 10 states (isotropic: 14), including the second wavefield
           const double states = medium == Medium::tti ? 10.0 : 14.0;
           budget.device = 1000 + static_cast<std::uint64_t>(shape.state_nodes *
                                                             (shape.state_bytes * states +
@@ -229,14 +228,14 @@ TEST(Strategies, CostWhatTheTableForOneH200Says) {
         if (row.keep == StorageMethod::checkpoints && medium == Medium::tti) {
           EXPECT_EQ(found.states, 10);
           EXPECT_EQ(found.snapshots, 40);
-          // the table counts the state at rest, which takes nothing
+          // the table counts the state at rest, which needs no memory
           const double state = shape.state_nodes * shape.state_bytes;
           EXPECT_NEAR((static_cast<double>(found.bytes) + state) * 1e-9,
                       row.gigabytes[n == 512 ? 0 : 1], 0.051);
         }
         if (row.keep == StorageMethod::checkpoints && medium == Medium::isotropic) {
-          // In the room of 14 states of 8 bytes and 29 snapshots of 4 there are 28 states, from
-          // which every snapshot is reached with 770 advances: less than two levels take.
+          // 14 states of 8 bytes and 29 snapshots of 4 have the room of 28 states. From these every
+          // snapshot is reached with 770 advances, fewer than with two levels.
           EXPECT_EQ(found.snapshots, 1);
           EXPECT_EQ(found.states, 28);
           EXPECT_DOUBLE_EQ(found.sweeps, (2.0 * 400 - 30 + 1) / 400);
@@ -269,7 +268,7 @@ TEST(Strategies, DecimatedFacesAndFacesOfIsotropicMedia) {
       161, 0.51);
 }
 
-/// All codecs that the table has for the device.
+/// Returns all codecs of the table for the device.
 std::vector<CodecRate> h200_codecs() {
   return {blocks(16, 4.1e12 / 1.5),
           blocks(12, 4.1e12 / 1.38),
@@ -285,32 +284,32 @@ Budget gigabytes(double device, double host, double disk = 0.0) {
 }
 
 TEST(ChooseStrategy, WhatThePageSaysOfOneH200) {
-  // TTI 512^3: 141 GB are left on the device, raw snapshots hide behind the link
+  // TTI 512^3: 141 GB remain on the device, transfers of raw snapshots overlap the steps
   const Rates tti = h200_rates(Medium::tti, h200_codecs());
   StorageChoice best = choose_strategy(h200_shot(Medium::tti, 512), tti, gigabytes(141, 256));
   EXPECT_EQ(best.keep, StorageMethod::raw);
-  EXPECT_EQ(best.device_bytes,  // the buffers of the link
+  EXPECT_EQ(best.device_bytes,  // buffers of the link
             2 * static_cast<std::uint64_t>(std::ceil(0.36 * 512 * 512 * 512 * 4)));
   EXPECT_EQ(best.host_bytes, best.bytes);
-  // without that memory of the host, still raw: they fit the device
+  // without that host memory, still raw: the snapshots fit the device
   best = choose_strategy(h200_shot(Medium::tti, 512), tti, gigabytes(141, 16));
   EXPECT_EQ(best.keep, StorageMethod::raw);
-  // without boxes 215 GB do not; blocks of 16 bits do
+  // without boxes 215 GB do not fit; blocks of 16 bits do
   best = choose_strategy(h200_shot(Medium::tti, 512, 1.0), tti, gigabytes(141, 16));
   EXPECT_EQ(best.keep, StorageMethod::blocks);
   EXPECT_LE(best.relative(), 1.03);
-  // 1024^3: 81 GB are left: a codec with entropy coding, on the device; of two that are as quick
-  // the one that takes less
+  // 1024^3: 81 GB remain: a codec with entropy coding, on the device; the smaller of two equally
+  // fast ones
   best = choose_strategy(h200_shot(Medium::tti, 1024), tti, gigabytes(81, 16));
   EXPECT_EQ(best.keep, StorageMethod::transform);
   EXPECT_EQ(best.host_bytes, 0u);
   EXPECT_NEAR(best.relative(), 1.07, 0.0051);
-  // without boxes 86 GB of transformed blocks: the rest to the host, the link has room
+  // without boxes 86 GB of transformed blocks: the rest goes to the host over the link
   best = choose_strategy(h200_shot(Medium::tti, 1024, 1.0), tti, gigabytes(81, 64));
   EXPECT_EQ(best.keep, StorageMethod::transform);
   EXPECT_GT(best.host_bytes, 0u);
   EXPECT_NEAR(best.relative(), 1.07, 0.0051);
-  // isotropic: blocks of as few bits as 55 dB allow; entropy coding is too slow, the link too
+  // isotropic: blocks of as few bits as 55 dB allow; entropy coding and the link are too slow
   const ShotShape shape = h200_shot(Medium::isotropic, 512);
   const Rates rates = h200_rates(Medium::isotropic, h200_codecs());
   best = choose_strategy(shape, rates, gigabytes(30, 16));
@@ -320,7 +319,8 @@ TEST(ChooseStrategy, WhatThePageSaysOfOneH200) {
   EXPECT_THAT(best.name, StartsWith("blocks of 12 bits on the device"));
   EXPECT_THAT(best.reason, AllOf(HasSubstr("the quickest of those that fit"), HasSubstr("12 bits"),
                                  HasSubstr("; then blocks of 16 bits")));
-  // With more of both, as much as the link takes in a leg goes there raw, and the rest stays.
+  // With more of both, the snapshots that the link can move in a propagation go to the host
+  // uncompressed, and the rest stays.
   best = choose_strategy(shape, rates, gigabytes(60, 256));
   EXPECT_EQ(best.keep, StorageMethod::raw);
   const double leg = shape.step_nodes / rates.points, sent = 50e9 * leg;
@@ -383,7 +383,7 @@ TEST(ChooseStrategy, OnAHostHasOneMemory) {
   best = choose_strategy(shape, rates, {raw + 8, 0, 0}, {ErrorBound::Kind::lossless, 0.0});
   EXPECT_EQ(best.keep, StorageMethod::raw);
   EXPECT_THAT(best.name, HasSubstr("raw snapshots in memory"));
-  // a leg takes 30 s, in which 1.2 GB go to the disk without anyone waiting
+  // a propagation lasts 30 s, in which 1.2 GB go to the disk without any wait
   best =
       choose_strategy(shape, rates, {6 * snapshot, 0, plenty}, {ErrorBound::Kind::lossless, 0.0});
   EXPECT_EQ(best.keep, StorageMethod::raw);
@@ -403,7 +403,7 @@ TEST(ChooseStrategy, BelowTwoLevelsStatesAreReplayedMoreOften) {
     EXPECT_EQ(found.keep, StorageMethod::checkpoints);
     EXPECT_GT(found.seconds, before);
     before = found.seconds;
-    // what it says of its sweeps is what its schedule takes
+    // the reported sweeps are those of its schedule
     const std::int64_t segments = (400 + found.snapshots - 1) / found.snapshots;
     const double advances = static_cast<double>(replay_advances(segments, found.states) + 1) *
                                 static_cast<double>(found.snapshots) +
@@ -413,7 +413,7 @@ TEST(ChooseStrategy, BelowTwoLevelsStatesAreReplayedMoreOften) {
   }
 }
 
-/// A shot, a machine and budgets at random, over many orders of magnitude.
+/// Random shot, machine and budgets, over many orders of magnitude.
 struct Task {
   ShotShape shape;
   Rates rates;
@@ -481,7 +481,7 @@ TEST(ChooseStrategy, NeverExceedsABudgetAndIsDeterministic) {
       EXPECT_LE(strategy.device_bytes, s.budget.device) << seed << ' ' << strategy.name;
       EXPECT_LE(strategy.host_bytes, s.rates.link > 0.0 ? s.budget.host : 0) << seed;
       EXPECT_LE(strategy.disk_bytes, s.rates.disk_write > 0.0 ? s.budget.disk : 0) << seed;
-      // all that is kept is somewhere
+      // all stored bytes have a location
       EXPECT_GE(strategy.device_bytes + strategy.host_bytes + strategy.disk_bytes, strategy.bytes);
       EXPECT_GE(strategy.seconds, strategy.legs * (1.0 - 1e-12));
       EXPECT_LE(strategy.min_device_bytes, s.budget.device);
@@ -499,7 +499,7 @@ TEST(ChooseStrategy, NeverExceedsABudgetAndIsDeterministic) {
   }
   for (const StorageMethod keep : {StorageMethod::raw, StorageMethod::blocks,
                                    StorageMethod::lorenzo, StorageMethod::checkpoints}) {
-    EXPECT_GT(chosen[static_cast<int>(keep)], 10) << to_string(keep);  // the settings differ
+    EXPECT_GT(chosen[static_cast<int>(keep)], 10) << to_string(keep);  // the choices differ
   }
 }
 
@@ -516,7 +516,7 @@ TEST(ChooseStrategy, LargerBudgetsAreNeverSlower) {
       budget.*which /= 64;
       for (int k = 0; k < 14; ++k) {
         const double now = seconds(budget);
-        // bytes are whole: a split may be a byte off its best place
+        // bytes are integers: a split may differ by one byte from the optimum
         EXPECT_LE(now, before * (1.0 + 1e-6)) << seed << ", doubled " << k << " times";
         before = now;
         budget.*which += budget.*which + 1;
@@ -612,7 +612,7 @@ TEST(SnapshotInterval, IsOneWhereTheWaveletFillsTheBand) {
 
 TEST(SnapshotInterval, KeepsWhatTheSpectrumHolds) {
   // A tone at 40 Hz under an envelope whose spectrum exp(-(pi f 0.2 s)^2) is 0.003 at 3.84 Hz: two
-  // samples a period of 43.84 Hz, whatever dt is.
+  // samples in a period of 43.84 Hz, for any dt.
   for (const double dt : {0.0005, 0.001, 0.002}) {
     std::vector<double> tone;
     for (double t = 0.0; t <= 2.0; t += dt) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What tests of streams have in common.
+/// \brief Helpers of the tests of streams.
 
 #include <moho/core/instance.hpp>
 
@@ -13,22 +13,22 @@
 
 namespace moho::testing {
 
-/// An integer from low to high, both included.
+/// Returns a random integer from low to high, both included.
 inline int draw(std::mt19937& random, int low, int high) {
   return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
 }
 
-/// Planes of schedules that are executed hold numbers modulo a prime.
+/// Number type of executed schedules: planes hold numbers modulo a prime.
 using Number = std::uint64_t;
-/// That prime.
+/// The prime.
 inline constexpr Number prime = 2147483647;
 
-/// What a schedule did wrong.
+/// Error: a schedule violated its rules.
 struct Broken : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Devices of a chain that a test may have: hosts stand in for three.
+/// Returns the devices of a chain in a test: hosts simulate three.
 inline int devices_there(const Instance<Kokkos::HostSpace>&) { return 3; }
 #ifdef KOKKOS_ENABLE_CUDA
 /// \copydoc devices_there()

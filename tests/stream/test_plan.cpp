@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick
 //
-// Plans of streams: chains and groups, and what a volume in a file costs.
+// Plans of streams: chains and groups, and the cost of a volume in a file.
 
 #include <moho/core/error.hpp>
 #include <moho/stream/plan.hpp>
@@ -70,7 +70,7 @@ TEST(Plan, CutsAChainThatWouldWait) {
   StreamRequest wishes;
   wishes.devices = 4;
   wishes.block = 16;
-  wishes.updates = 80;  // 352 positions a device
+  wishes.updates = 80;  // 352 positions on each device
   wishes.shots = 8;
   const StreamPlan plan = plan_stream(some_need(), wishes, host_rates());
   EXPECT_EQ(plan.shape.devices, 2);
@@ -87,8 +87,8 @@ TEST(Plan, CountsParametersOfAModelOnce) {
   EXPECT_EQ(need.host_bytes(3), 7 * plane * planes);
 }
 
-// A host reads the file between steps and writes it at the end of a sweep: seconds add up. Devices
-// step while it is read.
+// A host reads the file between steps and writes it at the end of a sweep: times add up. Devices
+// step concurrently with the reading.
 TEST(Plan, AddsTheSecondsOfAFile) {
   const StreamRequirements need = some_need();
   StreamShape shape = need.shape;
@@ -110,18 +110,18 @@ TEST(Plan, AddsTheSecondsOfAFile) {
   file = forecast(need, shape, false, rates);
   EXPECT_NEAR(file.seconds, plain, 1e-3 * plain);
   EXPECT_EQ(file.binds, "steps");
-  // a device, whose link is no matter
+  // a device with an infinitely fast link
   rates.in = rates.out = 1e12;
   rates.memory = 1e12;
   const double device = forecast(need, shape, false, rates).seconds;
-  rates.disk_in = 2.0 * passes * 808.0 * moved / device;  // half of the seconds
+  rates.disk_in = 2.0 * passes * 808.0 * moved / device;  // half of the time
   EXPECT_NEAR(forecast(need, shape, false, rates).seconds, device, 0.1 * device);
   rates.disk_in /= 4.0;  // twice
   EXPECT_NEAR(forecast(need, shape, false, rates).seconds, 2.0 * device, 0.2 * device);
 }
 
-// What a stage and an iteration cost besides steps adds up on a host, and bounds the rate of a
-// device, which works while the next launches are submitted.
+// The overheads of a stage and an iteration add up on a host. They bound the rate of a device,
+// which works while the next launches are submitted.
 TEST(Plan, CountsLaunches) {
   const StreamRequirements need = some_need();
   StreamShape shape = need.shape;
@@ -141,13 +141,13 @@ TEST(Plan, CountsLaunches) {
   const StreamForecast hidden = forecast(need, shape, false, rates);
   EXPECT_NEAR(hidden.seconds, plain.seconds, 0.02 * plain.seconds);
   EXPECT_EQ(hidden.binds, "steps");
-  rates.stage_seconds = 1e-3;  // a stage's step takes 1.6e-4 s
+  rates.stage_seconds = 1e-3;  // a step of a stage lasts 1.6e-4 s
   const StreamForecast bound = forecast(need, shape, false, rates);
   EXPECT_EQ(bound.binds, "launches");
   EXPECT_NEAR(bound.seconds, passes * blocks * 40.0 * rates.stage_seconds, 0.15 * bound.seconds);
 }
 
-// Hosts that stand in for devices do their work in turn, and copy what goes from one to the next.
+// Hosts that simulate devices do their work sequentially, and copy planes from one to the next.
 TEST(Plan, HostsWorkInTurn) {
   StreamRequest wishes;
   wishes.devices = 3;
@@ -165,14 +165,14 @@ TEST(Plan, HostsWorkInTurn) {
   rates.memory = 1e9;
   const double copies =
       960.0 / 12.0 * 808.0 * 2.0 * (3.0 * need.plane_in(false) + need.plane_out());
-  // rings repeat some planes, too
+  // rings repeat some planes also
   const double more =
       forecast(need, in_turn.shape, false, rates).seconds - in_turn.forecast.seconds;
   EXPECT_GT(more, copies / rates.memory);
   EXPECT_LT(more, 1.5 * copies / rates.memory);
 }
 
-// A share of the rate in core is one of the fastest steps that were measured.
+// The relative rate refers to the fastest measured steps.
 TEST(Plan, SharesAreAtMostOne) {
   StreamRates rates = host_rates();
   rates.slabs = {{8, 3e8}, {64, 1e8}};
@@ -180,7 +180,7 @@ TEST(Plan, SharesAreAtMostOne) {
   const StreamPlan plan = plan_stream(some_need(), wishes, rates);
   EXPECT_LE(plan.forecast.share, 1.0);
   EXPECT_GT(plan.forecast.share, 0.9);
-  // a measured rate in core below that of slabs: no percentage is printed
+  // a measured in-core rate below that of slabs: no percentage is printed
   rates.in_core = 1e8;
   const StreamPlan faster = plan_stream(some_need(), wishes, rates);
   EXPECT_GT(faster.forecast.share, 1.0);
@@ -198,7 +198,7 @@ TEST(Plan, SolvesForTheCostsOfStagesAndIterations) {
   solve_launches(sample(1000, 1000), sample(1000, 150), rates);
   EXPECT_NEAR(rates.stage_seconds, 2e-6, 1e-9);
   EXPECT_NEAR(rates.iteration_seconds, 3e-5, 1e-8);
-  // noise: neither is negative
+  // noise: neither result is negative
   solve_launches({1.0, 0.0, 1000, 1000}, {2.0, 0.0, 1000, 150}, rates);
   EXPECT_GT(rates.stage_seconds, 0.0);
   EXPECT_EQ(rates.iteration_seconds, 0.0);

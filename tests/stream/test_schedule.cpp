@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick
 //
-// Schedules of streams, executed in exact arithmetic: a wave equation of one number a plane, modulo
-// a prime, so that any plane that is read too early, too late or from the wrong slot shows.
+// Schedules of streams, executed in exact arithmetic: a wave equation of one number in each plane,
+// modulo a prime. Any plane that is read too early, too late or from the wrong slot changes the
+// result.
 
 #include <moho/core/error.hpp>
 #include <moho/stream/schedule.hpp>
@@ -34,12 +35,12 @@ using moho::testing::Number;
 using moho::testing::prime;
 using ::testing::HasSubstr;
 
-/// A wave equation with a source and receivers that read several planes.
+/// Wave equation with a source, and receivers that read several planes.
 struct Problem {
   int planes, steps, reach, width;
   std::vector<Number> stencil, model, amplitude, weight;
   int source;
-  std::vector<int> receivers;  // first planes
+  std::vector<int> receivers;  // first planes of receivers
 
   Problem(std::mt19937& random, int planes_, int steps_, int reach_, int width_)
       : planes(planes_), steps(steps_), reach(reach_), width(std::min(width_, planes_)) {
@@ -97,7 +98,7 @@ Result in_core(const Problem& p) {
   return r;
 }
 
-/// The slots of a device: what is in them, of which position and time.
+/// Slots of a device, each with its value, position and time.
 struct Ring {
   struct Slot {
     std::int64_t position = -1, level = -1;
@@ -129,7 +130,7 @@ struct Counts {
   std::int64_t iterations = 0, plane_steps = 0, loaded = 0, stored = 0;
 };
 
-/// Does what the schedule says, with rings of `ring` planes. \throws Broken
+/// Executes a schedule, with rings of `ring` planes. \throws Broken
 Result stream(const Problem& p, const Schedule& schedule, std::int64_t ring, Counts& counts) {
   const StreamShape& shape = schedule.shape();
   const int devices = shape.devices;
@@ -148,8 +149,8 @@ Result stream(const Problem& p, const Schedule& schedule, std::int64_t ring, Cou
       std::int64_t position, plane, level;
       Number now, before;
     };
-    // what leaves is read before anything else happens, and compared afterwards: all happens at
-    // once
+    // leaving planes are read first and compared afterwards: all actions of an iteration are
+    // concurrent
     std::vector<std::vector<Leaving>> leaving(static_cast<std::size_t>(devices));
     for (int g = 0; g < devices; ++g) {
       for (const StreamRange& range : work[static_cast<std::size_t>(g)].stores) {
@@ -158,7 +159,7 @@ Result stream(const Problem& p, const Schedule& schedule, std::int64_t ring, Cou
         for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
           const std::int64_t q = range.position + x - range.planes.begin;
           Ring& from = rings[static_cast<std::size_t>(g)];
-          // planes outside of the volume are at rest
+          // planes outside the volume are at rest
           const Number now = inside(x) ? from.read(q, level) : Number(0);
           const Number before = inside(x) ? from.read(q, level - 1) : Number(0);
           leaving[static_cast<std::size_t>(g)].push_back({q, x, level, now, before});
@@ -232,7 +233,7 @@ Result stream(const Problem& p, const Schedule& schedule, std::int64_t ring, Cou
       const auto at = static_cast<std::size_t>(one.plane);
       if (!schedule.range(work.back().stores.front().sweep).contains(one.plane) &&
           work.back().stores.size() == 1) {
-        continue;  // around the range of a sweep: it did not change
+        continue;  // outside the range of a sweep: unchanged
       }
       host[(one.level + 2) % 2][at] = one.now;
       host[(one.level + 1) % 2][at] = one.before;
@@ -281,7 +282,7 @@ TEST(Schedule, GivesWhatTheWholeVolumeGives) {
     ASSERT_EQ(counts.loaded, schedule.planes_loaded());
     ASSERT_EQ(counts.stored, schedule.planes_stored());
     ASSERT_EQ(counts.iterations, schedule.iterations());
-    // nothing is left for an iteration more, and the last one does something
+    // a further iteration has no work, and the last one has some
     bool any = false;
     for (int g = 0; g < shape.devices; ++g) {
       any = any || !schedule.iteration(schedule.iterations() - 1, g).empty();
@@ -291,7 +292,7 @@ TEST(Schedule, GivesWhatTheWholeVolumeGives) {
   }
 }
 
-// One plane less of memory, or of the distance between stages, is found.
+// A missing plane of memory or of lag is detected.
 TEST(Schedule, NeedsItsRingAndItsLag) {
   std::mt19937 random(2);
   int caught[2] = {0, 0};
@@ -311,7 +312,7 @@ TEST(Schedule, NeedsItsRingAndItsLag) {
     } catch (const Broken&) {
       ++caught[0];
     }
-    // a shape that believes in a smaller reach
+    // a shape with a smaller reach than the problem
     shape.reach = p.reach - 1;
     const Schedule closer(shape);
     try {
@@ -324,7 +325,7 @@ TEST(Schedule, NeedsItsRingAndItsLag) {
   EXPECT_EQ(caught[1], 200);
 }
 
-// Receivers wider than twice the lag and one are torn.
+// Receivers wider than twice the lag plus one read inconsistent planes.
 TEST(Schedule, NeedsALagForReceivers) {
   std::mt19937 random(3);
   for (int n = 0; n < 50; ++n) {
@@ -348,7 +349,7 @@ TEST(Schedule, NeedsALagForReceivers) {
   }
 }
 
-// A run that goes on from a time in the middle does the rest.
+// A run that starts at a time in the middle does the remaining steps.
 TEST(Schedule, BeginsWhereAnotherRunEnded) {
   StreamShape shape;
   shape.planes = 40;
@@ -365,7 +366,7 @@ TEST(Schedule, BeginsWhereAnotherRunEnded) {
   EXPECT_EQ(rest.plane_steps(), 40 * 7);
 }
 
-// Sweeps of an expanding domain load, step and store their planes only.
+// Sweeps of an expanding domain load, step and store only their planes.
 TEST(Schedule, StreamsTheRangesOfItsSweeps) {
   std::mt19937 random(5);
   for (int n = 0; n < 300; ++n) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Two volumes that go through devices side by side, with sums of products of their waves at the
-// same times, executed in exact arithmetic: what an action before a stage may read, and that a
-// plane less of ring or lag shows.
+// Two concurrent volumes in one stream, with sums of products of their waves at equal times,
+// executed in exact arithmetic. The tests cover the planes that an action before a stage may read,
+// and detect a missing plane of ring or lag.
 
 #include <moho/core/error.hpp>
 #include <moho/stream/schedule.hpp>
@@ -38,8 +38,9 @@ using ::testing::HasSubstr;
 
 std::size_t at(std::int64_t x) { return static_cast<std::size_t>(x); }
 
-/// A wave of one number a plane. Its first `still` steps are known before: it begins with the times
-/// still - 1 and still.
+/// Wave of one number in each plane.
+///
+/// Its first `still` steps are known: it begins with the times still - 1 and still.
 struct Wave {
   int planes, reach, still, zero;
   std::vector<Number> stencil, model, now, before;
@@ -65,7 +66,7 @@ struct Wave {
 struct WavePair {
   Wave first, second;
   int steps, near;
-  PlaneRange planes;  // of the first, that have sums
+  PlaneRange planes;  // planes of the first wave that have sums
   std::vector<Number> weight;
 
   WavePair(std::mt19937& random, const Wave& a, const Wave& b, int steps_)
@@ -75,7 +76,7 @@ struct WavePair {
     const int high = std::min(first.planes, second.planes + first.zero - second.zero);
     planes = {low, high};
   }
-  /// What is added to the sum of a plane of the first at a time.
+  /// Returns the product that is added to the sum of a plane of the first wave at a time.
   template <class A, class B>
   Number product(std::int64_t x, std::int64_t time, const A& a, const B& b) const {
     Number of_a = 0, of_b = 0;
@@ -103,7 +104,7 @@ WavesAndSums in_core(const WavePair& p) {
     r.now[k] = waves[k]->now;
     r.before[k] = waves[k]->before;
   }
-  // of waves that stand still at first, `before` is the present until then
+  // for waves at rest the previous level equals the current one
   r.sums.assign(at(p.planes.count()), 0);
   for (int time = 0; time < p.steps; ++time) {
     const auto present = [&](int k) {
@@ -115,7 +116,7 @@ WavesAndSums in_core(const WavePair& p) {
     const bool known = time >= p.second.still - 1;
     for (std::int64_t x = p.planes.begin; known && x < p.planes.end; ++x) {
       Number& sum = r.sums[at(x - p.planes.begin)];
-      // like a floating-point sum, the order matters
+      // the order matters, as in a floating-point sum
       sum = (3 * sum + p.product(x, time, present(0), present(1))) % prime;
     }
     for (int k : {0, 1}) {
@@ -136,7 +137,7 @@ struct Slot {
   Number value = 0;
 };
 
-/// The slots of a device for one volume, and sums.
+/// Slots of a device for one volume, and sums.
 struct RingWithSums {
   std::vector<Slot> field[2], sums;
   explicit RingWithSums(std::int64_t size)
@@ -158,7 +159,7 @@ struct RingWithSums {
   Slot& sum(std::int64_t position) { return sums[at(position) % sums.size()]; }
 };
 
-/// Does what two schedules say, with rings of `planes`. \throws Broken
+/// Executes two schedules, with rings of `planes`. \throws Broken
 WavesAndSums stream(const WavePair& p, const std::vector<StreamShape>& shapes,
                     std::int64_t planes) {
   const Wave* const waves[] = {&p.first, &p.second};
@@ -203,7 +204,7 @@ WavesAndSums stream(const WavePair& p, const std::vector<StreamShape>& shapes,
         for (const StreamRange& range : schedules[k].iteration(i, g).stores) {
           const std::int64_t level =
               schedules[k].first_level(range.sweep, g) + schedules[k].updates(range.sweep, g);
-          // where nothing was stepped, times have only been counted
+          // omitted steps only advance the time
           const bool stood = level < waves[k]->still;
           for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
             const std::int64_t q = range.position + x - range.planes.begin;
@@ -268,7 +269,7 @@ WavesAndSums stream(const WavePair& p, const std::vector<StreamShape>& shapes,
         }
       }
     }
-    // loading, stepping and storing happen at the same time
+    // loading, stepping and storing are concurrent
     for (int k : {0, 1}) {
       for (int g = 0; g < devices; ++g) {
         for (const Leaving& one : leaving[k][at(g)]) {
@@ -302,7 +303,7 @@ WavePair draw_pair(std::mt19937& random, int least) {
   const int model = draw(random, least, least + 40), reach = draw(random, 1, 4);
   const int layers[] = {draw(random, 0, 9), draw(random, 0, 9), draw(random, 0, 9),
                         draw(random, 0, 9)};
-  // the first has an absorbing layer, for example, and the second a wider one of random velocities
+  // for example, the first has an absorbing layer, the second a wider one of random velocities
   const Wave first(random, layers[0] + model + layers[1], reach, 0, layers[0]);
   const Wave second(random, layers[2] + model + layers[3], draw(random, 1, 4), draw(random, 0, 5),
                     layers[2]);
@@ -338,7 +339,7 @@ TEST(SideBySide, GivesWhatTheWholeVolumesGive) {
     const Schedule one(shapes[0]), other(shapes[1]);
     ASSERT_EQ(one.ring_planes(), other.ring_planes());
     ASSERT_EQ(one.iterations(), other.iterations());
-    // planes of one place have one position
+    // planes at one location have one position
     for (const StreamStage& stage : one.iteration(one.iterations() / 2).stages) {
       for (const StreamStage& beside : other.iteration(one.iterations() / 2).stages) {
         if (beside.level != stage.level || beside.range.sweep != stage.range.sweep) continue;
@@ -350,8 +351,7 @@ TEST(SideBySide, GivesWhatTheWholeVolumesGive) {
   }
 }
 
-// A plane less of the ring, or of the distance between stages, is found; also where it is the
-// action alone that reads so far.
+// A missing plane of ring or lag is detected, also if the action alone reads it.
 TEST(SideBySide, NeedsItsRingAndItsLag) {
   std::mt19937 random(22);
   int caught[2] = {0, 0};
@@ -364,7 +364,7 @@ TEST(SideBySide, NeedsItsRingAndItsLag) {
     p.weight.assign(at(2 * reach + 1), 5);
     const std::int64_t block = draw(random, 1, 8), updates = draw(random, 2, 5);
     auto shapes = shapes_of(p, block, updates, 0, 1);
-    // what the action reads is what a step may read
+    // the action reads no more than a step may read
     for (StreamShape& shape : shapes) {
       shape.reach = reach;
       shape.lag = reach;

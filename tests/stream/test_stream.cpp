@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2 for *openmp*.*AtOrder16:*openmp*.RecordsBetweenSteps
 //
-// Volumes that go through devices plane by plane: gathers and the last wavefield have the bits of
-// the run that holds the whole grid, for any medium, face, order, block, number of steps in a pass
-// and number of devices.
+// Volumes that stream through devices plane by plane. Gathers and the last wavefield have the bits
+// of a run on the complete grid. This holds for any medium, face, order, block, number of steps in
+// a pass and number of devices.
 
 #include <moho/stream/modelling.hpp>
 
@@ -53,7 +53,7 @@ std::vector<Boundaries<Dim>> stream_faces(const Kind& kind) {
   return result;
 }
 
-/// A source between nodes near the middle, and one near the face, and receivers anywhere.
+/// Returns a shot with sources between nodes near the middle and near the face, receivers anywhere.
 template <int Dim>
 wave::Shot<Dim> stream_shot(const Grid<Dim>& grid) {
   wave::Shot<Dim> shot;
@@ -72,7 +72,7 @@ wave::Shot<Dim> stream_shot(const Grid<Dim>& grid) {
   return shot;
 }
 
-/// What is compared.
+/// Compared results of a run.
 template <class T>
 struct Outcome {
   std::vector<T> traces, fields;
@@ -94,7 +94,7 @@ std::vector<T> values_of(const wave::Traces<T>& traces) {
   return {traces.data(), traces.data() + traces.size()};
 }
 
-/// The run that holds the whole grid.
+/// Runs on the complete grid.
 template <class T, int Dim, class Memory>
 Outcome<T> in_core(const Instance<Memory>& exec, const Grid<Dim>& grid,
                    const Model<T, Dim, HostModelMemory>& model, const Boundaries<Dim>& faces,
@@ -114,7 +114,7 @@ Outcome<T> in_core(const Instance<Memory>& exec, const Grid<Dim>& grid,
   return result;
 }
 
-/// The same through a stream.
+/// Runs through a stream.
 template <class T, int Dim, class Memory>
 Outcome<T> streamed(Streaming<T, Dim, Memory>& streaming, const wave::Shot<Dim>& shot,
                     const stream::StreamShotOptions<Dim>& options = {}) {
@@ -136,9 +136,9 @@ double largest(const std::vector<T>& values) {
   return most;
 }
 
-/// How a case streams.
+/// Parameters of a stream.
 struct Way {
-  std::int64_t block, updates, lag;  // block 0: slabs of the grid, one a device
+  std::int64_t block, updates, lag;  // block 0: slabs of the grid, one for each device
   int devices;
   bool hold, ring;
 };
@@ -187,7 +187,7 @@ const std::vector<Way> some_ways = {
     {4, 2, 0, 2, false, true},  {3, 4, 11, 3, true, true},   {200, 40, 0, 1, false, true},
     {4, 5, 0, 1, false, false}, {7, 31, 0, 1, false, false}, {0, 0, 0, 3, false, false}};
 
-/// Some of the ways, others for every case.
+/// Returns some of the parameter sets; each case gets different ones.
 std::vector<Way> some_of(const std::vector<Way>& ways, std::size_t count, std::size_t number) {
   std::vector<Way> result;
   for (std::size_t k = 0; k < count; ++k) {
@@ -219,8 +219,7 @@ MEMORY_TEST(Stream, HasTheBitsOfTheWholeGridIn3D) {
                                  {4, 5, 0, 1, false, false},
                                  {0, 0, 0, 2, false, false}};
 #ifdef MOHO_BOUNDS_CHECK
-  constexpr std::size_t each =
-      1;  // sanitizers take minutes for two; all ways are taken all the same
+  constexpr std::size_t each = 1;  // sanitizers need minutes for two; all sets still occur
 #else
   constexpr std::size_t each = 2;
 #endif
@@ -264,7 +263,7 @@ MEMORY_TEST(Stream, RecordsBetweenSteps) {
   }
 }
 
-/// Boxes by step, for the run that holds the whole grid.
+/// Boxes by step, for the run on the complete grid.
 template <class T, int Dim, class Memory>
 struct Boxes : wave::Domain<T, Dim, Memory> {
   std::function<Box<Dim>(std::int64_t)> at;
@@ -274,7 +273,7 @@ struct Boxes : wave::Domain<T, Dim, Memory> {
   }
 };
 
-// Boxes that grow: only their planes are loaded and stored. Waves come to the ends of boxes, and
+// Growing boxes: only their planes are loaded and stored. Waves reach the ends of boxes, and
 // receivers lie across them.
 MEMORY_TEST(Stream, ExpandsWithTheWave) {
   const Grid<2> grid = stream_grid<2>();
@@ -317,7 +316,7 @@ MEMORY_TEST(Stream, ExpandsWithTheWave) {
                                         streams);
       const std::string what = moho::concat(kind.name(), ", ", to_string(faces.lower[0].kind));
       const auto all = streaming.shot(shot);
-      // the second shot, so that what the first one left does not show
+      // the second shot, which detects remains of the first one
       const auto found = streaming.shot(shot, {.box = box});
       EXPECT_EQ(values_of(found.traces), values_of(expected.traces)) << what;
       std::vector<T> last(static_cast<std::size_t>(whole_grid.size()));
@@ -329,7 +328,7 @@ MEMORY_TEST(Stream, ExpandsWithTheWave) {
   }
 }
 
-// What a plan says about memory is what is allocated, and a smaller budget is refused.
+// The memory of a plan is the allocated memory, and a smaller budget is rejected.
 MEMORY_TEST(Stream, KeepsToItsMemory) {
   const Grid<3> grid = stream_grid<3>();
   for (const Kind& kind : kinds) {
@@ -352,7 +351,7 @@ MEMORY_TEST(Stream, KeepsToItsMemory) {
         shape.block = 5;
         shape.updates = 3;
         const stream::Schedule schedule(shape);
-        const wave::Limits& limits = least.modelling().limits;  // near enough: sizes are asked for
+        const wave::Limits& limits = least.modelling().limits;  // approximate: only sizes matter
         PropagatorOptions<3> scheme_options;
         scheme_options.dt = 4e-4;
         scheme_options.boundaries = faces;
@@ -369,7 +368,7 @@ MEMORY_TEST(Stream, KeepsToItsMemory) {
       const std::size_t bytes = least.need().device_bytes(one, false);
       options.wishes.hold_parameters = false;
       options.wishes.device_memory = bytes;
-      // what a host holds whole is no ring; a device has at least this
+      // a host with the complete grid has no ring; a device has at least this
       EXPECT_LE(make().plan().device_bytes, bytes);
       options.wishes.device_memory = bytes - 1;
       EXPECT_THAT([&] { make(); },
@@ -379,7 +378,7 @@ MEMORY_TEST(Stream, KeepsToItsMemory) {
   }
 }
 
-// A volume in a file, killed after some sweeps, goes on and ends with the same bits.
+// A volume in a file, interrupted after some sweeps, resumes and ends with the same bits.
 MEMORY_TEST(Stream, GoesOnFromAFile) {
   const auto folder = std::filesystem::temp_directory_path() /
                       moho::concat("moho_stream_", ::getpid(), "_", sizeof(T));
@@ -430,7 +429,7 @@ MEMORY_TEST(Stream, GoesOnFromAFile) {
       EXPECT_EQ(found.traces, expected.traces) << moment;
       EXPECT_EQ(found.fields, expected.fields) << moment;
     }
-    // with boxes, and other steps in a pass after the kill; and when all steps were done
+    // with boxes, and with other steps in a pass after the interruption; also after the last step
     const auto box = [&](std::int64_t level) {
       const Box<2> first{{20, 8}, {36, 24}};
       return intersection(first.grown(level / 2), whole_box(wave::extended_grid(grid, faces)));
@@ -471,7 +470,7 @@ MEMORY_TEST(Stream, GoesOnFromAFile) {
     }
     options.wishes.updates = 4;
 
-    // another run's file, and one without resume, stay as they are
+    // the file of another run, and one without resume, are not changed
     const auto size = std::filesystem::file_size(file);
     options.key = "another run";
     EXPECT_THAT([&] { make().prepare(); },
@@ -495,8 +494,8 @@ MEMORY_TEST(Stream, GoesOnFromAFile) {
   std::filesystem::remove_all(folder);
 }
 
-// A wave that overflows is found, with the first step and the first node: those of the run that
-// holds the grid and looks at every step.
+// An overflowing wave is detected, with the first step and node: those of a run on the complete
+// grid that checks every step.
 MEMORY_TEST(Stream, SaysWhereAWaveIsNotFinite) {
   const Grid<2> grid = stream_grid<2>();
   const auto model = random_model<T, 2, HostModelMemory>(host(), grid, Medium::isotropic, 3);
@@ -530,7 +529,7 @@ MEMORY_TEST(Stream, SaysWhereAWaveIsNotFinite) {
   const auto folder = std::filesystem::temp_directory_path() /
                       moho::concat("moho_stream_bad_", ::getpid(), "_", sizeof(T));
   std::filesystem::create_directory(folder);
-  // rings, a chain, the whole grid, slabs, a file
+  // rings, a chain, the complete grid, slabs, a file
   for (const Way& way :
        {Way{6, 4, 0, 1, false, true}, Way{4, 3, 0, 2, false, true}, Way{6, 2, 0, 1, false, false},
         Way{0, 0, 0, 2, false, false}, Way{8, 5, 0, 1, false, true}}) {
@@ -553,7 +552,7 @@ MEMORY_TEST(Stream, SaysWhereAWaveIsNotFinite) {
         std::string(found.what()),
         AllOf(HasSubstr(moho::concat("shot 7, step ", expected.step(), ": the wavefield p")),
               HasSubstr("no longer finite at node (")));
-    // and again
+    // and once more
     EXPECT_EQ(overflow_of([&] { streaming.shot(shot); }).step(), expected.step());
   }
   std::filesystem::remove_all(folder);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick with 2 ranks
 //
-// A chain of ranks: the bits of the whole grid, for every medium, whatever the number of ranks.
+// Chain of ranks: the bits of the complete grid, for every medium and any number of ranks.
 
 #include <moho/mpi/mpi.hpp>
 #include <moho/stream/modelling.hpp>
@@ -83,7 +83,7 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
       stream::run_stream_ranks<T, 2, Memory>(all, schedule, pipeline, volume.get());
   EXPECT_EQ(report.bad, stream::BadValue::none);
 
-  // every rank has recorded the rows of its own steps
+  // every rank has recorded the rows of its steps
   mpi::reduce_to_root(MPI_COMM_WORLD, one.gather.data(),
                       static_cast<std::int64_t>(one.gather.size()));
   if (rank() != 0) return;
@@ -119,7 +119,7 @@ TEST(StreamOfRanks, HasTheBitsOfTheWholeGrid) {
   }
 }
 
-// Ranks of these tests are those of one machine.
+// The ranks of these tests run on one machine.
 TEST(StreamOfRanks, CountsThoseOfAMachine) {
   stream::MpiRanks all(MPI_COMM_WORLD);
   EXPECT_EQ(all.of_host(true), ranks());

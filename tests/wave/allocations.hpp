@@ -11,7 +11,7 @@
 
 namespace moho::testing {
 
-/// What Kokkos allocates while it exists, all spaces together.
+/// Counts Kokkos's allocations during its lifetime, over all spaces.
 struct Allocations {
   static inline std::atomic<std::int64_t> now{0}, most{0};
   static void add(Kokkos_Profiling_SpaceHandle, const char*, const void*, std::uint64_t bytes) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Numbers at random, the same ones with every library.
+/// \brief Random numbers that are equal with every standard library.
 
 #include <random>
 

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Helpers of the tests of propagators: models by functions and at random, wavefields on the
-/// host, shots between nodes.
+/// \brief Helpers of the tests of propagators: models, wavefields on the host, shots between nodes.
 
 #include <moho/wave/propagator.hpp>
 
@@ -40,14 +39,14 @@ using wave::Wavefield;
 
 inline constexpr double pi = 3.14159265358979323846;
 
-/// A medium and its equations.
+/// Medium with its equations.
 struct Kind {
   Medium medium;
   Equations equations = Equations::self_adjoint;
 
   int fields() const { return wave::fields_of(medium); }
   bool fletcher() const { return equations == Equations::fletcher; }
-  /// For messages.
+  /// Returns the name in messages.
   std::string name() const {
     return std::string(wave::to_string(medium)) + (fletcher() ? " (Fletcher)" : "");
   }
@@ -57,13 +56,13 @@ inline constexpr Kind kinds[] = {
     {Medium::isotropic}, {Medium::variable_density},         {Medium::vti},
     {Medium::tti},       {Medium::vti, Equations::fletcher}, {Medium::tti, Equations::fletcher}};
 
-/// A bound by precision.
+/// Returns a bound by precision.
 template <class T>
 constexpr double by_precision(double in_float, double in_double) {
   return std::is_same_v<T, float> ? in_float : in_double;
 }
 
-/// The wavelet of all shots: 1 at its delay, negligible at time zero.
+/// Wavelet of all shots: 1 at its delay, negligible at time zero.
 struct Ricker {
   double frequency = 15.0;
   double delay = 0.1;
@@ -83,7 +82,7 @@ Grid<Dim> cube(std::int64_t nodes, double spacing) {
   return grid;
 }
 
-/// A field whose value at a node is value(node).
+/// Returns a field whose value at a node is value(node).
 template <class T, int Dim, class Memory, class Function>
 Field<T, Dim, Memory> field_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                const Function& value) {
@@ -109,7 +108,7 @@ Field<T, Dim, Memory> random_field(const Instance<Memory>& exec, const Grid<Dim>
                                   [&](const Index<Dim>&) { return uniform(random, low, high); });
 }
 
-/// A model with independent random values at every node.
+/// Returns a model with independent random values at every node.
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> random_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    Medium medium, unsigned seed) {
@@ -129,7 +128,7 @@ Model<T, Dim, Memory> random_model(const Instance<Memory>& exec, const Grid<Dim>
   return model;
 }
 
-/// Values of a homogeneous model; only those of the medium are used.
+/// Values of a homogeneous model; each medium uses its own parameters.
 struct Constants {
   double vp = 2000.0, density = 1000.0, epsilon = 0.0, delta = 0.0, theta = 0.0, phi = 0.0;
 };
@@ -152,7 +151,7 @@ Model<T, Dim, Memory> constant_model(const Instance<Memory>& exec, const Grid<Di
   return model;
 }
 
-/// A padded array (or a layer's memory) on the host, and back.
+/// Copies a padded array (or a layer's memory) to the host.
 template <class T, class Memory>
 std::vector<T> fetch(const Instance<Memory>& exec, const Storage<T, Memory>& view) {
   return download(exec, view);
@@ -177,7 +176,7 @@ void set_nodes(const Instance<Memory>& exec, const Layout<Dim>& layout,
   send<T, Memory>(exec, values, field);
 }
 
-/// The nodes of a padded array in the order of the grid.
+/// Returns the nodes of a padded array in the order of the grid.
 template <class T, int Dim, class Memory>
 std::vector<double> nodes_of(const Instance<Memory>& exec, const Layout<Dim>& layout,
                              const Storage<T, Memory>& field) {
@@ -191,7 +190,7 @@ std::vector<double> nodes_of(const Instance<Memory>& exec, const Layout<Dim>& la
   return result;
 }
 
-/// Noise at every node, at both times.
+/// Sets both time levels to noise at every node.
 template <class T, int Dim, class Memory>
 void set_random(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& wavefield,
                 unsigned seed) {
@@ -220,16 +219,16 @@ inline std::vector<double> difference(const std::vector<double>& a, const std::v
   for (std::size_t i = 0; i < a.size(); ++i) result[i] = a[i] - b[i];
   return result;
 }
-/// The greatest difference over the greatest magnitude of b.
+/// Returns the largest difference over the largest magnitude of b.
 inline double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
   return largest(difference(a, b)) / largest(b);
 }
-/// The norm of the difference over the norm of b.
+/// Returns the norm of the difference over the norm of b.
 inline double relative_error(const std::vector<double>& a, const std::vector<double>& b) {
   return norm(difference(a, b)) / norm(b);
 }
 
-/// A propagator whose step is a part of the largest stable one.
+/// Returns a propagator whose step is a fraction of the largest stable one.
 template <class T, int Dim, class Memory>
 Propagator<T, Dim, Memory> make_propagator(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                            const Model<T, Dim, Memory>& model,
@@ -240,13 +239,15 @@ Propagator<T, Dim, Memory> make_propagator(const Instance<Memory>& exec, const G
   return Propagator<T, Dim, Memory>(exec, grid, model, options);
 }
 
-/// A scheme and its medium.
+/// Scheme with its medium.
 template <class T, int Dim, class Memory>
 struct Unchecked {
   Scheme<T, Dim, Memory> scheme;
   MediumCoefficients<T, Dim, Memory> medium;
 };
-/// The same model with a longer step than the propagator's, which the scheme takes for stable.
+/// Returns the same model with a larger step than the propagator's.
+///
+/// The scheme accepts the step as stable.
 template <class T, int Dim, class Memory>
 Unchecked<T, Dim, Memory> with_longer_step(const Instance<Memory>& exec,
                                            const Propagator<T, Dim, Memory>& propagator,
@@ -262,7 +263,7 @@ Unchecked<T, Dim, Memory> with_longer_step(const Instance<Memory>& exec,
   return {scheme, medium};
 }
 
-/// Adds scale * amplitude to a node of a padded array.
+/// Functor that adds scale * amplitude to a node of a padded array.
 template <class T, class Memory>
 struct AddToNode {
   Storage<T, Memory> field;
@@ -280,7 +281,7 @@ void add_to_node(const Instance<Memory>& exec, const Storage<T, Memory>& field,
          AddToNode<T, Memory>{field, scale, element, static_cast<T>(amplitude)});
 }
 
-/// Copies nodes of a padded array to a row of a gather.
+/// Functor that copies nodes of a padded array to a row of a gather.
 template <class T, class Memory>
 struct ReadNodes {
   Storage<const T, Memory> field;
@@ -295,8 +296,9 @@ struct ReadNodes {
 /// A trace for every receiver: sample n is at n dt, the first is zero.
 using Traces = std::vector<std::vector<double>>;
 
-/// \brief Runs a shot from a node (both fields of VTI and TTI get the source) to nodes, in the
-/// wavefield given. watch(step) is called after every step.
+/// \brief Runs a shot from a node to nodes, in a given wavefield.
+///
+/// Both fields of VTI and TTI receive the source. watch(step) is called after every step.
 template <class T, int Dim, class Memory, class Signal, class Watch>
 Traces run_shot(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
                 Wavefield<T, Dim, Memory>& wavefield,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 65
 //
-// Faces of grids: energy left by absorbing layers, free surfaces against image sources, random
-// layers, and models extended by layers.
+// Faces of grids: remaining energy with absorbing layers, free surfaces against image sources,
+// random layers, and models extended by layers.
 
 #include "wave/support.hpp"
 
@@ -25,7 +25,7 @@ template <class Case>
 class BoundaryTest : public ::testing::Test {};
 TYPED_TEST_SUITE(BoundaryTest, LongTestCases, CaseName);
 
-/// Sum of p^2 over a box.
+/// Returns the sum of p^2 over a box.
 template <class T, int Dim, class Memory>
 double energy(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& wavefield,
               const Box<Dim>& box) {
@@ -39,7 +39,7 @@ double energy(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& wav
   return sum;
 }
 
-/// A smooth model. With epsilon = delta there are only P waves.
+/// Returns a smooth model. With epsilon = delta it supports only P waves.
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> smooth_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    Medium medium, bool elliptic) {
@@ -67,10 +67,10 @@ Model<T, Dim, Memory> smooth_model(const Instance<Memory>& exec, const Grid<Dim>
 }
 
 struct Remains {
-  double after_crossing, late, later;  ///< of the greatest energy inside
+  double after_crossing, late, later;  ///< relative to the largest energy inside
 };
 
-/// Energy inside layers after a shot: after several crossings, and after many more steps.
+/// Returns the energy inside layers after several crossings, and after many more steps.
 template <class T, int Dim, class Memory>
 Remains remains_of(const Instance<Memory>& exec, const Kind& kind, bool elliptic,
                    std::int64_t nodes, FaceKind face, int width, int crossing, int late,
@@ -113,7 +113,7 @@ MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesAndStaysQuiet) {
                                                      steps_until_quiet / 2, steps_until_quiet);
     EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
     EXPECT_LT(remains.late, kind.fields() == 2 ? by_precision<T>(1e-5, 1e-6) : 1e-6) << kind.name();
-    // nothing grows; in single precision p and q drift apart a little
+    // nothing grows; in single precision p and q diverge slightly
     const double rounding = kind.fields() == 2 ? by_precision<T>(1e-5, 1e-8) : 1e-8;
     EXPECT_LE(remains.later, std::max(remains.late, rounding)) << kind.name();
   }
@@ -125,9 +125,9 @@ MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesIn3D) {
     const Remains remains =
         remains_of<T, 3, Memory>(exec, kind, true, 20, FaceKind::cpml, 10, 300, 600, 900);
     EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
-    // what the layers of 10 nodes return is 1e-9 and arrives until step 400 or so
+    // layers of 10 nodes reflect 1e-9, which arrives until step 400 approximately
     EXPECT_LE(remains.late, remains.after_crossing) << kind.name();
-    // p and q drift apart a little in single precision, as above, and hold slow waves
+    // p and q diverge slightly in single precision, as above, and contain slow waves
     if (kind.fields() == 1) {
       EXPECT_LE(remains.later, remains.late) << kind.name();
     } else {
@@ -137,7 +137,7 @@ MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesIn3D) {
   }
 }
 
-// With epsilon > delta there are slow shear waves, too: their energy has to decrease.
+// With epsilon > delta slow shear waves occur also: their energy has to decrease.
 MEMORY_TEST(BoundaryTest, SlowWavesLeaveInTheEnd) {
   for (const Kind& kind : kinds) {
     if (kind.fields() != 2) continue;
@@ -159,7 +159,7 @@ MEMORY_TEST(BoundaryTest, SpongeSwallowsWaves) {
   }
 }
 
-/// Traces near the faces of a small model with `margin` more nodes on every side.
+/// Returns traces near the faces of a small model with `margin` more nodes on every side.
 template <class T, class Memory>
 Traces near_faces(const Instance<Memory>& exec, const Kind& kind, FaceKind face, int width,
                   std::int64_t margin) {
@@ -193,7 +193,7 @@ MEMORY_TEST(BoundaryTest, LayersReflectLittle) {
       }
       return most;
     };
-    EXPECT_GT(reflection(FaceKind::rigid, 0), 0.3);  // this measure sees reflections
+    EXPECT_GT(reflection(FaceKind::rigid, 0), 0.3);  // this measure detects reflections
     EXPECT_LT(reflection(FaceKind::sponge, 40), 0.05) << kind.name();
     if (kind.medium != Medium::tti) {
       EXPECT_LT(reflection(FaceKind::cpml, 20), 0.002) << kind.name();
@@ -201,14 +201,14 @@ MEMORY_TEST(BoundaryTest, LayersReflectLittle) {
   }
 }
 
-// A free surface is the middle of a whole space with an image source of the other sign: the same
-// numbers in the same differences.
+// A free surface is equivalent to an image source of opposite sign in a full space: equal numbers
+// in equal differences.
 template <class T, int Dim, class Memory>
 void expect_image_source(const Instance<Memory>& exec, const Kind& kind, int axis, bool lower) {
   const std::int64_t nodes = Dim == 2 ? 36 : 22;
   Grid<Dim> half = cube<Dim>(nodes, 10.0), whole = half;
   whole.extents[axis] = 2 * nodes - 1;
-  const std::int64_t surface = nodes - 1;  // of the whole space
+  const std::int64_t surface = nodes - 1;  // surface node in the full space
   PropagatorOptions<Dim> options;
   options.dt = 0.001;
   options.equations = kind.equations;
@@ -227,7 +227,7 @@ void expect_image_source(const Instance<Memory>& exec, const Kind& kind, int axi
   }
   source[axis] = lower ? 4 : nodes - 5;
   receiver[axis] = lower ? 9 : nodes - 10;
-  // both signs of depth in the whole space
+  // both signs of depth in the full space
   const auto place = [&](Index<Dim> node, int sign) {
     const std::int64_t depth = lower ? node[axis] : nodes - 1 - node[axis];
     node[axis] = surface + sign * depth;
@@ -252,7 +252,7 @@ MEMORY_TEST(BoundaryTest, AFreeSurfaceIsAnImageSource) {
   }
 }
 
-// S(t - r/v) / (4 pi r) less the same of the image.
+// S(t - r/v) / (4 pi r) minus that of the image.
 MEMORY_TEST(BoundaryTest, AFreeSurfaceInTheoryAndIn3D) {
   const Grid<3> grid{{64, 64, 44}, {10.0, 10.0, 10.0}, {}};
   PropagatorOptions<3> options;
@@ -282,7 +282,7 @@ MEMORY_TEST(BoundaryTest, AFreeSurfaceInTheoryAndIn3D) {
 // v^2.
 template <class T, class Memory>
 struct RandomRun {
-  double least = 1e300, greatest = 0.0;  ///< energy, after the source is silent
+  double least = 1e300, greatest = 0.0;  ///< energy after the end of the source
   std::vector<double> early, late;       ///< parts of the trace
 };
 template <class T, class Memory>
@@ -345,7 +345,7 @@ MEMORY_TEST(BoundaryTest, RandomLayersKeepEnergyAndForgetPhases) {
   EXPECT_LT(one.greatest / one.least - 1.0, by_precision<T>(1e-3, 1e-10));
   EXPECT_LT(sponge.least, 0.02 * one.least);
   EXPECT_EQ(same.late, one.late);
-  // the direct wave is the same for two seeds; what comes back from the layers is uncorrelated
+  // the direct wave is equal for two seeds; scattered waves are uncorrelated
   EXPECT_GT(correlation(one.early, other.early), 0.999);
   EXPECT_LT(std::fabs(correlation(one.late, other.late)), 0.5);
   EXPECT_GT(norm(one.late), 3.0 * norm(sponge.late));
@@ -394,7 +394,7 @@ void expect_extended_model(const Instance<Memory>& exec) {
   compare(model.delta, extended.delta);
   compare(model.theta, extended.theta);
   if (Dim == 3) compare(model.phi, extended.phi);
-  // density goes with vp only
+  // density requires vp alone
   const auto dense = random_model<T, Dim, Memory>(exec, grid, Medium::variable_density, 3);
   compare(dense.density, extend_model(exec, grid, dense, boundaries).density);
   compare(dense.density, moho::wave::extend_field<T, Dim, Memory>(
@@ -443,7 +443,7 @@ MEMORY_TEST(BoundaryTest, RandomLayersOnlyEverSlowDown) {
   EXPECT_GT(different, 30 * larger.extents[1]);
   EXPECT_GT(at_floor, 0);
   EXPECT_GT(outer, 1.5 * inner);
-  // the stable time step does not become smaller
+  // the stable time step does not decrease
   EXPECT_GE(moho::wave::limits_of(exec, larger, extend_model(exec, grid, model, boundaries), 8)
                 .largest_dt,
             0.999999 * moho::wave::limits_of(exec, grid, model, 8).largest_dt);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: plain
 //
-// Coefficients of differences: known ones, which polynomials they differentiate without error, how
-// quickly they converge.
+// Coefficients of differences: known values, exactness for polynomials, orders of convergence.
 
 #include <moho/wave/kernel/coefficients.hpp>
 
@@ -28,7 +27,7 @@ static_assert(second_derivative(1)[2] == 0.0 && first_derivative(1)[2] == 0.0);
 constexpr Coefficients eighth = second_derivative(4);
 static_assert(eighth[1] > 1.59 && eighth[1] < 1.61);
 
-// From tables.
+// Values from tables.
 TEST(Coefficients, AreThoseOfTheBooks) {
   const double second4[] = {-5.0 / 2, 4.0 / 3, -1.0 / 12};
   const double second8[] = {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
@@ -44,8 +43,7 @@ TEST(Coefficients, AreThoseOfTheBooks) {
   }
 }
 
-// Differences of order 2R differentiate x^n at 0 without error for n up to 2R + 1 (first: 2R), and
-// not beyond.
+// Differences of order 2R are exact for x^n at 0 for n up to 2R + 1 (first: 2R), and not beyond.
 TEST(Coefficients, AreExactForPolynomialsUpToTheirOrder) {
   for (int radius = 1; radius <= largest_radius; ++radius) {
     const Coefficients c = second_derivative(radius), d = first_derivative(radius);
@@ -94,7 +92,7 @@ double first_error(int radius, double h) {
 
 TEST(Coefficients, ConvergeAtTheirOrder) {
   for (int radius = 1; radius <= largest_radius; ++radius) {
-    // spacings at which the error is above rounding
+    // spacings at which the error exceeds rounding
     const double h =
         0.05 * std::pow(1.6, radius - 1) > 1.0 ? 1.0 : 0.05 * std::pow(1.6, radius - 1);
     const double order = 2.0 * radius;
@@ -118,7 +116,7 @@ TEST(Coefficients, SymbolsAreWhatTheDifferencesDo) {
       EXPECT_NEAR(moho::wave::second_derivative_symbol(radius, theta), second, 1e-14);
       EXPECT_NEAR(moho::wave::first_derivative_symbol(radius, theta), first, 1e-14);
     }
-    // no wave is amplified more than the shortest, and none has a negative square of a wave number
+    // the shortest wave has the largest symbol, and no symbol is negative
     const double most = moho::wave::largest_symbol(radius);
     EXPECT_GE(most, 4.0 - 1e-14);
     EXPECT_LT(most, 3.14159265358979323846 * 3.14159265358979323846);

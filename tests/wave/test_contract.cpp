@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Labels, instances and fences of wave: what steps, injects and records waits for nothing, in every
-// medium and behind every kind of face; runs of any length wait as often.
+// Labels, instances and fences of wave. Stepping, injection and recording wait for nothing, in
+// every medium and with every kind of face. The number of waits is independent of the length of a
+// run.
 
 #include "events.hpp"
 #include "wave/support.hpp"
@@ -33,7 +34,7 @@ using moho::wave::ShotOptions;
 const Contract quiet{{"wave"}, false};
 const Contract returns{{"wave"}, true};
 
-/// The box grows by a plane a step, so that what lies outside is cleared, too.
+/// Domain that grows by a plane in each step, so that nodes outside are also cleared.
 template <class T, int Dim, class Memory>
 struct GrowingByAPlane : moho::wave::Domain<T, Dim, Memory> {
   Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>& propagator,
@@ -44,7 +45,7 @@ struct GrowingByAPlane : moho::wave::Domain<T, Dim, Memory> {
   }
 };
 
-/// Calls that take the same number of steps wait as often as longer ones.
+/// Checks that longer runs wait as often as shorter ones.
 template <int Dim, class Memory>
 void hold_shots(const Instance<Memory>& exec, const Propagator<float, Dim, Memory>& propagator,
                 const PointSet<float, Dim, Memory>& sources,
@@ -76,8 +77,9 @@ void hold_shots(const Instance<Memory>& exec, const Propagator<float, Dim, Memor
        [&] { run_steps(exec, propagator, wavefield, checked); });
 }
 
-/// A step of three shots has as many launches as that of one, where kernels take several: one more
-/// adds at all sources and reads at all receivers.
+/// Checks that a step of three shots has as many launches as that of one.
+///
+/// If kernels have several launches, one more adds at all sources and records at all receivers.
 template <int Dim, class Memory>
 void hold_together(const Instance<Memory>& exec, const Propagator<float, Dim, Memory>& propagator,
                    const PointSet<float, Dim, Memory>& sources,
@@ -214,7 +216,7 @@ void every_face(const Instance<Memory>& exec) {
 }
 TYPED_TEST(WaveContract, EveryFace) { every_face(own_instance<typename TypeParam::Exec>()); }
 
-// A step in one pass is a launch of CUDA's own: tools are told of it, on the instance given.
+// A step in one pass is a native CUDA launch: tools receive its name, on the given instance.
 template <class Memory>
 void one_pass(const Instance<Memory>& exec) {
   const Grid<3> grid = cube<3>(20, 10.0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: sanitizers without *.KnowsItsMemory
 //
-// From a model to gathers: the plan in time, the estimate of memory against what is allocated, the
-// driver against its pieces, messages, snapshots beside the run.
+// From a model to gathers: the time plan, estimated against allocated memory, the driver against
+// its parts, messages, snapshots concurrent with the run.
 
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/snapshots.hpp>
@@ -53,7 +53,7 @@ TEST(TimePlan, KeepsWhatIsGiven) {
   const TimePlan plan = make_time_plan({.time = 1.0, .dt = 0.00123, .snapshot_every = 0.1}, 0.01);
   EXPECT_EQ(plan.dt, 0.00123);
   EXPECT_EQ(plan.interval, 0.00123);
-  EXPECT_EQ(plan.snapshot_every, 81);  // 0.1 s hold 81 whole steps
+  EXPECT_EQ(plan.snapshot_every, 81);  // 0.1 s contain 81 complete steps
   EXPECT_EQ(make_time_plan({.time = 1.0}, 0.01, 1e12).snapshot_every, 0);
   EXPECT_GT(make_time_plan({.time = 1.0}, 0.01, 1e6).snapshot_every, 0);
 }
@@ -88,7 +88,7 @@ wave::ModellingOptions<Dim> brief(const Points<Dim>& sources) {
   return options;
 }
 
-// The driver does what a user would write by hand.
+// The driver is equivalent to its parts, called by hand.
 MEMORY_TEST(Driver, IsItsPieces) {
   const Grid<2> grid{{61, 51}, {10.0, 10.0}, {-100.0, 50.0}};
   const wave::Shot<2> shot{0, {{203.0, 307.0}}, {{100.0, 100.0}, {450.0, 500.0}}};
@@ -194,12 +194,12 @@ MEMORY_TEST(Driver, SaysWhatIsWrong) {
               StartsWith("receivers: shot 3: receiver 1"));
 }
 
-// The estimate is no less than what a run takes, and not much more.
+// The estimate is at least the memory of a run, and not much more.
 MEMORY_TEST(Driver, KnowsItsMemory) {
   const Grid<3> grid{{61, 45, 50}, {10.0, 10.0, 10.0}, {0.0, 0.0, 0.0}};
   const wave::Shot<3> shot{0, {{300.0, 200.0, 200.0}}, {{100.0, 100.0, 90.0}}};
 #ifdef MOHO_BOUNDS_CHECK
-  const std::vector<Medium> media{Medium::tti};  // sanitizers make it take minutes
+  const std::vector<Medium> media{Medium::tti};  // sanitizers make it last minutes
 #else
   const std::vector<Medium> media{Medium::isotropic, Medium::variable_density, Medium::vti,
                                   Medium::tti};
@@ -224,7 +224,7 @@ MEMORY_TEST(Driver, KnowsItsMemory) {
   }
 }
 
-// Snapshots are the wavefield at their steps, in their order, and the run goes on.
+// Snapshots are the wavefield at their steps, in order, during the run.
 MEMORY_TEST(Driver, HandsOutSnapshots) {
   const Grid<2> grid{{61, 51}, {10.0, 10.0}, {0.0, 0.0}};
   const wave::Shot<2> shot{0, {{203.0, 307.0}}, {{100.0, 100.0}}};
@@ -298,7 +298,7 @@ MEMORY_TEST(Driver, SnapshotsThatFailStopTheRun) {
     text = error.what();
   }
   EXPECT_EQ(text, "the disk is full");
-  EXPECT_EQ(calls, 3);  // nothing more is taken
+  EXPECT_EQ(calls, 3);  // no further value is processed
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: plain
 //
-// Shots: generated, from texts and tables; input that is refused.
+// Shots: generated, from texts and tables; invalid input.
 
 #include <moho/wave/geometry.hpp>
 

@@ -34,7 +34,7 @@ PropagatorOptions<Dim> rigid(double dt, int order = 8) {
   return options;
 }
 
-/// amplitude * S(t - delay) at the times of a trace.
+/// Returns amplitude * S(t - delay) at the times of a trace.
 std::vector<double> delayed(const Ricker& signal, double amplitude, double delay, double dt,
                             std::size_t samples) {
   std::vector<double> trace(samples, 0.0);
@@ -44,7 +44,7 @@ std::vector<double> delayed(const Ricker& signal, double amplitude, double delay
   return trace;
 }
 
-/// The error of a trace 300 m from a source in three dimensions, before reflections of the faces.
+/// Returns the error of a trace 300 m from a source in 3D, before reflections of the faces.
 template <class T, class Memory>
 double error_in_space(const Instance<Memory>& exec, double dt) {
   const Grid<3> grid{{78, 72, 72}, {10.0, 10.0, 10.0}, {}};
@@ -59,7 +59,7 @@ double error_in_space(const Instance<Memory>& exec, double dt) {
                                            dt, traces[0].size()));
 }
 
-// Order 8, 10 m, 2000 m/s, Ricker of 15 Hz, 300 m, 0.38 s: what another program reached.
+// Order 8, 10 m, 2000 m/s, Ricker of 15 Hz, 300 m, 0.38 s: the accuracy of another program.
 MEMORY_TEST(GreenTest, PointSourceIn3D) {
   const double steps[] = {0.002, 0.001, 0.0005, 0.00025};
   const double published[] = {4.60e-2, 1.13e-2, 2.61e-3, 5.93e-4};
@@ -77,7 +77,7 @@ MEMORY_TEST(GreenTest, PointSourceIn3D) {
   }
 }
 
-/// The phase of a plane wave, near the top of the sine around node 20.
+/// Returns the phase of a plane wave, near the maximum of the sine around node 20.
 template <int Dim>
 double phase(const Index<Dim>& node, double h) {
   constexpr double wave[3] = {0.8, -0.55, 0.65};
@@ -88,8 +88,8 @@ double phase(const Index<Dim>& node, double h) {
   return sum;
 }
 
-// One step of plane waves p and q against the equations: the greatest difference in the middle of a
-// grid. Velocity, epsilon and delta are rough, because no derivative is taken of them.
+// One step of plane waves p and q against the equations: the largest difference in the middle of a
+// grid. Velocity, epsilon and delta are rough, because they are not differentiated.
 template <int Dim, class Memory>
 double error_of_operator(const Instance<Memory>& exec, const Kind& kind, int order, double h) {
   using T = double;
@@ -243,8 +243,8 @@ MEMORY_TEST(GreenTest, EllipticTtiIsItsRotation) {
   }
 }
 
-// Both equations: sqrt(1 + 2 epsilon) times quicker across the axis than along it, as in exact
-// theory; the axis lies along (3, 4).
+// Both equations: the velocity across the axis is sqrt(1 + 2 epsilon) times that along it, as in
+// exact theory; the axis lies along (3, 4).
 MEMORY_TEST(GreenTest, VelocitiesAlongAndAcrossATiltedAxis) {
   const Grid<2> grid = cube<2>(221, 10.0);
   for (const Kind& kind : kinds) {
@@ -302,7 +302,7 @@ MEMORY_TEST(GreenTest, ZeroThomsenParametersAreIsotropicAtAnyAngle) {
   expect_no_axis<T, 3, Memory>(exec);
 }
 
-// In 2D a source of one frequency makes -i/4 H0^(2)(k r).
+// In 2D a source of one frequency radiates -i/4 H0^(2)(k r).
 MEMORY_TEST(GreenTest, PointSourceIn2DIsHankels) {
   const Grid<2> grid = cube<2>(301, 10.0);
   const auto model = constant_model<T, 2, Memory>(exec, grid, Medium::isotropic, {speed});
@@ -331,12 +331,12 @@ MEMORY_TEST(GreenTest, PointSourceIn2DIsHankels) {
   }
 }
 
-// Two half-spaces of the same velocity: at every angle the reflection coefficient is
-// (rho2 - rho1) / (rho2 + rho1), so the reflection is the wave of a mirrored source.
+// Two half-spaces of equal velocity. At every angle the reflection coefficient is (rho2 - rho1) /
+// (rho2 + rho1), so that the reflection is the wave of an image source.
 MEMORY_TEST(GreenTest, DensityReflects) {
   const Grid<2> grid = cube<2>(201, 10.0);
   const double low = 1000.0, high = 2500.0;
-  const std::int64_t last = 99;  // of the upper half-space; the interface is 5 m below
+  const std::int64_t last = 99;  // last node of the upper half-space; the interface is 5 m below
   const auto layers = [&](double below) {
     auto model = constant_model<T, 2, Memory>(exec, grid, Medium::variable_density, {speed, low});
     model.density = field_of<T, 2, Memory>(
@@ -363,8 +363,8 @@ MEMORY_TEST(GreenTest, DensityReflects) {
   EXPECT_LT(errors[true], 0.5 * errors[false]);  // the interface becomes sharper
 }
 
-// <w, A u> = <u, A w> for noise u and w in the rough model, to rounding: A is the operator in space
-// over (v^2, or v^2 rho, and for p and q the matrix of a, r).
+// <w, A u> = <u, A w> for noise u and w in the rough model, up to rounding. A is the spatial
+// operator over (v^2, or v^2 rho, and for p and q the matrix of a, r).
 template <class T, int Dim, class Memory>
 void expect_self_adjoint(const Instance<Memory>& exec, const Kind& kind,
                          const Boundaries<Dim>& boundaries, const char* what) {
@@ -391,7 +391,7 @@ void expect_self_adjoint(const Instance<Memory>& exec, const Kind& kind,
     for (int f = 0; f < wavefield.fields; ++f) {
       std::vector<double>& state = states[i][f];
       for (std::int64_t n = 0; n < box.size(); ++n) {
-        bool silent = false;  // on free surfaces
+        bool silent = false;  // zero on free surfaces
         for (int d = 0; d < Dim; ++d) {
           const std::int64_t at = box.node(n)[d];
           silent =
@@ -457,11 +457,11 @@ MEMORY_TEST(GreenTest, OperatorsAreSelfAdjoint) {
   }
 }
 
-// Source and receiver change places in a rough model.
+// Source and receiver are exchanged in a rough model.
 MEMORY_TEST(GreenTest, Reciprocity) {
   const Grid<3> grid{{30, 27, 33}, {10.0, 12.0, 9.0}, {}};
   for (const Kind& kind : kinds) {
-    if (kind.fields() == 2) continue;  // p alone is not reciprocal where there is q
+    if (kind.fields() == 2) continue;  // with q, p alone is not reciprocal
     const auto model = random_model<T, 3, Memory>(exec, grid, kind.medium, 21);
     PropagatorOptions<3> options = rigid<3>(0.0);
     options.boundaries.lower[2] = {FaceKind::free_surface, 0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The devices' step with layers in one launch, run on the host: threads of a team are threads of
-// the host, and its barrier is one of them. It is held to the host's own step and corrections.
+// The devices' step with layers in one launch, run on the host: a team's threads are host threads,
+// and its barrier is a host barrier. It is compared with the host's step and corrections.
 
 #include <moho/wave/detail/batch.hpp>
 #include <moho/wave/detail/cpml_device.hpp>
@@ -20,7 +20,7 @@ namespace detail = moho::wave::detail;
 using moho::wave::kernel::Stencil;
 using Host = Kokkos::HostSpace;
 
-/// A thread of a team.
+/// Thread of a team.
 template <class Vector>
 struct HostTeam {
   int number, thread;
@@ -71,7 +71,7 @@ void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumCoefficients<T, 2
   run_teams(kernel, kernel.cover(cut) * several.shots);
 }
 
-/// The greatest difference of two arrays over the greatest value.
+/// Returns the largest difference of two arrays over the largest value.
 template <class View>
 double apart(const View& a, const View& b) {
   double most = 0.0, greatest = 1e-300;
@@ -100,7 +100,7 @@ moho::Grid<2> section(std::int64_t nx, std::int64_t nz) {
   return grid;
 }
 
-/// Steps a random model.
+/// Returns a propagator of a random model.
 template <class T>
 Propagator<T, 2, Host> rough_propagator(const moho::Grid<2>& grid, Medium medium, int order,
                                         const Boundaries<2>& faces) {
@@ -165,7 +165,7 @@ TEST(LayerMarch, StepsAndCorrectsAsTheHostDoes) {
   expect_same_steps<Stencil::isotropic, float, 8>(Medium::isotropic, layers(20, false), cut);
 }
 
-// Marches of other lengths give the same.
+// Marches of other lengths give equal results.
 TEST(LayerMarch, CutsAnyhow) {
   detail::LayerCut cut;
   cut.flat_planes = 16;
@@ -174,8 +174,8 @@ TEST(LayerMarch, CutsAnyhow) {
   expect_same_steps<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false), cut);
 }
 
-// Boxes of few planes store psi of their own planes, at every node as a step of the whole grid
-// does, and of no others, whose boxes another instance may be stepping.
+// Boxes of few planes store psi of their planes, at every node as a step of the complete grid does.
+// They store no psi of other planes, whose boxes another instance may be stepping.
 TEST(LayerMarch, StoresPsiOfItsOwnPlanes) {
   const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
   const moho::Grid<2> grid = section(75, 75);
@@ -234,7 +234,7 @@ TEST(LayerMarch, StoresPsiOfItsOwnPlanes) {
   }
 }
 
-// Several wavefields in one launch get what each of them gets alone.
+// Several wavefields in one launch equal those stepped alone.
 template <Stencil stencil, class T, int radius>
 void expect_same_together(Medium medium, const Boundaries<2>& faces) {
   const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
@@ -246,7 +246,7 @@ void expect_same_together(Medium medium, const Boundaries<2>& faces) {
   std::mt19937 random(11);
   for (std::size_t n = 0; n < together.size(); ++n) {
     alone.push_back(propagator.make_wavefield(exec));
-    // at nodes of its own: sources that differ by a factor alone would give the same waves
+    // at separate nodes: sources that differ by a factor alone would give the same waves
     const auto shift = static_cast<std::int64_t>(n) * 5;
     for (const moho::Index<2>& node :
          {moho::Index<2>{3 + shift, 4}, {40, 7 + shift}, {58 - shift, 70 - shift}, {20, 72}}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, needs moho::io
 //
-// Twenty thousand steps of TTI: nothing grows, in rough models, too.
+// Twenty thousand steps of TTI: nothing grows, also in rough models.
 
 #include <moho/io/npy.hpp>
 
@@ -25,7 +25,7 @@ constexpr int steps_of_long_run = 1000;
 constexpr int steps_of_long_run = 20000;
 #endif
 
-/// The greatest amplitude of p and q in the first tenth of the steps, and in the rest.
+/// Largest amplitude of p and q in the first tenth of the steps, and in the rest.
 struct Greatest {
   double early = 0.0, late = 0.0;
 };
@@ -46,7 +46,7 @@ Greatest greatest_of(const Instance<Memory>& exec, const Propagator<T, Dim, Memo
 }
 
 // epsilon 0 to 0.6, delta -0.3 to 0.5, any axis, velocities 1500 to 4500, random at every node.
-// Rigid faces keep all energy inside.
+// Rigid faces conserve all energy.
 MEMORY_TEST(LongTest, RoughAndStrongTti) {
   const Grid<2> grid{{45, 50}, {10.0, 8.0}, {}};
   auto model = random_model<T, 2, Memory>(exec, grid, Medium::tti, 41);

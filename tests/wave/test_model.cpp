@@ -37,7 +37,7 @@ MEMORY_TEST(ModelTest, ItsMediumIsWhatItHas) {
   EXPECT_STREQ(moho::wave::to_string(Medium::tti), "tti");
 }
 
-/// The first bad value's place is in the message, in nodes and in metres.
+/// Checks that the message gives the position of the first bad value, in nodes and in metres.
 template <class T, class Memory>
 void expect_value_refused(const Instance<Memory>& exec, const char* name, double base, double bad,
                           const std::string& allowed, const std::string& advice) {

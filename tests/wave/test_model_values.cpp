@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Models from values on the host: what they hold, whose memory it is, values that are refused.
+// Models from values on the host: contents, ownership of the memory, invalid values.
 
 #include <moho/wave/model_values.hpp>
 

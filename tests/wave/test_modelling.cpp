@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: plain
 //
-// Shots: against the loop written plainly, domains, samples between steps, callbacks, the watch,
-// bad options.
+// Shots: against a plain loop, domains, samples between steps, callbacks, checks for overflow,
+// invalid options.
 
 #include <moho/wave/model_shot.hpp>
 
@@ -17,7 +17,7 @@ using wave::PointSet;
 using wave::ShotOptions;
 using wave::ShotResult;
 
-// A square of 61 nodes, absorbing on all sides, velocities at random, and points between nodes.
+// Square of 61 nodes, absorbing on all sides, with random velocities, and points between nodes.
 template <class T, class Memory, Medium medium = Medium::isotropic>
 struct Survey {
   Instance<Memory> exec;
@@ -43,7 +43,7 @@ struct Survey {
   ShotResult<T, 2, Memory> run(const ShotOptions<T, 2, Memory>& shot) const {
     return model_shot<T, 2, Memory>(exec, propagator, sources, wavelet, receivers, shot);
   }
-  // Relative difference of two sets of traces.
+  // Returns the relative difference of two sets of traces.
   template <class A, class B>
   static double difference(const A& a, const B& b) {
     double square = 0.0, norm = 0.0;
@@ -133,7 +133,7 @@ MEMORY_TEST(Modelling, SamplesEverySomeStepsAndBetweenSteps) {
   }
 }
 
-// A domain that forgets the sources and shrinks: the loop makes good for both.
+// Domain that omits the sources and shrinks: the loop corrects both.
 template <class T, class Memory>
 struct Forgetful : wave::Domain<T, 2, Memory> {
   std::int64_t calls = 0;
@@ -175,7 +175,7 @@ MEMORY_TEST(Modelling, CallsBack) {
   std::vector<wave::ShotProgress> reports;
   ShotOptions<T, 2, Memory> options;
   options.steps = 100;
-  options.interval = 0.0015;  // takes more steps, of which there are no snapshots
+  options.interval = 0.0015;  // needs additional steps, without snapshots
   options.snapshot_every = 30;
   options.snapshot = [&](const Wavefield<T, 2, Memory>& field, const Box<2>& box,
                          std::int64_t step) {
@@ -219,7 +219,7 @@ MEMORY_TEST(Modelling, NoReceivers) {
 MEMORY_TEST(Modelling, NoticesOverflow) {
   Survey<T, Memory> s{exec};
   for (double& sample : s.wavelet) sample *= std::is_same_v<T, float> ? 3.3e38 : 1e300;
-  // 1e300 overflows what the watch lets through, whatever the precision.
+  // 1e300 overflows between two checks in any precision.
   EXPECT_THAT(message_of<Error>([&] { s.run({.steps = 150, .check_every = 50}); }),
               HasSubstr("is no longer finite at node ("));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Self-adjoint TTI in one pass, which devices have for some orders: the bits of two passes, in any
-// box, behind every face; and the words that hold its axis.
+// Self-adjoint TTI in one pass, which devices support for some orders, and the packed symmetry
+// axis. One pass gives the bits of two passes, in any box, with every face.
 
 #include <moho/core/launch.hpp>
 #include <moho/wave/detail/axis_ring.hpp>
@@ -21,7 +21,7 @@ template <class S>
 class OnePass : public ::testing::Test {};
 TYPED_TEST_SUITE(OnePass, TestSpaces, SpaceName);
 
-/// Axes to words and back.
+/// Functor that packs axes into words and unpacks them.
 struct ThereAndBack {
   const double* axes;
   float* rounded;
@@ -39,7 +39,7 @@ struct NoAxis {
 
 template <class Memory>
 void expect_axes_in_words(const Instance<Memory>& exec) {
-  // along the axes of the grid, lying flat, nearly upright, and any
+  // along the axes of the grid, horizontal, nearly vertical, and random
   std::vector<double> axes{1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1};
   std::mt19937 random(4);
   for (int n = 0; n < 20000; ++n) {
@@ -80,14 +80,13 @@ TYPED_TEST(OnePass, AxesInWords) {
       Instance<moho::MemoryOf<typename TypeParam::Exec>>(typename TypeParam::Exec()));
 }
 
-// Blocks take every plane of every tile once, and no multiprocessor is left with far more than
-// others.
+// Blocks process every plane of every tile once, and the load of the multiprocessors is balanced.
 TEST(AxisRingWork, CoversTheBox) {
   using moho::wave::detail::AxisRingTraits;
   struct Case {
     std::int64_t planes, ny, first_z, end_z;
     int multiprocessors;
-    double most;  ///< planes on the busiest multiprocessor, over those of an even share
+    double most;  ///< planes on the busiest multiprocessor, relative to an even share
   };
   const Case cases[] = {{512, 512, 0, 512, 132, 1.05}, {505, 515, 0, 523, 132, 1.07},
                         {256, 256, 0, 256, 132, 1.20}, {640, 640, 0, 640, 132, 1.10},
@@ -143,15 +142,15 @@ std::vector<Boundaries<3>> faces_of_tti() {
   return result;
 }
 
-// Several tiles of a device along y and z, none of them full at the end; shares of columns of all
-// lengths. Hosts, which have no tiles, take a smaller grid, cut at the same places from its faces.
+// Several tiles of a device along y and z, partial ones at the end; shares of columns of all
+// lengths. Hosts, which have no tiles, use a smaller grid, cut at equal distances from its faces.
 template <class Memory>
 void expect_bits_of_two_passes(const Instance<Memory>& exec) {
   constexpr bool small = moho::is_host_memory<Memory>;
   const Grid<3> grid{{small ? 21 : 45, small ? 19 : 71, small ? 25 : 77}, {10.0, 12.0, 7.0}, {}};
   const auto model = random_model<float, 3, Memory>(exec, grid, Medium::tti, 5);
   for (int order = 2; order <= 8; order += 2) {
-    if (moho::is_host_memory<Memory> && order < 8) continue;  // hosts take two passes anyway
+    if (moho::is_host_memory<Memory> && order < 8) continue;  // hosts always use two passes
     for (const auto& faces : faces_of_tti()) {
       PropagatorOptions<3> options;
       options.order = order;
@@ -207,7 +206,7 @@ TYPED_TEST(OnePass, HasTheBitsOfTwoPasses) {
       Instance<moho::MemoryOf<typename TypeParam::Exec>>(typename TypeParam::Exec()));
 }
 
-// A device of today has shared memory enough, and takes no slopes.
+// Current devices have sufficient shared memory, and one pass writes no axis derivatives.
 template <class Memory>
 void expect_one_pass_on_devices(const Instance<Memory>& exec) {
   const Grid<3> grid = cube<3>(24, 10.0);

@@ -80,8 +80,8 @@ Storage<T, Memory> storage_of(const Instance<Memory>& exec, const std::vector<T>
   return moho::upload(exec, values, "values");
 }
 
-// The weight of every node of the grid at a point, by the definition: the weight along each axis of
-// a node, minus that of its images behind free surfaces.
+// The weight of every node of the grid at a point, by definition. Along each axis it is the weight
+// of the node minus that of its images beyond free surfaces.
 double plain_weight(double position, int radius, std::int64_t node, std::int64_t extent, bool lower,
                     bool upper) {
   if ((lower && node == 0) || (upper && node == extent - 1)) return 0.0;
@@ -242,13 +242,13 @@ MEMORY_TEST(PointsTest, ANodeHasAWeightOfOne) {
     EXPECT_EQ(value, amplitudes[static_cast<std::size_t>(n)]);
     outside -= std::fabs(static_cast<double>(value));
   }
-  EXPECT_NEAR(outside, 0.0, 1e-10);  // nothing in the halo
+  EXPECT_NEAR(outside, 0.0, 1e-10);  // zero in the halo
   const auto recorded = moho::allocate<Storage<T, Memory>>(exec, "recorded", points.size());
   set.record(exec, field, recorded);
   EXPECT_EQ(download(exec, recorded), amplitudes);
 }
 
-// The half-space below a free surface against a whole space, in which the field and the sources are
+// The half-space below a free surface against a full space, in which the field and the sources are
 // odd about the surface.
 MEMORY_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
   const std::int64_t depth = 15;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 45
 //
-// The tuned kernels against the plain ones on noise, boxes against the whole, any instance.
+// Tuned kernels against plain ones on noise, boxes against the complete grid, any instance.
 
 #include "wave/support.hpp"
 
@@ -16,7 +16,7 @@ template <class Case>
 class PropagatorTest : public ::testing::Test {};
 TYPED_TEST_SUITE(PropagatorTest, LongTestCases, CaseName);
 
-/// No two axes alike, no multiple of any vector or tile.
+/// Extents that differ along all axes and are not multiples of any vector or tile.
 template <int Dim>
 Grid<Dim> odd_grid() {
   if constexpr (Dim == 2) {
@@ -47,12 +47,12 @@ std::vector<Boundaries<Dim>> all_boundaries(Medium medium) {
 
 template <class T>
 double rounding(Medium medium) {
-  // nz of an axis that lies flat is the root of a difference
+  // nz of a horizontal axis is the square root of a difference
   if (medium == Medium::tti) return by_precision<T>(3e-4, 1e-11);
   return by_precision<T>(1e-5, 2e-14);
 }
 
-/// Both fields after some steps from noise.
+/// Returns both fields after some steps from noise.
 template <class T, int Dim, class Memory>
 std::vector<double> after_steps(const Instance<Memory>& exec,
                                 const Propagator<T, Dim, Memory>& propagator, int steps) {
@@ -70,7 +70,7 @@ std::vector<double> after_steps(const Instance<Memory>& exec,
   return result;
 }
 
-// Sanitizers make every step ten times as long: there a part of the orders will do in 3D.
+// Sanitizers slow down every step tenfold: they run a part of the orders in 3D.
 #ifdef MOHO_BOUNDS_CHECK
 constexpr int order_step = 6;
 constexpr bool brief = true;
@@ -115,7 +115,7 @@ void expect_reference_for_all(const Instance<Memory>& exec, int first = 2, int l
 MEMORY_TEST(PropagatorTest, IsItsReferenceForEveryOrderAndFaceIn2D) {
   expect_reference_for_all<T, 2, Memory>(exec);
 }
-// A part of the two beside it, for tools that take hundreds of times as long.
+// A part of the two adjacent tests, for tools that slow down a hundredfold.
 MEMORY_TEST(PropagatorTest, IsItsReferenceAtOrder8) {
   expect_reference_for_all<T, 2, Memory>(exec, 8, 8);
   expect_reference_for_all<T, 3, Memory>(exec, 8, 8);
@@ -143,7 +143,7 @@ MEMORY_TEST(PropagatorTest, IsItsReferenceInManyTiles) {
   }
 }
 
-/// Cuts a grid into boxes of all sizes from one node on, in no order.
+/// Divides a grid into boxes of all sizes from one node on, in random order.
 template <int Dim>
 std::vector<Box<Dim>> shuffled_boxes(const Grid<Dim>& grid, unsigned seed) {
   std::mt19937 random(seed);
@@ -240,7 +240,7 @@ void expect_nothing_outside_of_the_box(const Instance<Memory>& exec) {
   slab.lower[Dim - 1] = 18;
   slab.upper[Dim - 1] = 21;
   for (const auto& box : {corner, edge, node, slab}) boxes.push_back(box);
-  // beside layers, where differences reach into them
+  // next to layers, into which differences reach
   for (int d = 0; d < Dim; ++d) {
     Box<Dim> beside = moho::whole_box(grid);
     beside.lower[d] = 8;
@@ -282,7 +282,7 @@ void expect_nothing_outside_of_the_box(const Instance<Memory>& exec) {
             EXPECT_GT(changed, box.size() / 2);
             ASSERT_EQ(after, before[f])
                 << kind.name() << " order " << order << " box " << moho::box_string(box);
-            // the present is read; a free surface's mirror image behind it is all that changes
+            // the current level is read; only a free surface's image beyond it changes
             const auto present = nodes_of<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f]);
             const Box<Dim> whole = moho::whole_box(grid);
             for (std::int64_t n = 0; n < whole.size(); ++n) {
@@ -341,7 +341,7 @@ MEMORY_TEST(PropagatorTest, SilenceStays) {
     for (int f = 0; f < wavefield.fields; ++f) {
       EXPECT_EQ(largest(nodes_of<T, 3, Memory>(exec, wavefield.layout, wavefield.now[f])), 0.0);
     }
-    // and comes back: a cleared wavefield has no memory of what was
+    // and once more: a cleared wavefield keeps no memory
     set_random(exec, wavefield, 3);
     for (int n = 0; n < 2; ++n) {
       propagator.step(exec, wavefield);
@@ -382,7 +382,7 @@ MEMORY_TEST(PropagatorTest, SaysWhatItIs) {
     EXPECT_EQ(propagator.bytes_per_node(), touched * static_cast<int>(sizeof(T)));
     EXPECT_EQ(propagator.make_wavefield(exec).fields, moho::wave::fields_of(medium));
     EXPECT_GE(propagator.model_bytes(), sizeof(T) * static_cast<std::size_t>(grid.size()));
-    // (v dt)^2, times the density where it varies
+    // (v dt)^2, times the density if it varies
     const auto scale =
         fetch<T, Memory>(exec, Storage<T, Memory>(const_cast<T*>(propagator.source_scale().data()),
                                                   propagator.source_scale().extent(0)));
@@ -399,11 +399,11 @@ MEMORY_TEST(PropagatorTest, SaysWhatItIs) {
 }
 
 #if KOKKOS_VERSION >= 40200
-// Halves of a step on instances of their own.
+// Halves of a step on separate instances.
 template <class T, class Memory>
 void expect_any_instance(const Instance<Memory>& exec) {
   const std::vector<Instance<Memory>> instances = exec.visit([](const auto& space) {
-    // one thread cannot be shared out
+    // one thread cannot be divided
     if (space.concurrency() < 2) return std::vector<Instance<Memory>>{space, space};
     const auto parts = Kokkos::Experimental::partition_space(space, 1, 1);
     return std::vector<Instance<Memory>>{parts[0], parts[1]};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 20, threads 2 for *openmp*.StepsAreTheirOwnAdjointIn3D
 //
-// Runs in both directions of time: steps as their own adjoint, wavefields run backwards, and boxes
-// that are recorded and replayed.
+// Runs in both directions of time: steps as their own adjoint, wavefields propagated backwards, and
+// boxes that are recorded and replayed.
 
 #include <moho/wave/adjoint.hpp>
 #include <moho/wave/points.hpp>
@@ -28,7 +28,7 @@ template <class Case>
 class RunTest : public ::testing::Test {};
 TYPED_TEST_SUITE(RunTest, LongTestCases, CaseName);
 
-/// Media whose equations are self-adjoint.
+/// Media with self-adjoint equations.
 inline constexpr Kind self_adjoint[] = {
     {Medium::isotropic}, {Medium::variable_density}, {Medium::vti}, {Medium::tti}};
 
@@ -41,7 +41,7 @@ Grid<Dim> run_grid() {
   }
 }
 
-/// Points around the middle of a grid, between nodes.
+/// Returns points around the middle of a grid, between nodes.
 template <int Dim>
 Points<Dim> cloud(const Grid<Dim>& grid, int count, double spread, unsigned seed) {
   std::mt19937 random(seed);
@@ -87,7 +87,7 @@ void expect_dot_product(const Instance<Memory>& exec, const Kind& kind, int orde
   const Grid<Dim> grid = run_grid<Dim>();
   auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 12);
   if (kind.medium == Medium::variable_density && faces.lower[0].kind == FaceKind::cpml) {
-    // constant density in the layers and order / 2 nodes inside of them
+    // constant density in the layers and within order / 2 nodes of them
     std::mt19937 random(9);
     const int band = faces.lower[0].width + order / 2;
     model.density = field_of<T, Dim, Memory>(exec, grid, [&](const Index<Dim>& node) {
@@ -164,7 +164,7 @@ std::vector<Boundaries<Dim>> adjoint_faces() {
   return {all_faces<Dim>(FaceKind::rigid), free, all_faces<Dim>(FaceKind::sponge, 12), mixed};
 }
 
-// Points whose nodes reach into the sponge, too.
+// Points whose nodes extend into the sponge also.
 MEMORY_TEST(RunTest, StepsAreTheirOwnAdjointIn2D) {
   for (const Kind& kind : self_adjoint) {
     for (const auto& faces : adjoint_faces<2>()) {
@@ -179,7 +179,7 @@ MEMORY_TEST(RunTest, StepsAreTheirOwnAdjointIn3D) {
     expect_dot_product<T, 3, Memory>(exec, kind, 8, adjoint_faces<3>().back(), 0.4);
   }
 }
-// Between points outside of the layers.
+// Between points outside the layers.
 MEMORY_TEST(RunTest, LayersAreTheirOwnAdjoint) {
   for (const Kind& kind : self_adjoint) {
     if (kind.medium == Medium::tti) continue;  // no CPML in TTI
@@ -190,8 +190,8 @@ MEMORY_TEST(RunTest, LayersAreTheirOwnAdjoint) {
   }
 }
 
-// Rigid faces and free surfaces keep the energy: from its last two times a wavefield runs backwards
-// to rest.
+// Rigid faces and free surfaces conserve energy: from its last two times a wavefield propagates
+// backwards to rest.
 MEMORY_TEST(RunTest, WavesRunBackwards) {
   const Grid<2> grid = run_grid<2>();
   for (const Kind& kind : self_adjoint) {
@@ -231,7 +231,7 @@ MEMORY_TEST(RunTest, WavesRunBackwards) {
   }
 }
 
-/// A box around the middle that grows by a node every other step.
+/// Box around the middle that grows by a node in every other step.
 template <class T, class Memory>
 struct GrowingFromTheMiddle : moho::wave::Domain<T, 2, Memory> {
   Box<2> box(const Instance<Memory>&, const Propagator<T, 2, Memory>& propagator,
@@ -243,7 +243,7 @@ struct GrowingFromTheMiddle : moho::wave::Domain<T, 2, Memory> {
   }
 };
 
-// Boxes are recorded and replayed in both directions; nodes outside of them are at rest.
+// Boxes are recorded and replayed in both directions; nodes outside them are at rest.
 MEMORY_TEST(RunTest, BoxesAreReplayed) {
   const Grid<2> grid = run_grid<2>();
   const auto model = random_model<T, 2, Memory>(exec, grid, Medium::vti, 12);
@@ -281,7 +281,7 @@ MEMORY_TEST(RunTest, BoxesAreReplayed) {
     EXPECT_EQ((nodes_of<T, 2, Memory>(exec, field.layout, field.now[f])),
               (nodes_of<T, 2, Memory>(exec, again.layout, again.now[f])));
   }
-  // backwards the boxes shrink, and outside of each nothing is left
+  // backwards the boxes shrink, and the field outside each is zero
   run.first = 20;
   run.last = 5;
   run.advanced = [&](std::int64_t time, const Box<2>& box) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Shots at once: the bits of one after the other, the memory of all of them, how many are chosen;
-// sources and receivers of a step in one call.
+// Concurrent shots: the bits of sequential ones, their memory, their automatic number; sources and
+// receivers of a step in one call.
 
 #include <moho/wave/shots.hpp>
 
@@ -110,7 +110,7 @@ MEMORY_TEST(ShotsAtOnce, WaitingResultsAreInTheEstimate) {
             1.01 * static_cast<double>(need.most + need.host) + 65536.0);
 }
 
-/// Shots with more and more sources and receivers, at nodes and between them.
+/// Shots with increasing numbers of sources and receivers, at nodes and between them.
 std::vector<wave::Shot<2>> different_shots(int count) {
   std::vector<wave::Shot<2>> shots;
   for (int n = 0; n < count; ++n) {
@@ -357,7 +357,7 @@ MEMORY_TEST(ShotsAtOnce, TogetherRefuseWhatTheyCannot) {
   wave::WholeDomain<T, 2, Memory> domain;
   with_domain.domain = &domain;
   EXPECT_THAT(text_of(wavelet, with_domain), HasSubstr("domain is given for shots that are"));
-  // sources at one place, whose sum is beyond the largest number
+  // sources at one position, whose sum overflows
   wave::Shot<2> loud;
   loud.sources.assign(64, {300.0, 300.0});
   const auto quiet = std::exchange(points[1].sources, modelling.sources(exec, loud));
@@ -374,7 +374,7 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
   const auto one = modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 1, 20).plan();
   const auto five = modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 5, 20).plan();
   EXPECT_EQ(five.memory.wavefield, 5 * one.memory.wavefield);
-  // and results of 7 receivers that wait for their turn
+  // and results of 7 receivers that wait for delivery
   const int others = wave::waiting_results(five.at_once, five.together, 20);
   const std::size_t waiting = others * sizeof(T) * 7 * five.time.samples;
   EXPECT_EQ(five.memory.gathers, 5 * one.memory.gathers + waiting);
@@ -384,7 +384,7 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
   EXPECT_EQ(wave::waiting_results(5, 3, 20), 7) << "four groups of three";
   EXPECT_EQ(wave::waiting_results(5, 1, 7), 2) << "no more than there are";
   EXPECT_EQ(wave::waiting_results(4, 4, 20), 0) << "one worker holds what it steps";
-  // no more than there are
+  // no more than the number of shots
   EXPECT_EQ((modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 5, 3).plan().at_once), 3);
   const std::size_t room = one.memory.most + one.memory.wavefield / 2;
   try {
@@ -394,7 +394,7 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
     EXPECT_THAT(error.what(), HasSubstr("wavefields of 5 shots at once take"));
     EXPECT_THAT(error.what(), HasSubstr("as asked): take fewer shots at once"));
   }
-  // what is chosen fits
+  // the automatic choice fits
   EXPECT_EQ(
       (modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 0, 20, room).plan().at_once), 1);
   const int few = wave::shots_at_once(exec, std::int64_t{1} << 30, 1000);

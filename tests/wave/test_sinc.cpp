@@ -22,7 +22,8 @@ using moho::wave::sinc_weights;
 using moho::wave::SincWeights;
 using std::numbers::pi;
 
-// Largest error of interpolating exp(i k x) between two nodes for wave numbers up to k_max.
+// Returns the largest error of interpolating exp(i k x) between two nodes for wavenumbers up to
+// k_max.
 double worst_error(int radius, double k_max) {
   double worst = 0.0;
   for (int a = 1; a < 50; ++a) {
@@ -49,7 +50,7 @@ TEST(Sinc, InterpolatesFourNodesPerWavelengthAsDocumented) {
   }
 }
 
-// Parameters a little smaller or larger than the table's are worse.
+// Parameters slightly smaller or larger than the table's are worse.
 TEST(Sinc, TheParametersAreTheBest) {
   for (int radius = 1; radius <= 10; ++radius) {
     const double best = moho::wave::kaiser_parameter(radius);
@@ -109,7 +110,7 @@ TEST(Sinc, ANodeHasOneWeightOfExactlyOne) {
       EXPECT_EQ(weights.weight[0], 1.0);
     }
   }
-  // and a position beside it nearly so
+  // and a nearby position nearly so
   const SincWeights weights = sinc_weights(12.0 + 1e-8, 4);
   EXPECT_EQ(weights.count, 8);
   EXPECT_NEAR(weights.weight[3], 1.0, 1e-12);
@@ -118,7 +119,7 @@ TEST(Sinc, ANodeHasOneWeightOfExactlyOne) {
 
 TEST(Sinc, TheBesselFunctionAgreesWithItsIntegral) {
   for (const double x : {0.0, 0.1, 1.0, 3.5, 9.42, 20.0}) {
-    // (1/pi) times the integral of exp(x cos t) from 0 to pi: trapezoidal sums converge at once
+    // (1/pi) times the integral of exp(x cos t) from 0 to pi: trapezoidal sums converge immediately
     double sum = 0.0;
     const int n = 200;
     for (int i = 0; i < n; ++i) sum += std::exp(x * std::cos(pi * (i + 0.5) / n));
@@ -138,11 +139,11 @@ TEST(Sinc, RefusesRadii) {
   }
 }
 
-// A source and a receiver half a node further along both axes, in a homogeneous medium, where the
-// seismogram has to be the one of a source and a receiver on nodes. The set-up is one by which
-// other programs are judged: 101 x 101 nodes of 10 m, 1500 m/s, a Ricker wavelet of 10 Hz, 250 m
-// along both axes from source to receiver; relative errors of the seismogram by radius 2 ... 10:
-// .051 .003 .008 .002 5e-4 8e-5 6e-5 5e-5 4e-5.
+// Source and receiver half a node further along both axes, in a homogeneous medium. The seismogram
+// has to equal that of a source and a receiver on nodes. The set-up is a known benchmark: 101 x 101
+// nodes of 10 m, 1500 m/s, a Ricker wavelet of 10 Hz. The receiver is 250 m along both axes from
+// the source. Relative errors of the seismogram by radius 2 ... 10: .051 .003 .008 .002 5e-4 8e-5
+// 6e-5 5e-5 4e-5.
 std::vector<double> seismogram(double shift, int radius) {
   constexpr int n = 101, halo = 4, row = n + 2 * halo;
   constexpr double h = 10.0, v = 1500.0, dt = 0.002, f = 10.0, t0 = 1.0 / f;

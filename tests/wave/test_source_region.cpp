@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2, sanitizers without *.MakesShotsConverge
 //
-// Elliptical surroundings of sources: where delta becomes epsilon, and what that is good for.
+// Elliptical neighbourhoods of sources: where delta becomes epsilon, and the effect on convergence.
 
 #include "wave/support.hpp"
 
@@ -40,7 +40,7 @@ double metres(const Grid<Dim>& grid, const std::type_identity_t<Index<Dim>>& nod
   return std::sqrt(square);
 }
 
-/// The values of taper_delta() for epsilon = 0.2 + 0.001 ix and the delta given, or none.
+/// Checks taper_delta() for epsilon = 0.2 + 0.001 ix and the given delta; either may be absent.
 template <int Dim, class Memory>
 void goes_over(const Instance<Memory>& exec, bool with_epsilon, bool with_delta) {
   Grid<Dim> grid = cube<Dim>(Dim == 2 ? 40 : 22, 10.0);
@@ -80,7 +80,7 @@ void goes_over(const Instance<Memory>& exec, bool with_epsilon, bool with_delta)
   }
   EXPECT_GT(inner, 20);
   EXPECT_GT(between, 20);
-  if (with_delta) {  // the model's own is what it was
+  if (with_delta) {  // the model's delta is not changed
     const auto own = Kokkos::create_mirror_view(model.delta);
     Kokkos::deep_copy(own, model.delta);
     for (std::int64_t n = 0; n < grid.size(); ++n) EXPECT_EQ(own.data()[n], -0.1);
@@ -94,7 +94,7 @@ MEMORY_TEST(SourceRegion, DeltaGoesOverIntoEpsilon) {
   goes_over<2, Memory>(exec, false, true);
 }
 
-/// Traces of a shot in VTI along the axes of the source, divided by their largest sample.
+/// Returns traces of a shot in VTI along the axes of the source, divided by their largest sample.
 template <class Memory>
 Traces shot(const Instance<Memory>& exec, double spacing, double taper) {
   const auto nodes = static_cast<std::int64_t>(600.0 / spacing) + 1;

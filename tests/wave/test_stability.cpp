@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 25
 //
-// The largest stable step and the shortest wave: whether they hold, whether they are sharp, and
-// what is said about them.
+// The largest stable step and the shortest wavelength: whether the bounds hold, whether they are
+// sharp, and their messages.
 
 #include "wave/support.hpp"
 
@@ -30,7 +30,7 @@ constexpr int steps_from_noise = 300;
 constexpr int steps_from_noise = 1500;
 #endif
 
-/// The greatest amplitude after steps from noise of amplitude 1; infinity where it is no number.
+/// Returns the largest amplitude after steps from noise of amplitude 1; infinity if not finite.
 template <class T, int Dim, class Memory>
 double grown(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
              const MediumCoefficients<T, Dim, Memory>& medium, int steps) {
@@ -60,7 +60,7 @@ double grown(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& pro
              int steps) {
   return grown(exec, propagator.scheme(), propagator.medium_window(), steps);
 }
-/// Layers of two kinds, chosen at random.
+/// Returns layers of two kinds in random order.
 std::string random_layers(std::size_t count, int seed) {
   std::mt19937 random(static_cast<unsigned>(seed));
   std::string layers(count, '.');
@@ -78,8 +78,8 @@ Grid<Dim> small_grid() {
   return grid;
 }
 
-// Noise in noise, at 99.9 % of the limit, on any faces: an operator that is self-adjoint keeps its
-// energy, so that nothing grows but what nearly stands still at the limit.
+// Noise in noise, at 99.9 % of the limit, on any faces. A self-adjoint operator conserves energy,
+// so that only modes close to the limit grow.
 template <class T, int Dim, class Memory>
 void expect_bounded_below_the_limit(const Instance<Memory>& exec) {
   const Grid<Dim> grid = small_grid<Dim>();
@@ -127,7 +127,7 @@ MEMORY_TEST(StabilityTest, BoundedWithLayers) {
   }
 }
 
-// In a homogeneous model the limit is where growth begins: 1 % beyond, waves explode.
+// In a homogeneous model growth begins at the limit: 1 % above it, waves diverge.
 template <class T, int Dim, class Memory>
 void expect_sharp_limit(const Instance<Memory>& exec) {
   const Grid<Dim> grid = small_grid<Dim>();
@@ -187,7 +187,7 @@ MEMORY_TEST(StabilityTest, VelocitiesOfTheModel) {
             limits_of(exec, grid, model, 8, Equations::fletcher, 0.01).largest_dt);
 }
 
-// Layers of two densities along an axis, by the letters of a text that repeats.
+// Layers of two densities along an axis, given by the letters of a text that repeats.
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> layered_density(const Instance<Memory>& exec, const Grid<Dim>& grid, int axis,
                                       const std::string& layers, double ratio) {
@@ -218,7 +218,7 @@ MEMORY_TEST(StabilityTest, RefusesContrastsOfDensity) {
   options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
   EXPECT_THAT(message_of([&] { Propagator<T, 3, Memory>(exec, grid, model, options); }),
               HasSubstr("differ by a ratio of 8"));
-  // farther apart than the differences reach, any ratio is allowed
+  // beyond the reach of the differences, any ratio is allowed
   model.density = field_of<T, 3, Memory>(exec, grid, [](const Index<3>& node) {
     return 1000.0 * std::pow(1.6, static_cast<double>(node[2]));
   });
@@ -227,7 +227,7 @@ MEMORY_TEST(StabilityTest, RefusesContrastsOfDensity) {
   EXPECT_NO_THROW(limits_of(exec, grid, model, 2));
 }
 
-// Patterns of layers that need the smallest ratios for growth, and random ones.
+// Patterns of layers that grow at the smallest ratios, and random ones.
 MEMORY_TEST(StabilityTest, ContrastsJustBelowTheBoundAreBounded) {
 #ifdef MOHO_BOUNDS_CHECK
   constexpr int steps = 500;
@@ -274,7 +274,7 @@ TEST(StabilityInput, TheStep) {
                       HasSubstr("largest stable step of this model, grid and order"),
                       HasSubstr("take a smaller step or a wider grid spacing")));
   }
-  // what the message names is allowed
+  // the number in the message is allowed
   EXPECT_NO_THROW(moho::wave::check_dt(0.0012345, limits));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: plain
 //
-// Checks of wavefields: amplitudes in boxes, and the step and place of NaN and overflow.
+// Checks of wavefields: amplitudes in boxes, and the step and position of NaN and overflow.
 
 #include "wave/support.hpp"
 
@@ -54,7 +54,7 @@ MEMORY_TEST(WatchTest, NamesTheStepAndThePlace) {
   for (const double bad : {not_a_number, infinite, -infinite}) {
     for (const int f : {0, 1}) {
       const auto wavefield = propagator.make_wavefield(exec);
-      // the first in memory's order of two
+      // the first of two in memory order
       set_nodes<T, 3, Memory>(exec, wavefield.layout, wavefield.now[f], [&](const Index<3>& node) {
         return (node[0] == 11 && node[1] == 2 && node[2] == 18) ||
                        (node[0] == 12 && node[1] == 0 && node[2] == 0)
@@ -68,15 +68,15 @@ MEMORY_TEST(WatchTest, NamesTheStepAndThePlace) {
                                   " is no longer finite at node (11, 2, 18), (210, 40, 85)"),
                         HasSubstr("(it overflowed, or the source holds such a number)"),
                         HasSubstr("smooth its angles, or take a smaller dt")));
-      // only what is in the box counts
+      // only values in the box count
       const Box<3> besides{{0, 3, 0}, {21, 18, 19}};
       EXPECT_EQ(check_finite(exec, watched_grid(), wavefield, besides, 1).greatest, 1.0);
     }
   }
 }
 
-// With a step that is too long, overflow is reported at the next check; a wavefield at rest never
-// is.
+// With a step that is too large, overflow is reported at the next check; a wavefield at rest never
+// overflows.
 MEMORY_TEST(WatchTest, FindsWhatExplodes) {
   const auto propagator = vti<T>(exec);
   const auto beyond = with_longer_step(

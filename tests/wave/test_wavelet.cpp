@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: plain
 //
-// Source time functions: their values, their spectra, and texts that describe them.
+// Source time functions: their values, their spectra, and their textual descriptions.
 
 #include <moho/wave/wavelet.hpp>
 
@@ -32,7 +32,7 @@ using moho::wave::WaveletText;
 using std::numbers::pi;
 using ::testing::HasSubstr;
 
-// Amplitude of the Fourier integral at a frequency.
+// Returns the amplitude of the Fourier integral at a frequency.
 double amplitude(const std::vector<double>& samples, double dt, double f) {
   std::complex<double> sum = 0.0;
   for (std::size_t i = 0; i < samples.size(); ++i) {

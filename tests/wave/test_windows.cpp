@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Windows of the grid: for any window, every node gets the same bits as in arrays of the whole
+// Windows of the grid: for any window, every node gets the same bits as in arrays of the complete
 // grid.
 
 #include <moho/wave/points.hpp>
@@ -50,7 +50,7 @@ std::vector<Boundaries<Dim>> window_faces(const Kind& kind) {
   return result;
 }
 
-/// A part of a dense field.
+/// Returns a part of a dense field.
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> part_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
                               const Field<T, Dim, Memory>& field, const PlaneRange& planes) {
@@ -75,7 +75,7 @@ Model<T, Dim, Memory> part_of(const Instance<Memory>& exec, const Grid<Dim>& gri
           part(model.delta), part(model.theta),   part(model.phi)};
 }
 
-/// A window, the planes that it steps, and its arrays.
+/// Window, the planes that it steps, and its arrays.
 template <class T, int Dim, class Memory>
 struct Window {
   PlaneRange own;
@@ -83,7 +83,7 @@ struct Window {
   Wavefield<T, Dim, Memory> field;
 };
 
-/// The values of some planes of a field.
+/// Returns the values of some planes of a field.
 template <class T, int Dim, class Memory>
 std::vector<T> planes_of_field(const Instance<Memory>& exec, const Layout<Dim>& layout,
                                const Storage<T, Memory>& field, const PlaneRange& planes) {
@@ -98,8 +98,8 @@ std::vector<T> planes_of_field(const Instance<Memory>& exec, const Layout<Dim>& 
   return result;
 }
 
-// Windows at any planes, which copy planes from their neighbours after every step, step boxes in
-// any order, inject sources and record receivers, give the bits of the whole grid.
+// Windows at any planes, which copy planes from their neighbours after every step, give the bits of
+// the complete grid. They step boxes in any order, inject sources and record receivers.
 template <class T, int Dim, class Memory>
 void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kind, int order,
                                    const Boundaries<Dim>& faces) {
@@ -115,7 +115,7 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
   auto expected = whole.make_wavefield(exec);
   set_random(exec, expected, 8);
 
-  // points anywhere, some between planes that are cut
+  // points anywhere, some between planes that are separated by a cut
   std::mt19937 random(3);
   Points<Dim> positions;
   for (int p = 0; p < 9; ++p) {
@@ -124,7 +124,7 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
     positions.push_back(point);
   }
   const PointSet<T, Dim, Memory> points(exec, grid, scheme.layout(), positions);
-  // what steps and points read beside the own planes
+  // planes that steps and points read in addition to the window's own
   const int beside = std::max(reach, points.planes() - 1);
 
   std::vector<Window<T, Dim, Memory>> windows;
@@ -181,7 +181,7 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
       }
     }
     for (auto& window : windows) window.field.advance();
-    // every window copies the planes beside its own from the windows that step them
+    // every window copies the planes next to its own from the windows that step them
     for (auto& to : windows) {
       for (const auto& from : windows) {
         const PlaneRange lower =
@@ -222,7 +222,7 @@ MEMORY_TEST(WindowTest, MakeTheWholeIn3D) {
   }
 }
 
-// Slopes computed once can be used for all boxes.
+// Axis derivatives computed once serve all boxes.
 MEMORY_TEST(WindowTest, SlopesAreKeptForNeighbours) {
   const Grid<3> grid = window_grid<3>();
   const auto model = random_model<T, 3, Memory>(exec, grid, Medium::tti, 6);
@@ -248,7 +248,7 @@ MEMORY_TEST(WindowTest, SlopesAreKeptForNeighbours) {
   }
 }
 
-// A new model in the old arrays.
+// A new model in the existing arrays.
 MEMORY_TEST(WindowTest, ModelsAreUpdatedInPlace) {
   const Grid<2> grid = window_grid<2>();
   for (const Kind& kind : kinds) {
@@ -337,7 +337,7 @@ MEMORY_TEST(WindowTest, BadWindows) {
                 step(exec, scheme, wide, field, Box<2>{{13, 0}, {36, 33}});
               }),
               HasSubstr("box: its step reads planes 9 to 39 (allowed: 10 to 39, the window"));
-  // windows need not be the same
+  // windows may differ
   EXPECT_EQ(message_of([&] {
               step(exec, scheme, medium, other, Box<2>{{14, 0}, {30, 33}});
             }),

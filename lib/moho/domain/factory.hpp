@@ -38,8 +38,8 @@ wave::DomainFactory<T, Dim, Memory> domain_factory(
 
 /// \brief Returns the boxes of each shot over a model, for stream::StreamSurveyOptions::boxes.
 ///
-/// The function is on the host and refers to the model. It returns a function from a time level to
-/// the nodes of the step from it.
+/// The function is on the host and shares the model's fields. It returns a function from a time
+/// level to the nodes of the step from it.
 /// \param expansion layers or eikonal; `none` gives an empty function, and all nodes are stepped
 /// \param grid of the model
 /// \param model without the layers of its faces
