@@ -834,7 +834,7 @@ class BadInput(Case):
                             "--bands", "5,70"],
                            "lower the frequency below")
         self.assertNotIn("take --wavelet", said)
-        self.refuse_here([*self.shots, "--shots-per-job", "2"], "give --sites FILE, too")
+        self.refuse_here([*self.shots, "--shots-per-job", "2"], "--shots-per-job requires --sites FILE")
 
     def test_seeds(self):
         self.refuse_here([*self.shots, "--seed", "5"], "--seed was given without random layers")
