@@ -119,5 +119,56 @@ class Inversion(Case):
             self.compare("vp.npy", "inverted/vp.npy")
 
 
+class Migration(Case):
+    """A reflector at a depth of 900 m under 3000 m/s, and the data of five shots."""
+
+    def setUp(self):
+        super().setUp()
+        self.migrator = os.path.join(os.path.dirname(self.modeller), "migrate_shots")
+        if not self.modeller or not os.path.exists(self.migrator):
+            self.skipTest("model_waves or migrate_shots is missing")
+        vp = np.full((151, 81), 3000.0, np.float32)
+        self.save("vp_smooth.npy", vp)
+        vp[:, 45:] = 3600.0
+        self.save("vp.npy", vp)
+        self.run_modeller("--vp", "vp.npy", "--spacing", 20, "--source", "500,20:2500,20:5", "--receivers",
+                          "0,20:3000,20:101", "--wavelet", "ricker:15", "--time", 1.0)
+        os.rename(self.path("out/gather.sgy"), self.path("line.sgy"))
+
+    def migrate(self, *more):
+        """The image of the program, with the options of the C++ programs."""
+        command = [self.migrator, "--vp", "vp_smooth.npy", "--spacing", "20", "--shots", "line.sgy", "--wavelet",
+                   "ricker:15", "--no-plot", "--out", "migrated", *more]
+        done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=500)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return np.load(self.path("migrated/image.npy"))
+
+    def reflector(self, image):
+        """Depth of the largest root mean square below 400 m, in m, in the middle of the image."""
+        return 20.0 * (20 + np.argmax(np.sqrt((image[40:111, 20:70].astype(float) ** 2).mean(axis=0))))
+
+    def test_migrate_survey(self):
+        printed = self.run_cpp("migrate_survey")
+        self.assertIn("snapshots every", printed)
+        expected = self.migrate("--expand", "eikonal", "--error", "lossless")
+        image = np.load(self.path("image.npy"))
+        self.assertEqual(image.dtype, np.float32)
+        # the same shots, added by another sum
+        np.testing.assert_allclose(image, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+        self.assertAlmostEqual(self.reflector(image), 900.0, delta=40.0)
+
+    def test_own_condition(self):
+        self.run_cpp("own_condition")
+        image = np.load(self.path("excitation.npy"))
+        self.assertTrue(np.isfinite(image).all())
+        self.assertAlmostEqual(self.reflector(image), 900.0, delta=40.0)
+        # it is none of the library's conditions, but has their reflector
+        other = self.migrate("--condition", "source")
+        middle = (slice(40, 111), slice(40, 50))
+        correlation = np.corrcoef(image[middle].ravel(), other[middle].ravel())[0, 1]
+        self.assertGreater(correlation, 0.5)
+        self.assertLess(correlation, 0.9999)
+
+
 if __name__ == "__main__":
     sys.exit(support.main(__doc__))

@@ -19,3 +19,4 @@
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
 #include <moho/survey/window.hpp>
+#include <moho/wave/model_values.hpp>

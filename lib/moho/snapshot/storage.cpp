@@ -105,7 +105,7 @@ class Choice {
     return name;
   }
 
-  // The location of all snapshots; empty if none has room, or the error would exceed the limit.
+  // The location of all snapshots; empty if no location has room, or the error exceeds the limit.
   std::optional<StorageLocation> location_of(const StorageChoice& strategy) const {
     const bool recomputes = strategy.keep == StorageMethod::boundary_values ||
                             strategy.keep == StorageMethod::checkpoints;

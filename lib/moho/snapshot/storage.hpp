@@ -29,12 +29,12 @@ struct StorageOptions {
   /// the run; "memory": in the memory of the host; "compressed"; "threads": compressed by threads
   /// of the host; "disk": in files; "boundary": boundary values; "replay": checkpoints.
   std::string method = "auto";
-  std::string error = "snr:55";  ///< accepted loss: "snr:DB", "max:E", "bits:N" or "lossless"
-  std::int64_t interval = 0;     ///< steps between snapshots; 0: snapshot_interval()
-  std::size_t device = 0;        ///< bytes of the memory of the run; 0: what is free
-  std::size_t host = 0;          ///< bytes of the host beside a device; 0: what is free
-  std::size_t disk = 0;          ///< bytes of files; 0: no files
-  std::filesystem::path folder;  ///< of files; made and removed by the stores
+  std::string error = "snr:55";       ///< accepted loss: "snr:DB", "max:E", "bits:N" or "lossless"
+  std::int64_t interval = 0;          ///< steps between snapshots; 0: snapshot_interval()
+  std::size_t device = 0;             ///< bytes of the memory of the run; 0: what is free
+  std::size_t host = 0;               ///< bytes of the host, for runs on a device; 0: what is free
+  std::size_t disk = 0;               ///< bytes of files; 0: no files
+  std::filesystem::path folder = {};  ///< of files; made and removed by the stores
 };
 
 /// Requirements of choose_storage(), made from options by make_storage_request().

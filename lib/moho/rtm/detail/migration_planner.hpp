@@ -309,7 +309,7 @@ class MigrationPlanner {
                              int concurrent) const {
     const auto shots = static_cast<std::size_t>(concurrent);
     const std::size_t limit = m_o.storage.device;
-    const std::size_t available = memory_budget(exec);  // besides one shot
+    const std::size_t available = memory_budget(exec);  // without those of one shot
     // results that wait are on the host
     const std::size_t waiting = shots > 1 ? waiting_bytes(interior, concurrent) : 0;
     const std::size_t results = is_host_memory<Memory> ? waiting : 0;
