@@ -18,12 +18,11 @@ namespace {
 
 using namespace moho::snapshot;
 using moho::InputError;
-using moho::testing::message_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 /// 400 snapshots of 1e6 nodes: 1.6e9 bytes.
-ShotShape shot() {
+ShotShape cube_shot() {
   ShotShape shape;
   shape.interior = {100, 100, 100};
   shape.steps = 4000;
@@ -35,7 +34,7 @@ ShotShape shot() {
 }
 
 /// Rates of a device, with a rate for each codec of a request.
-Rates device(const StorageRequest& request) {
+Rates device_rates(const StorageRequest& request) {
   Rates rates;
   rates.points = 1e10;
   rates.memory = 1e12;
@@ -66,15 +65,15 @@ StorageRequest request_of(const std::string& method, const std::string& error, b
   return request;
 }
 
-constexpr std::uint64_t plenty = std::uint64_t(1) << 40;
+constexpr std::uint64_t ample = std::uint64_t(1) << 40;
 
 StoragePlan chosen(const StorageRequest& request, const Budget& budget) {
-  return choose_storage(shot(), device(request), budget, request);
+  return choose_storage(cube_shot(), device_rates(request), budget, request);
 }
 
 TEST(Storage, GoesWhereItFits) {
   const StorageRequest raw = request_of("auto", "lossless", false);
-  StoragePlan plan = chosen(raw, {plenty, plenty, plenty});
+  StoragePlan plan = chosen(raw, {ample, ample, ample});
   EXPECT_EQ(plan.strategy.name, "raw snapshots on the device");
   EXPECT_EQ(plan.location, StorageLocation::device);
   EXPECT_FALSE(plan.codec.has_value());
@@ -83,12 +82,12 @@ TEST(Storage, GoesWhereItFits) {
   EXPECT_THAT(plan.strategy.reason, HasSubstr("raw snapshots on the device ("));
 
   const StorageRequest memory = request_of("memory", "lossless", false);
-  plan = chosen(memory, {plenty, plenty, plenty});
+  plan = chosen(memory, {ample, ample, ample});
   EXPECT_EQ(plan.strategy.name, "raw snapshots in memory");
   EXPECT_EQ(plan.location, StorageLocation::host);
 
   const StorageRequest disk = request_of("disk", "snr:55", false);
-  plan = chosen(disk, {plenty, plenty, plenty});
+  plan = chosen(disk, {ample, ample, ample});
   EXPECT_EQ(plan.location, StorageLocation::disk);
   EXPECT_THAT(plan.strategy.name, HasSubstr("transform in files"));
   ASSERT_TRUE(plan.codec.has_value());
@@ -102,9 +101,9 @@ TEST(Storage, GoesWhereItFits) {
 }
 
 TEST(Storage, TakesTheRequestedMethod) {
-  EXPECT_EQ(chosen(request_of("boundary", "snr:55", true), {plenty, 0, 0}).strategy.keep,
+  EXPECT_EQ(chosen(request_of("boundary", "snr:55", true), {ample, 0, 0}).strategy.keep,
             StorageMethod::boundary_values);
-  const StoragePlan replay = chosen(request_of("replay", "lossless", true), {plenty, 0, 0});
+  const StoragePlan replay = chosen(request_of("replay", "lossless", true), {ample, 0, 0});
   EXPECT_EQ(replay.strategy.keep, StorageMethod::checkpoints);
   EXPECT_THAT(replay.strategy.name, StartsWith("replay from "));
   EXPECT_THAT(replay.strategy.name, HasSubstr(" states in memory"));
@@ -112,33 +111,34 @@ TEST(Storage, TakesTheRequestedMethod) {
   StorageRequest threads = request_of("threads", "snr:55", false);
   threads.codecs.push_back(threads.codecs.front());
   threads.concurrent_shots = 3;
-  Rates rates = device(threads);
+  Rates rates = device_rates(threads);
   rates.codecs.back().host_threads = true;
-  const StoragePlan plan = choose_storage(shot(), rates, {plenty, plenty, 0}, threads);
+  const StoragePlan plan = choose_storage(cube_shot(), rates, {ample, ample, 0}, threads);
   EXPECT_EQ(plan.strategy.name, "transform by 8 threads of the host in memory");
   EXPECT_EQ(plan.threads, 2);
   EXPECT_EQ(plan.location, StorageLocation::host);
 
   const StorageRequest blocks = request_of("compressed", "bits:16", true);
-  EXPECT_EQ(chosen(blocks, {plenty, 0, 0}).strategy.name, "blocks of 16 bits in memory");
+  EXPECT_EQ(chosen(blocks, {ample, 0, 0}).strategy.name, "blocks of 16 bits in memory");
 }
 
 TEST(Storage, SaysWhatDoesNotFit) {
-  const std::string text = message_of<InputError>([] {
-    chosen(request_of("device", "lossless", false), {1000, plenty, 0});
+  const std::string text = moho::testing::message_of<InputError>([] {
+    chosen(request_of("device", "lossless", false), {1000, ample, 0});
   });
   EXPECT_THAT(text, StartsWith("storage: the method device is not possible here (raw snapshots: "));
   EXPECT_THAT(text, HasSubstr("1000 B on the device"));
   EXPECT_THAT(text, HasSubstr("): choose another method, or larger budgets"));
-  EXPECT_THAT(message_of<InputError>([] {
+  EXPECT_THAT(moho::testing::message_of<InputError>([] {
                 chosen(request_of("auto", "lossless", true), {10, 0, 0});
               }),
               StartsWith("storage: no method fits ("));
-  EXPECT_THAT(message_of<InputError>([] { request_of("tape", "snr:55", true); }),
+  EXPECT_THAT(moho::testing::message_of<InputError>([] { request_of("tape", "snr:55", true); }),
               HasSubstr("the method 'tape' is unknown (allowed: auto, device, memory"));
   EXPECT_THROW(request_of("auto", "snr", true), InputError);
   const StorageRequest request = request_of("auto", "snr:55", true);
-  EXPECT_THAT(message_of<InputError>([&] { choose_storage(shot(), Rates{}, {}, request); }),
+  EXPECT_THAT(moho::testing::message_of<InputError>(
+                  [&] { choose_storage(cube_shot(), Rates{}, {}, request); }),
               HasSubstr("3 codecs and rates of 0"));
 }
 
