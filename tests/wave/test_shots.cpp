@@ -68,8 +68,8 @@ MEMORY_TEST(ShotsAtOnce, HaveTheBitsOfOneAfterTheOther) {
   }
 }
 
-// Of two shots at once two more may wait for their turn (max_pending_results()). The first shot has
-// many sources, and takes longer than those that wait for it.
+// With two concurrent shots two more results may wait for delivery (max_pending_results()). The
+// first shot has many sources, and lasts longer than those that wait for it.
 MEMORY_TEST(ShotsAtOnce, WaitingResultsAreInTheEstimate) {
   constexpr std::int64_t receivers = 3000;
   const Grid<2> grid = cube<2>(41, 10.0);

@@ -48,8 +48,8 @@ struct ReadBack<Kokkos::CudaSpace> {
 /// maximum for each distance from it. The last axis is a row.
 template <int Dim>
 struct Region {
-  std::int64_t first_item =
-      0;                    ///< first work item; items of all regions are numbered consecutively
+  /// First work item; items of all regions are numbered consecutively.
+  std::int64_t first_item = 0;
   std::int64_t blocks = 0;  ///< number of blocks of Survey::lanes items
   Index<Dim> lower{};       ///< first node
   Index<Dim> count{};       ///< nodes along each axis

@@ -304,9 +304,8 @@ class ArrivalDomain : public ExpandingDomain<T, Dim, Memory> {
   /// Returns the planes that waves reach within the step, plus the margin.
   Box<Dim> next_box(const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,
                     const wave::Wavefield<T, Dim, Memory>&, std::int64_t step) override;
-
-  detail::FastestVelocity<T, Dim>
-      m_fastest;            ///< velocities of the model, until the arrivals are computed
+  /// Velocities of the model, until the arrivals are computed.
+  detail::FastestVelocity<T, Dim> m_fastest;
   ArrivalRule<Dim> m_rule;  ///< computes the boxes
 };
 

@@ -19,8 +19,8 @@ namespace moho::snapshot {
 /// Options of a BoundaryStore.
 struct BoundaryStoreOptions {
   int fields = 1;  ///< wavefields in a snapshot: 1 p, 2 p and q
-  std::int64_t outside =
-      0;  ///< nodes inside absorbing layers, adjacent to the model, that snapshots may include
+  /// Nodes inside absorbing layers, adjacent to the model, that snapshots may include.
+  std::int64_t outside = 0;
 };
 
 /// \brief Store of the last state and boundary values, for recomputation backwards in time.
@@ -78,8 +78,8 @@ class BoundaryStore : public SnapshotStore<T, Dim, Memory> {
   std::int64_t m_last = 0;                       ///< time of the last state
   std::int64_t m_time = -1;                      ///< time of the current level of m_work
   bool m_reversed = false;                       ///< true after the first step backwards of m_work
-  const wave::Wavefield<T, Dim, Memory>* m_forward =
-      nullptr;  ///< wavefield of the forward propagation
+  /// Wavefield of the forward propagation.
+  const wave::Wavefield<T, Dim, Memory>* m_forward = nullptr;
   double m_raw = 0.0, m_points = 0.0;
 };
 

@@ -67,8 +67,8 @@ class CheckpointStore : public SnapshotStore<T, Dim, Memory> {
   std::map<std::int64_t, Wave> m_slots;             ///< checkpoints; slot 0 is the state of rest
   Wave m_work;
   wave::BoxHistory<Dim> m_history;
-  std::map<std::int64_t, Snapshot<T, Dim, Memory>>
-      m_snapshots;                           ///< snapshots of the current segment
+  /// Snapshots of the current segment.
+  std::map<std::int64_t, Snapshot<T, Dim, Memory>> m_snapshots;
   std::map<std::int64_t, Box<Dim>> m_boxes;  ///< boxes of all snapshots
   std::int64_t m_present = -1;               ///< current segment
   std::size_t m_state_bytes = 0;

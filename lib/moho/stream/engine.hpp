@@ -40,8 +40,8 @@ struct StreamReport {
   double bytes_in = 0.0;         ///< bytes from the host
   double bytes_out = 0.0;        ///< bytes to the host
   double staging_seconds = 0.0;  ///< time of host copies between volume and buffers
-  double steady_seconds =
-      0.0;  ///< time with all stages at work: from the first stored plane to the last loaded one
+  /// Time with all stages at work: from the first stored plane to the last loaded one.
+  double steady_seconds = 0.0;
   double steady_points = 0.0;  ///< nodes advanced in that time
   /// BadValue::key() of the earliest value that is not finite, in the grid of its volume.
   ///

@@ -63,10 +63,10 @@ struct StreamRequirements {
   int fields = 1;                   ///< wavefields: p, or p and q
   int parameters = 1;               ///< arrays that a step reads
   int work = 0;                     ///< arrays in addition to the state: axis derivatives
-  std::int64_t layer_elements =
-      0;  ///< elements of the memory of layers across y and z, for a plane and one array of three
-  std::int64_t across_elements =
-      0;  ///< elements of the memory of layers across x, for all planes and one array of three
+  /// Elements of the memory of layers across y and z, for a plane and one array of three.
+  std::int64_t layer_elements = 0;
+  /// Elements of the memory of layers across x, for all planes and one array of three.
+  std::int64_t across_elements = 0;
   std::size_t fixed = 0;  ///< further bytes on the device: points, gathers, tapers
   /// Volumes that stream concurrently (run_concurrent_volumes()), each with `beside` empty.
   std::vector<StreamRequirements> beside = {};

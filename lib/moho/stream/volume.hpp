@@ -64,8 +64,8 @@ struct VolumeShape {
   int fields = 1;            ///< wavefields: p, or p and q
   int parameters = 1;        ///< arrays that a step reads
   bool q_factors = false;    ///< true if sources of q have separate factors
-  int work =
-      0;  ///< arrays that a step needs on the device in addition to the state: axis derivatives
+  /// Arrays that a step needs on the device in addition to the state: axis derivatives.
+  int work = 0;
   /// Memory of a layer, by face and field: its planes along x, and elements of a plane.
   struct Layer {
     bool across_x = false;        ///< true if its normal is x

@@ -95,7 +95,8 @@ struct ParameterInfo {
   const char* name;        ///< name in models and messages
   const char* option;      ///< option of the programs, without --
   const char* unit;        ///< unit of the values; empty: dimensionless
-  double lowest, highest;  ///< allowed values
+  double lowest,           ///< smallest allowed value
+      highest;             ///< largest allowed value
   const char* allowed;     ///< allowed values in messages
   const char* advice;      ///< last clause of an error message
   bool angle;              ///< true for angles, radians in the library
@@ -124,14 +125,15 @@ inline constexpr std::array<ParameterInfo, 6> parameters = {{
 
 /// Description of a medium.
 struct MediumInfo {
-  Medium medium;                           ///< the medium
-  const char* name;                        ///< name in summaries and messages
-  ParameterSet defining;                   ///< parameters each of which implies the medium
-  ParameterSet allowed;                    ///< parameters of its models
-  ParameterSet invertible;                 ///< parameters that have gradients
-  int fields;                              ///< wavefields: 1 for p, 2 for p and q
-  kernel::Stencil self_adjoint, fletcher;  ///< stencil of each system of equations
-  bool cpml;                               ///< true if perfectly matched layers are stable
+  Medium medium;                 ///< the medium
+  const char* name;              ///< name in summaries and messages
+  ParameterSet defining;         ///< parameters each of which implies the medium
+  ParameterSet allowed;          ///< parameters of its models
+  ParameterSet invertible;       ///< parameters that have gradients
+  int fields;                    ///< wavefields: 1 for p, 2 for p and q
+  kernel::Stencil self_adjoint,  ///< stencil of the self-adjoint equations
+      fletcher;                  ///< stencil of Fletcher's equations
+  bool cpml;                     ///< true if perfectly matched layers are stable
 };
 
 /// All media, in the order of the enumeration; generalisations follow their special cases.
@@ -290,6 +292,7 @@ constexpr StencilSet stencils_with(const Predicate& has) {
   }
   return result;
 }
+/// All stencils.
 inline constexpr StencilSet all_stencils = stencils_with([](const StencilInfo&) { return true; });
 /// Stencils with kernels of perfectly matched layers.
 inline constexpr StencilSet cpml_stencils =

@@ -181,9 +181,7 @@ double taper_radius(const Instance<Memory>& exec, const Grid<Dim>& grid,
   if (options.equations != Equations::self_adjoint) return 0.0;
   if (options.source_taper && *options.source_taper == 0.0) return 0.0;
   if (model.epsilon.data() == nullptr && model.delta.data() == nullptr) return 0.0;
-  const int around =
-      PointOptions<Dim>()
-          .radius;  // nodes on either side of a source that take part in its interpolation
+  const int around = PointOptions<Dim>().radius;  // nodes on either side of a source
   AroundSource<T, Dim> functor{model.vp.data(), model.epsilon.data(), model.delta.data(), grid, {}};
   double anelliptic = 0.0, fastest = 0.0;
   for (const Point<Dim>& source : options.sources) {

@@ -47,13 +47,13 @@ struct ModellingOptions {
   double sigma = 0.75;                            ///< sigma of Fletcher's equations
   Points<Dim> sources = {};  ///< sources of the shots, around which delta is tapered to epsilon
                              ///< (taper_delta()); empty: no taper
-  std::optional<double> source_taper =
-      {};  ///< radius of the taper, m; 0: no taper; empty: twice the shortest wavelength, or 0 for
-           ///< sources in elliptical media
+  /// Radius of the taper, m; 0: no taper; empty: twice the shortest wavelength, or 0 for sources in
+  /// elliptical media.
+  std::optional<double> source_taper = {};
   std::uint64_t seed = 2011;   ///< seed of random layers
   std::int64_t receivers = 0;  ///< receivers of the largest shot, for the estimate of memory
   std::int64_t shots = 1;      ///< number of shots: upper bound of concurrent shots
-  int at_once = 1;             ///< concurrent shots (at_once.hpp); 0: automatic
+  int at_once = 1;             ///< concurrent shots (run_concurrently()); 0: automatic
   int together = 0;        ///< batch size: shots that advance in the same launches (model_batch());
                            ///< batches run in separate threads; 0: shots_together()
   std::size_t memory = 0;  ///< memory limit in the space, bytes; 0: the free memory
@@ -67,8 +67,8 @@ struct MemoryNeed {
   std::size_t model = 0;     ///< the given model
   std::size_t extended = 0;  ///< the model with its layers
   std::size_t medium = 0;    ///< coefficients that the kernels read
-  std::size_t wavefield =
-      0;  ///< both time levels, axis derivatives and CPML memory of all concurrent shots
+  /// Both time levels, axis derivatives and CPML memory of all concurrent shots.
+  std::size_t wavefield = 0;
   std::size_t gathers = 0;    ///< receivers, recorded samples, and results that wait
   std::size_t snapshots = 0;  ///< snapshots in transfer to the host
   std::size_t most = 0;       ///< peak, including the given model

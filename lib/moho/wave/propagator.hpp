@@ -146,14 +146,14 @@ namespace kernel {
 template <class T>
 struct MirrorFace {
   T* field;  ///< node (0, 0, 0)
-  std::int64_t strides[3], lower[3],
-      extents[3];  ///< of the nodes along the face
+  /// Strides, first node and extents of the nodes along the face.
+  std::int64_t strides[3], lower[3], extents[3];
   int axis, radius;
   T sign;             ///< -1: odd; 1: even
   std::int64_t face;  ///< node of the face along the axis
   int outwards;       ///< -1 or 1
-  std::int64_t nodes,
-      apart;  ///< of a wavefield; batch stride
+  /// Nodes of a wavefield, and stride between the arrays of batched wavefields.
+  std::int64_t nodes, apart;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     std::int64_t rest = n % nodes, at = n / nodes * apart + face * strides[axis];

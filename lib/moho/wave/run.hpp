@@ -179,8 +179,8 @@ struct RunOptions {
   std::function<void(std::int64_t time, const Box<Dim>& box)> stepped = {};
   /// Called after every step with the new time of wavefield.now and the nodes of the step.
   std::function<void(std::int64_t time, const Box<Dim>& box)> advanced = {};
-  std::int64_t check_every =
-      0;  ///< steps between checks for NaN and overflow, with one check at the end; 0: no checks
+  /// Steps between checks for NaN and overflow, with one check at the end; 0: no checks.
+  std::int64_t check_every = 0;
   /// Called on the host about twice a second. Each call costs a fence.
   std::function<void(const ShotProgress&)> progress = {};
 };

@@ -65,8 +65,8 @@ inline double sinc(double x) {
 struct SincWeights {
   std::int64_t first = 0;  ///< node of weight[0]
   int count = 0;           ///< number of nodes with a weight
-  std::array<double, 2 * largest_sinc_radius>
-      weight{};  ///< weights of the nodes first, first + 1, ...
+  /// Weights of the nodes first, first + 1, ...
+  std::array<double, 2 * largest_sinc_radius> weight{};
 };
 
 /// \brief Returns the weights of the nodes around a position.

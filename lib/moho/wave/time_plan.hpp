@@ -15,10 +15,10 @@ namespace moho::wave {
 struct TimeOptions {
   double time = 1.0;  ///< modelled time
   double dt = 0.0;    ///< time step; 0: automatic
-  double interval =
-      0.0;  ///< sampling interval of the gathers; 0: the shortest in whole microseconds
-  std::optional<double> snapshot_every =
-      {};  ///< snapshot interval; 0: no snapshots; empty: a quarter of the time
+  /// Sampling interval of the gathers; 0: the shortest in whole microseconds.
+  double interval = 0.0;
+  /// Snapshot interval; 0: no snapshots; empty: a quarter of the time.
+  std::optional<double> snapshot_every = {};
 };
 
 /// Chosen times: step, sampling and snapshots.

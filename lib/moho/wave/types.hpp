@@ -147,8 +147,8 @@ struct Limits {
   double largest_dt = 0.0;    ///< bound of stable time steps, s; smaller steps are stable
   double min_velocity = 0.0;  ///< smallest phase velocity of P waves in any direction, m/s
   double max_velocity = 0.0;  ///< largest phase velocity of P waves in any direction, m/s
-  std::int64_t clamped_delta_nodes =
-      0;  ///< nodes whose delta the self-adjoint equations clamp to epsilon
+  /// Nodes whose delta the self-adjoint equations clamp to epsilon.
+  std::int64_t clamped_delta_nodes = 0;
 };
 
 /// Options of a propagator.

@@ -33,8 +33,8 @@ struct Wavefield {
   Storage<T, Memory> now[2];    ///< the current time level
   Storage<T, Memory> next[2];   ///< the previous level; the level one step ahead after a step
   Storage<T, Memory> slope[2];  ///< axis derivatives: work space of self-adjoint TTI, not state
-  std::vector<LayerMemory<T, Memory>>
-      layers;           ///< memory variables by face and field, in the scheme's order
+  /// Memory variables by face and field, in the scheme's order.
+  std::vector<LayerMemory<T, Memory>> layers;
   PlaneRange across_x;  ///< planes with memory variables in layers across x: those of the window
 
   /// Returns size and location of a layer's memory variables.
@@ -86,8 +86,8 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
 /// Largest magnitude of a field in a box, and the first node that is not finite.
 struct Amplitude {
   double greatest = 0.0;  ///< largest magnitude of all finite values
-  std::int64_t bad =
-      -1;  ///< flat index on the grid of the first NaN or infinity; -1 if all values are finite
+  /// Flat index on the grid of the first NaN or infinity; -1 if all values are finite.
+  std::int64_t bad = -1;
 };
 
 /// Returns the amplitude of a padded array in a box of its window; waits for the instance.

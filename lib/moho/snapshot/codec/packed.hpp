@@ -28,8 +28,8 @@ struct PackedHeader {
   float levels = 1.0f;    ///< paper: levels of the square root of the largest amplitude
   float peak = 1.0f;      ///< paper: the largest amplitude times 2^exponent
   double greatest = 0.0;  ///< largest amplitude of the field
-  std::vector<std::uint8_t>
-      code_lengths;  ///< transform, paper: lengths of Huffman codes, 256 for each alphabet
+  /// Modes transform, paper: lengths of Huffman codes, 256 for each alphabet.
+  std::vector<std::uint8_t> code_lengths;
 
   /// Returns the number of alphabets of a mode.
   static int alphabets(CodecMode mode) {

@@ -30,8 +30,8 @@ inline const char* to_string(CodecMode mode) {
 struct CodecOptions {
   CodecMode mode = CodecMode::transform;  ///< compression mode
   double max_error = 1e-3;  ///< lorenzo, paper: largest error of a value over the largest amplitude
-  double snr =
-      55.0;  ///< transform: signal-to-noise ratio in dB, the sum of squares over that of the errors
+  /// Mode transform: signal-to-noise ratio in dB, the sum of squares over that of the errors.
+  double snr = 55.0;
   int bits = 12;  ///< blocks: bits of a node, 8, 12 or 16
 
   static constexpr double least_error = 1e-5;    ///< smallest allowed max_error

@@ -21,18 +21,18 @@ namespace moho::stream {
 /// Injection, recording and callbacks of a shot on a device.
 template <class T, int Dim, class Memory>
 struct StreamShot {
-  const wave::PointSet<T, Dim, Memory>* sources =
-      nullptr;  ///< sources, in the memory of this device
-  const wave::PointSet<T, Dim, Memory>* receivers =
-      nullptr;                                         ///< receivers, in the memory of this device
+  /// Sources, in the memory of this device.
+  const wave::PointSet<T, Dim, Memory>* sources = nullptr;
+  /// Receivers, in the memory of this device.
+  const wave::PointSet<T, Dim, Memory>* receivers = nullptr;
   wave::PointSeries<const T, Memory> amplitudes = {};  ///< amplitudes, steps x sources
   wave::Storage<const T, Memory> factors[2] = {};  ///< factors of sources of p and q, by PointSet's
                                                    ///< nodes; unused if the device holds the grid
   T factor = T(1);                                 ///< one over the volume of a cell
   std::int64_t every = 1;                          ///< steps between rows of the gather
   std::int64_t rows = 0;                           ///< rows of the gather
-  wave::PointSeries<T, Memory> gather =
-      {};  ///< rows x receivers; rows of other devices' steps are not written
+  /// Rows x receivers; rows of other devices' steps are not written.
+  wave::PointSeries<T, Memory> gather = {};
   /// Nodes of the step from a time to the next one; empty: the complete grid.
   std::function<Box<Dim>(std::int64_t level)> box = {};
   /// Steps from times before this one are omitted.

@@ -31,8 +31,8 @@ inline constexpr int largest_ring_order = 8;
 struct AxisRingTraits {
   static constexpr int rows = 32, columns = 32;  ///< rows along y and columns along z of a tile
   static constexpr int turns = 2;                ///< unrolled planes
-  static constexpr int spare =
-      8;  ///< padding of the ring's rows in elements, against bank conflicts
+  /// Padding of the ring's rows in elements, against bank conflicts.
+  static constexpr int spare = 8;
 };
 
 /// Sizes and offsets in shared memory.
@@ -44,8 +44,8 @@ struct AxisRingShape {
   static constexpr int side = (2 * radius + 3) / 4 * 4;  ///< halo along z in copies of 16 bytes
   static constexpr int ring_row = columns + 2 * side + Traits::spare;
   static constexpr int ring_rows = rows + 4 * radius;
-  static constexpr int plane =
-      ring_rows * ring_row;                 ///< elements of a plane of one field, or of the axis
+  /// Elements of a plane of one field, or of the axis.
+  static constexpr int plane = ring_rows * ring_row;
   static constexpr int slots = radius + 2;  ///< planes of the ring
   static constexpr int flux_side = (radius + 1) / 2 * 2;
   static constexpr int flux_y = (rows + 2 * radius) * columns;  ///< ny g of one field

@@ -203,8 +203,8 @@ struct ShotExchange {
 template <class T, int Dim>
 struct ExchangeOfAll {
   const ShotExchange<T, Dim>* shots;
-  std::int64_t nodes, each, step,
-      row;  ///< largest number of source nodes; the same plus receivers; step; row
+  /// Largest number of source nodes, the same with receivers, row of amplitudes, row of records.
+  std::int64_t nodes, each, step, row;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const ShotExchange<T, Dim>& shot = shots[n / each];
     const std::int64_t k = n % each;

@@ -69,8 +69,8 @@ struct DeviceLayerMarch
   static_assert(March::width % Rim::width == 0);
   static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
   static constexpr int reach = Arithmetic::reach;  ///< radius of first derivatives
-  static constexpr int around =
-      (reach + width - 1) / width;        ///< vectors that `reach` covers along z
+  /// Vectors that `reach` covers along z.
+  static constexpr int around = (reach + width - 1) / width;
   static constexpr int ring = 2 * reach;  ///< planes of psi across x
   static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 4;
   /// Field that layers across z correct.

@@ -33,8 +33,8 @@ struct MemoryShape {
   std::int64_t rows = 0;       ///< time levels that receivers record
   std::int64_t samples = 0;    ///< samples of a trace
   bool snapshots = false;      ///< true if a SnapshotQueue transfers the model's nodes
-  bool packed_axis =
-      false;  ///< true if the axis of TTI is also packed in words, for steps in one pass
+  /// True if the axis of TTI is also packed in words, for steps in one pass.
+  bool packed_axis = false;
 };
 
 /// \brief Returns the memory of the modelling of shots (make_modelling()), from the shapes alone.

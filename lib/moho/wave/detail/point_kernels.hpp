@@ -200,8 +200,8 @@ struct RecordScaled {
 /// Nodes with weights, each with the numbers and weights of its points.
 template <class T, class Memory>
 struct NodeLists {
-  Storage<const std::int64_t, Memory>
-      elements;  ///< elements of the nodes relative to node 0, ascending
+  /// Elements of the nodes relative to node 0, ascending.
+  Storage<const std::int64_t, Memory> elements;
   Storage<const std::int64_t, Memory> starts;  ///< start of each node's list; one more than nodes
   Storage<const std::int32_t, Memory> point;   ///< ascending in each list
   Storage<const T, Memory> weight;

@@ -22,9 +22,8 @@ namespace moho::wave::detail {
 template <class T, int Dim, int radius>
 struct DeviceFletcherTtiTraits {
   static constexpr int lanes = Dim == 3 ? 32 : 128;  ///< threads, and nodes, along z
-  static constexpr int rows = Dim == 2         ? 1
-                              : sizeof(T) == 8 ? 8
-                                               : 16;  ///< threads, and nodes, along y
+  /// Threads, and nodes, along y.
+  static constexpr int rows = Dim == 2 ? 1 : sizeof(T) == 8 ? 8 : 16;
   static constexpr int planes = Dim == 3 ? 128 : 16;  ///< planes along x that a team computes
   static constexpr int blocks = 1;  ///< smallest number of teams on a multiprocessor
   static constexpr int turns = 1;   ///< unrolled planes

@@ -16,8 +16,9 @@ namespace moho::wave::kernel {
 /// Shape of a team's tile and of a thread's work.
 template <Stencil stencil, class T, int radius>
 struct DeviceMarchTraits {
+  /// True for kernels with two queues.
   static constexpr bool two =
-      stencil == Stencil::variable_density || stencil == Stencil::vti_fletcher;  ///< queues
+      stencil == Stencil::variable_density || stencil == Stencil::vti_fletcher;
   /// Nodes of a thread: 16 bytes, or 8 with long queues.
   static constexpr int width = (two || radius > 4 ? 8 : 16) / static_cast<int>(sizeof(T));
   static constexpr int lanes = 32;                   ///< threads along z

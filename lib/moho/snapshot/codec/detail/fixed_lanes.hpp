@@ -230,7 +230,7 @@ struct EncodeFixedLanes {
   }
 };
 
-/// \brief Functor that multiplies scales by 2^`exponent`, which was missing from their blocks.
+/// \brief Functor that multiplies the scales of blocks by a missing power of two.
 ///
 /// The scales become those of FixedCoder; blocks below its smallest magnitude become zero.
 struct SettleScales {

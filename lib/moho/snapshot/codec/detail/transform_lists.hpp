@@ -34,8 +34,8 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of_two(std::uint32_t low, std::ui
 /// run.
 struct alignas(16) ListQuad {
   static constexpr int longest_run = 63;
-  static constexpr int most =
-      128;  ///< largest number for a block: each entry covers at least one coefficient
+  /// Largest number for a block: each entry covers at least one coefficient.
+  static constexpr int most = 128;
 
   std::uint32_t entries[4];
 };
@@ -61,8 +61,8 @@ struct WalkTransform {
   struct alignas(16) Shared {
     std::uint16_t states[TransformTables::bands * code_states];
     std::uint8_t band[512];
-    std::uint32_t
-        classes[16];  ///< shortest run of a class, and its additional bits in 16 and above
+    /// Shortest run of a class, and its additional bits in 16 and above.
+    std::uint32_t classes[16];
   };
   static constexpr std::size_t shared_bytes = sizeof(Shared);
 
