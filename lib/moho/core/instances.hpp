@@ -13,7 +13,8 @@
 
 #include <moho/core/instance.hpp>
 
-/// \def MOHO_FOR_TYPES Expands each(prefix, T, Dim, Memory) for all types in one memory.
+/// \def MOHO_FOR_TYPES
+/// Expands each(prefix, T, Dim, Memory) for all types in one memory.
 #ifdef MOHO_SINGLE_KERNELS
 #define MOHO_FOR_TYPES(each, prefix, Memory) \
   each(prefix, float, 2, Memory) each(prefix, float, 3, Memory)
@@ -23,9 +24,11 @@
       each(prefix, double, 3, Memory)
 #endif
 
-/// \def MOHO_FOR_DEVICES Expands each(prefix, T, Dim, Exec) for all types of the device's execution
+/// \def MOHO_FOR_DEVICES
+/// Expands each(prefix, T, Dim, Exec) for all types of the device's execution
 /// space, if enabled.
-/// \def MOHO_FOR_ALL Expands each(prefix, T, Dim, Memory) for all types in all memories.
+/// \def MOHO_FOR_ALL
+/// Expands each(prefix, T, Dim, Memory) for all types in all memories.
 #ifdef KOKKOS_ENABLE_CUDA
 #define MOHO_FOR_DEVICES(each, prefix) MOHO_FOR_TYPES(each, prefix, ::Kokkos::Cuda)
 #define MOHO_FOR_ALL(each, prefix)                  \

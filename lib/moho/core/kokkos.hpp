@@ -19,14 +19,16 @@
 #error "moho needs Kokkos 3.4 or newer"
 #endif
 
-/// \def MOHO_NOINLINE Prevents inlining of a function, for example into unrolled code.
+/// \def MOHO_NOINLINE
+/// Prevents inlining of a function, for example into unrolled code.
 #if defined(__CUDACC__)
 #define MOHO_NOINLINE __noinline__
 #else
 #define MOHO_NOINLINE __attribute__((noinline))
 #endif
 
-/// \def MOHO_UNROLL Unrolls the following loop of few iterations completely.
+/// \def MOHO_UNROLL
+/// Unrolls the following loop of few iterations completely.
 #if defined(__CUDA_ARCH__)
 #define MOHO_UNROLL _Pragma("unroll")
 #elif defined(__CUDACC__)
@@ -35,7 +37,8 @@
 #define MOHO_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/// \def MOHO_UNROLL_BY Unrolls the following loop of device code by `turns`.
+/// \def MOHO_UNROLL_BY
+/// Unrolls the following loop of device code by `turns`.
 #if defined(__CUDA_ARCH__)
 #define MOHO_PRAGMA(text) _Pragma(#text)
 #define MOHO_UNROLL_BY(turns) MOHO_PRAGMA(unroll turns)

@@ -81,9 +81,11 @@ struct SnapshotStore {
   /// \brief Adds the products of a snapshot to the sums of an image, without a separate snapshot.
   ///
   /// A compressed snapshot is decoded and imaged by one kernel. The call counts as a call of
-  /// load(). \param exec execution instance of the run \param time of a snapshot \param correlation
-  /// the other wavefield and the sums \return false if the store does not support this: nothing was
-  /// added, and load() returns the
+  /// load().
+  /// \param exec execution instance of the run
+  /// \param time of a snapshot
+  /// \param correlation the other wavefield and the sums
+  /// \return false if the store does not support this: nothing was added, and load() returns the
   ///   snapshot
   virtual bool correlate(const Instance<Memory>& exec, std::int64_t time,
                          const Correlation<T, Dim, Memory>& correlation) {

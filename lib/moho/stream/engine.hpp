@@ -120,8 +120,7 @@ using StreamAction = std::function<void(std::size_t device, const StreamStage& s
 
 /// \brief Runs volumes concurrently through the same devices, in lockstep.
 /// \param lanes volumes whose schedules were made by run_concurrent_volumes(), and whose pipelines
-/// of a
-///   device share one stepping instance; the volumes of several lanes are in memory
+///   of a device share one stepping instance; the volumes of several lanes are in memory
 /// \param options as for run_stream()
 /// \param action called before stages; may be empty
 /// \throws InputError for no lanes, chains of different lengths, several lanes of which one is not

@@ -47,8 +47,9 @@ struct ModellingOptions {
   double sigma = 0.75;                            ///< sigma of Fletcher's equations
   Points<Dim> sources = {};  ///< sources of the shots, around which delta is tapered to epsilon
                              ///< (taper_delta()); empty: no taper
-  /// Radius of the taper, m; 0: no taper; empty: twice the shortest wavelength, or 0 for sources in
-  /// elliptical media.
+  /// Radius of the taper, m; 0: no taper; empty: automatic.
+  ///
+  /// The automatic radius is twice the shortest wavelength, or 0 for sources in elliptical media.
   std::optional<double> source_taper = {};
   std::uint64_t seed = 2011;   ///< seed of random layers
   std::int64_t receivers = 0;  ///< receivers of the largest shot, for the estimate of memory

@@ -108,8 +108,7 @@ class Propagator {
   Medium medium() const { return m_scheme.medium(); }
   /// Returns the largest stable step and the range of velocities.
   const Limits& limits() const { return m_scheme.limits(); }
-  /// Returns the factors of sources of p (field 0) or q (field 1):
-  /// MediumCoefficients::source_scale().
+  /// Returns the factors of sources of p (field 0) or q (1): MediumCoefficients::source_scale().
   Storage<const T, Memory> source_scale(int field = 0) const {
     return m_window.source_scale(field);
   }

@@ -7,14 +7,16 @@
 namespace moho::wave {
 
 /// Limits of recommended_sponge_width(), nodes.
-constexpr int min_sponge_width = 30, max_sponge_width = 60;
+constexpr int min_sponge_width = 30,  ///< smallest width
+    max_sponge_width = 60;            ///< largest width
 
 /// \brief Returns the part of the amplitude of a plane Ricker wave that a sponge reflects.
 ///
 /// It is computed in one dimension at order 8, in an isotropic medium.
 /// \param width of the sponge, nodes
 /// \param wavelength nodes in the wavelength at the peak frequency; at least 4, at most 100 are
-/// used \param degrees angle of incidence, 0 to 75
+/// used
+/// \param degrees angle of incidence, 0 to 75
 double sponge_reflection(int width, double wavelength, double degrees = 0.0);
 
 /// \brief Returns the smallest width, in steps of 5 nodes, that reflects at most 1 % of the

@@ -17,8 +17,8 @@ namespace moho::stream {
 
 /// \brief Planes of a range with consecutive slots in a ring.
 ///
-/// A turn of the ring has as many positions as the ring has slots. In turn k, position p has slot p
-/// - k * slots.
+/// A turn of the ring has as many positions as the ring has slots. In turn k, the slot of
+/// position p is p - k * slots.
 struct RingPiece {
   PlaneRange planes;       ///< planes of the volume
   std::int64_t turn = 0;   ///< turn of the ring

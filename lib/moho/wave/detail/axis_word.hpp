@@ -4,11 +4,11 @@
 /// \file
 /// \brief Symmetry axis packed in a word of 32 bits, for kernels bound by instructions and bytes.
 ///
-/// Lambert's equal-area projection maps the upper half of the unit sphere to the unit disc: X = nx
-/// / sqrt(1 + nz), Y = ny / sqrt(1 + nz). The inverse, with s = X^2 + Y^2, is nz = 1 - s, nx = X
-/// sqrt(2 - s), ny = Y sqrt(2 - s). All directions are equally accurate, unlike nz = sqrt(1 - nx^2
-/// - ny^2) for a nearly horizontal axis. X and Y are multiples of 2^-15 in [-1, 1): the axis turns
-/// by less than 7e-5 (0.004 degrees).
+/// Lambert's equal-area projection maps the upper half of the unit sphere to the unit disc. Its
+/// coordinates are X = nx / sqrt(1 + nz) and Y = ny / sqrt(1 + nz). The inverse, with s = X^2 +
+/// Y^2, is nz = 1 - s, nx = X sqrt(2 - s), ny = Y sqrt(2 - s). All directions are equally accurate.
+/// By contrast, nz = sqrt(1 - nx^2 - ny^2) is inaccurate for a nearly horizontal axis. X and Y are
+/// multiples of 2^-15 in [-1, 1): the axis turns by less than 7e-5 (0.004 degrees).
 
 #include <moho/core/kokkos.hpp>
 
