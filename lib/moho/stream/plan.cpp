@@ -177,8 +177,8 @@ StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape
   const double out = block * need.plane_out(sums_held);
   const double load = seconds_of(in, link_use * rates.in);
   const double store = seconds_of(out, link_use * rates.out);
-  // A file is written when a sweep is complete. The host, which reads the file, steps meanwhile
-  // only if devices leave it the time. Pages are read before they are overwritten.
+  // A file is written when a sweep is complete. The host reads the file, so that steps are
+  // concurrent with the reading only on devices. Pages are read before they are overwritten.
   const double read = seconds_of(in + out, rates.disk_in), write = seconds_of(out, rates.disk_out);
   const bool device = rates.in > 0.0;
   // one host does the work of all devices

@@ -152,7 +152,8 @@ KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNode
 
 /// \brief FieldNodes by 32 threads for 512 nodes of a row; the first of them writes the sums.
 ///
-/// Nodes that are not finite are not excluded; they make the sum of squares not finite.
+/// The position of nodes that are not finite is not recorded; they make the sum of squares not
+/// finite.
 ///
 /// A Kokkos reduction uses a few thousand threads, too few to saturate a device's memory. It
 /// therefore only combines these sums.
