@@ -213,12 +213,14 @@ class Program {
     add_grid(m_model, model);
     model["boundaries"] = boundaries_string<Dim>(m_job.boundaries);
     summary["model"] = model;
-    summary["scheme"] = Json::object({{"dt", plan.time.dt},
-                                      {"largest_dt", plan.limits.largest_dt},
-                                      {"steps", plan.time.steps},
-                                      {"order", m_o.order},
-                                      {"highest_frequency", plan.frequency},
-                                      {"wavelet_peak", plan.peak_time}});
+    Json scheme;
+    scheme["dt"] = plan.time.dt;
+    scheme["largest_dt"] = plan.limits.largest_dt;
+    scheme["steps"] = plan.time.steps;
+    scheme["order"] = m_o.order;
+    scheme["highest_frequency"] = plan.frequency;
+    scheme["wavelet_peak"] = plan.peak_time;
+    summary["scheme"] = scheme;
     Json kept;
     kept["way"] = storage.name;
     kept["reason"] = storage.reason;
@@ -471,12 +473,14 @@ class Program {
     for (const Json& entry : m_entries) shots.push_back(entry);
     summary["migrated"] = shots;
     const double rate = m_seconds > 0.0 ? m_points / m_seconds : 0.0;
-    summary["run"] = Json::object({{"device", m_plan.device},
-                                   {"threads", m_plan.threads},
-                                   {"points", m_points},
-                                   {"points_of_whole_grids", m_whole},
-                                   {"seconds_of_legs", m_seconds}});
-    summary["rates"] = Json::object({{"points_per_second", rate}});
+    Json run;
+    run["device"] = m_plan.device;
+    run["threads"] = m_plan.threads;
+    run["points"] = m_points;
+    run["points_of_whole_grids"] = m_whole;
+    run["seconds_of_legs"] = m_seconds;
+    summary["run"] = run;
+    summary["rates"]["points_per_second"] = rate;
     summary["stages"] = stages_json(m_timeline);
     Ending ending;
     ending.script = "plot_migration.py";

@@ -148,7 +148,9 @@ std::vector<T> by_hand(const SmallSurvey<T, Memory>& survey, const rtm::Migratio
   rtm::migrate_shot<T, 2, Memory>(exec, modelling.propagator(), modelling.wavefield(), forward,
                                   backward, store, migrate, sums);
   std::vector<T> result;
-  for (const auto& field : {sums.image, sums.source_illumination, sums.receiver_illumination}) {
+  const Field<T, 2, Memory> fields[] = {sums.image, sums.source_illumination,
+                                        sums.receiver_illumination};
+  for (const auto& field : fields) {
     const auto part = download(exec, field);
     result.insert(result.end(), part.begin(), part.end());
   }

@@ -15,7 +15,6 @@ using moho::download;
 using moho::Grid;
 using moho::is_host_memory;
 using moho::wave::borrow_model;
-using moho::wave::field_of;
 using moho::wave::make_model;
 using moho::wave::ModelValues;
 using moho::wave::Parameter;
@@ -44,7 +43,7 @@ MEMORY_TEST(ModelValuesTest, EveryParameterHasItsField) {
     auto model = borrows ? borrow_model(exec, grid, given) : make_model(exec, grid, given);
     static_assert(std::is_same_v<decltype(model), moho::wave::Model<T, 3, Memory>>);
     for (std::size_t k = 0; k < 6; ++k) {
-      const auto& field = field_of(model, all[k]);
+      const auto& field = model.field(all[k]);
       EXPECT_EQ(download(exec, field), values[k]) << moho::wave::to_string(all[k]);
       EXPECT_EQ(field.data() == values[k].data(), borrows && is_host_memory<Memory>);
     }

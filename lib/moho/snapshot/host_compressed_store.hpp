@@ -306,7 +306,7 @@ void HostCompressedStore<T, Dim, Memory>::bring(const Instance<Memory>& exec, En
                                                 std::int64_t time) {
   if constexpr (on_device) {
     const Stopwatch watch;
-    const std::size_t number = entry.decompressed.load();
+    const std::size_t number = entry.decompressed.get();
     m_waited += watch.seconds();
     const Buffer& buffer = m_buffers[number];
     wait_on_device(buffer.lane, exec);  // the previous result at this address has been used
@@ -349,7 +349,7 @@ Snapshot<T, Dim, Memory> HostCompressedStore<T, Dim, Memory>::load(const Instanc
   } else {
     if (m_given >= 0) m_free->push(static_cast<std::size_t>(m_given));
     const Stopwatch watch;
-    m_given = static_cast<std::int64_t>(entry.decompressed.load());
+    m_given = static_cast<std::int64_t>(entry.decompressed.get());
     m_waited += watch.seconds();
     return {entry.box, Kokkos::subview(m_buffers[static_cast<std::size_t>(m_given)].values,
                                        std::pair<std::size_t, std::size_t>(
