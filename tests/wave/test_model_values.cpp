@@ -23,8 +23,8 @@ template <class Case>
 class ModelValuesTest : public ::testing::Test {};
 TYPED_TEST_SUITE(ModelValuesTest, TestCases, CaseName);
 
-constexpr Parameter all[] = {Parameter::vp,    Parameter::density, Parameter::epsilon,
-                             Parameter::delta, Parameter::theta,   Parameter::phi};
+constexpr Parameter all_parameters[] = {Parameter::vp,    Parameter::density, Parameter::epsilon,
+                                        Parameter::delta, Parameter::theta,   Parameter::phi};
 
 template <class T>
 std::vector<T> ascending(const Grid<3>& grid, int first) {
@@ -38,13 +38,13 @@ MEMORY_TEST(ModelValuesTest, EveryParameterHasItsField) {
   std::vector<std::vector<T>> values;
   ModelValues<T> given;
   for (int k = 0; k < 6; ++k) values.push_back(ascending<T>(grid, 7 * k));
-  for (std::size_t k = 0; k < 6; ++k) given.emplace(all[k], values[k]);
+  for (std::size_t k = 0; k < 6; ++k) given.emplace(all_parameters[k], values[k]);
   for (const bool borrows : {false, true}) {
     auto model = borrows ? borrow_model(exec, grid, given) : make_model(exec, grid, given);
     static_assert(std::is_same_v<decltype(model), moho::wave::Model<T, 3, Memory>>);
     for (std::size_t k = 0; k < 6; ++k) {
-      const auto& field = model.field(all[k]);
-      EXPECT_EQ(download(exec, field), values[k]) << moho::wave::to_string(all[k]);
+      const auto& field = model.field(all_parameters[k]);
+      EXPECT_EQ(download(exec, field), values[k]) << moho::wave::to_string(all_parameters[k]);
       EXPECT_EQ(field.data() == values[k].data(), borrows && is_host_memory<Memory>);
     }
     EXPECT_EQ(model.vp.extent(1), 4u);

@@ -176,8 +176,7 @@ class SurveyRun {
   std::vector<std::size_t> next_group(std::size_t& k) const;
   Ends model_group(std::size_t worker, const std::vector<std::size_t>& group,
                    CallingThread& caller);
-  Ends model_group(std::size_t worker, const std::vector<std::size_t>& batch,
-                   CallingThread& caller);
+  Ends run_batch(std::size_t worker, const std::vector<std::size_t>& batch, CallingThread& caller);
   End model_one(std::size_t worker, std::size_t k, CallingThread& caller);
   std::unique_ptr<SnapshotQueue<T, Dim, Memory>> snapshot_queue(const Instance<Memory>& exec,
                                                                 CallingThread& caller) const;
@@ -256,7 +255,7 @@ auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
     first = end;
     if (batch.size() > 1 && !m_options.domain) {
       try {
-        for (End& one : model_group(worker, batch, caller)) ends.push_back(std::move(one));
+        for (End& one : run_batch(worker, batch, caller)) ends.push_back(std::move(one));
         continue;
       } catch (const NotFinite&) {
         // one after the other: the error then names the shot's first step and node
@@ -269,9 +268,8 @@ auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
 
 // Shots in step with each other.
 template <class T, int Dim, class Memory>
-auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
-                                            const std::vector<std::size_t>& batch,
-                                            CallingThread& caller) -> Ends {
+auto SurveyRun<T, Dim, Memory>::run_batch(std::size_t worker, const std::vector<std::size_t>& batch,
+                                          CallingThread& caller) -> Ends {
   const Instance<Memory>& exec = m_places.instances[worker];
   Ends ends(batch.size());
   std::vector<ShotPoints<T, Dim, Memory>> points;
