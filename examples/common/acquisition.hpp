@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Points, shots and wavelets as programs are given them: texts on the command line, or
-/// files.
+/// \brief Points, shots and wavelets of options: texts on the command line, or files.
 
 #include "common/survey_text.hpp"
 
@@ -16,32 +15,34 @@
 
 namespace moho::examples {
 
-/// A table of numbers in a file: .npy of one or two axes, everything else as text.
+/// Reads a table of numbers: .npy of one or two axes; every other file as text.
 io::Table read_table(const std::string& path);
 
-/// \brief Points of an option: a text as parse_points() takes it, or the path of a table .csv, .txt
-/// or .npy with the columns x,z or x,y,z, in any order and among others if they are named in the
-/// first line.
-/// \param what what to call the option in messages: "--receivers"
+/// \brief Reads the points of an option: a text for parse_points(), or the path of a table.
+/// A table is a .csv, .txt or .npy file with the columns x,z or x,y,z. If its first line names the
+/// columns, their order is free and other columns may be present.
+/// \param what name of the option in messages: "--receivers"
 /// \param text the points, or the path
 template <int Dim>
 Points<Dim> read_points(const std::string& what, const std::string& text);
 
-/// Number of points that texts and tables hold, at least 1; what cannot be read counts as one, and
-/// is refused when it is used.
+/// Number of points that texts and tables hold, at least 1.
+/// An unreadable text or table counts as one point; it is refused when it is used.
 template <int Dim>
 std::size_t count_points(const std::vector<std::string>& texts);
 
-/// Shots in a file, as parse_shots() takes them.
+/// Reads shots from a file in the format of parse_shots().
 template <int Dim>
 std::vector<wave::Shot<Dim>> read_shots(const std::string& path);
 
-/// The wavelet of a text, at an interval. A file has the columns time, amplitude at equal
-/// intervals from time 0, or amplitudes alone, whose interval the text has to give.
+/// Samples of the wavelet of a text, `dt` seconds apart.
+/// A file has the columns time and amplitude, at equal intervals from time 0. It may have
+/// amplitudes alone; the text then gives their interval.
 std::vector<double> read_wavelet(const wave::WaveletText& text, double dt);
 
-/// The frequency of the largest amplitude in the spectrum of a wavelet, Hz: of a Ricker wavelet its
-/// own, of others that of one as broad. \throws InputError, FileError as wavelets do
+/// Frequency of the largest amplitude in the spectrum of a wavelet, Hz.
+/// Of another wavelet than Ricker's: that of the Ricker wavelet with the same highest frequency.
+/// \throws InputError, FileError for an invalid wavelet
 double peak_frequency(const std::string& wavelet);
 
 }  // namespace moho::examples

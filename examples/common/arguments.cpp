@@ -24,7 +24,7 @@ double parse_number(const std::string& what, const std::string& text, const std:
 
 namespace {
 
-// A number that is one of `count` pieces of a text.
+// Reads a number that is one of `count` pieces of a text.
 double number_in(const std::string& what, const std::string& piece, const std::string& text,
                  std::size_t count, const std::string& form) {
   if (count > 1 && piece.empty()) {
@@ -81,7 +81,7 @@ std::size_t parse_name(const std::string& what, const std::string& text,
 
 namespace {
 
-// Values along the axes, in the order of the axes.
+// Reads values along the axes, in the order of the axes.
 template <class T, class Convert>
 std::vector<T> parse_axes(const std::string& what, const std::string& text, bool one,
                           const std::string& form, const Convert& convert) {

@@ -11,7 +11,7 @@ namespace moho::examples {
 
 namespace {
 
-// "cpml" or "cpml:20".
+// Reads one face: "cpml" or "cpml:20".
 wave::Face parse_face(const std::string& what, const std::string& text, const LayerWidths& widths) {
   const std::vector<std::string> pieces = split(text, ':');
   const std::vector<std::string> names{"rigid", "sponge", "cpml", "free", "random"};
@@ -81,7 +81,7 @@ std::string boundaries_string(const wave::Boundaries<Dim>& boundaries) {
     return face.layered() ? concat(wave::to_string(face.kind), ":", face.width)
                           : std::string(wave::to_string(face.kind));
   };
-  const std::string all = text_of(boundaries.upper[Dim - 1]);  // the top is often another kind
+  const std::string all = text_of(boundaries.upper[Dim - 1]);  // the kind of the top often differs
   std::string text = all;
   for (int d = 0; d < Dim; ++d) {
     const auto& pair = faces[Dim == 2 && d == 1 ? 2 : d];

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The faces of a model as programs are told about them: "cpml:20,top=free,left=sponge:40".
+/// \brief Faces of a model in options: "cpml:20,top=free,left=sponge:40".
 
 #include <moho/wave/boundary.hpp>
 
@@ -10,13 +10,13 @@
 
 namespace moho::examples {
 
-/// Widths of layers that were not told.
+/// Default widths of layers, in nodes.
 struct LayerWidths {
   int sponge = 30;
   int cpml = 20;
   int random = 40;
 
-  /// That of a kind; 0 for kinds without a layer.
+  /// Width of a kind; 0 for kinds without a layer.
   int of(wave::FaceKind kind) const {
     switch (kind) {
       case wave::FaceKind::sponge:
@@ -31,17 +31,17 @@ struct LayerWidths {
   }
 };
 
-/// \brief All faces of a model: a kind for all of them, or a list in which "face=kind" changes one.
+/// \brief Reads all faces of a model: one kind, or a list in which "face=kind" changes a face.
 ///
 /// Faces are left and right (x), front and back (y, in 3D), top and bottom (z).
-/// \param what what to call it in messages: "--boundary"
+/// \param what name of the option in messages: "--boundary"
 /// \param text "cpml", "sponge:40", "cpml:20,top=free,left=sponge:40"
-/// \param fallback the kind of the faces that the text does not mention
+/// \param fallback kind of the faces that the text does not mention
 template <int Dim>
 wave::Boundaries<Dim> parse_boundaries(const std::string& what, const std::string& text,
                                        wave::FaceKind fallback, const LayerWidths& widths);
 
-/// "cpml:20", or what each face does where they differ.
+/// Text of the faces: "cpml:20", or a list of the faces where their kinds differ.
 template <int Dim>
 std::string boundaries_string(const wave::Boundaries<Dim>& boundaries);
 

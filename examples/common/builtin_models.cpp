@@ -14,12 +14,12 @@ double salt_velocity(double x, double y, double z) {
   constexpr double salt = 4500.0;
   const double dy = y - 0.5;
 
-  // The body. Its axis leans a little; lengths along y count 1.3 times, which makes it oval.
+  // The body: its axis leans slightly; lengths along y are scaled by 1.3, so it is oval.
   const double axis = 0.47 + 0.05 * std::sin(2.2 * z + 0.4) + 0.06 * dy;
   const double side = x - axis;
   const double distance = std::hypot(side, 1.3 * dy);
 
-  // Cap: a flattened ellipsoid below a top that goes up and down.
+  // Cap: a flattened ellipsoid below an undulating top.
   const double rugged = 0.020 * std::sin(31.0 * x + 5.0 * y) +
                         0.012 * std::sin(67.0 * x - 9.0 * y + 1.0) +
                         0.007 * std::cos(139.0 * x + 17.0 * y);
@@ -38,7 +38,7 @@ double salt_velocity(double x, double y, double z) {
       0.89 + 0.02 * std::sin(5.0 * x + 3.0 * y) - 0.06 * std::exp(-distance * distance / 0.03);
   if (z > bed && z < floor) return salt;
 
-  // Sediments: layers that thicken to one side, fold with depth, and are dragged up along the salt.
+  // Sediments: layers that thicken to one side, fold with depth and are dragged up along the salt.
   const double drag = 0.13 * std::exp(-distance * distance / 0.03) * z;
   const double fold = 0.028 * std::sin(2.0 * pi * (1.3 * x + 0.2 * y)) * std::min(1.0, 4.0 * z);
   const double level = z + drag + fold + 0.05 * z * (x - 0.5);
@@ -53,8 +53,8 @@ double salt_velocity(double x, double y, double z) {
 
 namespace {
 
-// Values of v(x, y, z) on a grid, the last axis contiguous, where x, y, z are fractions of the
-// model's size.
+// Values of v(x, y, z) on a grid, the last axis contiguous.
+// x, y and z are fractions of the model's size.
 template <class T, class Function>
 std::vector<T> sample_model(const std::vector<std::int64_t>& extents, const Function& velocity) {
   const bool volume = extents.size() == 3;

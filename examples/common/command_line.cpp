@@ -26,14 +26,14 @@ namespace {
 constexpr unsigned width = 100, least_width_of_texts = 60;
 constexpr std::string_view letters_of_names = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
-// The options of a heading.
+// Converts the options of a heading.
 po::options_description to_boost(const Description& description, std::size_t group) {
   po::options_description list(description.groups()[group], width, least_width_of_texts);
   for (const Option& option : description.rows()) {
     if (option.kind == Option::Kind::none || option.group != group) continue;
     const po::value_semantic* value = nullptr;
     if (option.kind == Option::Kind::flag) {
-      // it says whether it was given, and a file can write "name = true"
+      // true if given; a file may write "name = true"
       value = po::value<bool>()->zero_tokens();
     } else if (option.kind == Option::Kind::repeated) {
       value = po::value<std::vector<std::string>>()->value_name(option.form);
@@ -45,7 +45,7 @@ po::options_description to_boost(const Description& description, std::size_t gro
   return list;
 }
 
-// All names that a program knows, with its aliases.
+// All names that a program knows, including aliases.
 std::vector<std::string> known_names(const Description& description,
                                      const po::options_description& known) {
   std::vector<std::string> names;
@@ -59,7 +59,7 @@ po::variables_map parse_line(const Description& description,
                              const po::options_description& known) {
   po::variables_map values;
   const std::string see = concat("see ", description.program, " --help"), help = ": " + see;
-  // what to do about a name that is unknown
+  // remedy for an unknown name
   const auto instead = [&](const std::string& name, bool exact) {
     const std::vector<std::string> names = known_names(description, known);
     const bool is_name = std::find(names.begin(), names.end(), name) != names.end();
@@ -103,8 +103,8 @@ bool is_repeated(const Description& description, const std::string& name) {
                      });
 }
 
-// The value of a line of a --config file: what stands before a # that is outside of quotes, without
-// the quotes around it. \throws std::string, why it cannot be read
+// Value of a line of a --config file: the text before an unquoted #, without its quotes.
+// \throws std::string, the reason, for an unreadable value
 std::string value_of(std::string_view text) {
   text = text::trim(text);
   if (text.empty() || (text.front() != '"' && text.front() != '\'')) {
@@ -119,8 +119,9 @@ std::string value_of(std::string_view text) {
   return std::string(text.substr(1, end - 1));
 }
 
-// The options of a file, one "name = value" a line. \param lines where each was given
-// \param written aliases by the names that they stand for
+// Reads the options of a file, one "name = value" a line.
+// \param lines gets the line of each option \param written gets aliases by the names that they
+// stand for
 std::vector<po::option> read_file(const Description& description, const std::string& file,
                                   const po::options_description& known,
                                   std::map<std::string, int>& lines,
@@ -187,7 +188,8 @@ std::vector<po::option> read_file(const Description& description, const std::str
   return options;
 }
 
-// Adds the options of a file to those that are there, which win. Returns the lines of those added.
+// Adds the options of a file; options already present have priority.
+// Returns the lines of the options that were added.
 std::map<std::string, int> parse_file(const Description& description, const std::string& file,
                                       const po::options_description& known,
                                       po::variables_map& values,

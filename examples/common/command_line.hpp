@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Reads the command line of an example program and its --config file, strictly.
+/// \brief Strict reader of the command line of an example program and its --config file.
 
 #include "common/option_table.hpp"
 
@@ -12,34 +12,34 @@
 
 namespace moho::examples {
 
-/// What was given.
+/// The options that were given.
 class Arguments {
  public:
-  /// \brief Reads a command line of long options, "--name value" or "--name=value", none
-  /// abbreviated, and the file that --config names.
-  /// \throws InputError for what is unknown, belongs to no option, or lacks its value
+  /// \brief Reads a command line and the file that --config names.
+  ///
+  /// Options are long and not abbreviated: "--name value" or "--name=value".
+  /// \throws InputError for an unknown option, a stray text or a missing value
   Arguments(const Description& description, const std::vector<std::string>& arguments);
 
-  /// The text of --help, or empty.
+  /// Text of --help; empty if not given.
   const std::string& help() const { return m_help; }
-  /// Was --version given?
+  /// True if --version was given.
   bool version() const { return m_version; }
-  /// The file of --config, or empty.
+  /// File of --config; empty if not given.
   const std::string& config() const { return m_config; }
 
   /// \brief Returns a message with the options named as they were written, "--data" for "--shots".
   ///
-  /// A message that begins with an option, "--name ...", gets the line of the file that has the
-  /// option in front.
+  /// If a message begins with an option, "--name ...", the option's line of the file precedes it.
   std::string with_line(const std::string& message) const;
 
-  /// Was an option with a value given? A flag: is it set?
+  /// True if an option with a value was given, or a flag is set.
   bool given(const std::string& name) const { return m_values.count(name) > 0; }
-  /// Its value; empty if it was not given.
+  /// Value of an option; empty if it was not given.
   std::string text(const std::string& name) const;
-  /// All its values.
+  /// All values of an option.
   std::vector<std::string> texts(const std::string& name) const;
-  /// All that was given, in files and on the command line: values by names; none for a flag.
+  /// All options given in files and on the command line: values by names; a flag has no value.
   const std::map<std::string, std::vector<std::string>>& values() const { return m_values; }
 
  private:
@@ -48,9 +48,9 @@ class Arguments {
 
   std::string m_help, m_config;
   bool m_version = false;
-  std::map<std::string, std::string> m_written;  ///< aliases that were given, by names
+  std::map<std::string, std::string> m_written;  ///< given aliases by names
   std::map<std::string, std::vector<std::string>> m_values;
-  std::map<std::string, int> m_lines;  ///< of the file, by options that have their value from there
+  std::map<std::string, int> m_lines;  ///< lines of the file, by options whose value it sets
 };
 
 }  // namespace moho::examples

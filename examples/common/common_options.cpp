@@ -13,7 +13,7 @@ namespace moho::examples {
 
 namespace {
 
-// An execution space of this build by name.
+// Reads an execution space of this build by name.
 std::string parse_space(const std::string& name) {
   parse_name("--space", name, {"serial", "openmp", "cuda"});
   const auto names = space_names();

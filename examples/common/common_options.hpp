@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Options that all programs have.
+/// \brief Options of all programs.
 
 #include "common/option_table.hpp"
 
@@ -12,28 +12,28 @@
 
 namespace moho::examples {
 
-/// Options of every program with a run; each program derives its own from these.
+/// Options of every program with a run; each program derives its options from these.
 struct CommonOptions {
   bool double_precision = false;
   std::string space;       ///< name of the execution space
-  std::size_t memory = 0;  ///< most bytes in the space; 0: what is free
+  std::size_t memory = 0;  ///< largest number of bytes in the space; 0: what is free
   std::string out;         ///< folder for the results
-  std::string config;      ///< the file that options were read from, if any
+  std::string config;      ///< the file that options were read from; empty: no file
   bool plot = true;        ///< draw the picture
-  bool quiet = false;      ///< print nothing but errors
+  bool quiet = false;      ///< print errors only
   bool resume = false;     ///< resume an earlier run after its last complete part
-  bool plan = false;       ///< print what would be done, and stop
-  /// What was given for a job at a site, as the words of a command line.
+  bool plan = false;       ///< print the plan and stop
+  /// Options of a job at a site, as the words of a command line.
   std::vector<std::string> words;
-  /// Files that will be read. Values that name no file may be among them, such as numbers.
+  /// Input files. Values that name no file, such as numbers, may be among them.
   std::vector<InputName> inputs;
 };
 
-/// The space of this build that sequential methods run on.
+/// Execution space of this build on which sequential methods run.
 std::string sequential_space();
 
-// Rows of options. Those of --no-plot and --memory say what is drawn and takes memory, that of
-// --resume the part after which a run is resumed.
+// Rows of options. The texts complete the help:
+// what --no-plot draws, what --memory limits, and the part after which --resume resumes a run.
 void bind_precision(Description& d, CommonOptions& o,
                     const std::string& text = "float or double (default: float)");
 void bind_space(Description& d, CommonOptions& o);
@@ -46,7 +46,7 @@ void bind_resume(Description& d, CommonOptions& o, const std::string& part);
 void bind_plan(Description& d, CommonOptions& o,
                const std::string& text = "print what would be done, and stop");
 void bind_coordinates(Description& d);
-/// The member of --config in the summary.
+/// Adds the member of --config to the summary.
 void bind_config(Description& d, CommonOptions& o);
 
 }  // namespace moho::examples

@@ -10,7 +10,7 @@ namespace moho::examples {
 
 namespace {
 
-// The option that is likely wrong.
+// Option that is likely wrong.
 std::string likely_cause(const LeftOut& out, survey::Elevations elevations) {
   constexpr double foot = 0.3048;
   for (std::size_t d = 0; d + 1 < out.axes.size(); ++d) {
@@ -35,7 +35,7 @@ std::string likely_cause(const LeftOut& out, survey::Elevations elevations) {
                               : "check --origin, and the order of the model's axes";
 }
 
-// The middle of some values.
+// Median of some values.
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Checks of data against the model before anything is computed: positions, samples, and
-/// the times at which traces begin.
+/// \brief Checks of data against the model: positions, samples and the start times of traces.
+///
+/// They run before anything is computed.
 
 #include <moho/core/error.hpp>
 #include <moho/core/grid.hpp>
@@ -21,7 +22,7 @@
 
 namespace moho::examples {
 
-/// Positions of a survey along an axis, and the model's.
+/// Range of a survey's positions along an axis, and that of the model.
 struct AxisRange {
   std::string name;                 ///< "x"
   double low = 0.0, high = 0.0;     ///< of sources and receivers, m
@@ -29,22 +30,22 @@ struct AxisRange {
   bool inside() const { return low >= lower && high <= upper; }
 };
 
-/// How much of a survey is outside of the model.
+/// Shots and traces of a survey that are outside of the model.
 struct LeftOut {
-  std::size_t shots = 0, traces = 0;          ///< outside
-  std::size_t all_shots = 0, all_traces = 0;  ///< of the survey
-  std::vector<AxisRange> axes;                ///< z last
+  std::size_t shots = 0, traces = 0;          ///< outside of the model
+  std::size_t all_shots = 0, all_traces = 0;  ///< of the complete survey
+  std::vector<AxisRange> axes;                ///< the last one is z
 };
 
-/// \brief Refuses a survey of which more than a tenth of shots or traces is outside of the model.
+/// \brief Refuses a survey if more than a tenth of its shots or traces is outside of the model.
 /// \param name of the data in messages: "--shots line.sgy" \param elevations of trace headers
-/// \param allowed whether fewer shots and traces will do, as long as one is left
+/// \param allowed true accepts any survey with at least one shot and trace inside
 /// \throws InputError with the option that is likely wrong
 void check_left_out(const std::string& name, const LeftOut& out, survey::Elevations elevations,
                     bool allowed);
 
-/// Counts what is outside of a grid: receivers, and shots with a source outside or no receiver
-/// inside.
+/// Counts receivers outside of a grid, and shots that cannot be used.
+/// Such a shot has a source outside of the grid or no receiver inside.
 template <int Dim>
 LeftOut left_out_of(const Grid<Dim>& grid, const std::vector<wave::Shot<Dim>>& shots) {
   LeftOut out;
@@ -77,11 +78,10 @@ LeftOut left_out_of(const Grid<Dim>& grid, const std::vector<wave::Shot<Dim>>& s
   return out;
 }
 
-/// \brief Reads the traces of a survey, so that files with unusable samples are refused before the
-/// first result.
-/// \param name of the data in messages \param only one shot; none: all
-/// \param rank,size of processes that divide the shots \param each called with each gather
-/// \throws InputError
+/// \brief Reads the traces of a survey: files with unusable samples fail before the first result.
+/// \param name of the data in messages \param only number of a single shot; empty: all
+/// \param rank,size of the processes that divide the shots \param each called with each gather
+/// \throws InputError for unusable samples
 template <int Dim>
 void check_traces(const std::string& name, const survey::Survey<Dim>& survey,
                   std::optional<std::size_t> only, int rank, int size,
@@ -99,21 +99,22 @@ void check_traces(const std::string& name, const survey::Survey<Dim>& survey,
   }
 }
 
-/// \brief Compares the times at which traces begin with first arrivals of the model.
+/// \brief Compares the start times of traces with first arrivals of the model.
 ///
-/// Of each shot the third of the traces with the earliest arrivals counts, where the direct wave is
-/// strongest. Data begin late if their first samples above a hundredth of the largest are later
-/// than arrivals, and early if their largest samples are earlier.
+/// Of each shot it uses the third of the traces with the earliest arrivals: there the direct wave
+/// is strongest. A trace's first sample above a hundredth of its largest one marks the onset. Data
+/// begin late if onsets are later than arrivals, and early if the largest samples are earlier.
 class OnsetCheck {
  public:
-  /// \param wavelet its times, in the run's \param period of its peak frequency, s
+  /// \param wavelet its times, in the run's time \param period of its peak frequency, s
   OnsetCheck(const survey::WaveletTimes& wavelet, double period)
       : m_wavelet(wavelet), m_period(period) {}
-  /// Adds the traces of a shot. \param samples receivers x count \param dt between samples
-  /// \param start time of the first sample in the run's time \param arrivals of each receiver, s
+  /// Adds the traces of a shot.
+  /// \param samples receivers x count \param dt interval of samples, s
+  /// \param start time of the first sample in the run's time, s \param arrivals of each receiver, s
   void add(const std::vector<float>& samples, std::int64_t count, double dt, double start,
            const std::vector<double>& arrivals);
-  /// What differs by more than a period and a quarter of the arrival time; empty if nothing does.
+  /// Describes a difference above a period and a quarter of the arrival time; empty without one.
   std::string note() const;
 
  private:
@@ -122,8 +123,8 @@ class OnsetCheck {
   std::vector<double> m_late, m_early, m_arrivals;
 };
 
-/// Shots that an OnsetCheck needs: the first, the middle and the last of a section, the middle of a
-/// volume.
+/// Shots that an OnsetCheck needs.
+/// In 2D the first, the middle and the last of the section; in 3D the middle one of the volume.
 template <int Dim>
 std::vector<std::size_t> shots_to_check(std::size_t count) {
   std::vector<std::size_t> shots{count / 2};

@@ -26,7 +26,7 @@ constexpr const char* option_order[] = {"vp", "rho", "epsilon", "delta", "theta"
 
 bool is_angle(const std::string& option) { return option == "theta" || option == "phi"; }
 
-// A number for all nodes, or nothing if the text names a file. "30deg" is an angle.
+// The number for all nodes; empty if the text names a file. "30deg" is an angle.
 std::optional<double> number_of(const std::string& option, std::string text, bool degrees) {
   if (is_angle(option) && text.size() > 3 && text.compare(text.size() - 3, 3, "deg") == 0) {
     text.erase(text.size() - 3);
@@ -142,7 +142,7 @@ EarthModelNeed need_of_earth_model(const EarthModelOptions& o) {
       if (need.shape.empty()) need.shape = header.shape;
       need.passing = std::max(need.passing, header.reading_bytes);
     } catch (const Error&) {
-      return {};  // the reader says what is wrong
+      return {};  // the reader reports the error
     }
   }
   if (need.shape.empty()) need.shape = o.shape;

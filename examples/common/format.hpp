@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Numbers as people read them.
+/// \brief Numbers as text for people.
 
 #include <iomanip>
 #include <sstream>
@@ -10,14 +10,14 @@
 
 namespace moho::examples {
 
-/// A number with so many significant digits: "0.0123", "1.5e+09".
+/// Text of a number with `digits` significant digits: "0.0123", "1.5e+09".
 inline std::string significant(double value, int digits) {
   std::ostringstream out;
   out << std::setprecision(digits) << value;
   return out.str();
 }
 
-/// "1 shot", "2 shots", "0 shots".
+/// Text of a count: "1 shot", "2 shots", "0 shots".
 /// \param unit in the singular; its plural ends in s
 template <class Count>
 std::string counted(Count count, const std::string& unit) {
@@ -26,13 +26,13 @@ std::string counted(Count count, const std::string& unit) {
   return out.str();
 }
 
-/// "every step", "every 5 steps".
+/// Text of an interval: "every step", "every 5 steps".
 template <class Count>
 std::string every(Count count, const std::string& unit) {
   return count == Count(1) ? "every " + unit : "every " + counted(count, unit);
 }
 
-/// A number with so many digits behind the point: "0.012".
+/// Text of a number with `digits` decimals: "0.012".
 inline std::string fixed(double value, int digits) {
   std::ostringstream out;
   out << std::fixed << std::setprecision(digits) << value;

@@ -10,9 +10,9 @@ namespace moho::examples {
 struct Json::Node {
   enum class Kind { plain, numbers, list, object };
   Kind kind = Kind::plain;
-  nlohmann::ordered_json plain;   // anything that has no parts
-  std::vector<double> numbers;    // of a list, or of its rows
-  std::size_t columns = 0;        // of rows; 0: a list of numbers
+  nlohmann::ordered_json plain;   // any value without parts
+  std::vector<double> numbers;    // of a list of numbers, or of its rows
+  std::size_t columns = 0;        // length of rows; 0: a plain list of numbers
   std::vector<Json> values;       // of a list or an object
   std::vector<std::string> keys;  // of an object
 
@@ -22,7 +22,7 @@ struct Json::Node {
 
 namespace {
 
-// Length of the UTF-8 character that begins at a place, 0 if none does.
+// Length of the UTF-8 character at a position; 0 if the bytes are not UTF-8.
 std::size_t character_at(const std::string& text, std::size_t at) {
   const auto byte = [&](std::size_t k) {
     return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u;
@@ -36,14 +36,14 @@ std::size_t character_at(const std::string& text, std::size_t at) {
   for (std::size_t k = 1; k < length; ++k) {
     if ((byte(at + k) & 0xc0) != 0x80) return 0;
   }
-  // neither longer than it need be, nor half of a pair, nor beyond the last character
+  // not overlong, no surrogate, not above U+10FFFF
   const unsigned second = byte(at + 1);
   const bool odd = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
                    (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);
   return odd ? 0 : length;
 }
 
-// A text whose bytes that are no UTF-8 are written as \xHH.
+// Writes bytes that are not UTF-8 as \xHH.
 std::string escaped(const std::string& text) {
   constexpr const char* digits = "0123456789abcdef";
   std::string result;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Values of summary.json, put together without a JSON library in sight.
+/// \brief Values of summary.json; no header of the JSON library is included.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace moho::examples {
 
-/// A JSON value: null, a truth value, a number, a text, a list, or an object whose members keep
-/// their order.
+/// A JSON value: null, boolean, number, text, list or object.
+/// Members of an object keep their order.
 class Json {
  public:
   struct Member;
 
-  /// Null.
+  /// Makes null.
   Json();
   Json(std::nullptr_t) : Json() {}
   Json(bool value);
@@ -42,42 +42,43 @@ class Json {
   Json& operator=(Json&& other) noexcept;
   ~Json();
 
-  /// An object of these members.
+  /// Makes an object of these members.
   static Json object(std::initializer_list<Member> members = {});
-  /// A list of these values.
+  /// Makes a list of these values.
   static Json array(std::initializer_list<Json> values = {});
-  /// A list of rows of so many numbers.
+  /// Makes a list of rows of `columns` numbers.
   static Json rows(std::vector<double> values, std::size_t columns);
 
-  /// A member of an object, made null where it is missing; null becomes an object.
+  /// Member of an object; a missing one is added as null. Null becomes an object.
   Json& operator[](const std::string& key);
-  /// Takes a member away.
+  /// Removes a member.
   void remove(const std::string& key);
   /// Adds the members of another object.
   void merge(const Json& other);
-  /// Adds to the end of a list; null becomes a list.
+  /// Appends to a list; null becomes a list.
   void push_back(Json value);
-  /// The text, two blanks for each level, without a line end. Bytes of texts that are no UTF-8, as
-  /// names of files may have them, are written as \\xHH: a backslash, x and two digits.
+  /// Text of the value: two blanks for each level, no line end.
+  /// Bytes that are not UTF-8 (possible in names of files) are written as \\xHH: a backslash, x and
+  /// two digits.
   std::string dump() const;
 
-  /// The value that a text says; null for a text that is no JSON.
+  /// Parses a text; null if it is not JSON.
   static Json parse(const std::string& text);
-  /// Is it null?
+  /// True for null.
   bool null() const { return m_node == nullptr; }
-  /// A member of an object; nullptr if it is not there, or this is no object.
+  /// Member of an object; nullptr if it is missing, or for a value that is no object.
   const Json* find(const std::string& key) const;
   /// Names of the members of an object.
   std::vector<std::string> keys() const;
-  /// Number of values of a list or an object; 0 for all else.
+  /// Number of values of a list or an object; 0 for other values.
   std::size_t size() const;
   /// A value of a list or an object.
   const Json& at(std::size_t place) const;
-  /// A text; empty for all else.
+  /// Text; empty for other values.
   std::string text() const;
-  /// A number; `otherwise` for all else.
+  /// Number; `otherwise` for other values.
   double number(double otherwise) const;
-  /// The texts of a list.
+  /// Texts of a list.
   std::vector<std::string> texts() const;
 
  private:

@@ -20,8 +20,8 @@ namespace moho::examples {
 
 namespace {
 
-// Bytes that this process may still take of its limited address space, and what it has taken (in
-// MemoryEstimate::process); nothing where it is not limited.
+// Bytes left in the limited address space of this process, plus MemoryEstimate::process.
+// Empty if the address space is not limited.
 std::optional<double> room_of_process() {
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
@@ -141,7 +141,7 @@ TableNeed need_of_table(const std::string& path) {
     const io::InputFile file(path);
     const std::string start = file.text(std::uint64_t{1} << 16);
     if (start.empty()) return need;
-    // numbers begin where something follows a separator; comments and a line of names hold none
+    // a number begins where text follows a separator; comments and a line of names hold no numbers
     double numbers = 0.0, header = 0.0;
     std::size_t at = 0;
     bool first = true;
@@ -167,7 +167,7 @@ TableNeed need_of_table(const std::string& path) {
     const auto bytes = static_cast<double>(file.size());
     const double counted = static_cast<double>(start.size()) - header;
     need.values = counted > 0.0 ? numbers * (bytes - header) / counted : 0.0;
-    // the text, and room that a growing list has in store
+    // the text, and the spare capacity of a growing list
     need.passing = bytes + 16.0 * need.values;
   } catch (const Error&) {
     return {};

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief What a run takes of the host's memory, found out before it is taken. For the memory of a
-/// device see moho::memory_budget().
+/// \brief Estimate of a run's host memory, made before allocation.
+///
+/// moho::memory_budget() has the memory of a device.
 
 #include "common/common_options.hpp"
 #include "common/json.hpp"
@@ -18,45 +19,45 @@
 
 namespace moho::examples {
 
-/// \brief Follows a run from step to step, and keeps the most bytes that are taken at a time.
+/// \brief Follows a run step by step and keeps the peak of its memory.
 ///
-/// It begins with what the program itself takes: its code, its threads, Kokkos.
+/// It begins with the memory of the program itself: its code, its threads, Kokkos.
 class MemoryEstimate {
  public:
   /// Bytes of a program without data.
   static constexpr double process = 24.0 * 1024 * 1024;
 
-  /// Bytes that are kept until they are given back. \param what their name in messages
+  /// Adds bytes that are held until give(). \param what their name in messages
   void take(double bytes, const std::string& what) {
     m_now += bytes;
     add(m_items, bytes, what);
     note(m_items, m_now);
   }
-  /// Gives bytes back. \param what as it was taken
+  /// Releases bytes. \param what the name given to take()
   void give(double bytes, const std::string& what) {
     m_now -= bytes;
     add(m_items, -bytes, what);
   }
-  /// Bytes that are taken for a while only. \param what their name in messages
+  /// Adds bytes that are held temporarily. \param what their name in messages
   void pass(double bytes, const std::string& what) {
     Items items = m_items;
     add(items, bytes, what);
     note(items, m_now + bytes);
   }
-  /// \brief Counts the Python program that draws, where it fits.
+  /// \brief Counts the Python program that draws, if it fits.
   ///
-  /// A picture that does not fit is left out, and then not counted.
-  /// \param bytes of its arrays \param limit of the run, in bytes with the program itself
+  /// If it does not fit the picture is omitted and not counted.
+  /// \param bytes of its arrays \param limit of the run, in bytes, including the program itself
   void picture(double bytes, double limit);
 
-  /// Taken at present.
+  /// Bytes held at present.
   double now() const { return m_now; }
-  /// The most that was taken at a time.
+  /// Peak in bytes.
   double most() const { return m_most; }
-  /// Bytes of a picture that is left out; 0 if it fits or none was requested.
+  /// Bytes of an omitted picture; 0 if it fits or was not requested.
   double left_out() const { return m_left_out; }
   /// \brief The largest parts of most(), for messages: "wavefields 1.5 MiB, the model 79.7 KiB".
-  /// \param with_program the program itself is one of them
+  /// \param with_program true includes the program itself
   std::string largest(bool with_program) const;
 
  private:
@@ -72,63 +73,64 @@ class MemoryEstimate {
   Items m_items, m_largest;
 };
 
-/// Bytes of the Python program that draws, besides the arrays it draws.
+/// Bytes of the Python program that draws, without the arrays that it draws.
 inline constexpr double plotting_bytes = 160.0 * 1024 * 1024;
 
-/// How much a run may take.
+/// Memory that a run may use.
 struct MemoryLimit {
-  double bytes = 0.0;  ///< with the program itself
-  double shown = 0.0;  ///< for messages: what was asked for, without the program itself
-  std::string why;     ///< "what is free"
+  double bytes = 0.0;  ///< including the program itself
+  double shown = 0.0;  ///< for messages: as requested, without the program itself
+  std::string why;     ///< reason: "what is free"
 };
 
-/// \brief The least of what the host has free, what the control groups of the process leave, and
-/// --memory, which does not count the program itself.
-/// \param on_host does the run compute on the host? --memory is that of the device otherwise
-/// \param sharing processes of this machine that take as much, and share what is free
+/// \brief Smallest of the host's free memory, the control groups' remainder, and --memory.
+///
+/// --memory does not count the program itself.
+/// \param on_host true if the run computes on the host; --memory limits a device otherwise
+/// \param sharing processes of this machine with equal needs that share the free memory
 MemoryLimit memory_limit(const CommonOptions& options, bool on_host = true, int sharing = 1);
 
-/// \brief Throws MemoryError if a run takes more than it may.
+/// \brief Throws MemoryError if a run needs more than its limit.
 ///
 /// The message is "memory: <what> takes 5 GiB of memory in all (allowed: 3 GiB, what is free; the
 /// model 4 GiB, traveltimes 1 GiB): <advice>", with the largest parts.
 void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
                   const std::string& advice);
 
-/// Why a picture is left out, empty if it is not: "it takes 160 MiB besides ... (allowed: ...)".
+/// Reason to omit a picture: "it takes 160 MiB besides ... (allowed: ...)"; empty: draw it.
 std::string why_no_picture(const MemoryEstimate& estimate, const MemoryLimit& limit);
 
 /// "1024 x 512 nodes would fit": a shape of the same proportions for an amount of memory.
 /// \param each bytes a node
-/// \param room bytes for them
+/// \param room bytes available
 std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, double room);
 
-/// \brief An error of too little memory in the words of options.
+/// \brief Words an error of too little memory in terms of options.
 ///
-/// The limit of the library, "as asked", becomes "the --memory given", and advice is added.
-/// \param option that limits the memory \param advice what else to do, beginning with ", or"
+/// The library's limit "as asked" becomes "the --memory given"; advice is appended.
+/// \param option that limits the memory \param advice further remedies, beginning with ", or"
 MemoryError with_advice(const MemoryError& error, const std::string& option,
                         const std::string& advice);
 
-/// The estimate and the limit, for the summary.
+/// Estimate and limit, for the summary.
 Json memory_json(const MemoryEstimate& estimate, const MemoryLimit& limit);
 
-/// What reading a table takes: io::Table of a text file, or an array.
+/// Memory for reading a table: io::Table of a text file, or an array.
 struct TableNeed {
-  double values = 0.0;   ///< numbers in it, about
-  double passing = 0.0;  ///< bytes beside them while it is read
+  double values = 0.0;   ///< approximate count of its numbers
+  double passing = 0.0;  ///< temporary bytes in addition while it is read
 };
 
-/// Looks at the header of a .npy file, or at the first lines of a text. What cannot be read needs
-/// nothing.
+/// Estimates it from the header of a .npy file, or from the first lines of a text.
+/// An unreadable file needs nothing.
 TableNeed need_of_table(const std::string& path);
 
-/// \brief Throws MemoryError if bytes are more than the host has left.
+/// \brief Throws MemoryError if `bytes` exceed the host's free memory.
 ///
 /// The message is "<what> 5 GiB of <whose> (allowed: 3 GiB, what is free): <advice>".
-/// \param what what would take them: "--shape: the model takes"
-/// \param advice what to do
-/// \param whose which memory
+/// \param what subject and verb of the message: "--shape: the model takes"
+/// \param advice the remedy
+/// \param whose name of the memory
 void check_host_memory(const std::string& what, double bytes, const std::string& advice,
                        const std::string& whose = "the host's memory");
 

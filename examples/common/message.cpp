@@ -11,7 +11,7 @@ std::string one_line(std::string_view text) {
   std::string line;
   for (std::size_t k = 0; k < text.size(); ++k) {
     const auto byte = static_cast<unsigned char>(text[k]);
-    // U+0080 to U+009f, in UTF-8: terminals obey some of these, too
+    // U+0080 to U+009f in UTF-8: terminals also obey some of these
     const bool second = byte == 0xc2 && k + 1 < text.size() &&
                         (static_cast<unsigned char>(text[k + 1]) & 0xe0) == 0x80;
     if (byte == '\n') {

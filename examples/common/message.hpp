@@ -2,15 +2,16 @@
 #pragma once
 
 /// \file
-/// \brief Messages of programs on standard error: one line each, whatever a name in them holds.
+/// \brief Messages of programs on standard error: one line each, for any text.
 
 #include <string>
 #include <string_view>
 
 namespace moho::examples {
 
-/// \brief A text without control characters: \n, \t, \r, or \x and two hexadecimal digits stand for
-/// them. Ends of lines at the end of the text are left out.
+/// \brief Returns a text without control characters: \n, \t, \r, or \x and two hex digits.
+///
+/// Line ends at the end of the text are removed.
 std::string one_line(std::string_view text);
 
 /// Prints "program: text" as one line on standard error.

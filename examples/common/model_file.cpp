@@ -13,7 +13,7 @@ namespace moho::examples {
 
 namespace {
 
-// Reads whole numbers of a .npy file as a model. Returns false for a file of other values.
+// Reads whole numbers of a .npy file as a model; returns false for other values.
 // \throws InputError for a number that T does not hold exactly
 template <class T>
 bool read_integers(const std::string& path, io::LoadedModel<T>& model) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The grid of a model before its number of dimensions is a type.
+/// \brief Grid of a model whose number of dimensions is known at run time.
 
 #include <moho/core/grid.hpp>
 #include <moho/core/statistics.hpp>
@@ -16,39 +16,39 @@
 
 namespace moho::examples {
 
-/// A model's name and the nodes it is given on. Lists are in the library's order of axes: (x, z) or
-/// (x, y, z).
+/// Name of a model, and the nodes of its values.
+/// Lists are in the library's order of axes: (x, z) or (x, y, z).
 struct ModelGrid {
-  std::string name;                 ///< for messages: the file, or what was made
+  std::string name;                 ///< for messages: the file, or the name of a built-in model
   std::vector<std::int64_t> shape;  ///< nodes along each axis
   std::vector<double> spacing;      ///< metres
   std::vector<double> origin;       ///< metres
-  std::vector<std::string> notes;   ///< what the user should know
+  std::vector<std::string> notes;   ///< lines for the user
 
-  /// Metres from the origin to the last node along an axis, and the coordinate there.
+  /// Coordinate of the last node along an axis, m.
   double upper(std::size_t axis) const {
     return origin[axis] + spacing[axis] * static_cast<double>(shape[axis] - 1);
   }
-  /// "x", "z" or "x", "y", "z".
+  /// Name of an axis: "x", "z" or "x", "y", "z".
   const char* axis(std::size_t axis) const;
 };
 
-/// The grid of a model, checked. \throws InputError
+/// Returns the checked grid of a model. \throws InputError for an invalid grid
 template <int Dim>
 Grid<Dim> grid_of(const ModelGrid& model);
 
-/// "x from 0 to 4000, z from 0 to 2000", with `from` and `to` as words of choice.
+/// Text of the extent: "x 0 to 4000, z 0 to 2000". \param from text between axis and number
 std::string describe_extent(const ModelGrid& model, const char* from = " ");
 
-/// "401 x 201 nodes, 10 m apart (x 0 to 4000, z 0 to 2000 m)".
+/// Text of a grid: "401 x 201 nodes, 10 m apart (x 0 to 4000, z 0 to 2000 m)".
 std::string describe_grid(const ModelGrid& model);
 
-/// Puts axes, shape, spacing and origin into an object.
+/// Adds axes, shape, spacing and origin to an object.
 void add_grid(const ModelGrid& model, Json& json);
 
-/// Values for all axes from a list of one, or of as many.
-/// \param option what to call it in messages
-/// \throws InputError
+/// Values for all axes, from a list of one value or of one an axis.
+/// \param option its name in messages
+/// \throws InputError for a list of another length
 std::vector<double> spread(const char* option, const std::vector<double>& values,
                            std::size_t dimensions, const char* form);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Points with names, of a table.
+/// \brief Named points of a table.
 
 #include "common/survey_text.hpp"
 
@@ -14,17 +14,19 @@
 
 namespace moho::examples {
 
-/// Reads points as read_points() does. Receives the columns of text, one field for each point.
+/// Reads points as read_points() does.
+/// The columns of text are stored in the last argument, one field for each point.
 template <int Dim>
 Points<Dim> read_named_points(const std::string& what, const std::string& text,
                               std::vector<io::TextColumn>& texts);
 
-/// \brief Names of columns of text for a header line that begins with other columns: ",station".
+/// \brief Names of text columns for a header line after other columns: ",station".
+///
 /// A name that is empty or one of the others gets "_name" at its end.
 std::string text_header(const std::vector<io::TextColumn>& texts,
                         const std::vector<std::string>& others);
 
-/// Fields of columns of text in one row, each after a comma.
+/// Fields of the text columns in one row, each after a comma.
 std::string text_fields(const std::vector<io::TextColumn>& texts, std::size_t row);
 
 }  // namespace moho::examples

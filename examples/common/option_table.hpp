@@ -2,14 +2,15 @@
 #pragma once
 
 /// \file
-/// \brief The options of a program as a table: one row has an option's name, its help, the variable
-/// that gets its value, and its member of summary.json.
+/// \brief The options of a program as a table.
+///
+/// A row has the name of an option, its help, its variable, and its member of summary.json.
 ///
 ///     d.group("Scheme");
 ///     d.bind(o.order, "order", "n", "of differences in space (default: 8)", even(16));
 ///     d.bind(o.dt, "dt", "s | auto", "time step", positive("seconds"), {.word = "auto"});
 ///
-/// --help, reading with its checks, and the members of the summary have the order of rows.
+/// --help, reading with its checks, and the members of the summary follow the order of rows.
 
 #include "common/json.hpp"
 
@@ -28,19 +29,19 @@ namespace moho::examples {
 
 class Arguments;
 
-/// How the text of an option becomes a value, and how summary.json shows that value.
+/// Rule that converts the text of an option to a value, and the value to a member of summary.json.
 template <class V>
 struct Rule {
-  /// \param option its name with dashes, for messages \throws InputError
+  /// \param option its name with dashes, for messages \throws InputError for an invalid text
   std::function<V(const std::string& option, const std::string& text)> read;
-  /// The member of summary.json. Null: the option has none.
+  /// Makes the member of summary.json. Null: the option has no member.
   std::function<Json(const V&)> show = [](const V& value) {
     if constexpr (std::is_constructible_v<Json, const V&>) return Json(value);
     return Json();
   };
 };
 
-/// How an option is used besides its value.
+/// Properties of an option in addition to its value.
 struct Traits {
   std::string word = {};           ///< allowed text that leaves the value unset, such as "auto"
   std::optional<Json> unset = {};  ///< member of an unset value, instead of `word`; null: omitted
@@ -53,7 +54,7 @@ struct Traits {
 
 /// A row of the table: an option, or a check, or a member of the summary without an option.
 struct Option : Traits {
-  /// How an option is given.
+  /// How often an option is given, and whether it has a value.
   enum class Kind {
     none,      ///< never: the row is no option
     value,     ///< once, with a value
@@ -63,7 +64,7 @@ struct Option : Traits {
   Kind kind = Kind::none;
   std::string name;       ///< without the dashes
   std::string form;       ///< of its value in --help: "FILE", "x,z[,y]"; empty for a flag
-  std::string text;       ///< its help: what it is, and its default
+  std::string text;       ///< its help: meaning and default
   std::size_t group = 0;  ///< position of its heading
   std::function<void(const Arguments&)> read;  ///< stores its value, or checks; may be empty
   std::function<Json()> shown;                 ///< its member; empty or null: omitted
@@ -72,10 +73,10 @@ struct Option : Traits {
   void show_if(std::function<bool()> condition);
 };
 
-/// Options of which a choice on the command line replaces the others in the --config file.
+/// Options of which a choice on the command line replaces those in the --config file.
 struct Alternatives {
-  std::set<std::string> choices;  ///< those to choose from
-  std::set<std::string> details;  ///< those that belong to a choice and go with it
+  std::set<std::string> choices;  ///< the options to choose from
+  std::set<std::string> details;  ///< options that belong to a choice and are replaced with it
 };
 
 /// A file that an option names.
@@ -84,22 +85,24 @@ struct InputName {
   std::string path;
 };
 
-/// The table of a program's options. The variables of its rows have to outlive it.
+/// The table of a program's options. The variables of its rows must outlive it.
 class Description {
  public:
   using Text = const std::string&;
 
-  std::string program;       ///< name
+  std::string program;       ///< name of the program
   std::string intro, outro;  ///< of --help, above and below the options
-  std::string config_note;   ///< ends the text of --config
-  std::string version_note;  ///< ends the text of --version
+  std::string config_note;   ///< end of the text of --config
+  std::string version_note;  ///< end of the text of --version
   std::vector<Alternatives> alternatives;
-  std::map<std::string, std::string> aliases;  ///< further names of options, to their names
+  /// alternative names of options, mapped to their names
+  std::map<std::string, std::string> aliases;
 
-  /// Puts the rows that follow under a heading of --help. Headings have the order of first calls.
+  /// Starts a heading of --help for the rows that follow. Headings keep the order of first calls.
   void group(Text title);
 
-  /// An option with a value. An unset value equals T(). The row is valid until the next one.
+  /// Adds an option with a value. An unset value equals T().
+  /// The returned row is valid until the next call.
   template <class T, class V>
   Option& bind(T& target, Text name, Text form, Text text, Rule<V> rule, const Traits& traits = {});
   /// \overload whose value is any text
@@ -107,32 +110,32 @@ class Description {
   /// \overload that may be repeated
   Option& bind(std::vector<std::string>& target, Text name, Text form, Text text,
                const Traits& traits = {});
-  /// A flag. \param value of the variable where it is given
+  /// Adds a flag. \param value of the variable if the flag is given
   Option& flag(bool& target, Text name, Text text, const Traits& traits = {}, bool value = true);
-  /// An option whose functions `read` and `shown` are set by the caller, or that checks read.
+  /// Adds an option whose functions `read` and `shown` the caller sets, or that checks read.
   Option& add(Text name, Text form, Text text, const Traits& traits = {},
               Option::Kind kind = Option::Kind::value);
-  /// Adds a check, or a value that follows from several options. \param read may throw InputError
+  /// Adds a check, or a value computed from several options. \param read may throw InputError
   void check(std::function<void(const Arguments&)> read);
-  /// Moves members of the summary behind another one. \param keys of rows, in their new order
+  /// Moves members of the summary after another one. \param keys of rows, in their new order
   void move_in_summary(Text behind, const std::vector<std::string>& keys);
 
-  /// The row of an option of the table.
+  /// Row of an option of the table.
   Option& option(Text name);
   /// All rows.
   const std::vector<Option>& rows() const { return m_rows; }
   /// Headings of --help.
   const std::vector<std::string>& groups() const { return m_groups; }
 
-  /// Stores all values, and runs the checks. \throws InputError
+  /// Stores all values and runs the checks. \throws InputError for an invalid value
   void read(const Arguments& given) const;
-  /// Files that options name, in the order of rows. A value that names no file may be among them.
+  /// Files that options name, in the order of rows. Values that name no file may be among them.
   std::vector<InputName> inputs(const Arguments& given) const;
-  /// What was given for a job at a site, as the words of a command line.
+  /// Options of a job at a site, as the words of a command line.
   std::vector<std::string> words(const Arguments& given) const;
-  /// The requested options for summary.json.
+  /// Requested options for summary.json.
   Json requested() const { return members(false); }
-  /// Those of them that a run and its resumption have in common.
+  /// Requested options that must be equal in a run and its resumption.
   Json compared() const { return members(true); }
 
  private:
@@ -142,7 +145,7 @@ class Description {
   std::vector<Option> m_rows;
   std::vector<std::string> m_groups;
   std::size_t m_group = 0;           // heading of the rows that follow
-  std::vector<std::size_t> m_order;  // of rows in the summary
+  std::vector<std::size_t> m_order;  // order of rows in the summary
 };
 
 template <class T, class V>

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* lock_name = ".moho_lock";
 constexpr const char* summary_name = "summary.json";
-// of make_scratch(): removed when a run that was killed left them
+// of make_scratch(): removed if a killed run left them
 constexpr const char* scratch_names[] = {".moho_ranks", ".moho_snapshots"};
 
 std::string host_name() {
@@ -47,14 +47,14 @@ std::string time_now() {
   return text;
 }
 
-// The first bytes of an open file.
+// First bytes of an open file.
 std::string content_of(int descriptor) {
   char text[512];
   const ssize_t count = ::pread(descriptor, text, sizeof(text), 0);
   return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
 }
 
-// What a path is, without following a symbolic link; empty for a plain file and for none.
+// Kind of a path, without following links; empty for a plain file and for a missing one.
 std::string kind_of(const fs::path& path) {
   std::error_code error;
   switch (fs::symlink_status(path, error).type()) {
@@ -73,7 +73,7 @@ std::string kind_of(const fs::path& path) {
   }
 }
 
-// Whether an earlier run wrote this text into its lock: "<program>, process <id> on <host>, ...".
+// True if this text is that of a run's lock: "<program>, process <id> on <host>, ...".
 bool is_lock_text(const std::string& text) {
   std::istringstream words(text);
   std::string program, process, on, host;
@@ -82,7 +82,7 @@ bool is_lock_text(const std::string& text) {
          (words >> program >> process >> id >> on >> host && process == "process" && on == "on");
 }
 
-// Does the process live that a lock's text names? One of another machine may.
+// True if the process named by a lock's text may run; one of another machine may.
 bool lives(const std::string& holder) {
   std::istringstream words(holder);
   std::string program, process, on, host;
@@ -113,7 +113,7 @@ OutputFolder::OutputFolder(std::string program, std::string option, const std::s
   for (const InputName& input : inputs) {
     for (const fs::path& file : io::files_of(input.path)) {
       const auto identity = io::node_of(file);
-      if (!identity) continue;  // a number, or the reader says what is wrong
+      if (!identity) continue;  // a number, or the reader reports the error
       std::string name = concat("--", input.option, " ", input.path);
       if (file != input.path) name += concat(" with ", file.string());
       m_inputs.emplace_back(std::move(name), *identity);
@@ -178,7 +178,7 @@ void OutputFolder::take() {
       ::close(file);
       refuse_held(holder);
     }
-    // the run before may have taken the file away after it was opened here
+    // the previous owner may have removed the file after it was opened here
     struct stat there {};
     const bool same = failed == 0 && ::stat(m_lock_path.c_str(), &there) == 0 &&
                       there.st_ino == mine.st_ino && there.st_dev == mine.st_dev;
@@ -191,7 +191,7 @@ void OutputFolder::take() {
   }
   const std::string text = concat(m_program, ", process ", ::getpid(), " on ", host_name(),
                                   ", since ", time_now(), "\n");
-  // a full disk matters when results are written
+  // a full disk is reported when results are written
   if (::ftruncate(m_lock, 0) == 0) {
     const ssize_t ignored = ::pwrite(m_lock, text.data(), text.size(), 0);
     (void)ignored;
@@ -209,7 +209,7 @@ void OutputFolder::release() noexcept {
 
 void OutputFolder::check_plain(const fs::path& path) const {
   const std::string kind = kind_of(path);
-  if (kind.empty() || input_of(path) != nullptr) return;  // claim() says what is read there
+  if (kind.empty() || input_of(path) != nullptr) return;  // claim() reports input files
   throw InputError(concat(m_option, ": ", path.string(), " is ", kind,
                           " (allowed: plain files where results are written): move it away, or "
                           "name another folder"));
@@ -225,7 +225,7 @@ void OutputFolder::read_summary() {
     const io::InputFile file(path);
     summary = Json::parse(file.text(file.size()));
   } catch (const FileError&) {
-    return;  // somebody else's
+    return;  // not a file of this program
   }
   const Json* program = summary.find("program");
   if (program == nullptr || program->text() != m_program) return;
@@ -266,7 +266,7 @@ void OutputFolder::claim(const std::vector<std::string>& names) {
     }
     const fs::path path = m_path / name;
     check_plain(path);
-    // as the plotting programs name theirs
+    // temporary name that the plotting programs use
     if (path.extension() == ".png") check_plain(path.string() + ".part");
     std::error_code error;
     if (m_owned.count(name) > 0 ||

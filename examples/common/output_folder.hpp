@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The folder of a run's results, which belongs to one run at a time and in which no file is
-/// lost that the program did not write.
+/// \brief The folder of a run's results: one run at a time, and files of others are kept.
 
 #include "common/common_options.hpp"
 #include "common/json.hpp"
@@ -19,53 +18,52 @@
 
 namespace moho::examples {
 
-/// \brief A folder that is locked by this process.
+/// \brief A folder that this process has locked.
 ///
-/// The lock is one of the system (flock) on the file .moho_lock, which holds process, machine and
-/// time of the run: it ends with the process, however that ends. Where a file system has no locks
-/// the process that the file names is looked for.
+/// The lock is a system lock (flock) on the file .moho_lock. The file holds process, machine and
+/// time of the run. The lock ends with the process. On a file system without locks the process that
+/// the file names is searched instead.
 ///
-/// A file of an earlier run belongs to the program if the run's summary.json, which names the
-/// program, lists it and the program writes files of that name (is_result_name()). All others are
-/// somebody else's. Links, folders and devices under the name of a result are refused: results
-/// never go through them.
+/// A file of an earlier run belongs to the program under two conditions. The run's summary.json,
+/// which names the program, lists it, and the program writes files of that name (is_result_name()).
+/// All other files are left untouched. Links, folders and devices under the name of a result are
+/// refused: results are never written through them.
 class OutputFolder {
  public:
-  /// Makes the folder and its parents where missing, takes it, and reads the summary of an earlier
-  /// run.
-  /// \param option what names the folder, for messages: "--out"
+  /// Makes the folder and missing parents, locks it, and reads the summary of an earlier run.
+  /// \param option that names the folder, for messages: "--out"
   /// \param inputs files that will be read
-  /// \throws FileError if that is not possible, or another run has the folder
+  /// \throws FileError if the folder cannot be made or locked, or another run has locked it
   OutputFolder(std::string program, std::string option, const std::string& folder,
                const std::vector<InputName>& inputs);
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
   ~OutputFolder() { release(); }
 
-  /// Its path.
+  /// Path of the folder.
   const std::filesystem::path& path() const { return m_path; }
-  /// summary.json of an earlier run of the same program; null if there is none.
+  /// summary.json of an earlier run of the same program; null without one.
   const Json& earlier() const { return m_earlier; }
   /// Files of earlier runs of the program.
   const std::set<std::string>& earlier_files() const { return m_owned; }
 
-  /// \brief Announces files that will be written. Call it before anything is computed.
+  /// \brief Announces files that will be written; call it before anything is computed.
   ///
   /// Removes temporary files and scratch folders that a killed run of the program left.
-  /// \throws InputError if one of them is an input file under whatever name, or is there and no
-  /// earlier run of the program wrote it, or if it is no plain file
+  /// \throws InputError if a file is an input file (under any name), exists and was not written by
+  /// an earlier run of the program, or is no plain file
   void claim(const std::vector<std::string>& names);
 
-  /// \brief Makes a folder for files that only this run needs. release() removes it.
+  /// \brief Makes a folder for temporary files of this run; release() removes it.
   /// \param name .moho_ranks or .moho_snapshots
-  /// \throws InputError if the name is there and no run made it
+  /// \throws InputError if the name exists and no run made it
   std::filesystem::path make_scratch(const std::string& name);
 
-  /// Removes files of earlier runs that are not among these. Input files stay, and what is no plain
-  /// file.
+  /// Removes files of earlier runs that are not in `names`.
+  /// Input files and paths that are no plain files are kept.
   void remove_others(const std::vector<std::string>& names);
 
-  /// Gives the folder back.
+  /// Unlocks the folder.
   void release() noexcept;
 
  private:
