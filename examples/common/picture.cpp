@@ -24,14 +24,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The process that draws; 0 if there is none.
+// Id of the process that draws; 0 without one.
 std::atomic<pid_t> drawing{0};
 
-// Exit status by which the Python programs say that numpy or matplotlib is missing.
+// Exit status of the Python programs if numpy or matplotlib is missing.
 constexpr int python_lacks_packages = 3;
 
-// Runs a command and collects what it prints. Returns its exit status, or -1 if it could not be
-// started.
+// Runs a command and collects its output.
+// Returns its exit status, or -1 if it could not be started.
 int run_and_read(const std::vector<std::string>& command, std::string& output) {
   int channel[2];
   if (::pipe2(channel, O_CLOEXEC) != 0) return -1;
@@ -42,7 +42,7 @@ int run_and_read(const std::vector<std::string>& command, std::string& output) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  // the child sees signals as programs do
+  // default signal handling in the child
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, usual;
@@ -116,7 +116,7 @@ std::string find_script(const std::string& script) {
 void stop_drawing() {
   const pid_t child = drawing;
   if (child <= 0) return;
-  // Python takes this for an exception, and cleans up
+  // Python raises KeyboardInterrupt for it, and cleans up
   ::kill(child, SIGINT);
   for (int tries = 0; tries < 100 && drawing == child; ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -2,29 +2,29 @@
 #pragma once
 
 /// \file
-/// \brief The Python program that draws a picture of results.
+/// \brief Runs the Python program that draws a picture of results.
 
 #include <string>
 #include <vector>
 
 namespace moho::examples {
 
-/// What became of a picture.
+/// Result of drawing a picture.
 struct Picture {
   bool drawn = false;
-  std::string why;  ///< one line: why it was not drawn
+  std::string why;  ///< one line: the reason if it was not drawn
 };
 
-/// Ends the Python program that draws, if one runs, and waits for a moment until it has taken away
-/// what it was writing. For another thread.
+/// Ends the Python program that draws, if one runs; for another thread.
+/// Waits briefly until the program has removed its unfinished file.
 void stop_drawing();
 
 /// \brief Runs a Python program with arguments.
 ///
-/// It is looked for in the folder that the environment names in MOHO_PLOT_DIR, in share/moho/plots
-/// of the prefix that the running program is installed in, and in the folder of its source. The
-/// Python that CMake found is tried first, then the system's; one without matplotlib or numpy is
-/// passed over. If the environment names one in MOHO_PYTHON, that one alone is tried.
+/// The program is searched in the folder that MOHO_PLOT_DIR names, in share/moho/plots of the
+/// installation prefix, and in its source folder. The Python found by CMake is tried first, then
+/// the system's. A Python without matplotlib or numpy is skipped. If MOHO_PYTHON names a Python, no
+/// other one is tried.
 Picture draw_picture(const std::string& script, const std::vector<std::string>& arguments);
 
 }  // namespace moho::examples

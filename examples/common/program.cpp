@@ -41,14 +41,14 @@ constexpr const char* out_of_memory =
     "memory: the system gives this process no more (see ulimit -v, or what other programs take): "
     "compute less at once, or raise the limit";
 
-// Whether an exception of Kokkos, whose text is for programmers, says that memory was refused.
+// True if the text of a Kokkos exception reports that memory was refused.
 bool is_lack_of_memory(const std::string& text) {
   return text.find("Kokkos failed to allocate") != std::string::npos ||
          text.find("llocation of size") != std::string::npos;
 }
 
-// Message on standard error and exit status for the exception that is being handled. `session` is
-// null if there is none yet, so is `arguments`.
+// Prints the exception being handled; returns the exit status.
+// `arguments` and `session` are null while they do not exist.
 int report_exception(const std::string& program, const Arguments* arguments, Session* session,
                      bool print) {
   const bool writing = session != nullptr && session->writing();
@@ -73,7 +73,7 @@ int report_exception(const std::string& program, const Arguments* arguments, Ses
   }
 }
 
-// Takes the options that begin with --kokkos out of the list and returns them.
+// Removes the options that begin with --kokkos from the list, and returns them.
 std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments) {
   std::vector<std::string> taken, rest;
   for (const std::string& argument : arguments) {
@@ -83,7 +83,7 @@ std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments
   return taken;
 }
 
-// The value of one of Kokkos's options as a number, 0 if it is not there.
+// Number of one of the options of Kokkos; 0 if it is missing.
 int number_of(const std::vector<std::string>& options, const std::string& name) {
   for (const std::string& option : options) {
     if (option.rfind(name + "=", 0) == 0) return std::atoi(option.c_str() + name.size() + 1);
@@ -91,17 +91,17 @@ int number_of(const std::vector<std::string>& options, const std::string& name) 
   return 0;
 }
 
-// Kokkos from construction to destruction. A process that was told nothing about binding threads
-// to cores says so to Kokkos, which would print a long warning otherwise. Of several processes of a
-// machine each takes the device that mpi::device_of() gives its rank, unless an option or a
-// variable of Kokkos names one.
+// Kokkos from construction to destruction.
+// If the binding of threads to cores is unset, Kokkos gets "false"; it would print a long warning
+// otherwise. Each of several processes of a machine uses the device that mpi::device_of() gives its
+// rank. An option or a variable of Kokkos that names a device has priority.
 class KokkosScope {
  public:
   KokkosScope(const std::string& program, std::vector<std::string> options, int rank_on_host) {
     check_host_threads(std::max(number_of(options, "--kokkos-threads"),
                                 number_of(options, "--kokkos-num-threads")));
     choose_device(options, rank_on_host);
-    // The OpenMP runtime has read its variables by now; this only tells Kokkos what they amount to.
+    // The OpenMP runtime has already read its variables; Kokkos reads this one.
     ::setenv("OMP_PROC_BIND", "false", 0);
     options.insert(options.begin(), program);
     std::vector<char*> argv;
@@ -122,15 +122,15 @@ class KokkosScope {
       chosen = chosen || option.rfind("--kokkos-device-id", 0) == 0;
     }
     if (!chosen) {
-      // The one way to say it that Kokkos 3.4 and 5 have in common.
+      // The only form that Kokkos 3.4 and 5 both accept.
       options.push_back(concat("--kokkos-device-id=", mpi::device_of(rank_on_host, devices)));
     }
-    // The first rank of a machine warns for all of them.
+    // Only the first rank of a machine prints warnings.
     if (rank_on_host > 0) options.emplace_back("--kokkos-disable-warnings");
   }
 };
 
-// What a signal finds of a run.
+// State of the run that a signal handler needs.
 class Running {
  public:
   explicit Running(std::string program) : m_program(std::move(program)) {}
@@ -147,7 +147,7 @@ class Running {
     return std::unique_lock<std::recursive_mutex>(m_mutex);
   }
 
-  // Ends the process. What is written stays whole, and says so.
+  // Ends the process. Written files stay complete, and the summary records them.
   void end(int signal) {
     m_mutex.lock();
     const std::string left =
@@ -203,8 +203,8 @@ Progress Session::progress() {
   std::fflush(stdout);
   const bool seen = m_processes.root() && !m_options.quiet && ::isatty(STDERR_FILENO) == 1;
   if (!seen) return {};
-  // Some work tells how long it still takes by its own rates; for the others it is what is left at
-  // the pace so far.
+  // Some work estimates its remaining time by its rates; for other work the pace so far is
+  // extrapolated.
   return [bar = m_bar.callback(), begun = Stopwatch()](double done, const std::string& what) {
     const double seconds = begun.seconds();
     const bool told = what.find(" s left") != std::string::npos;
@@ -271,7 +271,7 @@ void Session::write_summary() {
     }
     return list;
   };
-  // What belongs to the program though it is not among `files`.
+  // Files of the program that are not in `files`.
   const auto put = [&](const char* key, const std::vector<std::string>& names) {
     if (names.empty()) {
       summary.remove(key);
@@ -338,7 +338,7 @@ bool Session::take_in(const Json& part, Json& more) {
         return false;
       }
     } catch (const FileError&) {
-      return false;  // it will be made again
+      return false;  // it will be recomputed
     }
   }
   const Json* const kept = part.find("more");
@@ -411,12 +411,12 @@ void Session::failed(const std::string& why) noexcept {
     summary["error"] = why;
     write_summary();
   } catch (...) {
-    // the summary that is there still says what it said
+    // the present summary stays valid
   }
 }
 
 std::string Session::interrupted() noexcept {
-  m_mutex.lock();  // for good
+  m_mutex.lock();  // never unlocked
   try {
     const Json* const state = m_last.find("state");
     if (state == nullptr) return "no result was written";
@@ -447,12 +447,12 @@ void Session::out_of_time(const std::string& what) {
 
 void Session::finish(const Ending& ending) {
   files.emplace_back("summary.json");
-  // The results are whole: what earlier runs left does not belong to them.
+  // The results are complete: files left by earlier runs do not belong to them.
   if (m_output != nullptr) m_output->remove_others(files);
   summary["state"] = "done";
   summary["versions"] = versions(more_versions);
   summary["machine"] = machine();
-  // It is there if drawing takes long, or fails.
+  // The summary exists even if drawing takes long, or fails.
   summary["picture"] = "not drawn: the run ended before";
   write_summary();
   Picture picture{false, "--no-plot was given"};
@@ -482,7 +482,7 @@ void Session::finish(const Ending& ending) {
   if (m_options.plot && !picture.drawn) print(ending.word, " not drawn: ", picture.why);
 }
 
-// Stores what was given.
+// Stores the options that were given.
 static void read_options(const Arguments& given, const Description& description,
                          CommonOptions& options) {
   options.config = given.config();
@@ -507,12 +507,12 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
   const SignalWatch watch([&](int signal) { running.end(signal); });
   try {
     processes = parts.processes ? parts.processes(argc, argv) : std::make_unique<Processes>();
-    // of several, the one who starts them says that they were ended
+    // of several processes, the launcher reports the signal
     const bool tells = processes->alone();
     running.has(nullptr, nullptr, tells);
     std::vector<std::string> words(argv + 1, argv + argc);
     const std::vector<std::string> kokkos_options = take_kokkos_options(words);
-    // The root reads options and files; others learn from it what to compute.
+    // The root reads options and files; it sends the others what to compute.
     bool text_only = false;
     processes->together([&] {
       if (!processes->root()) return;
@@ -528,7 +528,7 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
         return;
       }
       read_options(arguments, description, options);
-      // a signal finds either no folder or one that it can give back
+      // a signal finds either no folder or one that it can unlock
       const auto delayed = running.delay_end();
       folder.emplace(program, "--out", options.out, options.inputs);
       running.has(&*folder, nullptr, tells);
@@ -554,8 +554,8 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
     flush_output();
     return session->status();
   } catch (...) {
-    // What all processes know is said by the root; a failure that only this one knows ends the
-    // others.
+    // The root reports an exception that all processes know. One that only this process knows ends
+    // the others.
     const bool known = !processes || processes->agreed() || processes->finished();
     const int status =
         report_exception(program, given ? &*given : nullptr, session ? &*session : nullptr,

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Everything that example programs have in common: the main function around their options
-/// and their run, messages and exit statuses of exceptions, Kokkos, the summary and the picture.
+/// \brief Shared parts of the example programs: main function, session, exit statuses.
 ///
-/// A program is a struct of options derived from CommonOptions, their table, and a run:
+/// The main function reads options, starts Kokkos, runs, reports exceptions, and writes summary and
+/// picture. A program is a struct of options derived from CommonOptions, their table, and a run:
 ///
 ///     Description describe(Options& options);
 ///     void run(const Options& options, Session& session);
@@ -36,35 +36,35 @@ namespace moho::examples {
 /// Exit statuses of the example programs.
 enum ExitStatus : int {
   exit_done = 0,     ///< results are written
-  exit_failure = 1,  ///< something else went wrong: a full disk, a lost device
-  exit_usage = 2,    ///< the options or the input files cannot be used; the message says why
-  exit_time = 75,    ///< time was over before the last part; --resume goes on
-  exit_signal = 128  ///< and the number of the signal that ended the run: 130 for an interrupt
+  exit_failure = 1,  ///< another error: a full disk, a lost device
+  exit_usage = 2,    ///< options or input files cannot be used; the message has the reason
+  exit_time = 75,    ///< out of time before the last part; --resume resumes the run
+  exit_signal = 128  ///< plus the number of the signal that ended the run: 130 for an interrupt
 };
 
 /// Number of devices that this process may choose from; 0 in a build for hosts.
 int visible_devices();
 
-/// What the end of a run says and draws.
+/// Messages and pictures at the end of a run.
 struct Ending {
   std::string script;                 ///< draws the pictures: "plot_rays.py"
   std::vector<std::string> pictures;  ///< files that it writes
-  std::string picture_name;           ///< what the summary has for them: "rays.png", "drawn"
-  const char* word = "picture";       ///< what messages call them
-  std::vector<std::string> lines;     ///< to print before the times: what was computed
-  std::string rate;                   ///< to print after the times
+  std::string picture_name;           ///< their member in the summary: "rays.png", "drawn"
+  const char* word = "picture";       ///< their name in messages
+  std::vector<std::string> lines;     ///< printed before the times: results of the run
+  std::string rate;                   ///< printed after the times
 };
 
 /// \brief One run: its times, its summary, its files and its picture.
 ///
-/// A run announces its results with will_write() before it computes. From begin_output() on its
-/// summary.json says how it is ("state": "running", "interrupted", "failed" or "done"), which files
-/// are there, and which of them were left by an earlier run. One that computes in parts, such as
-/// shots, calls resumable(), and can then go on with the parts of an earlier run: take_over()
-/// instead of computing, part_is_whole() after computing.
+/// A run announces its results with will_write() before it computes. From begin_output() on,
+/// summary.json has its state: "running", "interrupted", "failed" or "done". The summary lists the
+/// files that exist, and those left by an earlier run. A run that computes parts, such as shots,
+/// calls resumable() and can then resume an earlier run. It calls take_over() instead of computing
+/// a part, and part_is_whole() after computing one.
 class Session {
  public:
-  /// \param description,options,processes have to live as long
+  /// \param description,options,processes must outlive the session
   /// \param output null on processes that write nothing
   Session(const Description& description, const CommonOptions& options, Processes& processes,
           OutputFolder* output);
@@ -76,94 +76,99 @@ class Session {
   Processes& processes() { return m_processes; }
   /// Name of the program.
   const std::string& program() const { return m_description.program; }
-  /// The requested options, for the summary.
+  /// Requested options for the summary.
   Json requested() const { return m_description.requested(); }
-  /// The folder of the results.
+  /// Folder of the results.
   const std::filesystem::path& folder() const { return m_folder; }
-  /// Prints a line of its arguments, unless the run is quiet.
+  /// Prints its arguments as a line unless the run is quiet.
   template <class... Args>
   void print(const Args&... args) const {
     print_line(concat(args...));
   }
-  /// A callback that draws a bar, empty where nobody would see it. What was printed so far is
-  /// shown.
+  /// Returns a callback that draws a progress bar; empty if no terminal shows it.
+  /// Flushes the text printed so far.
   Progress progress();
-  /// To be called when the space has done its work: takes the bar away and adds its times.
+  /// Removes the bar and adds times; call it when the space has finished its work.
   void computed(const PhaseTimes& times);
-  /// \brief Announces files of the folder; summary.json is one of them anyway.
+  /// \brief Announces files of the folder; summary.json is always one of them.
   ///
-  /// To be called as soon as the names are known, before anything is computed, and more than once
-  /// if there are more.
+  /// Call it as soon as the names are known and before anything is computed. Later calls may add
+  /// files.
   /// \throws InputError as OutputFolder::claim() does
   void will_write(const std::vector<std::string>& names);
-  /// \brief Announces files of a part that is about to be written, and says so in summary.json:
-  /// they belong to the program before they are there.
+  /// \brief Announces files of a part that is about to be written, in summary.json also.
+  ///
+  /// They belong to the program before they exist.
   /// \throws InputError as OutputFolder::claim() does
   void part_begins(const std::vector<std::string>& names);
-  /// \brief Makes a folder within that of the results, which is removed when the run ends.
+  /// \brief Makes a folder within that of the results; it is removed when the run ends.
   ///
-  /// To be called after begin_output(), on the root.
-  /// \throws InputError if the name is there and no run made it
+  /// Call it after begin_output(), on the root.
+  /// \throws InputError if the name exists and no run made it
   std::filesystem::path make_scratch(const std::string& name);
-  /// \brief To be called before the first result is written.
+  /// \brief Starts the output; call it before the first result is written.
   ///
-  /// Errors with files are then no longer the user's input. Files of an earlier run stay until
+  /// Later errors of files are no errors of the user's input. Files of an earlier run stay until
   /// finish().
   void begin_output();
-  /// Draws no picture in finish(), which prints the reason. An empty one changes nothing.
+  /// Omits the picture; finish() prints the reason. An empty reason changes nothing.
   void leave_out_picture(const std::string& why) { m_no_picture = why; }
-  /// Are results written?
+  /// True if results are written.
   bool writing() const { return m_writing; }
-  /// To be called when a file is there as a whole.
+  /// Records a completely written file.
   void wrote(const std::string& name);
-  /// The same of a file whose length and checksum are known, so that part_is_whole() need not read
-  /// it.
+  /// Records a completely written file of known length and checksum.
+  /// part_is_whole() then does not read the file.
   void wrote(const std::string& name, const io::FileIdentity& identity);
 
-  /// \brief Makes this run one that can be gone on with. To be called before take_over().
-  /// \throws InputError with --resume if the earlier run was another
+  /// \brief Makes this run resumable; call it before take_over().
+  /// \throws InputError with --resume if the earlier run computed something else
   void resumable();
-  /// \brief Takes a part over from an earlier run, if --resume was given and it is whole there.
+  /// \brief Takes a part over from an earlier run, if --resume was given and the part is complete.
   ///
-  /// Its files are then among `files`. They have been read and are as they were written.
-  /// \param[out] more what part_is_whole() was given
+  /// Its files are then in `files`; they were read, and equal what was written.
+  /// \param[out] more the argument of part_is_whole()
   bool take_over(std::int64_t number, Json& more);
-  /// \brief Takes a part over that another run of the program has made elsewhere, whose files are
-  /// in the folder now.
-  /// \param part as the other run's summary has it
-  /// \param[out] more what part_is_whole() was given there
-  /// \returns false for a part that is not whole
+  /// \brief Takes over a part that another run of the program made elsewhere.
+  ///
+  /// The part's files are already in the folder.
+  /// \param part its description in the other run's summary
+  /// \param[out] more the argument of part_is_whole() in that run
+  /// \returns false for an incomplete part
   bool take_in(const Json& part, Json& more);
-  /// A part as the summary has it. The arguments are those of part_is_whole().
+  /// Describes a part as the summary does. The arguments are those of part_is_whole().
   Json describe_part(std::int64_t number, const std::vector<std::string>& names,
                      const Json& more) const;
-  /// Notes that a part is whole.
+  /// Records that a part is complete.
   /// \param names its files, for which wrote() was called
-  /// \param more what is needed to go on, and is not in its files
+  /// \param more what a resumed run needs in addition to its files
   void part_is_whole(std::int64_t number, const std::vector<std::string>& names, const Json& more);
-  /// \brief The same for a run whose parts each replace the one before: the files of that are
-  /// removed when the summary no longer names them.
+  /// \brief Records a complete part that replaces the one before.
+  ///
+  /// The files of the part before are removed when the summary no longer names them.
   void part_replaces(std::int64_t number, const std::vector<std::string>& names, const Json& more);
-  /// Number of the last part of the earlier run; -1 if there is none.
+  /// Number of the last part of the earlier run; -1 without one.
   std::int64_t last_part() const;
 
-  /// Says in the summary that the run failed, if it had begun to write.
+  /// Records in the summary that the run failed, if it has begun to write.
   void failed(const std::string& why) noexcept;
-  /// \brief Says in the summary that the run was ended, in a text what is left of it.
+  /// \brief Records in the summary that the run was ended; returns a text of what is left of it.
   ///
-  /// For another thread. Afterwards the run can write no summary any more, and waits if it tries.
+  /// For another thread. Afterwards the run can write no summary; it waits if it tries.
   std::string interrupted() noexcept;
-  /// \brief Says in the summary, and on standard error, that time was over before the last part:
-  /// what is there, and why no more. The program then ends with exit_time.
+  /// \brief Reports in the summary and on standard error that the run is out of time.
+  ///
+  /// The report has the parts that exist and the reason to stop. The program then ends with
+  /// exit_time.
   void out_of_time(const std::string& what);
-  /// How the program ends without an exception.
+  /// Exit status of a run without an exception.
   int status() const { return m_status; }
-  /// Writes the summary, draws the picture, and says what was done.
+  /// Writes the summary, draws the picture and prints a report.
   void finish(const Ending& ending);
 
-  PhaseTimes phases;               ///< of everything
+  PhaseTimes phases;               ///< of all phases
   Json summary;                    ///< of summary.json; versions and times are added
-  Json more_versions;              ///< to add to the versions
+  Json more_versions;              ///< additional members of the versions
   std::vector<std::string> files;  ///< written so far
 
  private:
@@ -177,17 +182,17 @@ class Session {
   TerminalProgress m_bar;
   OutputFolder* m_output;
   std::vector<std::string> m_planned;
-  std::string m_no_picture;  // why none is drawn
+  std::string m_no_picture;  // reason to draw no picture
   bool m_writing = false;
   bool m_resumable = false;
   int m_status = exit_done;
   std::map<std::string, io::FileIdentity> m_identities;  // of files written by this run
-  std::mutex m_mutex;                                    // of the summary as it was written last
+  std::mutex m_mutex;                                    // of the summary written last
   Json m_last;
 };
 
 namespace detail {
-/// What run_example() needs of a program.
+/// Parts of a program that run_example() needs.
 struct ProgramParts {
   const Description& description;
   CommonOptions& options;
@@ -199,11 +204,11 @@ int run_program(int argc, char** argv, const ProgramParts& parts);
 
 /// \brief The main function of a program.
 ///
-/// Reads the options, answers --help and --version, tries the folder for the results, starts
-/// Kokkos, runs, and turns exceptions into a message and an exit status.
-/// \param describe the table of the options; they are read on the root alone
+/// Reads the options, answers --help and --version, and tries the folder for the results. Then it
+/// starts Kokkos, runs, and turns exceptions into a message and an exit status.
+/// \param describe the table of the options; they are read on the root only
 /// \param run void(const Options&, Session&)
-/// \param processes makes the processes of a program that divides its work; by default there is one
+/// \param processes makes the processes of a program that divides its work; default: one process
 template <class Options, class Run>
 int run_example(int argc, char** argv, Description (*describe)(Options&), const Run& run,
                 std::function<std::unique_ptr<Processes>(int&, char**&)> processes = {}) {

@@ -27,7 +27,7 @@ constexpr const char* of_wavelet = "WAVELET: ";
 constexpr const char* of_file = "WAVELET FILE: CRC-32C ";
 constexpr std::size_t line_length = 76;  // of textual headers
 
-// The text of a wavelet in another file.
+// Text of a wavelet that another file holds.
 std::string text_of_file(const wave::WaveletText& wavelet, const std::string& path) {
   return concat("file:", path, wavelet.interval > 0.0 ? concat(":", wavelet.interval) : "");
 }
@@ -39,7 +39,7 @@ bool is_segy(const fs::path& path) {
   return kind == ".sgy" || kind == ".segy";
 }
 
-// Looks for the file of a recorded wavelet: at its path, in the present folder, and with the data.
+// Searches the file of a recorded wavelet: at its path, in the current folder, next to the data.
 void find_file(RecordedWavelet& wavelet, const std::string& recorded_path, const fs::path& folder) {
   const wave::WaveletText text = wave::parse_wavelet(wavelet.text);
   wavelet.is_file = true;
@@ -60,7 +60,7 @@ void find_file(RecordedWavelet& wavelet, const std::string& recorded_path, const
       wavelet.missing = false;
       return;
     } catch (const FileError&) {
-      // it is not there
+      // it is missing
     }
   }
 }
@@ -106,7 +106,7 @@ std::optional<RecordedWavelet> of_segy(const fs::path& path) {
   result.where = concat("the textual header of '", path.string(), "'");
   try {
     const bool file = wave::parse_wavelet(result.text).kind == wave::WaveletText::Kind::file;
-    // words of other programs are no wavelet
+    // texts of other programs are no wavelet
     if (file && result.checksum < 0.0) return std::nullopt;
     if (file) find_file(result, "", path.parent_path());
   } catch (const InputError&) {
@@ -162,7 +162,7 @@ std::optional<RecordedWavelet> recorded_wavelet(const std::string& data) {
     }
     return found;
   } catch (const FileError&) {
-    return std::nullopt;  // it is refused where the data are read
+    return std::nullopt;  // reading the data refuses it
   }
 }
 
@@ -182,7 +182,7 @@ bool same_wavelet(const RecordedWavelet& recorded, const std::string& wavelet) {
   try {
     samples = read_wavelet(own, dt);
   } catch (const InputError&) {
-    return false;  // too high for that interval
+    return false;  // too high a frequency for that interval
   }
   const std::size_t count = std::max(expected.size(), samples.size());
   expected.resize(count, 0.0);

@@ -9,8 +9,9 @@ namespace moho::examples {
 
 namespace {
 
-// What a program writes. In a pattern # is a number of four digits and more, as numbered() writes,
-// and <a|b> one of some words.
+// Names of a program's results.
+// In a pattern # is a number of at least four digits, as numbered() writes it. <a|b> is one of
+// several words.
 struct Results {
   const char* program;
   std::vector<const char*> patterns;

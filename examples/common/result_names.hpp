@@ -9,12 +9,12 @@
 
 namespace moho::examples {
 
-/// A plain name of a file in a folder, and nothing that leads out of it.
+/// True for the plain name of a file, without any path.
 bool is_plain_name(const std::string& name);
 
-/// \brief Whether a program writes files of this name. Files of other names are never removed.
+/// \brief True if a program writes files of this name. Files of other names are never removed.
 ///
-/// Numbers of shots, snapshots, bands and evaluations may be any.
+/// Numbers of shots, snapshots, bands and evaluations are free.
 bool is_result_name(std::string_view program, const std::string& name);
 
 }  // namespace moho::examples

@@ -30,7 +30,7 @@ Json fingerprint_of(const std::string& program, const CommonOptions& options,
   Json print = Json::object();
   print["program"] = version_text(program);
   for (const std::string& key : requested.keys()) print["--" + key] = *requested.find(key);
-  // several files at once: they may be gigabytes
+  // several files concurrently: they may be gigabytes
   std::vector<std::pair<std::string, std::future<io::FileIdentity>>> files;
   for (const InputName& input : options.inputs) {
     if (input.option == "config") continue;

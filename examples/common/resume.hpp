@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What tells whether two runs compute the same, bit by bit.
+/// \brief Fingerprints that decide whether two runs compute the same results, bit by bit.
 
 #include "common/common_options.hpp"
 #include "common/json.hpp"
@@ -11,17 +11,18 @@
 
 namespace moho::examples {
 
-/// \brief What the results of a run depend on: its options, the length and the CRC-32C of its input
-/// files, and the program.
-/// \param requested the options that have to be the same, see Description::compared()
-/// \throws FileError for an input file that cannot be read
+/// \brief Fingerprint of a run: the program, its options, and its input files.
+///
+/// Input files count by length and CRC-32C.
+/// \param requested the options that must be equal, see Description::compared()
+/// \throws FileError for an unreadable input file
 Json fingerprint_of(const std::string& program, const CommonOptions& options,
                     const Json& requested);
 
-/// \brief Refuses to go on with a run that computed something else.
+/// \brief Refuses to resume a run that computed something else.
 /// \param now fingerprint of this run
-/// \param before fingerprint of the run to go on with; null if it has none
-/// \throws InputError naming what differs
+/// \param before fingerprint of the run to resume; null if it has no fingerprint
+/// \throws InputError naming the difference
 void check_same_run(const std::string& folder, const Json& now, const Json& before);
 
 }  // namespace moho::examples

@@ -20,7 +20,7 @@ std::atomic<bool> told_to_stop{false};
 
 void stop(int) { told_to_stop = true; }
 
-// What a process sends when it takes no more shots; a shot's text is an object.
+// Text that a process sends when it takes no more shots; a shot's text is an object.
 constexpr const char* over = "over";
 
 }  // namespace
@@ -31,7 +31,7 @@ TimeLimit::TimeLimit() {
 }
 
 std::string TimeLimit::why() const {
-  constexpr double spare = 5.0;  // seconds to write what is done
+  constexpr double spare = 5.0;  // seconds to write finished shots
   if (told_to_stop) return "it was told to stop (SIGUSR1)";
   const double now =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -62,7 +62,7 @@ std::size_t find_only_shot(const std::vector<std::int64_t>& numbers, std::int64_
 void SharedCount::begin(Processes& processes) {
   m_processes = &processes;
   processes.begin_count();
-  // the first one is the root's, so that what is said of the first does not depend on chance
+  // the root computes the first shot, so reports about the first shot do not depend on timing
   m_claimed = processes.root() ? 0 : -1;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief The shots of a run: which are there from an earlier one, which other places compute, and
-/// which this process does, alone or among ranks.
+/// \brief The shots of a run: complete ones of an earlier run, those of sites, those of this
+/// process.
+///
+/// A process computes alone or as one of several ranks.
 
 #include "common/distribute_options.hpp"
 #include "common/program.hpp"
@@ -22,84 +24,92 @@ namespace moho::examples {
 
 using io::numbered;
 
-/// \brief When a process that computes parts has to end: SIGUSR1 was sent, as Slurm and mpirun do,
-/// or the job of Slurm (SLURM_JOB_END_TIME) ends before the next part would.
+/// \brief Decides when a process that computes parts must end.
+///
+/// The process ends after SIGUSR1, which Slurm and mpirun send. It also ends if its Slurm job
+/// (SLURM_JOB_END_TIME) would end before the next part.
 class TimeLimit {
  public:
-  /// Watches from now on.
+  /// Starts to watch.
   TimeLimit();
-  /// Why no other part is to be begun that takes as long as the longest so far; empty: go on.
+  /// Reason to begin no other part, expected to last as long as the longest so far; empty: begin
+  /// it.
   std::string why() const;
-  /// A part begins.
+  /// Records the begin of a part.
   void begin();
-  /// The one that began first is done.
+  /// Records the end of the part that began first.
   void done();
 
  private:
   using Clock = std::chrono::steady_clock;
-  double m_end = 0.0;                     // seconds of the system's clock; 0: there is none
+  double m_end = 0.0;                     // seconds of the system's clock; 0: no limit
   double m_longest = 0.0;                 // seconds of a part
-  std::deque<Clock::time_point> m_begun;  // of parts that are not done
+  std::deque<Clock::time_point> m_begun;  // begin times of unfinished parts
 };
 
-/// \brief The place of the shot of --only-shot among all. \throws InputError if it is none of them
+/// \brief Position of the shot of --only-shot among all shots.
+/// \throws InputError if it is not one of them
 std::size_t find_only_shot(const std::vector<std::int64_t>& numbers, std::int64_t only);
 
-/// Positions of work that the processes of a run share.
+/// Shared counter of work items of the processes of a run.
 class SharedCount {
  public:
-  /// Begins at 0, which is the root's. Collective.
+  /// Begins at item 0, which the root has. Collective.
   void begin(Processes& processes);
-  /// Is a position this process's? To be asked in their order, once each.
+  /// True if this process has the item. Call it once for each item, in order.
   bool takes(std::int64_t position);
 
  private:
   Processes* m_processes = nullptr;
-  std::int64_t m_claimed = -1;  // that this process has
+  std::int64_t m_claimed = -1;  // item of this process
 };
 
 /// \brief The shots of a run.
 ///
-/// open() and share() come before the first shot, takes() asks for each in their order, done() says
-/// that one is computed, and finish() comes after the last. Any process of the run computes any
-/// shot; what it leaves is the same.
+/// Call open() and share() before the first shot, takes() once for each shot in order, done() after
+/// each computed shot, and finish() after the last. Any process of the run may compute any shot;
+/// its results are the same.
 class ShotList {
  public:
-  /// Where a shot that was not computed by this process comes from.
+  /// Origin of a shot that this process did not compute.
   enum class From { earlier, place, rank };
-  /// Told of every shot that is there without having been computed here, with what done() was
-  /// given.
+  /// Receives every shot that exists without having been computed here, with the argument of
+  /// done().
   using Taken = std::function<void(std::size_t shot, const Json& more, From from)>;
 
-  /// \param session of the run, has to live as long
+  /// \param session of the run; must outlive the list
   explicit ShotList(Session& session) : m_session(session) {}
   ShotList(const ShotList&) = delete;
   ShotList& operator=(const ShotList&) = delete;
 
-  /// \brief Takes shots over from an earlier run, chooses the one of --only-shot, and has those
-  /// that are missing computed at the places of --sites. \param numbers of the shots
+  /// \brief Takes over shots of an earlier run, and computes missing ones at --sites.
+  ///
+  /// With --only-shot it chooses that shot.
+  /// \param numbers of the shots
   /// \throws InputError, MissingShots
   void open(const std::vector<std::int64_t>& numbers, const ShotChoice& choice,
             const CommonOptions& options, Taken taken);
-  /// Lets all processes know what is there, and begins to give the rest to them. Collective.
+  /// Sends the complete shots to all processes, and begins to distribute the others. Collective.
   void share();
-  /// Is this shot there?
+  /// True if the shot is complete.
   bool there(std::size_t shot) const { return m_there[shot]; }
-  /// Is it there, or left out by --only-shot?
+  /// True if the shot is complete or left out by --only-shot.
   bool settled(std::size_t shot) const { return m_there[shot] || m_left_out[shot]; }
-  /// \brief Is this process to compute it? To be asked in the order of the shots, once each.
+  /// \brief True if this process computes the shot. Call it once for each shot, in order.
   ///
-  /// False, too, for all that are left when time is over.
+  /// Also false for all remaining shots when the run is out of time.
   bool takes(std::size_t shot);
-  /// Counts a shot as there, for what is said of all before done() is called.
+  /// Marks a shot as complete, for callbacks that need it before done().
   void put(std::size_t shot) { m_there[shot] = true; }
-  /// \brief A shot is computed, and its files are in the folder.
-  /// \param files names \param more what is needed to go on without computing it
+  /// \brief Records a computed shot whose files are in the folder.
+  /// \param files names \param more what a resumed run needs instead of computing it
   void done(std::size_t shot, const std::vector<std::string>& files, const Json& more);
-  /// A callback that draws a bar, where somebody looks, and listens to other ranks on the root.
+  /// Returns a callback that draws a bar on a terminal; on the root it also receives from other
+  /// ranks.
   Progress progress();
   /// \brief Waits for the shots of all processes. Collective.
-  /// \returns false if some are missing because time was over; the session has said so
+  /// \returns false if shots are missing because the run is out of time; the session has reported
+  /// it
   bool finish();
 
  private:
@@ -109,11 +119,11 @@ class ShotList {
   Taken m_taken;
   std::vector<std::int64_t> m_numbers;
   std::vector<bool> m_there, m_left_out;
-  std::vector<std::int64_t> m_position;  // among those that are left; -1: not left
+  std::vector<std::int64_t> m_position;  // among the remaining shots; -1: not among them
   SharedCount m_count;
-  bool m_single = false;  // --only-shot: who asks for it looks at the time
+  bool m_single = false;  // --only-shot: its caller watches the time
   TimeLimit m_time;
-  std::string m_why;  // no more shots are begun
+  std::string m_why;  // reason to begin no more shots
   int m_over = 0;     // other processes that have ended
 };
 
