@@ -55,7 +55,7 @@ Json run_json(const WaveOptions& o, const WaveReport& report) {
   return json;
 }
 
-// What --moving left out of a shot: numbers of receivers of --receivers, from 0.
+// Receivers of --receivers that --moving left out of a shot: numbers from 0.
 template <int Dim>
 std::vector<std::int64_t> left_out(const Points<Dim>& offsets, const wave::Shot<Dim>& shot,
                                    const Grid<Dim>& grid) {
@@ -68,7 +68,7 @@ std::vector<std::int64_t> left_out(const Points<Dim>& offsets, const wave::Shot<
   return numbers;
 }
 
-// Numbers from 0 as text that counts from 1: "1 to 4, 9" for 0, 1, 2, 3, 8.
+// Ranges of numbers from 0 as text that counts from 1: "1 to 4, 9" for 0, 1, 2, 3, 8.
 std::string in_ranges(const std::vector<std::int64_t>& numbers) {
   std::string text;
   for (std::size_t k = 0; k < numbers.size();) {
@@ -81,7 +81,7 @@ std::string in_ranges(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
-// What the run was, for the textual header of SEG-Y. \param gather names the wavelet
+// Description of the run for the textual header of SEG-Y. \param gather names the wavelet
 template <int Dim>
 std::vector<std::string> segy_lines(const std::string& program, const std::string& model,
                                     const wave::Boundaries<Dim>& boundaries, const WaveOptions& o,
@@ -127,7 +127,7 @@ WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
   arrays.media =
       static_cast<double>(wave::coefficients_of(stencil.stencil, Dim).size()) + arrays.slopes;
   arrays.fields = wave::fields_of(medium);
-  // absorbing layers remember three numbers a node and field
+  // absorbing layers store three numbers a node and field
   for (int d = 0; d < Dim; ++d) {
     for (const wave::Face& face : {boundaries.lower[d], boundaries.upper[d]}) {
       if (face.kind != wave::FaceKind::cpml) continue;
@@ -174,7 +174,7 @@ wave::ModellingOptions<Dim> WaveJob<T, Dim>::modelling_of_shots() const {
     options.receivers =
         std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
   }
-  // domains of shots differ: each is stepped for itself
+  // domains of shots differ: each shot is stepped separately
   if (expand != domain::ExpansionMethod::none) options.together = 1;
   return options;
 }
@@ -241,7 +241,7 @@ void ShotProgram<T, Dim>::run() {
     try {
       velocity_is_there();  // the summary of the failed run names it
     } catch (...) {
-      // the first failure is the one to tell
+      // report the first failure only
     }
     throw;
   }
@@ -249,7 +249,7 @@ void ShotProgram<T, Dim>::run() {
   velocity_is_there();
   if (!m_begun || !m_list.finish()) return;
   m_report.at_once = report.at_once;
-  // of all devices: nodes together, seconds side by side
+  // of all devices: nodes are summed, concurrent seconds averaged
   std::vector<double> sums{report.points, report.whole_points, report.seconds,
                            report.domain_seconds};
   processes.sum_to_root(sums);
@@ -288,7 +288,7 @@ void ShotProgram<T, Dim>::prepare() {
   if (m_o.only_shot && m_list.settled(0)) m_job.modelling.time.snapshot_every = 0.0;
 }
 
-// Throws for shots that cannot be, before the space is used.
+// Throws for invalid shots, before the space is used.
 template <class T, int Dim>
 void ShotProgram<T, Dim>::check_survey() const {
   constexpr double farthest = 2e9;
@@ -328,19 +328,19 @@ std::string ShotProgram<T, Dim>::gather_name(std::size_t k) const {
                                  : numbered("gather", m_job.shots[k].number);
 }
 
-// All is checked.
+// Begins the output once all checks have passed.
 template <class T, int Dim>
 bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   m_report = report;
-  // of all shots for the SEG-Y file; of those that are computed or wait for their turn, and of one
-  // once more while it is written
+  // of all shots for the SEG-Y file; of shots that are computed or wait for delivery; and of one
+  // more while it is written
   const double samples = sizeof(T) * static_cast<double>(report.time.samples);
   double longest = 0.0;
   for (const auto& shot : m_job.shots) {
     longest = std::max(longest, static_cast<double>(shot.receivers.size()));
   }
   m_memory.take(samples * static_cast<double>(m_receivers), "traces for SEG-Y");
-  const int together = std::max(report.together, 1);  // the traces of a group come at once
+  const int together = std::max(report.together, 1);  // the traces of a group arrive together
   const int held =
       std::min(max_pending_results((report.at_once + together - 1) / together) * together,
                static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1 << 20)));
@@ -363,7 +363,7 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   m_begun = true;
   if (!m_session.processes().root()) return true;
   m_session.begin_output();
-  // beside the first steps
+  // concurrently with the first steps
   m_velocity = std::async(std::launch::async, [this] {
     io::write_npy(m_session.folder() / "vp.npy", m_model.values.at("vp").data(), m_model.shape);
   });
@@ -379,7 +379,7 @@ void ShotProgram<T, Dim>::velocity_is_there() {
   m_session.wrote("vp.npy");
 }
 
-// What the run is going to do.
+// Prints the plan of the run.
 template <class T, int Dim>
 void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double fastest) const {
   constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
@@ -485,7 +485,7 @@ Json ShotProgram<T, Dim>::model_json(const WaveReport& report) const {
   return json;
 }
 
-// Those that are there.
+// Complete shots.
 template <class T, int Dim>
 Json ShotProgram<T, Dim>::shots_json() const {
   Json list = Json::array();
@@ -494,7 +494,7 @@ Json ShotProgram<T, Dim>::shots_json() const {
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
     if (!m_list.there(k)) continue;
     const wave::Shot<Dim>& shot = m_job.shots[k];
-    // receivers once where all shots share them
+    // receivers once if all shots share them
     const bool told = k == 0 || shot.receivers.size() != m_job.shots.front().receivers.size() ||
                       m_o.moving || !m_o.shots_file.empty();
     Json entry = Json::object();
@@ -509,7 +509,7 @@ Json ShotProgram<T, Dim>::shots_json() const {
   return list;
 }
 
-// What holds before the first step as after the last.
+// Members of the summary that hold before the first step and after the last.
 template <class T, int Dim>
 void ShotProgram<T, Dim>::describe_run(const WaveReport& report) {
   m_session.summary["shots"] = shots_json();

@@ -2,8 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief What programs that model shots do around the waves: they read the model, check the
-/// survey, go on with an earlier run, and write gathers, SEG-Y and the summary.
+/// \brief Shared parts of programs that model shots.
+///
+/// They read the model, check the survey, resume an earlier run, and write gathers, SEG-Y and the
+/// summary.
 
 #include "common/memory.hpp"
 #include "common/program.hpp"
@@ -27,20 +29,21 @@
 
 namespace moho::examples {
 
-/// What a run was found to be, before its first step and after its last.
+/// Description of a run, known before its first step and completed after its last.
 struct WaveReport {
   wave::TimePlan time;
   wave::Medium medium = wave::Medium::isotropic;
   wave::Limits limits;
   std::vector<std::int64_t> extended;  ///< nodes of the grid with its layers
   double frequency = 0.0;              ///< highest of the wavelet, Hz
-  double source_taper = 0.0;           ///< delta goes to epsilon so near sources, m; 0: nowhere
+  /// radius around sources within which delta is tapered to epsilon, m; 0: no tapering
+  double source_taper = 0.0;
   double peak_time = 0.0;              ///< of the largest sample of the wavelet, seconds
   double nodes_per_wave = 0.0;         ///< of the shortest wave
-  double nodes_per_wave_wanted = 0.0;  ///< at this order
-  std::size_t bytes = 0;               ///< estimate of what the run takes in the space
-  int at_once = 1;                     ///< shots that are computed at once
-  int together = 1;                    ///< of these, shots in step with each other
+  double nodes_per_wave_wanted = 0.0;  ///< recommended at this order
+  std::size_t bytes = 0;               ///< estimated bytes of the run in the space
+  int at_once = 1;                     ///< concurrent shots
+  int together = 1;                    ///< of these, shots in one batch
   std::string device;
   int threads = 1;
 
@@ -48,9 +51,9 @@ struct WaveReport {
   double points = 0.0;          ///< nodes stepped
   double whole_points = 0.0;    ///< nodes of all steps without --expand
   double seconds = 0.0;         ///< of all steps with injection and recording
-  double domain_seconds = 0.0;  ///< that finding the nodes to step took
+  double domain_seconds = 0.0;  ///< of computing the domains of steps
 
-  /// What a plan says of the time and the waves; not its memory.
+  /// Copies a plan's times and waves, without its memory.
   template <int Dim>
   void take(const wave::ModellingPlan<Dim>& plan) {
     for (int d = 0; d < Dim; ++d) extended.push_back(plan.grid.extents[d]);
@@ -70,7 +73,7 @@ struct WaveReport {
 /// Traces on the host, receivers x samples.
 template <class T>
 struct Gather {
-  const T* samples;  ///< a row a receiver
+  const T* samples;  ///< one row a receiver
   std::int64_t receivers, count;
 };
 
@@ -79,36 +82,37 @@ template <class T, int Dim>
 struct WaveJob {
   Grid<Dim> grid;
   std::map<std::string, std::vector<T>>* values = nullptr;   ///< by option: "vp", "rho" ...
-  const std::map<std::string, double>* constants = nullptr;  ///< those that are one number
+  const std::map<std::string, double>* constants = nullptr;  ///< parameters that are one number
   std::map<std::string, std::string> names;                  ///< of parameters, for messages
   std::vector<wave::Shot<Dim>> shots;
   std::string sources_name, receivers_name, wavelet_name;  ///< for messages
   wave::Boundaries<Dim> boundaries;
-  wave::ModellingOptions<Dim> modelling;  ///< times, order, equations; sources are those of shots
+  /// times, order, equations; each shot has its own sources
+  wave::ModellingOptions<Dim> modelling;
   domain::ExpansionMethod expand = domain::ExpansionMethod::none;
   wave::WaveletAt wavelet;
 
-  /// Calls a function on all ranks; if it throws on one, all throw the same.
+  /// Calls a function on all ranks; if it throws on one, all throw the same exception.
   std::function<void(const std::function<void()>&)> together;
-  /// Is a shot there already, so that it need not be computed?
+  /// True if a shot is complete and is not computed.
   std::function<bool(std::size_t shot)> is_there;
-  /// Is it this process that computes it? To be asked in the order of the shots, once each.
+  /// True if this process computes the shot. Call it once for each shot, in order.
   std::function<bool(std::size_t shot)> takes;
-  /// Everything is checked; the first step comes next. False: nothing is to be computed.
+  /// Called when everything is checked, before the first step. False: compute nothing.
   std::function<bool(const WaveReport&)> begins;
-  /// The traces of a shot, receivers x samples.
+  /// Receives the traces of a shot, receivers x samples.
   std::function<void(std::size_t shot, const Gather<T>&)> gather;
-  /// Gives the memory of `values` back, which nobody needs any more.
+  /// Frees the memory of `values`, which are no longer needed.
   std::function<void()> drop_values;
   Progress progress;
 
-  /// A message of the library in the words of the options. \param more what to call arguments that
-  /// the program has besides
+  /// Words a message of the library in terms of the options.
+  /// \param more names of further arguments of the program
   std::string in_options(const std::string& text,
                          const std::map<std::string, std::string>& more = {}) const;
-  /// The options with the sources of all shots, and the receivers of the largest.
+  /// Options with the sources of all shots, and the receivers of the largest shot.
   wave::ModellingOptions<Dim> modelling_of_shots() const;
-  /// Tells how far the shots are, where somebody looks. \param now wave::ShotProgress of a shot
+  /// Reports the progress of shots. \param now wave::ShotProgress of a shot
   template <class ShotProgress>
   void tell(std::size_t shot, const ShotProgress& now) const {
     if (!progress) return;
@@ -118,92 +122,93 @@ struct WaveJob {
   /// \overload
   void tell(std::size_t shot, double part, double seconds, double seconds_left,
             double points_per_second) const;
-  /// Tells how far several shots at once are. \param done shots, and parts of them
+  /// Reports the progress of concurrent shots. \param done shots, including fractions
   void tell_all(int at_once, double done, double points_per_second, double seconds) const;
 };
 
-/// Arrays that modelling takes, from options and headers alone.
+/// Arrays of modelling, estimated from options and headers.
 struct WaveArrays {
   std::string shape_with_layers;  ///< "101 x 81 nodes", for messages
-  double whole = 0.0;             ///< nodes with layers
-  double padded = 0.0;            ///< elements of an array of them as kernels read it
-  double parameters = 0.0;        ///< arrays of the model, with a delta that is changed
-  double media = 0.0;             ///< padded arrays that a step reads of the medium
-  double fields = 1.0;            ///< p, or p and q
+  double whole = 0.0;             ///< nodes including layers
+  double padded = 0.0;            ///< elements of a padded array of them
+  double parameters = 0.0;        ///< arrays of the model, including a modified delta
+  double media = 0.0;             ///< padded arrays of the medium that a step reads
+  double fields = 1.0;            ///< wavefields: p, or p and q
   double slopes = 0.0;            ///< padded arrays of `media` that are work space of TTI
-  double layers = 0.0;            ///< elements that absorbing layers remember: three arrays
-  bool tapered = false;           ///< delta is changed around sources, in a copy
+  double layers = 0.0;            ///< elements of the absorbing layers' memory: three arrays
+  bool tapered = false;           ///< delta is modified around sources, in a copy
 };
 
-/// Arrays that shots at once take besides those of one, as far as it is asked for.
+/// Concurrent shots in addition to one, as far as the options give their number.
 inline double shots_besides(const WaveOptions& options) {
   return options.at_once > 1 ? options.at_once - 1.0 : 0.0;
 }
 
-/// What options and headers say of them.
+/// Estimates the arrays from options and headers.
 template <class T>
 WaveArrays wave_arrays(const WaveOptions& options, const EarthModelNeed& need);
 
-/// Throws MemoryError if the estimate of a model and its waves is more than allowed. `more` is
-/// advice, beginning with ", or".
+/// Throws MemoryError if a model and its waves need more memory than allowed.
+/// `more` is advice, beginning with ", or".
 void check_wave_memory(const WaveOptions& options, const EarthModelNeed& need,
                        const WaveArrays& arrays, const MemoryEstimate& estimate,
                        const MemoryLimit& limit, const std::string& more = {});
 
-/// \brief A run from options to files. Programs derive from it and say how shots are computed, and
-/// what they write besides.
+/// \brief A run from options to files.
+///
+/// Programs derive from it, and define how shots are computed and what else is written.
 template <class T, int Dim>
 class ShotProgram {
  public:
-  /// \param options,session have to live as long
-  /// \param memory that is estimated so far
+  /// \param options,session must outlive the program
+  /// \param memory estimate so far
   ShotProgram(const WaveOptions& options, EarthModel<T>&& model, const MemoryEstimate& memory,
               const MemoryLimit& limit, Session& session);
   ShotProgram(const ShotProgram&) = delete;
   ShotProgram& operator=(const ShotProgram&) = delete;
   virtual ~ShotProgram() = default;
 
-  /// Checks, computes, writes.
+  /// Checks, computes and writes.
   void run();
 
  protected:
-  /// Computes the shots of the job that are not there.
+  /// Computes the incomplete shots of the job.
   virtual WaveReport compute(const WaveJob<T, Dim>& job) = 0;
-  /// What takes memory on the space, for the end of a line: "takes 3 MiB on openmp".
+  /// Memory on the space, for the end of a line after "takes": "3 MiB on openmp".
   virtual std::string takes(const WaveReport& report) const = 0;
-  /// Prints more of the plan.
+  /// Prints program-specific lines of the plan.
   virtual void print_plan() const {}
-  /// What the program changes in the job.
+  /// Changes program-specific members of the job.
   virtual void prepare_job(WaveJob<T, Dim>& job) { (void)job; }
-  /// A shot was taken over, with what part() gave.
+  /// Called for a shot taken over from an earlier run, with the data that part() gave.
   virtual void took_over(std::size_t shot, const Json& more) { (void)shot, (void)more; }
-  /// What else is taken, when the plan is known.
+  /// Adds program-specific memory when the plan is known.
   virtual void take_more(MemoryEstimate& memory) const { (void)memory; }
-  /// All is checked: announces files, describes them in the summary.
+  /// Called when all is checked: announces files, describes them in the summary.
   virtual void begins(const WaveReport& report) = 0;
-  /// A shot is computed and its gather written: adds files that belong to it, and what is needed to
-  /// go on without computing it.
+  /// Called when a shot is computed and its gather written.
+  /// Adds the shot's other files, and what a resumed run needs instead of computing it.
   virtual void part(std::size_t shot, std::vector<std::string>& files, Json& more) = 0;
-  /// All is computed and written: writes more, describes it in summary and ending.
+  /// Called when all is computed and written: writes more, and completes summary and ending.
   virtual void finish(const WaveReport& report, Ending& ending) = 0;
 
-  /// \brief Waits until vp.npy is written, which is begun before the first step.
+  /// \brief Waits until vp.npy is written, which starts before the first step.
   ///
-  /// To be called before the first result is noted, so that vp.npy comes before it.
+  /// Call it before the first result is recorded, so that vp.npy precedes it.
   void velocity_is_there();
-  /// Is a shot there?
+  /// True if a shot is complete.
   bool is_there(std::size_t shot) const { return m_list.there(shot); }
-  /// The model.
+  /// Model of the run.
   EarthModel<T>& model() { return m_model; }
   /// \overload
   const EarthModel<T>& model() const { return m_model; }
-  /// The run.
+  /// Session of the run.
   Session& session() const { return m_session; }
-  /// What is planned, as begins() was told.
+  /// Plan of the run, as given to begins().
   const WaveReport& report() const { return m_report; }
-  /// What is taken so far.
+  /// Estimated memory so far.
   const MemoryEstimate& memory() const { return m_memory; }
-  /// What may be taken.
+  /// Limit of the memory.
   const MemoryLimit& limit() const { return m_limit; }
 
  private:
@@ -230,7 +235,7 @@ class ShotProgram {
   bool m_begun = false;
   MemoryEstimate m_memory;
   MemoryLimit m_limit;
-  std::future<void> m_velocity;  // vp.npy on its way; it ends before the model does
+  std::future<void> m_velocity;  // vp.npy being written; it ends before the model does
 };
 
 namespace detail {
@@ -256,10 +261,11 @@ void run_shots_with(const Options& o, Session& session) {
 }
 }  // namespace detail
 
-/// \brief Runs a program derived from ShotProgram in the precision and the dimension that were
-/// asked for. It has two static functions: results(options), names of files that every run writes,
-/// and estimate(options, need, limit), what it takes of the host, but for gathers; and
-/// ranks_take_the_same, whether each rank of a machine takes that.
+/// \brief Runs a program derived from ShotProgram in the requested precision and dimension.
+///
+/// Program has two static functions. results(options) returns the names of files that every run
+/// writes. estimate(options, need, limit) returns its host memory without gathers. Its
+/// ranks_take_the_same is true if each rank of a machine needs that memory.
 template <template <class, int> class Program, class Options>
 void run_shots(const Options& options, Session& session) {
   if (options.double_precision) {

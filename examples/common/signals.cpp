@@ -16,7 +16,7 @@ namespace moho::examples {
 
 namespace {
 
-// Those that are not ignored.
+// Watched signals that are not ignored.
 sigset_t watched() {
   sigset_t set;
   sigemptyset(&set);
@@ -36,7 +36,7 @@ SignalWatch::SignalWatch(std::function<void(int)> ends) {
   const sigset_t set = watched();
   m_signals = ::signalfd(-1, &set, SFD_CLOEXEC);
   m_end = ::eventfd(0, EFD_CLOEXEC);
-  if (m_signals < 0 || m_end < 0) return;  // signals end the process at once
+  if (m_signals < 0 || m_end < 0) return;  // signals end the process immediately
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   m_thread = std::thread([this, ends = std::move(ends)] {
     pollfd waits[2] = {{m_signals, POLLIN, 0}, {m_end, POLLIN, 0}};

@@ -31,7 +31,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearest_names(const std::string& misspelt,
                                        const std::vector<std::string>& names) {
-  // a long text is no misspelt name, and comparing it takes long
+  // a long text is no misspelt name, and comparing it is slow
   if (misspelt.size() > 64) return {};
   std::size_t nearest = std::min((misspelt.size() + 2) / 3, max_distance);
   std::vector<std::string> found;
@@ -40,7 +40,7 @@ std::vector<std::string> nearest_names(const std::string& misspelt,
     std::size_t distance = edit_distance(misspelt, name);
     const bool begins = misspelt.size() >= min_prefix && name.rfind(misspelt, 0) == 0;
     if (begins) distance = std::min<std::size_t>(distance, 1);
-    // all letters replaced is no resemblance
+    // names that differ in every letter do not resemble each other
     if (distance > nearest || distance >= std::max(misspelt.size(), name.size())) continue;
     if (distance < nearest) found.clear();
     nearest = distance;

@@ -11,8 +11,10 @@
 
 namespace moho::examples {
 
-/// \brief Edit distance of two texts: the number of letters inserted, deleted, replaced, or
-/// exchanged with their neighbour that turns one into the other (optimal string alignment).
+/// \brief Edit distance of two texts (optimal string alignment).
+///
+/// The smallest number of letters inserted, deleted, replaced, or exchanged with their neighbour
+/// that turns one into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// \brief Returns the names closest to a misspelt one, at most three, in the order of the list.

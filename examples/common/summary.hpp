@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What every example program writes into its summary.json: versions, machine, times.
+/// \brief Members of summary.json of every program: versions, machine, times.
 
 #include "common/json.hpp"
 
@@ -13,27 +13,25 @@
 
 namespace moho::examples {
 
-/// Text of --version: the program, and what it was built with.
+/// Text of --version: the program, and its compiler and libraries.
 std::string version_text(const std::string& program);
 
-/// Throws Error unless everything that was printed has gone where it should: to a full disk it has
-/// not.
+/// Flushes standard output. Throws Error if printed text was lost, as on a full disk.
 void flush_output();
 
-/// Versions of moho, Kokkos and the compiler, the execution spaces of this build, and further
-/// members.
+/// Versions of moho, Kokkos and the compiler, execution spaces of this build, further members.
 Json versions(const Json& more = {});
 
-/// Date, host's processor, number of processors, and what is odd about its threads.
+/// Date, the host's processor, number of processors, and unusual settings of its threads.
 Json machine();
 
-/// Seconds of each phase and of all of them.
+/// Seconds of each phase and their sum.
 Json seconds(const PhaseTimes& times);
 
 /// Seconds, spans and bytes of each stage of a time line.
 Json stages_json(const Timeline& timeline);
 
-/// A large number with a prefix: "1.23 G", "45.6 M", "789 k".
+/// Text of a large number with a prefix: "1.23 G", "45.6 M", "789 k".
 std::string format_count(double count);
 
 }  // namespace moho::examples

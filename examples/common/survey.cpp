@@ -14,7 +14,7 @@ namespace moho::examples {
 
 namespace {
 
-// Throws for options that would be ignored, because they belong to other media or schemes.
+// Throws for options of other media or schemes, which would be ignored.
 void check_scheme_belongs(const Arguments& arguments) {
   const auto given = [&](const std::string& name) { return arguments.given(name); };
   bool anisotropic = false;
@@ -45,7 +45,7 @@ void check_scheme_belongs(const Arguments& arguments) {
   }
 }
 
-// Throws for two kinds of the top.
+// Throws for two different kinds of the top face.
 void check_top(const FaceTexts& o) {
   for (const std::string& piece : split(o.free_surface ? o.boundary : "")) {
     const auto equals = piece.find('=');
@@ -118,7 +118,7 @@ void add_wavelet_input(const std::string& wavelet, CommonOptions& options) {
     const std::string path = wave::parse_wavelet(wavelet).path;
     if (!path.empty()) options.inputs.push_back({"wavelet", path});
   } catch (const InputError&) {
-    // it is refused where it is used
+    // reading it later reports the error
   }
 }
 

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Shots and faces of programs of waves: what options say about them, and what these and the
-/// grid make.
+/// \brief Shots and faces of programs of waves, made from options and the grid.
 
 #include "common/acquisition.hpp"
 #include "common/boundary.hpp"
@@ -27,50 +26,51 @@
 
 namespace moho::examples {
 
-/// Where shots are.
+/// Options of the positions of shots.
 struct ShotTexts {
-  std::vector<std::string> sources;  ///< points; empty: one in the middle
+  std::vector<std::string> sources;  ///< points; empty: one source in the middle
   std::string receivers;             ///< points; empty: a line along the surface
   bool moving = false;               ///< receivers are distances from each source
   std::string shots_file;            ///< table of sources and receivers; replaces both
 };
 
-/// What the faces of the model do.
+/// Options of the faces of the model.
 struct FaceTexts {
   std::string boundary;      ///< empty: cpml, sponge for TTI
-  std::optional<int> width;  ///< of layers whose width is not told
+  std::optional<int> width;  ///< of layers whose width is not given
   bool free_surface = false;
 };
 
-/// How waves are stepped.
+/// Options of the time stepping.
 struct SchemeTexts {
   double dt = 0.0;  ///< seconds; 0: automatic
   int order = 8;    ///< of differences in space
   wave::Equations equations = wave::Equations::self_adjoint;
   double sigma = 0.75;                 ///< of Fletcher's equations
-  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
+  std::optional<double> source_taper;  ///< metres, 0: no taper; empty: set by the wavelet
   std::uint64_t seed = 2011;           ///< of random layers
   domain::ExpansionMethod expand = domain::ExpansionMethod::none;  ///< nodes of every step
 };
 
-/// --source, --receivers and --moving.
+/// Binds --source, --receivers and --moving.
 void bind_shots(Description& d, ShotTexts& o);
-/// --dt, --order, those of faces, --seed, --equations, --sigma, --source-taper and --expand.
+/// Binds --dt, --order, --seed, --equations, --sigma, --source-taper, --expand, and those of faces.
 void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o);
-/// Notes the file of --wavelet as an input.
+/// Adds the file of --wavelet to the inputs.
 void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
-/// The medium that the options of a model make, before any file is read.
+/// Medium given by the options of a model, before any file is read.
 wave::Medium medium_of(const EarthModelOptions& model);
 
-/// \brief The sponge that is taken where none is told, in nodes, before files are read: exact for a
-/// velocity that is a number and a spacing that is given, else the widest.
+/// \brief Default width of sponges in nodes, before files are read.
+///
+/// Exact for a velocity that is a number and a given spacing; otherwise the largest width.
 int usual_sponge(const EarthModelOptions& model, const std::string& wavelet);
 
-/// What a sponge of this width leaves of a wave, in words.
+/// Describes the fraction of a wave that a sponge of this width leaves.
 /// \param velocity m/s \param frequency Hz \param spacing m
 std::string describe_sponge(int width, double velocity, double frequency, double spacing);
 
-/// What the faces do. \param sponge width of one that is not told \throws InputError
+/// Boundaries of the model. \param sponge default width, in nodes \throws InputError
 template <int Dim>
 wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
                                       int sponge = wave::min_sponge_width) {
@@ -86,8 +86,9 @@ wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
   return boundaries;
 }
 
-/// \brief What the jobs of programs that step waves have in common: grid, model and its names,
-/// boundaries, scheme, wavelet. \throws InputError
+/// \brief Sets the common part of the jobs of wave programs.
+///
+/// That part is grid, model and its names, boundaries, scheme and wavelet. \throws InputError
 template <int Dim, class Job, class Options, class T>
 void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   job.grid = grid_of<Dim>(model);
@@ -99,7 +100,7 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   const double mean = model.mean("vp");
   double spacing = job.grid.spacing[0];
   for (int d = 0; d < Dim; ++d) spacing = std::min(spacing, job.grid.spacing[d]);
-  // bad velocities are refused later
+  // invalid velocities are refused later
   const bool good = std::isfinite(mean) && mean > 0.0;
   const double frequency = peak_frequency(o.wavelet);
   job.boundaries = make_boundaries<Dim>(
@@ -125,17 +126,17 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
 }
 
-/// Two nodes below the surface, or as deep as the model is.
+/// Depth two nodes below the surface, at most that of the model's last node.
 template <int Dim>
 double usual_depth(const Grid<Dim>& grid) {
   const double nodes = std::min<double>(2.0, static_cast<double>(grid.extents[Dim - 1] - 1));
   return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
 }
 
-/// \brief Receivers where none were given: a line along x through the middle.
+/// \brief Default receivers: a line along x through the middle.
 ///
-/// The line has a receiver at every node, or at every n-th node such that 1001 are not exceeded.
-/// The end nodes of x are left out where they lie on a free surface, on which the field is zero.
+/// The line has a receiver at every n-th node, with the smallest n that gives at most 1001. The end
+/// nodes of x are left out on a free surface, where the field is zero.
 template <int Dim>
 Points<Dim> usual_receivers(const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces) {
   Point<Dim> first = grid.origin;
@@ -183,7 +184,8 @@ void check_free_surfaces(const Grid<Dim>& grid, const wave::Boundaries<Dim>& fac
   }
 }
 
-/// The shots, numbered from 1 unless a table numbers them. Positions are not checked.
+/// Makes the shots, numbered from 1 unless a table numbers them.
+/// Positions are not checked.
 template <int Dim>
 std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid,
                                         const wave::Boundaries<Dim>& faces) {
@@ -215,7 +217,7 @@ std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& gri
   return shots;
 }
 
-/// A shot's gather for SEG-Y.
+/// Converts a shot's gather for SEG-Y.
 template <class T, int Dim>
 io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval, const T* samples,
                           std::int64_t count) {

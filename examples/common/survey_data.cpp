@@ -11,7 +11,7 @@ namespace moho::examples {
 
 namespace {
 
-// The wavelet that was given, that of the data, or the default.
+// Chooses the wavelet: the given one, that of the data, or the default.
 void choose_wavelet(const Arguments& arguments, const std::string& option, DataTexts& texts) {
   const bool given = arguments.given("wavelet"), replace = arguments.given("replace-wavelet");
   if (replace && !given && !arguments.given("wavelet-zero")) {
@@ -59,7 +59,7 @@ void choose_wavelet(const Arguments& arguments, const std::string& option, DataT
                           advice));
 }
 
-// --data is --shots in all programs that read data.
+// In all programs that read data --data and --shots are aliases.
 std::string other_name(const std::string& option) { return option == "shots" ? "data" : "shots"; }
 }  // namespace
 

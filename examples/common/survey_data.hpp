@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief The data of programs that migrate or invert: gathers in files, or modelled with a model
-/// of their own.
+/// \brief Data of programs that migrate or invert: gathers in files, or modelled data.
+///
+/// Modelled data have a separate model.
 
 #include "common/common_options.hpp"
 #include "common/data_check.hpp"
@@ -23,50 +24,53 @@
 
 namespace moho::examples {
 
-/// Where data come from.
+/// Options of the origin of data.
 struct DataTexts {
   std::string data;              ///< SEG-Y file, folder, or "modelled"
-  EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
+  EarthModelOptions true_model;  ///< model of modelled data; its parameters may be empty
   survey::SurveyOptions survey;  ///< of files
   std::string wavelet;           ///< of the source
-  std::string wavelet_note;      ///< where it comes from: "(default)"; empty: --wavelet
+  std::string wavelet_note;      ///< origin of the wavelet: "(default)"; empty: --wavelet
   survey::WaveletZero zero = survey::WaveletZero::start;
-  bool allow_left_out = false;  ///< more than a tenth of shots or traces may be outside
-  double time = 0.0;            ///< seconds; 0: as long as the data, 1 s for modelled data
+  /// accept more than a tenth of shots or traces outside of the model
+  bool allow_left_out = false;
+  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
 
-  /// Are they modelled?
+  /// True for modelled data.
   bool modelled() const { return data == "modelled"; }
 };
 
-/// \brief The option that names the data, those of their headers, the wavelet and the time.
-/// \param d gets the heading "Data" \param option "shots" or "data" \param verb what is done with
-/// data
+/// \brief Binds the option that names the data, those of their headers, the wavelet, the time.
+/// \param d gets the heading "Data" \param option "shots" or "data"
+/// \param verb describes the use of the data
 void bind_data(Description& d, const std::string& option, const std::string& verb, DataTexts& o);
-/// --true-vp ..., --source, --receivers and --moving. \param model whose unit and spacing they have
+/// Binds --true-vp ..., --source, --receivers and --moving.
+/// \param model has the unit and the spacing of the true model
 void bind_true_model(Description& d, const std::string& option, const EarthModelOptions& model,
                      DataTexts& o, ShotTexts& shots);
-/// The heading "Running" of a program on data. \param part after which a run is resumed
+/// Binds the heading "Running" of a program on data.
+/// \param part after which a run is resumed
 void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice);
-/// \brief Notes the files of the data and of the wavelet, so that no result replaces one of them.
+/// \brief Adds the files of the data and of the wavelet to the inputs; no result replaces them.
 ///
-/// A wavelet that the data name becomes one of the words of the options, as other sites may not
-/// find its file.
+/// A wavelet that the data name becomes one of the options' words: other sites may not find its
+/// file.
 void add_data_inputs(const std::string& option, bool wavelet_given, const DataTexts& texts,
                      CommonOptions& options);
 
-/// The shots of the data, and their files.
+/// Shots of the data, and their files.
 template <int Dim>
 struct SurveyData {
   std::vector<wave::Shot<Dim>> shots;
   std::string sources_name, receivers_name;   ///< of options, for messages
-  std::optional<survey::Survey<Dim>> survey;  ///< none: they are modelled
+  std::optional<survey::Survey<Dim>> survey;  ///< empty: the data are modelled
   double time = 0.0;                          ///< seconds
   std::vector<std::string> notes;
   std::size_t traces = 0;
 };
 
 /// \brief Finds the shots.
-/// \param time seconds asked for; 0: as long as the data, 1 s for modelled ones
+/// \param time requested seconds; 0: as long as the data, 1 s for modelled data
 /// \throws InputError, FileError with the option's name
 template <int Dim>
 SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, const ShotTexts& shots,
@@ -117,14 +121,14 @@ SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, con
   return data;
 }
 
-/// \brief The model of modelled data, if one was given. \throws InputError, FileError, MemoryError
+/// \brief Model of modelled data, if given. \throws InputError, FileError, MemoryError
 template <class T>
 std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const EarthModel<T>& model) {
   if (texts.true_model.parameters.empty()) return std::nullopt;
   EarthModelOptions options = texts.true_model;
   options.prefix = "true-";
   if (options.spacing.empty()) options.spacing = model.spacing;
-  // a file has a shape of its own
+  // a file gives its shape
   const bool value = text::to_number(options.parameters.at("vp")).has_value();
   if (options.shape.empty() && value) options.shape = model.shape;
   EarthModel<T> truth = load_earth_model<T>(options);

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What programs that migrate or invert do before their first shot: they read models and
-/// data, and make a job of them.
+/// \brief Shared start of programs that migrate or invert: reads models and data, makes a job.
 
 #include "common/memory.hpp"
 #include "common/program.hpp"
@@ -15,7 +14,7 @@
 
 namespace moho::examples {
 
-/// \brief What the jobs of programs on data have in common: the waves, the true model, the shots.
+/// \brief Sets the common part of jobs on data: the waves, the true model, the shots.
 /// \param option "shots" or "data" \param data gets the shots \throws InputError, FileError
 template <int Dim, class Job, class Options, class T>
 void prepare_survey(Job& job, const Options& o, const std::string& option, EarthModel<T>& model,
@@ -63,9 +62,9 @@ void run_survey_with(const Options& o, Session& session, double arrays, const st
 }
 }  // namespace detail
 
-/// \brief Runs a program on data in the precision and the dimension that were asked for.
-/// \param arrays on the nodes of the model that it keeps on the host \param what of the model
-/// besides its nodes, for the message of too little memory: " and its image"
+/// \brief Runs a program on data in the requested precision and dimension.
+/// \param arrays number of arrays on the model's nodes that the program keeps on the host
+/// \param what further contents of that memory, for the message of too little: " and its image"
 template <template <class, int> class Program, class Options>
 void run_survey(const Options& options, Session& session, double arrays, const std::string& what) {
   if (options.double_precision) {

@@ -30,8 +30,8 @@ bool same(const Points<Dim>& a, const Points<Dim>& b) {
   return true;
 }
 
-// The fields of a row. Commas and semicolons stand between them, or blanks; one at the end of the
-// row is followed by an empty field.
+// Splits a row into fields, which commas, semicolons or blanks separate.
+// A comma or semicolon at the end of the row is followed by an empty field.
 void split_row(std::string_view row, std::vector<std::string_view>& fields) {
   fields.clear();
   bool expected = false;
@@ -49,7 +49,7 @@ void split_row(std::string_view row, std::vector<std::string_view>& fields) {
   }
 }
 
-// Where a row of names has shot, kind and the axes; as it was if they are not all there.
+// Columns of shot, kind and the axes in a row of names; unchanged if one is missing.
 template <int Dim>
 void read_names(const std::vector<std::string_view>& names,
                 std::array<std::size_t, Dim + 2>& column) {
@@ -99,7 +99,7 @@ class PointReader {
  public:
   explicit PointReader(const std::string& what) : m_what(what) {}
 
-  // The points of a piece between semicolons.
+  // Reads the points of a piece between semicolons.
   Points<Dim> piece(const std::string& piece) {
     std::vector<std::string> parts = text::split(piece, ':');
     if (parts.size() == 1) {
@@ -136,7 +136,7 @@ class PointReader {
  private:
   static int axis(char letter) { return static_cast<int>(std::string(all_axes<Dim>).find(letter)); }
 
-  // Coordinates from a place in a list.
+  // Joins coordinates from a position in a list.
   static std::string join(const std::vector<std::string>& numbers, std::size_t from) {
     std::string text;
     for (std::size_t d = 0; d < Dim; ++d) text += (d ? "," : "") + numbers[from + d];
@@ -171,7 +171,7 @@ class PointReader {
   }
 
   std::string m_what;
-  std::string m_order;  // of the axes in the last point
+  std::string m_order;  // order of the axes in the last point
 };
 
 }  // namespace

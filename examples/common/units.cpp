@@ -16,12 +16,12 @@ namespace moho::examples {
 
 namespace {
 
-// No wave in rock, soil, water or air is as slow as this many m/s, or as fast as that many.
+// Bounds in m/s on the velocity of waves in rock, soil, water or air.
 constexpr double too_slow = 20.0, too_fast = 50000.0;
-// Slower than any wave in km/s: not asked about, what uses the velocities says what is allowed.
+// Below any wave's velocity in km/s: accepted here, and checked where velocities are used.
 constexpr double no_unit = 0.1;
 
-// The unit that a file names; unsaid if it is none that is known.
+// Unit that a file names; unsaid for an unknown one.
 VelocityUnit unit_of(std::string text) {
   text.erase(std::remove_if(text.begin(), text.end(),
                             [](unsigned char c) { return std::isspace(c) != 0; }),
@@ -34,7 +34,7 @@ VelocityUnit unit_of(std::string text) {
   return VelocityUnit::unsaid;
 }
 
-// The least and the greatest of the finite values.
+// Smallest and largest of the finite values.
 template <class T>
 std::pair<double, double> finite_range(const std::vector<T>& values) {
   double low = 0.0, high = 0.0;

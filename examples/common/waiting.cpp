@@ -12,11 +12,11 @@ namespace moho::examples {
 
 namespace {
 
-// As many as a quiet machine needs: loops of 10 us and more begin as soon as with longer spinning.
+// Enough on a quiet machine: loops of 10 us and more begin as soon as with longer spinning.
 constexpr const char* spins = "1000";
 constexpr const char* spins_variable = "GOMP_SPINCOUNT";
 constexpr const char* policy_variable = "OMP_WAIT_POLICY";
-constexpr const char* mark = "MOHO_CHOSE_WAITING";  // of a process that was started again
+constexpr const char* mark = "MOHO_CHOSE_WAITING";  // of a restarted process
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(_OPENMP)
 constexpr bool gnu_openmp = true;
@@ -35,7 +35,7 @@ void choose_waiting(char** argv) {
   ::setenv(spins_variable, spins, 1);
   ::setenv(mark, "1", 1);
   ::execv("/proc/self/exe", argv);
-  // this process has read them as they were
+  // this process has already read them
   ::unsetenv(spins_variable);
   ::unsetenv(mark);
 }

@@ -12,14 +12,14 @@ namespace moho::examples {
 
 namespace {
 
-// The number behind words of a text; 0 if they are not there.
+// Number after some words of a text; 0 if they are missing.
 double number_behind(const std::string& text, const std::string& words) {
   const auto at = text.find(words);
   return at == std::string::npos ? 0.0 : std::strtod(text.c_str() + at + words.size(), nullptr);
 }
 
-// The message about too few nodes for the shortest wave, with the Ricker wavelet that has enough
-// instead of the end of its spectrum.
+// Rewords the message about too few nodes for the shortest wave.
+// It names a Ricker wavelet with enough nodes instead of the end of the wavelet's spectrum.
 std::string with_ricker(std::string text, const std::string& wavelet) {
   const std::string before = "lower the frequency below ", after = " Hz";
   const double frequency = number_behind(wavelet, "ricker:");

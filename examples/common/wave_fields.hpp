@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief A model's values on the host as the fields of a memory, and the library's messages in the
-/// words of options.
+/// \brief Values of a model on the host as fields of a memory space, and messages in options'
+/// words.
 
 #include "common/earth_model.hpp"
 
@@ -16,7 +16,7 @@
 
 namespace moho::examples {
 
-/// Changes of a scheme that avoid an overflow, by their options.
+/// Remedies for an overflow, by options of the scheme.
 inline constexpr const char* overflow_advice = "take --equations self_adjoint, or a smaller --dt";
 
 /// Values by option: "vp", "rho" ...
@@ -26,8 +26,8 @@ using ModelValues = std::map<std::string, std::vector<T>>;
 /// Parameters that are one number everywhere, by option.
 using ModelConstants = std::map<std::string, double>;
 
-/// The parameters that values hold. \param constants those that are one number everywhere; may be
-/// null
+/// Parameters that values hold.
+/// \param constants parameters that are one number everywhere; may be null
 template <class T>
 wave::ModelValues<T> parameters_of(const ModelValues<T>& values,
                                    const ModelConstants* constants = nullptr) {
@@ -48,8 +48,9 @@ wave::ModelValues<T> parameters_of(const ModelValues<T>& values,
   return result;
 }
 
-/// All parameters. On hosts nothing is copied: the values have to stay as long as the model.
-/// \param constants those of them that are one number everywhere; may be null
+/// Model of all parameters.
+/// On hosts nothing is copied: the values must outlive the model.
+/// \param constants parameters that are one number everywhere; may be null
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                      const ModelValues<T>& values,
@@ -57,10 +58,11 @@ wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Di
   return wave::borrow_model<T>(exec, grid, parameters_of<T>(values, constants));
 }
 
-/// \brief A message of the library in the words of options: its first word is a parameter of the
-/// model or an argument of make_modelling().
-/// \param parameters what to call parameters, by option: "vp" is "--vp FILE"
-/// \param others what to call "sources", "receivers", "wavelet" ...; with "bands" none is advised
+/// \brief Words a message of the library in terms of options.
+///
+/// The message's first word is a parameter of the model or an argument of make_modelling().
+/// \param parameters names of parameters, by option: "vp" is "--vp FILE"
+/// \param others names of "sources", "receivers", "wavelet" ...; with "bands" no wavelet is advised
 std::string in_options(std::string text, const std::map<std::string, std::string>& parameters,
                        const std::map<std::string, std::string>& others);
 

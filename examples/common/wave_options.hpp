@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Options of every program that models shots: the model, shots and times, the scheme, where
-/// it runs.
+/// \brief Options of every program that models shots: model, shots, times, scheme, execution space.
 
 #include "common/common_options.hpp"
 #include "common/distribute_options.hpp"
@@ -18,26 +17,26 @@
 
 namespace moho::examples {
 
-/// Options of a program that models shots; each program derives its own from these.
+/// Options of a program that models shots; each program derives its options from these.
 struct WaveOptions : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, ShotChoice {
   EarthModelOptions model;
 
   std::string wavelet = default_wavelet;
-  bool wavelet_given = false;  ///< else it is the default
+  bool wavelet_given = false;  ///< false: it is the default
 
   double time = 1.0;      ///< seconds
-  double interval = 0.0;  ///< seconds; 0: dt, or the whole microseconds from there
+  double interval = 0.0;  ///< seconds; 0: dt, or dt rounded up to whole microseconds
 };
 
-/// Units, axes and files of models, for the head of --help.
+/// Help on units, axes and files of models, for the head of --help.
 std::string wave_units_help();
-/// Boundaries and times, for the end of --help.
+/// Help on boundaries and times, for the end of --help.
 std::string wave_scheme_help();
-/// The model and the shots. \param d its program is set
+/// Binds the model and the shots. \param d its program is set
 void bind_waves(Description& d, WaveOptions& options);
-/// The scheme, and the precision and the space of "Running".
+/// Binds the scheme, and the precision and the space of "Running".
 void bind_wave_scheme(Description& d, WaveOptions& options);
-/// The results, the end of "Running", and the sites.
+/// Binds the results, the end of "Running", and the sites.
 void bind_wave_results(Description& d, WaveOptions& options);
 
 }  // namespace moho::examples
