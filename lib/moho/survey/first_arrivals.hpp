@@ -15,12 +15,12 @@ namespace moho::survey {
 
 namespace detail {
 
-/// Values at positions in units of the spacing, linear between nodes.
+/// Kernel: field values at positions in units of the grid spacing, linear between nodes.
 template <class T, int Dim>
 struct ValuesAt {
   const T* field;
   Grid<Dim> grid;
-  const double* positions;  ///< Dim numbers each
+  const double* positions;  ///< points x Dim, from the first node
   double* values;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
@@ -51,16 +51,18 @@ struct ValuesAt {
 
 }  // namespace detail
 
-/// \brief When the first wave of a shot arrives at each of its receivers: the earliest of all
-/// sources, by the eikonal equation, linear between nodes.
-/// \param exec where it is solved; the function returns when it is done
+/// \brief Returns the first-arrival time at each receiver of a shot, by the eikonal equation.
+///
+/// The time is the minimum over the sources of the shot. It is linear between nodes.
+/// \param exec instance that solves the equation; the function waits for the result
 /// \param grid of the model
-/// \param model velocity, and epsilon and delta if it has them (media whose axis is tilted: the
-/// velocity across it, eikonal::symmetry_plane_velocity(), is early enough)
-/// \param shot its sources and receivers, all inside of the grid
+/// \param model velocity in m/s, optionally epsilon and delta. For tilted axes use the velocity in
+/// the symmetry plane, eikonal::symmetry_plane_velocity(): its arrivals are not late
+/// \param shot sources and receivers, all inside the grid
 /// \param options of the solver
-/// \return seconds, one for each receiver
-/// \throws InputError for a source or a receiver outside, and as eikonal::solve() does
+/// \return times in s, one per receiver
+/// \throws InputError for a source or receiver outside the grid, and for the errors of
+/// eikonal::solve()
 template <class T, int Dim, class Memory>
 std::vector<double> arrival_times(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                   const eikonal::Model<T, Dim, Memory>& model,

@@ -64,9 +64,9 @@ namespace {
 
 using detail::plural;
 
-constexpr double along_x = 0.01;  // a line whose sine is less runs along x
+constexpr double along_x = 0.01;  // sine of the angle to x below which a line is the x axis
 
-// Positions of three coordinates to those of a model.
+// Projection of positions of three coordinates to those of a model.
 template <int Dim>
 class Mapping {
  public:
@@ -146,7 +146,7 @@ class Mapping {
       m_off = across(centre);
     }
     if (m_direction[1] != 0.0 || m_from != 0.0) {
-      // where the line is at zero distance
+      // point of zero distance
       const double x0 = m_from * m_direction[0] - m_off * m_direction[1];
       const double y0 = m_from * m_direction[1] + m_off * m_direction[0];
       m_notes.push_back(concat("positions are projected on the line through (", x0, ", ", y0,
@@ -170,12 +170,12 @@ class Mapping {
 
   std::array<double, 3> m_origin;
   std::array<double, 2> m_direction = {1.0, 0.0};
-  double m_from = 0.0;  // of what is along, where the distance is zero
-  double m_off = 0.0;   // of what is across, on the line
+  double m_from = 0.0;  // coordinate along the line where the distance is zero
+  double m_off = 0.0;   // coordinate across the line, of points on it
   std::vector<std::string> m_notes;
 };
 
-// Least and greatest coordinate.
+// Minimum and maximum coordinate.
 struct Range {
   double least = std::numeric_limits<double>::infinity();
   double greatest = -std::numeric_limits<double>::infinity();
@@ -207,7 +207,7 @@ std::string describe(const std::array<Range, Dim>& ranges) {
   return text;
 }
 
-// What is wrong with a survey of which nothing is inside of the grid.
+// Text of the error for a survey entirely outside the grid.
 template <int Dim>
 std::string reason_outside(const Grid<Dim>& grid, const std::vector<wave::Shot<Dim>>& shots,
                            const SurveyOptions& options) {
@@ -218,7 +218,7 @@ std::string reason_outside(const Grid<Dim>& grid, const std::vector<wave::Shot<D
   }
   const auto sources = ranges_of<Dim>(shots, true), receivers = ranges_of<Dim>(shots, false);
   const Range& depths = model[Dim - 1];
-  // would the other sign of elevations bring all of them inside?
+  // checks if all positions are inside with the other sign of elevations
   bool other_sign = false;
   for (const Range& range : {sources[Dim - 1], receivers[Dim - 1]}) {
     const double shift = 2.0 * options.origin[2];
@@ -265,7 +265,7 @@ Survey<Dim>::Survey(const fs::path& path, const SurveyOptions& options)
     shot.number = raw.number;
     for (const Point<3>& p : raw.sources) shot.sources.push_back(map(p));
     for (const Point<3>& p : raw.receivers) shot.receivers.push_back(map(p));
-    raw.receivers = Points<3>();  // gives its memory back
+    raw.receivers = Points<3>();  // releases the memory
     m_index.push_back(m_shots.size());
     m_shots.push_back(std::move(shot));
   }
@@ -304,7 +304,7 @@ void Survey<Dim>::keep_inside(const Grid<Dim>& grid) {
   std::vector<wave::Shot<Dim>> kept;
   std::vector<std::size_t> index;
   std::int64_t receivers = 0;
-  std::string first;  // what is left out
+  std::string first;  // first omission
   for (std::size_t k = 0; k < m_shots.size(); ++k) {
     const wave::Shot<Dim>& shot = m_shots[k];
     const auto inside = [&](const Point<Dim>& p) { return grid.contains(p); };
@@ -324,7 +324,7 @@ void Survey<Dim>::keep_inside(const Grid<Dim>& grid) {
     }
   }
   if (kept.empty()) throw InputError(reason_outside<Dim>(grid, m_shots, m_options));
-  // all is well: the traces that go with the receivers
+  // no errors: keeps the traces of the remaining receivers
   for (std::size_t k = 0, i = 0; k < m_shots.size(); ++k) {
     if (i == index.size() || index[i] != m_index[k]) continue;
     ++i;

@@ -18,11 +18,11 @@ namespace moho::survey {
 namespace {
 
 using std::numbers::pi;
-constexpr double quiet = 1e-3;           // of a wavelet's largest sample
-constexpr double stop_over_pass = 1.25;  // frequencies of the low-pass
-constexpr std::size_t lanes = 16;        // traces that are resampled together
+constexpr double quiet = 1e-3;           // threshold relative to the wavelet's largest sample
+constexpr double stop_over_pass = 1.25;  // stop over pass frequency of the low-pass
+constexpr std::size_t lanes = 16;        // traces resampled in a block
 
-// What follows the first colon, as numbers; `what` and the whole text are named in messages.
+// Numbers after the first colon; messages contain `what` and the complete text.
 std::vector<double> numbers_of(const char* what, const std::string& text,
                                const std::vector<std::string>& pieces, const std::string& forms) {
   std::vector<double> numbers;
@@ -37,15 +37,15 @@ std::vector<double> numbers_of(const char* what, const std::string& text,
   return numbers;
 }
 
-// The cosine from 0 to 1 over [0, 1].
+// Cosine ramp from 0 to 1 over [0, 1].
 double ramp(double u) {
   if (u <= 0.0) return 0.0;
   if (u >= 1.0) return 1.0;
   return 0.5 - 0.5 * std::cos(pi * u);
 }
 
-// I0(b sqrt(1 - u^2)) / I0(b) from a table, to about 1e-10: the series takes too long for all
-// weights.
+// Kaiser window I0(b sqrt(1 - u^2)) / I0(b) from a table, to about 1e-10. The series is too slow
+// for all weights.
 class KaiserTable {
  public:
   explicit KaiserTable(double b) : m_value(size + 4) {
@@ -58,7 +58,7 @@ class KaiserTable {
   double operator()(double u) const {
     u = std::fabs(u);
     if (u >= 1.0) return 0.0;
-    // even in u, and cubic between four values
+    // even in u; cubic interpolation of four values
     const double place = u * size;
     const auto i = static_cast<std::size_t>(place);
     const double x = place - static_cast<double>(i);
@@ -69,7 +69,7 @@ class KaiserTable {
 
  private:
   static constexpr int size = 4096;
-  std::vector<double> m_value;  // of u = -1 / size, 0, 1 / size, ...
+  std::vector<double> m_value;  // at u = -1 / size, 0, 1 / size, ...
 };
 
 }  // namespace
@@ -223,10 +223,11 @@ Resampling::Resampling(double interval, double start, std::int64_t count, double
                        std::int64_t samples, double highest)
     : m_count(count), m_samples(samples) {
   const double nyquist = 0.5 / interval;
-  // steps that are longer than the interval carry less than the data
+  // time steps longer than the interval of the data limit the frequencies
   double pass = dt > interval * (1.0 + 1e-9) ? 0.5 / dt / stop_over_pass : nyquist;
   if (highest > 0.0) pass = std::min(pass, highest);
-  double b = 20.0, radius = 32.0, part = 1.0;  // of resample(): all frequencies up to 0.8 nyquist
+  double b = 20.0, radius = 32.0, part = 1.0;  // of resample(): passes frequencies up to 0.8 of
+                                               // Nyquist
   if (pass * stop_over_pass < nyquist) {
     m_pass = pass;
     b = 10.0;
@@ -238,7 +239,7 @@ Resampling::Resampling(double interval, double start, std::int64_t count, double
     const double position = (static_cast<double>(n) * dt - start) / interval;
     const double nearest = std::floor(position + 0.5);
     m_weights.push_back(m_weight.size());
-    // samples that lie on steps are kept to the bit
+    // samples at time steps keep their bits
     const bool same = m_pass == 0.0 && std::fabs(position - nearest) < 1e-6;
     const double reach = same ? 0.0 : radius, centre = same ? nearest : position;
     const double least = std::max(std::ceil(centre - reach), 0.0);
@@ -293,7 +294,7 @@ void half_derivatives(float* samples, std::int64_t traces, std::int64_t count, d
         std::polar(order > 0 ? std::sqrt(omega) : 1.0 / std::sqrt(omega), 0.25 * pi * order);
   }
   factor[n / 2] = factor[n / 2].real();
-  // two traces at a time, one being the imaginary part
+  // two traces in a transform: real and imaginary part
   for (std::size_t t = 0; t < all; t += 2) {
     float* const first = samples + t * length;
     float* const second = t + 1 < all ? first + length : nullptr;
@@ -309,7 +310,7 @@ void half_derivatives(float* samples, std::int64_t traces, std::int64_t count, d
       values[n - k] *= std::conj(factor[k]);
     }
     values[n / 2] *= factor[n / 2];
-    // the transform of the conjugates is the conjugate of the inverse, times n
+    // transform of conjugates = conjugate of the inverse transform times n
     for (std::complex<double>& value : values) value = std::conj(value);
     wave::detail::transform(values);
     for (std::size_t i = 0; i < length; ++i) {
@@ -336,7 +337,7 @@ double straight_time(const wave::Shot<Dim>& shot, const Point<Dim>& receiver, do
   return least;
 }
 
-// Takes off what comes before the arrivals; returns the part of the samples that became zero.
+// Mutes samples before the arrivals; returns the fraction of samples set to zero.
 template <int Dim>
 double mute(PreparedShot<Dim>& shot, const PrepareOptions& o, const std::vector<double>& arrivals,
             double delay, double taper) {
@@ -422,7 +423,7 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
   resampling.apply(gather.samples.data(), static_cast<std::int64_t>(receivers),
                    result.samples.data());
 
-  // what depends on time alone: gain, and the taper where data end
+  // factors that depend on time only: gain and end taper
   const SpreadingOptions& spreading = o.spreading;
   const double amplitude =
       spreading.velocity > 0.0 ? spreading.velocity * std::sqrt(2.0 * pi) : 1.0;
@@ -430,7 +431,7 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
   for (std::size_t n = 0; n < count; ++n) {
     const double t = static_cast<double>(n) * o.dt;
     if (spreading.power != 0.0) {
-      // a power of the time since the shot, which stays finite there
+      // power of the time since the shot, finite at the shot
       const double since = t - shift;
       factor[n] *= since > 0.0 ? std::pow(since, spreading.power) : 0.0;
     }

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Apertures: the part of the model that a shot is migrated in, and its image's way back
-/// into the whole.
+/// \brief Migration apertures: the window of a shot in the model, and the sum of window images.
 
 #include <moho/core/box.hpp>
 #include <moho/core/field.hpp>
@@ -20,15 +19,15 @@
 
 namespace moho::survey {
 
-/// How far a shot's window reaches.
+/// Aperture of a shot and taper of its image.
 struct ApertureOptions {
-  std::vector<double> aperture;  ///< metres beyond sources and receivers, along x, or x and y; one
-                                 ///< number in 3D is for both; none: the whole model
-  double taper = 0.0;  ///< metres over which an image falls to zero at sides that were cut
+  std::vector<double> aperture;  ///< metres beyond sources and receivers along x, or x and y. One
+                                 ///< number in 3D applies to both axes; empty: the complete model
+  double taper = 0.0;            ///< length of the cosine taper at truncated sides, m
 };
 
-/// \brief Reads an aperture: "2000" or, in 3D, "2000,1500" in metres; "all" is the whole model.
-/// \throws InputError with the forms that are allowed
+/// \brief Parses an aperture: "2000" or, in 3D, "2000,1500", in m; "all" is the complete model.
+/// \throws InputError with the allowed forms
 inline std::vector<double> parse_aperture(const std::string& text) {
   std::vector<double> aperture;
   if (text::trim(text) == "all") return aperture;
@@ -45,15 +44,15 @@ inline std::vector<double> parse_aperture(const std::string& text) {
   return aperture;
 }
 
-/// The part of a model's grid that a shot is migrated in; all depths belong to it.
+/// Part of the model grid in which a shot is migrated; it contains all depths.
 template <int Dim>
 struct ShotWindow {
-  Box<Dim> box;              ///< its nodes in the model
-  Grid<Dim> grid;            ///< the same nodes as a grid of their own
-  bool cut_lower[Dim] = {};  ///< the model goes on below its first plane across an axis
-  bool cut_upper[Dim] = {};  ///< the model goes on above its last plane across an axis
+  Box<Dim> box;              ///< nodes of the window in the model
+  Grid<Dim> grid;            ///< grid of the nodes in `box`
+  bool cut_lower[Dim] = {};  ///< true for axes where the window begins after the model
+  bool cut_upper[Dim] = {};  ///< true for axes where the window ends before the model
 
-  /// True where the window is the whole model.
+  /// True if the window is the complete model.
   bool whole() const {
     for (int d = 0; d < Dim; ++d) {
       if (cut_lower[d] || cut_upper[d]) return false;
@@ -62,7 +61,7 @@ struct ShotWindow {
   }
 };
 
-/// \brief A box of a grid as a window. \throws InputError for a box that is empty or reaches out
+/// \brief Returns the window of a box. \throws InputError for an empty box or one outside the grid
 template <int Dim>
 ShotWindow<Dim> window_of(const Grid<Dim>& grid, const Box<Dim>& box) {
   if (box.empty() || !(intersection(box, whole_box(grid)) == box)) {
@@ -81,13 +80,15 @@ ShotWindow<Dim> window_of(const Grid<Dim>& grid, const Box<Dim>& box) {
   return window;
 }
 
-/// \brief The window of a shot: from the least to the greatest coordinate of its sources and
-/// receivers and the aperture beyond, whole nodes, cut to the model.
+/// \brief Returns the window of a shot, truncated at the boundaries of the model.
+///
+/// Horizontally the window is the bounding box of sources and receivers, enlarged by the aperture
+/// and rounded outwards to nodes.
 /// \param grid of the model
-/// \param shot with a source and a receiver at least
-/// \param options aperture; the taper is not looked at
-/// \throws InputError for an aperture that is negative, no number, or of more numbers than the
-/// model has horizontal axes; and for positions outside of the model
+/// \param shot with one or more sources and receivers
+/// \param options aperture; the taper is ignored
+/// \throws InputError for an aperture that is negative or not finite, for more numbers than
+/// horizontal axes, and for positions outside the model
 template <int Dim>
 ShotWindow<Dim> shot_window(const Grid<Dim>& grid, const wave::Shot<Dim>& shot,
                             const ApertureOptions& options) {
@@ -120,7 +121,7 @@ ShotWindow<Dim> shot_window(const Grid<Dim>& grid, const wave::Shot<Dim>& shot,
       }
     }
     const double beyond = aperture[std::min(aperture.size() - 1, static_cast<std::size_t>(d))];
-    // positions a rounding error away from a node are that node
+    // tolerance 1e-6 of the spacing: rounding errors do not add a node
     const auto node = [&](double position) {
       const double q = (position - grid.origin[d]) / grid.spacing[d];
       return std::clamp(q, -1.0, static_cast<double>(grid.extents[d]));
@@ -137,9 +138,11 @@ ShotWindow<Dim> shot_window(const Grid<Dim>& grid, const wave::Shot<Dim>& shot,
 template <int Dim>
 using WindowWeights = std::array<std::vector<double>, static_cast<std::size_t>(Dim)>;
 
-/// \brief Weights of the planes of a window along each axis: 1 inside, a cosine that falls to zero
-/// over `taper` metres towards sides that were cut. Their product is the weight of a node.
-/// \throws InputError for a taper that is negative or no number
+/// \brief Returns the taper weights of a window: one weight per plane and axis.
+///
+/// Weights are 1 inside, with a cosine taper to zero over `taper` metres at truncated sides. The
+/// weight of a node is the product over the axes.
+/// \throws InputError for a taper that is negative or not finite
 template <int Dim>
 WindowWeights<Dim> window_weights(const ShotWindow<Dim>& window, double taper) {
   if (!(taper >= 0.0) || !std::isfinite(taper)) {
@@ -164,9 +167,13 @@ WindowWeights<Dim> window_weights(const ShotWindow<Dim>& window, double taper) {
   return weights;
 }
 
-/// \brief Copies the nodes of a window out of values of the model, both on the host and in the
-/// order of their grids. \param grid of the model \param window of a shot \param from grid.size()
-/// values \param to window.grid.size() values
+/// \brief Copies the nodes of a window from values of the model.
+///
+/// Both arrays are on the host, in the order of their grids.
+/// \param grid of the model
+/// \param window of a shot
+/// \param from grid.size() values
+/// \param to window.grid.size() values
 template <int Dim, class T>
 void copy_window(const Grid<Dim>& grid, const ShotWindow<Dim>& window, const T* from, T* to) {
   const std::int64_t length = window.box.extent(Dim - 1), rows = window.box.size() / length;
@@ -176,8 +183,9 @@ void copy_window(const Grid<Dim>& grid, const ShotWindow<Dim>& window, const T* 
   }
 }
 
-/// A host field's part in a window, a field of its own without gaps. An empty field stays empty.
-/// \throws InputError for a field of another shape than the grid's
+/// Returns a contiguous copy of the part of a host field in a window.
+/// An empty field results in an empty field.
+/// \throws InputError unless the field has the shape of the grid
 template <int Dim, class FieldType>
 FieldType window_field(const Grid<Dim>& grid, const ShotWindow<Dim>& window,
                        const FieldType& field) {
@@ -199,11 +207,10 @@ FieldType window_field(const Grid<Dim>& grid, const ShotWindow<Dim>& window,
   return part;
 }
 
-/// \brief Adds values of a window, times the weights of its planes, to values of the model, both on
-/// the host.
+/// \brief Adds tapered values of a window to values of the model, both on the host.
 /// \param grid of the model
 /// \param window of the shot
-/// \param weights from window_weights()
+/// \param weights result of window_weights()
 /// \param from window.grid.size() values
 /// \param to grid.size() values; T and Sum may differ in precision
 template <int Dim, class T, class Sum>

@@ -73,7 +73,7 @@ std::string SurveyFiles::name_of(const RawShot& shot) const {
   return concat("'", m_paths[shot.file].string(), "', shot ", shot.number);
 }
 
-/// Samples of the traces of a shot, one after the other.
+/// Returns the samples of a shot, trace after trace.
 std::vector<float> SurveyFiles::read(const RawShot& shot) const {
   std::vector<float> values(shot.traces.size() * static_cast<std::size_t>(samples));
   const fs::path& path = m_paths[shot.file];
@@ -139,7 +139,7 @@ void SurveyFiles::open_folder(const fs::path& folder) {
 
 // ---- SEG-Y ----
 
-// Metres in a unit of the file's lengths.
+// Returns the length unit of a file in m.
 double SurveyFiles::unit_of(const io::SegyReader& reader) {
   if (m_options.unit == LengthUnit::metres) return 1.0;
   if (m_options.unit == LengthUnit::feet) return foot;
@@ -154,7 +154,7 @@ double SurveyFiles::unit_of(const io::SegyReader& reader) {
   return m_feet ? foot : 1.0;
 }
 
-// Microseconds, from what the headers say.
+// Sets the sampling interval in microseconds from a header. Throws FileError if headers differ.
 void SurveyFiles::take_interval(const io::SegyReader& reader, std::int64_t trace,
                                 std::int32_t stated) {
   if (stated == 0 || m_options.interval > 0.0) return;
@@ -173,7 +173,7 @@ void SurveyFiles::take_interval(const io::SegyReader& reader, std::int64_t trace
                          "interval that all of them have"));
 }
 
-// Depths in the file's unit.
+// Returns the source depth in the unit of the file.
 double SurveyFiles::source_depth(const io::SegyReader& reader, std::int64_t number,
                                  const io::SegyTrace& trace) const {
   if (m_options.elevations == Elevations::standard) {
@@ -348,7 +348,7 @@ void SurveyFiles::index_summary(const fs::path& path) {
 
 // ---- both ----
 
-// Throws for two receivers of a shot at the same place.
+// Throws FileError for two receivers of a shot at one position.
 void SurveyFiles::check_duplicates(const RawShot& shot) const {
   std::vector<std::size_t> order(shot.receivers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The files of a survey of shot gathers: where its shots and traces are.
+/// \brief Files of a survey: index of shots and traces, and reading of samples.
 
 #include <moho/core/grid.hpp>
 #include <moho/io/segy.hpp>
@@ -18,34 +18,34 @@
 
 namespace moho::survey::detail {
 
-/// The end of a noun that is counted.
+/// Returns the plural ending of a counted noun: "" for 1, else "s".
 inline const char* plural(std::int64_t count) { return count == 1 ? "" : "s"; }
 
-/// A shot with positions of three coordinates.
+/// Shot with positions of three coordinates.
 struct RawShot {
-  std::size_t file = 0;              ///< in the list of paths
+  std::size_t file = 0;              ///< index in the list of paths
   std::int64_t number = 0;           ///< field record
   Points<3> sources, receivers;      ///< x, y, depth; metres
-  std::vector<std::int64_t> traces;  ///< in the file, from 0; one a receiver
-  double t0 = 0.0;                   ///< seconds
+  std::vector<std::int64_t> traces;  ///< trace of each receiver in the file, from 0
+  double t0 = 0.0;                   ///< s
 };
 
-/// The files of a survey: their index, and traces out of them.
+/// Index of the files of a survey, and reader of their traces.
 class SurveyFiles {
  public:
-  /// Reads all headers. \throws InputError, FileError as Survey
+  /// Reads all headers. \throws InputError, FileError as the constructor of Survey
   SurveyFiles(const std::filesystem::path& path, const SurveyOptions& options);
 
-  std::vector<RawShot> shots;      ///< as files have them
-  std::vector<std::string> notes;  ///< what was found, in words
-  double interval = 0.0;           ///< seconds between samples
-  std::int64_t samples = 0;        ///< of a trace
-  bool two_dimensional = false;    ///< positions have no y
+  std::vector<RawShot> shots;      ///< in the order of the files
+  std::vector<std::string> notes;  ///< properties, corrections and omissions, as text
+  double interval = 0.0;           ///< sampling interval, s
+  std::int64_t samples = 0;        ///< samples of each trace
+  bool two_dimensional = false;    ///< true if positions have no y
 
-  /// What messages call a shot.
+  /// Returns the name of a shot for messages.
   std::string name_of(const RawShot& shot) const;
 
-  /// Samples of the traces of a shot, one after the other.
+  /// Returns the samples of a shot, trace after trace.
   std::vector<float> read(const RawShot& shot) const;
 
  private:
@@ -59,13 +59,13 @@ class SurveyFiles {
 
   // ---- SEG-Y ----
 
-  // Metres in a unit of the file's lengths.
+  // Returns the length unit of a file in m.
   double unit_of(const io::SegyReader& reader);
 
-  // Microseconds, from what the headers say.
+  // Sets the sampling interval in microseconds from a header. Throws FileError if headers differ.
   void take_interval(const io::SegyReader& reader, std::int64_t trace, std::int32_t stated);
 
-  // Depths in the file's unit.
+  // Returns the source depth in the unit of the file.
   double source_depth(const io::SegyReader& reader, std::int64_t number,
                       const io::SegyTrace& trace) const;
 
@@ -79,22 +79,22 @@ class SurveyFiles {
 
   // ---- both ----
 
-  // Throws for two receivers of a shot at the same place.
+  // Throws FileError for two receivers of a shot at one position.
   void check_duplicates(const RawShot& shot) const;
 
   void finish();
 
   SurveyOptions m_options;
-  std::vector<std::filesystem::path> m_paths;  // of each SEG-Y file, or of each shot's .npy
+  std::vector<std::filesystem::path> m_paths;  // SEG-Y files, or the .npy file of each shot
   bool m_segy = true;
   bool m_feet = false;
   bool m_no_dimension = true;
-  double m_seconds = 0.0;                           // of summary.json
-  std::int32_t m_microseconds = 0;                  // of SEG-Y
-  std::string m_interval_place;                     // which header says so
+  double m_seconds = 0.0;                           // interval of summary.json, s
+  std::int32_t m_microseconds = 0;                  // interval of SEG-Y headers
+  std::string m_interval_place;                     // header with the interval
   std::string m_source;                             // summary.json
-  std::map<std::int32_t, std::int64_t> m_left_out;  // traces by identification
-  mutable std::optional<io::SegyReader> m_reader;   // the file read last
+  std::map<std::int32_t, std::int64_t> m_left_out;  // omitted traces by identification
+  mutable std::optional<io::SegyReader> m_reader;   // most recently read file
   mutable std::size_t m_open = 0;
 };
 
