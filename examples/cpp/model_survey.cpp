@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Shots over the model of vp.npy: shot_0000.npy, shot_0001.npy, ... are written as they are
-// computed.
+// Shots over the model of vp.npy: each shot_0000.npy, shot_0001.npy, ... is written once computed.
 
 #include <moho/io/io.hpp>
 #include <moho/wave/wave.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An imaging condition of the user: products at the time of the largest source amplitude alone
+// An imaging condition of the user: products at the time of the largest source amplitude only
 // (excitation amplitude; Nguyen and McMechan, 2013), for the shots of line.sgy: excitation.npy.
 
 #include <moho/io/io.hpp>

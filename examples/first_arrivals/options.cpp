@@ -47,7 +47,7 @@ void check_one_model(const Arguments& given) {
                           "first_arrivals --builtin salt, or see first_arrivals --help"));
 }
 
-// Checks what belongs to the model, and gives models by formula their nodes.
+// Checks the options of the model, and sets the shape of models by formula.
 void check_model(const Arguments& given, Options& o) {
   if (given.given("builtin") && given.given("velocity-unit")) {
     throw InputError(
@@ -65,7 +65,7 @@ void check_model(const Arguments& given, Options& o) {
   }
 }
 
-// The sequential method runs on the host, whatever else the build has.
+// Checks the space: the sequential method runs on the host in every build.
 void check_space(const Arguments& given, Options& o) {
   if (o.solver != Solver::fast_marching) return;
   if (!given.given("space")) o.space = sequential_space();

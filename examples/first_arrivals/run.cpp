@@ -40,22 +40,22 @@ EarthModelOptions model_options(const Options& o) {
   asked.spacing = o.spacing;
   asked.origin = o.origin;
   asked.velocity_unit = o.model.empty() ? VelocityUnit::metres_per_second : o.velocity_unit;
-  // a model by formula is one of a number first, whose values are put in afterwards
+  // a model by formula is first made with one number; its values are set afterwards
   asked.parameters["vp"] = o.model.empty() ? "1000" : o.model;
   if (!o.epsilon.empty()) asked.parameters["epsilon"] = o.epsilon;
   if (!o.delta.empty()) asked.parameters["delta"] = o.delta;
   return asked;
 }
 
-// The memory of a run, and what its solver may take of it.
+// Memory of a run, and the part that its solver may use.
 struct Memory {
   MemoryEstimate estimate;
   MemoryLimit limit;
   double solver = 0.0;  ///< bytes
 };
 
-// From what options and headers say; throws unless one source at a time fits.
-// \param sharing ranks of this machine, which solve for sources of their own
+// Estimates it from options and headers; throws unless one source at a time fits.
+// \param sharing ranks of this machine, each with separate sources
 template <class T, int Dim>
 Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing) {
   const bool on_host = o.space != "cuda";
@@ -68,7 +68,7 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing
   const double times = field * (o.each ? sources : 1.0);
   MemoryEstimate& estimate = memory.estimate;
   estimate.take(need.values, "the model");
-  // a model by formula is made beside one of a number
+  // a model by formula needs a second array
   estimate.pass(o.model.empty() ? field : need.passing, "reading the model");
   estimate.take(times, "traveltimes");
   std::string advice = fitting_shape(need.shape, (need.values + times) / need.nodes(),
@@ -123,7 +123,7 @@ Points<Dim> make_sources(const Options& o, const Grid<Dim>& grid) {
   return sources;
 }
 
-// The time between nodes, linear along every axis.
+// Traveltime between nodes, interpolated linearly along every axis.
 template <class T, int Dim>
 double time_at(const Grid<Dim>& grid, const T* times,
                const std::type_identity_t<Point<Dim>>& place) {
@@ -145,8 +145,9 @@ double time_at(const Grid<Dim>& grid, const T* times,
   return sum;
 }
 
-// Times at the receivers. The number of the source stands in front where it is known: the earliest
-// of several sources does not tell whose it is.
+// Writes times at the receivers.
+// The source's number is the first column if it is known; the earliest of several sources has no
+// number.
 template <class T, int Dim>
 void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vector<T>& times,
                      bool source_known, const Points<Dim>& receivers,
@@ -175,13 +176,13 @@ void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vec
   file.commit();
 }
 
-// What a run was, without the types of its numbers.
+// Description of a run, independent of its number type.
 struct Done {
   const char* medium = "";
   double slowest = 0.0, quickest = 0.0, latest = 0.0;
   Json sources, receivers;
   std::size_t source_count = 0;
-  double nodes = 0.0;  ///< of all sources
+  double nodes = 0.0;  ///< summed over sources
   std::string device;
   eikonal::Report report;
 };
@@ -224,8 +225,9 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   session.finish(ending);
 }
 
-// Gives every rank its part of the sources, as equations 7 to 10 of Couder-Castaneda et al. (2013)
-// divide items. Of the earliest of several sources there is one field, which the root computes.
+// Assigns each rank its part of the sources, by equations 7 to 10 of Couder-Castaneda et al.
+// (2013).
+// The earliest of several sources makes one field, which the root computes.
 template <class T, int Dim>
 void share_sources(const Ranks& ranks, eikonal::TraveltimeJob<T, Dim>& job) {
   if (ranks.alone()) return;
@@ -238,7 +240,7 @@ void share_sources(const Ranks& ranks, eikonal::TraveltimeJob<T, Dim>& job) {
   }
 }
 
-// Brings the times of all ranks to the root, in the order of the sources.
+// Collects the times of all ranks on the root, in the order of the sources.
 template <class T>
 void collect(Ranks& ranks, eikonal::Traveltimes<T>& outcome) {
   if (ranks.alone()) return;
@@ -268,7 +270,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   auto& ranks = static_cast<Ranks&>(session.processes());
   eikonal::TraveltimeJob<T, Dim> job;
   Points<Dim> receivers;
-  std::vector<io::TextColumn> texts;  // of receivers
+  std::vector<io::TextColumn> texts;  // text columns of receivers
   ranks.together([&] {
     const HostPhase phase(session.phases, "check");
     job.grid = grid_of<Dim>(model);

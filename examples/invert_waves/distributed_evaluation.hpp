@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Shots of an evaluation over ranks or sites: requests go out, files with contributions
-/// come back.
+/// \brief Shots of an evaluation over ranks or sites.
+///
+/// Requests are sent; contributions return as files.
 
 #include "common/distribute.hpp"
 #include "common/shot_list.hpp"
@@ -39,7 +40,7 @@ struct Order {
 
 /// \brief Evaluations whose shots ranks or sites compute.
 ///
-/// Contributions are files in a folder of the run, which all ranks see.
+/// Contributions are files in a folder of the run, which all ranks can read.
 template <class T>
 class DistributedEvaluation {
  public:
@@ -47,8 +48,8 @@ class DistributedEvaluation {
   /// Called with the contributions of all shots in their order.
   using Add = std::function<void(Contribution&&)>;
 
-  /// \param o,session of the run, have to live as long \param numbers of the shots \param shape of
-  /// the model
+  /// \param o,session of the run; must outlive this object
+  /// \param numbers of the shots \param shape of the model
   DistributedEvaluation(const Options& o, Session& session, std::vector<std::int64_t> numbers,
                         const std::vector<std::int64_t>& shape)
       : m_o(o),
@@ -67,13 +68,14 @@ class DistributedEvaluation {
   bool at_sites() const { return !m_o.distribute.sites.empty(); }
   /// True if ranks share the shots.
   bool among_ranks() const { return !m_session.processes().alone(); }
-  /// True if evaluations are not those of this process alone.
+  /// True if evaluations are divided among processes.
   bool divided() const { return at_sites() || among_ranks(); }
-  /// True if ranks have to agree on the method of the source wavefield.
+  /// True if ranks must agree on the method of the source wavefield.
   bool agrees() const { return among_ranks() && m_o.source_field == fwi::SourceField::automatic; }
 
-  /// \brief Returns the method that fits on all ranks: replay as soon as one has no room for
-  /// boundary_shell. Collective.
+  /// \brief Returns the method that fits on all ranks. Collective.
+  ///
+  /// It is replay if boundary_shell does not fit on one of them.
   fwi::SourceField agree(fwi::SourceField mine) {
     Processes& processes = m_session.processes();
     std::vector<double> without{mine == fwi::SourceField::boundary_shell ? 0.0 : 1.0};
@@ -81,11 +83,13 @@ class DistributedEvaluation {
     processes.broadcast(without.data(), sizeof(double));
     return without[0] > 0.0 ? fwi::SourceField::replay : fwi::SourceField::boundary_shell;
   }
-  /// Sets the planned method of the source wavefield, which sites use.
+  /// Sets the planned method of the source wavefield for sites.
   void set_source_field(fwi::SourceField method) { m_method = method; }
 
-  /// \brief Removes what an earlier run left, unless this one resumes it, and makes the folder of
-  /// contributions. A run that neither divides its shots nor resumes leaves both folders alone.
+  /// \brief Removes files of an earlier run unless this run resumes it.
+  ///
+  /// Makes the folder of contributions. Without divided shots and --resume both folders are left
+  /// untouched.
   void begin() {
     if (m_o.only_shot) return;
     if (at_sites()) io::check_owned_folder(m_folder);
@@ -94,7 +98,7 @@ class DistributedEvaluation {
     if (among_ranks()) m_session.make_scratch(".moho_ranks");
   }
 
-  /// Sends the order of the root to all ranks. Collective.
+  /// Sends the root's order to all ranks. Collective.
   void share(Order<T>& order) {
     Processes& processes = m_session.processes();
     processes.broadcast(&order.evaluation, sizeof(order.evaluation));
@@ -111,7 +115,7 @@ class DistributedEvaluation {
   }
   /// Returns true if this rank computes a shot.
   bool claims(std::size_t k) { return m_count.takes(static_cast<std::int64_t>(k)); }
-  /// Hands in a contribution of this rank.
+  /// Submits a contribution of this rank.
   void hand_in(const Contribution& contribution) {
     Json numbers = numbers_of(contribution);
     write(part_of_rank(contribution.shot), contribution);
@@ -119,7 +123,7 @@ class DistributedEvaluation {
     if (!m_session.processes().root()) return m_session.processes().tell_root(numbers.dump());
     note(contribution.shot, numbers);
   }
-  /// Takes in what other ranks have reported to the root; does nothing elsewhere.
+  /// Receives the reports of other ranks on the root; does nothing on other ranks.
   void listen() {
     if (among_ranks() && m_session.processes().root() && !m_o.only_shot) receive(false);
   }
@@ -133,7 +137,7 @@ class DistributedEvaluation {
     }
   }
 
-  /// Has sites compute all contributions, and adds them in the order of the shots.
+  /// Collects all contributions from sites, and adds them in the order of the shots.
   void collect_sites(const Order<T>& order, const Add& add) {
     prepare_folder(order);
     const cluster::Work work = work_of(order);
@@ -162,7 +166,7 @@ class DistributedEvaluation {
     m_session.part_is_whole(number, {name}, numbers_of(contribution));
   }
 
-  /// Prints which site computed how much, and removes the folders.
+  /// Prints the work of each site, and removes the folders.
   void finish() {
     if (!m_total.sites.empty()) {
       for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
@@ -174,7 +178,7 @@ class DistributedEvaluation {
   std::filesystem::path parts_folder() const {
     return std::filesystem::absolute(m_session.folder()) / ".moho_ranks";
   }
-  // The file of a shot of the present evaluation, which no other evaluation has.
+  // File of a shot of the present evaluation; no other evaluation has this file.
   std::filesystem::path part_of_rank(std::size_t k) const {
     return parts_folder() / numbered(numbered("evaluation", m_evaluation, "_shot"), m_numbers[k]);
   }
@@ -209,7 +213,7 @@ class DistributedEvaluation {
   void write(const std::filesystem::path& path, const Contribution& contribution) const {
     io::write_npy(path, contribution.values.data(), m_shape);
   }
-  // Adds the shots of files, path_of(k), in their order.
+  // Adds the shots of the files path_of(k), in their order.
   template <class PathOf>
   void add_all(const PathOf& path_of, const Add& add) {
     for (std::size_t k = 0; k < m_numbers.size(); ++k) {
@@ -243,7 +247,7 @@ class DistributedEvaluation {
   void prepare_folder(const Order<T>& order) {
     std::error_code error;
     m_run.folder = m_folder / numbered("evaluation", order.evaluation, "");
-    m_run.resume = m_resume;  // an earlier run may have begun the first evaluation alone
+    m_run.resume = m_resume;  // an earlier run may have started the first evaluation only
     for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
       if (entry.path().filename() == io::owned_folder_marker) continue;
       if (!m_resume || entry.path() != m_run.folder) std::filesystem::remove_all(entry, error);
@@ -298,10 +302,10 @@ class DistributedEvaluation {
   Session& m_session;
   std::vector<std::int64_t> m_numbers, m_shape;
   std::filesystem::path m_folder;
-  std::vector<Contribution> m_parts;  ///< without their values
+  std::vector<Contribution> m_parts;  ///< reports without their values
   SharedCount m_count;
   std::size_t m_done = 0;         ///< shots of the evaluation that ranks have computed
-  std::int64_t m_evaluation = 0;  ///< that ranks compute
+  std::int64_t m_evaluation = 0;  ///< evaluation that ranks compute
   SitesRun m_run;
   fwi::SourceField m_method = fwi::SourceField::automatic;
   bool m_resume = false;

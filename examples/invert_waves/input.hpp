@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Models, shots and options of an inversion as the library takes them, and its messages in
-/// the words of the options.
+/// \brief Models, shots and options of an inversion for the library, and messages in options'
+/// words.
 
 #include "common/survey_program.hpp"
 #include "common/wave_fields.hpp"
@@ -24,14 +24,14 @@
 
 namespace moho::examples::invert_waves {
 
-/// Input that is read, and checked without a space.
+/// Input that is read, and checked without an execution space.
 template <class T, int Dim>
 class Input {
  public:
-  // members that prepare_survey() fills in
+  // members that prepare_survey() sets
   Grid<Dim> grid;
-  ModelValues<T>* values = nullptr;       ///< of the start
-  ModelValues<T>* true_values = nullptr;  ///< of the model that data come from; null: data are read
+  ModelValues<T>* values = nullptr;       ///< of the starting model
+  ModelValues<T>* true_values = nullptr;  ///< of the model of modelled data; null: data are read
   std::map<std::string, std::string> names, true_names;  ///< of parameters, for messages
   std::vector<wave::Shot<Dim>> shots;
   std::string sources_name, receivers_name, wavelet_name, data_name;
@@ -44,7 +44,7 @@ class Input {
   std::optional<std::size_t> only;  ///< with --only-shot: its position among the shots
   Order<T> order;                   ///< evaluation of that shot
 
-  /// Reads the mask. \throws InputError
+  /// Reads the mask. \throws InputError for an invalid mask
   void prepare_mask(const EarthModel<T>& model) {
     const Options& o = *options;
     if (o.mask_text.empty()) return;
@@ -59,8 +59,8 @@ class Input {
     }
   }
 
-  /// \brief Reads the model of --evaluate for the one shot that is evaluated for another run.
-  /// \throws InputError
+  /// \brief Reads the model of --evaluate for the shot that is evaluated for another run.
+  /// \throws InputError for an invalid model
   void prepare_only(const EarthModel<T>& model, const std::vector<std::int64_t>& numbers) {
     const Options& o = *options;
     only = find_only_shot(numbers, *o.only_shot);
@@ -89,7 +89,7 @@ class Input {
     order.request.values = std::move(array.data);
   }
 
-  /// The corner of a band's low-pass, Hz; 0: none.
+  /// Corner of a band's low-pass, Hz; 0: no low-pass.
   double corner_of(int band) const {
     return options->bands.empty() ? 0.0 : options->bands[static_cast<std::size_t>(band)];
   }
@@ -144,7 +144,7 @@ class Input {
                                                 {"updates", "--updates"}})));
     }
   }
-  /// The same for work on the model that data come from.
+  /// Calls a function on the model of modelled data; its errors name options.
   template <class Function>
   void in_true_words(const Function& function) const {
     try {
@@ -174,7 +174,7 @@ class Input {
             {"updates", "--updates"},
             {wave::overflow_advice, overflow_advice}};
   }
-  // Options by the words of the library. With --bands these bound the frequency.
+  // Options by the names of the library. With --bands these limit the frequency.
   std::map<std::string, std::string> option_names(std::map<std::string, std::string> all) const {
     all["sources"] = sources_name;
     all["receivers"] = receivers_name;
@@ -185,7 +185,7 @@ class Input {
   void read_mask(const EarthModel<T>& model) {
     EarthModelOptions file;
     file.parameters["vp"] = options->mask_text;
-    file.velocity_unit = VelocityUnit::metres_per_second;  // ones and zeros
+    file.velocity_unit = VelocityUnit::metres_per_second;  // the file has ones and zeros
     file.spacing = model.spacing;
     file.shape = model.shape;
     EarthModel<T> read;

@@ -29,7 +29,7 @@ std::string option_of(fwi::Parameter parameter);
 
 /// Options of invert_waves.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
-  EarthModelOptions model;  ///< to begin with
+  EarthModelOptions model;  ///< starting model
 
   fwi::MisfitOptions misfit;
   std::string offset_weights_text, mute_text = "none";
@@ -39,27 +39,27 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::vector<std::string> unknowns{"vp"};  ///< "vp", "rho", "epsilon", "delta"
   bool logarithms = true;                   ///< of vp and rho
   std::map<std::string, std::pair<double, double>> bounds;
-  std::string mask_text;         ///< "depth:40" or a file; empty: none
-  double mask_depth = -1.0;      ///< metres, above which nothing changes; negative: none
-  std::vector<double> bands;     ///< Hz; empty: all frequencies at once
+  std::string mask_text;         ///< "depth:40" or a file; empty: no mask
+  double mask_depth = -1.0;      ///< metres above which the model is constant; negative: unset
+  std::vector<double> bands;     ///< Hz; empty: all frequencies in one band
   std::int64_t iterations = 10;  ///< of each band
   int memory_pairs = 5;
-  double first_change = 0.01;  ///< of the unknowns' own size
+  double first_change = 0.01;  ///< relative to the unknowns
   bool precondition = false;   ///< by the illumination
 
   fwi::SourceField source_field = fwi::SourceField::automatic;
-  std::int64_t every = 0;         ///< steps between products; 0: by the wavelet
+  std::int64_t every = 0;         ///< steps between products; 0: set by the wavelet
   fwi::Lags lags;                 ///< of the extended image of the result
-  bool extended = false;          ///< it was asked for
+  bool extended = false;          ///< true if requested
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
-  std::int64_t block = 0;         ///< planes that stream at a time; 0: chosen
+  std::int64_t block = 0;         ///< planes of a block of the stream; 0: chosen
   std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen
-  std::string evaluate;           ///< with --only-shot: file of the unknowns; empty: the start
-  int band = 1;                   ///< with --only-shot, from 1
-  double data_size = 0.0;         ///< with --only-shot: misfit of no model; 0: that of the shot
+  std::string evaluate;    ///< with --only-shot: file of the unknowns; empty: the starting model
+  int band = 1;            ///< with --only-shot, from 1
+  double data_size = 0.0;  ///< with --only-shot: misfit without a model; 0: that of the shot
 };
 
-/// The table of the options.
+/// Table of the options.
 Description describe(Options& options);
 
 }  // namespace moho::examples::invert_waves

@@ -13,7 +13,7 @@
 
 namespace moho::examples::invert_waves {
 
-/// Prints parameters, steps, the method of the source wavefield, memory and time of a plan.
+/// Prints parameters, steps, method of the source wavefield, memory and time of a plan.
 void print_scheme(Session& session, const Options& options, const fwi::ObjectivePlan& plan,
                   std::size_t shots);
 

@@ -32,15 +32,15 @@ struct Evaluation {
   int band = 0;                  ///< from 1
   double frequency = 0.0;        ///< of the band, Hz; 0: all
   std::int64_t evaluation = 0;   ///< from 1
-  std::int64_t iteration = 0;    ///< steps taken so far
-  bool taken = false;            ///< this evaluation was a step that was taken
-  double misfit = 0.0;           ///< over that of data without a model
-  double relative = 0.0;         ///< over the first of the band
-  double gradient = 0.0;         ///< length of the gradient at the best point
-  double step = 0.0;             ///< along the direction, of this evaluation
+  std::int64_t iteration = 0;    ///< accepted steps so far
+  bool taken = false;            ///< this evaluation was an accepted step
+  double misfit = 0.0;           ///< divided by that of data without a model
+  double relative = 0.0;         ///< divided by the first one of the band
+  double gradient = 0.0;         ///< norm of the gradient at the best point
+  double step = 0.0;             ///< length along the direction, of this evaluation
   double vp_error = -1.0;        ///< relative error of vp at the best point; negative: unknown
   double seconds = 0.0;          ///< of this evaluation
-  fwi::EvaluationReport report;  ///< its work
+  fwi::EvaluationReport report;  ///< work of this evaluation
 };
 
 /// Traces of the middle shot.
@@ -57,7 +57,7 @@ struct ResumedRun {
   std::int64_t in_band = 0;     ///< evaluations of that band
 };
 
-/// What an inversion writes and prints.
+/// Files and messages of an inversion.
 template <class T, int Dim>
 class Results {
  public:
@@ -89,13 +89,13 @@ class Results {
     return list;
   }
 
-  /// Evaluations that are done.
+  /// Number of finished evaluations.
   std::int64_t evaluations() const { return m_evaluations; }
 
-  /// Takes over what an interrupted run has left. \throws InputError
+  /// Restores the state of an interrupted run. \throws InputError for another run's state
   ResumedRun resume() {
     ResumedRun run;
-    if (!m_o.resume || m_o.only_shot) return run;  // one shot begins anew
+    if (!m_o.resume || m_o.only_shot) return run;  // a single shot is never resumed
     const std::int64_t last = m_session.last_part();
     Json more;
     if (last < 0 || !m_session.take_over(last, more)) {
@@ -139,7 +139,7 @@ class Results {
     std::fflush(stdout);
   }
 
-  /// Puts the plan into the summary.
+  /// Adds the plan to the summary.
   void add_plan(const fwi::ObjectivePlan& plan) {
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
@@ -179,7 +179,7 @@ class Results {
     summary["shots"] = m_input.shots.size();
   }
 
-  /// Writes the models to begin with. \param bands that an earlier run has done
+  /// Writes the starting models. \param bands that an earlier run has finished
   void write_start(int bands) {
     for (const std::string& name : m_o.unknowns) {
       write(name + "_start.npy", m_model.values.at(name).data());
@@ -229,7 +229,7 @@ class Results {
     std::fflush(stdout);
   }
 
-  /// \brief Notes the end of a band. \param why it ended
+  /// \brief Records the end of a band. \param why reason of the end
   /// \param models,gradients of each of --parameters, at the best point
   void end_band(int band, const std::string& why, std::vector<HostField> models,
                 std::vector<HostField> gradients) {
@@ -242,10 +242,11 @@ class Results {
     }
   }
 
-  /// Takes the traces of the middle shot.
+  /// Sets the traces of the middle shot.
   void set_gather(Gather gather) { m_gather = std::move(gather); }
 
-  /// Writes the extended image, and angle gathers at some columns: slant stacks over lags along x.
+  /// Writes the extended image, and angle gathers at some columns.
+  /// The gathers are slant stacks over lags along x.
   void write_lags(const fwi::ExtendedResult<T>& extended) {
     const fwi::Lags& lags = m_o.lags;
     const Grid<Dim>& grid = m_input.grid;
@@ -392,7 +393,7 @@ class Results {
 
   double rate() const { return m_seconds > 0.0 ? m_sums.points / m_seconds : 0.0; }
 
-  // The misfit of the best point over the first one of the last band.
+  // Misfit of the best point divided by the first one of the last band.
   double best_relative() const {
     double relative = 1.0;
     for (std::size_t r = 0; r < m_history.size(); ++r) {

@@ -64,7 +64,7 @@ class Program {
   }
 
  private:
-  // ---- before there is a space
+  // ---- without an execution space
 
   void prepare() {
     prepare_survey<Dim>(m_input, m_o, "data", m_model, m_truth, m_data);
@@ -101,7 +101,7 @@ class Program {
     for (const std::string& note : bands.notes()) m_data.notes.push_back(note);
   }
 
-  // ---- on a space
+  // ---- on an execution space
 
   template <class Instance>
   void compute(const Instance& exec) {
@@ -143,7 +143,8 @@ class Program {
     return options;
   }
 
-  // Makes the objective by make(start, data), and searches, or computes shots for another process.
+  // Makes the objective by make(start, data), and runs the search.
+  // With --only-shot or on other ranks, it computes shots for another process.
   template <class Instance, class Make>
   void invert(const Instance& exec, const Make& make) {
     Processes& processes = m_session.processes();
@@ -188,12 +189,12 @@ class Program {
     }
   }
 
-  // Compares the times at which data begin with first arrivals of the start.
+  // Compares the start times of data with first arrivals of the starting model.
   template <class Instance, class Model>
   void check_onsets(const Instance& exec, const Model& start, double dt) {
     const std::vector<double> samples = m_input.wavelet(dt);
     const survey::WaveletTimes wavelet = survey::wavelet_times(samples, dt);
-    // a Ricker wavelet's highest frequency is 2.4 times that of its peak
+    // a Ricker wavelet's highest frequency is 2.4 times its peak frequency
     OnsetCheck check(wavelet, 2.4 / wave::highest_frequency(samples, dt));
     eikonal::Model<T, Dim, typename decltype(Model::vp)::memory_space> model;
     model.velocity = start.vp;
@@ -210,7 +211,7 @@ class Program {
     if (!note.empty()) m_data.notes.push_back("note: " + note);
   }
 
-  // Prints the plan and begins the output; false: no more is to be done.
+  // Prints the plan and begins the output; false: the run ends here.
   bool begin(const fwi::ObjectivePlan& plan) {
     m_seconds_each = plan.seconds;
     m_distributed->set_source_field(plan.source_field);
@@ -309,7 +310,7 @@ class Program {
     m_results.write_lags(extended);
   }
 
-  // Evaluates at the point of the search and tells it.
+  // Evaluates at the point of the search and returns the result to the search.
   template <class Instance, class Objective, class Search, class Vector>
   void advance(const Instance& exec, Objective& objective, Search& search, const Vector& gradient,
                int band, std::int64_t& in_band) {
@@ -349,7 +350,7 @@ class Program {
     m_times.add("write", writing.seconds());
   }
 
-  // Evaluates at the point of the search, by this process or by several.
+  // Evaluates at the point of the search, on this process or on several.
   template <class Objective, class Search, class Vector>
   double evaluate(Objective& objective, const Search& search, const Vector& gradient, int band) {
     double f = 0.0;
@@ -370,7 +371,7 @@ class Program {
     return objective.end(gradient);
   }
 
-  // The error of vp at the best point; negative where no true model is known.
+  // Error of vp at the best point; negative without a true model.
   template <class Objective, class Search>
   double error_of_vp(Objective& objective, const Search& search) const {
     if (!m_truth) return -1.0;
@@ -428,19 +429,19 @@ class Program {
   std::optional<DistributedEvaluation<T>> m_distributed;
   ResumedRun m_resumed;
   TimeLimit m_time;
-  std::string m_why;  ///< it ended before the last evaluation
+  std::string m_why;  ///< reason to end before the last evaluation
   std::string m_device;
   int m_threads = 1;
-  int m_notes = 0;  ///< about shots of the data
+  int m_notes = 0;  ///< notes about shots of the data
   PhaseTimes m_times;
   Progress m_bar;
   bool m_loading = false;       ///< data are loaded
   double m_seconds_each = 0.0;  ///< of an evaluation
-  std::string m_prefix;         ///< of progress during an evaluation
+  std::string m_prefix;         ///< of progress lines during an evaluation
 };
 
 void run(const Options& options, Session& session) {
-  // unknowns, bounds and results
+  // memory for unknowns, bounds and results
   run_survey<Program>(options, session, 6.0, "");
 }
 

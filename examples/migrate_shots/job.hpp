@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The survey and the models of a run, and errors of its migration in the words of options.
+/// \brief Survey and models of a run, and errors of its migration in the words of options.
 
 #include "common/memory.hpp"
 #include "common/summary.hpp"
@@ -24,12 +24,12 @@
 
 namespace moho::examples::migrate_shots {
 
-/// What was read, not yet checked against the model.
+/// Input that is read but not yet checked against the model.
 template <class T, int Dim>
 struct Job {
   Grid<Dim> grid;
-  ModelValues<T>* values = nullptr;                      ///< of the migration model
-  ModelValues<T>* true_values = nullptr;                 ///< of the data model; null: data are read
+  ModelValues<T>* values = nullptr;       ///< of the migration model
+  ModelValues<T>* true_values = nullptr;  ///< of the model of modelled data; null: data are read
   std::map<std::string, std::string> names, true_names;  ///< of parameters, for messages
   std::vector<wave::Shot<Dim>> shots;
   std::string sources_name, receivers_name, wavelet_name;
@@ -40,7 +40,7 @@ struct Job {
   rtm::OffsetOptions<Dim> offsets;  ///< columns are nodes of the complete model
 };
 
-/// Half offsets and columns of gathers on the nodes of a model. \throws InputError
+/// Half offsets and columns of gathers at nodes of a model. \throws InputError
 template <int Dim>
 rtm::OffsetOptions<Dim> offset_options(const Options& o, const Grid<Dim>& grid) {
   constexpr std::size_t numbers = Dim - 1;
@@ -73,8 +73,8 @@ rtm::OffsetOptions<Dim> offset_options(const Options& o, const Grid<Dim>& grid) 
   return offsets;
 }
 
-/// \brief The arguments of the migration.
-/// \param on_host whether it runs in the memory of the host \param scratch folder of snapshots
+/// \brief Arguments of the migration.
+/// \param on_host true if it runs in the memory of the host \param scratch folder of snapshots
 template <class T, int Dim>
 rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host,
                                             const std::filesystem::path& scratch) {
@@ -112,22 +112,22 @@ rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host
   return input;
 }
 
-/// The state of a migration in words.
+/// Text of the progress of a migration.
 std::string describe(const rtm::MigrationProgress& now, std::int64_t shot);
 
-/// The message of an InputError of the library, in the words of options.
+/// Message of an InputError of the library in the words of options.
 std::string in_words(const std::string& text, const Options& options,
                      const std::map<std::string, std::string>& names,
                      const std::map<std::string, std::string>& true_names,
                      const std::map<std::string, std::string>& others);
 
-/// The error of too little memory of the library, in the words of options.
+/// Error of too little memory of the library in the words of options.
 MemoryError in_words(const MemoryError& error);
 
-/// The message of a wavefield that overflowed, in the words of options; other texts unchanged.
+/// Message of an overflowed wavefield in the words of options; other texts unchanged.
 std::string in_words_of_scheme(std::string text);
 
-/// \brief Calls a function of the library. Its errors are thrown again in the words of options.
+/// \brief Calls a function of the library. Its errors are rethrown in the words of options.
 template <class T, int Dim, class Function>
 void with_options(const Job<T, Dim>& job, const Function& function) {
   try {

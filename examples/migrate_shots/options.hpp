@@ -23,15 +23,16 @@
 
 namespace moho::examples::migrate_shots {
 
-/// What is made of the sums.
+/// Imaging condition that is applied to the sums.
 enum class Condition { zero_lag, source, receiver, inverse_scattering, laplacian };
 
-/// "zero-lag", "source", "receiver", "inverse-scattering", "laplacian".
+/// Name of a condition.
+/// "zero-lag", "source", "receiver", "inverse-scattering" or "laplacian".
 const char* to_string(Condition condition);
 
 /// Options of migrate_shots.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
-  EarthModelOptions model;  ///< that is migrated with
+  EarthModelOptions model;  ///< migration model
 
   std::string mute_text = "arrivals", spreading_text = "none";
   survey::MuteOptions mute;
@@ -43,24 +44,26 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::vector<Condition> conditions{Condition::inverse_scattering};
   std::vector<double> columns;  ///< x, or x and y of each column of offset gathers, m
   double offset = 0.0;          ///< largest half offset, m; 0: a tenth of the model's width
-  bool angles = false;          ///< angle gathers at the columns, too
+  bool angles = false;          ///< also write angle gathers at the columns
 
   std::string snapshots = "auto";
-  std::string error = "snr:55";   ///< what the snapshots' codec may lose; "lossless"
-  std::int64_t every = 0;         ///< steps between snapshots; 0: by the wavelet
+  std::string error = "snr:55";   ///< allowed error of the snapshots' codec; "lossless"
+  std::int64_t every = 0;         ///< steps between snapshots; 0: set by the wavelet
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
-  std::size_t disk = 0;           ///< bytes of snapshots on disk; 0: none
-  bool keep_shots = false;        ///< leave the image of each shot
+  std::size_t disk = 0;           ///< bytes of snapshots on disk; 0: no disk
+  bool keep_shots = false;        ///< keep the image of each shot
 };
 
-/// \brief Whether the receiver illumination is that of the whole grid: without expanding domains,
-/// or with the condition that needs it, for which the receivers' leg is stepped everywhere.
+/// \brief True if the receiver illumination is that of the complete grid.
+///
+/// This holds without expanding domains. It also holds with the condition that needs it: the
+/// backward propagation is then stepped everywhere.
 inline bool complete_receivers(const Options& options) {
   return options.expand == domain::ExpansionMethod::none ||
          std::count(options.conditions.begin(), options.conditions.end(), Condition::receiver) > 0;
 }
 
-/// The table of the options.
+/// Table of the options.
 Description describe(Options& options);
 
 }  // namespace moho::examples::migrate_shots

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// migrate_shots: reverse-time migration of shots into an image of the ground.
+// migrate_shots: reverse-time migration of shots into an image of the subsurface.
 
 #include "common/acquisition.hpp"
 #include "common/boundary.hpp"
@@ -38,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 using Host = Kokkos::HostSpace;
 
-// Data of the survey's first shot, unchanged and as they are migrated.
+// Data of the survey's first shot, before and after their preparation.
 constexpr const char* data_names[] = {"data_before.npy", "data_after.npy"};
 
 template <class T, int Dim>
@@ -130,10 +130,10 @@ class Program {
     return m_data.survey->read(k);
   }
 
-  // Compares the times at which data begin with first arrivals.
+  // Compares the start times of data with first arrivals.
   void check_onsets(auto& migration) {
     const rtm::MigrationPlan<Dim>& plan = migration.plan();
-    // a Ricker wavelet's highest frequency is 2.4 times that of its peak
+    // a Ricker wavelet's highest frequency is 2.4 times its peak frequency
     OnsetCheck check(plan.wavelet, 2.4 / plan.frequency);
     for (const std::size_t k : shots_to_check<Dim>(m_job.shots.size())) {
       const survey::ShotGather<Dim> gather = read_data(k);
@@ -175,7 +175,7 @@ class Program {
     m_entries[k].remove("data");
   }
 
-  // Of all results.
+  // Names of all results.
   std::vector<std::string> names() const {
     std::vector<std::string> list{
         "image.npy",   "image.sgy",   "image.rsf",    "vp.npy", "illumination_source.npy",
@@ -373,7 +373,7 @@ class Program {
     m_seconds += report.seconds;
   }
 
-  // Adds all shots; integers, so that their order makes no difference.
+  // Adds all shots. Sums are integers, so the order does not change them.
   void stack() {
     const HostPhase phase(m_session.phases, "stack");
     const TimelineSpan span(&m_timeline, "stack");
@@ -530,7 +530,7 @@ class Program {
         Json::object({{"first", angles.front()}, {"apart", 2.0}, {"unit", "degrees"}});
   }
 
-  // They are in the image.
+  // Removes the files of shots, which the image includes.
   void remove_shots() {
     for (const auto& shot : m_job.shots) {
       for (const char* end : {".npy", "_offsets.npy"}) {
@@ -555,7 +555,7 @@ class Program {
   SurveyData<Dim> m_data;
   ShotList m_list;
   std::vector<Json> m_entries;
-  std::vector<std::vector<T>> m_sums;  ///< image, illuminations
+  std::vector<std::vector<T>> m_sums;  ///< image and illuminations
   std::vector<double> m_offsets;
   double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0;
   bool m_boxes_told = false;
@@ -563,7 +563,7 @@ class Program {
 };
 
 void run(const Options& options, Session& session) {
-  // the sums, and a shot's
+  // memory for the sums and those of a shot
   run_survey<Program>(options, session, 4.0, " and its image");
 }
 

@@ -21,19 +21,19 @@
 
 namespace moho::examples::migrate_shots {
 
-/// Image, source and receiver illumination.
+/// Number of parts: image, source and receiver illumination.
 inline constexpr int shot_parts = 3;
 
-/// A shot among those that are stacked.
+/// A shot of the stack.
 template <int Dim>
 struct StackedShot {
   std::filesystem::path file;  ///< its sums, one part after the other
   Box<Dim> box;                ///< its window
-  /// The largest magnitude of each part, where it is known.
+  /// Largest magnitude of each part, if known.
   std::optional<std::array<double, shot_parts>> largest;
 };
 
-/// \brief One part of a shot's file. \throws FileError for a file that has other sums
+/// \brief One part of a shot's file. \throws FileError for a file with other sums
 template <class T, int Dim>
 std::vector<T> read_part(const StackedShot<Dim>& shot, int part) {
   const io::NpyLayout layout = io::peek_npy(shot.file);
@@ -44,19 +44,19 @@ std::vector<T> read_part(const StackedShot<Dim>& shot, int part) {
   const io::InputFile file(shot.file);
   const auto count = static_cast<std::uint64_t>(shot.box.size());
   const std::uint64_t bytes = shot_parts * count * sizeof(T);
-  // behind a header of less than a page
+  // after a header of less than a page
   if (!same || file.size() <= bytes || file.size() - bytes > 4096) {
     throw FileError(concat("'", shot.file.string(),
                            "' has other sums than those of its shot: migrate the shot again"));
   }
   std::vector<T> values(count);
-  static_assert(std::endian::native == std::endian::little);  // as .npy files are written
+  static_assert(std::endian::native == std::endian::little);  // byte order of .npy files
   file.read(file.size() - bytes + static_cast<std::uint64_t>(part) * count * sizeof(T),
             values.data(), values.size() * sizeof(T));
   return values;
 }
 
-/// The sum of one part over all shots. \param exec of the host \param grid of the model
+/// Sum of one part over all shots. \param exec of the host \param grid of the model
 template <class T, int Dim>
 std::vector<T> stack_part(const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& grid,
                           const std::vector<StackedShot<Dim>>& shots, int part) {
@@ -69,7 +69,7 @@ std::vector<T> stack_part(const Instance<Kokkos::HostSpace>& exec, const Grid<Di
                             [&](std::size_t k) { return read_part<T, Dim>(shots[k], part); });
 }
 
-/// A field of values on the host, which have to outlive it.
+/// Field of values on the host, which must outlive it.
 template <class T, int Dim>
 rtm::HostField<T, Dim> field_of(const Grid<Dim>& grid, const std::vector<T>& values) {
   auto* const data = const_cast<T*>(values.data());
@@ -81,7 +81,7 @@ rtm::HostField<T, Dim> field_of(const Grid<Dim>& grid, const std::vector<T>& val
   }
 }
 
-/// The image of a condition. \param sums of all shots: image, source and receiver illumination
+/// Image of a condition. \param sums of all shots: image, source and receiver illumination
 template <class T, int Dim>
 std::vector<T> make_image(Condition condition, const Grid<Dim>& grid,
                           const std::vector<std::vector<T>>& sums) {

@@ -47,10 +47,10 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-// A column of a table that holds one coordinate or density.
+// Column of a table with one coordinate or density.
 struct Column {
   std::int64_t position = 0;
-  bool upwards = false;  // holds heights, of which z is the negative
+  bool upwards = false;  // has heights; z is their negative
 };
 
 struct OtherName {
@@ -59,14 +59,15 @@ struct OtherName {
   bool upwards;
 };
 
-// Other names of the axes x (north), y (east) and z (down) in header lines.
+// Alternative names of the axes x (north), y (east) and z (down) in header lines.
 constexpr OtherName other_names[] = {
     {"north", 'x', false},   {"northing", 'x', false}, {"east", 'y', false},
     {"easting", 'y', false}, {"down", 'z', false},     {"depth", 'z', false},
     {"up", 'z', true},       {"height", 'z', true},    {"elevation", 'z', true}};
 
-// Tells whether a header's name is another name of the wanted one: "northing" of x, "east_2" of y2.
-// The upper face z1 of a prism is the negative of its greater height, "height2".
+// Matches a header's name with alternative names of the wanted one.
+// "northing" is x and "east_2" is y2. The upper face z1 of a prism is the negative of its larger
+// height, "height2".
 std::optional<Column> as_other_name(std::string name, const std::string& wanted) {
   std::string face = wanted.substr(1);
   if (!face.empty() && face != "1" && face != "2") return std::nullopt;  // density
@@ -82,7 +83,7 @@ std::optional<Column> as_other_name(std::string name, const std::string& wanted)
   return std::nullopt;
 }
 
-// Positions of the wanted columns in a table. Other names of axes add a note.
+// Positions of the wanted columns in a table. Alternative names of axes add a note.
 std::vector<Column> find_columns(const std::string& what, const io::Table& table,
                                  const std::vector<std::string>& names,
                                  std::vector<std::string>& notes) {
@@ -134,7 +135,7 @@ std::vector<Column> find_columns(const std::string& what, const io::Table& table
   return columns;
 }
 
-// Rows of named numbers from a file, all numbers in one vector. Other names of axes add a note.
+// Rows of named numbers from a file, in one vector. Alternative names of axes add a note.
 std::vector<double> read_rows(const std::string& option, const std::string& file,
                               const std::vector<std::string>& names,
                               std::vector<std::string>& notes) {
@@ -161,7 +162,7 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
   return rows;
 }
 
-// One number for each place of an array, x fastest, whose shape is given with x last.
+// Array of a given shape, one number for each element, x fastest; the shape has x last.
 std::vector<double> read_values(const std::string& option, const std::string& file,
                                 const std::vector<std::int64_t>& shape, const std::string& axes) {
   const std::string what = option + " " + file;
@@ -243,7 +244,7 @@ InputNeed need_of_input(const Options& o) {
   InputNeed need;
   const auto table = [&](const std::string& file, double width) {
     const TableNeed found = need_of_table(file);
-    // rows of text are picked out of the table
+    // rows of text are selected from the table
     const bool text = kind_of("--", file) == FileKind::table;
     need.passing =
         std::max(need.passing, need.input + found.passing + (text ? 8.0 * found.values : 0.0));
@@ -278,7 +279,7 @@ InputNeed need_of_input(const Options& o) {
       need.passing = std::max(need.passing, need.input + heights);
     }
   } catch (const Error&) {
-    return {};  // the reader says what is wrong
+    return {};  // the reader reports the error
   }
   need.passing = std::max(0.0, need.passing - need.input);
   return need;
@@ -310,7 +311,7 @@ Input load_input(const Options& o) {
 
 namespace {
 
-/// A message of the library, whose rows and prisms count from 0, with numbers that count from 1.
+/// Rewrites a message of the library, whose rows and prisms count from 0, to count from 1.
 std::string count_from_one(const std::string& message) {
   const std::regex counted("(row|prism) ([0-9]+) \\(counted from 0(\\)|; )");
   std::smatch found;
@@ -383,10 +384,10 @@ Masses count_masses(const Input& input) {
 
 namespace {
 
-// The first prism with a density that a station is inside of, or on; -1: none.
+// First prism with a density that contains a station, or has it on its surface; -1: no prism.
 std::int64_t prism_around(const Input& input, const double* station) {
   if (input.regular) {
-    // On a face, an edge or a corner it is in up to eight cells.
+    // On a face, an edge or a corner a station is in up to eight cells.
     std::array<std::int64_t, 3> low{}, high{};
     for (int d = 0; d < 3; ++d) {
       const auto count = static_cast<double>(input.mesh.cells[d]);
@@ -447,7 +448,7 @@ std::string stations_are(std::size_t count) {
 }  // namespace
 
 std::vector<std::string> notes_on_stations(const Input& input) {
-  // so many comparisons of stations with prisms take less than a second
+  // this number of comparisons of stations with prisms needs less than a second
   constexpr double most_comparisons = 2e8;
   const std::array<double, 6> box = box_of(input);
   std::vector<std::size_t> near;

@@ -16,34 +16,34 @@ namespace moho::examples::model_gravity {
 /// Prisms and stations.
 struct Input {
   std::string name;                 ///< of the ensemble, for messages
-  bool regular = false;             ///< densities of a mesh, else rows of prisms
+  bool regular = false;             ///< true: densities of a mesh; false: rows of prisms
   gravity::RegularMesh mesh;        ///< regular
   std::vector<double> densities;    ///< regular: of all cells, x fastest
   std::vector<double> prisms;       ///< irregular: rows of x1, x2, y1, y2, z1, z2, density
   std::vector<double> stations;     ///< rows of x, y, z, z down
-  std::optional<StationGrid> grid;  ///< of the stations, if they lie on one
+  std::optional<StationGrid> grid;  ///< of the stations, if they form one
   std::string stations_name;        ///< for messages
   std::vector<std::string> notes;   ///< on names of columns and of notes_on_stations()
 };
 
-/// What the input and the results take, from options and headers alone.
+/// Memory of the input and the results, estimated from options and headers.
 struct InputNeed {
   double rows = 0.0;  ///< prisms of a list, or cells of a mesh
   double stations = 0.0;
-  double input = 0.0;    ///< bytes of both, as load_input() keeps them
-  double passing = 0.0;  ///< bytes beside them while they are read or made
+  double input = 0.0;    ///< bytes of prisms and stations, as load_input() returns them
+  double passing = 0.0;  ///< temporary bytes in addition while they are read or made
 };
 
-/// Reads no values.
+/// Estimates it without reading values.
 InputNeed need_of_input(const Options& options);
 
 /// Reads or makes the prisms and the stations. Shapes are checked, values are not.
 Input load_input(const Options& options);
 
-/// Throws InputError, which names the row, unless all values can be used.
+/// Throws InputError, which names the row, unless all values are valid.
 void check_input(const Options& options, const Input& input);
 
-/// What the automatic strategy stands for, decided once for all ranks and from the whole ensemble.
+/// Resolves the automatic strategy, once for all ranks, from the complete ensemble.
 gravity::Strategy strategy_of_all(const Options& options, const Input& input);
 
 /// Number of prisms with mass, and the range of their densities.
@@ -55,8 +55,7 @@ struct Masses {
 /// Counts the prisms whose density is not zero.
 Masses count_masses(const Input& input);
 
-/// What the user should know of where stations are: below z = 0, or inside of prisms with a
-/// density.
+/// Notes on stations below z = 0, or inside of prisms with a density.
 std::vector<std::string> notes_on_stations(const Input& input);
 
 }  // namespace moho::examples::model_gravity

@@ -131,7 +131,7 @@ Json components_json(const gravity::Components& components) {
   return list;
 }
 
-// "--prisms and --spheres"
+// Names two options: "--prisms and --spheres".
 std::string chosen_twice(const std::string& a, const std::string& b, const std::string& allowed) {
   return concat("--", a, " and --", b, " were both given (allowed: one of ", allowed,
                 "): leave one out");

@@ -15,14 +15,14 @@
 
 namespace moho::examples::model_gravity {
 
-/// Where the prisms come from.
+/// Origin of the prisms.
 enum class Ensemble { prisms, mesh, spheres };
 
 /// Stations on a horizontal grid, x fastest: station (i, j) is at (x0 + i dx, y0 + j dy).
 struct StationGrid {
   std::int64_t nx = 0, ny = 0;  ///< stations along x and y
   double dx = 0.0, dy = 0.0;    ///< metres between them
-  double x0 = 0.0, y0 = 0.0;    ///< position of the first
+  double x0 = 0.0, y0 = 0.0;    ///< position of the first station
 };
 
 /// Options of model_gravity.
@@ -34,21 +34,21 @@ struct Options : CommonOptions {
   std::string densities_file;  ///< for Ensemble::mesh
 
   std::string stations_file;        ///< a list of stations; empty: a grid
-  std::optional<StationGrid> grid;  ///< empty without a list: those of the paper, for the spheres
+  std::optional<StationGrid> grid;  ///< empty without a list: the paper's grid, for the spheres
   std::string elevation_file;       ///< metres above z = 0 of each station of the grid
-  double elevation = 0.0;           ///< the same for all stations, without a file
+  double elevation = 0.0;           ///< elevation of all stations, without a file
 
   gravity::Components components{gravity::Component::gz};
   gravity::Strategy strategy = gravity::Strategy::automatic;
   double constant = gravity::gravitational_constant;  ///< G, m^3/(kg s^2)
-  double far_tolerance = -1.0;                        ///< negative: that of the precision
+  double far_tolerance = -1.0;                        ///< negative: default of the precision
   int team_size = 0;                                  ///< 0: tuned value
   int teams = 0;                                      ///< 0: tuned value
   bool check_overlaps = false;
-  bool csv = false;  ///< write gravity.csv, too
+  bool csv = false;  ///< also write gravity.csv
 };
 
-/// The table of the options.
+/// Table of the options.
 Description describe(Options& options);
 
 }  // namespace moho::examples::model_gravity

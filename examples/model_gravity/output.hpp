@@ -12,14 +12,15 @@
 
 namespace moho::examples::model_gravity {
 
-/// <component>.npy for every component: shape ny x nx for stations on a grid, else one axis.
-/// \param results a row a component, a column a station
+/// Writes <component>.npy for every component.
+/// The shape is ny x nx for stations on a grid, otherwise one axis.
+/// \param results one row a component, one column a station
 /// \returns the names of the files
 std::vector<std::string> write_components(const std::filesystem::path& folder, const Input& input,
                                           const gravity::Components& components,
                                           const std::vector<double>& results);
 
-/// gravity.csv: x,y,z (metres, z down) and every component, a line a station.
+/// Writes gravity.csv: x,y,z (metres, z down) and every component, one line a station.
 void write_gravity_csv(const std::filesystem::path& path, const Input& input,
                        const gravity::Components& components, const std::vector<double>& results);
 

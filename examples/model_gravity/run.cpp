@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// model_gravity: gravity, its gradient and the potential of an ensemble of prisms at many stations,
-// on one processor or on many through MPI.
+// model_gravity: gravity, its gradient and the potential of an ensemble of prisms at stations.
+// It runs on one processor, or on several through MPI.
 
 #include "common/format.hpp"
 #include "common/memory.hpp"
@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the root tells the others before they compute.
+// Values that the root sends to the other ranks before they compute.
 struct Plan {
   bool regular = false;
   bool double_precision = true;
@@ -48,7 +48,7 @@ struct Plan {
   double constant = 0.0;
   double far_tolerance = 0.0;
   std::uint64_t memory = 0;
-  double held = 0.0;  // bytes of --memory that are no part of the sum, on hosts
+  double held = 0.0;  // bytes of --memory that are used outside of the sum, on hosts
   int team_size = 0;
   int teams = 0;
 };
@@ -75,8 +75,9 @@ Plan make_plan(const Options& o, const Input& input, double held) {
   return plan;
 }
 
-// The rows of every rank. Those of a mesh are cut so that each rank has its part of the prisms with
-// mass, whatever the number of empty cells between them.
+// Rows of every rank.
+// Rows of a mesh are split so that ranks have equal numbers of prisms with mass, for any number of
+// empty cells between them.
 std::vector<mpi::Part> make_parts(const Input& input, std::int64_t masses, int ranks) {
   std::vector<mpi::Part> parts;
   for (int q = 0; q < ranks; ++q) {
@@ -84,7 +85,7 @@ std::vector<mpi::Part> make_parts(const Input& input, std::int64_t masses, int r
         input.regular ? masses : static_cast<std::int64_t>(input.prisms.size() / 7), ranks, q));
   }
   if (!input.regular) return parts;
-  // From the prisms with mass to the cells that hold them.
+  // Converts positions among prisms with mass to those of their cells.
   std::vector<std::int64_t> cuts{0};
   const auto cut_at = [&](std::int64_t seen, std::int64_t cell) {
     while (cuts.size() <= parts.size() && parts[cuts.size() - 1].last == seen) cuts.push_back(cell);
@@ -98,7 +99,7 @@ std::vector<mpi::Part> make_parts(const Input& input, std::int64_t masses, int r
   return parts;
 }
 
-// Divides the input of the root among all ranks. The root's own prisms are moved, not copied.
+// Divides the input of the root among all ranks. The root's prisms are moved, not copied.
 gravity::FieldJob share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
   ranks.broadcast(&plan, sizeof(plan));
   std::vector<mpi::Part> parts(static_cast<std::size_t>(ranks.size()));
@@ -123,7 +124,7 @@ gravity::FieldJob share(Input& input, Plan& plan, std::int64_t masses, Ranks& ra
   ranks.broadcast(job.stations.data(), job.stations.size() * sizeof(double));
   if (plan.regular) {
     ranks.scatter_rows(job.densities.data(), 1, parts, job.densities.data() + mine.first);
-    // The root has the first cells; the rest is computed by others.
+    // The root keeps the first cells; other ranks compute the rest.
     if (ranks.root()) {
       std::fill(job.densities.begin() + static_cast<std::ptrdiff_t>(mine.last), job.densities.end(),
                 0.0);
@@ -161,7 +162,7 @@ std::string describe_mesh(const gravity::RegularMesh& mesh) {
   return concat("mesh of ", cells, " (", extent, " m)");
 }
 
-// Lowest and highest coordinate along an axis: every third number from `axis` on.
+// Smallest and largest coordinate along an axis: every third number, starting at `axis`.
 std::pair<double, double> range_of(const std::vector<double>& rows, std::size_t axis) {
   double low = rows[axis], high = rows[axis];
   for (std::size_t k = axis; k < rows.size(); k += 3) {
@@ -228,11 +229,11 @@ Json stations_json(const Input& input) {
   return json;
 }
 
-// Range of a component, and where it does not exist.
+// Range of a component, and the stations where it does not exist.
 struct Extremes {
   double lowest = 0.0, highest = 0.0;
   std::int64_t missing = 0;
-  bool any = false;  // does it exist somewhere?
+  bool any = false;  // true if it exists at some station
 };
 
 Extremes extremes_of(const double* values, std::size_t count) {
@@ -285,8 +286,8 @@ std::vector<std::string> names_of_results(const Options& o) {
   return names;
 }
 
-// What a run takes of the first rank's host, from options and headers alone, without what the sum
-// works with. `held` is what is there while it does.
+// Host memory of the first rank's run, estimated from options and headers.
+// The work space of the sum is not included. `held` gets the bytes in use during the sum.
 MemoryEstimate estimate_memory(const Options& o, double& held) {
   const InputNeed need = need_of_input(o);
   const auto components = static_cast<double>(o.components.size());
@@ -294,7 +295,7 @@ MemoryEstimate estimate_memory(const Options& o, double& held) {
   estimate.take(need.input,
                 o.ensemble == Ensemble::prisms ? "prisms and stations" : "cells and stations");
   estimate.pass(need.passing, "reading files");
-  // stations once more for the sum, and results
+  // a second copy of the stations for the sum, and results
   estimate.take((24.0 + 8.0 * components) * need.stations, "results at stations");
   held = estimate.now() - MemoryEstimate::process;
   const MemoryLimit limit = memory_limit(o, o.space != "cuda");
@@ -439,7 +440,7 @@ void run(const Options& o, Session& session) {
                                       : gravity::compute_field<float>(exec, job);
     });
     session.computed(outcome.phases);
-    waiting.emplace(phases, "ranks");  // for slower ranks, at the end of together()
+    waiting.emplace(phases, "ranks");  // waits for slower ranks, at the end of together()
   });
   ranks.sum_to_root(outcome.results);
   const std::vector<RankReport> reports = ranks.gather(report_of(outcome));
@@ -464,7 +465,7 @@ void run(const Options& o, Session& session) {
       session.wrote("gravity.csv");
     }
     if (!input.grid) {
-      // Where the values belong; the maps need it.
+      // Positions of the values, which the maps need.
       io::write_npy(folder / "stations.npy", input.stations.data(),
                     {static_cast<std::int64_t>(stations), 3});
       session.wrote("stations.npy");

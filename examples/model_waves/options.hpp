@@ -12,10 +12,10 @@ namespace moho::examples::model_waves {
 
 /// Options of model_waves.
 struct Options : WaveOptions {
-  std::optional<double> snapshots;  ///< seconds between snapshots, 0: none; empty: a few
+  std::optional<double> snapshots;  ///< seconds between snapshots, 0: no snapshots; empty: a few
 };
 
-/// The table of the options.
+/// Table of the options.
 Description describe(Options& options);
 
 }  // namespace moho::examples::model_waves

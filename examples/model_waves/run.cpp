@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// model_waves: shots over a model of the ground by finite differences, acoustic, VTI or TTI.
+// model_waves: finite-difference shots over an earth model, acoustic, VTI or TTI.
 
 #include "common/memory.hpp"
 #include "common/shot_program.hpp"
@@ -52,7 +52,7 @@ class Program : public ShotProgram<T, Dim> {
   static constexpr bool ranks_take_the_same = true;
   static bool memory_of_host(const Options& o) { return o.space != "cuda"; }
 
-  // What a run takes of the host, from options and headers alone, but for its gathers.
+  // Host memory of a run without gathers, estimated from options and headers.
   static MemoryEstimate estimate(const Options& o, const EarthModelNeed& need,
                                  const MemoryLimit& limit) {
     MemoryEstimate estimate;
@@ -70,14 +70,14 @@ class Program : public ShotProgram<T, Dim> {
       estimate.take(sizeof(T) * shots_besides(o) *
                         ((arrays.slopes + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
                     "shots --at-once");
-      // domains that expand by arrivals find them first, in an array with its copy for the solver
+      // domains that expand by arrivals compute these first, in an array and the solver's copy
       const bool arrivals = o.expand == domain::ExpansionMethod::eikonal;
       if (arrivals || o.expand == domain::ExpansionMethod::layers) {
         estimate.take(sizeof(T) * arrays.parameters * arrays.whole, "arrival times");
       }
       if (arrivals) estimate.take(sizeof(T) * 2.5 * arrays.whole, "arrival times");
     }
-    // two snapshots, one is written while the next one comes; from a device they come in parts
+    // two snapshots: one is written while the next one is taken; from a device they arrive in parts
     if (!o.snapshots || *o.snapshots > 0.0) {
       const double both = 2.0 * sizeof(T) * need.nodes();
       estimate.take(o.space == "cuda" ? std::min(both, 32.0 * 1024 * 1024) : both, "snapshots");
@@ -101,14 +101,14 @@ class Program : public ShotProgram<T, Dim> {
  private:
   void prepare_job(WaveJob<T, Dim>& job) override {
     job.modelling.time.snapshot_every = m_o.snapshots;
-    // these look at the model while the wavefield steps
+    // these methods read the model while the wavefield steps
     job.modelling.keep_model = m_o.expand == domain::ExpansionMethod::layers ||
                                m_o.expand == domain::ExpansionMethod::eikonal;
     if (m_o.space == "cuda") job.modelling.memory = m_o.memory;
     job.modelling.shots = m_o.only_shot ? 1 : static_cast<std::int64_t>(job.shots.size());
-    // what a host may take is checked for the shots that are asked for
+    // the memory of a host is checked for the requested shots
     const bool bound = m_o.memory > 0 && m_o.space != "cuda";
-    job.modelling.gathers_wait = false;  // traces alone do
+    job.modelling.gathers_wait = false;  // traces are enough
     job.modelling.at_once = m_o.at_once == 0 && bound ? 1 : m_o.at_once;
   }
 
@@ -165,7 +165,7 @@ class Program : public ShotProgram<T, Dim> {
     return report;
   }
 
-  // What the library chooses and checks before the first step.
+  // Makes the modelling: the library's choices and checks before the first step.
   auto make_modelling(const auto& exec, const WaveJob<T, Dim>& job, PhaseTimes& phases) const {
     using Exec = std::decay_t<decltype(exec)>;
     using Memory = MemoryOf<Exec>;
@@ -192,14 +192,14 @@ class Program : public ShotProgram<T, Dim> {
     }
   }
 
-  // Files of snapshots that are being written, and identities of those that are.
+  // Files of snapshots being written, and identities of the written ones.
   struct SnapshotFiles {
     std::mutex mutex;
     std::map<std::int64_t, std::unique_ptr<io::NpyFile<T>>> open;
     std::map<std::int64_t, io::FileIdentity> identities;
   };
 
-  // On threads of snapshots.
+  // Writes a part; runs on threads of snapshots.
   void write_part(const wave::SnapshotPart<T>& part, SnapshotFiles& files) {
     const auto file_of = [&]() -> std::unique_ptr<io::NpyFile<T>>& {
       const std::lock_guard<std::mutex> lock(files.mutex);

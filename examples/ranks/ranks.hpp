@@ -26,9 +26,9 @@ struct RankReport {
   double seconds = 0.0;      ///< duration of forward()
 };
 
-/// \brief All processes started by mpirun, or this one if there was no mpirun.
+/// \brief All processes started by mpirun, or this one without an mpirun.
 ///
-/// Functions are collective unless stated otherwise.
+/// Functions are collective unless their comment says otherwise.
 class Ranks : public Processes {
  public:
   /// Starts MPI if a launcher started this process.
@@ -62,7 +62,7 @@ class Ranks : public Processes {
 
   /// Calls a function on every rank. An exception on one rank is thrown on all.
   void together(const std::function<void()>& function) override;
-  /// Returns true if all ranks know of the last exception. Not collective.
+  /// Returns true if all ranks know the last exception. Not collective.
   bool agreed() const override { return m_agreed; }
 
   /// Sends bytes of the root to all ranks.
@@ -103,8 +103,8 @@ class Ranks : public Processes {
 
 /// \brief Returns the processes of a program whose ranks share shots, one device each.
 ///
-/// Each rank reads options and files. With --only-shot a single process is returned: the program
-/// then runs for a worker, whose MPI environment does not concern it.
+/// Each rank reads options and files. With --only-shot a single process is returned. The program
+/// then runs for a worker, and ignores the worker's MPI environment.
 std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv);
 
 }  // namespace moho::examples

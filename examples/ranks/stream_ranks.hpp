@@ -12,8 +12,8 @@
 
 namespace moho::examples {
 
-/// Returns the ranks as StreamRanks whose together() is that of `processes`; null for a single
-/// process. `processes` has to outlive them.
+/// Returns the ranks as StreamRanks whose together() is that of `processes`.
+/// Null for a single process. `processes` must outlive the result.
 std::unique_ptr<stream::StreamRanks> stream_ranks(Processes& processes);
 
 }  // namespace moho::examples

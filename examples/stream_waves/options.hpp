@@ -14,16 +14,16 @@ namespace moho::examples::stream_waves {
 
 /// Options of stream_waves.
 struct Options : WaveOptions {
-  std::size_t device_memory = 0;  ///< most bytes of a device; 0: what is free
-  std::int64_t block = 0;         ///< planes that move at a time; 0: to be chosen
-  std::int64_t updates = 0;       ///< steps of a plane on a device; 0: to be chosen
-  std::int64_t lag = 0;           ///< planes between these steps; 0: the least
+  std::size_t device_memory = 0;  ///< largest number of bytes on a device; 0: what is free
+  std::int64_t block = 0;         ///< planes of a block; 0: chosen
+  std::int64_t updates = 0;       ///< steps of a plane on a device; 0: chosen
+  std::int64_t lag = 0;           ///< planes between these steps; 0: the smallest lag
   int devices = 0;                ///< of all chains; 0: not given
-  int groups = 0;                 ///< chains of them; 0: to be chosen
+  int groups = 0;                 ///< number of chains; 0: chosen
   std::string volume;             ///< file of the volume; empty: in memory
 };
 
-/// The table of the options.
+/// Table of the options.
 Description describe(Options& options);
 
 }  // namespace moho::examples::stream_waves

@@ -86,17 +86,18 @@ class Program : public ShotProgram<T, Dim> {
     return names;
   }
 
-  // only those that lead a chain have a volume, which the stream compares with what they share
+  // only ranks that lead a chain have a volume; the stream compares it with the memory that ranks
+  // share
   static constexpr bool ranks_take_the_same = false;
   static bool memory_of_host(const Options&) { return true; }
 
-  // Do planes move on hosts, too?
+  // True if planes also move on hosts.
   static bool rings(const Options& o) {
     return !o.volume.empty() || o.devices > 1 || (o.space != "cuda" && o.device_memory > 0);
   }
 
-  // What a run takes of the host, from options and headers alone, but for gathers and for rings of
-  // hosts, which follow from the plan.
+  // Host memory of a run, estimated from options and headers.
+  // Gathers and the rings of hosts follow from the plan and are not included.
   static MemoryEstimate estimate(const Options& o, const EarthModelNeed& need,
                                  const MemoryLimit& limit) {
     MemoryEstimate estimate;
@@ -105,7 +106,7 @@ class Program : public ShotProgram<T, Dim> {
     estimate.take(need.values, "the model");
     estimate.pass(need.passing, "reading the model");
     if (arrays.tapered) estimate.pass(sizeof(T) * need.nodes(), "delta near sources");
-    if (!rings(o) && o.space != "cuda") {  // as model_waves
+    if (!rings(o) && o.space != "cuda") {  // the memory of model_waves
       estimate.pass(
           sizeof(T) * ((arrays.tapered ? need.nodes() : 0.0) + arrays.parameters * arrays.whole +
                        (arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
@@ -157,10 +158,10 @@ class Program : public ShotProgram<T, Dim> {
     }
   }
 
-  // That there are, or that hosts stand in for.
+  // Number of devices, or of devices that hosts stand in for.
   int devices() const { return std::max({1, m_o.devices, this->session().processes().size()}); }
 
-  // Throws for a volume in a file that is an input, or has the name of a result.
+  // Throws if the file of the volume is an input, or has the name of a result.
   void check_volume() const {
     const fs::path path = m_o.volume;
     const auto node = io::node_of(path);
@@ -202,10 +203,10 @@ class Program : public ShotProgram<T, Dim> {
     return report;
   }
 
-  // What the library is asked for.
+  // Options of the stream.
   stream::StreamingOptions<Dim> streaming_options(const WaveJob<T, Dim>& job) const {
     stream::StreamingOptions<Dim> streaming;
-    streaming.modelling = job.modelling;  // sources are those of the shots
+    streaming.modelling = job.modelling;  // each shot has its own sources
     streaming.wishes.device_memory = m_o.device_memory;
     streaming.wishes.devices = devices();
     streaming.wishes.groups = m_o.groups;
@@ -213,12 +214,12 @@ class Program : public ShotProgram<T, Dim> {
     streaming.wishes.updates = m_o.updates;
     streaming.wishes.lag = m_o.lag;
     if (on_host() && m_o.device_memory == 0) {
-      // rings are in the host's memory, beside the volume
+      // rings are in the host's memory, in addition to the volume
       const double left = this->limit().bytes - this->memory().most();
       streaming.wishes.device_memory =
           static_cast<std::size_t>(std::max(0.5 * left / (m_ranks ? 1 : devices()), 1.0));
     }
-    // hosts have no other memory: what is asked of it is the size of rings
+    // hosts have no separate memory: --memory limits the rings
     streaming.in_core = !rings(m_o);
     streaming.file = m_o.volume;
     if (const Json* const print = this->session().summary.find("fingerprint")) {
@@ -242,7 +243,7 @@ class Program : public ShotProgram<T, Dim> {
     options.planned = [&](const Report& report) { m_report = report; };
     options.begin = [&](const Report& report) { return job.begins(wave_report(exec, report)); };
     options.prepared = [&](const Report& report) {
-      // the volume has them now
+      // the volume has a copy of them
       if (m_o.volume.empty() && job.expand == domain::ExpansionMethod::none) job.drop_values();
       prepared(report);
     };
@@ -314,7 +315,7 @@ class Program : public ShotProgram<T, Dim> {
     const auto parameters =
         static_cast<std::size_t>(need.parameters * (need.shape.planes + 2 * need.shape.halo) *
                                  need.plane_elements * need.scalar);
-    // a file holds the state twice
+    // a file has two copies of the state
     const std::size_t volume =
         plan.host_bytes + (m_o.volume.empty() ? 0 : plan.host_bytes - parameters);
     return concat(bytes(volume), m_o.volume.empty() ? " on the host" : " in the file", " and ",
@@ -367,13 +368,13 @@ class Program : public ShotProgram<T, Dim> {
     more["wavefield_time"] = *m_wavefield;
   }
 
-  // Nodes a second of all chains of this process. Chains that one host stands in for share it.
+  // Nodes per second of all chains of this process. Chains of one host share its rate.
   double predicted_rate() const {
     const int chains = m_report.rates.in_turn ? 1 : m_report.chains;
     return chains * m_report.plan.forecast.points_per_second;
   }
 
-  // The plan; behind the last step what became of it.
+  // Plan of the stream; after the last step it includes the measurements.
   Json stream_json() const {
     const Report& r = m_report;
     const stream::StreamForecast& forecast = r.plan.forecast;
@@ -438,10 +439,10 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   const Options& m_o;
-  std::unique_ptr<stream::StreamRanks> m_ranks;  // null: there is one process
+  std::unique_ptr<stream::StreamRanks> m_ranks;  // null: a single process
   Report m_report;
   Timeline m_timeline;
-  std::optional<double> m_wavefield;  // its time, where it is written
+  std::optional<double> m_wavefield;  // its time, if it is written
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace moho::examples::trace_rays {
 
 namespace {
 
-// "(x, z) = (100, 20) m"
+// Text of a point: "(x, z) = (100, 20) m".
 template <int Dim>
 std::string place(const Point<Dim>& p) {
   return concat(Dim == 2 ? "(x, z) = " : "(x, y, z) = ", format_point(p), " m");
@@ -35,7 +35,7 @@ void check_inside(const std::string& option, const Points<Dim>& points, const st
   }
 }
 
-// Spacing of the command line along all axes.
+// Spacing of the command line for all axes.
 std::vector<double> spread_spacing(const Options& o, std::size_t dimensions) {
   return spread("--spacing", o.spacing, dimensions,
                 dimensions == 2 ? "one value, or dx,dz" : "one value, or dx,dy,dz");
@@ -87,7 +87,7 @@ Model<T> load_model(const Options& o) {
 
 template <class T, int Dim>
 void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
-  // the limits of first_arrivals: with others, sums and squares of traveltimes overflow
+  // the limits of first_arrivals: beyond them sums and squares of traveltimes overflow
   const auto refused = [](T velocity) {
     const auto v = static_cast<double>(velocity);
     return !(v >= eikonal::min_velocity && v <= eikonal::max_velocity);

@@ -13,34 +13,35 @@
 
 namespace moho::examples::trace_rays {
 
-/// A velocity model of two or three dimensions.
+/// A velocity model in 2D or 3D.
 template <class T>
 struct Model : ModelGrid {
   std::vector<T> velocity;  ///< m/s, z fastest
 };
 
-/// Reads or makes the model. The number of its dimensions and its spacing are checked, its
-/// velocities are not.
+/// Reads or makes the model.
+/// Its number of dimensions and its spacing are checked, its velocities are not.
 template <class T>
 Model<T> load_model(const Options& options);
 
-/// Throws InputError, which says where, unless all velocities are positive and finite.
+/// Throws InputError, which names the node, unless all velocities are positive and finite.
 template <class T, int Dim>
 void check_velocity(const Model<T>& model, const Grid<Dim>& grid);
 
-/// Receivers where none were given: a line along the surface.
+/// Default number of receivers: a line along the surface.
 constexpr std::int64_t usual_receivers = 41;
 
-/// The sources, each inside of the grid.
+/// The sources, checked to be inside of the grid.
 template <int Dim>
 std::vector<Point<Dim>> make_sources(const Options& options, const Grid<Dim>& grid);
 
-/// The receivers, each inside of the grid. `texts` gets the columns of text of their table.
+/// The receivers, checked to be inside of the grid.
+/// `texts` gets the text columns of their table.
 template <int Dim>
 std::vector<Point<Dim>> make_receivers(const Options& options, const Grid<Dim>& grid,
                                        std::vector<io::TextColumn>& texts);
 
-/// The radius asked for, or the default, checked against the largest.
+/// The requested or default radius, checked against the largest.
 template <int Dim>
 int check_radius(const Options& options);
 

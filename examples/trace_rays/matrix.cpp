@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "archives are little endian");
 
-// The checksum of archives (CRC-32 of IEEE 802.3), of one more piece.
+// Updates the checksum of archives (CRC-32 of IEEE 802.3) with a piece of data.
 std::uint32_t crc32(const void* data, std::size_t bytes, std::uint32_t before) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> values{};
@@ -34,7 +34,7 @@ std::uint32_t crc32(const void* data, std::size_t bytes, std::uint32_t before) {
   return ~crc;
 }
 
-// Numbers of an archive's headers, one behind the other.
+// Numbers of an archive's headers, stored consecutively.
 class Bytes {
  public:
   Bytes& two(std::uint32_t value) { return add(value, 2); }
@@ -55,7 +55,7 @@ class Bytes {
   std::string m_bytes;
 };
 
-// What stands before the numbers of a .npy file.
+// Header of a .npy file.
 std::string npy_header(const std::string& type, const std::string& shape) {
   std::string text =
       concat("{'descr': '", type, "', 'fortran_order': False, 'shape': (", shape, "), }");
@@ -65,7 +65,7 @@ std::string npy_header(const std::string& type, const std::string& shape) {
          text;
 }
 
-// An archive of .npy files that are stored as they are.
+// An archive of uncompressed .npy files.
 class Archive {
  public:
   explicit Archive(const std::filesystem::path& path) : m_file(path) {}
@@ -133,7 +133,7 @@ class Archive {
 }  // namespace
 
 void check_matrix_size(std::size_t rows, std::size_t entries) {
-  // numbers of all arrays, and what is said about them
+  // numbers of all arrays, and their headers
   const double bytes = 12.0 * static_cast<double>(entries) + 8.0 * static_cast<double>(rows + 1);
   if (bytes + 4096.0 < 4294967296.0) return;
   throw InputError(

@@ -71,7 +71,7 @@ void check_one_model(const Arguments& given) {
   }
 }
 
-// Finds the kind of the model, and gives models by formula their nodes.
+// Sets the kind of the model, and the shape of models by formula.
 void choose_model(const Arguments& given, Options& o) {
   if (given.given("builtin") && given.given("velocity-unit")) {
     throw InputError(
@@ -98,7 +98,7 @@ void choose_model(const Arguments& given, Options& o) {
   }
 }
 
-// The sequential method runs on the host, whatever else the build has.
+// Checks the space: the sequential method runs on the host in every build.
 void check_space(const Arguments& given, Options& o) {
   if (o.method != rays::Method::dijkstra) return;
   if (!given.given("space")) o.space = sequential_space();
@@ -161,7 +161,7 @@ void bind_survey(Description& d, Options& o) {
 
 void bind_tracing(Description& d, Options& o) {
   d.group("Tracing");
-  // Whether it is too large depends on the model's dimensions and is said once they are known.
+  // The upper limit depends on the model's dimensions and is checked once they are known.
   d.bind(o.radius, "radius", "r",
          "radius of the neighbourhood in nodes, 1 to 8 in 2D and 1 to 4 in 3D: larger is more "
          "exact and slower (default: 6 in 2D, 3 in 3D)",

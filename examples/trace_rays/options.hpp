@@ -17,19 +17,19 @@
 
 namespace moho::examples::trace_rays {
 
-/// Where the velocity comes from.
+/// Origin of the velocity.
 enum class ModelKind { file, gradient, salt };
 
 /// Options of trace_rays. Lists are in the order of axes: (x, z) or (x, y, z).
 struct Options : CommonOptions {
-  ModelKind model = ModelKind::file;                  ///< where the velocity comes from
+  ModelKind model = ModelKind::file;                  ///< origin of the velocity
   std::string model_file;                             ///< for ModelKind::file
   std::vector<double> linear;                         ///< v0 and gradient, for --gradient
   std::string builtin;                                ///< name of a built-in model
   double v0 = 0.0;                                    ///< at z = 0, for ModelKind::gradient
   double gradient = 0.0;                              ///< 1/s, for ModelKind::gradient
   VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of files and v0
-  std::vector<std::int64_t> shape;                    ///< of a model made by formula
+  std::vector<std::int64_t> shape;                    ///< of a model by formula
   std::vector<double> spacing;       ///< empty: that of the file; one value: along all axes
   std::vector<std::string> sources;  ///< points; empty: one in the middle of the surface
   std::string receivers;             ///< points; empty: a line along the surface
@@ -39,10 +39,10 @@ struct Options : CommonOptions {
   rays::WeightRule rule = rays::WeightRule::slowness;
   rays::WeightStorage storage = rays::WeightStorage::automatic;
   std::optional<rays::Basis>
-      matrix;  ///< columns of the tomography matrix; empty: it is not written
+      matrix;  ///< columns of the tomography matrix; empty: no matrix is written
 };
 
-/// The table of the options.
+/// Table of the options.
 Description describe(Options& options);
 
 }  // namespace moho::examples::trace_rays

@@ -12,17 +12,18 @@
 
 namespace moho::examples::trace_rays {
 
-/// rays.csv: ray,source,receiver,vertex,x,(y,)z; every vertex of every ray from source to receiver.
+/// Writes rays.csv: ray,source,receiver,vertex,x,(y,)z.
+/// It has every vertex of every ray, from source to receiver.
 template <int Dim>
 void write_rays_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths);
 
-/// receivers.csv: source,receiver,x,(y,)z,traveltime and the columns of text of receivers.
+/// Writes receivers.csv: source,receiver,x,(y,)z,traveltime and the receivers' text columns.
 template <int Dim>
 void write_receivers_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths,
                          const std::vector<Point<Dim>>& receivers,
                          const std::vector<io::TextColumn>& texts);
 
-/// rays.vtk: the rays as polylines, with source, receiver and traveltime of each.
+/// Writes rays.vtk: the rays as polylines, with source, receiver and traveltime of each.
 template <int Dim>
 void write_rays_vtk(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// trace_rays: first-arrival traveltimes and rays through a velocity model by shortest paths on a
-// grid graph.
+// trace_rays: first-arrival traveltimes and rays by shortest paths on a grid graph.
 
 #include "common/acquisition.hpp"
 #include "common/format.hpp"
@@ -32,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a run was, without the types of its numbers.
+// Description of a run, independent of its number type.
 struct Done {
   double slowest = 0.0, quickest = 0.0;
   Json sources, receivers;
@@ -40,7 +39,7 @@ struct Done {
   MemoryLimit limit;
   std::int64_t source_count = 0, receiver_count = 0, unreached = 0;
   std::size_t vertices = 0;
-  double nodes = 0.0;  ///< of all sources
+  double nodes = 0.0;  ///< summed over sources
   rays::GraphOptions graph;
   rays::TraceSummary results;
 };
@@ -113,7 +112,7 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   session.finish(ending);
 }
 
-// Vertices of rays, in memory and as text.
+// Memory of the vertices of rays, stored and as text.
 template <int Dim>
 double ray_bytes(const Grid<Dim>& grid, std::size_t sources, std::size_t receivers) {
   double vertices = 2.0;
@@ -122,8 +121,9 @@ double ray_bytes(const Grid<Dim>& grid, std::size_t sources, std::size_t receive
          (vertices * sizeof(Point<Dim>) + 4.0 * sizeof(double));
 }
 
-// What the model and the traveltimes take, from options and headers alone; throws unless one source
-// at a time fits beside them. What depends on the graph is added when it is known.
+// Memory of the model and the traveltimes, estimated from options and headers.
+// Throws unless one source at a time fits in addition. The memory of the graph is added when it is
+// known.
 template <class T>
 MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   MemoryEstimate estimate;
@@ -135,7 +135,7 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
       shape = header.shape;
       reading = header.reading_bytes;
     } catch (const Error&) {
-      return estimate;  // the reader says what is wrong
+      return estimate;  // the reader reports the error
     }
   }
   if ((shape.size() != 2 && shape.size() != 3) || io::shape_size(shape) < 1) return estimate;
@@ -146,7 +146,7 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   estimate.take(field, "the model");
   estimate.pass(reading, "reading the model");
   estimate.take(field * sources, "traveltimes");
-  // predecessors of a source, slowness and times with margins, room that the graph keeps
+  // predecessors of a source, slowness and times with margins, reserve of the graph
   const double source = o.space == "cuda" ? 0.0 : 4.0 * nodes + 3.2 * field;
   MemoryEstimate least = estimate;
   least.pass(source, "one source");
@@ -162,7 +162,7 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   return estimate;
 }
 
-// What was read.
+// Prints the input that was read.
 void print_job(const Options& o, const ModelGrid& model, const Done& done, const Session& session) {
   session.print("model     ", model.name, ": ", describe_grid(model));
   session.print("          velocity ", significant(done.slowest, 6), " to ",
@@ -185,7 +185,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   rays::TraceJob<T, Dim> job;
   job.names = {"--memory", "--precision float"};
   Done done;
-  std::vector<io::TextColumn> texts;  // of receivers
+  std::vector<io::TextColumn> texts;  // text columns of receivers
   ranks.together([&] {
     if (!ranks.root()) return;
     const HostPhase phase(session.phases, "check");

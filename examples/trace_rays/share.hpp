@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Sources shared among processes: what they need, and what they send back.
+/// \brief Sources shared among processes: data that are sent to them, and data that they return.
 
 #include "ranks/ranks.hpp"
 
@@ -19,7 +19,7 @@
 
 namespace moho::examples::trace_rays {
 
-/// Sends the root's list to all.
+/// Sends the root's list to all ranks.
 template <class T>
 void broadcast(Ranks& ranks, std::vector<T>& values) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -29,8 +29,10 @@ void broadcast(Ranks& ranks, std::vector<T>& values) {
   if (count > 0) ranks.broadcast(values.data(), values.size() * sizeof(T));
 }
 
-/// \brief Gives every rank the root's job with its own part of the sources, as equations 7 to 10 of
-/// Couder-Castaneda et al. (2013) divide items. \param space name of the space
+/// \brief Sends every rank the root's job with the rank's part of the sources.
+///
+/// Equations 7 to 10 of Couder-Castaneda et al. (2013) divide the sources. \param space name of the
+/// space
 template <class T, int Dim>
 void share(Ranks& ranks, rays::TraceJob<T, Dim>& job, std::string& space) {
   static_assert(std::is_trivially_copyable_v<rays::GraphOptions>);
@@ -50,8 +52,9 @@ void share(Ranks& ranks, rays::TraceJob<T, Dim>& job, std::string& space) {
   job.sources = {job.sources.begin() + part.first, job.sources.begin() + part.last};
 }
 
-/// \brief Brings what all ranks have traced to the root, in the order of the sources; it is then as
-/// one process would have it.
+/// \brief Collects the results of all ranks on the root, in the order of the sources.
+///
+/// They equal those of one process.
 template <class T, int Dim>
 void collect(Ranks& ranks, const rays::TraceJob<T, Dim>& job, rays::TraceResult<T, Dim>& outcome) {
   if (ranks.alone()) return;
