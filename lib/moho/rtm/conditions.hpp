@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Imaging conditions as types: what is summed over time, and the image made of the sums.
+/// \brief Imaging conditions as types: sums over time, and the image computed from the sums.
 ///
-/// A condition names an accumulator, which adds to its parts at every snapshot of a shot, and has
-/// finish(), which makes the image of the parts summed over all shots. docs/theory/migration.md
-/// compares the conditions.
+/// A condition has an accumulator and a function finish(). The accumulator adds to its parts at
+/// each snapshot of a shot. finish() computes the image from the parts summed over all shots.
+/// docs/theory/migration.md compares the conditions.
 
 #include <moho/core/launch_box.hpp>
 #include <moho/rtm/migration_types.hpp>
@@ -21,25 +21,26 @@ namespace moho::rtm {
 /// Operands of an imaging kernel at the nodes of ImagingStep::box().
 template <class T, int Dim>
 struct ImagingOperands {
-  const T *source_values, *receiver_values;  ///< S in its box, R in its layout
-  wave::Layout<Dim> layout;                  ///< of R
-  Box<Dim> box;                              ///< of S
-  Index<Dim> strides;                        ///< of S
-  Index<Dim> shift;                          ///< first node of the window
-  Grid<Dim> grid;                            ///< of the window
-  T weight;                                  ///< time between snapshots, s
+  /// S in `box`, R in `layout`.
+  const T *source_values, *receiver_values;
+  wave::Layout<Dim> layout;  ///< of R
+  Box<Dim> box;              ///< of S
+  Index<Dim> strides;        ///< of S
+  Index<Dim> shift;          ///< first node of the window
+  Grid<Dim> grid;            ///< of the window
+  T weight;                  ///< time between snapshots, s
 
-  /// S at a node.
+  /// Returns S at a node.
   KOKKOS_INLINE_FUNCTION T source(const Index<Dim>& node) const {
     std::int64_t from = 0;
     for (int d = 0; d < Dim; ++d) from += (node[d] - box.lower[d]) * strides[d];
     return source_values[from];
   }
-  /// R at a node.
+  /// Returns R at a node.
   KOKKOS_INLINE_FUNCTION T receivers(const Index<Dim>& node) const {
     return receiver_values[layout.flat(node)];
   }
-  /// Position of a node in the parts of the accumulator.
+  /// Returns the position of a node in the parts of the accumulator.
   KOKKOS_INLINE_FUNCTION std::int64_t at(const Index<Dim>& node) const {
     std::int64_t to = 0;
     for (int d = 0; d < Dim; ++d) to = to * grid.extents[d] + (node[d] - shift[d]);
@@ -47,19 +48,21 @@ struct ImagingOperands {
   }
 };
 
-/// The source and receiver wavefields at the time of a snapshot, for an accumulator.
+/// Source and receiver wavefield at the time of a snapshot, for an accumulator.
 template <class T, int Dim, class Memory>
 struct ImagingStep {
-  const snapshot::Snapshot<T, Dim, Memory>& source;  ///< p of the source; its box has layers
+  const snapshot::Snapshot<T, Dim, Memory>& source;  ///< p of the source; its box may contain nodes
+                                                     ///< of layers
   const wave::Wavefield<T, Dim, Memory>& receivers;  ///< receiver wavefield; now[0] is p
-  Box<Dim> interior;                                 ///< nodes of the window in that grid
+  Box<Dim> interior;                                 ///< nodes of the window in the grid of
+                                                     ///< `receivers`
   Grid<Dim> grid;                                    ///< of the window
   double weight = 1.0;                               ///< time between snapshots, s
   std::int64_t time = 0;                             ///< step
 
-  /// Nodes of the window where the snapshot has values, counted in the grid with layers.
+  /// Returns the nodes of the window with values of the snapshot, in the grid with layers.
   Box<Dim> box() const { return intersection(source.box, interior); }
-  /// What a kernel over box() reads.
+  /// Returns the operands of a kernel over box().
   ImagingOperands<T, Dim> operands() const {
     return {source.values.data(),
             receivers.now[0].data(),
@@ -74,7 +77,7 @@ struct ImagingStep {
 
 /// \brief Accumulator of the conditions of this header: S R, S S and R R at each node.
 ///
-/// Its three parts are always summed, in the kernel that decompresses a snapshot if possible.
+/// Its three parts are always summed; if possible by the kernel that decompresses a snapshot.
 struct PointProducts {
   static constexpr int part_count = 3;  ///< S R, S S, R R
 };
@@ -84,7 +87,7 @@ template <class T, int Dim>
 struct ImageParts {
   Grid<Dim> grid;                         ///< of the model
   std::vector<HostField<T, Dim>> fields;  ///< on its nodes
-  /// A part.
+  /// Returns a part.
   const HostField<T, Dim>& operator[](std::size_t part) const { return fields.at(part); }
 };
 
@@ -97,8 +100,8 @@ struct ImageParts {
 ///                const std::vector<Field<T, Dim, Memory>>& parts) const;
 ///     };
 ///
-/// The fields are zero at the first snapshot. add() submits its work to the instance. Objects are
-/// shared by concurrent shots: add() is const.
+/// The fields are zero at the first snapshot. add() submits its work to the instance. Concurrent
+/// shots share an object: add() is const.
 template <class A>
 concept Accumulator = requires(const A& a, const Instance<Kokkos::HostSpace>& exec,
                                const ImagingStep<float, 2, Kokkos::HostSpace>& step,
@@ -125,7 +128,7 @@ concept ImagingCondition = requires(const C& c, const Instance<Kokkos::HostSpace
 };
 
 namespace detail {
-/// field times a factor, in place.
+/// Multiplies a field by a factor, in place.
 template <class T, int Dim>
 HostField<T, Dim> scaled(const HostField<T, Dim>& field, T factor) {
   for (std::size_t i = 0; i < field.size(); ++i) field.data()[i] *= factor;
@@ -133,10 +136,10 @@ HostField<T, Dim> scaled(const HostField<T, Dim>& field, T factor) {
 }
 }  // namespace detail
 
-/// The sum of S R.
+/// Zero-lag cross-correlation: the sum of S R (Claerbout, 1971).
 struct ZeroLag {
-  using accumulator = PointProducts;  ///< what is summed
-  /// The image.
+  using accumulator = PointProducts;  ///< sums over time
+  /// Returns the image.
   template <class T, int Dim>
   HostField<T, Dim> finish(const Instance<Kokkos::HostSpace>&,
                            const ImageParts<T, Dim>& parts) const {
@@ -144,11 +147,11 @@ struct ZeroLag {
   }
 };
 
-/// The sum of S R over the source illumination, see normalised().
+/// The sum of S R divided by the source illumination, see normalised().
 struct SourceNormalised {
-  using accumulator = PointProducts;  ///< what is summed
+  using accumulator = PointProducts;  ///< sums over time
   double level = 1e-3;                ///< of the largest illumination, added to the divisor
-  /// The image.
+  /// Returns the image.
   template <class T, int Dim>
   HostField<T, Dim> finish(const Instance<Kokkos::HostSpace>& exec,
                            const ImageParts<T, Dim>& parts) const {
@@ -156,13 +159,14 @@ struct SourceNormalised {
   }
 };
 
-/// \brief The sum of S R over the receiver illumination, see normalised(). With domains it needs
-/// MigrationOptions::complete_receivers.
+/// \brief The sum of S R divided by the receiver illumination, see normalised().
+///
+/// With domains it needs MigrationOptions::complete_receivers.
 struct ReceiverNormalised {
-  using accumulator = PointProducts;                ///< what is summed
+  using accumulator = PointProducts;                ///< sums over time
   static constexpr bool complete_receivers = true;  ///< needs R R of the complete grid
   double level = 1e-3;  ///< of the largest illumination, added to the divisor
-  /// The image.
+  /// Returns the image.
   template <class T, int Dim>
   HostField<T, Dim> finish(const Instance<Kokkos::HostSpace>& exec,
                            const ImageParts<T, Dim>& parts) const {
@@ -170,11 +174,12 @@ struct ReceiverNormalised {
   }
 };
 
-/// \brief Inverse scattering: half the Laplacian of the sum of S R, without the low frequencies of
-/// waves that propagate along each other (Douma et al., 2010).
+/// \brief Inverse scattering: half the Laplacian of the sum of S R (Douma et al., 2010).
+///
+/// The Laplacian removes low-frequency artefacts of waves that propagate in similar directions.
 struct InverseScattering {
-  using accumulator = PointProducts;  ///< what is summed
-  /// The image.
+  using accumulator = PointProducts;  ///< sums over time
+  /// Returns the image.
   template <class T, int Dim>
   HostField<T, Dim> finish(const Instance<Kokkos::HostSpace>& exec,
                            const ImageParts<T, Dim>& parts) const {
@@ -185,9 +190,9 @@ struct InverseScattering {
 
 /// The Laplacian of the image of SourceNormalised.
 struct LaplacianNormalised {
-  using accumulator = PointProducts;  ///< what is summed
+  using accumulator = PointProducts;  ///< sums over time
   double level = 1e-3;                ///< of the largest illumination, added to the divisor
-  /// The image.
+  /// Returns the image.
   template <class T, int Dim>
   HostField<T, Dim> finish(const Instance<Kokkos::HostSpace>& exec,
                            const ImageParts<T, Dim>& parts) const {

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Imaging conditions: what is added up over time where a source's and a receivers'
-/// wavefield meet, and what is made of the sums.
+/// \brief Sums of imaging conditions over time, and images computed from the sums.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
@@ -18,10 +17,10 @@
 
 namespace moho::rtm {
 
-/// Subsurface offsets of gathers at chosen columns of a model.
+/// Subsurface offsets of gathers at selected columns of a model.
 template <int Dim>
 struct OffsetOptions {
-  std::vector<Index<Dim>> columns;  ///< nodes of the model; the last index is not looked at
+  std::vector<Index<Dim>> columns;  ///< nodes of the model; the last index is ignored
   std::int64_t largest = 0;         ///< largest half offset along x, in nodes; 0: no gathers
   std::int64_t apart = 1;           ///< nodes from one half offset to the next
 
@@ -29,19 +28,18 @@ struct OffsetOptions {
   std::int64_t count() const { return columns.empty() ? 0 : 2 * (largest / apart) + 1; }
 };
 
-/// \brief The sums of one shot (or of a stack of shots) over its snapshots, for each node of the
-/// model.
+/// \brief Sums over the snapshots of one or more shots, for each node of the model.
 ///
-/// image: S R, the source's wavefield times the receivers'. source_illumination: S^2.
-/// receiver_illumination: R^2. offsets: S(x - h, z) R(x + h, z) for each column, half offset h and
-/// depth. All of them are times the time step between snapshots.
+/// With source wavefield S and receiver wavefield R: image S R, source_illumination S^2,
+/// receiver_illumination R^2. offsets: S(x - h, z) R(x + h, z) for each column, half offset h and
+/// depth. All sums are multiplied by the time between snapshots.
 template <class T, int Dim, class Memory>
 struct ImageSums {
   Grid<Dim> grid;                                           ///< of the model
   Field<T, Dim, Memory> image;                              ///< S R
   Field<T, Dim, Memory> source_illumination;                ///< S^2
   Field<T, Dim, Memory> receiver_illumination;              ///< R^2
-  OffsetOptions<Dim> offset_options;                        ///< which gathers there are
+  OffsetOptions<Dim> offset_options;                        ///< columns and half offsets
   Kokkos::View<T***, Kokkos::LayoutRight, Memory> offsets;  ///< column, half offset, depth
   wave::Storage<const std::int64_t, Memory> column_nodes;   ///< Dim numbers a column
 
@@ -52,7 +50,7 @@ struct ImageSums {
   }
 };
 
-/// Sums of nothing. \throws InputError for columns or offsets that are not in the grid
+/// Returns sums of zero. \throws InputError for columns or offsets outside the grid
 template <class T, int Dim, class Memory>
 ImageSums<T, Dim, Memory> make_image(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                      const OffsetOptions<Dim>& offsets = {});
@@ -73,14 +71,14 @@ snapshot::Correlation<T, Dim, Memory> correlation(const wave::Layout<Dim>& layou
           sums.receiver_illumination.data()};
 }
 
-/// \brief Adds a snapshot and the receivers' wavefield at the same time to the sums.
-/// \param exec where the work is submitted
-/// \param snapshot of the source's wavefield
-/// \param layout,field the receivers' wavefield, of a grid with layers
-/// \param interior the model's nodes in that grid
-/// \param box nodes of that grid where the receivers' wavefield counts
-/// \param weight of the product: the time between snapshots
-/// \param sums that are added to
+/// \brief Adds the products of a snapshot and the receiver wavefield at its time to the sums.
+/// \param exec instance to which the work is submitted
+/// \param snapshot snapshot of the source wavefield
+/// \param layout,field the receiver wavefield, on a grid with layers
+/// \param interior nodes of the model in the grid with layers
+/// \param box nodes of the grid with layers where products are added
+/// \param weight factor of the product: the time between snapshots, s
+/// \param sums sums to add to
 template <class T, int Dim, class Memory>
 void add_to_image(const InstanceOf<Memory>& exec,
                   const snapshot::Snapshot<T, Dim, Memory>& snapshot,
@@ -89,35 +87,36 @@ void add_to_image(const InstanceOf<Memory>& exec,
                   const ImageSums<T, Dim, Memory>& sums);
 
 /// \brief Adds R^2 of the receiver wavefield to the receiver illumination, outside of a box.
-/// \param exec where the work is submitted
-/// \param layout,field the receiver wavefield, of a grid with layers
-/// \param interior the model's nodes in that grid
-/// \param box nodes of that grid that are left out
-/// \param weight of the square: the time between snapshots
-/// \param sums that are added to
+/// \param exec instance to which the work is submitted
+/// \param layout,field the receiver wavefield, on a grid with layers
+/// \param interior nodes of the model in the grid with layers
+/// \param box excluded nodes of the grid with layers
+/// \param weight factor of the square: the time between snapshots, s
+/// \param sums sums to add to
 template <class T, int Dim, class Memory>
 void add_receiver_illumination(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
                                const wave::Storage<const T, Memory>& field,
                                const Box<Dim>& interior, const Box<Dim>& box, double weight,
                                const ImageSums<T, Dim, Memory>& sums);
 
-/// \brief The Laplacian of a field by differences of eighth order; beyond its faces the field is
-/// taken to go on evenly.
+/// \brief Returns the Laplacian by differences of eighth order, with even extension at the faces.
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> laplacian(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                 const Field<T, Dim, Memory>& field);
 
-/// \brief image / (illumination + level times its largest value): 0 where both are zero.
+/// \brief Returns image / (illumination + level max(illumination)); 0 where both are zero.
 /// \throws InputError unless the level is positive
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> normalised(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                  const Field<T, Dim, Memory>& image,
                                  const Field<T, Dim, Memory>& illumination, double level = 1e-3);
 
-/// \brief An angle gather from a gather of half offsets by slant stack: at depth z and angle g the
-/// sum over h of I(z + h tan(g), h), linear between nodes (tan g = -dz/dh along an event).
+/// \brief Returns the angle gather of a half-offset gather, by slant stack.
+///
+/// The value at depth z and angle g is the sum over h of I(z + h tan(g), h), linear between nodes;
+/// tan g = -dz/dh along an event.
 /// \param gather half offsets x depths, half offsets from -largest to largest
-/// \param offsets,depths its extents
+/// \param offsets,depths extents of `gather`
 /// \param apart distance between half offsets, m
 /// \param spacing distance between depths, m
 /// \param angles degrees from -89 to 89
@@ -129,12 +128,12 @@ std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t
 
 namespace detail {
 
-/// Adds the products of a snapshot that is in memory, at a node.
+/// Kernel: adds the products of an uncompressed snapshot at a node.
 template <class T, int Dim>
 struct AddSnapshot {
   snapshot::kernel::PointProducts<T, Dim> add;
   const T* snapshot;
-  Box<Dim> box;  ///< of the snapshot
+  Box<Dim> box;  ///< box of the snapshot
   Index<Dim> strides;
 
   KOKKOS_FORCEINLINE_FUNCTION T value(const Index<Dim>& node) const {
@@ -145,7 +144,7 @@ struct AddSnapshot {
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const { add(node, value(node)); }
 };
 
-/// Adds R^2 at a node.
+/// Kernel: adds R^2 at a node.
 template <class T, int Dim>
 struct AddReceiver {
   snapshot::kernel::PointProducts<T, Dim> add;
@@ -156,11 +155,11 @@ struct AddReceiver {
   }
 };
 
-/// Adds S(x - h) R(x + h) at a column, half offset and depth.
+/// Kernel: adds S(x - h) R(x + h) at a column, half offset and depth.
 template <class T, int Dim, class Memory>
 struct AddOffsets {
   AddSnapshot<T, Dim> common;
-  Box<Dim> box;  ///< where both wavefields count
+  Box<Dim> box;  ///< nodes with values of both wavefields
   Box<Dim> interior;
   const std::int64_t* columns;
   std::int64_t count, depths, apart;
@@ -183,7 +182,7 @@ struct AddOffsets {
   }
 };
 
-/// The Laplacian at a node.
+/// Kernel: the Laplacian at a node.
 template <class T, int Dim>
 struct Laplacian {
   const T* from;
@@ -211,7 +210,7 @@ struct Laplacian {
   }
 };
 
-/// A quotient at a node.
+/// Kernel: the normalised image at a node.
 template <class T>
 struct Quotient {
   const T *numerator, *denominator;
@@ -223,7 +222,7 @@ struct Quotient {
   }
 };
 
-/// The largest value.
+/// Reduction: the largest value.
 template <class T>
 struct LargestValue {
   using value_type = double;

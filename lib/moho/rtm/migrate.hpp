@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A shot from its data to its part of the image.
+/// \brief Reverse-time migration of one shot, from its data to its sums of the image.
 
 #include <moho/core/instances.hpp>
 #include <moho/rtm/image.hpp>
@@ -20,53 +20,55 @@ namespace moho::rtm {
 /// Options of migrate_shot().
 template <class T, int Dim, class Memory>
 struct MigrateOptions {
-  std::int64_t steps = 0;  ///< of either leg, 1 or more
-  std::int64_t every = 0;  ///< steps from one snapshot to the next, 1 or more
-  wave::Domain<T, Dim, Memory>* domain = nullptr;  ///< of the forward leg; null: the whole grid
-  /// Steps the receivers' leg on the whole grid although there is a domain, so that the receiver
-  /// illumination is that of the whole grid. Else it lacks what is outside of the domain's boxes.
+  std::int64_t steps = 0;                          ///< steps of each propagation, 1 or more
+  std::int64_t every = 0;                          ///< steps between snapshots, 1 or more
+  wave::Domain<T, Dim, Memory>* domain = nullptr;  ///< domain of the forward propagation; null: the
+                                                   ///< complete grid
+  /// True: backward propagation on the complete grid, even with a domain.
+  /// The receiver illumination is then complete. False: it lacks the nodes outside the domain's
+  /// boxes.
   bool complete_receivers = false;
-  std::int64_t margin = 4;  ///< nodes by which the backward leg's boxes are larger, on every side
-  std::int64_t check_every = 200;  ///< look for NaN and overflow every so many steps; 0: never
-  /// Called about twice a second with how far a leg has come: 0 forward, 1 backward.
+  std::int64_t margin = 4;  ///< nodes by which boxes of the backward propagation are larger on each
+                            ///< side
+  std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks
+  /// Reports the progress of a propagation about twice a second: 0 forward, 1 backward.
   std::function<void(int leg, const wave::ShotProgress&)> progress = {};
-  /// Called with the wavefields of both legs whenever a snapshot is imaged: for pictures.
+  /// Receives both wavefields after each imaging step, for pictures.
   std::function<void(const snapshot::Snapshot<T, Dim, Memory>& snapshot,
                      const wave::Wavefield<T, Dim, Memory>& receivers, std::int64_t time)>
       imaged = {};
 };
 
-/// What migrate_shot() did.
+/// Report of migrate_shot().
 template <int Dim>
 struct MigrateReport {
-  wave::RunReport<Dim> forward;        ///< of the source's leg
-  wave::RunReport<Dim> backward;       ///< of the receivers' leg
-  snapshot::SnapshotReport snapshots;  ///< what keeping snapshots took
-  double seconds = 0.0;                ///< of both legs
+  wave::RunReport<Dim> forward;        ///< forward propagation
+  wave::RunReport<Dim> backward;       ///< backward propagation
+  snapshot::SnapshotReport snapshots;  ///< cost of the storage of snapshots
+  double seconds = 0.0;                ///< seconds of both propagations
 };
 
-/// \brief Migrates a shot: the source's wavefield forwards in time, the receivers' data backwards,
-/// and at the times of snapshots what both have in common is added to the image.
+/// \brief Migrates a shot: correlates the source and the receiver wavefield (Claerbout, 1971).
 ///
-/// Forwards, snapshots of p go to the store every so many steps. Backwards, data are added at the
-/// receivers as sources are, p and q of the same medium with the same faces stepping from the last
-/// time to the first snapshot, on the boxes that the forward leg stepped, in reverse: a node
-/// that the source's wave has not come to cannot image anything
+/// The forward propagation saves a snapshot of p in the store every `every` steps. The backward
+/// propagation injects the data at the receivers, from the last time to the first snapshot. Medium
+/// and faces are the same. Its boxes are those of the forward propagation in reverse order: nodes
+/// that the source wavefield has not reached contribute nothing to the image
 /// (docs/theory/migration.md). The receiver illumination is then incomplete, unless
-/// `complete_receivers` is set. Data of times before the source's wave has come to a receiver
-/// should be muted.
+/// `complete_receivers` is set. Mute data before the first arrival of the source wavefield at a
+/// receiver.
 ///
-/// \param exec where everything runs
-/// \param propagator of the migration model, with its layers
-/// \param wavefield of the propagator; its values are lost
-/// \param forward the source's leg: where the wavelet is added, steps x sources
-/// \param backward the receivers' leg: where data are added, steps x receivers, at the time step of
-/// the propagator
-/// \param store of snapshots, fresh
-/// \param options number of steps, snapshots
-/// \param sums that are added to; of the model without layers
-/// \throws InputError for options that make no sense, wave::NotFinite when a wavefield is no longer
-/// finite, and what the store throws
+/// \param exec instance of all work
+/// \param propagator propagator of the migration model, with layers
+/// \param wavefield wavefield of the propagator; its values are overwritten
+/// \param forward source term of the forward propagation, steps x sources
+/// \param backward source term of the backward propagation: data at the propagator's time step,
+/// steps x receivers
+/// \param store empty store of snapshots
+/// \param options number of steps, interval of snapshots
+/// \param sums sums to add to, on the nodes of the model without layers
+/// \throws InputError for options out of range; wave::NotFinite if a wavefield overflows; errors of
+/// the store
 template <class T, int Dim, class Memory>
 MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
                                 const wave::Propagator<T, Dim, Memory>& propagator,
@@ -123,7 +125,7 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   wave::ReplayedDomain<T, Dim, Memory> boxes(
       report.forward.boxes.grown(options.margin, propagator.grid()), false);
   wave::RunOptions<T, Dim, Memory> back;
-  // data later than the last snapshot come back to it, too
+  // data after the last snapshot propagate back to its time also
   back.first = options.steps;
   back.last = options.every;
   const bool inside = options.domain != nullptr && !options.complete_receivers;
@@ -138,7 +140,7 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
                                                 kept, weight, sums);
     }
     if (kept.empty()) return;
-    // offset gathers combine values at different nodes, which no store adds
+    // offset gathers multiply values of different nodes; stores add products of one node only
     const bool point_products = !options.imaged && sums.offset_options.count() == 0;
     if (point_products &&
         store.correlate(instance, time,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Reverse-time migration of a survey: planned once, then shot by shot.
+/// \brief Reverse-time migration of a survey: one plan, then shots in any order.
 
 #include <moho/rtm/conditions.hpp>
 #include <moho/rtm/detail/migration_planner.hpp>
@@ -35,80 +35,82 @@ namespace moho::rtm {
 ///     for (const auto& gather : gathers) migration.add(gather);
 ///     const auto image = migration.image(InverseScattering{});
 ///
-/// One shot is migrated into a ShotImage, plain data of the host. Shot images are added here, in
-/// another process, or later, in any order: the image has the same bits. Functions of an object are
-/// called by one thread at a time.
+/// The migration of a shot returns a ShotImage, plain data of the host. Shot images may be added
+/// later, in another process, and in any order: the image has the same bits. One thread at a time
+/// may call functions of an object.
 template <class T, int Dim, class Memory>
 class Migration {
  public:
-  /// The position of the next shot; empty after the last one.
+  /// Returns the position of the next shot; empty after the last one.
   using NextShot = std::function<std::optional<std::size_t>()>;
-  /// The data of the shot at a position.
+  /// Returns the data of the shot at a position.
   using ReadShot = std::function<survey::ShotGather<Dim>(std::size_t)>;
-  /// Takes the image of the shot at a position.
+  /// Receives the image of the shot at a position.
   using TakeShot = std::function<void(std::size_t, ShotImage<T, Dim>&&)>;
 
-  /// See make_migration(). Models of `input` refer to their fields.
+  /// Plans a migration, see make_migration(). Shares the fields of the models of `input`.
   Migration(const InstanceOf<Memory>& exec, MigrationInput<T, Dim> input);
 
-  /// What was found and chosen.
+  /// Properties and choices made before the first shot.
   const MigrationPlan<Dim>& plan() const { return m_planner->plan(); }
-  /// The shots of the survey.
+  /// Shots of the survey.
   const std::vector<wave::Shot<Dim>>& shots() const { return m_planner->input().shots; }
 
-  /// \brief Adds an accumulator, for conditions that name it. Its parts follow those of
-  /// PointProducts. Snapshots are then decompressed before they are imaged.
+  /// \brief Adds an accumulator for the imaging conditions that use it.
+  ///
+  /// Its parts follow those of PointProducts. Snapshots are then decompressed before imaging.
   /// \throws InputError after the first shot was added
   template <Accumulator A>
   void accumulate(const A& accumulator);
 
-  /// \brief Migrates a shot; nothing is added.
-  /// \param gather data of a shot of the survey, with all or some of its receivers
-  /// \throws InputError for a gather of another survey, and as survey::prepare(); MemoryError;
-  /// Error if a wavefield overflows, with step and node
+  /// \brief Returns the image of a shot without adding it.
+  /// \param gather data of a shot of the survey, with all or some receivers
+  /// \throws InputError for a gather of another survey, and for errors of survey::prepare()
+  /// \throws MemoryError if memory does not suffice
+  /// \throws Error with step and node if a wavefield overflows
   ShotImage<T, Dim> migrate(const survey::ShotGather<Dim>& gather);
-  /// \brief Models the data of a shot with the data model: traces of all receivers.
+  /// \brief Models the data of shot `k` with the data model, for all receivers.
   /// \throws InputError without a data model; its text begins with "data_model: "
   survey::ShotGather<Dim> model_data(std::size_t k);
-  /// First arrivals of the model at receivers of a shot of the survey, s.
+  /// Returns the first arrivals at the receivers of a shot of the survey, s.
   std::vector<double> first_arrivals(const wave::Shot<Dim>& shot);
 
-  /// Migrates a shot and adds its image. \throws InputError as migrate(), and for a shot added
-  /// twice
+  /// Migrates a shot and adds its image. \throws InputError as migrate(), and for a duplicate shot
   void add(const survey::ShotGather<Dim>& gather) { add(migrate(gather)); }
-  /// Adds an image of this survey, computed anywhere. \throws InputError for a shot added twice
+  /// Adds the image of a shot of this survey. \throws InputError for a duplicate shot
   void add(const ShotImage<T, Dim>& image);
-  /// \brief Migrates plan().concurrent_shots concurrently and adds them.
+  /// \brief Migrates shots, plan().concurrent_shots concurrently, and adds their images.
   /// \param count number of shots: positions 0 to count - 1
   /// \param read data of a shot, called on this thread in ascending order
   template <class Read>
   void add_all(std::size_t count, const Read& read);
-  /// \brief Migrates shots, plan().concurrent_shots concurrently; nothing is added.
+  /// \brief Migrates shots, plan().concurrent_shots concurrently, without adding their images.
   /// \param next positions in ascending order
-  /// \param read data of a shot; empty: they are modelled with the data model
-  /// \param take results, in the order of `next`; all three are called on this thread
+  /// \param read data of a shot; empty: data are modelled with the data model
+  /// \param take receives results in the order of `next`. All three functions are called on this
+  /// thread
   void migrate_each(const NextShot& next, const ReadShot& read, const TakeShot& take);
 
-  /// The sum of the shots added so far.
+  /// Sum of the shots added so far.
   const PartialImage<T, Dim>& partial();
   /// Adds the sum of another migration of the same survey. \throws InputError as
   /// PartialImage::merge()
   void merge(const PartialImage<T, Dim>& other);
-  /// \brief The image of the shots added so far.
+  /// \brief Returns the image of the shots added so far.
   /// \throws InputError for a condition whose accumulator was not added, and for one that needs
-  /// complete receivers without them
+  /// MigrationOptions::complete_receivers if it is not set
   template <ImagingCondition C>
   HostField<T, Dim> image(const C& condition = {});
-  /// Offset gathers of the shots added so far: columns x half offsets x depths.
+  /// Returns the offset gathers of the shots added so far: columns x half offsets x depths.
   std::vector<double> offset_gathers();
 
-  /// Seconds of "prepare", "migrate" and "transfer"; those of concurrent shots over their number.
+  /// Seconds of "prepare", "migrate" and "transfer"; of concurrent shots the mean.
   PhaseTimes phases() const;
 
  private:
   using Modelling = wave::Modelling<T, Dim, Memory>;
   using Fields = std::vector<Field<T, Dim, Memory>>;
-  /// What a thread needs for its shots.
+  /// Resources of a thread that migrates shots.
   struct Worker {
     Instance<Memory> exec;
     snapshot::StorageArenas<T, Memory> arenas;
@@ -121,7 +123,7 @@ class Migration {
     std::function<void(const Instance<Memory>&, const ImagingStep<T, Dim, Memory>&, const Fields&)>
         add;
   };
-  /// Reports the state of a shot: propagation and progress of it.
+  /// Reports the progress of a shot: 0 forward, 1 backward propagation.
   using Tell = std::function<void(int backward, const wave::ShotProgress&)>;
   struct Terms;
   struct Sums;
@@ -159,19 +161,22 @@ class Migration {
   std::optional<PartialImage<T, Dim>> m_sum;
 };
 
-/// \brief Plans the migration of a survey: checks the model, chooses the time step, the storage of
-/// the source wavefield and the number of concurrent shots, by rates that are measured.
+/// \brief Plans the migration of a survey.
 ///
-/// \param exec where everything runs
+/// The plan has the time step, the storage of the source wavefield and the number of concurrent
+/// shots. The choice of storage uses rates measured on the machine.
+///
+/// \param exec instance of all work
 /// \param grid of the model
 /// \param model migration model, in the memory of the instance or of the host. Fields on the host
-/// are referred to, not copied
+/// are shared, not copied
 /// \param faces of the model, and of the window of each shot
 /// \param wavelet of the sources
 /// \param shots positions of sources and receivers; numbers are unique
-/// \param options times, domain, aperture, preparation of data, storage, gathers
-/// \throws InputError whose text begins with the argument: a parameter of the model ("vp: "),
-/// "boundary: ", "dt: ", "wavelet: ", "shots: ", "storage: "; MemoryError
+/// \param options times, domain, aperture, preparation of data, storage, offset gathers
+/// \throws InputError with a text that begins with the argument: a parameter of the model ("vp: "),
+/// "boundary: ", "dt: ", "wavelet: ", "shots: ", "storage: "
+/// \throws MemoryError if memory does not suffice
 template <class T, int Dim, class Memory>
 Migration<T, Dim, Memory> make_migration(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                          const wave::Model<T, Dim, Memory>& model,

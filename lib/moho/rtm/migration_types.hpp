@@ -31,11 +31,11 @@ using HostField = Field<T, Dim, Kokkos::HostSpace>;
 template <class T, int Dim>
 using HostModel = wave::Model<T, Dim, Kokkos::HostSpace>;
 
-/// The state of a migration, for progress reports.
+/// State of a migration, for progress reports.
 struct MigrationProgress {
   std::size_t shot = 0;            ///< position of the reporting shot in the survey
   bool backward = false;           ///< backward propagation of that shot
-  double shots_done = 0.0;         ///< shots and parts of shots
+  double shots_done = 0.0;         ///< finished shots and fractions of running shots
   std::size_t shots = 0;           ///< of the survey
   double points_per_second = 0.0;  ///< nodes stepped by the reporting shot
   double seconds_left = 0.0;       ///< estimate for all shots
@@ -49,8 +49,8 @@ struct MigrationOptions {
                                                ///< without snapshots, bytes; sources, receivers
                                                ///< and shots are set by the migration
   domain::ExpansionMethod domain = domain::ExpansionMethod::none;  ///< nodes of each step
-  bool complete_receivers = false;  ///< backward propagation on the complete grid although there
-                                    ///< are domains: for ReceiverNormalised
+  bool complete_receivers = false;  ///< true: backward propagation on the complete grid, even with
+                                    ///< domains, for ReceiverNormalised
   survey::ApertureOptions aperture = {};  ///< part of the model of each shot, and the taper at the
                                           ///< sides of the part
   survey::PrepareOptions data = {};  ///< zero, mute, spreading, normalise; the migration sets the
@@ -59,25 +59,26 @@ struct MigrationOptions {
   OffsetOptions<Dim> offsets = {};             ///< gathers; columns are nodes of the complete model
   int concurrent_shots = 0;                    ///< 0: chosen by memory and threads
   std::optional<std::int64_t> keep_data = {};  ///< number of a shot: ShotImage::data has its data
-  std::function<void(const MigrationProgress&)> progress = {};  ///< about twice a second
-  Timeline* timeline = nullptr;                                 ///< gets spans of all stages
+  std::function<void(const MigrationProgress&)> progress = {};  ///< called about twice a second
+  Timeline* timeline = nullptr;                                 ///< receives spans of all stages;
+                                                                ///< may be null
 };
 
-/// \brief The arguments of a migration, with models on the host whatever the memory of the run.
+/// \brief Arguments of a migration, with models on the host for any memory of the run.
 template <class T, int Dim>
 struct MigrationInput {
   Grid<Dim> grid;                                    ///< of the model
   HostModel<T, Dim> model;                           ///< migration model
-  std::optional<HostModel<T, Dim>> data_model = {};  ///< that data are modelled with, see
-                                                     ///< Migration::model_data(); empty: data
-                                                     ///< are given
+  std::optional<HostModel<T, Dim>> data_model = {};  ///< model of modelled data, see
+                                                     ///< Migration::model_data(); empty: data are
+                                                     ///< given
   wave::Boundaries<Dim> faces;                       ///< of the model and of windows
   wave::WaveletAt wavelet;                           ///< of the sources
   std::vector<wave::Shot<Dim>> shots;                ///< of the survey
   MigrationOptions<Dim> options;                     ///< of the migration
 };
 
-/// What a migration found and chose before its first shot.
+/// Properties and choices of a migration before its first shot.
 template <int Dim>
 struct MigrationPlan {
   std::string device;                             ///< processor
@@ -97,7 +98,7 @@ struct MigrationPlan {
   std::size_t shots = 0;                          ///< of the survey
   double seconds = 0.0;                           ///< estimate for all shots
 
-  /// The plan in a few lines.
+  /// Returns the plan as text of a few lines.
   std::string text() const;
 };
 
@@ -107,12 +108,13 @@ struct ShotMigrationReport {
   std::string storage;             ///< of the source wavefield; empty: no live trace
   double ratio = 1.0;              ///< uncompressed over stored bytes
   double points = 0.0;             ///< nodes stepped, both propagations
-  double whole_points = 0.0;       ///< nodes of complete grids in the same steps
-  double recomputed_points = 0.0;  ///< nodes stepped again by the storage
+  double whole_points = 0.0;       ///< nodes of the complete grids in the same steps
+  double recomputed_points = 0.0;  ///< nodes recomputed by the storage
   double seconds = 0.0;            ///< both propagations
   std::int64_t receivers = 0;      ///< live traces
   std::int64_t dead = 0;           ///< traces left out
-  std::vector<std::int64_t> forward_boxes, backward_boxes;  ///< numbers of wave::BoxHistory
+  /// Boxes of both propagations, as the numbers of wave::BoxHistory.
+  std::vector<std::int64_t> forward_boxes, backward_boxes;
 };
 
 /// Data of a shot before and after preparation.
@@ -122,9 +124,9 @@ struct ShotData {
   survey::PreparedShot<Dim> prepared;  ///< as propagated backward
 };
 
-/// \brief The contribution of a shot to the image: sums over time on the nodes of its window.
+/// \brief Contribution of a shot to the image: sums over time on the nodes of its window.
 ///
-/// The sums have the weights of the window's taper.
+/// The sums are multiplied by the taper weights of the window.
 template <class T, int Dim>
 struct ShotImage {
   std::int64_t number = 0;            ///< of the shot
@@ -137,7 +139,7 @@ struct ShotImage {
   ShotMigrationReport report;         ///< statistics
   std::shared_ptr<const ShotData<Dim>> data;  ///< of the shot MigrationOptions::keep_data
 
-  /// Values of a part.
+  /// Returns the values of part `p`.
   const T* part(std::size_t p) const {
     return values.data() + p * static_cast<std::size_t>(window.grid.size());
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Sums of the contributions of shots, with the same bits for any order and grouping.
+/// \brief Reproducible sums of shot images: the same bits for any order and grouping.
 
 #include <moho/core/binned_sum.hpp>
 #include <moho/core/exact_sum.hpp>
@@ -17,14 +17,16 @@
 
 namespace moho::rtm {
 
-/// \brief The sum of some shots of a survey: data of the host that is copied, sent and merged.
+/// \brief Sum of some shots of a survey, as copyable data of the host.
 ///
-/// Memory: 16 bytes a node and part, whatever the number of shots.
+/// Memory: 16 bytes per node and part, for any number of shots.
 template <class T, int Dim>
 class PartialImage {
  public:
-  /// A sum of no shots. \param grid of the model \param parts of each shot \param offsets of each
-  /// shot
+  /// Creates the sum of no shots.
+  /// \param grid grid of the model
+  /// \param parts number of parts of each shot
+  /// \param offsets offset gathers of each shot
   PartialImage(const Grid<Dim>& grid, int parts, const OffsetOptions<Dim>& offsets)
       : m_grid(grid),
         m_parts(static_cast<std::size_t>(parts), BinnedSum(grid.size())),
@@ -33,13 +35,13 @@ class PartialImage {
     if (m_columns > 0) m_offsets.emplace(static_cast<std::int64_t>(m_columns * m_column_size));
   }
 
-  /// Numbers of the shots that were added.
+  /// Numbers of the added shots.
   const std::set<std::int64_t>& shots() const { return m_shots; }
-  /// Parts of each shot.
+  /// Number of parts of each shot.
   std::size_t part_count() const { return m_parts.size(); }
 
-  /// \brief Adds a shot. \param exec of the host
-  /// \throws InputError for a shot that was added, and for another number of parts or another grid
+  /// \brief Adds a shot. \param exec instance of the host
+  /// \throws InputError for a duplicate shot, another number of parts or another grid
   void add(const Instance<Kokkos::HostSpace>& exec, const ShotImage<T, Dim>& shot) {
     if (m_shots.count(shot.number) > 0) throw twice(shot.number);
     const auto nodes = static_cast<std::size_t>(shot.window.grid.size());
@@ -56,8 +58,8 @@ class PartialImage {
     m_shots.insert(shot.number);
   }
 
-  /// \brief Adds another sum. \param exec of the host
-  /// \throws InputError for a shot that is in both, and for another number of parts or another grid
+  /// \brief Adds another sum. \param exec instance of the host
+  /// \throws InputError for a shot in both sums, another number of parts or another grid
   void merge(const Instance<Kokkos::HostSpace>& exec, const PartialImage& other) {
     for (const std::int64_t number : other.m_shots) {
       if (m_shots.count(number) > 0) throw twice(number);
@@ -74,13 +76,13 @@ class PartialImage {
     m_shots.insert(other.m_shots.begin(), other.m_shots.end());
   }
 
-  /// The sum of a part, on the nodes of the model. \param exec of the host
+  /// Returns the sum of part `p` on the nodes of the model. \param exec instance of the host
   HostField<T, Dim> part(const Instance<Kokkos::HostSpace>& exec, std::size_t p) const {
     const auto field = make_field<T>(exec, m_grid, "moho::rtm::partial_image");
     m_parts.at(p).result(exec, field.data());
     return field;
   }
-  /// The sum of the offset gathers: columns x half offsets x depths; empty without gathers.
+  /// Returns the offset gathers, columns x half offsets x depths; empty without gathers.
   std::vector<double> offsets(const Instance<Kokkos::HostSpace>& exec) const {
     std::vector<double> values(m_columns * m_column_size, 0.0);
     if (m_offsets) m_offsets->result(exec, values.data());
@@ -110,21 +112,22 @@ class PartialImage {
   std::set<std::int64_t> m_shots;
 };
 
-/// A part of a shot's image that is read when it is added.
+/// Stored part of a shot image, read during the summation.
 template <int Dim>
 struct StoredPart {
-  Box<Dim> box;                   ///< of the shot's window
+  Box<Dim> box;                   ///< window of the shot
   std::optional<double> largest;  ///< largest magnitude, if known
 };
 
-/// \brief The sum of a part over stored images of shots, in any order of the shots.
+/// \brief Returns the sum of a part over stored shot images, in any order of the shots.
 ///
-/// The loudest shot gives the exponent of the sum: parts without `largest` are read twice.
-/// \param exec of the host
-/// \param grid of the model
-/// \param parts of all shots
-/// \param read reads part k: std::vector<T>(std::size_t k), nodes of its box
-/// \return values of the nodes of the model
+/// The largest magnitude determines the exponent of the sum. Parts without `largest` are read
+/// twice.
+/// \param exec instance of the host
+/// \param grid grid of the model
+/// \param parts parts of all shots
+/// \param read returns part k as std::vector<T>(std::size_t k), nodes of its box
+/// \return values on the nodes of the model
 template <class T, int Dim, class Read>
 std::vector<T> stack(const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& grid,
                      const std::vector<StoredPart<Dim>>& parts, const Read& read) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Migration and all that it stands on: domains, storage of wavefields, surveys.
+/// \brief The complete rtm module with domains, storage of wavefields and surveys.
 
 #include <moho/domain/expand.hpp>
 #include <moho/rtm/migration.hpp>

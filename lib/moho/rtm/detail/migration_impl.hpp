@@ -10,7 +10,7 @@ namespace moho::rtm {
 
 namespace detail {
 
-/// Multiplies values of a window with the weights of their planes.
+/// Multiplies values of a window by its taper weights.
 template <class T, int Dim>
 struct TaperWindow {
   T* values;
@@ -24,7 +24,7 @@ struct TaperWindow {
   }
 };
 
-/// Amplitudes of points on the host, steps x points, in the memory of an instance.
+/// Copies amplitudes on the host, steps x points, to the memory of an instance.
 template <class T, class Memory>
 wave::PointSeries<T, Memory> upload_rows(const Instance<Memory>& exec, const std::vector<T>& rows,
                                          std::int64_t count, std::int64_t points) {
@@ -36,7 +36,7 @@ wave::PointSeries<T, Memory> upload_rows(const Instance<Memory>& exec, const std
   return series;
 }
 
-/// Samples x points from points x samples.
+/// Transposes points x samples to samples x points.
 template <class T, int Dim>
 std::vector<T> rows_of(const survey::PreparedShot<Dim>& data) {
   const auto count = static_cast<std::int64_t>(data.shot.receivers.size());
@@ -50,7 +50,7 @@ std::vector<T> rows_of(const survey::PreparedShot<Dim>& data) {
   return rows;
 }
 
-/// The wavelet at each of so many sources: steps x sources.
+/// Returns the wavelet for each of `sources` points: steps x sources.
 template <class T>
 std::vector<T> repeated(const std::vector<double>& wavelet, std::size_t sources) {
   std::vector<T> amplitudes;
@@ -66,9 +66,16 @@ std::vector<T> repeated(const std::vector<double>& wavelet, std::size_t sources)
 /// Source terms of both propagations of a shot.
 template <class T, int Dim, class Memory>
 struct Migration<T, Dim, Memory>::Terms {
+  /// Points of the shot on the grid with layers.
   wave::PointSet<T, Dim, Memory> sources, receivers;
+  /// Wavelet at the sources, and data at the receivers.
   wave::SourceTerm<T, Dim, Memory> forward, backward;
 
+  /// \brief Creates the source terms; they refer to the propagator of `modelling` and to this
+  /// object. \param exec instance of the arrays \param modelling propagator and plan of the shot
+  /// \param data prepared data of the shot
+  /// \param rows samples x receivers
+  /// \param name name of the shot in messages
   Terms(const Instance<Memory>& exec, const Modelling& modelling,
         const survey::PreparedShot<Dim>& data, const std::vector<T>& rows, const std::string& name)
       : sources(modelling.sources(exec, data.shot, name + ": ")),
@@ -91,8 +98,8 @@ struct Migration<T, Dim, Memory>::Terms {
 /// Sums of a shot in the memory of the run.
 template <class T, int Dim, class Memory>
 struct Migration<T, Dim, Memory>::Sums {
-  ImageSums<T, Dim, Memory> products;
-  std::vector<Fields> added;  // of each accumulator
+  ImageSums<T, Dim, Memory> products;  ///< sums of PointProducts and offset gathers
+  std::vector<Fields> added;           ///< fields of each added accumulator
 };
 
 template <class T, int Dim, class Memory>
@@ -104,7 +111,7 @@ Migration<T, Dim, Memory>::Migration(const InstanceOf<Memory>& exec, MigrationIn
 
 template <class T, int Dim, class Memory>
 typename Migration<T, Dim, Memory>::Worker& Migration<T, Dim, Memory>::worker(std::size_t n) {
-  // elements of a piece: devices allocate slowly, hosts only what is touched
+  // elements of a piece: devices allocate slowly, hosts only pages that are written
   constexpr std::int64_t piece = std::int64_t{1} << (is_host_memory<Memory> ? 22 : 27);
   while (m_workers.size() <= n) {
     const std::size_t number = m_workers.size();
@@ -153,7 +160,7 @@ survey::ShotGather<Dim> Migration<T, Dim, Memory>::model_data(const Worker& work
   gather.shot = shot;
   gather.name = concat("modelled shot ", shot.number);
   wave::ModellingOptions<Dim> modelling_options = m_planner->modelling_options();
-  modelling_options.memory = 0;  // the limit is that of a shot's migration
+  modelling_options.memory = 0;  // the limit applies to the migration of a shot
   modelling_options.sources = shot.sources;
   modelling_options.time.snapshot_every = 0.0;
   detail::with_data_model([&] {
@@ -202,7 +209,7 @@ std::vector<double> Migration<T, Dim, Memory>::first_arrivals(const Instance<Mem
   model.velocity = fields.vp;
   model.epsilon = fields.epsilon;
   model.delta = fields.delta;
-  // with a tilted axis no wave is faster than along the fastest direction
+  // tilted axis: the velocity of the fastest direction is an upper bound
   return survey::arrival_times<T, Dim, Memory>(exec, window.grid, model, shot);
 }
 
@@ -220,7 +227,7 @@ survey::PreparedShot<Dim> Migration<T, Dim, Memory>::prepare(
   for (int d = 0; d < Dim; ++d) {
     spacing = std::max(spacing, m_planner->input().grid.spacing[d]);
   }
-  // frequencies that the grid carries without much dispersion
+  // highest frequency of the grid with small dispersion
   const double carried =
       modelling.plan().limits.min_velocity / (modelling.plan().nodes_per_wave_wanted * spacing);
   prepare_options.highest = m_planner->input().data_model ? 0.0 : std::min(carried, highest);
@@ -464,7 +471,7 @@ void Migration<T, Dim, Memory>::migrate_each(const NextShot& next, const ReadSho
   const int count = plan().concurrent_shots;
   const auto instances = concurrent_instances(m_exec, count);
   for (std::size_t n = 0; n < instances.size(); ++n) worker(n).exec = instances[n];
-  std::vector<double> parts(shots().size(), 0.0);  // of each shot, for progress
+  std::vector<double> parts(shots().size(), 0.0);  // finished fraction of each shot, for progress
   const Stopwatch watch;
   std::size_t passed = 0;
   const auto next_shot = [&]() -> std::optional<std::size_t> {
@@ -474,7 +481,7 @@ void Migration<T, Dim, Memory>::migrate_each(const NextShot& next, const ReadSho
       throw InputError(
           concat("next: the position ", *k, " (allowed: ascending, up to ", parts.size() - 1, ")"));
     }
-    while (passed < end) parts[passed++] = 1.0;  // shots that others migrate
+    while (passed < end) parts[passed++] = 1.0;  // shots of other processes
     if (k) ++passed;
     return k;
   };

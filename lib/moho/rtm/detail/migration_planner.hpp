@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Planning of a migration: time step, windows, storage of the source wavefield, number of
-/// concurrent shots.
+/// \brief Plan of a migration: time step, windows, storage, number of concurrent shots.
 
 #include <moho/core/concurrent.hpp>
 #include <moho/core/space.hpp>
@@ -21,7 +20,7 @@
 
 namespace moho::rtm::detail {
 
-/// \brief A copy of a model of the host in the memory of an instance; hosts share its fields.
+/// \brief Copies a model of the host to the memory of an instance; hosts share its fields.
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> upload_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                          const HostModel<T, Dim>& model) {
@@ -46,7 +45,7 @@ wave::Model<T, Dim, Memory> upload_model(const Instance<Memory>& exec, const Gri
   }
 }
 
-/// \brief A copy of a model on the host; hosts share its fields.
+/// \brief Copies a model to the host; hosts share its fields.
 template <class T, int Dim, class Memory>
 HostModel<T, Dim> download_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                  const wave::Model<T, Dim, Memory>& model) {
@@ -73,7 +72,7 @@ HostModel<T, Dim> download_model(const Instance<Memory>& exec, const Grid<Dim>& 
   }
 }
 
-/// \brief Calls a function; errors of the data model begin with "data_model: ".
+/// \brief Calls a function and prefixes its errors with "data_model: ".
 template <class Function>
 auto with_data_model(const Function& function) {
   try {
@@ -83,7 +82,7 @@ auto with_data_model(const Function& function) {
   }
 }
 
-/// Plans all shots before the first one, and makes the propagator of each shot.
+/// Plans all shots before the first one, and creates the propagator of each shot.
 template <class T, int Dim, class Memory>
 class MigrationPlanner {
  public:
@@ -106,17 +105,17 @@ class MigrationPlanner {
   MigrationPlanner& operator=(const MigrationPlanner&) = delete;
 
   const MigrationInput<T, Dim>& input() const { return m_input; }
-  /// The result of make_plan().
+  /// Result of make_plan().
   const MigrationPlan<Dim>& plan() const { return m_plan; }
   /// Options of modelling, with the time step of all shots.
   const wave::ModellingOptions<Dim>& modelling_options() const { return m_modelling; }
 
-  /// The part of the model of a shot.
+  /// Returns the window of a shot in the model.
   survey::ShotWindow<Dim> window_of(const wave::Shot<Dim>& shot) const {
     return survey::shot_window(m_input.grid, shot, {m_o.aperture.aperture, 0.0});
   }
 
-  /// The model in a window: the model itself where the window is the complete grid.
+  /// Returns the model in a window; `model` if the window is the complete grid.
   HostModel<T, Dim> part_of(const HostModel<T, Dim>& model,
                             const survey::ShotWindow<Dim>& window) const {
     if (window.box == whole_box(m_input.grid)) return model;
@@ -133,13 +132,13 @@ class MigrationPlanner {
     return part;
   }
 
-  /// Plans. \throws InputError, MemoryError
+  /// Makes the plan. \throws InputError, MemoryError
   void make_plan(const Instance<Memory>& exec) {
     m_plan.device = device_name(exec);
     m_plan.threads = exec.concurrency();
     m_plan.shots = m_input.shots.size();
     plan_waves(exec);
-    // the largest shot decides
+    // the largest shot determines the plan
     std::size_t largest = 0;
     std::int64_t nodes = 0;
     double all = 0.0;
@@ -157,7 +156,7 @@ class MigrationPlanner {
     estimate(all / static_cast<double>(nodes));
   }
 
-  /// A shot's propagator, arrays and plan. \throws InputError, MemoryError
+  /// Creates propagator, arrays and plan of a shot. \throws InputError, MemoryError
   Modelling make(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
                  const HostModel<T, Dim>& part, const wave::Shot<Dim>& shot) const {
     wave::ModellingOptions<Dim> options = m_modelling;
@@ -172,7 +171,7 @@ class MigrationPlanner {
   }
 
  private:
-  // Checks the models, and chooses the time step of all shots and of data that are modelled.
+  // Checks the models; chooses the time step of all shots and of modelled data.
   void plan_waves(const Instance<Memory>& exec) {
     wave::ModellingOptions<Dim> options = m_o.modelling;
     for (const auto& shot : m_input.shots) {
@@ -218,13 +217,13 @@ class MigrationPlanner {
                                           : m_plan.wavelet_interval;
   }
 
-  // Seconds of all shots. \param largest number of shots like the largest with the same work
+  // Estimates the seconds of all shots. `largest`: equivalent number of largest shots.
   void estimate(double largest) {
     m_plan.seconds = m_plan.storage.strategy.seconds * largest;
     if (m_input.data_model) m_plan.seconds += 0.5 * m_plan.storage.strategy.legs * largest;
   }
 
-  // Measures the rates that costs of storage methods depend on.
+  // Measures the rates of the cost model of storage methods.
   void measure(const Instance<Memory>& exec, Modelling& modelling) {
     m_rates = snapshot::measure_rates<T, Dim, Memory>(exec, modelling.propagator(),
                                                       modelling.wavefield(), m_request.codecs);
@@ -234,23 +233,23 @@ class MigrationPlanner {
     const bool threads =
         m_request.method == "threads" || (!is_host_memory<Memory> && m_request.method == "auto");
     if (threads && !m_request.codecs.empty()) {
-      // the given codec; the others are weaker there as well
+      // the given codec only
       m_request.codecs.push_back(m_request.codecs.front());
       m_rates.codecs.push_back(snapshot::measure_host_codec<T, Dim, Memory>(
           m_request.codecs.front(), m_request.threads));
     }
     if (m_o.storage.disk > 0) {
-      m_rates.disk_write = 5e8;  // of a common disk; a slower one shows in the timeline
+      m_rates.disk_write = 5e8;  // bytes per second of a common disk
       m_rates.disk_read = 1e9;
     }
   }
 
-  // Chooses the storage and how many shots are migrated concurrently.
+  // Chooses the storage and the number of concurrent shots.
   void choose_concurrent(const Instance<Memory>& exec, const Modelling& modelling) {
     const int shots = static_cast<int>(std::min<std::size_t>(m_input.shots.size(), 1024));
     choose(exec, modelling, m_o.concurrent_shots > 0 ? std::min(m_o.concurrent_shots, shots) : 1);
     if (m_o.concurrent_shots > 0) return;
-    // as many as do not need a slower storage
+    // as many shots as need no slower storage
     const snapshot::StoragePlan alone = m_plan.storage;
     int count = std::min(shots, wave::shots_at_once(exec, modelling.plan().grid.size(), shots));
     for (; count > 1; --count) {
@@ -260,7 +259,7 @@ class MigrationPlanner {
             m_plan.storage.location == alone.location) {
           return;
         }
-      } catch (const InputError&) {  // no room for so many
+      } catch (const InputError&) {  // insufficient memory for this number of shots
       } catch (const MemoryError&) {
       }
       m_plan.storage = alone;
@@ -268,7 +267,7 @@ class MigrationPlanner {
     }
   }
 
-  // Bytes of results that wait for their turn: image, both illuminations, offsets.
+  // Bytes of pending results: image, both illuminations, offsets.
   std::size_t waiting_bytes(std::int64_t nodes, int shots) const {
     const std::int64_t offsets = static_cast<std::int64_t>(m_o.offsets.columns.size()) *
                                  m_o.offsets.count() * m_input.grid.extents[Dim - 1];
@@ -276,7 +275,7 @@ class MigrationPlanner {
            static_cast<std::size_t>(3 * nodes + offsets);
   }
 
-  // What a shot costs, as far as storage depends on it.
+  // Sizes of a shot for the cost model of storage.
   snapshot::ShotShape shape_of(const Modelling& modelling) const {
     const auto& propagator = modelling.propagator();
     const auto& scheme = propagator.scheme();
@@ -304,13 +303,13 @@ class MigrationPlanner {
     return shape;
   }
 
-  // Bytes for snapshots of each of so many shots. \param interior nodes of a shot's image
+  // Bytes for snapshots of each concurrent shot. `interior`: nodes of a shot image.
   snapshot::Budget budget_of(const Instance<Memory>& exec, std::size_t need, std::int64_t interior,
                              int concurrent) const {
     const auto shots = static_cast<std::size_t>(concurrent);
     const std::size_t limit = m_o.storage.device;
-    const std::size_t available = memory_budget(exec);  // without those of one shot
-    // results that wait are on the host
+    const std::size_t available = memory_budget(exec);  // excluding the memory of one shot
+    // pending results are on the host
     const std::size_t waiting = shots > 1 ? waiting_bytes(interior, concurrent) : 0;
     const std::size_t results = is_host_memory<Memory> ? waiting : 0;
     const std::size_t others = (shots - 1) * need + results;
@@ -342,7 +341,7 @@ class MigrationPlanner {
     return budget;
   }
 
-  // Chooses the storage of so many concurrent shots.
+  // Chooses the storage for a number of concurrent shots.
   void choose(const Instance<Memory>& exec, const Modelling& modelling, int concurrent) {
     const snapshot::Budget budget = budget_of(exec, modelling.plan().memory.most,
                                               modelling.propagator().interior().size(), concurrent);
