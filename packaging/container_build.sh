@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What the container file runs in its first stage, on a Debian machine, in the folder of the sources: everything that
-# is needed, Kokkos, moho, installed into the prefix. Programs and libraries run on every processor of the architecture.
+# First stage of the container file, run on a Debian machine in the folder of the sources.
+# Installs required packages, Kokkos and moho into the prefix. Programs and libraries run on every
+# processor of the architecture.
 #
-# usage: packaging/container_build.sh <prefix> [<target>...]    all targets if none is named
+# usage: packaging/container_build.sh <prefix> [<target>...]    default: all targets
 
 set -euo pipefail
 prefix=$1

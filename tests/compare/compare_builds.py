@@ -3,12 +3,12 @@
 
     compare_builds.py BEFORE AFTER [--commands FILE] [--only WORD] [--mutations N] [--keep DIR]
 
-BEFORE and AFTER are folders of programs, such as build/host/examples. Each command of FILE (default:
-commands.txt next to this program) runs once with each build, in folders with the same input files:
+BEFORE and AFTER are folders of programs, such as build/host/examples. FILE has the commands (default:
+commands.txt in this folder). Each runs once with each build, in folders with the same input files:
 
-- exit status and standard error have to be equal;
-- result files have to be equal byte by byte, pictures excepted (the commands draw none);
-- summary.json and timeline.json have to be equal without times, rates, versions, paths and machine.
+- exit status and standard error must be equal;
+- result files must be equal byte by byte, except pictures (the commands draw no pictures);
+- summary.json and timeline.json must be equal without times, rates, versions, paths and machine.
 
 --mutations N compares exit status and standard error of N random command lines of
 tests/examples/test_mutations.py. Exit status: 0 all is equal, 1 differences, 2 unusable arguments.
@@ -34,7 +34,7 @@ np = test_mutations.np
 VOLATILE = {"seconds", "phases", "rates", "versions", "started", "ended", "machine", "device", "times",
             "points_per_second", "memory", "forecast", "fingerprint", "words", "wall", "run", "predicted",
             "measured", "stages", "reason"}
-TIMEOUT = 300  # seconds of a command
+TIMEOUT = 300  # limit of a command, seconds
 
 
 def parse_commands(path):
@@ -107,7 +107,7 @@ def differences(before, after, path=""):
 
 
 def read_tree(folder, known):
-    """Returns the files below a folder but for input files and journals, by their relative names."""
+    """Returns the files below a folder without input files and journals, by their relative names."""
     files = {}
     for root, _, names in os.walk(folder):
         for name in names:
@@ -118,7 +118,7 @@ def read_tree(folder, known):
 
 
 def compare_files(name, before, after):
-    """Returns what differs between two result files."""
+    """Returns the differences of two result files."""
     with open(before, "rb") as one, open(after, "rb") as other:
         a, b = one.read(), other.read()
     if a == b or name.endswith(("timeline.json", ".moho_lock")):
@@ -176,7 +176,7 @@ class Comparison:
         return status, said.replace(self.builds[build] + "/", ""), read_tree(folder, self.known)
 
     def compare(self, name, words):
-        """Returns what differs between the builds in a command."""
+        """Returns the differences between the builds in a command."""
         one, other = (self.run_build(build, name, words) for build in ("before", "after"))
         found = []
         if one[0] != other[0]:
@@ -193,7 +193,7 @@ class Comparison:
         return found
 
     def compare_mutation(self, number):
-        """Compares exit status and message of a random command line; returns its words and what differs."""
+        """Compares exit status and message of a random command line; returns its words and differences."""
         said = []
         for build, folder in self.builds.items():
             names = sorted({name for name, _ in test_mutations.good_commands()})
@@ -203,7 +203,7 @@ class Comparison:
             run.go(self.source, place)
             said.append((run.status, re.sub(r"process \d+", "process N", run.said)))
             shutil.rmtree(place, ignore_errors=True)
-        # a run that was stopped by the time limit in one build only says nothing of its messages
+        # a run that reached the time limit in one build only proves nothing about messages
         same = said[0] == said[1] or 143 in (said[0][0], said[1][0])
         text = "\n        -> ".join(f"{status} {message.strip()[:300]!r}" for status, message in said)
         return f"{run.name} {shlex.join(run.words)[:400]}", [] if same else [text]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of bench/compare.py with programs that claim times instead of measuring them."""
+"""Tests of bench/compare.py with programs that print given times instead of measured ones."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import unittest
 
 COMPARE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "compare.py")
 
-# Claims the next row of times.json: milliseconds by name, or a text for an error.
+# Prints the next row of times.json: milliseconds by name, or a text for an error.
 PROGRAM = """#!{python}
 import json, os, re, sys
 folder = os.path.dirname(os.path.abspath(__file__))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of tokens.py: what counts as equal, in texts and in commits of a small repository."""
+"""Tests of tokens.py: equality of texts, and of commits of a small repository."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ def python(text):
     return [item.text for item in tokens.python_tokens(text)]
 
 
-SAME = "int same(double width, double height);\n" * 9  # moved files are found by lines that stay
+SAME = "int same(double width, double height);\n" * 9  # moved files are found by unchanged lines
 
 
 class Cxx(unittest.TestCase):

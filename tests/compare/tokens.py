@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the tokens of C++ and Python sources in two commits: comments and white space do not count.
+"""Compares the tokens of C++ and Python sources in two commits, without comments and white space.
 
     tokens.py BEFORE [AFTER | worktree] [PATH...] [--names TABLE] [--strings same|renamed|any]
 
 AFTER is a commit; the default, worktree, is the working tree with untracked files. PATHs limit the files.
-Moved files are followed, and their old #include paths count as the new ones. What is compared:
+Moved files are followed, and their old #include paths equal the new ones. The comparison covers:
 
-- C++ (.hpp, .cpp, .cpp.in, .cu): preprocessing tokens. Adjacent string literals are one, runs of #include are
-  sorted, and
-  the comments that CMake reads ("// light", "// alone", "// word: values" in templates, "// ctest:") count.
-- Python: tokens without docstrings; adjacent string literals are one.
+- C++ (.hpp, .cpp, .cpp.in, .cu): preprocessing tokens. Adjacent string literals are joined, and runs of
+  #include are sorted. Comments that CMake reads ("// light", "// alone", "// word: values" in templates,
+  "// ctest:") are included.
+- Python: tokens without docstrings; adjacent string literals are joined.
 
 --names reads a table of renamed identifiers, one in each line; # begins a comment:
 
-    old -> new [PREFIX]     each `old` is `new` afterwards; both may be qualified (rtm::Leg ->
-    wave::SourceTerm) old ~> new [PREFIX]     an `old` may also stay, for members whose name other classes
-    share
+    old -> new [PREFIX]     each `old` is `new` afterwards; both may be qualified
+                            (rtm::Leg -> wave::SourceTerm)
+    old ~> new [PREFIX]     an `old` may also stay, for members whose name other classes share
 
 A line with PREFIX holds for files whose old path begins with it. --strings renamed applies the table to
 string literals also; --strings any lists the literals that differ, and accepts them.
@@ -69,13 +69,13 @@ class Token(tuple):
 
 
 def join_strings(tokens):
-    """Returns tokens in which adjacent string literals of one kind are one."""
+    """Returns tokens with adjacent string literals of one kind joined."""
     joined = []
     for item in tokens:
         last = joined[-1] if joined else None
         if item.kind == "string" and last is not None and last.kind == "string":
             head, tail = re.match(r"\w*['\"]", last.text), re.match(r"\w*['\"]", item.text)
-            # not after an escape that would swallow the next character, and no triple quotes
+            # not after an escape that would include the next character, and no triple quotes
             if (head.group() == tail.group() and head.group()[-1] == '"'
                 and '"""' not in last.text + item.text
                     and not ESCAPE.search(last.text[:-1])):
@@ -131,7 +131,7 @@ def python_tokens(text, path=""):
         layout = item.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
         statement.append(Token(kind, kind if layout else item.string, item.start[0]))
         if layout:
-            # a statement that is a string does nothing: a docstring
+            # a statement that is a string has no effect: a docstring
             if item.type != tokenize.NEWLINE or any(word.kind != "string" for word in statement[:-1]):
                 tokens += statement
             statement = []
@@ -203,7 +203,7 @@ class Names:
         return text
 
     def allows(self, before, after, path):
-        """True where a name may have been renamed."""
+        """True if a name may have been renamed."""
         return before.kind == after.kind == "name" and any(
             may_stay and before.text == old[0] and after.text == new[0] and path.startswith(prefix)
             for old, new, may_stay, prefix in self.rules)
@@ -219,7 +219,7 @@ class Repository:
                               **options).stdout
 
     def tree(self, commit):
-        """The tree of a commit, or of the working tree, which becomes one through an index next to git's."""
+        """The tree of a commit, or of the working tree, which a temporary index makes a tree."""
         if commit != "worktree":
             return self.git("rev-parse", "--verify", "--end-of-options", commit + "^{tree}",
                             stderr=subprocess.PIPE).decode().strip()
@@ -230,7 +230,7 @@ class Repository:
             return self.git("write-tree", env=environment).decode().strip()
 
     def changes(self, before, after):
-        """Pairs of paths, None for one of them where a file is new or gone."""
+        """Pairs of paths; one of them is None for a new or removed file."""
         fields = iter(self.git("-c", "diff.renameLimit=0", "diff", "-M30%", "--name-status", "-z", before,
                                after).decode().split("\0"))
         for status in fields:
@@ -245,8 +245,9 @@ class Repository:
 
 
 def first_difference(before, after, path, names, strings):
-    """Index of the first tokens that differ, None where none do; and pairs of string literals that were
-    accepted.
+    """Returns the index of the first differing tokens, and pairs of accepted string literals.
+
+    The index is None for equal tokens.
     """
     accepted = []
     for n, (one, other) in enumerate(zip(before, after)):
@@ -260,8 +261,7 @@ def first_difference(before, after, path, names, strings):
 
 
 def compare(repository, before, after, names=None, strings="same", paths=(), print=print):
-    """Compares two trees; returns how many files are equal, how many differ, and how many are of other kinds.
-    """
+    """Compares two trees. Returns the numbers of equal files, different files, and files of other kinds."""
     names = names or Names()
     pairs = list(repository.changes(before, after))
     moved = {old: new for old, new in pairs if old and new and old != new}

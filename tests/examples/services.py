@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A one-node Slurm cluster and an ssh server on this machine, from Debian's packages, for the duration of a
-test.
+"""A one-node Slurm cluster and an ssh server on this machine for a test.
 
-They use separate files, keys, sockets and ports; services of the machine are not affected.
+They come from Debian's packages and use separate files, keys, sockets and ports. Services of the machine are
+not affected.
 """
 
 import getpass

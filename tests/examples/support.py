@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of all example programs share: running them, drawing, and what holds for every program.
+"""Shared parts of the tests of all example programs: runs, pictures, and common tests.
 
-Leaves the process with status 77 if numpy is missing.
+The process exits with status 77 if numpy is missing.
 """
 
 import argparse
@@ -33,7 +33,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class Case(unittest.TestCase):
-    """A folder of its own, and running the program in it."""
+    """Case with a separate folder, in which the program runs."""
 
     program = ""  # path of the program
     mpirun = ""   # path of mpirun, for programs that know it
@@ -76,8 +76,9 @@ class Case(unittest.TestCase):
                               timeout=500, **more)
 
     def succeed(self, *arguments, out="out", plot=False, ranks=0):
-        """Runs the program, which must succeed, alone also in silence on stderr. Returns its folder and its
-        text.
+        """Runs the program, which must succeed; a single process must not write to stderr.
+
+        Returns its folder and its text.
         """
         done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]), ranks=ranks)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -90,7 +91,7 @@ class Case(unittest.TestCase):
             self.skipTest("there is no mpirun")
 
     def assert_same_files(self, names, one, other):
-        """Two folders have the same bytes in these files."""
+        """Asserts that two folders have the same bytes in these files."""
         for name in names:
             with open(os.path.join(self.path(one), name),
                       "rb") as a, open(os.path.join(self.path(other), name), "rb") as b:
@@ -111,7 +112,7 @@ class Case(unittest.TestCase):
         return done.stderr
 
     def spaces(self):
-        """The execution spaces of the program."""
+        """Returns the execution spaces of the program."""
         text = self.call("--version").stdout
         return [name for name in ("serial", "openmp", "cuda") if name in text]
 
@@ -120,8 +121,9 @@ class Case(unittest.TestCase):
             self.assertEqual(file.read(8), PNG)
 
     def plot(self, script, *arguments):
-        """Runs a plot program in this process, where matplotlib is loaded once. Returns status, stdout and
-        stderr.
+        """Runs a plot program in this process, where matplotlib is loaded once.
+
+        Returns status, stdout and stderr.
         """
         if importlib.util.find_spec("matplotlib") is None:
             self.skipTest("matplotlib is missing, install python3-matplotlib")
@@ -144,7 +146,7 @@ class Case(unittest.TestCase):
         return status, out.getvalue(), err.getvalue()
 
     def draw(self, script, folder, *pictures):
-        """Draws the pictures of results, coarsely, in this process."""
+        """Draws the pictures of results in this process, at low resolution."""
         self.assertEqual(self.plot(script, folder, "--dpi", 40), (0, "", ""))
         for picture in pictures:
             self.assert_picture(os.path.join(folder, picture))
@@ -154,7 +156,7 @@ class Case(unittest.TestCase):
             self.skipTest("matplotlib is missing, install python3-matplotlib")
 
     def python_without_packages(self):
-        """A Python as it is on a machine without numpy and matplotlib: one without its site packages."""
+        """A Python without site packages, as on a machine without numpy and matplotlib."""
         wrapper = self.write("python", f'#!/bin/sh\nexec "{sys.executable}" -E -s -S "$@"\n')
         os.chmod(wrapper, os.stat(wrapper).st_mode | stat.S_IXUSR)
         if subprocess.run([wrapper, "-c", "import matplotlib"], capture_output=True).returncode == 0:
@@ -163,17 +165,17 @@ class Case(unittest.TestCase):
 
 
 def npy(array):
-    """The bytes of an array's file."""
+    """Returns the bytes of an array's file."""
     buffer = io.BytesIO()
     np.save(buffer, array)
     return buffer.getvalue()
 
 
 class DataChecks:
-    """Data that do not belong to the model or cannot be used; subclasses have what DataWavelets needs."""
+    """Data that do not fit the model or cannot be used. Subclasses have the members of DataWavelets."""
 
     def refuse_data(self, data, more, *words):
-        """Status 2, one line, and no result."""
+        """Asserts status 2, one line, and no result."""
         done = self.call(*self.model, *more, self.option, data, "--no-plot", "--out", "bad")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stdout + done.stderr)
         for word in words:
@@ -237,11 +239,11 @@ class DataChecks:
 
 
 class DataWavelets:
-    """The wavelet of data of model_waves; subclasses have `option`, `model` and `survey` without --wavelet.
+    """The wavelet of data of model_waves. Subclasses set `option`, `model`, and `survey` without --wavelet.
     """
 
     option = ""  # "--shots"
-    model = []   # arguments of the model to begin with
+    model = []  # arguments of the starting model
     survey = []  # arguments that the modelling program and the tested one share
     spread = []  # sources and receivers
 
@@ -255,7 +257,7 @@ class DataWavelets:
         return done.stdout
 
     def plan(self, data, *more):
-        """The wavelet that the program prints, and the exit status or the message."""
+        """Returns the wavelet that the program prints, and the exit status or the message."""
         done = self.call(*self.model, *self.survey, self.option, data, "--plan", *more)
         if done.returncode == 0:
             return done.stdout.split(" wavelet ")[1].split(", up to")[0]
@@ -268,7 +270,7 @@ class DataWavelets:
         self.assertEqual(self.plan("d"), "ricker:12 (by 'd/summary.json')")
         self.assertEqual(self.plan("d/summary.json"), "ricker:12 (by 'd/summary.json')")
         self.assertEqual(self.plan("d/gather.sgy"), f"ricker:12 (by {text})")
-        # the same in other words
+        # the wavelet in other words
         self.assertEqual(self.plan("d", "--wavelet", "ricker:12.0:0.125"), "ricker:12.0:0.125")
         for data, where in (("d", "'d/summary.json'"), ("d/gather.sgy", text)):
             for wavelet in ("ricker:10", "ricker:12:0.2", "ormsby:2,4,12,20", "ricker:80"):
@@ -280,7 +282,7 @@ class DataWavelets:
             self.assertIn(f"--wavelet-zero is peak, and by {where} time zero of the data is the start", said)
             said = self.plan(data, "--wavelet", "ricker:10", "--replace-wavelet", "--wavelet-zero", "peak")
             self.assertEqual(said, f"ricker:10 ({where} names ricker:12)")
-        # data that name none, and a folder whose files name different ones
+        # data without a wavelet, and a folder whose files name different wavelets
         self.assertIn("--replace-wavelet needs --wavelet", self.plan("d", "--replace-wavelet"))
         with open(self.path("d/gather.sgy"), "rb") as file:
             content = file.read()
@@ -307,7 +309,7 @@ class DataWavelets:
         self.assertEqual(self.plan("d", "--wavelet", "ricker:12"), "ricker:12")
         self.assertIn("--wavelet is ricker:13, and 'd/summary.json' names file:",
                       self.plan("d", "--wavelet", "ricker:13"))
-        # with the data
+        # in the folder of the data
         os.rename(self.path("w.csv"), self.path("d/w.csv"))
         self.assertEqual(self.plan("d"), "file:d/w.csv (by 'd/summary.json')")
         self.assertEqual(self.plan("d/gather.sgy"), "file:d/w.csv (by the textual header of 'd/gather.sgy')")
@@ -325,7 +327,7 @@ class DataWavelets:
 
 
 class SharedRuns:
-    """Runs that several tests of a class look at, made once."""
+    """Runs that several tests of a class share, made once."""
 
     @classmethod
     def setUpClass(cls):
@@ -339,7 +341,7 @@ class SharedRuns:
         super().tearDownClass()
 
     def shared(self, make, *arguments):
-        """What make(*arguments, out=folder) returned the first time."""
+        """Returns the result of the first make(*arguments, out=folder)."""
         key = tuple(map(str, arguments))
         if key not in self._runs:
             self._runs[key] = make(*arguments, out=os.path.join(self._shared.name, str(len(self._runs))))
@@ -347,7 +349,7 @@ class SharedRuns:
 
 
 class EveryProgram:
-    """What holds for every program; subclasses name a small run and the plot program."""
+    """Tests of every program. Subclasses name a small run and the plot program."""
 
     small = []
     script = ""
@@ -419,20 +421,20 @@ class EveryProgram:
 
 
 class NothingIsLost:
-    """What every program does not to lose anybody's data; subclasses name a small run and its results.
+    """Tests that no program loses files of others. Subclasses name a small run and its results.
 
-    Only with inputs: `read` is a list of (result, content, arguments that read a file, option); the file is
-    read as arguments(path).
+    Only with inputs: `read` is a list of (result, content, arguments that read a file, option). The arguments
+    are arguments(path).
     """
 
     small = []    # a quick run
-    slow = []     # one of some seconds
+    slow = []  # arguments of a run of some seconds
     results = []  # names of files that the quick run writes
     former = ""   # name of a file that other runs of the program write
     read = []
     rough = []    # arguments before a shape, for runs by size
     shapes = []   # of these sizes, some 50 MiB and more
-    large = []    # others that take 50 MiB and more, where those of `shapes` read files
+    large = []  # other shapes of 50 MiB and more, if those of `shapes` read files
 
     def files(self, folder="out"):
         return sorted(os.listdir(self.path(folder)))
@@ -467,7 +469,7 @@ class NothingIsLost:
                 self.assert_refused(done, f"--{option} {name}", inside, "would replace")
                 self.assertEqual(self.content(inside), content)
                 self.assertEqual(self.files(out), [result])
-            # the other way round: the name of a result leads to the input
+            # conversely: the name of a result leads to the input
             os.rename(self.path(inside), self.path(f"kept{number}_{result}"))
             os.symlink(self.path(f"kept{number}_{result}"), self.path(inside))
             done = self.call(*arguments(f"kept{number}_{result}"), "--no-plot", "--out", out)
@@ -489,14 +491,14 @@ class NothingIsLost:
         self.assertEqual(before["state"], "done")
         for name in self.results:
             self.assertIn(name, before["files"])
-        # as if the earlier run had written more; neither what leads out of the folder nor a name that the
-        # program never writes is believed
+        # as if the earlier run had written more; paths outside of the folder and names that the program never
+        # writes are not accepted
         before["files"] += [self.former, "../beside.npy", "../" + self.former]
         before["to_write"] = before["earlier_files"] = ["thesis.txt"]
         self.write("out/summary.json", json.dumps(before))
         for name in ("out/" + self.former, "out/mine.npy", "beside.npy", self.former, "out/thesis.txt"):
             self.write(name, "of somebody")
-        # a run that fails leaves all as it is
+        # a failing run changes no file
         done = self.run_small("--space", "nowhere")
         self.assertEqual(done.returncode, 2)
         self.assertTrue(os.path.exists(self.path("out/" + self.former)))
@@ -509,7 +511,7 @@ class NothingIsLost:
                          [n for n in self.files() if n not in ("mine.npy", "thesis.txt")])
 
     def test_results_go_through_no_link(self):
-        """Names of results that lead elsewhere, or are no files, are refused, and what they lead to stays."""
+        """Names of results that lead elsewhere, or are no files, are refused; their targets stay."""
         self.assertEqual(self.run_small().returncode, 0)
         self.write("archive.npy", "of somebody")
         os.mkdir(self.path("folder"))
@@ -531,10 +533,10 @@ class NothingIsLost:
                 self.assertTrue(os.path.lexists(path))
                 (os.rmdir if make is os.mkdir else os.remove)(path)
             os.rename(self.path("kept"), path)
-        # a second name of a result is not that of the file that replaces it
+        # a second name of a result keeps the old file when the result is replaced
         os.remove(self.path("out/" + self.results[0]))
         os.link(self.path("archive.npy"), self.path("out/" + self.results[0]))
-        # and the folder itself may be a link
+        # the folder may also be a link
         os.rename(self.path("out"), self.path("elsewhere"))
         os.symlink("elsewhere", self.path("out"))
         done = self.run_small()
@@ -549,7 +551,7 @@ class NothingIsLost:
         self.assertEqual([c for c in done.stderr[:-1] if ord(c) < 32], [])
 
     def test_address_space_is_limited(self):
-        """Under ulimit -v runs succeed, or say in moho's words that memory does not suffice."""
+        """Under ulimit -v runs succeed, or report too little memory in a message of moho."""
         if self.sanitized():
             self.skipTest("sanitizers take addresses of their own")
         refused = 0
@@ -596,7 +598,7 @@ class NothingIsLost:
             lock.flush()
             self.assert_refused(self.run_small(), "in use by somebody, process 12 on earth, since yesterday")
             self.assertEqual(self.files(), [".moho_lock"])
-        # the holder is gone, by force: its file is still there
+        # the process with the lock was killed: its lock file still exists
         self.assertEqual(self.run_small().returncode, 0)
         self.assertNotIn(".moho_lock", self.files())
 
@@ -654,7 +656,7 @@ class NothingIsLost:
             self.assertIn(f"{self.name}: ended by {number.name}: ", err)
             self.assertEqual(err.count("\n"), 1, err)
             self.assertEqual([n for n in self.files() if ".part" in n or n == ".moho_lock"], [])
-        # one that was to be ignored is, as under nohup
+        # an ignored signal stays ignored, as under nohup
         process = subprocess.run(["sh", "-c",
                                   'trap "" HUP; "$0" "$@" & p=$!; sleep 0.1; kill -HUP $p; wait $p',
                                   self.program, *map(str, self.small), "--no-plot", "--out", "nohup"],
@@ -682,8 +684,8 @@ class NothingIsLost:
             self.assert_refused(done, "no regular file")
 
     def peak(self, *arguments):
-        """Runs the program, which must succeed. Returns its peak of memory in bytes."""
-        # A process begins with the peak of the one that it was forked from: one without numpy starts it.
+        """Runs the program, which must succeed. Returns its peak memory in bytes."""
+        # A process begins with the peak of its parent: a parent without numpy starts it.
         starts = ("import os, sys\nchild = os.fork()\nif child == 0: os.execv(sys.argv[1], sys.argv[1:])\n"
                   "_, status, usage = os.wait4(child, 0)\nprint('peak', usage.ru_maxrss)\n"
                   "sys.exit(os.waitstatus_to_exitcode(status))")
@@ -706,11 +708,11 @@ class NothingIsLost:
             self.assertLessEqual(estimate, 2 * peak, words)
             program = 24 * 2 ** 20
             if arguments is self.shapes[0]:
-                # what was estimated is enough, and much less is refused before anything is taken
+                # the estimate is enough; much less is refused before any allocation
                 self.peak(*arguments, "--memory", int(estimate - program) + 2 ** 20)
                 done = self.call(*arguments, "--no-plot", "--memory", int((estimate - program) / 3))
                 self.assert_refused(done, "memory", "in all (allowed: ", "the --memory given", "would fit")
-                # what takes it, the largest first
+                # parts of the memory, the largest first
                 parts = re.search(r"the --memory given; ([^)]*)\)", done.stderr)[1].split(", ")
                 units = {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}
                 sizes = [float(part.split()[-2]) * units[part.split()[-1]] for part in parts]
@@ -734,13 +736,13 @@ class NothingIsLost:
         self.assertLess(self.summary()["memory"]["estimate_bytes"], 130e6)
 
     def sanitized(self):
-        """Was the program built with the Address sanitizer?"""
+        """True if the program was built with the Address sanitizer."""
         with open(self.program, "rb") as file:
             return b"__asan_init" in file.read()
 
 
 def main(description, groups=None):
-    """Runs the test classes that are named on the command line; `groups` are those of a run without names."""
+    """Runs the test classes that the command line names; `groups` are those of a run without names."""
     parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="path of the program")
@@ -759,25 +761,24 @@ def main(description, groups=None):
     names = arguments.names or groups
     suite = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
     result = unittest.TextTestRunner(verbosity=2).run(suite)
-    # a class that is skipped as a whole runs no test
+    # a class that is skipped completely runs no test
     if result.wasSuccessful() and result.skipped and len(result.skipped) >= result.testsRun:
         return 77
     return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
 
 
 class Overflows:
-    """What tests of shots that overflow share; the case has `call`, `path`, `folder`, `survey`, `shots` and
-    `modeller`.
+    """Shared part of the tests of shots that overflow.
+
+    The case has `call`, `path`, `folder`, `survey`, `shots` and `modeller`.
     """
 
     node = (r"the wavefield p is no longer finite "
             r"(at node|in the layer \d+ nodes outside of the model, near its node) \(\d+, \d+\)")
 
     def told(self, model, *arguments):
-        """The one line that a run over this model ends with, shot by shot: of several at once any may be the
-        first.
-        """
-        waves = [*self.survey[:2], *self.survey[4:]]  # but for the wavelet
+        """Returns the last line of a run over this model, for each shot: any concurrent shot may be first."""
+        waves = [*self.survey[:2], *self.survey[4:]]  # all but the wavelet
         one = [] if "--at-once" in arguments else ["--at-once", "1"]
         done = self.call("--vp", model, *waves, *arguments, *one, "--no-plot", "--out", "out")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
@@ -786,13 +787,13 @@ class Overflows:
         return lines[0]
 
     def huge_wavelet(self, rate):
-        """Options of a wavelet that overflows, of so many radians a second."""
+        """Options of a wavelet that overflows, with an angular frequency in radians per second."""
         t = np.arange(151) * 0.002
         np.savetxt(self.path("huge.txt"), np.column_stack([t, 1e42 * np.sin(rate * t) * np.hanning(151)]))
         return ["--wavelet", "file:huge.txt"]
 
     def model_gathers(self):
-        """Gathers of the true model, by model_waves."""
+        """Makes gathers of the true model with model_waves."""
         if not self.modeller:
             self.skipTest("there is no model_waves")
         done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:],

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the one-file C++ programs of examples/cpp: each runs in a folder, and its files are those of a
-program.
+"""Tests of the one-file C++ programs of examples/cpp. Their files are compared with those of a program.
 
 usage: test_cpp.py --program <folder of the C++ programs>/NAME --modeller PATH [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
@@ -21,7 +20,7 @@ SOURCES = os.path.join(ROOT, "examples", "cpp")
 
 class Case(support.Case):
     def run_cpp(self, name):
-        """Runs a C++ program in the folder, which must succeed. Returns what it prints."""
+        """Runs a C++ program in the folder, which must succeed. Returns its output."""
         program = os.path.join(os.path.dirname(self.program), name)
         done = subprocess.run([program], cwd=self.folder, text=True, capture_output=True, timeout=500)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -35,7 +34,7 @@ class Case(support.Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def compare(self, found, expected):
-        """The same bits, and a wave in them."""
+        """Asserts equal bits, and nonzero values."""
         found, expected = np.load(self.path(found)), np.load(self.path(expected))
         self.assertEqual(found.dtype, expected.dtype)
         np.testing.assert_array_equal(found, expected)
@@ -136,7 +135,7 @@ class Migration(Case):
         os.rename(self.path("out/gather.sgy"), self.path("line.sgy"))
 
     def migrate(self, *more):
-        """The image of the program, with the options of the C++ programs."""
+        """Returns the image of the program, with the options of the C++ programs."""
         command = [self.migrator, "--vp", "vp_smooth.npy", "--spacing", "20", "--shots", "line.sgy", "--wavelet",
                    "ricker:15", "--no-plot", "--out", "migrated", *more]
         done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=500)
@@ -144,7 +143,7 @@ class Migration(Case):
         return np.load(self.path("migrated/image.npy"))
 
     def reflector(self, image):
-        """Depth of the largest root mean square below 400 m, in m, in the middle of the image."""
+        """Returns the depth of the largest root mean square below 400 m in the middle of the image, m."""
         return 20.0 * (20 + np.argmax(np.sqrt((image[40:111, 20:70].astype(float) ** 2).mean(axis=0))))
 
     def test_migrate_survey(self):
@@ -153,7 +152,7 @@ class Migration(Case):
         expected = self.migrate("--expand", "eikonal", "--error", "lossless")
         image = np.load(self.path("image.npy"))
         self.assertEqual(image.dtype, np.float32)
-        # the same shots, added by another sum
+        # the same shots in another order of sums
         np.testing.assert_allclose(image, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
         self.assertAlmostEqual(self.reflector(image), 900.0, delta=40.0)
 
@@ -162,7 +161,7 @@ class Migration(Case):
         image = np.load(self.path("excitation.npy"))
         self.assertTrue(np.isfinite(image).all())
         self.assertAlmostEqual(self.reflector(image), 900.0, delta=40.0)
-        # it is none of the library's conditions, but has their reflector
+        # no condition of the library, but with their reflector
         other = self.migrate("--condition", "source")
         middle = (slice(40, 111), slice(40, 50))
         correlation = np.corrcoef(image[middle].ravel(), other[middle].ravel())[0, 1]

@@ -887,7 +887,7 @@ class Sites(PlacesCase):
         self.assertIn("--max-attempts requires --sites FILE", done.stderr)
         done = self.run_program(program, *self.survey, "--sites", "none.cfg", "--out", "three", status=2)
         self.assertIn("--sites none.cfg", done.stderr)
-        # input that a shot finds unusable ends the run with that shot's message
+        # a shot with unusable input ends the run with that shot's message
         done = self.run_program(program, *self.survey, "--dt", "0.1", "--sites", self.path("sites.cfg"),
                                 "--out", "four", status=2)
         self.assertIn("dt", done.stderr)
@@ -938,7 +938,7 @@ class Inversion(PlacesCase):
         self.run_program(self.inverter, *self.survey, *stream, "--out", "many", "--sites",
                          self.path("sites.cfg"))
         self.same(self.results, "one", "many")
-        columns = slice(0, 10)  # the others: seconds, updated nodes
+        columns = slice(0, 10)  # the other columns: seconds, updated nodes
         self.assertEqual([row[columns] for row in self.history("one")],
                          [row[columns] for row in self.history("many")])
         with open(self.path("many/summary.json"), encoding="utf-8") as file:

@@ -20,7 +20,7 @@ from support import np
 
 class Case(support.Case):
     def solve(self, *arguments, out="out", plot=False):
-        """Runs the program, which must succeed in silence on stderr: times, summary, text."""
+        """Runs the program, which must succeed and not write to stderr. Returns times, summary, text."""
         folder, text = self.succeed(*arguments, out=out, plot=plot)
         with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
             return np.load(os.path.join(folder, "times.npy")), json.load(file), text
@@ -59,7 +59,7 @@ class Times(Case):
             for space in summary["versions"]["spaces"]:
                 for method in ("active_tiles", "sweeping"):
                     times, _, _ = self.solve(*survey, "--order", order, "--method", method, "--space", space)
-                    # the choice of differences of second order has steps: rounding may take a node over one
+                    # second-order differences are chosen by thresholds, which rounding may cross at a node
                     np.testing.assert_allclose(times, exact, rtol=1e-12 if order == 1 else 1e-4)
 
     def test_vti_volume_from_files(self):
@@ -92,7 +92,7 @@ class Times(Case):
         expected, _, _ = self.solve("--gradient", "1500,0.5", "--shape", "41,21")
         np.testing.assert_array_equal(of_gradient, expected)
         self.assertIn("--spacing is missing", self.call("--model", slow, "--velocity-unit", "km/s").stderr)
-        # integers are converted with a note, where they are exact
+        # integers are converted with a note, if they are exact
         whole = np.arange(2000, 2000 + 61 * 41).reshape(61, 41)
         expected, _, _ = self.solve("--vp", self.save("float.npy", whole.astype(np.float32)), "--spacing", 10)
         for kind in (np.int64, np.int32, np.int16):
@@ -103,7 +103,7 @@ class Times(Case):
         whole[3, 4] = 2 ** 24 + 1
         self.refuse(["--vp", self.save("whole.npy", whole), "--spacing", 10],
                     "holds the integer 16777217 (allowed: up to 16777216")
-        # lengths in km are no metres in silence
+        # lengths in km are not taken for metres without a message
         small = ["--model", slow, "--velocity-unit", "km/s", "--spacing"]
         self.refuse([*small, "0.01"], "--spacing 0.01: metres or km?", "0.01km for 10 m, or 0.01m")
         same, _, _ = self.solve(*small, "0.01km")
@@ -216,7 +216,7 @@ class Export(Case):
         image, counts, arrays = self.read_vti()
         self.assertEqual((counts, image.get("Origin")), ([21, 1, 11], "100.0 0.0 50.0"))
         np.testing.assert_array_equal(arrays["times"][:, 0].T, times)
-        # what programs read again
+        # formats that programs can read
         self.assertEqual(self.run_export("--format", "rsf").returncode, 0)
         again, _, _ = self.solve("--vp", "out/rsf/velocity.rsf", out="again")
         np.testing.assert_array_equal(again, times)
@@ -267,7 +267,7 @@ class NothingIsLost(support.NothingIsLost, Case):
                "--source", "50,50"]]
 
     def test_a_large_file_is_refused_by_its_header(self):
-        shape = (8804, 2201, 2204)  # 159 GiB, without taking place on the disk
+        shape = (8804, 2201, 2204)  # 159 GiB, without space on the disk
         header = np.lib.format.header_data_from_array_1_0(np.zeros(0, np.float32))
         with open(self.path("vp.npy"), "wb") as file:
             np.lib.format.write_array_header_1_0(file, {**header, "shape": shape})
@@ -328,7 +328,7 @@ class BadInput(Case):
         self.refuse(["--vp", self.path("bad.npy")], "--spacing is missing (--vp ")
         self.refuse(["--model", "missing.npy"], "missing.npy")
         number = ["--shape", "51,41", "--spacing", "10"]
-        for velocity in ("1e-17", "1e30"):  # squares of times would be no numbers
+        for velocity in ("1e-17", "1e30"):  # squares of times would be no finite numbers
             self.refuse(["--model", velocity, *number], "velocity is ", "0.001 to 1000000000")
         for spacing in ("1e-20", "1e20", "10,1e-9"):
             self.refuse(["--vp", "2000", "--shape", "51,41", "--spacing", spacing], "spacing along")

@@ -20,7 +20,7 @@ from support import np
 
 class Case(support.Case):
     modeller = None
-    # A section whose velocity grows with depth, with a fast body in it; the start does not have it.
+    # A section whose velocity grows with depth, with a fast body; the starting model lacks the body.
     shape = (61, 41)
     survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.9", "--dt", "0.002", "--boundary",
               "sponge:16"]
@@ -72,10 +72,10 @@ class Inversion(Case):
         self.assertLessEqual(len(r.history), 12)
         misfits = [row["misfit"] for row in taken]
         self.assertEqual(misfits, sorted(misfits, reverse=True))
-        # the error of the whole model, as numpy has it
+        # error of the complete model, by numpy
         expected = np.linalg.norm(r.vp.astype(float) - self.true) / np.linalg.norm(self.true.astype(float))
         self.assertAlmostEqual(r.summary["result"]["vp_error"], expected, delta=1e-6)
-        # the first step changes the model by 1 % at most
+        # the first step changes the model by at most 1 %
         self.assertIn("as many iterations as were allowed", r.summary["stops"][0]["why"])
         observed, start, modelled = (r.load(f"gather_{n}.npy") for n in ("observed", "start", "modelled"))
         self.assertLess(np.linalg.norm(modelled - observed), 0.3 * np.linalg.norm(start - observed))
@@ -109,7 +109,7 @@ class Inversion(Case):
             np.testing.assert_array_equal(same.load(name), usual.load(name), name)
         other = self.invert(*asked, *sponge, "--width", "25", out="other")
         self.assertEqual(other.summary["asked"]["width"], 25)
-        # the sponge keeps its own width
+        # the sponge keeps its width
         np.testing.assert_array_equal(other.load("gather_start.npy"), usual.load("gather_start.npy"))
         difference = np.abs(other.load("gradient_vp.npy") - usual.load("gradient_vp.npy")).max()
         self.assertGreater(difference, 1e-4 * np.abs(usual.load("gradient_vp.npy")).max())
@@ -117,7 +117,7 @@ class Inversion(Case):
                                out="stream")
         for name in names:
             np.testing.assert_array_equal(streamed.load(name), other.load(name), name)
-        # random layers of --boundary keep a width of their own, too
+        # random layers of --boundary also keep their width
         named = self.invert(*asked, "--boundary", "random:25", out="named")
         for width, like in ((["random:25", "--width", "60"], True), (["random", "--width", "25"], True),
                             (["random:60"], False)):
@@ -126,7 +126,7 @@ class Inversion(Case):
             self.assertEqual(same, like, width)
 
     def test_receivers_on_free_surfaces(self):
-        # said before anything is computed, and counted from 1
+        # reported before anything is computed, and counted from 1
         for more, words in ((["--source", "300,40", "--receivers", "0,700;100,0"],
                              "--receivers: receiver 2: (100, 0)"),
                             (["--source", "300,0", "--receivers", "0,700"], "--source: source 1: (300, 0)")):
@@ -160,7 +160,7 @@ class Inversion(Case):
         # a model that fits does not stream
         r = self.invert(*asked, "--device-memory", "1G", out="fits")
         self.assertNotIn("stream", r.summary)
-        # nor one that cannot
+        # a model that cannot stream does not stream
         r = self.invert(*asked, "--device-memory", "900K", "--lags", "2", out="lags")
         self.assertNotIn("stream", r.summary)
         # with a density, in two bands
@@ -261,11 +261,11 @@ class Inversion(Case):
         lags = r.load("lags.npy")
         self.assertEqual(lags.shape, (13, *self.shape))
         self.assertEqual(r.load("angles.npy").shape, (7, 61, self.shape[1]))
-        # the middle one is the gradient by the logarithm of vp, over 2, but for rounding
+        # the middle one is half the gradient by the logarithm of vp, except for rounding
         gradient = r.load("gradient_vp.npy")
         np.testing.assert_allclose(2.0 * lags[6], gradient, atol=1e-4 * np.abs(gradient).max())
         self.assertIn("13 lags", r.text)
-        # nothing is beyond the sides
+        # no values beyond the sides
         self.assertEqual(np.abs(lags[0, :6]).max(), 0.0)
         self.assertGreater(np.abs(lags[0, 6:-6]).max(), 0.0)
 
@@ -307,7 +307,7 @@ class Inversion(Case):
 
 
 class GradientSteps(support.Case):
-    """The gradient with the automatic interval against that of all steps."""
+    """Compares the gradient of the automatic interval with that of all steps."""
 
     shape = (121, 76)
 
@@ -359,9 +359,10 @@ class GradientSteps(support.Case):
 
 class Ring(Case):
     def test_ring(self):
-        """A body of 100 m/s among 16 sources and 64 receivers on a circle. Relative misfits and errors of the
-        body after 7 and 12 evaluations of L-BFGS-B with a gradient of its own were 2.7e-4, 0.029 and 8.5e-7,
-        0.005.
+        """A body of 100 m/s among 16 sources and 64 receivers on a circle.
+
+        Reference: relative misfits and errors of the body after 7 and 12 evaluations of L-BFGS-B with an
+        independent gradient were 2.7e-4, 0.029 and 8.5e-7, 0.005.
         """
         at = np.arange(81) * 10.0 - 400.0
         x, z = np.meshgrid(at, at, indexing="ij")
@@ -387,9 +388,10 @@ class Ring(Case):
             self.assertLess(row["vp_error"] / size, 2.0 * error)
 
     def test_circle(self):
-        """A faster circle between nine sources and a line of receivers, found by steepest descent with a
-        largest change of 50 m/s in each step. In Devito's tutorial of inversion the misfit was 39293, 24507,
-        14386, 7907, 3960.
+        """A faster circle between nine sources and a line of receivers, by steepest descent.
+
+        Each step changes the velocity by at most 50 m/s. In Devito's tutorial of inversion the misfit was
+        39293, 24507, 14386, 7907, 3960.
         """
         x, z = np.meshgrid(np.arange(101) - 50, np.arange(101) - 50, indexing="ij")
         self.save("true.npy", np.where(x**2 + z**2 <= 15**2, 3000.0, 2500.0).astype(np.float32))
@@ -430,7 +432,7 @@ class Data(Case):
         done = self.call("--vp", "start.npy", *longer, "--data", "gathers", "--no-plot", "--out", "longer")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("--time is 1.5 s, and the traces of", done.stderr)
-        # a trace that is dead, or holds what is no number
+        # a dead trace, or one with values that are not finite
         gather = np.load(self.path("gathers/gather_0002.npy"))
         for value, said in ((0.0, "shot 2: 1 trace is zero and left out: trace 8"),
                             (np.nan, "shot 2: trace 8 is nan at sample")):
@@ -458,7 +460,7 @@ class Checks(support.DataWavelets, support.DataChecks, Case):
 
     def test_bands(self):
         self.model_data([], "d")
-        # a period in the record, and something of the data
+        # a period in the record, and a part of the data
         self.refuse_data("d", [*self.survey, "--bands", "1.2,8"],
                          "--bands: 1.2 Hz has a period of 0.833 s, and the record is 0.8 s",
                          "allowed: from 1.25 Hz")
@@ -474,7 +476,7 @@ class Checks(support.DataWavelets, support.DataChecks, Case):
 
 
 class Failures(support.Overflows, Case):
-    """A wavefield that overflows: shot, leg, first step and node."""
+    """An overflowing wavefield: shot, propagation, first step and node."""
 
     def said(self, *arguments):
         return self.told("start.npy", *arguments, "--iterations", "1")
@@ -489,7 +491,7 @@ class Failures(support.Overflows, Case):
         self.assertRegex(first, r"shot 1: forward leg, step \d+" + node)
         step = int(first.split("step ")[1].split(":")[0])
         self.assertNotEqual(step % 200, 0)
-        # the same from a stream, and of several at once
+        # the same overflow from a stream, and of concurrent shots
         last = first.split("forward leg, ")[1]
         self.assertIn(last, self.said("--data", "gathers/gather.sgy", *huge, "--source-field", "random",
                                       "--block", "8"))
@@ -511,7 +513,7 @@ class Resume(Case):
                     if line.startswith("evaluated "):
                         last, pace = time.perf_counter(), time.perf_counter() - last
                     if line.startswith(f"evaluated {moment}:"):
-                        time.sleep(0.1 * moment * pace)  # somewhere in the next evaluation
+                        time.sleep(0.1 * moment * pace)  # at some moment in the next evaluation
                         process.send_signal(signal.SIGKILL)
                         break
             self.assertNotEqual(process.returncode, 0)
@@ -542,7 +544,7 @@ class Resume(Case):
         os.remove(self.path("shot/shot_0003.npy"))
         folder, _ = self.succeed(*asked, *shot, "--resume", out="shot")
         self.assertEqual(np.load(os.path.join(folder, "shot_0003.npy")).shape, (2, *self.shape))
-        # its number belongs to a summary whose parts lack what a search needs
+        # its number belongs to a summary whose parts lack the state of a search
         self.invert(*self.shots, "--iterations", "1", out="part")
         with open(self.path("part/summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
@@ -565,7 +567,7 @@ class Resume(Case):
 
 
 class AtOnce(Case):
-    """Several shots at once: the bits of one after the other."""
+    """Concurrent shots have the bits of consecutive ones."""
 
     results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"]
 
@@ -611,7 +613,7 @@ class AtOnce(Case):
 
 
 class Ranks(Case):
-    """Ranks share the shots of every evaluation: any number of them gives the same bits."""
+    """Ranks share the shots of every evaluation: any number of ranks gives the same bits."""
 
     results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"]
 
@@ -637,7 +639,7 @@ class Ranks(Case):
             self.assertFalse(os.path.exists(self.path("many/.moho_ranks")))
 
     def test_ranks_take_the_way_that_fits_on_all(self):
-        """Shell fits on one rank and replay alone on the other: both take replay, with its bits."""
+        """Shell fits on one rank and only replay on the other: both use replay, with its bits."""
         self.succeed(*self.arguments, "--source-field", "replay", out="one")
         one, other = ([self.program, *self.arguments, "--no-plot", "--out", "many", "--memory",
                        memory] for memory in ("4M", "2M"))
@@ -674,13 +676,13 @@ class Ranks(Case):
             self.assertGreater(json.load(file)["parts"][0]["more"]["misfit"], 0.0)
 
     def test_gradients_stream(self):
-        """Shots of ranks, and one alone, have the bits of one process in core where they stream, too."""
+        """Streamed shots of ranks, and of one process, have the bits of one process in core."""
         arguments = [*self.arguments, "--source-field", "random"]
         stream = ["--block", "7", "--updates", "8"]
         self.succeed(*arguments, out="one")
         self.succeed(*arguments, *stream, out="many", ranks=2)
         self.assert_same_files(self.results, "one", "many")
-        columns = slice(0, 10)  # what follows: nodes stepped
+        columns = slice(0, 10)  # the columns that follow: updated nodes
         self.assertEqual([row[columns] for row in self.rows("one")],
                          [row[columns] for row in self.rows("many")])
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
@@ -740,7 +742,7 @@ class BadInput(Case):
         self.assertNotIn("amplitude (default", text)
 
     def test_lags_that_do_not_fit(self):
-        """The lags that a refusal names fit, and one more does not."""
+        """The lags that a refusal names fit, and one lag more does not."""
         asked = [*self.shots, "--space", self.spaces()[0], "--at-once", "1", "--source-field", "shell",
                  "--plan"]
         memory = ["--memory", "2500K"]
@@ -768,13 +770,13 @@ class BadInput(Case):
                   "--plan"]
         self.refuse(survey, "--source-field auto: it takes ",
                     "or --source-field random, whose gradients stream")
-        # which does it
+        # the advised method needs no more memory
         done = self.call(*survey, "--source-field", "random", "--no-plot", "--out", "out")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("stream    blocks of ", done.stdout)
 
     def test_options(self):
-        host = ["--space", self.spaces()[0]]  # --memory is the host's
+        host = ["--space", self.spaces()[0]]  # --memory limits the host
         self.refuse_here([], "--data is missing")
         for more, words in (
                 (["--misfit", "best"], ["misfit 'best' is unknown", "correlation"]),
@@ -812,7 +814,7 @@ class BadInput(Case):
                          "adjoint")
         self.refuse_here(["--data", "gathers", "--source", "1,1"], "--source and --data gathers")
         self.refuse_here(["--data", "none.sgy"], "--data none.sgy")
-        # --shots is the same, and messages name the option as it was written
+        # --shots is an alias, and messages name the option as it was written
         self.refuse_here(["--shots", "none.sgy"], "--shots none.sgy")
         self.refuse_here(["--shots", "gathers", "--source", "1,1"], "--source and --shots gathers")
         self.refuse_here(["--recievers", "1,1"], "option '--recievers': did you mean --receivers?")

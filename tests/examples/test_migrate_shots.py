@@ -18,7 +18,7 @@ from support import np
 
 
 class Case(support.Case):
-    # A section with a step in the velocity 300 m deep; the model to migrate with does not have it.
+    # A section with a step in the velocity at a depth of 300 m; the migration model lacks the step.
     shape = (121, 61)
     survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.6", "--dt", "0.002", "--boundary",
               "sponge:20"]
@@ -53,7 +53,7 @@ class Images(Case):
     def test_flat_reflector(self):
         r = self.migrate(*self.shots, "--condition", "laplacian,zero-lag,source,receiver,inverse-scattering")
         self.assertEqual(r.image.shape, self.shape)
-        # where shots see it: the largest amplitude below the shallow part is at the step
+        # within the illuminated part the largest amplitude below the shallow part is at the step
         part = np.abs(r.image[40:81, 15:55])
         depths = 15 + part.argmax(axis=1)
         self.assertLessEqual(np.abs(np.median(depths) - 29.5), 1.5)
@@ -164,8 +164,8 @@ class Images(Case):
             image = whole.load("image_receiver.npy")
             self.assertLess(np.linalg.norm(r.load("image_receiver.npy") - image),
                             2e-3 * np.linalg.norm(image), method)
-        # without that condition receivers' waves are stepped in boxes, and nothing is written that is not
-        # whole
+        # without that condition receiver wavefields are stepped in boxes, and incomplete fields are not
+        # written
         boxes = self.migrate(*self.shots, "--snapshots", "memory", "--expand", "eikonal", "--keep-shots",
                              out="box")
         self.assertNotIn("illumination_receiver.npy", os.listdir(boxes.folder))
@@ -205,8 +205,9 @@ class Images(Case):
 
 
 class Compass(Case):
-    """A section of the BG Compass model, every second node: tilted data come back in place with the right
-    parameters.
+    """Every second node of a section of the BG Compass model.
+
+    Tilted data are imaged in place with the right parameters.
     """
     names = ("vp", "epsilon", "delta", "theta")
 
@@ -236,8 +237,7 @@ class Compass(Case):
                 steps[:, 1:] = np.diff(np.log(values), axis=1)
 
         def likeness(image):
-            """The correlation with steps of the velocity below 1000 m, in the band of the wavelet, each depth
-            alike.
+            """Correlation with steps of the velocity below 1000 m in the wavelet's band, normalised by depth.
             """
             parts = []
             for values in (-image.astype(float), steps):
@@ -262,23 +262,26 @@ class Compass(Case):
 
 # ctest: cost 13
 class Volume(Case):
-    """A volume of a tilted medium with one diffractor: with the right parameters it comes back in place, with
-    the vertical velocity alone where the traveltimes say.
+    """A volume of a tilted medium with one diffractor.
+
+    With the right parameters it is imaged in place. With the vertical velocity only it is imaged where the
+    traveltimes predict.
     """
     velocity, epsilon, delta, tilt, azimuth = 2000.0, 0.3, 0.1, np.radians(35.0), np.radians(30.0)
     frequency, spacing, nodes = 18.0, 10.0, 46
     source, diffractor = np.array([140.0, 140.0, 20.0]), np.array([26, 20, 25])
 
     def times(self, steps, anisotropic):
-        """Traveltimes along steps from one place to another: plane waves whose slowness fits best (Legendre
-        transform).
+        """Traveltimes along steps from one point to another.
+
+        They are those of plane waves whose slowness fits best (Legendre transform).
         """
         distance = np.linalg.norm(steps, axis=-1)
         if not anisotropic:
             return distance / self.velocity
         axis = np.array([np.sin(self.tilt) * np.cos(self.azimuth), np.sin(self.tilt) * np.sin(self.azimuth),
                          np.cos(self.tilt)])
-        # turned into the plane of the axis, where phase and group are: along it and across it
+        # rotated into the plane of the axis, which has phase and group: along the axis and across it
         along = steps @ axis
         across = np.sqrt(np.maximum(distance**2 - along**2, 0.0))
         angle = np.radians(np.arange(-180.0, 180.0, 0.25))
@@ -289,7 +292,7 @@ class Volume(Case):
                 + across[..., None] * (np.sin(angle) / phase)).max(axis=-1)
 
     def isotropic_place(self, receivers):
-        """The node from which isotropic traveltimes fit those of the diffractor best."""
+        """Node whose isotropic traveltimes fit those of the diffractor best."""
         at = self.diffractor * self.spacing
         found = self.times(at - self.source, True) + self.times(at - receivers, True)
         first = self.diffractor - 12
@@ -304,7 +307,7 @@ class Volume(Case):
             self.skipTest("model_waves was not built")
         smooth = np.full(3 * [self.nodes], self.velocity, dtype=np.float32)
         self.save("smooth.npy", smooth)
-        # layers depend on the largest velocity: it is the same without the diffractor
+        # layers depend on the largest velocity: equal without the diffractor
         smooth[-1, -1, -1] = 2600.0
         self.save("without.npy", smooth)
         smooth[tuple(slice(n - 1, n + 2) for n in self.diffractor)] = 2600.0
@@ -325,7 +328,7 @@ class Volume(Case):
                  "--receivers", "receivers.csv", "--snapshot-every", "0", "--no-plot", "--out", model],
                 cwd=self.folder, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
-        # what the diffractor scatters
+        # scattered wave of the diffractor
         gathers = [np.load(self.path(f"{model}/gather.npy")) for model in ("with", "without")]
         os.remove(self.path("with/gather.sgy"))
         self.save("with/gather.npy", gathers[0] - gathers[1])
@@ -360,7 +363,7 @@ class Data(Case):
         expected = self.migrate(*self.shots, out="modelled").image
         for shots in ("gathers", "gathers/gather.sgy"):
             image = self.migrate("--shots", shots, out="read").image
-            # a low-pass is all that differs
+            # only a low-pass differs
             self.assertLess(np.linalg.norm(image - expected), 0.05 * np.linalg.norm(expected), shots)
 
     def test_field_record(self):
@@ -394,7 +397,7 @@ class Checks(support.DataWavelets, support.DataChecks, Case):
 
 
 class Failures(support.Overflows, Case):
-    """A wavefield that overflows: shot, leg, first step and node."""
+    """An overflowing wavefield: shot, propagation, first step and node."""
 
     def said(self, *arguments):
         return self.told("smooth.npy", *arguments)
@@ -471,11 +474,11 @@ class Marmousi(Case):
         contrast = np.zeros_like(v)
         contrast[:, 1:-1] = (v[:, 2:] - v[:, :-2]) / (v[:, 2:] + v[:, :-2])
         part = (slice(30, 430), slice(15, 110))
-        # a zero-phase image of the contrasts: they rise where it has its troughs
+        # a zero-phase image of the contrasts: they are positive at its troughs
         image = -r.image.astype(float)
         found = np.corrcoef(image[part].ravel(), contrast[part].ravel())[0, 1]
         self.assertGreater(found, 0.25)
-        # and no other: turned over, it does not fit
+        # a reversed image does not fit
         self.assertLess(abs(np.corrcoef(image[::-1][part].ravel(), contrast[part].ravel())[0, 1]), 0.1)
 
 
@@ -492,7 +495,7 @@ class Picture(Case):
 
 
 class AtOnce(Case):
-    """Several shots at once: the bits of one after the other."""
+    """Concurrent shots have the bits of consecutive ones."""
 
     def test_same_bits(self):
         shots = [*self.shots[:-3], "300,20:900,20:5", *self.shots[-2:], "--condition", "laplacian,source",
@@ -529,7 +532,7 @@ class AtOnce(Case):
 
 
 class Ranks(Case):
-    """Ranks share the shots: any number of them gives the same bits."""
+    """Ranks share the shots: any number of ranks gives the same bits."""
 
     results = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy",
                "offsets.npy", "image.sgy", "data_before.npy", "data_after.npy"]
@@ -557,7 +560,7 @@ class Ranks(Case):
         soon = {"SLURM_JOB_END_TIME": str(int(time.time()) + 6)}
         done = self.call(*self.arguments, "--no-plot", "--out", "many", environment=soon, ranks=2)
         late = {"SLURM_JOB_END_TIME": str(int(time.time()) - 100)}
-        if done.returncode == 0:  # it was quick
+        if done.returncode == 0:  # the run ended before its time limit
             done = self.call(*self.arguments, "--no-plot", "--out", "many", environment=late, ranks=2)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
         self.assertRegex(done.stderr,
@@ -567,13 +570,13 @@ class Ranks(Case):
             self.assertEqual(json.load(file)["state"], "interrupted")
         self.succeed(*self.arguments, "--resume", out="many", ranks=3)
         self.assert_same_files(self.results, "one", "many")
-        # a process alone looks at the time, too
+        # a single process also observes the time limit
         done = self.call(*self.arguments, "--no-plot", "--out", "alone", environment=late)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
         self.assertIn("0 of 5 shots are there", done.stderr)
 
     def test_signal(self):
-        """USR1: shots that are begun are ended, no other is begun."""
+        """USR1: started shots are completed, and no other shot is started."""
         slow = [word if word != "0.6" else "3" for word in self.arguments]
         command = [self.program, *slow, "--no-plot", "--out", "out"]
         with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,

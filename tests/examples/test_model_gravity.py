@@ -21,7 +21,7 @@ STRATEGIES = ["automatic", "tiles", "by_stations", "by_prisms"]
 
 
 def prism_field(prism, station, constant=G):
-    """The closed form of Nagy et al. (2000, 2002), corner by corner, in the units of the program."""
+    """Closed form of Nagy et al. (2000, 2002), corner by corner, in the units of the program."""
     rho = prism[6]
     total = np.zeros(10)
     for i, j, k in itertools.product((0, 1), repeat=3):
@@ -43,7 +43,7 @@ def field(prisms, stations, constant=G):
 
 
 def some_prisms(count, seed=3):
-    """Blocks of half a kilometre at most, below z = 50 m."""
+    """Blocks of at most half a kilometre, below z = 50 m."""
     rng = np.random.default_rng(seed)
     low = rng.uniform([0, 0, 50], [3000, 2000, 900], (count, 3))
     high = low + rng.uniform(20, 500, (count, 3))
@@ -62,11 +62,14 @@ class Case(support.Case):
     stations = grid_stations(7, 5, 500.0, 450.0, -210.0, 33.0, 100.0)
 
     def model(self, *arguments, out="out", plot=False, ranks=0):
-        """Runs the program, which must succeed, alone also in silence on stderr. Returns its results."""
+        """Runs the program, which must succeed. Returns its results.
+
+        A single process must not write to stderr.
+        """
         return Results(*self.succeed(*arguments, out=out, plot=plot, ranks=ranks))
 
     def close(self, found, expected, tolerance, message=""):
-        """Every component within a tolerance of its largest value."""
+        """Asserts every component within a tolerance of its largest value."""
         for name, a, b in zip(NAMES, found, expected):
             self.assertLessEqual(np.max(np.abs(a - b)), tolerance * np.max(np.abs(b)), f"{name} {message}")
 
@@ -83,7 +86,7 @@ class Results:
         self.values = {name: np.load(os.path.join(folder, name + ".npy")) for name in self.names}
 
     def all(self):
-        """All components there are, each flat."""
+        """Returns all components of the run, each flat."""
         return np.array([self.values[name].ravel() for name in self.names])
 
 
@@ -103,7 +106,7 @@ class Analytic(Case):
         self.close(r.all(), field(prisms, self.stations), 1e-5)
 
     def test_slab(self):
-        # 2 pi G rho h, less what a slab of finite width lacks: seen from above, a part h / R of it or so.
+        # 2 pi G rho h, less the missing part of a finite slab: about a fraction h / R of it, seen from above.
         p = self.save("p.npy", np.array([[-1e7, 1e7, -1e7, 1e7, 10.0, 110.0, 1000.0]]))
         r = self.model("--prisms", p, "--grid", "1,1,1,1,0,0", "--components", "gx,gy,gz")
         self.assertAlmostEqual(float(r.values["gz"][0, 0]) / (2 * math.pi * G * 1000 * 100 * 1e5), 1.0,
@@ -111,12 +114,12 @@ class Analytic(Case):
         self.assertAlmostEqual(float(r.values["gx"][0, 0]), 0.0, places=9)
 
     def test_signs(self):
-        # Mass to the north, east and below: it attracts there.
+        # Mass to the north, east and below: it attracts in these directions.
         p = self.save("p.npy", np.array([[900.0, 1100, 400, 600, 200, 400, 500]]))
         r = self.model("--prisms", p, "--grid", "1,1,1,1,0,0", "--components", "all")
         for name in ("potential", "gx", "gy", "gz", "gxy", "gxz", "gyz"):
             self.assertGreater(float(r.values[name][0, 0]), 0.0, name)
-        # A station below the mass is pulled up.
+        # A station below the mass is attracted upwards.
         r = self.model("--prisms", p, "--grid", "1,1,1,1,1000,500", "--elevation", "-1000")
         self.assertLess(float(r.values["gz"][0, 0]), 0.0)
 
@@ -149,7 +152,7 @@ class Analytic(Case):
         self.assertGreater(np.abs(rough - exact).max(), 0.0)
 
     def test_singular_places_are_nan_and_said(self):
-        # An edge along z, a vertex, a face and a place beyond the end of an edge.
+        # An edge along z, a vertex, a face and a point beyond the end of an edge.
         p = self.save("p.npy", np.array([[0.0, 100, 0, 100, 0, 100, 1000]]))
         places = [[0, 0, 50], [0, 0, 0], [50, 50, 0], [0, 0, -50]]
         r = self.model("--prisms", p, "--stations", self.save("s.npy", np.array(places, float)),
@@ -371,7 +374,7 @@ class Stations(Case):
         self.assertNotIn("notes", r.summary["stations"])
 
     def test_stations_of_the_spheres_by_default(self):
-        # Memory for none of the grids of results: the program says what it would compute, and stops.
+        # Memory for no grid of results: the program prints the required memory and stops.
         done = self.call("--spheres", "--strategy", "by_prisms", "--teams", "1000", "--memory", "250M",
                          "--no-plot")
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -521,7 +524,7 @@ class Ranks(Case):
         prisms[8, 2] = np.nan
         self.refuse(["--prisms", self.save("n.npy", prisms), *self.grid], "n.npy", "row 9: y1 is nan",
                     ranks=3)
-        # What each rank finds out for itself.
+        # Errors that each rank detects separately.
         self.refuse(["--prisms", p, *self.grid, "--strategy", "by_prisms", "--teams", "1000", "--team-size",
                      "1", "--memory", "100K"], "private grids", ranks=3)
 

@@ -25,7 +25,7 @@ def ricker(t, frequency, delay):
 
 
 class Case(support.Case):
-    # A cube of 880 m whose faces are too far away to matter for 0.4 s.
+    # A cube of 880 m whose faces do not affect the first 0.4 s.
     cube = ["--vp", "2000", "--shape", "45,45,45", "--spacing", "20", "--origin", "x=-440,y=-440,z=0",
             "--wavelet", "ricker:10", "--time", "0.4", "--boundary", "rigid", "--snapshot-every", "0"]
     # A small section.
@@ -33,7 +33,7 @@ class Case(support.Case):
                "0.3"]
 
     def model(self, *arguments, out="out", plot=False):
-        """Runs the program, which must succeed in silence on stderr. Returns its results."""
+        """Runs the program, which must succeed and not write to stderr. Returns its results."""
         return Results(*self.succeed(*arguments, out=out, plot=plot))
 
     def close(self, found, expected, tolerance):
@@ -55,8 +55,9 @@ class Results:
         return np.load(os.path.join(self.folder, name))
 
     def segy(self):
-        """Interval in microseconds, and (record, source x, depth, receiver x, elevation, samples) of each
-        trace.
+        """Returns the interval in microseconds and the header values of each trace.
+
+        These are record, source x, depth, receiver x, elevation and samples.
         """
         with open(os.path.join(self.folder, "gather.sgy"), "rb") as file:
             data = file.read()
@@ -81,7 +82,7 @@ class Waves(Case):
         return ricker(times - distance / 2000.0, 10.0, 0.15) / (4.0 * np.pi * distance)
 
     def test_green_function_between_nodes_and_samples(self):
-        # Neither points on nodes nor samples on steps.
+        # Points between nodes, and samples between steps.
         r = self.model(*self.cube, "--source", "3,-6,431", "--receivers", "243,-6,431; 123,91,547", "--dt",
                        "0.0019", "--interval", "0.0021", "--precision", "double")
         self.assertEqual(r.gather.shape, (2, 191))
@@ -99,7 +100,7 @@ class Waves(Case):
         survey = [*self.section, "--precision", "double", "--boundary", "sponge:15"]
         expected = self.model(*survey)
         self.assertEqual(expected.summary["model"]["medium"], "isotropic")
-        # Where the density varies, sources are multiplied with it.
+        # In media of variable density the source is scaled by the density.
         for more, medium, factor, tolerance in (
                 (["--rho", "2100"], "variable_density", 2100.0, 1e-10),
                 (["--epsilon", "0"], "vti", 1.0, 1e-10),
@@ -118,7 +119,7 @@ class Waves(Case):
         self.assertGreater(np.abs(self.model(*tti).gather - a).max(), 0.01 * np.abs(a).max())
 
     def test_sources_in_elliptical_surroundings(self):
-        # Along the axes of a source, where waves of shear stand still, P alone comes out.
+        # Along the axes of a source, where shear waves do not propagate, only P is recorded.
         def along_axes(spacing, *more):
             n = str(int(600 / spacing) + 1)
             return self.model("--vp", "2000", "--shape", n + "," + n, "--spacing", spacing, "--source",
@@ -189,9 +190,7 @@ class Layers(Case):
         self.assertNotIn("sponge of", self.model(*self.section).text)
 
     def test_what_comes_back_is_what_is_said(self):
-        """A sponge in front of waves that meet it head on and at 45 degrees, against a grid so large that
-        nothing comes back.
-        """
+        """A sponge at normal incidence and at 45 degrees, compared with a grid too large for reflections."""
         survey = ["--vp", "2000", "--spacing", "10", "--source", "300,900", "--receivers",
                   "300,900; 300,1500", "--time", "0.66", "--precision", "double", "--dt", "0.0018",
                   "--snapshot-every", "0", "--wavelet", "ricker:12"]
@@ -224,7 +223,7 @@ class Failures(Case):
         self.assertIn("is no longer finite at node (", done.stderr)
         step = int(done.stderr.split("step ")[1].split(":")[0])
         self.assertNotEqual(step % 200, 0)
-        # up to the step before it is finite
+        # all steps before that one are finite
         self.model(*run, "--time", f"{(step - 1) * 0.0007:.6f}")
 
 
@@ -280,7 +279,7 @@ class Agreement(Case):
                 self.assertIn("of the nodes were stepped", r.text)
 
     def test_long_waves_are_not_cut(self):
-        # Tens of nodes a wave: what is below the threshold in front of a face reaches far.
+        # Tens of nodes a wave: values below the threshold extend far ahead of a face.
         long = ["--vp", "2000", "--shape", "151,121", "--spacing", "10", "--wavelet", "ricker:3", "--time",
                 "0.8", "--source", "305,207", "--receivers", "10,30:1490,1190:20", "--snapshot-every", "0"]
         expected = self.model(*long).gather
@@ -301,12 +300,12 @@ class Files(Case):
             self.assertIn(words, done.stdout)
         self.assertNotIn("modelled", done.stdout)
         self.assertEqual(os.listdir(self.path("out")), [])
-        # the run does what the plan says
+        # the run follows the plan
         steps, snapshots = (int(re.search(rf"(\d+) {word}", done.stdout)[1])
                             for word in ("steps,", "snapshots"))
         r = self.model(*survey)
         self.assertEqual((r.summary["scheme"]["steps"], len(r.summary["snapshots"])), (steps, snapshots))
-        # what cannot be computed is refused
+        # an impossible run is refused
         self.refuse([*survey, "--plan", "--dt", "0.5"], "--dt: dt is 0.5 s")
         self.refuse([*survey, "--plan", "--memory", "10K"], "memory: a model of ")
 
@@ -331,7 +330,7 @@ class Files(Case):
         line = ["--source", "100,20:500,20:3", "--receivers=-100,20:100,20:5", "--moving"]
         r = self.model(*self.section, *line)
         self.assertEqual([s["gather"] for s in r.summary["shots"]], [f"gather_000{n}.npy" for n in (1, 2, 3)])
-        # The model is homogeneous: all shots see the same, up to what the sides send back.
+        # The model is homogeneous: all shots are equal, except for reflections of the sides.
         self.close(r.gathers[1][1:4, :80], r.gathers[0][1:4, :80], 0.05)
         _, traces = r.segy()
         self.assertEqual([t[0] for t in traces], 5 * [1] + 5 * [2] + 5 * [3])
@@ -414,7 +413,7 @@ class NothingIsLost(support.NothingIsLost, Case):
                   ["--vp", "2000", "--shape", "1201,901", "--spacing", "10", "--time", "0.02", "--boundary",
                    "sponge:40"]]
 
-    # Anisotropic around the sources: what is computed depends on all of them.
+    # Anisotropic around the sources: the result depends on all of them.
     survey = ["--vp", "v.npy", "--epsilon", "0.2", "--delta", "0.05", "--spacing", "10", "--time", "0.8",
               "--source", "300,20:2700,20:6", "--receivers", "0,20:3000,20:31", "--snapshot-every", "0.4"]
 
@@ -467,7 +466,7 @@ class NothingIsLost(support.NothingIsLost, Case):
                     self.assertEqual(self.content("out/" + name), self.content("whole/" + name), name)
             again = [os.stat(self.path("out/" + part["files"][0]["name"])).st_mtime_ns
                      for part in before["parts"]]
-            self.assertEqual(times, again)  # they were not computed again
+            self.assertEqual(times, again)  # they were not recomputed
             for name in self.files():
                 os.remove(self.path("out/" + name))
 
@@ -503,7 +502,7 @@ class NothingIsLost(support.NothingIsLost, Case):
         self.assert_refused(self.call(*resume), "--resume: program is ", "0.0.1")
         self.write("out/summary.json", json.dumps(before[1]))
         self.assertEqual(self.files(), before[0])
-        # a gather that is not what was written is made again
+        # a gather that differs from what was written is recomputed
         name = before[1]["parts"][1]["files"][0]["name"]
         gather = np.load(self.path("out/" + name))
         gather[0, -1] += 1.0
@@ -523,15 +522,13 @@ class NothingIsLost(support.NothingIsLost, Case):
 
 
 class AtOnce(Case):
-    """Several shots at once: the bits of one after the other."""
+    """Concurrent shots have the bits of consecutive ones."""
 
     shots = [*Case.section, "--source", "100,20:500,20:7", "--receivers", "0,20:600,20:31"]
     names = [*(f"gather_{k:04d}.npy" for k in range(1, 8)), "gather.sgy", "vp.npy"]
 
     def test_traces_that_wait_are_counted(self):
-        """All traces are kept for SEG-Y; besides, those of shots that are computed or wait, and one that is
-        written.
-        """
+        """Memory holds all traces for SEG-Y, those of computed or waiting shots, and those being written."""
         survey = ["--vp", "2000", "--shape", "21,21", "--spacing", "10", "--source", "20,20:180,20:8",
                   "--receivers", "0,20:200,20:401", "--snapshot-every", "0", "--dt", "0.002", "--space",
                   "serial"]
@@ -570,7 +567,7 @@ class AtOnce(Case):
     def test_bad_input(self):
         for text in ("0", "-2", "1.5", "many"):
             self.refuse([*self.shots, "--at-once=" + text], "--at-once", text)
-        # what one shot takes fits, what many take does not
+        # one shot fits, many do not
         volume = ["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02",
                   "--snapshot-every", "0", "--source", "100,100,20:700,100,20:40", "--space", "serial",
                   "--memory", "150M"]
@@ -587,7 +584,7 @@ class Ranks(Case):
         self.assertEqual(too_large.returncode, 2, too_large.stderr)
         takes, of_takes, allowed, of_allowed = re.search(r"takes ([0-9.]+) (.)iB .*allowed: ([0-9.]+) (.)iB",
                                                          too_large.stderr).groups()
-        # two thirds of what is free are too much for each of two
+        # two thirds of the free memory are too much for each of two
         part = 0.67 * float(allowed) / float(takes) * 1024.0 ** ("KMGTP".index(of_allowed)
                                                                  - "KMGTP".index(of_takes))
         n = int(20000 * part ** (1 / 3))
@@ -622,7 +619,7 @@ class Ranks(Case):
 
 
 class Numbers(Case):
-    """Units, contradictions, time zero, and what was left out."""
+    """Units, contradictions, time zero, and omitted options."""
 
     def test_units(self):
         v = np.linspace(2000.0, 3000.0, 61 * 41, dtype=np.float32).reshape(61, 41)
@@ -654,7 +651,8 @@ class Numbers(Case):
                     "--source-taper was given with")
         self.refuse([*self.section, "--seed", "7"], "--seed was given without random layers")
         self.refuse([*vti, "--degrees"], "--degrees was given and no angle was")
-        self.model(*self.section, "--boundary", "cpml,top=free", "--free-surface")  # the same twice
+        # the option is given twice
+        self.model(*self.section, "--boundary", "cpml,top=free", "--free-surface")
 
     def test_the_ricker_of_a_message_will_do(self):
         said = self.refuse([*self.section, "--wavelet", "ricker:50"], "take --wavelet ricker:")
@@ -693,7 +691,7 @@ class Numbers(Case):
 # ctest: quick
 class BadInput(Case):
     def layers(self, ratio):
-        """A density of random layers, with which waves at order 8 grow from a ratio of 7.35 on."""
+        """A density of random layers in which waves at order 8 grow from a ratio of 7.35."""
         dense = np.random.default_rng(3).random(41) < 0.5
         rho = np.where(dense, 1000.0 * ratio, 1000.0) * np.ones((41, 1))
         return ["--vp", "2000", "--spacing", "10", "--wavelet", "ricker:10", "--time", "0.05", "--rho",
@@ -707,7 +705,7 @@ class BadInput(Case):
         self.model(*self.layers(6.99))
 
     def test_memory_names_the_program_that_streams(self):
-        # 32 MiB of a model, whose waves take more than that
+        # 32 MiB of a model; its waves need more
         self.save("v.npy", np.full((2001, 2001), 2000.0, dtype=np.float32))
         survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.02", "--memory", "60M"]
         self.refuse(survey, "memory: a model of 2001 x 2001 nodes", "the medium and wavefields ",

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options and files of all programs, changed at random: none may crash or hang, and each refusal is one clear
-line.
+"""Options and files of all programs, changed at random: no crash, no hang, and one clear line a refusal.
 
-A run is a good command line of a program in which some options or bytes of a file are changed, or whose
-folder of results holds links, pipes and files of others. It passes if the program ends by itself, with 0 and
-complete results, or with 1 or 2 and one line on standard error that names the program; a run that is long is
-one that ends with a message when it is told to. No file of others may change. Most changes leave a run that
-computes: options of deep paths with values that are allowed, and numbers that change a little. Everything
-about run N of a seed follows from both numbers:
+A run is a valid command line of a program with changes: other options or bytes of a file, or links, pipes
+and files of others in the folder of results. It passes if the program ends with 0 and complete results.
+It also passes with 1 or 2 and one line on standard error that names the program. A long run is terminated
+and must end with a message. No file of others may change. After most changes the run still computes: options
+of rare code paths have allowed values, and numbers change slightly. The seed and the number N determine
+run N:
 
     MOHO_MUTATIONS=1000         runs (default)
-    MOHO_MUTATION_SECONDS=3600  as many as this takes instead
+    MOHO_MUTATION_SECONDS=3600  duration instead of a number of runs
     MOHO_MUTATION_SEED=7        another seed (default: 1)
-    MOHO_MUTATION_ONLY=123      one run alone, which prints its command and leaves its folder
+    MOHO_MUTATION_ONLY=123      a single run, which prints its command and leaves its folder
 """
 
 import concurrent.futures
@@ -34,8 +33,8 @@ import support
 
 np = support.np
 
-LIMIT = 2.0    # seconds after which a run is told to end
-PATIENCE = 60  # seconds in which it has to
+LIMIT = 2.0  # seconds after which a run is terminated
+PATIENCE = 60  # seconds in which it must end
 
 WORDS = ["", " ", "0", "-1", "1", "3", "nan", "inf", "-inf", "1e308", "-1e308", "1e-320", "1e999",
          "9223372036854775807", "9223372036854775808", "-9223372036854775808", "99999999999999999999", "0x10",
@@ -52,7 +51,7 @@ NUMBERS = [b"", b"0", b"-1", b"nan", b"inf", b"1e308", b"-1e-320", b"99999999999
            b"#", b'"', b"\xff\xfe"]
 
 
-# Options of paths that the good commands do not take, and values that are allowed (some not with others).
+# Options of paths that the valid commands do not use, with allowed values (some exclude each other).
 WAVE_OPTIONS = {"--order": ["8", "10", "12", "16"], "--precision": ["float", "double"],
                 "--space": ["serial", "openmp"], "--boundary": ["cpml:3", "sponge:6", "cpml:5,top=free"],
                 "--width": ["3", "8"], "--dt": ["0.0005", "0.001"],
@@ -100,7 +99,7 @@ OF_OTHERS = b"of somebody"
 
 
 def good_commands():
-    """Names of programs and command lines that succeed within parts of a second."""
+    """Names of programs and command lines that succeed within a fraction of a second."""
     waves = ["--spacing", "10", "--time", "0.05", "--wavelet", "ricker:15", "--order", "8", "--width", "4"]
     line = ["--source", "100,20", "--receivers", "0,20:200,20:5"]
     modelled = ["--true-vp", "2100", *line]
@@ -154,7 +153,7 @@ def good_commands():
 
 
 def make_files(folder, programs):
-    """The files that the command lines read."""
+    """Writes the files that the command lines read."""
     rng = np.random.default_rng(5)
     vp = (1800.0 + 20.0 * np.arange(15) + rng.uniform(0, 50, (21, 15))).astype(np.float32)
     np.save(os.path.join(folder, "vp.npy"), vp)
@@ -205,7 +204,7 @@ NUMBER = re.compile(r"\d+\.?\d*")
 
 
 def mutate_number(rng, text):
-    """Another number of the same kind in the place of one of the text's."""
+    """Replaces a number of the text by another one of the same kind."""
     found = list(NUMBER.finditer(text))
     if not found:
         return text
@@ -217,7 +216,7 @@ def mutate_number(rng, text):
 
 
 def change_a_little(rng, text):
-    """A number of about the same size in the place of one of the text's: mostly allowed."""
+    """Replaces a number of the text by one of about the same size, which is mostly allowed."""
     found = list(NUMBER.finditer(text))
     if not found:
         return text
@@ -231,7 +230,7 @@ def change_a_little(rng, text):
 
 
 def set_option(rng, words, name, values):
-    """The words with another value of an option, which is added where it is missing."""
+    """Returns the words with another value of an option, which is added if missing."""
     value = rng.choice(values)
     words = list(words)
     if name in words:
@@ -242,8 +241,7 @@ def set_option(rng, words, name, values):
 
 
 def make_folder(rng, name, kept, out):
-    """A folder of results with something of others in it, of which no byte may change. Returns what was made.
-    """
+    """Makes a folder of results with files of others, which must not change. Returns what was made."""
     result = RESULTS[name]
     summary = {"program": name, "state": "done", "files": [result, "thesis.txt", "../kept/archive.npy"],
                "to_write": ["archive.npy"]}
@@ -296,7 +294,7 @@ def mutate_word(rng, text):
 
 
 def mutate_options(rng, words):
-    """One to three changes of a command line: mostly of values; else of options with their values."""
+    """One to three changes of a command line: mostly of values, otherwise of options with their values."""
     words = list(words)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         if not words:
@@ -321,12 +319,12 @@ def mutate_options(rng, words):
 
 
 def mutate_bytes(rng, data):
-    """A few changes of the contents of a file; most keep its length."""
+    """Changes the contents of a file in a few places; most changes keep its length."""
     data = bytearray(data)
     for _ in range(rng.choice([1, 1, 2, 5])):
         if not data:
             break
-        # headers decide more than samples do
+        # changes of headers matter more than those of samples
         at = rng.randrange(min(len(data), rng.choice([200, 4000, len(data)])))
         kind = rng.randrange(16)
         if kind < 4:
@@ -354,7 +352,7 @@ def mutate_bytes(rng, data):
 
 
 class Run:
-    """One run: what is changed, and what came of it."""
+    """One run: its changes and its outcome."""
 
     status, said, computed = None, "", False
 
@@ -381,7 +379,7 @@ class Run:
                 self.words[k] = change_a_little(rng, self.words[k])
         elif read and rng.random() < 0.6:
             self.changed = rng.choice(read)
-            # what a file reads is changed as well as the file
+            # a file that another file names is changed like that file
             inner = {"vp.rsf": "vp.bin", "rays.cfg": "vp.npy", "waves.cfg": "vp.npy",
                      "gravity.cfg": "prisms.csv"}.get(self.changed)
             if inner and rng.random() < 0.3:
@@ -394,7 +392,7 @@ class Run:
             self.words = [*self.words, "--no-plot", *([] if "--memory" in words else ["--memory", "300M"])]
 
     def go(self, source, folder, limit=LIMIT):
-        """Runs it in a folder with copies of the files. Returns what is wrong, or an empty text."""
+        """Runs it in a folder with copies of the files. Returns an error's description, or an empty text."""
         os.mkdir(folder)
         for name in os.listdir(source):
             os.link(os.path.join(source, name), os.path.join(folder, name))
@@ -427,7 +425,7 @@ class Run:
                           told, folder)
 
     def harmed(self, folder):
-        """What became of files of others, or an empty text."""
+        """Describes changed files of others; empty if unchanged."""
         out = os.path.join(folder, self.name + "_out")
         there = {"archive.npy": os.path.join(folder, "kept")}
         if self.placed != "whole":
@@ -493,7 +491,7 @@ class Mutations(unittest.TestCase):
                 self.files[name] = file.read()
 
     def test_good_commands(self):
-        """What is changed is good before: otherwise the test would test the first check alone."""
+        """The unchanged commands are valid: otherwise only the first check would be tested."""
         for number, (name, words) in enumerate(good_commands()):
             if name not in self.programs or any(word.endswith(".sgy") and word not in self.files
                                                 for word in words):
@@ -544,7 +542,7 @@ class Mutations(unittest.TestCase):
         print(f"{total} runs, {computed} computed, {refused} refused, {time.monotonic() - begun:.0f} s: "
               f"{counts}")
         self.assertGreater(refused, 0.3 * total)
-        # most runs go behind the checks of options and headers
+        # most runs pass the checks of options and headers
         self.assertGreater(computed, 0.5 * total)
         self.assertFalse(wrong, f"{len(wrong)} of {total}:\n" + "\n".join(wrong[:20]))
 

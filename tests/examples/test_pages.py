@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of what the pages promise: their links lead somewhere, the tutorial runs as it stands, and exit
-statuses are those of docs/programs/files.md.
+"""Tests of the pages: links are valid, the tutorial runs unchanged, and exit statuses agree.
 
-usage: test_pages.py --program PATH [names of test classes] PATH is any of the programs; the others are beside
-it. Exit status 77 if numpy is missing or every test was skipped.
+Exit statuses are those of docs/programs/files.md.
+
+usage: test_pages.py --program PATH [names of test classes]
+PATH is any of the programs; the others are in its folder.
+Exit status 77 if numpy is missing or every test was skipped.
 """
 
 import glob
@@ -38,7 +40,7 @@ def without_code(text):
 
 
 def anchors(text):
-    """The anchors that headings make, as GitHub makes them."""
+    """Returns the anchors of headings, as GitHub makes them."""
     found, seen = set(), {}
     for line in re.sub(r"^```.*?^```", "", text, flags=re.M | re.S).splitlines():
         heading = re.match(r"#{1,6} +(.*?) *#*$", line)
@@ -103,7 +105,7 @@ class Links(unittest.TestCase):
 
 
 class Tutorial(support.Case):
-    """The blocks of docs/tutorial.md in their order, in one folder: those that are sh and python."""
+    """The sh and python blocks of docs/tutorial.md, run in order in one folder."""
 
     def test_as_it_stands(self):
         with open(os.path.join(ROOT, "docs", "tutorial.md"), encoding="utf-8") as file:
@@ -132,9 +134,9 @@ class Tutorial(support.Case):
 
 
 class ExitStatus(support.Case):
-    """docs/programs/files.md: 0 done, 1 the world, 2 the user's input, 128 and the signal's number."""
+    """docs/programs/files.md: 0 done, 1 system errors, 2 the user's input, 128 and the signal's number."""
 
-    # What runs for long enough to be interrupted, and what is quick.
+    # A run that is long enough to be interrupted, and a quick one.
     waves = ["--vp", "2000", "--spacing", "10"]
     small = ["--shape", "41,31", "--time", "0.05"]
     long = ["--shape", "601,401", "--time", "20"]

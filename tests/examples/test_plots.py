@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the plotting programs without other programs: limits, colour bars, sections, and pictures of small
-results.
+"""Tests of the plotting programs alone: limits, colour bars, sections, and pictures of small results.
 
-Leaves the process with status 77 if numpy or matplotlib is missing.
+The process exits with status 77 if numpy or matplotlib is missing.
 """
 
 import importlib.util

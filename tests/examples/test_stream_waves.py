@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of the program stream_waves through its command line.
 
-usage: test_stream_waves.py --program PATH [--modeller PATH of model_waves] [--mpirun PATH] [names of test
-classes] Exit status 77 if numpy is missing or every test was skipped.
+usage: test_stream_waves.py --program PATH [--modeller PATH of model_waves] [--mpirun PATH]
+           [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
 """
 
 import json
@@ -19,15 +20,15 @@ from support import np
 
 
 class Case(support.Case):
-    # A small section; with its layers 101 planes of 81 nodes.
+    # A small section; including its layers 101 planes of 81 nodes.
     section = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--time", "0.3"]
 
     def stream(self, *arguments, out="out", plot=False):
-        """Runs the program, which must succeed in silence on stderr. Returns its results."""
+        """Runs the program, which must succeed and not write to stderr. Returns its results."""
         return Results(*self.succeed(*arguments, out=out, plot=plot))
 
     def needs_devices(self, count, *arguments):
-        """Skips a test that takes more devices than the execution space of these arguments has."""
+        """Skips a test that needs more devices than the execution space of these arguments has."""
         done = self.call(*self.section, *arguments, "--devices", count, "--plan", "--no-plot", "--out",
                          "devices")
         found = re.search(rf"--devices is {count} \(allowed: 1 to (\d+), those that this process sees\)",
@@ -38,7 +39,7 @@ class Case(support.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def model(self, *arguments, out="modelled"):
-        """The results of model_waves with the last wavefield as its snapshot."""
+        """Returns the results of model_waves with the last wavefield as its snapshot."""
         if not self.modeller:
             self.skipTest("there is no model_waves")
         done = subprocess.run([self.modeller, *map(str, arguments), "--no-plot", "--out", out],
@@ -68,16 +69,16 @@ class Results:
 
 
 class Agreement(Case):
-    """Gathers and last wavefields have the bits of model_waves, however planes move."""
+    """Gathers and last wavefields have the bits of model_waves for every path of the planes."""
 
-    # Sources and receivers between nodes and on them, near each other's planes.
+    # Sources and receivers between nodes and on them, in neighbouring planes.
     shots_2d = ["--source", "203,33; 300,20", "--receivers", "10,20:560,20:12; 305,211"]
     media_2d = {
         "isotropic": ([], "cpml:12,top=free"),
         "variable density": (["--rho", "rho.npy"], "sponge:10,left=random:14,bottom=rigid"),
         "VTI": (["--epsilon", "0.2", "--delta", "0.08"], "cpml:10"),
         "TTI": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"], "sponge:12,top=free")}
-    # Ways of streaming: with several devices and from files planes go through rings on hosts, too.
+    # Methods of streaming: with several devices and from files planes also go through rings on hosts.
     ways = [["--block", "8", "--updates", "3"],
             ["--device-memory", "1M"],
             ["--devices", "1", "--host-volume", "volume", "--block", "5", "--updates", "7"],
@@ -93,11 +94,11 @@ class Agreement(Case):
             self.assertAlmostEqual(a.summary["wavefield"]["time"], b.summary["snapshots"][-1]["time"],
                                    delta=1e-9)
             np.testing.assert_array_equal(a.wavefield(), b.wavefield())
-        else:  # samples between steps take some more steps
+        else:  # samples between steps need some more steps
             self.assertGreater(a.summary["wavefield"]["time"], b.summary["snapshots"][-1]["time"])
 
     def expected(self, survey, space):
-        """What model_waves gives, which is what stream_waves gives where nothing streams."""
+        """Results of model_waves, which those of stream_waves equal in core."""
         plain = self.stream(*survey, "--space", space)
         scheme = plain.summary["scheme"]
         r = self.model(*survey, "--space", space, "--snapshot-every", scheme["steps"] * scheme["dt"])
@@ -201,7 +202,7 @@ class Agreement(Case):
             self.expand([self.ways[2], self.ways[4]], *self.expanding, "10,20:860,20:86", "--boundary",
                         "sponge:20", *parameters)
 
-    # Planes at the end of those that a pass loads: points that read beyond, memory of layers, slopes.
+    # Planes at the end of a pass: points that read beyond them, memory of layers, derivatives.
     def test_expanding_domains_at_the_ends_of_passes(self):
         self.model_files((87, 61))
         ways = [["--devices", "2", "--block", "8", "--updates", "3"]]
@@ -239,7 +240,7 @@ class Plan(Case):
         ring = 2 * plan["block"] + plan["updates"] * plan["lag"]
         self.assertGreater(plan["ring_planes"], ring)
         sweeps = -(-steps // (2 * plan["updates"]))
-        # every plane goes in and out once a sweep, with the planes of zeros beside the volume
+        # every plane is copied in and out once a sweep, with the planes of zeros around the volume
         for key, other in (("bytes_in", "bytes_per_plane_in"), ("bytes_out", "bytes_per_plane_out")):
             self.assertGreaterEqual(measured[key], 0.5 * sweeps * planes * plan[other])
             self.assertLessEqual(measured[key], 1.1 * sweeps * planes * plan[other])
@@ -255,9 +256,7 @@ class Plan(Case):
         self.assertEqual(r.summary["run"]["expand"]["points"], nodes * steps)
 
     def test_forecasts_of_small_grids(self):
-        """Launches, copies and searches for bad values are counted: on small grids they take longer than
-        steps.
-        """
+        """Launches, copies and searches for bad values are counted: on small grids they outlast the steps."""
         small = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--time", "0.3", "--device-memory",
                  "2M"]
         for more in ([], ["--devices", "2"], ["--block", "64", "--updates", "1"],
@@ -352,7 +351,7 @@ class NothingIsLost(support.NothingIsLost, Case):
 
 # ctest: quick
 class Groups(Case):
-    """Several chains: their shots have the bits of one device's."""
+    """Several chains: their shots have the bits of one device."""
 
     survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.15", "--source", "100,20:2500,33:3",
               "--receivers", "0,20:2600,20:31; 1301,211", "--space", "serial"]
@@ -389,10 +388,10 @@ class Groups(Case):
                       self.stream(*self.survey, "--devices", 5, "--groups", 2).text)
 
     def test_a_chain_that_would_be_too_long_is_cut(self):
-        # 309 planes: chains of rings of 16 and more positions, and passes of as many stages as are asked
+        # 309 planes: chains of rings of 16 and more positions, and passes of the requested number of stages
         whole = self.stream(*self.survey, out="whole")
         r = self.stream(*self.survey, "--devices", 4, "--block", "16", "--updates", "14")
-        plan = r.stream["plan"]  # several short ones, or one of fewer devices, whichever is quicker here
+        plan = r.stream["plan"]  # several short chains, or one of fewer devices, whichever is faster here
         self.assertIn((plan["chains"], plan["devices"]), ((2, 2), (1, 3)))
         if plan["chains"] > 1:
             self.assertIn(f'{plan["chains"]} chains of ', r.text)
@@ -426,7 +425,7 @@ class Groups(Case):
 
 
 class Ranks(Groups):
-    """Under mpirun each rank is a device: the bits of one process, for any ranks and groups."""
+    """Under mpirun each rank is a device: the bits of one process, for all numbers of ranks and groups."""
 
     test_chains_in_one_process = test_a_chain_that_would_be_too_long_is_cut = None
 
@@ -457,7 +456,7 @@ class Ranks(Groups):
         # groups of ranks
         self.same_among_ranks(whole, 4, 2, 2, "--groups", 2, "--block", 13, "--updates", 6)
         self.same_among_ranks(whole, 2, 2, 1, "--groups", 2, "--device-memory", "500K")
-        # the chain would be longer than the volume, and is cut as is quickest
+        # the chain would be longer than the volume; it is cut for the shortest time
         self.same_among_ranks(whole, 4, None, None, "--device-memory", "4M", "--block", 16, "--updates", 14)
 
     def test_media(self):
@@ -520,13 +519,13 @@ class Ranks(Groups):
                  ["--device-memory: ", "does not hold the planes of one stage"]),
                 (2, ["--groups", "1", "--block", "8", "--lag", "3"], ["--lag is 3"])):
             with self.subTest(more=more):
-                # one message, whatever mpirun says
+                # one message, for any output of mpirun
                 self.refuse([*self.survey, *more], *words, ranks=ranks)
         self.assertFalse(os.path.exists(self.path("volume")))
 
     def test_a_rank_that_fails_ends_all(self):
         self.needs_mpirun()
-        # amplitudes that overflow when the source has been on for a while
+        # amplitudes that overflow after the source has been active for a while
         t = np.arange(101) * 0.0015
         np.savetxt(self.path("wavelet.txt"), np.column_stack([t, 1e42 * np.sin(133.0 * t) * np.hanning(101)]))
         arguments = [*self.survey, "--wavelet", "file:wavelet.txt"]
@@ -542,9 +541,7 @@ class Ranks(Groups):
 
 
 class Failures(Case):
-    """Overflows name the same first step and node as in model_waves, for every division into blocks and
-    devices.
-    """
+    """Overflows name the first step and node of model_waves, for every division into blocks and devices."""
 
     def setUp(self):
         super().setUp()
@@ -567,7 +564,7 @@ class Failures(Case):
                          r"\(")
 
     def failure(self, done):
-        """The text of the one line that names the overflow, after the name of the program."""
+        """Returns the line that names the overflow, without the name of the program."""
         self.assertEqual(done.returncode, 1, done.stderr)
         lines = [line for line in done.stderr.splitlines() if "is no longer finite" in line]
         self.assertEqual(len(lines), 1, done.stderr)
@@ -592,7 +589,7 @@ class Failures(Case):
 
 
 class Resume(Case):
-    # Enough passes to be ended between.
+    # Enough passes for interruptions between them.
     survey = ["--vp", "v.npy", "--spacing", "10", "--time", "1.2", "--source", "300,20; 1200,33",
               "--receivers", "0,20:1500,20:31", "--space", "serial", "--host-volume", "volume", "--block",
               "8", "--updates", "4"]
@@ -604,7 +601,7 @@ class Resume(Case):
         return process
 
     def level(self):
-        """The time at which the state in the file is, and how often it was written, as its head says."""
+        """Returns the time of the state in the file and its number of commits, from the file's header."""
         best = (-1, -1)
         try:
             with open(self.path("volume"), "rb") as file:
@@ -626,7 +623,7 @@ class Resume(Case):
                 self.fail("the run ended before: " + process.stderr.read())
             parts = self.parts()
             _, there = self.level()
-            # the volume of the shot before goes when its gather is there
+            # the volume of the previous shot is removed once its gather exists
             begun = begun or (parts >= shots and there < level)
             if begun and there >= level and parts >= shots:
                 process.send_signal(number)
@@ -653,7 +650,7 @@ class Resume(Case):
                 self.kill_at(level, shots=shots)
                 self.assertEqual(self.parts(), shots)
                 there = self.level()[1]
-                # another block and other updates give the same bits
+                # other blocks and updates give the same bits
                 r = self.stream(*self.survey[:-4], "--block", "16", "--updates", "5", "--resume")
                 self.assertIn(f"{shots} of 2 shots are there", r.text)
                 self.assertIn(f"{there} of {whole.summary['scheme']['steps']} steps", r.text)
@@ -680,7 +677,7 @@ class Resume(Case):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("--host-volume: the volume 'volume' is there, of an earlier run", done.stderr)
         unchanged()
-        # the first shot is to be made again: the file is not its own
+        # the first shot must be recomputed: the file belongs to another shot
         os.remove(self.path("out/gather_0001.npy"))
         done = self.call(*self.survey, "--no-plot", "--out", "out", "--resume")
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -691,7 +688,7 @@ class Resume(Case):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("belongs to another run, or has the wrong size", done.stderr)
         unchanged()
-        # one that lacks its end
+        # a truncated file
         os.truncate(self.path("volume"), len(before) - 4096)
         done = self.call(*self.survey, "--no-plot", "--out", "out", "--resume")
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -722,7 +719,7 @@ class BadInput(Case):
         survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.02", "--memory", "60M"]
         self.refuse(survey, "memory: a model of 2001 x 2001 nodes",
                     "or --host-volume FILE, which keeps the waves in a file")
-        # which does it
+        # the advised option needs no more memory
         self.stream(*survey, "--host-volume", "volume", "--space", "serial", "--block", "16", "--updates",
                     "2")
 
@@ -750,7 +747,7 @@ class BadInput(Case):
         self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "3"], "--lag is 3", "4 or more")
         message = self.refuse([*two, "--device-memory", "20K"], "--device-memory: ",
                               "does not hold the planes of one stage", "needed: ")
-        # what it names would do
+        # the named size is enough
         number, unit = message.split("needed: ")[1].split()[:2]
         least = str(float(number) * 1.01) + unit[0]
         self.stream(*two, "--device-memory", least)
@@ -794,7 +791,7 @@ class BadInput(Case):
         self.refuse([*self.section, *volume, "--boundary", "free", "--source", "0,20"], "--source: source 1",
                     "on the free surface")
         self.assertFalse(os.path.exists(self.path("volume")))
-        # of several shots the second: nothing is computed
+        # the second of several shots: nothing is computed
         self.refuse([*self.section, *volume, "--boundary", "free", "--source", "300,20; 0,20"],
                     "--source: shot 2: source 1", "on the free surface")
         self.assertFalse(os.path.exists(self.path("volume")))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the tables of pages: each is what docs/tables.py makes of the data of its run; and of the lengths
-of lines.
+"""Tests of the tables of pages and of the lengths of lines.
+
+docs/tables.py makes each table from the data of its run.
 
 usage: test_tables.py [names of test classes]
 """
@@ -34,7 +35,7 @@ tables = load_tables()
 
 
 def long_lines(text, limit=100):
-    """The numbers of lines of Markdown that are too long; tables, code and targets of links do not count."""
+    """Numbers of Markdown lines that are too long, without tables, code and targets of links."""
     found, fenced, blank = [], False, True
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("```"):
@@ -187,7 +188,7 @@ class Program(unittest.TestCase):
 class Lines(unittest.TestCase):
     """Lines of pages have at most 100 characters."""
 
-    # Pages that are still to be shortened.
+    # Pages that must still be shortened.
     pending = ["CHANGELOG.md"]
 
     def test_lengths(self):

@@ -26,7 +26,7 @@ def angular_bound(radius):
 
 class Case(support.Case):
     def trace(self, *arguments, out="out", plot=False):
-        """Runs the program, which must succeed in silence on stderr. Returns its results."""
+        """Runs the program, which must succeed and not write to stderr. Returns its results."""
         return Results(*self.succeed(*arguments, out=out, plot=plot))
 
 
@@ -61,7 +61,7 @@ def gradient_times(shape, spacing, source, v0, g):
     vs, vr = v0 + g * source[1], v0 + g * depth
     d = np.hypot(offset, depth - source[1])
     times = 2.0 / g * np.arcsinh(g * d / (2.0 * np.sqrt(vs * vr)))
-    # The ray is an arc about a centre at depth -v0/g; it turns where it lies straight below the centre.
+    # The ray is an arc about a centre at depth -v0/g; it turns vertically below the centre.
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = (vr ** 2 - vs ** 2 + (g * offset) ** 2) / (2.0 * g * g * offset)
     bottom = spacing * (shape[1] - 1)
@@ -87,11 +87,11 @@ class Analytic(Case):
                 self.assertLess(inside.mean(), 1.0)
                 error = r.times[0][inside] / exact[inside] - 1.0
                 self.assertGreater(error.min(), -1e-9)
-                # A chord of length l across an arc of curvature k takes about (k l)^2 / 24 longer, and the
-                # nodes next to the arc are not on it.
+                # The traveltime of a chord of length l across an arc of curvature k is about (k l)^2 / 24
+                # longer. The nodes next to the arc are not on it.
                 chord = (math.sqrt(2.0) * radius * 10.0 * g / v0) ** 2 / 12.0
                 self.assertLess(error.max(), angular_bound(radius) + chord)
-                # Masked: rays that would turn below the model. Their times there have a bound, too.
+                # Masked: rays that would turn below the model. Their times also have a bound.
                 straight = np.hypot(x - source[0], z - source[1])
                 self.assertTrue(np.all(r.times[0] >= straight / v0 / (1 + g * 400.0 / v0) - 1e-12))
 
@@ -129,7 +129,7 @@ class Analytic(Case):
 
 
 class Ranks(Case):
-    """Under mpirun: sources shared among processes have the bits of one."""
+    """Under mpirun: sources shared among processes have the bits of one process."""
 
     def setUp(self):
         if not self.mpirun:
@@ -205,7 +205,7 @@ class Agreement(Case):
 
 
 class Results2D3D(support.SharedRuns):
-    """Checks that serve two and three dimensions; subclasses name the arguments."""
+    """Tests for 2D and 3D; subclasses name the arguments."""
 
     arguments = []
     shape = ()
@@ -362,7 +362,7 @@ class Models(Case):
             r = self.trace("--model", self.save("w.npy", array), "--spacing", 4, *self.survey)
             np.testing.assert_array_equal(r.times, expected)
             np.testing.assert_array_equal(r.velocity, v)
-        # integers are converted with a note, where they are exact
+        # integers are converted with a note, if they are exact
         whole = np.rint(v)
         expected = self.trace("--model", self.save("v.npy", whole), "--spacing", 4, *self.survey).times
         for kind in (np.int64, np.int32, np.int16):
@@ -504,7 +504,7 @@ class Models(Case):
             np.testing.assert_array_equal(r.velocity, v)
             np.testing.assert_allclose(r.times, expected.times, rtol=1e-6)
             self.assertEqual(r.summary["model"]["spacing"], [4.0, 4.0])
-        # lengths in feet: in what are velocities?
+        # lengths in feet: the unit of velocities is ambiguous
         self.write("ft.sgy", content[:3254] + b"\0\2" + content[3256:])
         survey = ["--source", "5,0", "--receiver-line", "0,18,30,18,5", "--radius", 3]
         self.refuse(["--model", "ft.sgy", *survey], "--model ft.sgy: lengths in the file are in feet",

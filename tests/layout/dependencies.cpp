@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick
 //
-// Includes between the modules of moho run in one direction only, and heavy third-party headers
-// stay out of the headers that device code includes.
+// Checks that includes between the modules of moho run in one direction only. Heavy third-party
+// headers must not be in the headers that device code includes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The modules that each module may include, besides itself.
+// Modules that each module may include, in addition to itself.
 const std::map<std::string, std::set<std::string>> allowed = {
     {"core", {}},
     {"io", {"core"}},
@@ -41,7 +41,7 @@ struct Include {
   std::string file, module, target;
 };
 
-// The file that a line includes; empty for other lines.
+// Returns the file that a line includes; empty for other lines.
 std::string included_by(const std::string& line) {
   const auto after_blanks = [&](std::size_t from) { return line.find_first_not_of(" \t", from); };
   const std::size_t hash = after_blanks(0);
@@ -98,12 +98,12 @@ TEST(Dependencies, HeadersIncludeNoHostLibraries) {
   }
 }
 
-// The cluster's headers know neither arrays nor kernels: it takes work as callables and files. That
-// is why exact sums, which are kernels, stand in core, and their files in io.
+// The cluster's headers contain neither arrays nor kernels: work is given as callables and files.
+// Exact sums, which are kernels, are therefore in core, and their files in io.
 TEST(Dependencies, TheClusterStandsApartFromKokkos) {
   for (const Include& include : includes_below(MOHO_LIB_DIR)) {
     if (include.module != "cluster" || include.target.rfind("moho/", 0) != 0) continue;
-    // those of moho::base, which is linked without Kokkos
+    // headers of moho::base, which is linked without Kokkos
     const std::set<std::string> free_of_kokkos = {
         "moho/core/error.hpp",    "moho/core/text.hpp",       "moho/io/checksum.hpp",
         "moho/io/input_file.hpp", "moho/io/owned_folder.hpp", "moho/io/text_file.hpp",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the source tree, their functions, and ceilings for what tests of the layout count."""
+"""Files of the source tree, their functions, and ceilings of the counts of the layout tests."""
 
 import itertools
 import os
@@ -56,7 +56,7 @@ def without_directives(items):
 
 
 def _after_template(words):
-    """Index of the first word after "template <...>", which may stand repeatedly."""
+    """Index of the first word after "template <...>", which may be repeated."""
     k = 0
     while words[k:k + 1] == ["template"]:
         depths = itertools.accumulate({"<": 1, ">": -1, ">>": -2}.get(word, 0) for word in words[k + 1:])
@@ -65,7 +65,7 @@ def _after_template(words):
 
 
 def _name_before(words, k):
-    """The name, with its class, of a function whose parameters begin at words[k]."""
+    """Qualified name of a function whose parameters begin at words[k]."""
     if "operator" in words[max(k - 4, 0):k]:
         start = k - 1 - words[k - 1::-1].index("operator")
         return "".join(words[start:k])
@@ -80,7 +80,7 @@ def _name_before(words, k):
 
 
 def _class_of(words):
-    """The name of a class from the words before its brace; "" for namespaces and classes without a name."""
+    """Name of a class from the words before its brace; "" for namespaces and unnamed classes."""
     for k, word in enumerate(words[:-1]):
         if word in ("class", "struct", "union") and words[k + 1].isidentifier():
             return words[k + 1]
@@ -93,7 +93,7 @@ def functions(items):
     A method's name is Class::name, that of a test Suite.Name.
     """
     found, head = [], []
-    stack = []  # (is a scope that holds functions, name of a class or function or "", line of the brace)
+    stack = []  # (true for a scope with functions, name of a class or function or "", line of the brace)
     nested = 0  # parentheses in head
     for item in without_directives(items):
         text = item.text if item.kind in ("symbol", "name") else ""
@@ -113,7 +113,7 @@ def functions(items):
                 if "namespace" in words[:2] or words[:1] == ["extern"]:
                     scope = True
                 elif call > 0 and "=" not in words[:call]:
-                    # a member is initialised by braces: name{...} after the colon of a constructor
+                    # braces initialise a member: name{...} after the colon of a constructor
                     initialiser = ":" in words[call:] and (head[-1].kind == "name" or words[-1] == ">")
                     name = "" if initialiser else _name_before(words, call)
                     if name.isupper() and "TEST" in name:  # TEST(Suite, Name)
@@ -147,13 +147,13 @@ def ceilings(prefix):
 
 
 def rounded(name, count):
-    """Ceilings of lines are rounded up and have at least four to spare: names that get longer take lines."""
+    """Rounds ceilings of lines up, with at least four lines of reserve: longer names may add lines."""
     step = 10 if name.startswith("function:") else 50 if "lines" in name or name.startswith("file:") else 0
     return -(-(count + 4) // step) * step if step else count
 
 
 def lower(counts):
-    """Lowers the ceilings to counts, rounded; lines of what is no longer counted go."""
+    """Lowers the ceilings to rounded counts; removes lines of names without a count."""
     kinds = {name.split(":")[0] for name in counts}
     with open(CEILINGS, encoding="utf-8") as file:
         lines = file.readlines()
@@ -169,7 +169,7 @@ def lower(counts):
 
 
 def expect_at_most(test, counts, prefix, limit, what):
-    """Fails where a count exceeds its ceiling, or the limit where it has no ceiling."""
+    """Fails if a count exceeds its ceiling, or the limit if it has no ceiling."""
     known = ceilings(prefix)
     over = [f"{name}: {count} {what} (allowed: at most {known.get(name, limit)})"
             for name, count in sorted(counts.items()) if count > known.get(name, limit)]
@@ -179,7 +179,7 @@ def expect_at_most(test, counts, prefix, limit, what):
 
 
 def main(counts):
-    """Runs the tests of a program; with --lower, lowers the ceilings to what is counted now."""
+    """Runs the tests of a program; with --lower, lowers the ceilings to the present counts."""
     if sys.argv[1:] == ["--lower"]:
         lower(counts())
         return

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: quick
-"""Files and functions are short: files have at most 600 lines, functions at most 80 from brace to brace.
+"""Limits on lengths: files have at most 600 lines, functions at most 80 from brace to brace.
 
     test_lines.py [--lower]
 
-Exceptions have a ceiling in ceilings.txt. --lower sets the ceilings to the present counts where these are
-lower.
+Exceptions have a ceiling in ceilings.txt. --lower sets the ceilings to the present counts if these are lower.
 """
 
 import os
@@ -21,7 +20,7 @@ PAGES = {"README.md": 100, "CONTRIBUTING.md": 90}
 
 
 def file_counts():
-    """By name without folder, so that a file with an exception can move."""
+    """Counts by name without folder, so that a file with an exception can move."""
     found = {}
     for path in sources.files(*CODE, ends=(".hpp", ".cpp", ".cpp.in", ".py")):
         key = f"file:{os.path.basename(path)}"

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: quick
-"""Programs hold no algorithm: what they may not hold is counted, and a count may only go down.
+"""Programs hold no algorithm: forbidden constructs are counted, and a count may only decrease.
 
     test_programs.py [--lower]
 
-Each count has a ceiling in ceilings.txt. --lower sets the ceilings to the present counts where these are
-lower.
+Each count has a ceiling in ceilings.txt. --lower sets the ceilings to the present counts if these are lower.
 """
 
 import os
@@ -20,14 +19,14 @@ NOT_PROGRAMS = ("examples/cpp/", "examples/plots/")
 SHARED = ("common", "app")  # the part that programs share
 OTHERS = ("ranks", "shot_worker")  # counted with the others, but no programs for users
 
-LINES = 1300  # of a program
+LINES = 1300  # limit of a program
 KERNELS = re.compile(r"KOKKOS_(?!DEVICE_ID|ENABLE_)\w+")
 CALLS = {"launch", "reduce", "scan"}
-# Headers of wave for programs; those of modules above it are counted, but for survey's.
+# Headers of wave for programs; headers of modules above it are counted, except survey's.
 WAVE_HEADERS = {"boundary_text", "geometry", "locate_overflow", "media", "model_values", "modelling", "shots",
                 "snapshots", "sponge_width", "wavelet"}
 IMAGING = {"domain", "fwi", "optimize", "rtm", "snapshot", "stream"}
-# What runs over all nodes of a model: bounds of loops by these names.
+# Sizes of a model: bounds of loops with these names run over all its nodes.
 NODES = {"grid", "m_grid", "extent", "extents", "nodes", "node_count"}
 FIELDS = {"vp", "density", "epsilon", "delta", "theta", "phi", "field", "values", "model", "gradient",
           "image", "illumination"}
@@ -43,7 +42,7 @@ def words_of(path):
 
 
 def kernels(words):
-    """Words of kernels and of steps in time."""
+    """Words of kernels and of time steps."""
     count = 0
     for k, word in enumerate(words):
         follows = words[k + 1:k + 3]
@@ -51,7 +50,8 @@ def kernels(words):
         count += word.startswith("parallel_") and words[max(k - 2, 0):k] == ["Kokkos", "::"]
         count += word == "run_steps"
         count += word in CALLS and follows[:1] == ["("]
-        count += word == "step" and follows[:1] == ["("] and follows[1:] != [")"]  # step() reads a number
+        # step() without arguments reads a number
+        count += word == "step" and follows[:1] == ["("] and follows[1:] != [")"]
     return count
 
 
@@ -61,7 +61,7 @@ def memory_templates(words):
 
 
 def loops_over_nodes(words):
-    """Headers of loops with a bound that is a number of nodes."""
+    """Headers of loops whose bound is a number of nodes."""
     count = 0
     for k in range(len(words) - 1):
         if words[k:k + 2] != ["for", "("]:
@@ -79,7 +79,10 @@ def loops_over_nodes(words):
 
 
 def includes(path):
-    """(other headers of wave and what is no public header elsewhere, headers of imaging and inversion)"""
+    """Counts the forbidden headers that a file includes, and the headers of imaging and inversion.
+
+    Forbidden are other headers of wave, and headers of other modules that are not public.
+    """
     internal = imaging = 0
     for item in sources.tokens_of(path):
         found = item.kind == "header" and re.match(r"<moho/(\w+)/(.*)\.hpp>", item.text)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: quick
-"""Three kinds of headers: public ones, those in kernel/ for other modules of moho, and those in detail/ for
-their module.
+"""Tests of the three kinds of headers: public ones, and those in kernel/ and detail/.
+
+Other modules of moho may include kernel/; only the module itself may include detail/.
 
     test_public_headers.py [--write]
 
@@ -33,7 +34,7 @@ def headers():
 
 
 def kind_of(header):
-    """"public", "kernel" or "detail"."""
+    """Kind of a header: "public", "kernel" or "detail"."""
     inner = INTERNAL & set(header.split("/")[2:-1])
     return "detail" if "detail" in inner else "kernel" if inner else "public"
 
@@ -48,13 +49,13 @@ def listed():
 
 
 def module_of(path):
-    """The module whose source, compiled kernels or test a file is; "" for all others."""
+    """Module of a source, compiled kernel or test; "" for all other files."""
     found = re.match(r"(?:lib/moho|lib/kernels|tests)/(\w+)/", path)
     return found.group(1) if found else ""
 
 
 def refusal(path, header):
-    """Why a file may not include a header; "" where it may."""
+    """Reason why a file may not include a header; "" if it may."""
     kind, owner = kind_of(header), header.split("/")[1]
     if kind == "detail" and module_of(path).removesuffix("_mpi") != owner:
         return f"{path} includes {header}, which is for the module {owner} alone"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: quick
-"""Tests of .ci/words.py: which text counts as prose, and which words it finds."""
+"""Tests of .ci/words.py: the extraction of prose, and the words found in it."""
 
 import importlib.util
 import os

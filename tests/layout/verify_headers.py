@@ -3,16 +3,16 @@
 """Compiles every header alone, without generating code.
 
     verify_headers.py --commands <compile_commands.json> --like <source> --lib <folder> --headers <list>
-    [--jobs <n>]
+                      [--jobs <n>]
 
 The compiler and its options are those of <source> in the database of commands. <list> is a file with a line
 for each header, its path below <folder>.
 
-A header compiles alone if all that it names comes from what it includes. Compiling a header after one that it
-includes itself, directly or not, shows the same: nothing is there that it would not bring. So headers are
-compiled in chains, each of which the next one includes, in as few chains as there can be. For the same reason
-headers that include Kokkos are compiled with a precompiled Kokkos, and others without. (Headers that
-include each other in a circle are compiled in chains of their own.)
+A header compiles alone if it includes the declarations of all names that it uses. Compiling it after a header
+that it includes, directly or not, proves the same: that header declares no more than this one includes. So
+headers are compiled in chains in which each header includes the previous one, in as few chains as possible.
+For the same reason headers that include Kokkos are compiled with a precompiled Kokkos, and others without.
+(Headers that include each other in a circle are compiled in separate chains.)
 """
 
 import argparse
@@ -31,7 +31,7 @@ KOKKOS = "Kokkos_Core.hpp"
 
 
 def includes_of(lib, headers):
-    """The files that each header includes, by its path in the folder."""
+    """Files that each header includes, by its path in the folder."""
     found = {}
     for header in headers:
         with open(os.path.join(lib, header), encoding="utf-8") as stream:
@@ -40,7 +40,7 @@ def includes_of(lib, headers):
 
 
 def closures_of(includes):
-    """All that each header includes, directly or not."""
+    """All files that each header includes, directly or not."""
     closures = {}
     for header in includes:
         seen, todo = set(), [header]
@@ -54,14 +54,16 @@ def closures_of(includes):
 
 
 def chains_of(headers, closures):
-    """The fewest chains of headers in which each is included by the next: a largest matching of headers with
-    their successors leaves the fewest ends."""
+    """Returns the fewest chains of headers in which the next header includes the previous one.
+
+    A maximum matching of headers with their successors leaves the fewest ends.
+    """
     headers = sorted(headers)
 
     def may_follow(first, second):
         return first in closures[second] and second not in closures[first]
 
-    before = {}  # by the later of the two
+    before = {}  # predecessor of the later header
 
     def match(first, seen):
         for second in headers:
@@ -86,7 +88,7 @@ def chains_of(headers, closures):
 
 
 def command_like(commands, source):
-    """The compiler and its options, without source and output; and the folder in which it runs."""
+    """Compiler and its options, without source and output, and its working folder."""
     with open(commands, encoding="utf-8") as stream:
         database = json.load(stream)
     for entry in database:

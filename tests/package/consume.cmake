@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Configures, builds and runs the consumer in WORK, with moho used in the WAY "installed" or
-# "subdirectory". COMPONENTS and PROGRAMS are what is installed, separated by commas.
+# "subdirectory". COMPONENTS and PROGRAMS are the installed ones, separated by commas.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -18,7 +18,7 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# Runs a program of the consumer and looks for a text in what it prints.
+# Runs a program of the consumer and searches its output for a text.
 function(expect program text)
   run("${WORK}/build/${program}")
   if(NOT output MATCHES "${text}")
@@ -48,7 +48,7 @@ if(WAY STREQUAL "subdirectory")
   return()
 endif()
 
-# Nothing but the installed tree and the record in it of where Kokkos is.
+# Only the installed tree, which records the path of Kokkos.
 run("${CMAKE}" --install "${MOHO_BINARY}" --prefix "${WORK}/prefix")
 list(APPEND options "-DCMAKE_PREFIX_PATH=${WORK}/prefix")
 
@@ -84,7 +84,8 @@ if(PROGRAMS)
   expect_files(${plots})
 endif()
 
-# Installed programs draw with the installed Python programs: one that fails on purpose is noticed.
+# Installed programs draw with the installed Python programs: a deliberately failing one is
+# detected.
 if("trace_rays" IN_LIST PROGRAMS)
   file(WRITE "${WORK}/prefix/share/moho/plots/plot_rays.py" "raise SystemExit('the installed one')\n")
   run("${CMAKE}" -E env --unset=MOHO_PLOT_DIR "${WORK}/prefix/bin/trace_rays" --builtin salt --shape 41,21
@@ -109,7 +110,7 @@ expect(with_kernels "a dense cube attracts")
 expect(traveltimes "0[.]70[0-9]+ s along a ray of [0-9]+ vertices, 0[.]705[0-9] s by the eikonal")
 expect(gravity_of_a_cube "x  500 m: gz [0-9.]+ mGal")
 
-# The shot of the README: 301 traces of float, and a wave in them.
+# The shot of the README: 301 traces of float with nonzero samples.
 run("${WORK}/build/model_a_shot")
 file(SIZE "${WORK}/gather.npy" bytes)
 file(STRINGS "${WORK}/gather.npy" header LIMIT_INPUT 128 REGEX "shape")
@@ -125,7 +126,7 @@ if(values MATCHES "^0*$")
   message(FATAL_ERROR "gather.npy holds nothing but zeros")
 endif()
 
-# Kernels that are linked are not compiled again: the program's own object refers to them.
+# Linked kernels are not recompiled: the program's object file refers to them.
 file(GLOB_RECURSE object "${WORK}/build/*with_kernels.cpp.o")
 execute_process(COMMAND "${NM}" -C "${object}" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
 foreach(kernel "moho::rays::trace<" "moho::eikonal::detail::solve_all<" "moho::gravity::detail::forward_rows<"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A kernel of the user's own, on a field of moho.
+// A kernel of the user on a field of moho.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>

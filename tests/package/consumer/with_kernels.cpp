@@ -39,7 +39,7 @@ double front(const moho::Instance<Memory>& exec, const moho::Field<double, 2, Me
   return moho::value_at(exec, times.data() + grid.flat({100, 0}));
 }
 
-// Steps a wavefield at rest for as many nodes as the domain wants: all.
+// Steps a wavefield at rest in the complete domain.
 double waves(const moho::Instance<Memory>& exec, const moho::Field<float, 2, Memory>& velocity) {
   const moho::wave::Model<float, 2, Memory> model{.vp = velocity};
   const moho::wave::Propagator<float, 2, Memory> propagator(
@@ -55,7 +55,7 @@ double waves(const moho::Instance<Memory>& exec, const moho::Field<float, 2, Mem
   return domain->report().fraction();
 }
 
-// The sign of the attraction above a dense cube: down, which is positive.
+// Sign of the attraction above a dense cube: downwards, which is positive.
 bool attracts(const moho::Instance<Memory>& exec) {
   const auto upload = [&](auto view, const std::vector<double>& values) {
     Kokkos::deep_copy(view, Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace>(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spack's recipe of moho, in a repository of its own:
+"""Spack's recipe of moho, in a separate repository:
 
     spack repo add packaging/spack
     spack dev-build --source-path . moho@main +openmp      # or: spack install moho@main
@@ -13,11 +13,11 @@ class Moho(CMakePackage, CudaPackage):
     and the programs that use them.
     """
 
-    homepage = "https://kokkos.org"  # of what moho is built on; the sources have no page of their own
+    homepage = "https://kokkos.org"  # page of Kokkos; the sources have no page
 
     license("BSD-3-Clause")
 
-    # Sources come from `spack dev-build`, or from a "git" attribute that a site adds.
+    # Sources are given by `spack dev-build`, or by a "git" attribute that a site adds.
     version("main", branch="main")
 
     variant("openmp", default=True, description="Kernels for hosts run on OpenMP threads, too")
@@ -37,7 +37,7 @@ class Moho(CMakePackage, CudaPackage):
     depends_on("fmt@8:")
     depends_on("nlohmann-json@3.9:")
     depends_on("libsodium@1.0.12:")
-    # segyio has no recipe of Spack's own: CMake finds it where it is installed (CMAKE_PREFIX_PATH)
+    # Spack has no recipe of segyio: CMake finds an installed one (CMAKE_PREFIX_PATH)
     depends_on("boost@1.70: +program_options", when="+examples")
     depends_on("mpi", when="+mpi")
     depends_on("python@3.9:", when="+examples", type="run")
@@ -55,14 +55,14 @@ class Moho(CMakePackage, CudaPackage):
             self.define("MOHO_TESTS", False),
             self.define("MOHO_BENCH", False),
             self.define("MOHO_DOCS", False),
-            self.define("MOHO_CCACHE", False),  # config:ccache says it for all of Spack
+            self.define("MOHO_CCACHE", False),  # config:ccache sets it for all of Spack
             self.define_from_variant("MOHO_EXAMPLES", "examples"),
             self.define_from_variant("MOHO_NATIVE", "native"),
             self.define_from_variant("MOHO_CUDA", "cuda"),
             self.define("MOHO_MPI", "ON" if self.spec.satisfies("+mpi") else "OFF"),
         ]
         if self.spec.satisfies("+cuda"):
-            # of the spec in Spack 0.23, of the package in later ones
+            # member of the spec in Spack 0.23, of the package in later versions
             kokkos = self.spec["kokkos"]
             compiler = getattr(kokkos, "kokkos_cxx", None) or kokkos.package.kokkos_cxx
             args.append(self.define("CMAKE_CXX_COMPILER", compiler))
@@ -71,7 +71,7 @@ class Moho(CMakePackage, CudaPackage):
     @run_after("install")
     @on_package_attributes(run_tests=True)
     def traces_rays(self):
-        """The programs run from where they are installed."""
+        """Runs the programs from their installed folder."""
         if self.spec.satisfies("+examples"):
             trace_rays = Executable(join_path(self.prefix.bin, "trace_rays"))
             trace_rays("--builtin", "salt", "--shape", "41,21", "--no-plot", "--out",
