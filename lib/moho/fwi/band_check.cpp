@@ -12,7 +12,7 @@ namespace moho::fwi {
 
 namespace {
 
-// Parts of the data's root mean square: refused below, and noted below.
+// Fractions of the data's root mean square: limits of the error and of the note.
 constexpr double negligible = 1e-4, little = 1e-2;
 
 double sum_of_squares(const std::vector<float>& samples) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Extended images: products of the source's and the adjoint wavefield at points apart.
+/// \brief Extended images: products of source and adjoint wavefield at different points.
 
 #include <moho/core/box.hpp>
 #include <moho/core/copy.hpp>
@@ -19,18 +19,18 @@
 
 namespace moho::fwi {
 
-/// Subsurface offsets in nodes, as half of the distance of the two points.
+/// Half subsurface offsets in nodes: half the distance of the two points.
 struct Lags {
-  std::int64_t x = 0;  ///< largest along x: 2 x + 1 of them
-  std::int64_t y = 0;  ///< largest along y, in 3D
+  std::int64_t x = 0;  ///< largest half offset along x; 2 x + 1 lags
+  std::int64_t y = 0;  ///< largest half offset along y, in 3D; 2 y + 1 lags
 
-  /// Lags along both axes together.
+  /// Number of lags: product of both axes.
   std::int64_t count() const { return (2 * x + 1) * (2 * y + 1); }
 };
 
 namespace detail {
 
-/// q(x) += weight sum over h of I(x - h, h) source(x - 2 h).
+/// Kernel: q(x) += weight sum over h of I(x - h, h) source(x - 2 h).
 template <class T, int Dim>
 struct ScatterExtended {
   ExtendedPass<T, Dim> pass;
@@ -53,12 +53,12 @@ struct ScatterExtended {
   }
 };
 
-/// 1/2 sum h^2 I^2, and its derivative by I.
+/// Reduction: 1/2 sum h^2 I^2, and its derivative with respect to I.
 template <class T>
 struct FocusOf {
   using value_type = double;
   const T* image;
-  T* derivative;  ///< null: not wanted
+  T* derivative;  ///< null: no derivative
   std::int64_t size, x, y;
   double spacing_x, spacing_y;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, double& sum) const {
@@ -73,7 +73,7 @@ struct FocusOf {
   KOKKOS_INLINE_FUNCTION void join(double& to, const double& from) const { to += from; }
 };
 
-/// Nodes of a box out of a padded array.
+/// Kernel: copies the nodes of a box from a padded array.
 template <class T, int Dim>
 struct GetNodes {
   const T* from;
@@ -84,7 +84,7 @@ struct GetNodes {
     to[nodes.at(node)] = from[layout.flat(node)];
   }
 };
-/// Nodes of a box out of another box.
+/// Kernel: copies the nodes of a box from the array of a larger box.
 template <class T, int Dim>
 struct PickNodes {
   const T* from;
@@ -97,35 +97,36 @@ struct PickNodes {
 
 }  // namespace detail
 
-/// Room for a pair of wavefields at the nodes of an extended image, one after the other.
+/// Buffers of a pair of wavefields on the nodes of an extended image, contiguous.
 template <class T>
 struct ExtendedPair {
   T* source = nullptr;   ///< p
-  T* adjoint = nullptr;  ///< what it meets
+  T* adjoint = nullptr;  ///< c, see ExtendedImage
 };
 
-/// \brief An extended image, in the memory of the run: I(x, h) = sum over time of c(x + h) p(x - h)
-/// for half offsets h of whole nodes, zero where one of the points is outside of the box.
+/// \brief Extended image I(x, h) = sum over time of c(x + h) p(x - h), in the memory of the run.
 ///
-/// p is the source's wavefield, and c what meets it in a gradient: the second difference in time of
-/// the adjoint field over its scale, D nu and the residual. Summed over time at any two points that
-/// is the product of nu with the second difference of p, so that h = 0 is the gradient's kernel. Up
-/// to eight pairs of wavefields are kept, and added in one pass over the image.
+/// h are half offsets of complete nodes. I is zero where one of the points is outside the box.
 ///
-/// Memory: sizeof(T) count() numbers a node, and 16 more.
+/// p is the source wavefield. c is its factor in the gradient: the second time difference of the
+/// adjoint field nu over its scale, D nu and the residual. Summed over time, the product at any two
+/// points equals nu times the second difference of p: h = 0 is the gradient kernel. Up to eight
+/// pairs of wavefields are buffered and added in one pass over the image.
+///
+/// Memory: lags().count() + 16 values of type T per node.
 template <class T, int Dim, class Memory>
 class ExtendedImage {
  public:
   using Array = wave::Storage<T, Memory>;  ///< values of nodes
 
-  /// An image of nothing.
-  /// \param exec where it is allocated
-  /// \param box nodes, of a grid with layers
+  /// Creates an image of zeros.
+  /// \param exec instance of the arrays
+  /// \param box nodes of the image in a grid with layers
   /// \param lags half offsets
-  /// \throws InputError for lags that are negative, reach over half of the box, or along y in 2D
+  /// \throws InputError for negative lags, lags over half of the box, and lags along y in 2D
   ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box, const Lags& lags);
 
-  /// Bytes that an image takes.
+  /// Returns the memory of an image in bytes.
   static double bytes_of(const Box<Dim>& box, const Lags& lags) {
     return static_cast<double>(sizeof(T)) * static_cast<double>(box.size()) *
            static_cast<double>(lags.count() + 2 * detail::slices_at_once);
@@ -135,42 +136,44 @@ class ExtendedImage {
   /// Half offsets.
   const Lags& lags() const { return m_lags; }
 
-  /// \brief Adds the product of a pair of wavefields, now or with later ones.
-  /// \param exec where the work is submitted
-  /// \param source values of p at the nodes of `of`, which holds box()
-  /// \param of nodes of `source`, one after the other
+  /// \brief Adds the product of a pair of wavefields, immediately or with later pairs.
+  /// \param exec instance to which the work is submitted
+  /// \param source values of p on the nodes of `of`
+  /// \param of box of `source`, contiguous; contains box()
   /// \param layout,adjoint c in a padded array
-  /// \param weight of the product; a pass is made before another weight
+  /// \param weight factor of the product; a new weight adds the buffered pairs first
   void add(const InstanceOf<Memory>& exec, const T* source, const Box<Dim>& of,
            const wave::Layout<Dim>& layout, const Kokkos::View<const T*, Memory>& adjoint,
            double weight);
-  /// \brief Room for pairs of wavefields, which the caller writes at the nodes of box() with work
-  /// that it submits to `exec`: they count as added.
-  /// \param exec where earlier pairs are added to the image, if there is no room beside them
+  /// \brief Returns buffers of pairs of wavefields that count as added.
+  ///
+  /// The caller submits the work that writes them, on the nodes of box(), to `exec`.
+  /// \param exec instance; adds earlier pairs to the image first if the buffers are full
   /// \param weight of the products, as in add()
   /// \param count 1 or 2 pairs
   std::array<ExtendedPair<T>, 2> pairs(const InstanceOf<Memory>& exec, double weight, int count);
-  /// Adds the pairs that are kept. The image is complete afterwards.
+  /// Adds the buffered pairs. The image is complete afterwards.
   void flush(const InstanceOf<Memory>& exec);
-  /// Sets the image to zero, and forgets pairs that are kept.
+  /// Sets the image to zero and discards buffered pairs.
   void clear(const InstanceOf<Memory>& exec);
-  /// The image, lag after lag (x fastest), each with the nodes of box(). Call flush() before.
+  /// Values of the image, lags (x fastest) x nodes of box(). Call flush() before.
   const Array& values() const { return m_values; }
 
-  /// \brief The transpose of add() in c: to += weight sum over h of I(x - h, h) p(x - 2 h).
+  /// \brief Transpose of add() in c: to += weight sum over h of I(x - h, h) p(x - 2 h).
   ///
-  /// That is the source of extended Born modelling. \param exec where the work is submitted
-  /// \param source p at the nodes of box(), one after the other
-  /// \param to values of the same nodes, added to
-  /// \param weight as in add()
+  /// This is the source of extended Born modelling. \param exec instance to which the work is
+  /// submitted
+  /// \param source p on the nodes of box(), contiguous
+  /// \param to values of the same nodes to add to
+  /// \param weight factor, as in add()
   void scatter(const InstanceOf<Memory>& exec, const Array& source, const Array& to,
                double weight) const;
 
-  /// \brief How far the image is from being focused: 1/2 sum of h^2 I^2, h in metres. It waits for
-  /// it.
-  /// \param exec where it is computed
-  /// \param grid whose spacing counts
-  /// \param derivative by the image, if it has elements, as many as values()
+  /// \brief Returns the focusing penalty 1/2 sum of h^2 I^2, h in m; waits for the result.
+  /// \param exec instance
+  /// \param grid grid with the spacing of the nodes
+  /// \param derivative written: derivative with respect to the image, with the size of values();
+  /// empty: not computed
   double focus(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                const Array& derivative = {}) const;
 

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Memory of gradients, known before anything is allocated: the source wavefield and
-/// extended images.
+/// \brief Estimates of the memory of gradients: source wavefield and extended images.
 
 #include <moho/fwi/extended_image.hpp>
 #include <moho/snapshot/boundary_store.hpp>
@@ -15,19 +14,19 @@
 
 namespace moho::fwi {
 
-/// Bytes with which the adjoint propagation has the source wavefield of one shot, by method.
+/// Bytes of the source wavefield of one shot, by storage method.
 struct SourceFieldBytes {
-  double shell = 0.0;       ///< boundary values, from which it runs back
-  double random = 0.0;      ///< one snapshot; the propagator with random boundaries is not counted
-  double stored = 0.0;      ///< every snapshot
-  double replay = 0.0;      ///< states, and the snapshots between two of them
-  std::int64_t states = 2;  ///< of replay
-  std::int64_t piece = 1;   ///< snapshots between two states of replay
+  double shell = 0.0;       ///< boundary values for backward propagation
+  double random = 0.0;      ///< one snapshot, without the propagator with random boundaries
+  double stored = 0.0;      ///< all snapshots
+  double replay = 0.0;      ///< checkpoints, and the snapshots between two of them
+  std::int64_t states = 2;  ///< number of checkpoints
+  std::int64_t piece = 1;   ///< snapshots between two checkpoints
 };
 
 /// \brief Estimates the memory of the source wavefield of one shot.
 /// \param scheme of the propagator, with its layers
-/// \param snapshot_nodes,outside of ShotGradients
+/// \param snapshot_nodes,outside values of ShotGradients
 /// \param steps of the run, 1 or more
 /// \param every steps between products, 1 or more
 template <class T, int Dim, class Memory>
@@ -45,7 +44,7 @@ SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
                 state + snapshot;
   bytes.random = snapshot;
   bytes.stored = snapshot * count;
-  // pieces of about the square root of all, so that states and a piece take the least together
+  // pieces of about the square root of all snapshots minimise the memory of checkpoints and a piece
   const double snapshots = std::max(1.0, count);
   bytes.states = static_cast<std::int64_t>(std::clamp(std::sqrt(snapshots), 2.0, 40.0));
   bytes.piece =
@@ -55,9 +54,11 @@ SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
   return bytes;
 }
 
-/// \brief Returns the largest lags, at most those given, whose image takes at most so many bytes;
-/// {0, 0} if none does.
-/// \param box nodes of the image \param bytes available
+/// \brief Returns the largest lags whose image fits a number of bytes; {0, 0} if no lags fit.
+///
+/// The result is at most the given lags.
+/// \param box nodes of the image
+/// \param bytes available memory
 template <class T, int Dim, class Memory>
 Lags fitting_lags(const Box<Dim>& box, Lags lags, double bytes) {
   while (lags.x > 0 && ExtendedImage<T, Dim, Memory>::bytes_of(box, lags) > bytes) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What gradients of shots are asked, and what they report.
+/// \brief Options and report of ShotGradients.
 
 #include <moho/fwi/extended_image.hpp>
 #include <moho/snapshot/snapshot.hpp>
@@ -15,14 +15,15 @@
 
 namespace moho::fwi {
 
-/// Parameters of a model that derivatives are wanted of. The P velocity is always among them.
+/// Parameters with derivatives, besides the P velocity.
 struct InvertedParameters {
-  bool density = false;     ///< of media with variable density
+  bool density = false;     ///< density of media with variable density
   bool anisotropy = false;  ///< epsilon and delta of VTI and TTI media
 };
 
-/// \brief The misfit of a shot: reads what was modelled, (steps + 1) x receivers, writes its
-/// derivative by each of these samples, and returns the misfit.
+/// \brief Misfit function of a shot: returns the misfit and writes the adjoint source.
+///
+/// Arguments: modelled samples, (steps + 1) x receivers, and the derivatives with respect to them.
 template <class T, class Memory>
 using ShotMisfit = std::function<double(const wave::PointSeries<const T, Memory>& modelled,
                                         const wave::PointSeries<T, Memory>& derivative)>;
@@ -30,27 +31,29 @@ using ShotMisfit = std::function<double(const wave::PointSeries<const T, Memory>
 /// Options of ShotGradients::add().
 template <class T, int Dim, class Memory>
 struct ShotGradientOptions {
-  std::int64_t steps = 0;          ///< of either leg, 1 or more
-  std::int64_t check_every = 200;  ///< look for NaN and overflow every so many steps; 0: never
-  /// \brief The source's leg whose wavefield is correlated, where it is not the one that data are
-  /// modelled with: behind random layers, which it can be run back from. Its model has to be the
-  /// same, its grid may have other layers. The store belongs to it.
+  std::int64_t steps = 0;          ///< steps of each propagation, 1 or more
+  std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks
+  /// \brief Source term of a separate source wavefield for the correlation; null: the modelled one.
+  ///
+  /// A wavefield with random layers is reversible in time. Its model must be the same; the layers
+  /// of its grid may differ. The store belongs to this source term.
   const wave::SourceTerm<T, Dim, Memory>* source = nullptr;
-  /// Gets the products at points apart, too, of p and of q, if it is there: an image of box().
+  /// Extended image of box() that receives products of p and of q also; null: no extended image.
   ExtendedImage<T, Dim, Memory>* extended = nullptr;
-  /// Called about twice a second with how far a leg has come: 0 forward, 1 the source's own, 2
-  /// backward.
+  /// Reports the progress of a propagation about twice a second.
+  /// Propagations: 0 forward, 1 separate source wavefield, 2 backward.
   std::function<void(int leg, const wave::ShotProgress&)> progress = {};
 };
 
-/// What ShotGradients::add() did.
+/// Report of ShotGradients::add().
 template <int Dim>
 struct ShotGradientReport {
-  double misfit = 0.0;            ///< what the misfit said
-  double forward_seconds = 0.0;   ///< of modelling
-  double backward_seconds = 0.0;  ///< of the adjoint field, the source's again and the products
-  double points = 0.0;            ///< nodes stepped, of all wavefields
-  snapshot::SnapshotReport snapshots;  ///< what keeping the source's wavefield took
+  double misfit = 0.0;            ///< value of the misfit function
+  double forward_seconds = 0.0;   ///< seconds of modelling
+  double backward_seconds = 0.0;  ///< seconds of adjoint field, recomputed source wavefield and
+                                  ///< products
+  double points = 0.0;            ///< nodes stepped in all wavefields
+  snapshot::SnapshotReport snapshots;  ///< cost of storing the source wavefield
 };
 
 }  // namespace moho::fwi

@@ -15,7 +15,7 @@ namespace moho::fwi {
 namespace {
 constexpr const char* misfit_names[] = {"least-squares", "correlation", "huber", "envelope"};
 constexpr double pi = 3.14159265358979323846;
-// Of the loudest trace of a shot: what is below has no correlation.
+// Threshold of the correlation, relative to the largest trace of a shot.
 constexpr double silent_amplitude = 1e-3;
 }  // namespace
 
@@ -105,7 +105,7 @@ void check_observed(const ObservedShot& shot) {
 
 namespace {
 
-/// The root mean square of the weighted observed samples.
+/// Returns the root mean square of the weighted observed samples.
 double observed_size(const ObservedShot& shot) {
   double square = 0.0;
   for (std::int64_t r = 0; r < shot.receivers; ++r) {
@@ -119,8 +119,8 @@ double observed_size(const ObservedShot& shot) {
   return std::sqrt(square / static_cast<double>(shot.receivers * shot.count));
 }
 
-/// The energy of weighted observed samples below which a trace is silent: waves have not arrived,
-/// what is there is rounding.
+/// Returns the energy of weighted observed samples below which a trace is silent.
+/// Such a trace has rounding errors only: waves have not arrived.
 double silent_energy(const ObservedShot& shot) {
   double loudest = 0.0;
   for (std::int64_t r = 0; r < shot.receivers; ++r) {
@@ -136,23 +136,23 @@ double silent_energy(const ObservedShot& shot) {
   return silent_amplitude * silent_amplitude * loudest;
 }
 
-/// The Hilbert transform of the first `count` numbers, real and imaginary parts each by itself. The
-/// others are zero and come to be whatever; there are a power of two of them, 2 count or more, so
-/// that no end of the trace sees the other: the transform is less its own transpose.
+/// Hilbert transform of the first `count` values, of real and imaginary parts separately.
+/// The other values are zero, and undefined afterwards. The size is a power of two, 2 count or
+/// more: no wrap-around, and the transform is antisymmetric.
 void hilbert_transform(std::vector<std::complex<double>>& values, std::int64_t count) {
   const std::size_t n = values.size();
   std::fill(values.begin() + count, values.end(), std::complex<double>());
   wave::detail::transform(values);
   for (std::size_t k = 0; k < n; ++k) {
     const double sign = k == 0 || 2 * k == n ? 0.0 : 2 * k < n ? -1.0 : 1.0;
-    // the conjugate, so that the same transform goes back
+    // conjugates: the forward transform is then the inverse
     values[k] = std::conj(values[k] * std::complex<double>(0.0, sign)) / static_cast<double>(n);
   }
   wave::detail::transform(values);
   for (std::complex<double>& value : values) value = std::conj(value);
 }
 
-/// The misfit of envelopes.
+/// Returns the misfit of envelopes.
 template <class T>
 double envelope_misfit(const ObservedShot& shot, const std::vector<T>& modelled,
                        std::vector<T>& derivative) {
@@ -166,7 +166,7 @@ double envelope_misfit(const ObservedShot& shot, const std::vector<T>& modelled,
     const auto at = [&](std::int64_t n) {
       return static_cast<std::size_t>(n * shot.receivers + r);
     };
-    // modelled and observed traces as one of complex numbers
+    // modelled and observed trace as real and imaginary part
     for (std::int64_t n = 0; n < count; ++n) {
       const double w = shot.weight(r, n);
       traces[static_cast<std::size_t>(n)] = {
@@ -240,7 +240,7 @@ double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
     }
     return sum;
   }
-  double largest = 0.0;  // residual that is squared
+  double largest = 0.0;  // largest residual that is squared
   if (options.kind == MisfitKind::huber) largest = options.huber * observed_size(shot);
   for (std::int64_t r = 0; r < receivers; ++r) {
     for (std::int64_t n = 0; n < count; ++n) {
@@ -273,7 +273,7 @@ void low_pass(std::vector<T>& samples, std::int64_t count, double dt, double fre
   constexpr int sections = 4;
   const double k = std::tan(pi * frequency * dt);
   for (int section = 0; section < sections; ++section) {
-    // the poles of a Butterworth filter of order 8, two by two, through the bilinear transform
+    // pairs of poles of a Butterworth filter of order 8, by the bilinear transform
     const double damping = 2.0 * std::cos(pi * (2.0 * section + 1.0) / (4.0 * sections));
     const double norm = 1.0 / (1.0 + damping * k + k * k);
     const double b = k * k * norm, a1 = 2.0 * (k * k - 1.0) * norm;
@@ -309,7 +309,7 @@ void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double
   // Kaiser's formulas for 80 dB
   constexpr double shape = 0.1102 * (80.0 - 8.7), length = (80.0 - 7.95) / 14.36;
   const auto radius = static_cast<std::int64_t>(std::ceil(0.5 * length / ((stop - pass) * dt)));
-  const double part = (pass + stop) * dt;  // twice the middle of both, over the sampling rate
+  const double part = (pass + stop) * dt;  // 2 (pass + stop) / 2 over the sampling rate
   std::vector<double> taps;
   double sum = 0.0;
   for (std::int64_t j = 0; j <= radius; ++j) {

@@ -16,8 +16,8 @@
 
 namespace moho::fwi {
 
-/// Returns the range that is chosen for a parameter without given bounds.
-/// \param values of the start
+/// Returns the default range of a parameter without given bounds.
+/// \param values values of the initial model
 template <class T>
 Range default_range(Parameter parameter, const std::vector<T>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
@@ -26,14 +26,13 @@ Range default_range(Parameter parameter, const std::vector<T>& values) {
   return {std::max(lowest - 0.1, -0.45), highest + 0.1};
 }
 
-/// \brief Returns the bounds of each parameter, and checks that the start lies within them.
+/// \brief Returns the bounds of each parameter, and checks the initial model against them.
 ///
-/// Nodes that the mask holds constant may lie outside. Values that no model can have are left to
-/// the check of the model.
+/// Nodes with mask 0 may have values outside. The check of the model finds invalid values.
 /// \param grid of the model
 /// \param options parameters, bounds, mask, names
-/// \param values_of values of the start on the nodes, by Parameter
-/// \throws InputError with the first node outside of its bounds
+/// \param values_of function: nodal values of the initial model, by Parameter
+/// \throws InputError with the first node outside the bounds
 template <class T, int Dim, class ValuesOf>
 std::vector<Range> bounds_of(const Grid<Dim>& grid, const ObjectiveOptions<Dim>& options,
                              const ValuesOf& values_of) {
@@ -64,7 +63,7 @@ std::vector<Range> bounds_of(const Grid<Dim>& grid, const ObjectiveOptions<Dim>&
   return bounds;
 }
 
-/// Returns a mask that holds nodes constant down to a depth, in metres.
+/// Returns a mask with constant nodes down to a depth in m.
 template <int Dim>
 std::vector<unsigned char> mask_above(const Grid<Dim>& grid, double depth) {
   std::vector<unsigned char> mask(static_cast<std::size_t>(grid.size()), 1);

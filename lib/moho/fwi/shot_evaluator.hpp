@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Misfits and derivatives of shots over a model: base of the evaluators in core and in a
-/// stream.
+/// \brief Base of the evaluators of misfits and gradients of shots, in core and in a stream.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
@@ -29,13 +28,13 @@ namespace moho::fwi {
 /// Arguments of make_objective().
 template <class T, int Dim, class Memory>
 struct ObjectiveInput {
-  Instance<Memory> exec;               ///< where models and vectors are
+  Instance<Memory> exec;               ///< instance of models and vectors
   Grid<Dim> grid;                      ///< of the model
-  wave::Model<T, Dim, Memory> start;   ///< the model to begin with
-  wave::Boundaries<Dim> faces;         ///< what the faces do
+  wave::Model<T, Dim, Memory> start;   ///< initial model
+  wave::Boundaries<Dim> faces;         ///< boundary conditions of the faces
   wave::WaveletAt wavelet;             ///< of the sources
   ObjectiveData<T, Dim, Memory> data;  ///< shots and their data
-  ObjectiveOptions<Dim> options;       ///< all else
+  ObjectiveOptions<Dim> options;       ///< all other options
 };
 
 /// \brief Checks a model: its values, and whether it can be stepped.
@@ -46,12 +45,12 @@ void check_steppable(const Instance<Memory>& exec, const Grid<Dim>& grid,
                      const wave::Model<T, Dim, Memory>& model,
                      const wave::ModellingOptions<Dim>& modelling) {
   wave::check_model<T, Dim, Memory>(exec, grid, model);
-  // checks contrasts of the density
+  // also checks contrasts of the density
   wave::limits_of<T, Dim, Memory>(exec, grid, model, modelling.order, modelling.equations,
                                   modelling.sigma);
 }
 
-/// Returns true for gradients that can stream.
+/// Returns true if the gradient can stream through a device.
 template <int Dim>
 bool can_stream(const ObjectiveOptions<Dim>& options, wave::Medium medium) {
   for (const Parameter parameter : options.parameters) {
@@ -60,7 +59,7 @@ bool can_stream(const ObjectiveOptions<Dim>& options, wave::Medium medium) {
   return !options.lags && medium != wave::Medium::tti;
 }
 
-/// Returns the parameters besides vp as ShotGradients has them.
+/// Returns the inverted parameters besides vp, for ShotGradients.
 inline InvertedParameters inverted_parameters(const std::vector<Parameter>& parameters) {
   InvertedParameters inverted;
   for (const Parameter parameter : parameters) {
@@ -72,8 +71,9 @@ inline InvertedParameters inverted_parameters(const std::vector<Parameter>& para
   return inverted;
 }
 
-/// Returns faces behind which the source wavefield can be run back: each absorbing layer becomes a
-/// random boundary of options.random_width nodes; random boundaries stay.
+/// Returns faces with which the source wavefield is reversible in time.
+/// Each absorbing layer becomes a random boundary of options.random_width nodes. Random boundaries
+/// are kept.
 template <int Dim>
 wave::Boundaries<Dim> random_faces(const ObjectiveOptions<Dim>& options,
                                    wave::Boundaries<Dim> faces) {
@@ -86,22 +86,25 @@ wave::Boundaries<Dim> random_faces(const ObjectiveOptions<Dim>& options,
   return faces;
 }
 
-/// \brief Evaluates shots over one model after the other.
+/// \brief Evaluates misfits and gradients of shots over a sequence of models.
 ///
-/// Set a band, load the data once, set a model, then evaluate any shots any number of times. Faces
-/// go by the start in every band, and do not move with the model.
+/// Order of calls: set a band, load the data once, then evaluate shots over any models. The layers
+/// of the faces depend on the initial model and the band only.
 template <class T, int Dim, class Memory>
 class ShotEvaluator {
  public:
   using Model = wave::Model<T, Dim, Memory>;  ///< of models and derivatives
-  /// Called with the contribution of shot k without its values, its derivatives by the parameters,
-  /// and its illumination.
+  /// Receives the contribution of a shot.
+  /// Arguments: contribution without values, derivatives with respect to the parameters,
+  /// illumination.
   using Add =
       std::function<void(std::size_t k, const ShotContribution<T>&, const Model& derivatives,
                          const Field<T, Dim, Memory>& illumination)>;
-  /// Called for each shot in their order: true if it is to be evaluated. Empty: all are.
+  /// Called for each shot in order; returns true if the shot is evaluated. Empty: all shots.
   using Claim = std::function<bool(std::size_t k)>;
 
+  /// \brief Checks the arguments, and the initial model at the time step.
+  /// \throws InputError that names the argument; MemoryError
   explicit ShotEvaluator(ObjectiveInput<T, Dim, Memory> input)
       : m_input(std::move(input)),
         m_exec(m_input.exec),
@@ -116,7 +119,8 @@ class ShotEvaluator {
       throw InputError("data: it has neither gathers nor a model (allowed: one of them)");
     }
     m_needs_taper = m_inverted.anisotropy && !m_modelling.source_taper;
-    m_modelling.memory = std::size_t{1} << 62;  // checked with all other arrays of an inversion
+    m_modelling.memory = std::size_t{1} << 62;  // the memory plan of the inversion includes
+                                                // modelling
     m_modelling.time.snapshot_every = 0.0;
     for (const auto& shot : m_input.data.shots) {
       m_modelling.receivers =
@@ -131,31 +135,31 @@ class ShotEvaluator {
   ShotEvaluator& operator=(const ShotEvaluator&) = delete;
   virtual ~ShotEvaluator() = default;
 
-  /// Where models and vectors are.
+  /// Instance of models and vectors.
   const Instance<Memory>& exec() const { return m_exec; }
-  /// Of the model.
+  /// Grid of the model.
   const Grid<Dim>& grid() const { return m_grid; }
-  /// As they were given.
+  /// Options of the objective.
   const ObjectiveOptions<Dim>& options() const { return m_options; }
-  /// Shots and data as they were given.
+  /// Shots and data of the objective.
   const ObjectiveData<T, Dim, Memory>& given() const { return m_input.data; }
-  /// How shots are modelled; the plan chooses dt.
+  /// Options of modelling; the plan sets dt.
   wave::ModellingOptions<Dim>& modelling_options() { return m_modelling; }
-  /// The model to begin with.
+  /// Initial model.
   const Model& start() const { return m_start; }
-  /// Data in the band.
+  /// Data in the current band.
   ObservedData<Dim>& data() { return m_data; }
-  /// Data in the band.
+  /// Data in the current band.
   const ObservedData<Dim>& data() const { return m_data; }
-  /// Choices of the band.
+  /// Modelling plan of the current band.
   const wave::ModellingPlan<Dim>& plan() const { return m_plan; }
 
-  /// Returns the stable time step, and velocities, of a model.
+  /// Returns the stable time step and the velocities of a model.
   wave::Limits limits_of(const Model& model) const {
     return wave::limits_of<T, Dim, Memory>(m_exec, m_grid, model, m_modelling.order,
                                            m_modelling.equations, m_modelling.sigma);
   }
-  /// Throws InputError for contrasts of an updated density that cannot be stepped, with both nodes.
+  /// Checks an updated density. \throws InputError with both nodes for an unstable contrast
   void check_updated_density(const Model& model) const {
     try {
       limits_of(model);
@@ -166,7 +170,7 @@ class ShotEvaluator {
     }
   }
 
-  /// Loads the data at the time steps of the present band.
+  /// Loads the data at the time steps of the current band.
   void load_data() {
     if (m_input.data.read) {
       m_data.read(m_input.data.shots, m_input.wavelet, m_plan, m_input.data.read);
@@ -180,28 +184,31 @@ class ShotEvaluator {
 
   /// True if gradients stream through a device.
   virtual bool streamed() const = 0;
-  /// Prepares shots over the start in a band; data are filtered. \param corner Hz; 0: none
+  /// Prepares shots over the initial model in a band, and filters the data.
+  /// \param corner corner of the low-pass, Hz; 0: no low-pass
   virtual void set_band(double corner) = 0;
-  /// Steps from one product of the wavefields to the next.
+  /// Steps between products of the wavefields.
   virtual std::int64_t product_interval() const = 0;
-  /// \brief Chooses how the source wavefield is kept and how many shots are concurrent, and fills
-  /// in the memory and the time of the plan.
-  /// \throws InputError where memory does not suffice
+  /// \brief Chooses the storage of the source wavefield and the number of concurrent shots.
+  ///
+  /// Sets the memory and the time of the plan.
+  /// \throws InputError if memory does not suffice
   virtual void plan_memory(ObjectivePlan& plan, SourceField requested) = 0;
-  /// Returns the traces of a shot over a model, receivers x (steps + 1).
+  /// Returns modelled traces of a shot, receivers x (steps + 1).
   virtual std::vector<float> model_shot(const Model& model, const wave::Shot<Dim>& shot) = 0;
-  /// \brief Evaluates shots over a model, in their order; several of them concurrently.
-  /// \param model behind the faces of the start; its fields must not change until the next one
-  /// \param changed true unless the last call had the same values
+  /// \brief Evaluates shots over a model, in order, several of them concurrently.
+  /// \param model model with the faces of the initial model; its fields must stay unchanged until
+  /// the next call
+  /// \param changed false if the previous call had the same values
   virtual void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) = 0;
   /// Returns the extended image of a model. \throws InputError if gradients stream
   virtual ExtendedResult<T> extended_image(const Model& model, const Lags& lags) = 0;
 
  protected:
-  // Models the data.
+  /// Models the data of all shots.
   virtual void model_data() = 0;
 
-  // The wavelet in a band, as long as the run: the filter rings.
+  /// Returns the wavelet in a band, with the length of the run: the filter response is long.
   wave::WaveletAt wavelet_in_band(double corner) const {
     const double time = m_modelling.time.time;
     const wave::WaveletAt given = m_input.wavelet;
@@ -214,31 +221,31 @@ class ShotEvaluator {
       return samples;
     };
   }
-  // Options of shots over a model.
+  /// Returns the options of shots over a model.
   wave::ModellingOptions<Dim> options_for(const Model& model,
                                           const wave::WaveletAt& wavelet) const {
     wave::ModellingOptions<Dim> options = m_modelling;
     if (m_needs_taper) {
-      // a start without anisotropy would have no taper, and get one later
+      // an initial model without anisotropy has no taper, later models have one
       const wave::ModellingPlan<Dim> p = wave::plan_modelling<T, Dim, Memory>(
           m_exec, m_grid, model, m_input.faces, wavelet, options);
       options.source_taper = 2.0 * p.limits.max_velocity / p.frequency;
     }
     return options;
   }
-  // Steps between products of shots with a plan.
+  /// Returns the steps between products for a plan.
   std::int64_t interval_of(const wave::ModellingPlan<Dim>& p) const {
     const std::int64_t rule =
         std::max<std::int64_t>(snapshot::snapshot_interval(p.wavelet, p.time.dt) / 2, 1);
     const std::int64_t given = m_options.product_interval;
     return std::min(given > 0 ? given : rule, p.time.steps);
   }
-  // The model whose faces the shots of modelled data have: those of the start if it is of the same
-  // medium, as layers go by its velocities.
+  /// Returns the model that determines the layers of modelled data.
+  /// That is the initial model if its medium is the same.
   const Model& model_of_faces() const {
     return m_input.data.model.medium() == m_start.medium() ? m_start : m_input.data.model;
   }
-  // The misfit of a shot, with series in the memory of an instance.
+  /// Returns the misfit function of a shot, for series in the memory of an instance.
   template <class Space>
   ShotMisfit<T, Space> misfit_of(const Instance<Space>& exec, std::size_t k) const {
     return [this, exec, k](const wave::PointSeries<const T, Space>& modelled,
@@ -252,13 +259,13 @@ class ShotEvaluator {
       return f;
     };
   }
-  // Random boundaries of a shot: the same in every evaluation.
+  /// Returns the random boundaries of a shot; every evaluation has the same ones.
   wave::RandomLayerOptions random_of(const wave::Shot<Dim>& shot) const {
     wave::RandomLayerOptions random = m_plan.random;
     random.seed = m_modelling.seed + static_cast<std::uint64_t>(shot.number);
     return random;
   }
-  // Reports the progress of shot k: propagation 0 forward, 1 the source wavefield alone, 2 back.
+  /// Reports the progress of shot `k`: 0 forward, 1 separate source wavefield, 2 backward.
   void report_progress(std::size_t k, int propagation, const wave::ShotProgress& now) const {
     const double part =
         static_cast<double>(now.step) / std::max<double>(1.0, static_cast<double>(now.steps));
@@ -269,7 +276,7 @@ class ShotEvaluator {
     m_options.progress((static_cast<double>(k) + done) / static_cast<double>(shots),
                        concat("shot ", k + 1, " of ", shots));
   }
-  // Calls a function and prefixes its errors with the name of the shot.
+  /// Calls a function and prefixes its errors with the name of the shot.
   template <class Function>
   void with_shot(std::size_t k, const Function& function) const {
     try {
@@ -282,7 +289,7 @@ class ShotEvaluator {
       throw Error(concat("shot ", m_data.shots()[k].number, ": ", error.what()));
     }
   }
-  // For each claimed shot k: compute(k, contribution), then take(k, contribution).
+  /// Calls compute(k, contribution), then take(k, contribution), for each claimed shot.
   template <class Compute, class Take>
   void each_shot(const Claim& claim, const Compute& compute, const Take& take) const {
     for (std::size_t k = 0; k < m_data.shots().size(); ++k) {
@@ -293,9 +300,9 @@ class ShotEvaluator {
       take(k, contribution);
     }
   }
-  // Changes of the scheme that avoid an overflow.
+  /// Returns advice on options that avoid an overflow.
   std::string overflow_advice() const { return m_options.names(wave::overflow_advice); }
-  // Calls a function, whose errors of memory get advice.
+  /// Calls a function and adds advice to its memory errors.
   template <class Function>
   void with_memory_advice(const Function& function) const {
     try {
@@ -312,7 +319,7 @@ class ShotEvaluator {
       throw MemoryError(text + streaming_advice());
     }
   }
-  // Advice for a gradient that does not fit a device; empty if it cannot stream, or does already.
+  /// Returns advice for a gradient that does not fit a device; empty unless streaming would help.
   std::string streaming_advice() const {
     const bool limited = !is_host_memory<Memory> || m_options.device_memory > 0;
     if (m_options.source_field == SourceField::random || !limited ||
@@ -324,15 +331,15 @@ class ShotEvaluator {
                   m_options.names("device_memory"));
   }
 
-  ObjectiveInput<T, Dim, Memory> m_input;
-  const Instance<Memory>& m_exec;
-  const Grid<Dim>& m_grid;
-  const ObjectiveOptions<Dim>& m_options;
-  const Model& m_start;
-  wave::ModellingOptions<Dim> m_modelling;
-  InvertedParameters m_inverted;
-  ObservedData<Dim> m_data;
-  wave::ModellingPlan<Dim> m_plan;  ///< of the present band
+  ObjectiveInput<T, Dim, Memory> m_input;   ///< arguments of the objective
+  const Instance<Memory>& m_exec;           ///< instance of m_input
+  const Grid<Dim>& m_grid;                  ///< grid of m_input
+  const ObjectiveOptions<Dim>& m_options;   ///< options of m_input
+  const Model& m_start;                     ///< initial model of m_input
+  wave::ModellingOptions<Dim> m_modelling;  ///< options of modelling, with the time step
+  InvertedParameters m_inverted;            ///< inverted parameters besides vp
+  ObservedData<Dim> m_data;                 ///< data in the current band
+  wave::ModellingPlan<Dim> m_plan;          ///< plan of the current band
 
  private:
   bool m_needs_taper = false;

@@ -91,14 +91,18 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
     this->filter_data(corner);
   }
   void plan_memory(ObjectivePlan& plan, SourceField requested) override;
+  /// Returns modelled traces of a shot, receivers x (steps + 1).
   std::vector<float> model_shot(const Model& model, const wave::Shot<Dim>& shot) override {
     m_stale = true;
     return model_gather(*m_gradients, model, shot);
   }
+  /// Evaluates shots over a model, see ShotEvaluator::evaluate().
   void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) override;
+  /// Not available in a stream. \throws InputError always
   ExtendedResult<T> extended_image(const Model&, const Lags&) override { refuse_lags(); }
 
  protected:
+  /// Models the data of all shots.
   void model_data() override;
 
  private:

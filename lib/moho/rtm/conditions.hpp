@@ -21,8 +21,8 @@ namespace moho::rtm {
 /// Operands of an imaging kernel at the nodes of ImagingStep::box().
 template <class T, int Dim>
 struct ImagingOperands {
-  /// S in `box`, R in `layout`.
-  const T *source_values, *receiver_values;
+  const T *source_values,    ///< S in `box`
+      *receiver_values;      ///< R in `layout`
   wave::Layout<Dim> layout;  ///< of R
   Box<Dim> box;              ///< of S
   Index<Dim> strides;        ///< of S

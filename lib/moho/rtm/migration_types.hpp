@@ -104,17 +104,17 @@ struct MigrationPlan {
 
 /// Statistics of the migration of a shot.
 struct ShotMigrationReport {
-  std::vector<std::string> notes;  ///< what was done to the data
-  std::string storage;             ///< of the source wavefield; empty: no live trace
-  double ratio = 1.0;              ///< uncompressed over stored bytes
-  double points = 0.0;             ///< nodes stepped, both propagations
-  double whole_points = 0.0;       ///< nodes of the complete grids in the same steps
-  double recomputed_points = 0.0;  ///< nodes recomputed by the storage
-  double seconds = 0.0;            ///< both propagations
-  std::int64_t receivers = 0;      ///< live traces
-  std::int64_t dead = 0;           ///< traces left out
-  /// Boxes of both propagations, as the numbers of wave::BoxHistory.
-  std::vector<std::int64_t> forward_boxes, backward_boxes;
+  std::vector<std::string> notes;           ///< what was done to the data
+  std::string storage;                      ///< of the source wavefield; empty: no live trace
+  double ratio = 1.0;                       ///< uncompressed over stored bytes
+  double points = 0.0;                      ///< nodes stepped, both propagations
+  double whole_points = 0.0;                ///< nodes of the complete grids in the same steps
+  double recomputed_points = 0.0;           ///< nodes recomputed by the storage
+  double seconds = 0.0;                     ///< both propagations
+  std::int64_t receivers = 0;               ///< live traces
+  std::int64_t dead = 0;                    ///< traces left out
+  std::vector<std::int64_t> forward_boxes,  ///< numbers of wave::BoxHistory, forward
+      backward_boxes;                       ///< numbers of wave::BoxHistory, backward
 };
 
 /// Data of a shot before and after preparation.

@@ -32,6 +32,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
  public:
   using typename Base::Add, typename Base::Claim, typename Base::Model;
 
+  /// Checks the arguments. \throws InputError, MemoryError as ShotEvaluator
   explicit CoreEvaluator(ObjectiveInput<T, Dim, Memory> input)
       : Base(std::move(input)), m_arena("moho::fwi::source", arena_piece) {}
 

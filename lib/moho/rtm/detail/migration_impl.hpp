@@ -66,10 +66,10 @@ std::vector<T> repeated(const std::vector<double>& wavelet, std::size_t sources)
 /// Source terms of both propagations of a shot.
 template <class T, int Dim, class Memory>
 struct Migration<T, Dim, Memory>::Terms {
-  /// Points of the shot on the grid with layers.
-  wave::PointSet<T, Dim, Memory> sources, receivers;
-  /// Wavelet at the sources, and data at the receivers.
-  wave::SourceTerm<T, Dim, Memory> forward, backward;
+  wave::PointSet<T, Dim, Memory> sources,    ///< sources of the shot, on the grid with layers
+      receivers;                             ///< receivers of the shot, on the grid with layers
+  wave::SourceTerm<T, Dim, Memory> forward,  ///< wavelet at the sources
+      backward;                              ///< data at the receivers
 
   /// \brief Creates the source terms; they refer to the propagator of `modelling` and to this
   /// object. \param exec instance of the arrays \param modelling propagator and plan of the shot
