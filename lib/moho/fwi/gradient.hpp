@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The gradient of a shot's misfit by the parameters of its model.
+/// \brief Gradient of the misfit of a shot with respect to the parameters of its model.
 
 #include <moho/core/arena.hpp>
 #include <moho/core/copy.hpp>
@@ -26,64 +26,64 @@
 
 namespace moho::fwi {
 
-/// \brief Gradients of shots, added up.
+/// \brief Sum of the gradients of shots, by the adjoint-state method (Plessix, 2006).
 ///
-/// For each shot the source's wavefield runs forward, and its traces go to the misfit. The
-/// derivatives by the samples run backward by the same steps, which are their own adjoint
-/// (adjoint_factors()), and with the source's wavefield at the same times, from a SnapshotStore,
-/// they make the derivatives by the coefficients of the equations: v^2 dt^2, 1 / rho, 1 + 2
-/// epsilon, sqrt(1 + 2 delta). With every = 1 that is the exact gradient of the discrete misfit, to
-/// rounding, for all media of self-adjoint equations, orders and faces. Perfectly matched layers
-/// add to the equations at order / 2 nodes beside them, too, which the gradient there does not
-/// have: it was off by 1e-4 along random directions; and the density has to be as smooth there as
-/// adjoint_factors() says.
+/// For each shot the forward propagation models the traces, and the misfit returns the adjoint
+/// source. The backward propagation of the adjoint field uses the same steps, which are
+/// self-adjoint (adjoint_factors()). A SnapshotStore provides the source wavefield at the same
+/// times. Their products sum up to the derivatives with respect to the coefficients v^2 dt^2, 1 /
+/// rho, 1 + 2 epsilon and sqrt(1 + 2 delta).
 ///
-/// Nodes of layers are copies of those at the edge of the model. Their share in its gradient is
-/// added where `layers` is true, for which the source's wavefield has to be known there; otherwise
-/// it is left out.
+/// With every = 1 the result is the exact gradient of the discrete misfit, to rounding, for all
+/// media of self-adjoint equations, orders and faces. Exception: perfectly matched layers change
+/// the equations at order / 2 adjacent nodes also, and the gradient omits these terms. The density
+/// must be smooth there as adjoint_factors() requires.
+///
+/// Nodes of layers are copies of nodes at the edge of the model. With `layers` their contributions
+/// are added to the gradient of the edge nodes, and the source wavefield must be stored there.
+/// Without `layers` they are omitted.
 template <class T, int Dim, class Memory>
 class ShotGradients {
  public:
-  /// \param exec where arrays are allocated
-  /// \param propagator of the model; it has to outlive the gradients
-  /// \param unknowns besides the P velocity
-  /// \param every steps from one product of the wavefields to the next, 1 or more
-  /// \param layers the nodes of layers share in the gradient
-  /// \throws InputError for Fletcher's equations, parameters that the medium does not have,
-  /// `layers` with perfectly matched ones
+  /// \param exec instance of the arrays
+  /// \param propagator propagator of the model; it must outlive the gradients
+  /// \param unknowns parameters besides the P velocity
+  /// \param every steps between products of the wavefields, 1 or more
+  /// \param layers true: nodes of layers contribute to the gradient
+  /// \throws InputError for Fletcher's equations, parameters absent from the medium, and `layers`
+  /// with perfectly matched layers
   ShotGradients(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
                 const InvertedParameters& unknowns = {}, std::int64_t every = 1,
                 bool layers = false);
 
-  /// Takes the present model of the propagator: after Propagator::update(). Sums stay.
+  /// Adopts the current model of the propagator, after Propagator::update(). Sums are unchanged.
   void update(const InstanceOf<Memory>& exec);
   /// Sets all sums to zero.
   void clear(const InstanceOf<Memory>& exec);
 
-  /// Fields of snapshots in the store: 1 p, 2 p and q.
+  /// Number of fields of a snapshot: 1 for p, 2 for p and q.
   int fields() const { return m_propagator->scheme().fields(); }
-  /// Nodes beyond the model that the source's snapshots have to hold:
-  /// snapshot::BoundaryStoreOptions::outside.
+  /// Nodes beyond the model in snapshots of the source: snapshot::BoundaryStoreOptions::outside.
   std::int64_t outside() const { return m_outside; }
-  /// The nodes of the sums, in the grid with layers.
+  /// Nodes of the sums, in the grid with layers.
   const Box<Dim>& box() const { return m_box; }
-  /// Nodes of the largest snapshot.
+  /// Number of nodes of the largest snapshot.
   std::int64_t snapshot_nodes() const { return snapshot_box().size(); }
-  /// Steps from one snapshot to the next.
+  /// Steps between snapshots.
   std::int64_t every() const { return m_every; }
-  /// Bytes of all arrays.
+  /// Memory of all arrays, bytes.
   std::size_t bytes() const;
 
   /// \brief Adds the gradient of a shot.
-  /// \param exec where everything runs
-  /// \param wavefield of the propagator; its values are lost
-  /// \param forward the source's leg
-  /// \param receivers that record and inject, of the propagator's grid
-  /// \param misfit called once, when the shot has been modelled
-  /// \param store of the source's wavefield, fresh, with fields() fields
+  /// \param exec instance of all work
+  /// \param wavefield wavefield of the propagator; its values are overwritten
+  /// \param forward source term of the forward propagation
+  /// \param receivers points that record and inject, on the grid of the propagator
+  /// \param misfit misfit function, called once after the forward propagation
+  /// \param store empty store of the source wavefield, with fields() fields
   /// \param options steps, progress
-  /// \throws InputError for options that make no sense; wave::NotFinite when a wavefield is no
-  /// longer finite; what the store and the misfit throw
+  /// \throws InputError for options out of range; wave::NotFinite if a wavefield overflows; errors
+  /// of the store and the misfit
   ShotGradientReport<Dim> add(const InstanceOf<Memory>& exec,
                               wave::Wavefield<T, Dim, Memory>& wavefield,
                               const wave::SourceTerm<T, Dim, Memory>& forward,
@@ -92,16 +92,17 @@ class ShotGradients {
                               snapshot::SnapshotStore<T, Dim, Memory>& store,
                               const ShotGradientOptions<T, Dim, Memory>& options);
 
-  /// \brief The derivatives of the sum of the misfits by the parameters of the model: vp, and those
-  /// of the unknowns; in 1 / (m/s) and so on.
-  /// \param exec where the work is submitted
-  /// \param grid of the model, without layers
-  /// \param model without layers, that the propagator was made of or updated with
-  /// \param kept what taper_delta() leaves of delta - epsilon at each node; no elements: all
+  /// \brief Returns the derivatives of the sum of misfits with respect to vp and the unknowns.
+  ///
+  /// Their units are 1 over those of the parameters, such as 1 / (m/s).
+  /// \param exec instance to which the work is submitted
+  /// \param grid grid of the model, without layers
+  /// \param model current model of the propagator, without layers
+  /// \param kept fraction of delta - epsilon kept by taper_delta() at each node; empty: 1
   wave::Model<T, Dim, Memory> derivatives(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                           const wave::Model<T, Dim, Memory>& model,
                                           const Field<T, Dim, Memory>& kept = {}) const;
-  /// The illumination: the sum of p^2 over time, times the time step, of all shots.
+  /// Returns the illumination: the sum of p^2 dt over time and shots.
   Field<T, Dim, Memory> illumination(const InstanceOf<Memory>& exec, const Grid<Dim>& grid) const;
 
  private:
@@ -130,10 +131,10 @@ class ShotGradients {
   Box<Dim> m_box;  ///< nodes of the sums
   wave::AdjointFactors<T, Memory> m_factors;
   Array m_change[2];         ///< D nu and the residual
-  Wave m_source;             ///< a snapshot, padded; only for unknowns besides vp
-  Array m_source_change[2];  ///< D of it
-  Array m_injected;          ///< what the source injects
-  Array m_lambda, m_slope;   ///< the adjoint of p, and its difference in time
+  Wave m_source;             ///< snapshot in padded arrays; only for unknowns besides vp
+  Array m_source_change[2];  ///< D of m_source
+  Array m_injected;          ///< amplitudes injected by the source
+  Array m_lambda, m_slope;   ///< adjoint of p, and its time difference
   Array m_by_scale, m_by_a, m_by_r, m_by_b, m_illumination;
 };
 
@@ -166,7 +167,7 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
     }
   }
   m_box = layers ? whole_box(propagator.grid()) : propagator.interior();
-  // what the differences of the source's wavefield reach: those of TTI are taken of differences
+  // reach of the differences of the source wavefield; TTI takes differences of differences
   if (unknowns.density || unknowns.anisotropy) m_outside = propagator.order() / 2;
   if (unknowns.anisotropy && medium == wave::Medium::tti) m_outside *= 2;
   update(exec);
@@ -227,7 +228,7 @@ std::size_t ShotGradients<T, Dim, Memory>::bytes() const {
   return count * sizeof(T);
 }
 
-// Runs a leg of the source and hands its wavefield to the store.
+// Runs a forward propagation and saves its wavefield in the store.
 template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::source_leg(
     const Instance<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg, Wave& wavefield,
@@ -237,7 +238,7 @@ void ShotGradients<T, Dim, Memory>::source_leg(
   wavefield.clear(exec);
   store.begin(exec, wavefield, 0);
   wave::RunOptions<T, Dim, Memory> run;
-  // a leg of its own is not looked at after the last product
+  // a separate source wavefield ends at the last product
   run.last = number == 0 ? options.steps : options.steps / m_every * m_every;
   run.check_every = options.check_every;
   run.present = present;
@@ -280,7 +281,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   const auto record = [&](std::int64_t time) {
     receivers.record(instance, wavefield.now[0], modelled, time);
   };
-  Index<Dim> shift{};  // from the grid of the source's own leg to that of the propagator
+  Index<Dim> shift{};  // from the grid of the separate source wavefield to that of the propagator
   if (options.source == nullptr) {
     source_leg(instance, forward, wavefield, store, 0, options, snapshot_box(), record, report);
   } else {
@@ -334,7 +335,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   }
   const Box<Dim> whole = whole_box(propagator.grid());
   back.present = [&](std::int64_t after) {
-    const std::int64_t time = after - 1;  // of the source's wavefield that meets this one
+    const std::int64_t time = after - 1;  // time of the source wavefield combined with this one
     const bool products = time > 0 && time % m_every == 0;
     const bool begins = time == 0 && m_unknowns.anisotropy;
     if (!products && !m_unknowns.anisotropy) return;
@@ -409,7 +410,7 @@ detail::AddScale<T, Dim> ShotGradients<T, Dim, Memory>::scale_sums(
   return add;
 }
 
-// Into padded arrays, whose neighbours are read.
+// Copies to padded arrays for differences.
 template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::put_source(const Instance<Memory>& exec,
                                                const detail::SourceValues<T, Dim>& source) {
@@ -429,7 +430,8 @@ void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
   const wave::Layout<Dim>& layout = propagator.layout();
   wave::kernel::StepArguments<T> s = scheme.arguments();
   propagator.medium_window().bind(s);
-  // both behind free surfaces, which div(1/rho grad p) has filled for the adjoint field
+  // values beyond free surfaces of both fields; div(1/rho grad p) has set those of the adjoint
+  // field
   wave::kernel::set_box(s, whole_box(propagator.grid()));
   wave::kernel::mirror_faces<T, Dim, Memory>(
       exec, scheme, layout.window, s, {m_source.now[0].data() + layout.offset, nullptr}, 1, T(-1));
@@ -492,7 +494,7 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   add.d_r = m_by_r.data();
   add.weight = static_cast<T>(m_every);
   launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
-  inject(-1.0);  // zero again, exactly
+  inject(-1.0);  // resets to exact zeros
 }
 
 template <class T, int Dim, class Memory>
@@ -555,7 +557,7 @@ wave::Model<T, Dim, Memory> ShotGradients<T, Dim, Memory>::derivatives(
     to.of_delta = result.delta.data();
   }
   launch("moho::fwi::to_parameters", instance, grid.size(), to);
-  if constexpr (!is_host_memory<Memory>) instance.fence();  // arrays of this function go
+  if constexpr (!is_host_memory<Memory>) instance.fence();  // before local arrays are freed
   return result;
 }
 

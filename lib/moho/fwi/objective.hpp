@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Misfit of a survey and its gradient as a function of a model's variables.
+/// \brief Misfit of a survey and its gradient as functions of the variables of a model.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
@@ -27,7 +27,7 @@
 
 namespace moho::fwi {
 
-/// \brief The misfit of all shots and its gradient, for optimize::Lbfgs.
+/// \brief Misfit of all shots and its gradient, for optimize::Lbfgs (Nocedal and Wright, 2006).
 ///
 ///     auto objective = make_objective(exec, grid, start, faces, wavelet, survey);
 ///     optimize::Lbfgs search(exec, objective.start(), {.iterations = 20}, objective.bounds());
@@ -37,42 +37,43 @@ namespace moho::fwi {
 ///     }
 ///     const auto vp = objective.values(search.best(), Parameter::vp);
 ///
-/// Variables: those of each parameter on the nodes of the model, parameter after parameter
-/// (docs/theory/inversion.md). Misfits are divided by the misfit of data without a model.
+/// Vectors contain the variables of each parameter on the nodes of the model, parameter after
+/// parameter (docs/theory/inversion.md). Misfits are divided by the misfit of traces of zeros.
 ///
-/// An evaluation can be divided among processes. All call begin(), each computes contributions of
-/// some shots, and one adds them all and calls end(). Sums are in double precision and in the order
-/// of the shots, so that misfit and gradient have the same bits however shots are divided.
+/// Processes can share an evaluation. All processes call begin(); each computes the contributions
+/// of some shots; one process adds all contributions and calls end(). Sums are in double precision
+/// and in the order of the shots: misfit and gradient have the same bits for any division.
 template <class T, int Dim, class Memory>
 class Objective {
  public:
   using Vector = Kokkos::View<T*, Memory>;             ///< values of all variables
-  using ConstVector = Kokkos::View<const T*, Memory>;  ///< the same, constant
+  using ConstVector = Kokkos::View<const T*, Memory>;  ///< constant vector
   using HostField = Field<T, Dim, Kokkos::HostSpace>;  ///< values on the nodes of the model
-  /// Called with a shot in ascending order: true if this process computes it.
+  /// Called for each shot in ascending order; returns true if this process computes the shot.
   using Claim = std::function<bool(std::size_t k)>;
-  /// Called with the contribution of each claimed shot, in ascending order.
+  /// Receives the contribution of each claimed shot, in ascending order.
   using Take = std::function<void(ShotContribution<T>&&)>;
 
-  /// Plans. \see make_objective()
+  /// Plans the evaluation. \see make_objective()
   explicit Objective(std::unique_ptr<ShotEvaluator<T, Dim, Memory>> shots);
 
-  /// What was chosen.
+  /// Choices made by the constructor.
   const ObjectivePlan& plan() const { return m_plan; }
-  /// True if gradients stream through a device, models and vectors being on the host.
+  /// True if gradients stream through a device. Models and vectors are then on the host.
   bool streamed() const { return m_shots->streamed(); }
-  /// Changes the method of the source wavefield, so that all processes have the same one: methods
-  /// differ in rounding. \throws InputError if it does not fit
+  /// Sets the method of the source wavefield.
+  /// Processes that share an evaluation need the same method: methods differ in rounding. \throws
+  /// InputError if the method does not fit the memory
   void set_source_field(SourceField method);
-  /// \brief Reads or models the data; else the first evaluation does so.
+  /// \brief Reads or models the data. Otherwise the first evaluation does so.
   /// \throws InputError for data that cannot be inverted
   void load_data();
-  /// \brief Applies a low-pass to data and wavelet from here on.
+  /// \brief Applies a low-pass to data and wavelet of all later evaluations.
   /// \param corner one of options.bands, Hz; 0: all frequencies, without bands
-  /// \throws InputError for another corner
+  /// \throws InputError for other corners
   void set_band(double corner);
 
-  /// Returns the variables of the start: zeros.
+  /// Returns the variables of the initial model: zeros.
   ConstVector start() const;
   /// Returns the bounds of the variables, and the mask.
   optimize::Constraints<T, Memory> bounds() const;
@@ -82,50 +83,53 @@ class Objective {
   }
 
   /// \brief Evaluates all shots.
-  /// \param x variables \param gradient of the misfit by the variables: written
+  /// \param x variables
+  /// \param gradient written: derivatives of the misfit with respect to the variables
   /// \return the misfit
-  /// \throws InputError for a vector of another size, or a model that cannot be stepped; Error with
-  /// the shot, step and node where a wavefield overflows
+  /// \throws InputError for a vector of another size, or an unstable model; Error with shot, step
+  /// and node if a wavefield overflows
   double evaluate(const ConstVector& x, const Vector& gradient);
 
-  /// Begins an evaluation whose shots are divided. \param x variables
+  /// Begins an evaluation shared by processes. \param x variables
   void begin(const ConstVector& x);
-  /// Begins the evaluation of another process: contributions alone can be computed.
+  /// Begins the evaluation of another process, to compute contributions only.
   void begin(const EvaluationRequest<T>& request);
-  /// Returns what other processes need for their begin().
+  /// Returns the request for begin() in other processes.
   EvaluationRequest<T> request() const;
-  /// Returns the contribution of a shot. \param k its position, in any order
+  /// Returns the contribution of a shot. \param k position of the shot, in any order
   ShotContribution<T> contribution(std::size_t k);
-  /// \brief Computes the contributions of claimed shots, concurrent_shots at a time.
-  /// \param claim,take called by this thread
+  /// \brief Computes the contributions of claimed shots, plan().concurrent_shots concurrently.
+  /// \param claim,take functions called on this thread
   void contributions(const Claim& claim, const Take& take);
-  /// \brief Adds a contribution, as soon as those of all earlier shots are added.
-  /// \throws InputError for a shot that was added, or values of another size
+  /// \brief Adds a contribution, after those of all earlier shots; keeps it until then.
+  /// \throws InputError for a duplicate shot, or values of another size
   void add(ShotContribution<T> contribution);
-  /// \brief Ends an evaluation. \param gradient written \return the misfit
+  /// \brief Ends an evaluation.
+  /// \param gradient written: gradient of the misfit
+  /// \return misfit
   /// \throws InputError if shots are missing
   double end(const Vector& gradient);
   /// Work of the latest evaluation.
   const EvaluationReport& report() const { return m_report; }
 
-  /// \brief Returns the values of a parameter, in its unit. Ends an evaluation that was begun.
+  /// \brief Returns the values of a parameter, in its unit. Ends a pending evaluation.
   /// \param x variables
   HostField values(const ConstVector& x, Parameter parameter);
-  /// Returns the part of a vector that belongs to a parameter, such as that of a gradient.
+  /// Returns the components of a vector for a parameter, such as those of a gradient.
   HostField component(const ConstVector& vector, Parameter parameter) const;
-  /// Returns the illumination of the latest evaluation: the sum over shots and time of p^2 dt.
+  /// Returns the illumination of the latest evaluation: the sum of p^2 dt over shots and time.
   HostField illumination() const;
-  /// Returns positive factors by the illumination for optimize::Lbfgs::precondition(): 1 over the
-  /// illumination relative to its maximum, plus 0.01.
+  /// Returns a diagonal preconditioner for optimize::Lbfgs::precondition().
+  /// Its factors are 1 / (illumination / max(illumination) + 0.01).
   ConstVector preconditioner() const;
 
   /// Shots with their live traces, after load_data().
   const std::vector<wave::Shot<Dim>>& shots() const { return m_shots->data().shots(); }
   /// Data of each shot in the band.
   const std::vector<ObservedShot>& observed() const { return m_shots->data().in_band(); }
-  /// Returns modelled traces of a shot, receivers x samples. Ends an evaluation that was begun.
+  /// Returns modelled traces of shot `k`, receivers x samples. Ends a pending evaluation.
   std::vector<float> model(const ConstVector& x, std::size_t k);
-  /// Returns the extended image of all shots with options.lags. Ends an evaluation that was begun.
+  /// Returns the extended image of all shots with options.lags. Ends a pending evaluation.
   /// \throws InputError without lags, or if gradients stream
   ExtendedResult<T> extended_image(const ConstVector& x);
 
@@ -157,33 +161,33 @@ class Objective {
 
   std::unique_ptr<ShotEvaluator<T, Dim, Memory>> m_shots;
   ObjectivePlan m_plan;
-  std::vector<double> m_scales;                 ///< of each parameter's variables
-  std::vector<Field<T, Dim, Memory>> m_fields;  ///< parameters of the present model
-  double m_corner = 0.0;                        ///< of the band
-  bool m_ready = false;                         ///< the band is set, and the data are loaded
+  std::vector<double> m_scales;                 ///< scale of the variables of each parameter
+  std::vector<Field<T, Dim, Memory>> m_fields;  ///< parameters of the current model
+  double m_corner = 0.0;                        ///< corner of the band, Hz
+  bool m_ready = false;                         ///< true if the band is set and the data are loaded
   bool m_begun = false, m_changed = true, m_summed = false;
-  Model m_model;           ///< of the evaluation
-  std::size_t m_next = 0;  ///< shot to be added next
+  Model m_model;           ///< model of the evaluation
+  std::size_t m_next = 0;  ///< next shot to add
   std::map<std::size_t, ShotContribution<T>> m_waiting;
   double m_misfit = 0.0;
   EvaluationReport m_report;
   Doubles m_sum, m_illumination;
-  Model m_derivatives;  ///< of contributions from the host
+  Model m_derivatives;  ///< derivatives of contributions from the host
   Field<T, Dim, Memory> m_added_illumination;
 };
 
-/// \brief Makes the objective of a survey; it plans, and checks the start.
+/// \brief Creates the objective of a survey: checks the initial model and plans.
 ///
-/// Models and vectors are in the memory of the instance. On hosts gradients stream where
-/// gradient_streams() says so; on devices see make_streamed_objective().
-/// \param exec where everything runs
+/// Models and vectors are in the memory of the instance. On hosts gradients stream if
+/// gradient_streams() returns true; for devices see make_streamed_objective().
+/// \param exec instance of all work
 /// \param grid of the model
-/// \param start the model to begin with; its fields must not change
-/// \param faces what the faces do; their layers are added outside of the grid
+/// \param start initial model; its fields must stay unchanged
+/// \param faces boundary conditions; layers are added outside the grid
 /// \param wavelet of the sources
-/// \param data shots, and their gathers or the model that they are modelled with
+/// \param data shots, and their gathers or the model of modelled data
 /// \param options misfit, parameters, bounds, memory
-/// \throws InputError that names the argument; MemoryError
+/// \throws InputError with the name of the argument; MemoryError
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                          const wave::Model<T, Dim, Memory>& start,
@@ -204,8 +208,8 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
 }
 
 /// \overload
-/// \param survey files of the shots; it has to outlive the objective. Without
-/// options.modelling.time the modelled time is that of the data
+/// \param survey survey of the shots; it must outlive the objective. Without options.modelling.time
+/// the modelled time is that of the data
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                          const wave::Model<T, Dim, Memory>& start,
@@ -225,9 +229,9 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
   return make_objective<T, Dim, Memory>(exec, grid, start, faces, wavelet, data, complete);
 }
 
-/// \brief Makes an objective whose wavefields stream through a device, for source_field random.
-/// Models and vectors are on the host; the other arguments are those of make_objective().
-/// \param device that wavefields stream through
+/// \brief Creates an objective whose wavefields stream through a device, for source_field random.
+///  Models and vectors are on the host; the other arguments are those of make_objective().
+/// \param device instance of the device
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Kokkos::HostSpace> make_streamed_objective(
     const Instance<Memory>& device, const Grid<Dim>& grid,

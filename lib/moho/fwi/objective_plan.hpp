@@ -18,16 +18,16 @@
 
 namespace moho::fwi {
 
-/// Plans an Objective.
+/// Planner of an Objective.
 template <class T, int Dim, class Memory>
 class ObjectivePlanner {
  public:
-  /// \param shots has to outlive the planner
+  /// \param shots evaluator; it must outlive the planner
   explicit ObjectivePlanner(ShotEvaluator<T, Dim, Memory>& shots)
       : m_shots(shots), m_options(shots.options()) {}
 
-  /// \brief Plans, and leaves the shots in the last band.
-  /// \param bounds of each parameter, from bounds_of()
+  /// \brief Makes the plan. The band of the shots is the last one afterwards.
+  /// \param bounds bounds of each parameter, from bounds_of()
   /// \throws InputError, MemoryError
   ObjectivePlan make(const std::vector<Range>& bounds) {
     m_plan.bounds = bounds;
@@ -53,12 +53,12 @@ class ObjectivePlanner {
                                     parameters.begin());
   }
   Range& range_of_vp() { return m_plan.bounds[place_of_vp()]; }
-  // Chosen bounds do not refuse a time step or a grid.
+  // True for default bounds: these adapt to time step and grid.
   bool chosen_bounds() const {
     const std::size_t vp = place_of_vp();
     return vp >= m_options.bounds.size() || !m_options.bounds[vp].given();
   }
-  // Returns a model of the highest or lowest values that bounds allow.
+  // Returns the model of the highest or lowest values within the bounds.
   Model extreme(bool highest) {
     Model model = m_shots.start();
     for (std::size_t u = 0; u < m_options.parameters.size(); ++u) {
@@ -110,7 +110,7 @@ class ObjectivePlanner {
                        static_cast<double>(m_shots.grid().size());
   }
 
-  // The grid has to carry the slowest waves within the bounds.
+  // Checks that the grid samples the slowest waves within the bounds.
   void check_velocities() {
     const wave::ModellingPlan<Dim>& p = m_shots.plan();
     const Grid<Dim>& grid = m_shots.grid();

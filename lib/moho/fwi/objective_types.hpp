@@ -36,23 +36,23 @@ enum class Variables {
   linear        ///< (m - m_start) / mean |m_start| of vp and density, the same differences
 };
 
-/// Methods to have the source wavefield backward in time.
+/// Methods to provide the source wavefield backward in time.
 enum class SourceField {
   automatic,       ///< boundary_shell if it fits the memory, else replay
-  boundary_shell,  ///< run back from boundary values
-  random,          ///< run back behind random boundaries; nothing is stored
+  boundary_shell,  ///< propagated backward from boundary values
+  random,          ///< propagated backward with random boundaries; nothing is stored
   stored,          ///< every snapshot is stored
-  replay           ///< recomputed from stored states
+  replay           ///< recomputed from checkpoints
 };
-/// "auto", "shell", "random", "stored", "replay".
+/// Returns "auto", "shell", "random", "stored" or "replay".
 const char* to_string(SourceField field);
 
-/// Values between which a parameter may change.
+/// Bounds of a parameter.
 struct Range {
   double low = 0.0;   ///< lowest value
   double high = 0.0;  ///< highest value
 
-  /// False for a range that the objective chooses.
+  /// False for a range chosen by the objective.
   bool given() const { return low < high; }
 };
 
@@ -63,19 +63,21 @@ struct ObjectiveOptions {
   /// chosen such that all models within the bounds are stable.
   wave::ModellingOptions<Dim> modelling = {};
 
-  MisfitOptions misfit = {};                              ///< measure of residuals
+  MisfitOptions misfit = {};                              ///< misfit function
   OffsetWeights offset_weights = {};                      ///< weights of traces by offset
-  survey::MuteOptions mute = {};                          ///< residuals without weight
+  survey::MuteOptions mute = {};                          ///< mute of residuals
   survey::WaveletZero zero = survey::WaveletZero::start;  ///< time zero of the data
-  bool complete_records = false;  ///< refuse data that end before the modelled time
+  bool complete_records = false;  ///< true: InputError for data that end before the modelled time
 
-  /// Parameters that change: vp, and any of density, epsilon and delta that the start has.
+  /// Inverted parameters: vp, and any of density, epsilon and delta in the initial model.
   std::vector<Parameter> parameters = {Parameter::vp};
   Variables variables = Variables::logarithmic;  ///< of vp and density
-  /// Of each parameter, in their order. Where missing or not given: 20 % beyond the values of the
-  /// start as far as grid and time step allow, for epsilon and delta 0.1 beyond.
+  /// Bounds of each parameter, in the order of `parameters`.
+  /// Default: 20 % beyond the values of the initial model within the limits of grid and time step;
+  /// for epsilon and delta 0.1 beyond.
   std::vector<Range> bounds = {};
-  std::vector<unsigned char> mask = {};  ///< by node, 0: constant; empty: all nodes may change
+  std::vector<unsigned char> mask = {};  ///< for each node, 0: constant; empty: all nodes may
+                                         ///< change
   std::vector<double> bands = {};        ///< corners of low-passes for set_band(), Hz, ascending
 
   SourceField source_field = SourceField::automatic;  ///< method
@@ -83,16 +85,17 @@ struct ObjectiveOptions {
   int random_width = 60;                 ///< nodes of random boundaries, of source_field random
   int concurrent_shots = 0;              ///< shots computed concurrently; 0: chosen
   std::optional<std::size_t> only = {};  ///< the one shot that will be computed; empty: all
-  std::optional<Lags> lags = {};         ///< of an extended image, to be planned for
+  std::optional<Lags> lags = {};         ///< lags of an extended image, for the memory plan
 
-  int memory_pairs = 5;           ///< of the L-BFGS that uses the gradient, for the memory plan
+  int memory_pairs = 5;           ///< pairs of the L-BFGS search, for the memory plan
   std::size_t memory = 0;         ///< bytes of the host; 0: what is free
   std::size_t device_memory = 0;  ///< bytes of the device; 0: what is free
-  std::int64_t block = 0;         ///< planes that stream at a time; 0: chosen; else it streams
-  std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen; else it streams
+  std::int64_t block = 0;         ///< planes of a streamed block; 0: chosen; else gradients stream
+  std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen; else gradients
+                                  ///< stream
 
-  ArgumentNames names = {};  ///< of arguments in messages
-  Progress progress = {};    ///< called with the part of the evaluation that is done
+  ArgumentNames names = {};  ///< names of arguments in messages
+  Progress progress = {};    ///< called with the finished fraction of the evaluation
   std::function<void(const std::string&)> note = {};  ///< called with notes on the data
 };
 
@@ -101,8 +104,9 @@ struct ObjectivePlan {
   wave::Medium medium = wave::Medium::isotropic;  ///< of the start
   wave::TimePlan time;                            ///< steps
   double max_dt = 0.0;                            ///< stable with all models within the bounds, s
-  double frequency = 0.0;                         ///< highest one of the last band, Hz
-  double nodes_per_wave = 0.0;        ///< of the shortest wave of the last band in the start
+  double frequency = 0.0;                         ///< highest frequency of the last band, Hz
+  double nodes_per_wave = 0.0;        ///< nodes per shortest wavelength of the last band in the
+                                      ///< initial model
   std::int64_t product_interval = 0;  ///< steps between products in the last band
   std::vector<Range> bounds;          ///< of each parameter
   std::vector<std::int64_t> nodes;    ///< of the grid with layers
@@ -115,8 +119,8 @@ struct ObjectivePlan {
   int concurrent_shots = 1;                                ///< shots computed concurrently
   double variables = 0.0;                                  ///< number of variables
   double seconds = 0.0;                                    ///< of an evaluation, estimated
-  std::vector<std::string> stream;  ///< description of the stream; empty: all is in core
-  stream::StreamPlan stream_plan;   ///< of gradients that stream
+  std::vector<std::string> stream;  ///< description of the stream; empty for gradients in core
+  stream::StreamPlan stream_plan;   ///< plan of streamed gradients
 };
 
 /// Shots, and the source of their data.
@@ -125,28 +129,28 @@ struct ObjectiveData {
   std::vector<wave::Shot<Dim>> shots;  ///< in the order of the sums
   /// Reads the gather of a shot; empty: data are modelled with `model`.
   std::function<survey::ShotGather<Dim>(std::size_t)> read;
-  wave::Model<T, Dim, Memory> model;  ///< that modelled data come from
+  wave::Model<T, Dim, Memory> model;  ///< model of modelled data
 };
 
 /// \brief The contribution of one shot to an evaluation, on the host.
 ///
-/// It can be added to the objective that computed it, or be sent to another one.
+/// It can be added to this objective or to that of another process.
 template <class T>
 struct ShotContribution {
   std::size_t shot = 0;           ///< position among the shots
-  double misfit = 0.0;            ///< over that of data without a model
+  double misfit = 0.0;            ///< misfit over that of traces of zeros
   double points = 0.0;            ///< nodes stepped
   double forward_seconds = 0.0;   ///< of the forward propagation
   double backward_seconds = 0.0;  ///< of all other work
-  /// Derivatives by each parameter, then the illumination: each on the nodes of the model.
+  /// Derivatives with respect to each parameter, then the illumination, on the nodes of the model.
   std::vector<T> values;
 };
 
-/// A model at which another process computes contributions.
+/// Model for which another process computes contributions.
 template <class T>
 struct EvaluationRequest {
   double corner = 0.0;     ///< of the low-pass, Hz; 0: all frequencies
-  double data_size = 0.0;  ///< misfit of data without a model; 0: that of the shots loaded
+  double data_size = 0.0;  ///< misfit of traces of zeros; 0: that of the loaded shots
   std::vector<T> values;   ///< of each parameter on the nodes of the model
 };
 
@@ -160,7 +164,7 @@ struct EvaluationReport {
 /// Extended image of a model, from all shots.
 template <class T>
 struct ExtendedResult {
-  std::vector<T> values;  ///< lag after lag, each on the nodes of the model
+  std::vector<T> values;  ///< lags x nodes of the model
   double focus = 0.0;     ///< sum of h^2 I^2 over sum of I^2, m^2
 };
 

@@ -23,32 +23,33 @@
 
 namespace moho::fwi {
 
-/// \brief The observed traces of all shots at the time steps of a run, in a band.
+/// \brief Observed traces of all shots at the time steps of a run, in a band.
 template <int Dim>
 class ObservedData {
  public:
-  /// Models the traces of a shot, receivers x (steps + 1).
+  /// Returns modelled traces of a shot, receivers x (steps + 1).
   using ModelShot = std::function<std::vector<float>(const wave::Shot<Dim>&)>;
-  /// Reads the gather of a shot.
+  /// Returns the gather of shot k.
   using Read = std::function<survey::ShotGather<Dim>(std::size_t)>;
 
-  /// \param options has to outlive the data
+  /// \param options options of the objective; they must outlive the data
   explicit ObservedData(const ObjectiveOptions<Dim>& options) : m_options(options) {}
 
-  /// True when the data were loaded.
+  /// True after read() or model().
   bool loaded() const { return m_loaded; }
-  /// The shots with their live traces.
+  /// Shots with their live traces.
   const std::vector<wave::Shot<Dim>>& shots() const { return m_shots; }
   /// Data of each shot in the band.
   const std::vector<ObservedShot>& in_band() const { return m_in_band; }
-  /// The misfit of data without a model in the band.
+  /// Misfit of traces of zeros in the band, for normalisation.
   double size() const { return m_size; }
-  /// Sets that misfit, where not all shots are loaded.
+  /// Sets size(), if not all shots are loaded.
   void set_size(double size) { m_size = size; }
 
   /// \brief Reads data.
-  /// \param shots all of them \param wavelet of the source
-  /// \param plan time steps, and the highest frequency for tapers
+  /// \param shots all shots
+  /// \param wavelet wavelet of the sources
+  /// \param plan time steps, and highest frequency for tapers
   /// \throws InputError for data that cannot be inverted
   void read(const std::vector<wave::Shot<Dim>>& shots, const wave::WaveletAt& wavelet,
             const wave::ModellingPlan<Dim>& plan, const Read& read_shot) {
@@ -56,7 +57,10 @@ class ObservedData {
       read_gather(read_shot, k, wavelet, plan, data, shot);
     });
   }
-  /// Models data. \param shots all of them \param plan time steps, the highest frequency
+  /// Models data.
+  /// \param shots all shots
+  /// \param plan time steps, and highest frequency for tapers
+  /// \param model_shot function that models a shot
   void model(const std::vector<wave::Shot<Dim>>& shots, const wave::ModellingPlan<Dim>& plan,
              const ModelShot& model_shot) {
     load(shots, plan, [&](std::size_t, ObservedShot& data, const wave::Shot<Dim>& shot) {
@@ -64,8 +68,9 @@ class ObservedData {
     });
   }
 
-  /// \brief Applies the low-pass of a band, and weights that end smoothly.
-  /// \param plan of the band \param corner Hz; 0: no low-pass
+  /// \brief Applies the low-pass of a band and the final taper of weights.
+  /// \param plan plan of the band
+  /// \param corner corner frequency, Hz; 0: no low-pass
   void filter(const wave::ModellingPlan<Dim>& plan, double corner) {
     m_in_band = m_data;
     m_size = 0.0;
@@ -79,16 +84,18 @@ class ObservedData {
     }
   }
 
-  /// \brief Returns the misfit of a shot over size(), and its adjoint source.
-  /// \param k the shot \param modelled samples x receivers \param dt s, of modelled samples
+  /// \brief Returns the misfit of a shot divided by size(), and its adjoint source.
+  /// \param k position of the shot
+  /// \param modelled samples x receivers
+  /// \param dt interval of modelled samples, s
   /// \param product_interval steps between products of the wavefields
-  /// \param adjoint_source samples x receivers: written
+  /// \param adjoint_source written: samples x receivers
   template <class T>
   double misfit(std::size_t k, const std::vector<T>& modelled, double dt,
                 std::int64_t product_interval, std::vector<T>& adjoint_source) const {
     const double f = shot_misfit(m_options.misfit, m_in_band[k], modelled, adjoint_source) / m_size;
     for (T& value : adjoint_source) value = static_cast<T>(static_cast<double>(value) / m_size);
-    // frequencies that alias in a sum over every few steps add nothing to that over all steps
+    // frequencies that alias in the subsampled sum contribute nothing to the sum over all steps
     const double stop = 1.0 / (static_cast<double>(product_interval) * dt) - m_highest;
     remove_aliases(adjoint_source, m_in_band[k].receivers, dt, m_highest,
                    std::max(stop, 1.25 * m_highest));
@@ -96,8 +103,7 @@ class ObservedData {
   }
 
  private:
-  // Length of the taper at the end of records: periods of the highest frequency, at most a part of
-  // the record.
+  // Final taper of records: periods of the highest frequency, at most a fraction of the record.
   static constexpr double tapered_periods = 3.0, tapered_part = 1.0 / 3.0;
 
   double misfit_without_model(const ObservedShot& shot) const {
@@ -105,7 +111,7 @@ class ObservedData {
     return shot_misfit(m_options.misfit, shot, zeros, ignored);
   }
 
-  // Loads the data of each shot by get(k, data, shot); with options.only of that shot alone.
+  // Loads the data of each shot by get(k, data, shot); with options.only of that shot only.
   template <class Get>
   void load(const std::vector<wave::Shot<Dim>>& shots, const wave::ModellingPlan<Dim>& plan,
             const Get& get) {
@@ -193,9 +199,10 @@ class ObservedData {
   const ObjectiveOptions<Dim>& m_options;
   bool m_loaded = false;
   std::vector<wave::Shot<Dim>> m_shots;         ///< live traces
-  std::vector<ObservedShot> m_data, m_in_band;  ///< all frequencies, and those of the band
-  double m_size = 0.0;                          ///< misfit of data without a model
-  double m_highest = 0.0;                       ///< of the wavelet of the band, Hz
+  std::vector<ObservedShot> m_data, m_in_band;  ///< data with all frequencies, and in the band
+  double m_size = 0.0;                          ///< misfit of traces of zeros
+  double m_highest = 0.0;                       ///< highest frequency of the wavelet of the band,
+                                                ///< Hz
 };
 
 }  // namespace moho::fwi

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Gradients of shots over volumes larger than a device: the source's wavefield, run
-/// backwards, and the adjoint field go through the devices side by side.
+/// \brief Gradients of shots for wavefields larger than the memory of a device.
+///
+/// The reversed source wavefield and the adjoint field stream through the devices concurrently.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
@@ -25,95 +26,96 @@ namespace moho::fwi {
 /// Options of StreamedGradients.
 template <int Dim>
 struct StreamedGradientOptions {
-  /// Time step, order, equations; faces that data are modelled with, and that the adjoint field
-  /// has.
+  /// Time step, order, equations, and faces of modelling and of the adjoint field.
   wave::PropagatorOptions<Dim> propagator = {};
-  wave::RandomLayerOptions random = {};  ///< of random layers among these faces
-  /// Faces of the source's own wavefield: rigid, free, random. It can be run back from there.
+  wave::RandomLayerOptions random = {};  ///< options of random layers among these faces
+  /// Faces of the separate source wavefield, reversible in time: rigid, free, random.
   wave::Boundaries<Dim> source_faces = {};
-  std::vector<double> wavelet = {};   ///< a sample for each step
-  std::int64_t steps = 0;             ///< of either leg, 1 or more
-  std::int64_t every = 1;             ///< steps from one product of the wavefields to the next
-  InvertedParameters unknowns = {};   ///< besides vp: the density
+  std::vector<double> wavelet = {};   ///< wavelet, a sample per step
+  std::int64_t steps = 0;             ///< steps of each propagation, 1 or more
+  std::int64_t every = 1;             ///< steps between products of the wavefields
+  InvertedParameters unknowns = {};   ///< parameters besides vp: density only
   stream::StreamRequest wishes = {};  ///< memory of a device, block, updates, devices
-  std::size_t memory = 0;             ///< bytes of the host; 0: what is free
+  std::size_t memory = 0;             ///< memory of the host in bytes; 0: available memory
   bool measure = true;                ///< measure rates before planning; false: `rates`
-  stream::StreamRates rates = {};     ///< where they are not measured
+  stream::StreamRates rates = {};     ///< rates if `measure` is false
 };
 
 /// Options of StreamedGradients::add().
 struct StreamedShotOptions {
-  std::string prefix = {};  ///< what messages about sources and receivers begin with
-  /// Called about twice a second with how far a leg has come: 0 forward, 1 the source's own, 2
-  /// backward.
+  std::string prefix = {};  ///< prefix of messages about sources and receivers
+  /// Reports the progress of a propagation about twice a second.
+  /// Propagations: 0 forward, 1 separate source wavefield, 2 backward.
   std::function<void(int leg, const wave::ShotProgress&)> progress = {};
-  Timeline* timeline = nullptr;  ///< spans of the first iterations of the last leg
+  Timeline* timeline = nullptr;  ///< receives spans of the first iterations of the backward
+                                 ///< propagation; may be null
 };
 
-/// \brief Gradients of shots by random boundaries, added up: what ShotGradients gives with
-/// ShotGradientOptions::source, to the bit, for models whose wavefields do not fit a device.
+/// \brief Sum of gradients of shots by random boundaries, for wavefields larger than a device.
 ///
-/// Models, wavefields and sums are on the host. For each shot the data are modelled in a stream,
-/// and the source's wavefield is stepped behind layers that lose nothing in another one. Then both
-/// volumes go through the devices side by side (stream::run_concurrent_volumes()): the adjoint
-/// field is stepped from the last sample to the first and the source's wavefield back in time, and
-/// their products are added to the sums of the planes that are there.
+/// The bits are those of ShotGradients with ShotGradientOptions::source.
+///
+/// Models, wavefields and sums are on the host. For each shot one stream models the data, and
+/// another stream propagates the source wavefield with lossless layers. Then both volumes stream
+/// concurrently (stream::run_concurrent_volumes()). The adjoint field is propagated from the last
+/// sample to the first, the source wavefield backward in time. Their products are added to the sums
+/// of the planes on the device.
 template <class T, int Dim, class Memory>
 class StreamedGradients {
  public:
-  /// A model on the host, without layers.
+  /// Model on the host, without layers.
   using HostModel = wave::Model<T, Dim, Kokkos::HostSpace>;
 
   /// \brief Checks, measures rates, and plans; nothing large is allocated.
-  /// \param exec of the first device; instances on others are made
+  /// \param exec instance of the first device; the object creates those of other devices
   /// \param grid of the model
-  /// \param model to begin with: faces go by its velocities, and stay as they are
-  /// \param shots that there will be
+  /// \param model initial model; it determines the faces of all models
+  /// \param shots shots of all calls
   /// \param options steps, faces, memory, devices
   /// \throws InputError, MemoryError
   StreamedGradients(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const HostModel& model,
                     const std::vector<wave::Shot<Dim>>& shots,
                     const StreamedGradientOptions<Dim>& options);
 
-  /// What was chosen for the two volumes that go side by side.
+  /// Plan of the two concurrent volumes.
   const stream::StreamPlan& plan() const { return m_plan; }
-  /// What streams.
+  /// Requirements of the stream.
   const stream::StreamRequirements& need() const { return m_need; }
-  /// What was measured.
+  /// Measured or given rates.
   const stream::StreamRates& rates() const { return m_rates; }
-  /// \brief Forecast of the seconds of a shot.
+  /// \brief Returns the estimated seconds of a shot.
   ///
-  /// It has the three runs of a shot (the data, the source's wavefield, and both back with their
-  /// products), the preparation of the source's parameters, the volumes set to rest, and sums and
-  /// traces that are copied.
+  /// The estimate includes the three runs of a shot: data, source wavefield, both backward with
+  /// products. It also includes preparation of the source's parameters, clearing of volumes, and
+  /// copies of sums and traces.
   double seconds() const;
-  /// False where copies go through buffers, because memory could not be page-locked.
+  /// False if copies use buffers because memory could not be page-locked.
   bool locked() const { return m_locked; }
-  /// Bytes of all arrays on a device but those of points and their series.
+  /// Memory of all arrays on a device in bytes, without points and their series.
   std::size_t device_bytes() const;
 
-  /// Takes a model; volumes are made by the first call. Sums stay.
-  /// \throws InputError for a model of another medium or with too fast waves
+  /// Sets the model; the first call creates the volumes. Sums are unchanged.
+  /// \throws InputError for a model of another medium or with unstable velocities
   void update(const HostModel& model);
   /// Sets all sums to zero.
   void clear();
-  /// \brief Adds the gradient of a shot over the present model.
+  /// \brief Adds the gradient of a shot over the current model.
   /// \param shot sources, receivers
-  /// \param random of the layers of the source's own wavefield; a shot should have the same seed in
-  /// every evaluation
-  /// \param misfit called once, when the shot has been modelled
+  /// \param random options of random layers of the separate source wavefield; keep the seed of a
+  /// shot in all evaluations
+  /// \param misfit misfit function, called once after the forward propagation
   /// \param options names, progress
-  /// \throws InputError for points that cannot be; wave::NotFinite when a wavefield is no longer
-  /// finite; what the misfit throws
+  /// \throws InputError for invalid points; wave::NotFinite if a wavefield overflows; errors of the
+  /// misfit
   ShotGradientReport<Dim> add(const wave::Shot<Dim>& shot, const wave::RandomLayerOptions& random,
                               const ShotMisfit<T, Memory>& misfit,
                               const StreamedShotOptions& options = {});
-  /// \brief Traces of a shot over the present model, (steps + 1) x receivers.
+  /// \brief Returns traces of a shot over the current model, (steps + 1) x receivers.
   wave::Traces<T> model(const wave::Shot<Dim>& shot, const StreamedShotOptions& options = {});
 
-  /// The derivatives of the sum of the misfits: \see ShotGradients::derivatives()
+  /// Returns the derivatives of the sum of misfits. \see ShotGradients::derivatives()
   HostModel derivatives() const;
-  /// The illumination: \see ShotGradients::illumination()
+  /// Returns the illumination. \see ShotGradients::illumination()
   Field<T, Dim, Kokkos::HostSpace> illumination() const;
 
  private:
@@ -124,7 +126,7 @@ class StreamedGradients {
   using Points = wave::PointSet<T, Dim, Memory>;
   using Series = wave::PointSeries<T, Memory>;
   using Products = detail::StreamProducts<T, Dim, Memory>;
-  /// What one of the two wavefields has.
+  /// Volume and pipelines of one of the two wavefields.
   struct Side {
     wave::PropagatorOptions<Dim> options;
     wave::RandomLayerOptions random;
@@ -132,7 +134,7 @@ class StreamedGradients {
     PlaneRange sources;                            ///< planes of all sources
     std::vector<std::unique_ptr<Scheme>> schemes;  ///< one a device
     std::unique_ptr<stream::VolumeShape<T, Dim>> shape;
-    std::unique_ptr<stream::Schedule> schedule;  ///< of the last leg
+    std::unique_ptr<stream::Schedule> schedule;  ///< schedule of the backward propagation
     std::unique_ptr<stream::HostVolume<T, Dim>> volume;
     PinnedRegion<Memory> lock;
     Chain chain;
@@ -163,11 +165,11 @@ class StreamedGradients {
   Side m_adjoint, m_source;
   std::int64_t m_most_receivers = 0;
   stream::StreamRequirements m_need;
-  stream::StreamRates m_rates;   ///< of both volumes together, with their products
-  stream::StreamRates m_single;  ///< of one volume
+  stream::StreamRates m_rates;   ///< rates of both volumes with their products
+  stream::StreamRates m_single;  ///< rates of one volume
   stream::StreamPlan m_plan;
   bool m_locked = true;
-  bool m_prepared = false;  ///< volumes, pipelines and products are whole
+  bool m_prepared = false;  ///< true if volumes, pipelines and products are complete
   HostModel m_model;
   std::vector<std::unique_ptr<Products>> m_products;  ///< one a device
 };

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Evaluation of shots whose wavefields stream through a device: models, vectors and sums
-/// are on the host.
+/// \brief Evaluation of shots whose wavefields stream through a device.
+///
+/// Models, vectors and sums are on the host.
 
 #include <moho/fwi/shot_evaluator.hpp>
 #include <moho/fwi/stream_gradient.hpp>
@@ -18,8 +19,9 @@
 
 namespace moho::fwi {
 
-/// Returns the bytes of a gradient by random boundaries with all arrays in one memory.
-/// \param medium of the start \param given faces of the model
+/// Returns the memory of a gradient in core with random boundaries, bytes.
+/// \param medium medium of the initial model
+/// \param given faces of the model
 template <class T, int Dim>
 double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
                             const wave::Boundaries<Dim>& given,
@@ -38,7 +40,7 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   const std::size_t parameters = options.parameters.size();
   const auto variables = static_cast<double>(parameters) * nodes;
   const bool density = parameters > 1 && medium == wave::Medium::variable_density;
-  // a wavefield, its medium, D of it, factors of the adjoint
+  // wavefield, medium, D of the wavefield, factors of the adjoint
   const double adjoint =
       padded(given) * (2.0 * fields + medium_arrays + fields + fields + 1.0 + (density ? 1 : 0));
   // the source wavefield, forward and backward
@@ -48,9 +50,12 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   return static_cast<double>(sizeof(T)) * (adjoint + source + models + search) + 8.0 * variables;
 }
 
-/// \brief Returns true if gradients are to stream: with random boundaries, where block or updates
-/// are given, or where the gradient does not fit the device.
-/// \param device instance of the device \param medium of the start
+/// \brief Returns true if gradients stream through a device.
+///
+/// This requires random boundaries, and either a given block or updates, or a gradient in core that
+/// does not fit the device.
+/// \param device instance of the device
+/// \param medium medium of the initial model
 template <class T, int Dim, class Memory>
 bool gradient_streams(const Instance<Memory>& device, const Grid<Dim>& grid, wave::Medium medium,
                       const wave::Boundaries<Dim>& faces, const ObjectiveOptions<Dim>& options) {
@@ -64,7 +69,7 @@ bool gradient_streams(const Instance<Memory>& device, const Grid<Dim>& grid, wav
   return random_in_core_bytes<T>(grid, medium, faces, options) > budget;
 }
 
-/// Shots over one model after the other, by random boundaries in a stream.
+/// Evaluator of shots with random boundaries in a stream.
 template <class T, int Dim, class Memory>
 class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   using Host = Kokkos::HostSpace;
@@ -75,8 +80,8 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
  public:
   using typename Base::Add, typename Base::Claim, typename Base::Model;
 
-  /// \param input with an instance of the host
-  /// \param device that wavefields stream through
+  /// \param input arguments with an instance of the host
+  /// \param device instance of the device
   StreamedEvaluator(ObjectiveInput<T, Dim, Host> input, const Instance<Memory>& device)
       : Base(std::move(input)), m_device(device) {}
 
@@ -116,7 +121,7 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
                             names("lags"), ", ", names("block"), " and ", names("updates"),
                             " out, or give more ", names("device_memory")));
   }
-  // Calls a function, whose overflows are located at nodes of the model.
+  // Calls a function and reports overflows at nodes of the model.
   template <class Function>
   auto in_model(const Function& function) const {
     try {
@@ -137,8 +142,8 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
                                   wave::ModellingPlan<Dim>& plan);
 
   Instance<Memory> m_device;
-  std::unique_ptr<Gradients> m_gradients;  ///< of the present band
-  bool m_stale = true;                     ///< m_gradients has another model than the latest one
+  std::unique_ptr<Gradients> m_gradients;  ///< gradients of the current band
+  bool m_stale = true;                     ///< true if m_gradients does not have the latest model
   std::optional<stream::StreamRates> m_rates;  ///< measured once
   std::int64_t m_interval = 1;
 };
@@ -168,7 +173,7 @@ void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceF
 
 template <class T, int Dim, class Memory>
 void StreamedEvaluator<T, Dim, Memory>::model_data() {
-  // the volumes of the band make room
+  // frees the volumes of the band
   m_gradients.reset();
   wave::ModellingPlan<Dim> ignored;
   const std::unique_ptr<Gradients> modelling =
