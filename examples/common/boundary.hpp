@@ -31,8 +31,7 @@ struct LayerWidths {
   }
 };
 
-/// \brief Reads all faces of a model: one kind, or a list in which "face=kind" changes a face.
-///
+/// Reads all faces of a model: one kind, or a list in which "face=kind" changes a face.
 /// Faces are left and right (x), front and back (y, in 3D), top and bottom (z).
 /// \param what name of the option in messages: "--boundary"
 /// \param text "cpml", "sponge:40", "cpml:20,top=free,left=sponge:40"

@@ -21,9 +21,8 @@ namespace moho::examples {
 /// \param z fraction of the model's depth, 0 at the top
 double salt_velocity(double x, double y, double z);
 
-/// salt_velocity() at the nodes of a grid, m/s.
-/// Fractions refer to the size of the grid. Along a missing axis or one of a single node x and y
-/// are 0.5, and z is 0.
+/// salt_velocity() at the nodes of a grid, m/s. Fractions refer to the size of the grid. Along a
+/// missing axis or one of a single node x and y are 0.5, and z is 0.
 template <class T>
 std::vector<T> salt_model(const ModelGrid& grid);
 

@@ -15,8 +15,7 @@ namespace moho::examples {
 /// The options that were given.
 class Arguments {
  public:
-  /// \brief Reads a command line and the file that --config names.
-  ///
+  /// Reads a command line and the file that --config names.
   /// Options are long and not abbreviated: "--name value" or "--name=value".
   /// \throws InputError for an unknown option, a stray text or a missing value
   Arguments(const Description& description, const std::vector<std::string>& arguments);
@@ -28,8 +27,7 @@ class Arguments {
   /// File of --config; empty if not given.
   const std::string& config() const { return m_config; }
 
-  /// \brief Returns a message with the options named as they were written, "--data" for "--shots".
-  ///
+  /// Returns a message with the options named as they were written, "--data" for "--shots".
   /// If a message begins with an option, "--name ...", the option's line of the file precedes it.
   std::string with_line(const std::string& message) const;
 

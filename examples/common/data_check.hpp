@@ -99,8 +99,7 @@ void check_traces(const std::string& name, const survey::Survey<Dim>& survey,
   }
 }
 
-/// \brief Compares the start times of traces with first arrivals of the model.
-///
+/// Compares the start times of traces with first arrivals of the model.
 /// Of each shot it uses the third of the traces with the earliest arrivals: there the direct wave
 /// is strongest. A trace's first sample above a hundredth of its largest one marks the onset. Data
 /// begin late if onsets are later than arrivals, and early if the largest samples are earlier.

@@ -57,8 +57,7 @@ std::filesystem::path sites_folder(const std::filesystem::path& folder);
 /// Creates that folder, accessible by its owner only. \throws InputError, FileError
 void make_sites_folder(const std::filesystem::path& folder);
 
-/// \brief Computes shots at the sites of --sites and moves their results into the output folder.
-///
+/// Computes shots at the sites of --sites and moves their results into the output folder.
 /// Each shot is computed by the same program and options with --only-shot. All results have to be
 /// claimed, and resumable() called, before this call.
 /// \param texts sites file and options

@@ -57,9 +57,8 @@ class Json {
   void merge(const Json& other);
   /// Appends to a list; null becomes a list.
   void push_back(Json value);
-  /// Text of the value: two blanks for each level, no line end.
-  /// Bytes that are not UTF-8 (possible in names of files) are written as \\xHH: a backslash, x and
-  /// two digits.
+  /// Text of the value: two blanks for each level, no line end. Bytes that are not UTF-8 (possible
+  /// in names of files) are written as \\xHH: a backslash, x and two digits.
   std::string dump() const;
 
   /// Parses a text; null if it is not JSON.

@@ -19,8 +19,7 @@
 
 namespace moho::examples {
 
-/// \brief Follows a run step by step and keeps the peak of its memory.
-///
+/// Follows a run step by step and keeps the peak of its memory.
 /// It begins with the memory of the program itself: its code, its threads, Kokkos.
 class MemoryEstimate {
  public:
@@ -44,8 +43,7 @@ class MemoryEstimate {
     add(items, bytes, what);
     note(items, m_now + bytes);
   }
-  /// \brief Counts the Python program that draws, if it fits.
-  ///
+  /// Counts the Python program that draws, if it fits.
   /// If it does not fit the picture is omitted and not counted.
   /// \param bytes of its arrays \param limit of the run, in bytes, including the program itself
   void picture(double bytes, double limit);
@@ -83,15 +81,13 @@ struct MemoryLimit {
   std::string why;     ///< reason: "what is free"
 };
 
-/// \brief Smallest of the host's free memory, the control groups' remainder, and --memory.
-///
+/// Smallest of the host's free memory, the control groups' remainder, and --memory.
 /// --memory does not count the program itself.
 /// \param on_host true if the run computes on the host; --memory limits a device otherwise
 /// \param sharing processes of this machine with equal needs that share the free memory
 MemoryLimit memory_limit(const CommonOptions& options, bool on_host = true, int sharing = 1);
 
-/// \brief Throws MemoryError if a run needs more than its limit.
-///
+/// Throws MemoryError if a run needs more than its limit.
 /// The message is "memory: <what> takes 5 GiB of memory in all (allowed: 3 GiB, what is free; the
 /// model 4 GiB, traveltimes 1 GiB): <advice>", with the largest parts.
 void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
@@ -105,8 +101,7 @@ std::string why_no_picture(const MemoryEstimate& estimate, const MemoryLimit& li
 /// \param room bytes available
 std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, double room);
 
-/// \brief Words an error of too little memory in terms of options.
-///
+/// Words an error of too little memory in terms of options.
 /// The library's limit "as asked" becomes "the --memory given"; advice is appended.
 /// \param option that limits the memory \param advice further remedies, beginning with ", or"
 MemoryError with_advice(const MemoryError& error, const std::string& option,
@@ -125,8 +120,7 @@ struct TableNeed {
 /// An unreadable file needs nothing.
 TableNeed need_of_table(const std::string& path);
 
-/// \brief Throws MemoryError if `bytes` exceed the host's free memory.
-///
+/// Throws MemoryError if `bytes` exceed the host's free memory.
 /// The message is "<what> 5 GiB of <whose> (allowed: 3 GiB, what is free): <advice>".
 /// \param what subject and verb of the message: "--shape: the model takes"
 /// \param advice the remedy

@@ -9,8 +9,7 @@
 
 namespace moho::examples {
 
-/// \brief Returns a text without control characters: \n, \t, \r, or \x and two hex digits.
-///
+/// Returns a text without control characters: \n, \t, \r, or \x and two hex digits.
 /// Line ends at the end of the text are removed.
 std::string one_line(std::string_view text);
 

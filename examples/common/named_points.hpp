@@ -20,8 +20,7 @@ template <int Dim>
 Points<Dim> read_named_points(const std::string& what, const std::string& text,
                               std::vector<io::TextColumn>& texts);
 
-/// \brief Names of text columns for a header line after other columns: ",station".
-///
+/// Names of text columns for a header line after other columns: ",station".
 /// A name that is empty or one of the others gets "_name" at its end.
 std::string text_header(const std::vector<io::TextColumn>& texts,
                         const std::vector<std::string>& others);

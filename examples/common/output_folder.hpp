@@ -47,8 +47,7 @@ class OutputFolder {
   /// Files of earlier runs of the program.
   const std::set<std::string>& earlier_files() const { return m_owned; }
 
-  /// \brief Announces files that will be written; call it before anything is computed.
-  ///
+  /// Announces files that will be written; call it before anything is computed.
   /// Removes temporary files and scratch folders that a killed run of the program left.
   /// \throws InputError if a file is an input file (under any name), exists and was not written by
   /// an earlier run of the program, or is no plain file

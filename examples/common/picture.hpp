@@ -19,12 +19,10 @@ struct Picture {
 /// Waits briefly until the program has removed its unfinished file.
 void stop_drawing();
 
-/// \brief Runs a Python program with arguments.
-///
-/// The program is searched in the folder that MOHO_PLOT_DIR names, in share/moho/plots of the
-/// installation prefix, and in its source folder. The Python found by CMake is tried first, then
-/// the system's. A Python without matplotlib or numpy is skipped. If MOHO_PYTHON names a Python, no
-/// other one is tried.
+/// Runs a Python program with arguments. The program is searched in the folder that MOHO_PLOT_DIR
+/// names, in share/moho/plots of the installation prefix, and in its source folder. The Python
+/// found by CMake is tried first, then the system's. A Python without matplotlib or numpy is
+/// skipped. If MOHO_PYTHON names a Python, no other one is tried.
 Picture draw_picture(const std::string& script, const std::vector<std::string>& arguments);
 
 }  // namespace moho::examples

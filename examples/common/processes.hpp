@@ -50,8 +50,7 @@ class Processes {
   /// Ends all processes immediately. Not collective.
   virtual void abort(int status) { (void)status; }
 
-  /// \brief Starts a shared counter of work items at 0.
-  ///
+  /// Starts a shared counter of work items at 0.
   /// The root has the first item; next() gives the others.
   virtual void begin_count() { m_next = 1; }
   /// Returns the next item, which no other process gets. Not collective.
@@ -59,7 +58,7 @@ class Processes {
   /// Sends a text to the root without waiting. Not collective.
   virtual void tell_root(const std::string& text) { (void)text; }
   /// Texts that have reached the root.
-  /// \param wait true waits for a text if none has arrived. Not collective.
+  /// \param wait true waits for a text if no text has arrived. Not collective.
   virtual std::vector<std::string> told(bool wait) {
     return (void)wait, std::vector<std::string>();
   }

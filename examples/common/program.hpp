@@ -55,8 +55,7 @@ struct Ending {
   std::string rate;                   ///< printed after the times
 };
 
-/// \brief One run: its times, its summary, its files and its picture.
-///
+/// One run: its times, its summary, its files and its picture.
 /// A run announces its results with will_write() before it computes. From begin_output() on,
 /// summary.json has its state: "running", "interrupted", "failed" or "done". The summary lists the
 /// files that exist, and those left by an earlier run. A run that computes parts, such as shots,
@@ -90,26 +89,20 @@ class Session {
   Progress progress();
   /// Removes the bar and adds times; call it when the space has finished its work.
   void computed(const PhaseTimes& times);
-  /// \brief Announces files of the folder; summary.json is always one of them.
-  ///
-  /// Call it as soon as the names are known and before anything is computed. Later calls may add
-  /// files.
+  /// Announces files of the folder; summary.json is always one of them. Call it as soon as the
+  /// names are known and before anything is computed. Later calls may add files.
   /// \throws InputError as OutputFolder::claim() does
   void will_write(const std::vector<std::string>& names);
-  /// \brief Announces files of a part that is about to be written, in summary.json also.
-  ///
+  /// Announces files of a part that is about to be written, in summary.json also.
   /// They belong to the program before they exist.
   /// \throws InputError as OutputFolder::claim() does
   void part_begins(const std::vector<std::string>& names);
-  /// \brief Makes a folder within that of the results; it is removed when the run ends.
-  ///
+  /// Makes a folder within that of the results; it is removed when the run ends.
   /// Call it after begin_output(), on the root.
   /// \throws InputError if the name exists and no run made it
   std::filesystem::path make_scratch(const std::string& name);
-  /// \brief Starts the output; call it before the first result is written.
-  ///
-  /// Later errors of files are no errors of the user's input. Files of an earlier run stay until
-  /// finish().
+  /// Starts the output; call it before the first result is written. Later errors of files are no
+  /// errors of the user's input. Files of an earlier run stay until finish().
   void begin_output();
   /// Omits the picture; finish() prints the reason. An empty reason changes nothing.
   void leave_out_picture(const std::string& why) { m_no_picture = why; }
@@ -124,13 +117,11 @@ class Session {
   /// \brief Makes this run resumable; call it before take_over().
   /// \throws InputError with --resume if the earlier run computed something else
   void resumable();
-  /// \brief Takes a part over from an earlier run, if --resume was given and the part is complete.
-  ///
+  /// Takes a part over from an earlier run, if --resume was given and the part is complete.
   /// Its files are then in `files`; they were read, and equal what was written.
   /// \param[out] more the argument of part_is_whole()
   bool take_over(std::int64_t number, Json& more);
-  /// \brief Takes over a part that another run of the program made elsewhere.
-  ///
+  /// Takes over a part that another run of the program made elsewhere.
   /// The part's files are already in the folder.
   /// \param part its description in the other run's summary
   /// \param[out] more the argument of part_is_whole() in that run
@@ -143,8 +134,7 @@ class Session {
   /// \param names its files, for which wrote() was called
   /// \param more what a resumed run needs in addition to its files
   void part_is_whole(std::int64_t number, const std::vector<std::string>& names, const Json& more);
-  /// \brief Records a complete part that replaces the one before.
-  ///
+  /// Records a complete part that replaces the one before.
   /// The files of the part before are removed when the summary no longer names them.
   void part_replaces(std::int64_t number, const std::vector<std::string>& names, const Json& more);
   /// Number of the last part of the earlier run; -1 without one.
@@ -152,14 +142,11 @@ class Session {
 
   /// Records in the summary that the run failed, if it has begun to write.
   void failed(const std::string& why) noexcept;
-  /// \brief Records in the summary that the run was ended; returns a text of what is left of it.
-  ///
+  /// Records in the summary that the run was ended; returns a text of what is left of it.
   /// For another thread. Afterwards the run can write no summary; it waits if it tries.
   std::string interrupted() noexcept;
-  /// \brief Reports in the summary and on standard error that the run is out of time.
-  ///
-  /// The report has the parts that exist and the reason to stop. The program then ends with
-  /// exit_time.
+  /// Reports in the summary and on standard error that the run is out of time. The report has the
+  /// parts that exist and the reason to stop. The program then ends with exit_time.
   void out_of_time(const std::string& what);
   /// Exit status of a run without an exception.
   int status() const { return m_status; }
@@ -202,8 +189,7 @@ struct ProgramParts {
 int run_program(int argc, char** argv, const ProgramParts& parts);
 }  // namespace detail
 
-/// \brief The main function of a program.
-///
+/// The main function of a program.
 /// Reads the options, answers --help and --version, and tries the folder for the results. Then it
 /// starts Kokkos, runs, and turns exceptions into a message and an exit status.
 /// \param describe the table of the options; they are read on the root only

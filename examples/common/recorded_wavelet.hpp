@@ -15,8 +15,7 @@ namespace moho::examples {
 /// Default wavelet of all programs of waves if neither options nor data name one.
 inline constexpr const char* default_wavelet = "ricker:15";
 
-/// \brief Adds the wavelet of gathers to their description.
-///
+/// Adds the wavelet of gathers to their description.
 /// Adds its text; for a file the path, the length and the CRC-32C.
 /// \param gather the member "gather" of summary.json
 /// \throws FileError for an unreadable file
@@ -41,8 +40,7 @@ struct RecordedWavelet {
 /// \throws InputError for SEG-Y files of one folder that name different wavelets
 std::optional<RecordedWavelet> recorded_wavelet(const std::string& data);
 
-/// \brief True if a wavelet is that of the data.
-///
+/// True if a wavelet is that of the data.
 /// Both are the same file, or their samples agree to a thousandth of the largest sample.
 /// \throws InputError, FileError for an unreadable wavelet
 bool same_wavelet(const RecordedWavelet& recorded, const std::string& wavelet);

@@ -9,9 +9,8 @@ namespace moho::examples {
 
 namespace {
 
-// Names of a program's results.
-// In a pattern # is a number of at least four digits, as numbered() writes it. <a|b> is one of
-// several words.
+// Names of a program's results. In a pattern # is a number of at least four digits, as numbered()
+// writes it. <a|b> is one of several words.
 struct Results {
   const char* program;
   std::vector<const char*> patterns;

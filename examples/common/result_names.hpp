@@ -12,8 +12,7 @@ namespace moho::examples {
 /// True for the plain name of a file, without any path.
 bool is_plain_name(const std::string& name);
 
-/// \brief True if a program writes files of this name. Files of other names are never removed.
-///
+/// True if a program writes files of this name. Files of other names are never removed.
 /// Numbers of shots, snapshots, bands and evaluations are free.
 bool is_result_name(std::string_view program, const std::string& name);
 

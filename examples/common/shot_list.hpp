@@ -24,8 +24,7 @@ namespace moho::examples {
 
 using io::numbered;
 
-/// \brief Decides when a process that computes parts must end.
-///
+/// Decides when a process that computes parts must end.
 /// The process ends after SIGUSR1, which Slurm and mpirun send. It also ends if its Slurm job
 /// (SLURM_JOB_END_TIME) would end before the next part.
 class TimeLimit {
@@ -64,11 +63,9 @@ class SharedCount {
   std::int64_t m_claimed = -1;  // item of this process
 };
 
-/// \brief The shots of a run.
-///
-/// Call open() and share() before the first shot, takes() once for each shot in order, done() after
-/// each computed shot, and finish() after the last. Any process of the run may compute any shot;
-/// its results are the same.
+/// The shots of a run. Call open() and share() before the first shot, takes() once for each shot in
+/// order, done() after each computed shot, and finish() after the last. Any process of the run may
+/// compute any shot; its results are the same.
 class ShotList {
  public:
   /// Origin of a shot that this process did not compute.
@@ -82,8 +79,7 @@ class ShotList {
   ShotList(const ShotList&) = delete;
   ShotList& operator=(const ShotList&) = delete;
 
-  /// \brief Takes over shots of an earlier run, and computes missing ones at --sites.
-  ///
+  /// Takes over shots of an earlier run, and computes missing ones at --sites.
   /// With --only-shot it chooses that shot.
   /// \param numbers of the shots
   /// \throws InputError, MissingShots
@@ -95,8 +91,7 @@ class ShotList {
   bool there(std::size_t shot) const { return m_there[shot]; }
   /// True if the shot is complete or left out by --only-shot.
   bool settled(std::size_t shot) const { return m_there[shot] || m_left_out[shot]; }
-  /// \brief True if this process computes the shot. Call it once for each shot, in order.
-  ///
+  /// True if this process computes the shot. Call it once for each shot, in order.
   /// Also false for all remaining shots when the run is out of time.
   bool takes(std::size_t shot);
   /// Marks a shot as complete, for callbacks that need it before done().

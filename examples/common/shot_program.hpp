@@ -154,8 +154,7 @@ void check_wave_memory(const WaveOptions& options, const EarthModelNeed& need,
                        const WaveArrays& arrays, const MemoryEstimate& estimate,
                        const MemoryLimit& limit, const std::string& more = {});
 
-/// \brief A run from options to files.
-///
+/// A run from options to files.
 /// Programs derive from it, and define how shots are computed and what else is written.
 template <class T, int Dim>
 class ShotProgram {
@@ -192,8 +191,7 @@ class ShotProgram {
   /// Called when all is computed and written: writes more, and completes summary and ending.
   virtual void finish(const WaveReport& report, Ending& ending) = 0;
 
-  /// \brief Waits until vp.npy is written, which starts before the first step.
-  ///
+  /// Waits until vp.npy is written, which starts before the first step.
   /// Call it before the first result is recorded, so that vp.npy precedes it.
   void velocity_is_there();
   /// True if a shot is complete.
@@ -261,8 +259,7 @@ void run_shots_with(const Options& o, Session& session) {
 }
 }  // namespace detail
 
-/// \brief Runs a program derived from ShotProgram in the requested precision and dimension.
-///
+/// Runs a program derived from ShotProgram in the requested precision and dimension.
 /// Program has two static functions. results(options) returns the names of files that every run
 /// writes. estimate(options, need, limit) returns its host memory without gathers. Its
 /// ranks_take_the_same is true if each rank of a machine needs that memory.

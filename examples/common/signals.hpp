@@ -9,8 +9,7 @@
 
 namespace moho::examples {
 
-/// \brief Passes SIGINT, SIGTERM and SIGHUP to a function, in a thread that waits for them.
-///
+/// Passes SIGINT, SIGTERM and SIGHUP to a function, in a thread that waits for them.
 /// The signals are blocked in the constructing thread and in threads that it starts later; so
 /// construct the object first. SIGPIPE and SIGXFSZ are ignored permanently: the failing write
 /// reports an error instead. Signals that were ignored, as nohup does, stay ignored.

@@ -61,8 +61,7 @@ void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
 /// Medium given by the options of a model, before any file is read.
 wave::Medium medium_of(const EarthModelOptions& model);
 
-/// \brief Default width of sponges in nodes, before files are read.
-///
+/// Default width of sponges in nodes, before files are read.
 /// Exact for a velocity that is a number and a given spacing; otherwise the largest width.
 int usual_sponge(const EarthModelOptions& model, const std::string& wavelet);
 
@@ -86,8 +85,7 @@ wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
   return boundaries;
 }
 
-/// \brief Sets the common part of the jobs of wave programs.
-///
+/// Sets the common part of the jobs of wave programs.
 /// That part is grid, model and its names, boundaries, scheme and wavelet. \throws InputError
 template <int Dim, class Job, class Options, class T>
 void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
@@ -133,8 +131,7 @@ double usual_depth(const Grid<Dim>& grid) {
   return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
 }
 
-/// \brief Default receivers: a line along x through the middle.
-///
+/// Default receivers: a line along x through the middle.
 /// The line has a receiver at every n-th node, with the smallest n that gives at most 1001. The end
 /// nodes of x are left out on a free surface, where the field is zero.
 template <int Dim>
@@ -184,8 +181,7 @@ void check_free_surfaces(const Grid<Dim>& grid, const wave::Boundaries<Dim>& fac
   }
 }
 
-/// Makes the shots, numbered from 1 unless a table numbers them.
-/// Positions are not checked.
+/// Makes the shots, numbered from 1 unless a table numbers them. Positions are not checked.
 template <int Dim>
 std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid,
                                         const wave::Boundaries<Dim>& faces) {

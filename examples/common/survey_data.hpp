@@ -51,10 +51,8 @@ void bind_true_model(Description& d, const std::string& option, const EarthModel
 /// Binds the heading "Running" of a program on data.
 /// \param part after which a run is resumed
 void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice);
-/// \brief Adds the files of the data and of the wavelet to the inputs; no result replaces them.
-///
-/// A wavelet that the data name becomes one of the options' words: other sites may not find its
-/// file.
+/// Adds the files of the data and of the wavelet to the inputs; no result replaces them. A wavelet
+/// that the data name becomes one of the options' words: other sites may not find its file.
 void add_data_inputs(const std::string& option, bool wavelet_given, const DataTexts& texts,
                      CommonOptions& options);
 

@@ -47,8 +47,7 @@ Points<Dim> parse_points(const std::string& what, const std::string& text);
 template <int Dim>
 std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::string& name);
 
-/// \brief Returns a table from which parse_shots() reads the same shots, bit by bit.
-///
+/// Returns a table from which parse_shots() reads the same shots, bit by bit.
 /// Receivers that all shots have in common are written once.
 template <int Dim>
 std::string format_shots(const std::vector<wave::Shot<Dim>>& shots);

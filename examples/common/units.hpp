@@ -28,11 +28,9 @@ const char* to_string(VelocityUnit unit);
 /// Metres per second in one of the unit; 1 for unsaid.
 double metres_per_second(VelocityUnit unit);
 
-/// \brief Converts velocities to m/s.
-///
-/// The unit is that of --velocity-unit, otherwise that of the file's values. Without either,
-/// ambiguous velocities are refused: the largest is from 0.1 to 20, or the file has lengths in
-/// feet.
+/// Converts velocities to m/s. The unit is that of --velocity-unit, otherwise that of the file's
+/// values. Without either, ambiguous velocities are refused: the largest is from 0.1 to 20, or the
+/// file has lengths in feet.
 /// \param what the option and its file, for messages: "--vp FILE"
 /// \param said unit of --velocity-unit
 /// \param value_unit of the file's values, as the file has it; empty: not in the file

@@ -12,8 +12,7 @@
 
 namespace moho::examples {
 
-/// \brief Sets this policy unless the environment has one (OMP_WAIT_POLICY, GOMP_SPINCOUNT).
-///
+/// Sets this policy unless the environment has one (OMP_WAIT_POLICY, GOMP_SPINCOUNT).
 /// OpenMP reads its variables when it is loaded, before main(). The process therefore restarts
 /// itself with the variable set: call this first in main(). It returns if the policy is already
 /// set, or the process could not be restarted.

@@ -48,8 +48,7 @@ wave::ModelValues<T> parameters_of(const ModelValues<T>& values,
   return result;
 }
 
-/// Model of all parameters.
-/// On hosts nothing is copied: the values must outlive the model.
+/// Model of all parameters. On hosts nothing is copied: the values must outlive the model.
 /// \param constants parameters that are one number everywhere; may be null
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
@@ -58,8 +57,7 @@ wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Di
   return wave::borrow_model<T>(exec, grid, parameters_of<T>(values, constants));
 }
 
-/// \brief Words a message of the library in terms of options.
-///
+/// Words a message of the library in terms of options.
 /// The message's first word is a parameter of the model or an argument of make_modelling().
 /// \param parameters names of parameters, by option: "vp" is "--vp FILE"
 /// \param others names of "sources", "receivers", "wavelet" ...; with "bands" no wavelet is advised

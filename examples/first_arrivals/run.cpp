@@ -145,9 +145,8 @@ double time_at(const Grid<Dim>& grid, const T* times,
   return sum;
 }
 
-// Writes times at the receivers.
-// The source's number is the first column if it is known; the earliest of several sources has no
-// number.
+// Writes times at the receivers. The source's number is the first column if it is known; the
+// earliest of several sources has no number.
 template <class T, int Dim>
 void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vector<T>& times,
                      bool source_known, const Points<Dim>& receivers,
@@ -226,8 +225,7 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
 }
 
 // Assigns each rank its part of the sources, by equations 7 to 10 of Couder-Castaneda et al.
-// (2013).
-// The earliest of several sources makes one field, which the root computes.
+// (2013). The earliest of several sources makes one field, which the root computes.
 template <class T, int Dim>
 void share_sources(const Ranks& ranks, eikonal::TraveltimeJob<T, Dim>& job) {
   if (ranks.alone()) return;

@@ -38,8 +38,7 @@ struct Order {
   fwi::EvaluationRequest<T> request;
 };
 
-/// \brief Evaluations whose shots ranks or sites compute.
-///
+/// Evaluations whose shots ranks or sites compute.
 /// Contributions are files in a folder of the run, which all ranks can read.
 template <class T>
 class DistributedEvaluation {
@@ -73,8 +72,7 @@ class DistributedEvaluation {
   /// True if ranks must agree on the method of the source wavefield.
   bool agrees() const { return among_ranks() && m_o.source_field == fwi::SourceField::automatic; }
 
-  /// \brief Returns the method that fits on all ranks. Collective.
-  ///
+  /// Returns the method that fits on all ranks. Collective.
   /// It is replay if boundary_shell does not fit on one of them.
   fwi::SourceField agree(fwi::SourceField mine) {
     Processes& processes = m_session.processes();
@@ -86,10 +84,8 @@ class DistributedEvaluation {
   /// Sets the planned method of the source wavefield for sites.
   void set_source_field(fwi::SourceField method) { m_method = method; }
 
-  /// \brief Removes files of an earlier run unless this run resumes it.
-  ///
-  /// Makes the folder of contributions. Without divided shots and --resume both folders are left
-  /// untouched.
+  /// Removes files of an earlier run unless this run resumes it. Makes the folder of contributions.
+  /// Without divided shots and --resume both folders are left untouched.
   void begin() {
     if (m_o.only_shot) return;
     if (at_sites()) io::check_owned_folder(m_folder);

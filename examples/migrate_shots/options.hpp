@@ -26,8 +26,7 @@ namespace moho::examples::migrate_shots {
 /// Imaging condition that is applied to the sums.
 enum class Condition { zero_lag, source, receiver, inverse_scattering, laplacian };
 
-/// Name of a condition.
-/// "zero-lag", "source", "receiver", "inverse-scattering" or "laplacian".
+/// Name of a condition. "zero-lag", "source", "receiver", "inverse-scattering", "laplacian".
 const char* to_string(Condition condition);
 
 /// Options of migrate_shots.
@@ -54,8 +53,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   bool keep_shots = false;        ///< keep the image of each shot
 };
 
-/// \brief True if the receiver illumination is that of the complete grid.
-///
+/// True if the receiver illumination is that of the complete grid.
 /// This holds without expanding domains. It also holds with the condition that needs it: the
 /// backward propagation is then stepped everywhere.
 inline bool complete_receivers(const Options& options) {

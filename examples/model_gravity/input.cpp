@@ -65,9 +65,8 @@ constexpr OtherName other_names[] = {
     {"easting", 'y', false}, {"down", 'z', false},     {"depth", 'z', false},
     {"up", 'z', true},       {"height", 'z', true},    {"elevation", 'z', true}};
 
-// Matches a header's name with alternative names of the wanted one.
-// "northing" is x and "east_2" is y2. The upper face z1 of a prism is the negative of its larger
-// height, "height2".
+// Matches a header's name with alternative names of the wanted one. "northing" is x and "east_2" is
+// y2. The upper face z1 of a prism is the negative of its larger height, "height2".
 std::optional<Column> as_other_name(std::string name, const std::string& wanted) {
   std::string face = wanted.substr(1);
   if (!face.empty() && face != "1" && face != "2") return std::nullopt;  // density

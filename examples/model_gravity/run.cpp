@@ -75,9 +75,8 @@ Plan make_plan(const Options& o, const Input& input, double held) {
   return plan;
 }
 
-// Rows of every rank.
-// Rows of a mesh are split so that ranks have equal numbers of prisms with mass, for any number of
-// empty cells between them.
+// Rows of every rank. Rows of a mesh are split so that ranks have equal numbers of prisms with
+// mass, for any number of empty cells between them.
 std::vector<mpi::Part> make_parts(const Input& input, std::int64_t masses, int ranks) {
   std::vector<mpi::Part> parts;
   for (int q = 0; q < ranks; ++q) {

@@ -26,8 +26,7 @@ struct RankReport {
   double seconds = 0.0;      ///< duration of forward()
 };
 
-/// \brief All processes started by mpirun, or this one without an mpirun.
-///
+/// All processes started by mpirun, or this one without an mpirun.
 /// Functions are collective unless their comment says otherwise.
 class Ranks : public Processes {
  public:
@@ -101,8 +100,7 @@ class Ranks : public Processes {
   bool m_finished = false;
 };
 
-/// \brief Returns the processes of a program whose ranks share shots, one device each.
-///
+/// Returns the processes of a program whose ranks share shots, one device each.
 /// Each rank reads options and files. With --only-shot a single process is returned. The program
 /// then runs for a worker, and ignores the worker's MPI environment.
 std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv);

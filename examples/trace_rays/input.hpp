@@ -35,8 +35,7 @@ constexpr std::int64_t usual_receivers = 41;
 template <int Dim>
 std::vector<Point<Dim>> make_sources(const Options& options, const Grid<Dim>& grid);
 
-/// The receivers, checked to be inside of the grid.
-/// `texts` gets the text columns of their table.
+/// The receivers, checked to be inside of the grid. `texts` gets the text columns of their table.
 template <int Dim>
 std::vector<Point<Dim>> make_receivers(const Options& options, const Grid<Dim>& grid,
                                        std::vector<io::TextColumn>& texts);

@@ -18,10 +18,8 @@ namespace moho::examples::trace_rays {
 /// \throws InputError for a larger archive
 void check_matrix_size(std::size_t rows, std::size_t entries);
 
-/// \brief Writes compressed rows as SciPy's save_npz() does.
-///
-/// The file is an uncompressed archive of data.npy, indices.npy, indptr.npy, shape.npy and
-/// format.npy ("csr").
+/// Writes compressed rows as SciPy's save_npz() does. The file is an uncompressed archive of
+/// data.npy, indices.npy, indptr.npy, shape.npy and format.npy ("csr").
 /// \throws InputError as check_matrix_size() does
 void write_matrix_npz(const std::filesystem::path& path, const rays::RayRows& rows);
 

@@ -121,9 +121,8 @@ double ray_bytes(const Grid<Dim>& grid, std::size_t sources, std::size_t receive
          (vertices * sizeof(Point<Dim>) + 4.0 * sizeof(double));
 }
 
-// Memory of the model and the traveltimes, estimated from options and headers.
-// Throws unless one source at a time fits in addition. The memory of the graph is added when it is
-// known.
+// Memory of the model and the traveltimes, estimated from options and headers. Throws unless one
+// source at a time fits in addition. The memory of the graph is added when it is known.
 template <class T>
 MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   MemoryEstimate estimate;

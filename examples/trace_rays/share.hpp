@@ -29,10 +29,8 @@ void broadcast(Ranks& ranks, std::vector<T>& values) {
   if (count > 0) ranks.broadcast(values.data(), values.size() * sizeof(T));
 }
 
-/// \brief Sends every rank the root's job with the rank's part of the sources.
-///
-/// Equations 7 to 10 of Couder-Castaneda et al. (2013) divide the sources. \param space name of the
-/// space
+/// Sends every rank the root's job with the rank's part of the sources. Equations 7 to 10 of
+/// Couder-Castaneda et al. (2013) divide the sources. \param space name of the space
 template <class T, int Dim>
 void share(Ranks& ranks, rays::TraceJob<T, Dim>& job, std::string& space) {
   static_assert(std::is_trivially_copyable_v<rays::GraphOptions>);
@@ -52,8 +50,7 @@ void share(Ranks& ranks, rays::TraceJob<T, Dim>& job, std::string& space) {
   job.sources = {job.sources.begin() + part.first, job.sources.begin() + part.last};
 }
 
-/// \brief Collects the results of all ranks on the root, in the order of the sources.
-///
+/// Collects the results of all ranks on the root, in the order of the sources.
 /// They equal those of one process.
 template <class T, int Dim>
 void collect(Ranks& ranks, const rays::TraceJob<T, Dim>& job, rays::TraceResult<T, Dim>& outcome) {

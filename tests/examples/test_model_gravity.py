@@ -592,8 +592,9 @@ class Picture(Case):
         self.arguments = ["--prisms", self.save("p.npy", some_prisms(4))]
 
     def drawn(self, *arguments):
-        """Results with their maps, drawn in this process. Every run has a folder of its own: maps that the
-        program did not draw would stay in it.
+        """Returns results with their maps, drawn in this process.
+
+        Every run has a separate folder, because maps that the program did not draw would stay in it.
         """
         self.runs = getattr(self, "runs", 0) + 1
         r = self.model(*arguments, out=f"out{self.runs}")
@@ -690,7 +691,7 @@ class NothingIsLost(support.NothingIsLost, Case):
                                                np.ones((600000, 1))]))
 
     def test_inputs_that_an_earlier_run_wrote_stay(self):
-        # The field of one run is a file of the next one, in the same folder.
+        # The field of one run is an input file of the next run, in the same folder.
         self.assertEqual(self.run_small("--components", "gz,gzz").returncode, 0)
         done = self.call("--mesh", "42,1,1,0,100,0,100,10,60", "--densities", "out/gzz.npy", "--grid",
                          "3,2,10,10,0,0", "--no-plot", "--out", "out")

@@ -614,7 +614,7 @@ weights = velocity
                           ("[grid]", "'[grid]' has no value"),
                           ("quiet # = true", "c.cfg:2: 'quiet' has no value")):
             self.refuse(["--config", self.write("c.cfg", f"builtin = salt\n{line}\n")], "c.cfg:", why)
-        # what is wrong with a value, wherever that is found, is said with its line; the command line has none
+        # every error of a value is reported with its line; values of the command line have no line
         self.refuse(["--config", self.write("c.cfg", "builtin = salt\nradius = six\n")], "c.cfg:2: --radius",
                     "six")
         self.refuse(["--config", "c.cfg", "--radius", "seven"], "trace_rays: --radius", "seven")
@@ -678,7 +678,7 @@ class NothingIsLost(support.NothingIsLost, Case):
                "relaxation"]]
 
     def test_data_of_a_header(self):
-        # The header is elsewhere, the data would be replaced.
+        # The header is in another folder; the data would be replaced.
         os.mkdir(self.path("out"))
         self.write("out/velocity.npy", np.full(31 * 21, 2000.0, dtype=np.float32).tobytes())
         header = self.write("v.rsf",
@@ -861,14 +861,14 @@ class Marmousi(Case):
                   "--source", f"{b[0]},{b[1]}", "--receiver-line", f"{a[0]},{a[1]},{b[0]},{b[1]},2"]
         r = self.trace(*survey)
         self.assertEqual(r.times.shape, (2, *v.shape))
-        # Reciprocity, and bounds by the slowest and the quickest velocity of the model.
+        # Reciprocity, and bounds by the smallest and largest velocity of the model.
         there, back = r.receivers["traveltime"][1], r.receivers["traveltime"][2]
         self.assertAlmostEqual(there / back, 1.0, delta=1e-12)
         x, z = np.meshgrid(20.0 * np.arange(461), 20.0 * np.arange(151), indexing="ij")
         distance = np.hypot(x - a[0], z - a[1])
         self.assertTrue(np.all(r.times[0] >= distance / v.max() * (1 - 1e-9)))
         self.assertTrue(np.all(r.times[0] <= distance / v.min() * (1 + angular_bound(6) + 1e-9)))
-        # Neighbouring nodes: their times differ by no more than the edge between them takes.
+        # The times of neighbouring nodes differ by at most the traveltime of their edge.
         slowest = 20.0 / v.min() * (1 + 1e-9)
         self.assertTrue(np.all(np.abs(np.diff(r.times[0], axis=0)) <= slowest))
         self.assertTrue(np.all(np.abs(np.diff(r.times[0], axis=1)) <= slowest))
