@@ -49,8 +49,8 @@ class OutputFolder {
 
   /// Announces files that will be written; call it before anything is computed.
   /// Removes temporary files and scratch folders that a killed run of the program left.
-  /// \throws InputError if a file is an input file (under any name), exists and was not written by
-  /// an earlier run of the program, or is no plain file
+  /// \throws InputError if a file is an input file (under any name), or is no plain file. Also if
+  /// it exists and no earlier run of the program wrote it.
   void claim(const std::vector<std::string>& names);
 
   /// \brief Makes a folder for temporary files of this run; release() removes it.

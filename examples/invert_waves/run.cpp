@@ -143,8 +143,7 @@ class Program {
     return options;
   }
 
-  // Makes the objective by make(start, data), and runs the search.
-  // With --only-shot or on other ranks, it computes shots for another process.
+  // Makes the objective by make(start, data); runs the search, or shots for another process.
   template <class Instance, class Make>
   void invert(const Instance& exec, const Make& make) {
     Processes& processes = m_session.processes();

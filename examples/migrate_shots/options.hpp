@@ -46,16 +46,15 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   bool angles = false;          ///< also write angle gathers at the columns
 
   std::string snapshots = "auto";
-  std::string error = "snr:55";   ///< allowed error of the snapshots' codec; "lossless"
+  std::string error = "snr:55";   ///< allowed error of the snapshots' codec, or "lossless"
   std::int64_t every = 0;         ///< steps between snapshots; 0: set by the wavelet
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
   std::size_t disk = 0;           ///< bytes of snapshots on disk; 0: no disk
   bool keep_shots = false;        ///< keep the image of each shot
 };
 
-/// True if the receiver illumination is that of the complete grid.
-/// This holds without expanding domains. It also holds with the condition that needs it: the
-/// backward propagation is then stepped everywhere.
+/// True if the receiver illumination is that of the complete grid: without expanding domains,
+/// or with the condition that needs it, whose backward propagation is stepped everywhere.
 inline bool complete_receivers(const Options& options) {
   return options.expand == domain::ExpansionMethod::none ||
          std::count(options.conditions.begin(), options.conditions.end(), Condition::receiver) > 0;

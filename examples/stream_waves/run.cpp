@@ -86,8 +86,7 @@ class Program : public ShotProgram<T, Dim> {
     return names;
   }
 
-  // only ranks that lead a chain have a volume; the stream compares it with the memory that ranks
-  // share
+  // only ranks that lead a chain have a volume; the stream compares it with the shared memory
   static constexpr bool ranks_take_the_same = false;
   static bool memory_of_host(const Options&) { return true; }
 
