@@ -16,7 +16,7 @@ namespace moho::examples {
 struct CommonOptions {
   bool double_precision = false;
   std::string space;       ///< name of the execution space
-  std::size_t memory = 0;  ///< largest number of bytes in the space; 0: what is free
+  std::size_t memory = 0;  ///< largest number of bytes in the space; 0: all free memory
   std::string out;         ///< folder for the results
   std::string config;      ///< the file that options were read from; empty: no file
   bool plot = true;        ///< draw the picture

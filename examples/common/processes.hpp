@@ -13,7 +13,7 @@
 namespace moho::examples {
 
 /// One process; programs that divide their work among several derive from this class.
-/// Functions are collective unless their comment says otherwise.
+/// Functions are collective unless stated otherwise.
 class Processes {
  public:
   Processes() = default;

@@ -142,7 +142,7 @@ class Session {
 
   /// Records in the summary that the run failed, if it has begun to write.
   void failed(const std::string& why) noexcept;
-  /// Records in the summary that the run was ended; returns a text of what is left of it.
+  /// Records in the summary that the run was ended; returns a message on its results.
   /// For another thread. Afterwards the run can write no summary; it waits if it tries.
   std::string interrupted() noexcept;
   /// Reports in the summary and on standard error that the run is out of time. The report has the

@@ -51,7 +51,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::int64_t every = 0;         ///< steps between products; 0: set by the wavelet
   fwi::Lags lags;                 ///< of the extended image of the result
   bool extended = false;          ///< true if requested
-  std::size_t device_memory = 0;  ///< bytes; 0: what is free
+  std::size_t device_memory = 0;  ///< bytes; 0: all free memory
   std::int64_t block = 0;         ///< planes of a block of the stream; 0: chosen
   std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen
   std::string evaluate;    ///< with --only-shot: file of the unknowns; empty: the starting model

@@ -27,7 +27,7 @@ struct RankReport {
 };
 
 /// All processes started by mpirun, or this one without an mpirun.
-/// Functions are collective unless their comment says otherwise.
+/// Functions are collective unless stated otherwise.
 class Ranks : public Processes {
  public:
   /// Starts MPI if a launcher started this process.

@@ -14,7 +14,7 @@ namespace moho::examples::stream_waves {
 
 /// Options of stream_waves.
 struct Options : WaveOptions {
-  std::size_t device_memory = 0;  ///< largest number of bytes on a device; 0: what is free
+  std::size_t device_memory = 0;  ///< largest number of bytes on a device; 0: all free memory
   std::int64_t block = 0;         ///< planes of a block; 0: chosen
   std::int64_t updates = 0;       ///< steps of a plane on a device; 0: chosen
   std::int64_t lag = 0;           ///< planes between these steps; 0: the smallest lag
