@@ -398,7 +398,8 @@ class Program : public ShotProgram<T, Dim> {
     json["page_locked"] =
         r.plan.in_core || on_host() || !m_o.volume.empty() ? Json() : Json(r.locked);
     if (!r.locked) {
-      json["staging"] = Json::object({{"why", r.lock_text}, {"seconds", r.staging_seconds}});
+      json["staging"]["why"] = r.lock_text;
+      json["staging"]["seconds"] = r.staging_seconds;
     }
     return json;
   }
