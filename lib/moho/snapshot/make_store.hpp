@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Stores of snapshots from a plan of choose_storage().
+/// \brief Creation of snapshot stores from a plan of choose_storage().
 
 #include <moho/core/timeline.hpp>
 #include <moho/snapshot/boundary_store.hpp>
@@ -18,19 +18,19 @@
 
 namespace moho::snapshot {
 
-/// Memory of the stores of one worker, kept from shot to shot.
+/// Memory of the stores of one worker, reused for all shots.
 template <class T, class Memory>
 struct StorageArenas {
   DeviceArena<T, Memory> device;  ///< in the memory of the run
   HostArena<T, Memory> host;      ///< pinned memory of the host
 };
 
-/// \brief Makes the store of a shot.
-/// \param exec of the run
+/// \brief Returns the store of a shot.
+/// \param exec instance of the run
 /// \param plan method, location and codec
 /// \param forward source term of the shot, for methods that recompute
-/// \param arenas of the worker; the store is their only user until it is destroyed
-/// \param timeline gets spans of threads and files; may be null
+/// \param arenas memory of the worker; the store is its only user until destroyed
+/// \param timeline receives spans of threads and files; may be null
 template <class T, int Dim, class Memory>
 std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
     const InstanceOf<Memory>& exec, const StoragePlan& plan,

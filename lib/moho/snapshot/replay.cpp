@@ -70,7 +70,7 @@ std::int64_t replay_reach(std::int64_t states, std::int64_t sweeps) {
   const std::int64_t fewer = std::min(states, sweeps), more = std::max(states, sweeps);
   std::int64_t result = 1;
   for (std::int64_t k = 1; k <= fewer; ++k) {
-    // C(more + k, k) = C(more + k - 1, k - 1) (more + k) / k, without a product that is too large
+    // C(more + k, k) = C(more + k - 1, k - 1) (more + k) / k, without overflow of the product
     const std::int64_t whole = result / k, rest = result % k, factor = more + k;
     if (whole >= most / factor) return most;
     result = whole * factor + rest * factor / k;
@@ -88,7 +88,7 @@ std::int64_t replay_advances(std::int64_t count, std::int64_t states) {
 
 std::vector<CheckpointAction> replay_schedule(std::int64_t count, std::int64_t states) {
   check(count, states);
-  // More states than positions are useless. Each level of the recursion uses one state.
+  // More states than positions have no effect. Each level of the recursion uses one state.
   std::vector<CheckpointAction> actions;
   Schedule(actions).visit(0, count, std::min(states, count), 0);
   return actions;

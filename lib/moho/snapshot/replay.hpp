@@ -28,9 +28,9 @@ struct CheckpointAction {
   friend bool operator==(const CheckpointAction&, const CheckpointAction&) = default;
 };
 
-/// \brief Returns the most positions that `states` states serve with at most `sweeps` advances.
+/// \brief Returns the largest number of positions for `states` states and at most `sweeps` sweeps.
 ///
-/// No position is then advanced over more than `sweeps` times. The number is (states + sweeps)! /
+/// No position is advanced over more than `sweeps` times. The number is (states + sweeps)! /
 /// (states! sweeps!), at most 2^62.
 std::int64_t replay_reach(std::int64_t states, std::int64_t sweeps);
 

@@ -11,9 +11,9 @@ namespace moho::snapshot {
 
 namespace {
 
-constexpr double pinning_rate = 1.7e9;  // bytes a second, measured with an H200
+constexpr double pinning_rate = 1.7e9;  // bytes per second, measured with an H200
 
-/// A choice among strategies.
+/// Choice among storage methods.
 class Choice {
  public:
   Choice(const Rates& rates, const Budget& budget, const StorageRequest& request)
@@ -37,14 +37,14 @@ class Choice {
         }
         continue;
       }
-      // pinned memory is allocated once for all shots, and slowly
+      // pinned memory: one slow allocation for all shots
       double cost = strategy.seconds;
       if (*location == StorageLocation::host && !m_r.host_kernels) {
         cost += static_cast<double>(strategy.bytes) / pinning_rate / static_cast<double>(m_r.shots);
       }
       reason += concat(reason.empty() ? "" : ", ", strategy.name, " ", location_name(*location),
                        " (", two_digits(cost), " s a shot)");
-      // of two methods with the same cost, uncompressed snapshots rather than recomputed ones
+      // for equal costs prefers uncompressed to recomputed snapshots
       const bool plainer =
           strategy.keep == StorageMethod::raw && plan.strategy.keep != StorageMethod::raw;
       if (lowest && cost >= *lowest * (plainer ? 1.02 : 0.98)) continue;
@@ -105,13 +105,14 @@ class Choice {
     return name;
   }
 
-  // The location of all snapshots; empty if no location has room, or the error exceeds the limit.
+  // Returns the location of all snapshots; empty if no location suffices or the error exceeds the
+  // bound.
   std::optional<StorageLocation> location_of(const StorageChoice& strategy) const {
     const bool recomputes = strategy.keep == StorageMethod::boundary_values ||
                             strategy.keep == StorageMethod::checkpoints;
-    // threads need buffers as well, and keep their results in one location
+    // threads also need buffers, and store in one location
     if (uses_threads(strategy) && !strategy.possible) return std::nullopt;
-    // an impossible strategy may only lack room for another split
+    // an impossible method with known bytes may still fit one location
     if (!strategy.possible && strategy.bytes == 0) return std::nullopt;
     if (!strategy.possible &&
         strategy.min_device_bytes == std::numeric_limits<std::uint64_t>::max()) {
@@ -137,7 +138,7 @@ class Choice {
     if (m_r.method == "threads") return uses_threads(strategy);
     if (m_r.method == "boundary") return strategy.keep == StorageMethod::boundary_values;
     if (m_r.method == "replay") return strategy.keep == StorageMethod::checkpoints;
-    // the codec of the requested error is the first one
+    // the first codec is that of the requested error
     const bool requested = !lossless && strategy.codec == 0;
     if (m_r.method == "compressed") return requested;
     if (m_r.method == "disk") return lossless ? strategy.keep == StorageMethod::raw : requested;

@@ -31,25 +31,27 @@ struct StorageOptions {
   std::string method = "auto";
   std::string error = "snr:55";       ///< accepted loss: "snr:DB", "max:E", "bits:N" or "lossless"
   std::int64_t interval = 0;          ///< steps between snapshots; 0: snapshot_interval()
-  std::size_t device = 0;             ///< bytes of the memory of the run; 0: what is free
-  std::size_t host = 0;               ///< bytes of the host, for runs on a device; 0: what is free
+  std::size_t device = 0;             ///< bytes of the memory of the run; 0: available memory
+  std::size_t host = 0;               ///< bytes of the host, for runs on a device; 0: available
+                                      ///< memory
   std::size_t disk = 0;               ///< bytes of files; 0: no files
-  std::filesystem::path folder = {};  ///< of files; made and removed by the stores
+  std::filesystem::path folder = {};  ///< folder of the files; the stores create and remove it
 };
 
 /// Requirements of choose_storage(), made from options by make_storage_request().
 struct StorageRequest {
   std::string method = "auto";       ///< see StorageOptions
   ErrorBound accuracy;               ///< accepted loss
-  std::vector<CodecOptions> codecs;  ///< in the order of Rates::codecs; the first is the given one
-  int threads = 1;                   ///< of the host, that may compress
-  int concurrent_shots = 1;          ///< that share these threads
+  std::vector<CodecOptions> codecs;  ///< in the order of Rates::codecs; the first is the requested
+                                     ///< one
+  int threads = 1;                   ///< threads of the host that may compress
+  int concurrent_shots = 1;          ///< shots that share these threads
   bool host_kernels = true;          ///< true if the run is in the memory of the host
-  std::size_t shots = 1;             ///< of the survey, which share the cost of pinned memory
+  std::size_t shots = 1;             ///< shots of the survey that share the cost of pinned memory
 };
 
 /// \brief Reads method and error of options, and lists the codecs to measure.
-/// \throws InputError for a method or an error that is unknown
+/// \throws InputError for an unknown method or error
 StorageRequest make_storage_request(const StorageOptions& options);
 
 /// The chosen storage of a shot's source wavefield.
@@ -58,14 +60,15 @@ struct StoragePlan {
       strategy;  ///< method and cost; its name has the location, its reason the alternatives
   StorageLocation location = StorageLocation::device;  ///< of all snapshots
   std::optional<CodecOptions> codec;                   ///< empty: uncompressed
-  int threads = 0;               ///< of the host that compress; 0: kernels of the run compress
-  Budget budget;                 ///< bytes that snapshots may take
+  int threads = 0;               ///< threads of the host that compress; 0: kernels of the run
+                                 ///< compress
+  Budget budget;                 ///< memory available for snapshots
   std::int64_t interval = 1;     ///< steps between snapshots
   std::int64_t snapshots = 0;    ///< of a shot
   std::filesystem::path folder;  ///< of files
 };
 
-/// \brief Returns the fastest storage that fits, with its reason in words: a pure function.
+/// \brief Returns the fastest storage that fits, with its reason as text. Pure function.
 /// \param shape of a shot
 /// \param rates of the machine, with a codec rate for each codec of the request
 /// \param budget bytes for one shot

@@ -15,7 +15,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// Bytes are whole numbers below 2^53, with which double precision makes no errors.
+/// Bytes are integers below 2^53, exact in double precision.
 double whole(double bytes) { return std::ceil(bytes); }
 std::uint64_t to_bytes(double bytes) {
   return bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : never;
@@ -86,7 +86,7 @@ void check(const ErrorBound& accuracy) {
   }
 }
 
-/// What is known before any choice. Seconds and bytes.
+/// Quantities independent of the choice, in seconds and bytes.
 struct Shot {
   const ShotShape& shape;
   const Rates& rates;
@@ -111,24 +111,24 @@ struct Shot {
         has_disk(r.disk_write > 0.0 && r.disk_read > 0.0) {}
 };
 
-/// Pieces that are kept during the forward leg and wanted in the reverse order.
+/// Pieces stored in the forward propagation and read in reverse order.
 struct Stream {
   double bytes = 0.0;            // of all pieces
   double piece = 0.0;            // of the largest
-  double device_seconds = 0.0;   // of kernels for a byte that stays on the device, both legs
-  double kernel_seconds = 0.0;   // of kernels for all of it, both legs
-  double link_bytes = 1.0;       // that cross the link each way for a byte that does not stay
-  double device_fixed = 0.0;     // bytes on the device in any case
-  double device_ring = 0.0;      // and where anything leaves it
-  double host_fixed = 0.0;       // bytes of the host's memory in any case
-  double encode_seconds = 0.0;   // of threads beside the forward leg
-  double decode_seconds = 0.0;   // and beside the backward leg
-  double backward_window = 0.0;  // seconds of the backward leg
-  double leg_seconds = 0.0;      // of all that is stepped
-  bool may_stay = true;          // on the device
+  double device_seconds = 0.0;   // of kernels per byte that stays on the device, both propagations
+  double kernel_seconds = 0.0;   // of kernels for all pieces, both propagations
+  double link_bytes = 1.0;       // over the link in each direction per byte that leaves the device
+  double device_fixed = 0.0;     // bytes on the device for all locations
+  double device_ring = 0.0;      // and if pieces leave the device
+  double host_fixed = 0.0;       // bytes of the host's memory for all locations
+  double encode_seconds = 0.0;   // of threads concurrent with the forward propagation
+  double decode_seconds = 0.0;   // and with the backward propagation
+  double backward_window = 0.0;  // seconds of the backward propagation
+  double leg_seconds = 0.0;      // of all propagations
+  bool may_stay = true;          // true if pieces may stay on the device
 };
 
-/// Which places hold how much.
+/// Bytes in each location.
 struct Placement {
   double seconds = infinite;
   double on_device = 0.0, on_host = 0.0, on_disk = 0.0;           // pieces
@@ -136,7 +136,7 @@ struct Placement {
   double min_device_bytes = infinite;
 };
 
-/// Seconds with `kept` bytes on the device and room for `host_room` in the host's memory.
+/// Seconds with `kept` bytes on the device and at most `host_room` bytes in the host's memory.
 double seconds_of(const Shot& shot, const Stream& stream, double kept, double host_room) {
   const double left = stream.bytes - kept;
   const double on_disk = std::max(0.0, left - host_room);
@@ -149,8 +149,8 @@ double seconds_of(const Shot& shot, const Stream& stream, double kept, double ho
          std::max(0.0, forward - shot.leg) + std::max(0.0, backward - stream.backward_window);
 }
 
-/// The kept bytes between `least` and `most` that take the least time: seconds_of() is convex and
-/// made of straight lines, whose ends are tried.
+/// Returns the kept bytes between `least` and `most` with the smallest time.
+/// seconds_of() is convex and piecewise linear: the function evaluates its corners.
 double best_kept(const Shot& shot, const Stream& stream, double least, double most,
                  double host_room) {
   std::vector<double> ends{most, least, stream.bytes - host_room};
@@ -163,7 +163,7 @@ double best_kept(const Shot& shot, const Stream& stream, double least, double mo
       if (shot.has_link) ends.push_back(stream.bytes - seconds * pace);
       if (shot.has_disk) ends.push_back(stream.bytes - host_room - seconds * rate);
     }
-    // where link and disk take the same time
+    // corner: equal times of link and disk
     if (shot.has_link && shot.has_disk && rate < pace) {
       ends.push_back(stream.bytes - host_room / (1.0 - rate / pace));
     }
@@ -180,7 +180,7 @@ double best_kept(const Shot& shot, const Stream& stream, double least, double mo
   return best;
 }
 
-/// The quickest places for a stream.
+/// Returns the fastest placement of a stream.
 Placement place(const Shot& shot, const Stream& stream) {
   Placement best;
   for (const auto& [on_device, on_host, on_disk] :
@@ -192,13 +192,13 @@ Placement place(const Shot& shot, const Stream& stream) {
         (on_disk && !shot.has_disk)) {
       continue;
     }
-    // Pieces are not cut: a place before the last one is left with a gap of up to a piece.
+    // Pieces are indivisible: a location before the last one has a gap of up to a piece.
     const bool leaves = on_host || on_disk;
     double device_fixed = stream.device_fixed + (leaves ? stream.device_ring : 0.0) +
                           (on_device && leaves ? stream.piece : 0.0);
     double host_fixed = stream.host_fixed + (on_disk ? 2.0 * stream.piece : 0.0) +
                         (on_host && on_disk ? stream.piece : 0.0);
-    if (!shot.has_link) {  // one memory has all
+    if (!shot.has_link) {  // one memory only
       device_fixed += host_fixed;
       host_fixed = 0.0;
     }
@@ -240,7 +240,7 @@ std::string places_text(const Shot& shot, double device, double host, double dis
   return text;
 }
 
-/// A strategy from a stream and where it goes.
+/// Returns the choice for a stream and its placement.
 StorageChoice from_stream(const Shot& shot, const Stream& stream, std::string name) {
   const Placement placement = place(shot, stream);
   StorageChoice result;
@@ -265,7 +265,7 @@ StorageChoice from_stream(const Shot& shot, const Stream& stream, std::string na
   return result;
 }
 
-/// What is common to streams of snapshots.
+/// Returns the common part of streams of snapshots.
 Stream snapshot_stream(const Shot& shot) {
   Stream stream;
   stream.bytes = shot.raw;
@@ -278,7 +278,7 @@ Stream snapshot_stream(const Shot& shot) {
 
 StorageChoice keep_raw(const Shot& shot) {
   Stream stream = snapshot_stream(shot);
-  // Written by a copy; imaging reads them where they are.
+  // A copy writes snapshots; imaging reads them in place.
   stream.device_seconds = 2.0 / shot.rates.memory;
   StorageChoice result = from_stream(shot, stream, "raw snapshots");
   result.keep = StorageMethod::raw;
@@ -301,7 +301,7 @@ StorageChoice keep_compressed(const Shot& shot, std::size_t number) {
     stream.host_fixed = (shot.rates.threads + 2) * shot.largest;
   } else {
     stream.kernel_seconds = encode + decode;
-    stream.device_fixed = shot.largest;  // what is decoded
+    stream.device_fixed = shot.largest;  // decoded snapshot
     stream.device_ring = 2.0 * stream.piece;
   }
   std::string name = codec.keep == StorageMethod::blocks ? concat("blocks of ", codec.bits, " bits")
@@ -329,7 +329,7 @@ StorageChoice keep_faces(const Shot& shot) {
   stream.piece = nodes * shape.face_bytes;
   stream.bytes = stream.piece * kept;
   stream.device_seconds = 2.0 / shot.rates.memory;
-  stream.device_fixed = shot.state;  // the wavefield that is stepped back
+  stream.device_fixed = shot.state;  // wavefield propagated backward
   stream.device_ring = 2.0 * stream.piece;
   stream.leg_seconds = 3.0 * shot.leg;
   stream.backward_window = 2.0 * shot.leg;
@@ -342,7 +342,7 @@ StorageChoice keep_faces(const Shot& shot) {
   return result;
 }
 
-/// Where states and the snapshots of a segment are.
+/// Locations of states and of the snapshots of a segment.
 struct ReplayPlaces {
   enum class Where { device, host, disk };
   Where states, snapshots;
@@ -356,7 +356,7 @@ StorageChoice keep_states(const Shot& shot) {
   best.lossless = true;
   best.legs = 2.0 * shot.leg;
   best.seconds = infinite;
-  best.min_device_bytes = to_bytes(shot.state);  // the wavefield that is stepped again
+  best.min_device_bytes = to_bytes(shot.state);  // recomputed wavefield
   best.possible = false;
   for (const ReplayPlaces& places :
        {ReplayPlaces{Where::device, Where::device}, ReplayPlaces{Where::device, Where::host},
@@ -367,7 +367,7 @@ StorageChoice keep_states(const Shot& shot) {
     const double buffer = places.states == Where::disk ? shot.state : 0.0;
     for (std::int64_t length = 1; length <= std::max<std::int64_t>(all / 2, 1); ++length) {
       const std::int64_t segments = (all + length - 1) / length;
-      // A single snapshot is used as it is in the wavefield.
+      // Imaging uses a single snapshot in the wavefield, without a copy.
       const double snapshots = length > 1 ? static_cast<double>(length) * shot.largest : 0.0;
       double device = shot.state, host = 0.0;
       (shot.has_link ? host : device) += buffer;
@@ -376,7 +376,7 @@ StorageChoice keep_states(const Shot& shot) {
       const double room = places.states == Where::device ? shot.device - device
                           : places.states == Where::host ? shot.host - host
                                                          : shot.disk;
-      // All first states of segments, spread over the leg; or some of them, perhaps late ones.
+      // All first states of segments over the propagation, or some of them, possibly late ones.
       const auto others = static_cast<double>(segments - 1);
       std::int64_t states = segments;
       double kept = others * shot.mean_state;
@@ -388,8 +388,8 @@ StorageChoice keep_states(const Shot& shot) {
       const double sweeps =
           (advances * static_cast<double>(length) + static_cast<double>(segments * (length - 1))) /
           static_cast<double>(all);
-      // A segment's state is stored once and restored once for each that follows in its part: no
-      // more than once a segment.
+      // A state is stored once and restored once per later segment of its part: at most once a
+      // segment.
       const double moved = others * shot.state;
       double seconds = shot.leg * (sweeps + 1.0) + shot.image;
       if (places.states == Where::host) seconds += 2.0 * moved / shot.rates.link;
@@ -432,7 +432,7 @@ StorageChoice keep_states(const Shot& shot) {
   return best;
 }
 
-/// Why the accuracy asked for rules it out; empty if it does not.
+/// Returns why the error bound excludes a method; empty if it does not.
 std::string refused_by(const ErrorBound& accuracy, const StorageChoice& strategy,
                        const Rates& rates, const ShotShape& shape) {
   if (strategy.lossless) return {};
@@ -518,7 +518,7 @@ StorageChoice choose_strategy(const ShotShape& shape, const Rates& rates, const 
   const std::vector<StorageChoice> all = strategies(shape, rates, budget, accuracy);
   StorageChoice best = all.front();
   if (!best.possible) {
-    // Replay is lossless, so that one at least has a budget with which it is possible.
+    // Checkpoints are lossless: at least one method has a sufficient budget.
     const StorageChoice& least = *std::min_element(
         all.begin(), all.end(), [](const StorageChoice& a, const StorageChoice& b) {
           return a.min_device_bytes < b.min_device_bytes;

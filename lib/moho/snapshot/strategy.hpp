@@ -2,11 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief How the forward leg of a shot is kept for its backward leg: what each way costs in time
-/// and memory, and which one to take.
+/// \brief Cost model for storing the source wavefield, and the choice among storage methods.
 ///
-/// Pure functions of the host: the same numbers give the same choice. docs/theory/snapshots.md
-/// derives the costs.
+/// Pure functions: equal arguments result in equal choices. docs/theory/snapshots.md derives the
+/// costs.
 
 #include <array>
 #include <cstdint>
@@ -16,136 +15,139 @@
 
 namespace moho::snapshot {
 
-/// \brief Steps from one snapshot to the next: floor(1 / (2 f dt)), at least 1, where f is the
-/// frequency above which the wavelet's spectrum stays below 0.3 % of its maximum.
+/// \brief Returns the steps between snapshots: floor(1 / (2 f dt)), at least 1.
 ///
-/// The image is a sum over snapshots of products of two fields; it is exact without interpolation
-/// while both have nothing above half of the snapshots' rate. For a Ricker wavelet f is three times
-/// its frequency. \throws InputError as wave::highest_frequency()
+/// f is the frequency above which the wavelet's spectrum is below 0.3 % of its maximum.
+///
+/// The image is a sum over snapshots of products of two fields. It is exact without interpolation
+/// if neither field has frequencies above half the rate of snapshots. For a Ricker wavelet f is
+/// three times its peak frequency. \throws InputError as wave::highest_frequency()
 std::int64_t snapshot_interval(const std::vector<double>& wavelet, double dt);
 
-/// \brief The frequency of snapshot_interval(), Hz: above it the wavelet's spectrum stays below
-/// 0.3 % of its maximum. \throws InputError as wave::highest_frequency()
+/// \brief Returns the frequency f of snapshot_interval(), Hz. \throws InputError as
+/// wave::highest_frequency()
 double highest_of_products(const std::vector<double>& wavelet, double dt);
 
-/// What is kept.
+/// Method of storing the source wavefield.
 enum class StorageMethod {
-  raw,              ///< snapshots as they are
-  blocks,           ///< snapshots as integers of fixed length with a scale for each block
-  lorenzo,          ///< snapshots through differences of integers (pointwise bound)
-  transform,        ///< snapshots through transforms of blocks (signal to noise)
-  boundary_values,  ///< layers at the faces of the interior in every step, from which the wavefield
-                    ///< is stepped back
-  checkpoints       ///< states, from which the forward leg is stepped again, piece by piece
+  raw,              ///< uncompressed snapshots
+  blocks,           ///< snapshots as integers of fixed length with one scale per block
+  lorenzo,          ///< snapshots as coded differences of integers (pointwise bound)
+  transform,        ///< snapshots as coded transforms of blocks (signal-to-noise ratio)
+  boundary_values,  ///< layers at the faces of the interior in each step, for backward propagation
+  checkpoints       ///< states, for piecewise recomputation of the forward propagation
 };
 
-/// "raw", "blocks", "lorenzo", "transform", "faces", "replay".
+/// Returns "raw", "blocks", "lorenzo", "transform", "faces" or "replay".
 const char* to_string(StorageMethod keep);
 
-/// What a shot is made of, as far as its cost goes. Lengths are nodes, sizes bytes.
+/// Sizes of a shot for the cost model. Lengths are in nodes, sizes in bytes.
 struct ShotShape {
   int dims = 3;                                   ///< 2 or 3
   std::array<std::int64_t, 3> interior{1, 1, 1};  ///< nodes along each axis without layers
-  double step_nodes = 0.0;        ///< nodes that a leg steps: of all boxes of its steps
+  double step_nodes = 0.0;        ///< nodes stepped in a propagation: sum of the boxes of all steps
   double snapshot_nodes = 0.0;    ///< nodes of all snapshots: interior nodes of their boxes
   double largest_snapshot = 0.0;  ///< nodes of the largest snapshot
-  double state_nodes = 0.0;       ///< nodes of the largest state: layers included
-  std::int64_t snapshots = 0;     ///< how many: steps / interval
+  double state_nodes = 0.0;       ///< nodes of the largest state, including layers
+  std::int64_t snapshots = 0;     ///< number of snapshots: steps / interval
   std::int64_t steps = 0;         ///< time steps
-  int snapshot_bytes = 4;         ///< of a node of a snapshot: p
-  int state_bytes = 8;            ///< of a node of a state: all fields at two times
-  int image_bytes = 16;           ///< that imaging moves for a node of a snapshot
-  int face_layers = 4;            ///< layers of a face: as far as the differences reach
-  int face_bytes = 4;             ///< of a node of a layer: all fields at one time
-  int face_interval = 1;          ///< faces of every so many-th step are kept; the others are
-                                  ///< interpolated
-  double face_error = 1e-4;       ///< of the largest value, of a wavefield stepped back from faces
-  bool reversible = true;         ///< nothing inside of the interior takes energy away
+  int snapshot_bytes = 4;         ///< per node of a snapshot: p
+  int state_bytes = 8;            ///< per node of a state: all fields at two times
+  int image_bytes = 16;           ///< moved by imaging per node of a snapshot
+  int face_layers = 4;            ///< layers of a face: reach of the differences
+  int face_bytes = 4;             ///< per node of a layer: all fields at one time
+  int face_interval = 1;          ///< steps between stored faces; others are interpolated
+  double face_error = 1e-4;       ///< error of a wavefield propagated backward from faces, over the
+                                  ///< largest value
+  bool reversible = true;         ///< true without losses in the interior
 };
 
-/// A way to compress snapshots, and how fast it is here.
+/// Compression of snapshots and its measured rates.
 struct CodecRate {
   StorageMethod keep = StorageMethod::blocks;  ///< blocks, lorenzo or transform
-  int bits = 0;                                ///< of blocks
-  bool host_threads = false;  ///< by threads of the host beside the propagation; else by the
-                              ///< kernels that propagate, which wait for it
-  double ratio = 1.0;         ///< bytes of raw over compressed snapshots
-  double encode = 0.0;        ///< bytes of raw snapshots a second
-  double decode = 0.0;        ///< bytes of raw snapshots a second
-  double snr = 0.0;           ///< signal to noise of a snapshot, dB
-  double bound = std::numeric_limits<double>::infinity();  ///< of the error at a node over the
+  int bits = 0;                                ///< bits per value, of blocks
+  bool host_threads = false;  ///< true: threads of the host compress concurrently with the
+                              ///< propagation; false: kernels of the run compress between steps
+  double ratio = 1.0;         ///< raw over compressed bytes
+  double encode = 0.0;        ///< raw bytes per second
+  double decode = 0.0;        ///< raw bytes per second
+  double snr = 0.0;           ///< signal-to-noise ratio of a snapshot, dB
+  double bound = std::numeric_limits<double>::infinity();  ///< largest error at a node over the
                                                            ///< largest value
 };
 
-/// What the machine does in a second, as measured on it.
+/// Measured rates of the machine, per second.
 struct Rates {
-  double points = 0.0;      ///< nodes that are stepped
-  double memory = 0.0;      ///< bytes that kernels read and write in the memory that they work in
-  double link = 0.0;        ///< bytes from a device to the host, and at the same time back; 0: the
-                            ///< kernels work in the host's memory
-  double disk_write = 0.0;  ///< bytes to the disk; 0: none is used
+  double points = 0.0;      ///< nodes stepped
+  double memory = 0.0;      ///< bytes read and written by kernels in the memory of the run
+  double link = 0.0;        ///< bytes in each direction between device and host, concurrently; 0:
+                            ///< the run is in the host's memory
+  double disk_write = 0.0;  ///< bytes to the disk; 0: no disk
   double disk_read = 0.0;   ///< bytes from the disk
-  int threads = 1;          ///< of the host, that compress
-  std::vector<CodecRate> codecs;  ///< what there is
+  int threads = 1;          ///< threads of the host that compress
+  std::vector<CodecRate> codecs;  ///< available codecs
 };
 
-/// Bytes that snapshots may take. Where kernels work in the host's memory, `device` is that memory
-/// and `host` does not count.
+/// Memory available for snapshots, bytes.
+/// For runs in the host's memory `device` is that memory, and `host` is ignored.
 struct Budget {
-  std::uint64_t device = 0;  ///< besides the model and one wavefield
-  std::uint64_t host = 0;    ///< memory of the host, beside a device
+  std::uint64_t device = 0;  ///< memory of the run, without the model and one wavefield
+  std::uint64_t host = 0;    ///< memory of the host, for runs on a device
   std::uint64_t disk = 0;    ///< disk
 };
 
-/// What error of the snapshots is accepted.
+/// Accepted error of snapshots.
 struct ErrorBound {
-  /// How it is said.
+  /// Measure of the error.
   enum class Kind {
-    lossless,  ///< none
-    bound,     ///< at a node, over the largest value: `value` is the most
-    snr,       ///< signal to noise in dB: `value` is the least
+    lossless,  ///< no error
+    bound,     ///< largest error at a node over the largest value, at most `value`
+    snr,       ///< signal-to-noise ratio in dB, at least `value`
     bits       ///< blocks of `value` bits or more
   };
-  Kind kind = Kind::snr;  ///< which
+  Kind kind = Kind::snr;  ///< measure
   double value = 55.0;    ///< see Kind
 };
 
-/// A way to keep the forward leg, and what it costs.
+/// Storage of the source wavefield, and its cost.
 struct StorageChoice {
   StorageMethod keep = StorageMethod::raw;  ///< what is kept
-  int codec = -1;                           ///< its number in Rates::codecs, -1 for none
-  std::int64_t snapshots = 0;               ///< held at a time: all of them, or those of a segment
-  std::int64_t states = 0;  ///< replay: kept at a time; that at rest is one and takes no memory
-  double sweeps = 1.0;      ///< forward legs that are stepped in all
-  std::uint64_t bytes = 0;  ///< of what is kept, wherever it is
-  std::uint64_t device_bytes = 0;      ///< of the device, buffers included
-  std::uint64_t host_bytes = 0;        ///< of the host's memory, buffers included
-  std::uint64_t disk_bytes = 0;        ///< of the disk
-  double seconds = 0.0;                ///< of the whole shot: both legs, snapshots and imaging
-  double legs = 0.0;                   ///< of the two legs alone
-  bool lossless = false;               ///< the image has the bits that raw snapshots give
-  std::string name;                    ///< what it is, in words
-  std::string reason;                  ///< why it was chosen, or why it is not possible
-  bool possible = true;                ///< it is accurate enough and fits
-  std::uint64_t min_device_bytes = 0;  ///< device bytes with which it would be possible, the other
-                                       ///< budgets as they are; the largest number if none would do
+  int codec = -1;                           ///< index in Rates::codecs; -1: no codec
+  std::int64_t snapshots = 0;               ///< snapshots stored concurrently: all, or those of a
+                                            ///< segment
+  std::int64_t states = 0;  ///< checkpoints stored concurrently; includes the state at rest, which
+                            ///< needs no memory
+  double sweeps = 1.0;      ///< total of forward propagations
+  std::uint64_t bytes = 0;  ///< stored bytes in all locations
+  std::uint64_t device_bytes = 0;      ///< on the device, including buffers
+  std::uint64_t host_bytes = 0;        ///< in the memory of the host, including buffers
+  std::uint64_t disk_bytes = 0;        ///< on the disk
+  double seconds = 0.0;                ///< complete shot: both propagations, snapshots and imaging
+  double legs = 0.0;                   ///< both propagations only
+  bool lossless = false;               ///< true if the image has the bits of raw snapshots
+  std::string name;                    ///< description
+  std::string reason;                  ///< reason of the choice, or obstacle
+  bool possible = true;                ///< true if it satisfies error bound and budget
+  std::uint64_t min_device_bytes = 0;  ///< smallest sufficient device budget with the other budgets
+                                       ///< unchanged; the largest number if impossible
 
-  /// seconds / legs: 1 if everything hides behind the propagation.
+  /// Returns seconds / legs: 1 if all other work is concurrent with the propagation.
   double relative() const { return legs > 0.0 ? seconds / legs : 1.0; }
 };
 
-/// \brief All ways, the possible ones first and the quickest of them first; `reason` says of the
-/// others what is in their way.
+/// \brief Returns all methods, possible ones first, by ascending time.
 ///
-/// What runs beside the propagation (link, disk, threads of the host) costs what it takes longer
-/// than a leg, what kernels do costs its time; the order of ties is: lossless first, then fewer
-/// bytes. Larger budgets never make the first one slower.
-/// \throws InputError for shapes, rates, budgets and accuracies out of range
+/// `reason` of an impossible method is its obstacle.
+///
+/// Concurrent work (link, disk, threads of the host) costs its time in excess of a propagation;
+/// kernels cost their time. Ties are ordered lossless first, then by fewer bytes. A larger budget
+/// never results in a slower first method.
+/// \throws InputError for shapes, rates, budgets and error bounds out of range
 std::vector<StorageChoice> strategies(const ShotShape& shape, const Rates& rates,
                                       const Budget& budget, const ErrorBound& accuracy = {});
 
-/// \brief The quickest way that is possible, with the next best in its reason.
-/// \throws InputError as strategies(), and where nothing fits: with the least budget that would do
+/// \brief Returns the fastest possible method; its reason has the next best one.
+/// \throws InputError as strategies(); and with the smallest sufficient budget if no method fits
 StorageChoice choose_strategy(const ShotShape& shape, const Rates& rates, const Budget& budget,
                               const ErrorBound& accuracy = {});
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief From a model on the host to gathers, through devices that hold only a part of it.
+/// \brief Modelling of shots over a model on the host that streams through devices.
 
 #include <moho/core/instances.hpp>
 #include <moho/stream/detail/prepare.hpp>
@@ -30,102 +30,108 @@ namespace moho::stream {
 /// Options of Streaming.
 template <int Dim>
 struct StreamingOptions {
-  wave::ModellingOptions<Dim> modelling = {};  ///< times, order, equations; memory is not used
+  wave::ModellingOptions<Dim> modelling = {};  ///< times, order, equations; memory is ignored
   StreamRequest wishes = {};                   ///< memory of a device, block, updates, devices
-  std::string file;                            ///< where the volume is kept; empty: in memory
-  std::string key;                             ///< what the run is, for a file that is continued
-  bool resume = false;                         ///< go on with the file
-  bool in_core = true;     ///< a grid that fits the device is held there whole; false: it streams
+  std::string file;                            ///< file of the volume; empty: in memory
+  std::string key;                             ///< identification of the run, for resumed files
+  bool resume = false;                         ///< true: resume from the file
+  bool in_core = true;     ///< true: a grid that fits the device is held there completely; false:
+                           ///< it streams
   bool measure = true;     ///< measure rates before planning; false: `rates`
-  StreamRates rates = {};  ///< where they are not measured
-  /// Processes that share the work, a device each, which are then all the devices that there are;
-  /// null: this one alone. They have to live as long, and to make and call the same, but that shots
-  /// are those of each chain.
+  StreamRates rates = {};  ///< rates if `measure` is false
+  /// Processes that share the work, one device each; null: this process only.
+  /// They must outlive the object. All ranks create the object and call its functions with equal
+  /// arguments, except for the shots of each chain. No other devices are used.
   StreamRanks* ranks = nullptr;
 };
 
 /// Options of a shot.
 template <int Dim>
 struct StreamShotOptions {
-  Timeline* timeline = nullptr;                                  ///< spans of the first iterations
-  std::function<void(const wave::ShotProgress&)> progress = {};  ///< about twice a second
-  /// Nodes of the step from a time to the next one, each within the next; empty: all nodes.
+  Timeline* timeline = nullptr;                                  ///< receives spans of the first
+                                                                 ///< iterations; may be null
+  std::function<void(const wave::ShotProgress&)> progress = {};  ///< called about twice a second
+  /// Nodes of the step from a time to the next, a subset of the next step's; empty: all nodes.
   std::function<Box<Dim>(std::int64_t level)> box = {};
 };
 
-/// What a shot gave.
+/// Result of a shot.
 template <class T>
 struct StreamShotResult {
   wave::Traces<T> traces;  ///< receivers x samples
-  double interval = 0.0;   ///< seconds between samples
-  std::int64_t steps = 0;  ///< steps done
+  double interval = 0.0;   ///< sampling interval, s
+  std::int64_t steps = 0;  ///< number of steps
   StreamReport report;     ///< seconds, bytes
 };
 
-/// \brief Shots over one model that is larger than a device: what make_modelling() is for models
-/// that fit.
+/// \brief Models shots over a model larger than a device; make_modelling() is for smaller models.
 ///
-/// The model's parameters and the wavefield are on the host (HostVolume), and planes of them go
+/// The model's parameters and the wavefield are on the host (HostVolume); planes of them stream
 /// through one device or a chain of several. Gathers and the last wavefield have the bits of
-/// wave::Modelling on the same device. Where the grid fits one device it is held there whole; where
-/// it fits several of them together, each holds a slab (Slabs). Devices may be cut into several
-/// chains, each with shots of its own; all of one process, or one a rank.
+/// wave::Modelling on the same device. A grid that fits one device is held there completely. If it
+/// fits several devices together, each holds a slab (Slabs). Devices may form several chains with
+/// separate shots, all of one process, or one device per rank.
 template <class T, int Dim, class Memory>
 class Streaming {
  public:
   /// \brief Checks the model, chooses the time step, prepares the volume, measures rates, and
-  /// plans. \param exec of the first device; instances on others are made \param grid of the model
+  /// plans.
+  /// \param exec instance of the first device; the object creates those of other devices
+  /// \param grid grid of the model
   /// \param model on the host
   /// \param faces whose layers are added
   /// \param wavelet of the sources
-  /// \param shots that there will be: their sources and receivers are checked
+  /// \param shots shots of all calls; their sources and receivers are checked
   /// \param options times, memory, devices
-  /// \throws InputError, MemoryError, FileError; among ranks the same on all
+  /// \throws InputError, MemoryError, FileError; ranks throw the same error
   Streaming(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
             wave::Model<T, Dim, Kokkos::HostSpace> model, const wave::Boundaries<Dim>& faces,
             const wave::WaveletAt& wavelet, const std::vector<wave::Shot<Dim>>& shots,
             const StreamingOptions<Dim>& options);
 
-  /// What was chosen for the waves.
+  /// Modelling plan.
   const wave::ModellingPlan<Dim>& modelling() const { return m_modelling; }
-  /// What was chosen for the stream.
+  /// Plan of the stream.
   const StreamPlan& plan() const { return m_plan; }
-  /// What was measured.
+  /// Measured or given rates.
   const StreamRates& rates() const { return m_rates; }
-  /// What streams.
+  /// Requirements of the stream.
   const StreamRequirements& need() const { return m_need; }
-  /// True where copies go to the volume itself, false where they go through buffers.
+  /// True if copies access the volume directly, false if they use buffers.
   bool locked() const { return m_locked; }
-  /// What the system said when memory could not be page-locked; empty where it was, or need not be.
+  /// Error of the system if page-locking failed; else empty.
   const std::string& lock_text() const { return m_lock_text; }
-  /// Chains of this process, each of which takes a shot at a time.
+  /// Number of chains of this process, each with one shot at a time.
   int chains() const { return m_ranks || m_world != nullptr ? 1 : m_plan.groups; }
-  /// The ranks of this one's chain, the first of which has the volume, and says what shots there
-  /// are; null where the chain has no other rank.
+  /// Ranks of the chain of this rank; null if the chain has one rank.
+  /// The first rank has the volume and distributes the shots.
   StreamRanks* chain_ranks() const { return m_ranks.get(); }
-  /// True for ranks that have nothing to do, because there are more than chains take.
+  /// True for ranks in excess of those of all chains.
   bool idle() const { return m_idle; }
-  /// True on the rank of a chain that gets its shots and has their gathers.
+  /// True on the rank of a chain that receives its shots and has their gathers.
   bool leads() const { return !m_idle && m_place == 0; }
-  /// Makes volume and rings, with the model's parameters; shot() calls it.
+  /// Allocates volume and rings, and sets the model's parameters; shot() calls it.
   void prepare();
-  /// \brief Models a shot on the first chain. \throws wave::NotFinite where the wavefield is
-  /// no longer finite, with the first step; of ranks that is said by the one that leads
+  /// \brief Models a shot on the first chain.
+  /// \throws wave::NotFinite with the first step if the wavefield overflows; on ranks, that of the
+  /// leading rank
   StreamShotResult<T> shot(const wave::Shot<Dim>& shot,
                            const StreamShotOptions<Dim>& options = {}) {
     return std::move(this->shots(std::vector<wave::Shot<Dim>>{shot}, {options}).front());
   }
-  /// \brief Models shots at the same time, each on a chain of its own. \param shots up to chains()
-  /// \param options one a shot. \throws InputError for more shots, wave::NotFinite as shot()
+  /// \brief Models shots concurrently, each on a separate chain.
+  /// \param shots up to chains() shots
+  /// \param options options of each shot
+  /// \throws InputError for more shots, wave::NotFinite as shot()
   std::vector<StreamShotResult<T>> shots(const std::vector<wave::Shot<Dim>>& shots,
                                          const std::vector<StreamShotOptions<Dim>>& options);
-  /// \brief The last wavefield of the latest shot of a chain, on the rank that leads.
+  /// \brief Copies the last wavefield of the latest shot of a chain, on the leading rank.
   /// \param field 0: p; 1: q
-  /// \param box nodes of the grid with its layers
-  /// \param values as many numbers as the box has nodes, the last axis fastest
-  /// \param chain of this process
+  /// \param box nodes of the grid with layers
+  /// \param values written: one value per node of the box, last axis fastest
+  /// \param chain index of a chain of this process
   void copy_out(int field, const Box<Dim>& box, T* values, int chain = 0) const;
-  /// The nodes that are in no layer.
+  /// Nodes outside layers.
   Box<Dim> interior() const { return m_schemes.front()->interior(); }
 
  private:
@@ -144,7 +150,7 @@ class Streaming {
   void share(StreamRequest& allowed);
   void settle(const StreamRequest& allowed);
   void join();
-  // \param sharing volumes of ranks of this machine
+  // `sharing`: number of volumes of ranks on this machine
   void check_host(int sharing) const;
   StreamShape shape_for(const StreamShotOptions<Dim>& options, std::int64_t first) const;
   // In this process: devices of a chain, and the first of one.
@@ -179,7 +185,7 @@ class Streaming {
   std::vector<Instance<Memory>> m_instances;       ///< one a device
   std::vector<std::unique_ptr<Scheme>> m_schemes;  ///< one a device
   PlaneRange m_sources;                            ///< planes of all sources
-  std::int64_t m_receivers = 0;                    ///< of the largest shot
+  std::int64_t m_receivers = 0;                    ///< receivers of the largest shot
   wave::ShotSampling m_sampling;
   StreamRequirements m_need;
   StreamRates m_rates;
@@ -187,16 +193,17 @@ class Streaming {
   std::unique_ptr<VolumeShape<T, Dim>> m_shape;
   std::unique_ptr<Schedule> m_schedule;
   std::vector<std::unique_ptr<HostVolume<T, Dim>>> m_volumes;  ///< one a chain
-  PinnedRegion<Memory> m_lock;  ///< of the volumes: before them in destruction
+  PinnedRegion<Memory> m_lock;  ///< of the volumes: destroyed before them
   std::vector<Chain> m_chains;
   std::unique_ptr<Slabs<T, Dim, Memory>> m_slabs;
-  StreamRanks* m_world = nullptr;        ///< all ranks; null: there is one
-  std::unique_ptr<StreamRanks> m_ranks;  ///< of this chain; null: this one is all
-  int m_place = 0;                       ///< in the chain
-  bool m_idle = false;                   ///< this rank is in no chain
-  bool m_whole = false;                  ///< the device holds the whole grid
-  bool m_cut = false;                    ///< devices hold slabs of it
-  bool m_resumed = false;                ///< a shot was begun, which may have continued a file
+  StreamRanks* m_world = nullptr;        ///< all ranks; null: one process
+  std::unique_ptr<StreamRanks> m_ranks;  ///< ranks of this chain; null: one rank
+  int m_place = 0;                       ///< position in the chain
+  bool m_idle = false;                   ///< true if this rank is in no chain
+  bool m_whole = false;                  ///< true if the device holds the complete grid
+  bool m_cut = false;                    ///< true if devices hold slabs of the grid
+  bool m_resumed = false;                ///< true after the first shot began; it may have resumed a
+                                         ///< file
   std::int64_t m_level = 0;
   bool m_locked = true;
   std::string m_lock_text;
@@ -219,7 +226,7 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
   choose();
 }
 
-// What the waves are, what is needed of memory, and whether points lie where they may.
+// Plans modelling, computes the memory, and checks positions.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
                                         const wave::Boundaries<Dim>& faces,
@@ -230,7 +237,8 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   using Host = Kokkos::HostSpace;
   const Instance<Host> host = detail::host_instance();
   wave::ModellingOptions<Dim> modelling = options.modelling;
-  modelling.memory = std::numeric_limits<std::size_t>::max();  // checked when it is planned
+  modelling.memory = std::numeric_limits<std::size_t>::max();  // the plan of the stream checks
+                                                               // memory
   modelling.time.snapshot_every = 0.0;
   for (const wave::Shot<Dim>& shot : shots) {
     modelling.sources.insert(modelling.sources.end(), shot.sources.begin(), shot.sources.end());
@@ -251,7 +259,7 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   scheme.frequency = m_modelling.frequency;
   scheme.equations = modelling.equations;
   scheme.sigma = modelling.sigma;
-  // those of the model that is stepped, as a propagator takes them
+  // limits of the stepped model, as for a propagator
   const wave::Limits limits =
       detail::stepped_limits<T, Dim>(host, grid, m_model, faces, m_modelling.random, scheme);
   for (const Instance<Memory>& instance : m_instances) {

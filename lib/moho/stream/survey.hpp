@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Shots of a survey over one model that is larger than a device.
+/// \brief Shots of a survey over one model larger than a device.
 
 #include <moho/core/phases.hpp>
 #include <moho/core/timer.hpp>
@@ -24,31 +24,32 @@
 
 namespace moho::stream {
 
-/// What model_shots() of a stream planned and did.
+/// Plan and report of model_shots() of a stream.
 template <int Dim>
 struct StreamSurveyReport {
   wave::ModellingPlan<Dim> modelling;  ///< time step, samples, grid
-  StreamPlan plan;                     ///< of the latest stream
-  StreamRequirements need;             ///< what streams
-  StreamRates rates;                   ///< measured
-  int chains = 1;                      ///< of this process, each with a shot at a time
-  bool locked = true;                  ///< copies go to the volume itself, not through buffers
-  std::string lock_text;               ///< why not
+  StreamPlan plan;                     ///< plan of the latest stream
+  StreamRequirements need;             ///< requirements of the stream
+  StreamRates rates;                   ///< measured rates
+  int chains = 1;                      ///< chains of this process, each with one shot at a time
+  bool locked = true;                  ///< true if copies access the volume directly, without
+                                       ///< buffers
+  std::string lock_text;               ///< reason for buffers
 
   PhaseTimes phases;             ///< "plan", "prepare", "boxes", "steps", "write"
-  double seconds = 0.0;          ///< of all steps with injection and recording
-  double domain_seconds = 0.0;   ///< spent on finding the nodes to step
+  double seconds = 0.0;          ///< seconds of all steps with injection and recording
+  double domain_seconds = 0.0;   ///< seconds of domain computations
   double points = 0.0;           ///< nodes stepped
   double whole_points = 0.0;     ///< nodes of all steps without boxes
-  std::int64_t steps = 0;        ///< of a shot: the last wavefield is at this time
-  std::int64_t resumed_at = 0;   ///< steps that a continued file held
+  std::int64_t steps = 0;        ///< steps of a shot: time level of the last wavefield
+  std::int64_t resumed_at = 0;   ///< steps in a resumed file
   std::int64_t iterations = 0;   ///< of all shots
   double bytes_in = 0.0;         ///< to devices, of all shots
   double bytes_out = 0.0;        ///< from devices, of all shots
-  double staging_seconds = 0.0;  ///< that the host copied between volume and buffers
+  double staging_seconds = 0.0;  ///< seconds of copies between volume and buffers on the host
 };
 
-/// Nodes of the step from a time to the next one, each within the next.
+/// Nodes of the step from a time to the next, a subset of the next step's.
 template <int Dim>
 using StepBoxes = std::function<Box<Dim>(std::int64_t level)>;
 
@@ -58,37 +59,38 @@ struct StreamSurveyOptions {
   /// Memory, file, devices, and modelling without sources. Each shot with a file has its own key:
   /// `streaming.key` and the number of the shot.
   StreamingOptions<Dim> streaming = {};
-  /// True if this chain models the shot; called with ascending indices, once each. Empty: it
-  /// models all shots.
+  /// Returns true if this chain models the shot; called once per shot in ascending order. Empty:
+  /// all shots.
   std::function<bool(std::size_t k)> claim = {};
-  /// True if the shot is done already. Empty: none is.
+  /// Returns true if the result of the shot exists. Empty: no result exists.
   std::function<bool(std::size_t k)> is_done = {};
-  /// Boxes of a shot; domain::box_factory() makes one. Empty: all nodes.
+  /// Returns the boxes of a shot, see domain::box_factory(). Empty: all nodes.
   std::function<StepBoxes<Dim>(const wave::Shot<Dim>&, const wave::ModellingPlan<Dim>&)> boxes = {};
-  bool only_plan = false;  ///< `begin` will return false: no file is touched
+  bool only_plan = false;  ///< true if `begin` returns false: no file is changed
 
-  /// Called when the first shot is planned.
+  /// Called after the plan of the first shot.
   std::function<void(const StreamSurveyReport<Dim>&)> planned = {};
-  /// Called after `planned`; false: nothing is modelled. Empty: true.
+  /// Called after `planned`; false: no shot is modelled. Empty: true.
   std::function<bool(const StreamSurveyReport<Dim>&)> begin = {};
-  /// Called when volume and rings are made.
+  /// Called after the allocation of volume and rings.
   std::function<void(const StreamSurveyReport<Dim>&)> prepared = {};
-  /// Gets the last wavefield of the first shot on the nodes of the model, before `take`.
+  /// Receives the last wavefield of the first shot on the nodes of the model, before `take`.
   std::function<void(const T* values, std::int64_t steps)> wavefield = {};
-  /// Called about twice a second with the index of a shot that is being modelled.
+  /// Called about twice a second with the index of a running shot.
   std::function<void(std::size_t k, const wave::ShotProgress&)> progress = {};
-  /// Calls a function on all ranks; if it throws on one, all throw the same. Empty: calls it.
+  /// Calls a function on all ranks; an error of one rank is thrown by all. Empty: direct call.
   std::function<void(const std::function<void()>&)> collectively = {};
-  /// Calls a part of the work, whose errors name arguments of the library; callers may rename
-  /// them. Empty: calls it.
+  /// Calls a part of the work, so that callers can rename arguments in its errors. Empty: direct
+  /// call.
   std::function<void(const std::function<void()>&)> with_errors = {};
-  Timeline* timeline = nullptr;                ///< spans of the first shot's first iterations
-  std::string advice = wave::overflow_advice;  ///< changes of the scheme that avoid an overflow
+  Timeline* timeline = nullptr;                ///< receives spans of the first shot's first
+                                               ///< iterations
+  std::string advice = wave::overflow_advice;  ///< advice on options that avoid an overflow
 };
 
 namespace detail {
 
-/// \brief Removes the file of a volume when its shot is done, and when the shot is refused.
+/// \brief Removes the file of a volume after its shot, and after an error before the shot.
 ///
 /// A file that existed before is kept unless remove() is called.
 class VolumeGuard {
@@ -102,7 +104,7 @@ class VolumeGuard {
   ~VolumeGuard() {
     if (m_armed) remove();
   }
-  /// Keeps the file, with which a later run resumes.
+  /// Keeps the file for a later run.
   void keep() { m_armed = false; }
   /// Removes the file. Mapped pages stay readable.
   void remove() {
@@ -116,8 +118,9 @@ class VolumeGuard {
   bool m_armed = false;
 };
 
-/// Streams shots, one after the other on each chain. Those of a volume in memory share it; each
-/// with a file has a separate one, which no other shot resumes.
+/// Streams the shots of each chain sequentially.
+/// Shots share a volume in memory. With files each shot has a separate volume, which no other shot
+/// resumes.
 template <class T, int Dim, class Memory>
 class StreamSurvey {
  public:
@@ -164,7 +167,7 @@ class StreamSurvey {
 
   const Instance<Memory>& m_exec;
   const Grid<Dim>& m_grid;
-  wave::Model<T, Dim, Host> m_model;  // until the last volume has it
+  wave::Model<T, Dim, Host> m_model;  // until the last volume has the model
   const wave::Boundaries<Dim>& m_faces;
   const wave::WaveletAt& m_wavelet;
   const std::vector<wave::Shot<Dim>>& m_shots;
@@ -179,7 +182,7 @@ auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
   std::size_t first = 0;
   while (first < m_shots.size() && is_done(first)) ++first;
   const bool any = first < m_shots.size();
-  // a run that ended between a result and the removal of its volume left the volume
+  // an earlier run may have ended between a result and the removal of its volume
   for (std::size_t k = 0; k < m_shots.size() && m_options.streaming.resume; ++k) {
     if (file().empty() || !is_done(k) || m_options.only_plan) continue;
     if (is_volume_of(file(), key_of(k))) VolumeGuard(file()).remove();
@@ -191,7 +194,7 @@ auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
   m_report.rates = m_stream->rates();
   m_report.chains = m_stream->chains();
   if (m_options.planned) m_options.planned(m_report);
-  // a file that cannot be used is found before anything is written
+  // detects an unusable file before any output
   std::optional<VolumeGuard> volume;
   if (!file().empty() && any && !m_options.only_plan) {
     volume.emplace(file());
@@ -202,7 +205,7 @@ auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
     const auto together = [&] { prepare(); };
     m_options.collectively ? m_options.collectively(together) : together();
   }
-  std::vector<std::size_t> group;  // that is modelled concurrently
+  std::vector<std::size_t> group;  // shots modelled concurrently
   const auto model_all = [&] {
     if (group.empty()) return;
     if (!m_prepared) prepare();
@@ -222,7 +225,7 @@ auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
   return m_report;
 }
 
-// True if a shot is this chain's; all of its ranks get the same answer.
+// Returns true if this chain models a shot; equal on all its ranks.
 template <class T, int Dim, class Memory>
 bool StreamSurvey<T, Dim, Memory>::claims(std::size_t k) const {
   char mine = m_stream->leads() && (!m_options.claim || m_options.claim(k)) ? 1 : 0;
@@ -251,7 +254,7 @@ void StreamSurvey<T, Dim, Memory>::prepare() {
   m_prepared = true;
   m_report.locked = m_stream->locked();
   m_report.lock_text = m_stream->lock_text();
-  if (file().empty()) m_model = {};  // the volume has it
+  if (file().empty()) m_model = {};  // the volume has the model
   if (m_options.prepared) m_options.prepared(m_report);
 }
 
@@ -272,12 +275,12 @@ auto StreamSurvey<T, Dim, Memory>::model(const std::vector<wave::Shot<Dim>>& sho
   try {
     return m_stream->shots(shots, options);
   } catch (const wave::NotFinite& failure) {
-    // no run resumes with such a volume
+    // such a volume is not resumable
     if (file != nullptr) file->remove();
     throw wave::overflow_error<Dim>(failure, m_grid, m_stream->modelling().time.steps,
                                     m_options.advice);
   } catch (const InputError&) {
-    throw;  // thrown before the first step: a new file holds no state
+    throw;  // error before the first step: a new file has no state
   } catch (const MemoryError&) {
     throw;
   } catch (...) {
@@ -303,7 +306,7 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
   }
   std::vector<Result> results;
   call([&] { results = model(shots, options, file); });
-  // until the result is taken the volume holds it alone
+  // until `take` returns, only the volume has the result
   if (file != nullptr) file->keep();
   double seconds = 0.0;
   for (const Result& result : results) seconds = std::max(seconds, result.report.seconds);
@@ -317,7 +320,7 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
     }
     take(group[n], results[n]);
   }
-  // the result is taken, and no other shot may resume with the file
+  // after `take`: no other shot may resume from the file
   if (file != nullptr) file->remove();
 }
 
@@ -349,7 +352,7 @@ void StreamSurvey<T, Dim, Memory>::hand_over_wavefield(const Result& result, int
   m_report.phases.add("write", watch.seconds());
 }
 
-/// model_shots() with a std::function.
+/// Version of model_shots() with a std::function.
 template <class T, int Dim, class Memory>
 StreamSurveyReport<Dim> run_survey(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    wave::Model<T, Dim, Kokkos::HostSpace> model,
@@ -364,15 +367,15 @@ StreamSurveyReport<Dim> run_survey(const Instance<Memory>& exec, const Grid<Dim>
 
 }  // namespace detail
 
-/// \brief Models shots over one model that is larger than a device, a shot at a time on each chain
-/// of devices.
+/// \brief Models shots over one model larger than a device, one shot at a time per chain.
 ///
-/// Gathers have the bits of wave::model_shots() on the same device. With a file, the volume of a
-/// shot is a state from which an interrupted run resumes; it is removed when the shot is done.
-/// \param exec of the first device; instances on others are made
+/// Gathers have the bits of wave::model_shots() on the same device. With a file, an interrupted run
+/// resumes from the volume of a shot. The file is removed after the shot.
+/// \param exec instance of the first device; the function creates those of other devices
 /// \param grid of the model
-/// \param model on the host; it is released when the volume has it, unless volumes are in a file
-/// \param faces whose layers are added
+/// \param model model on the host; released after the copy to the volume, unless volumes are in
+/// files
+/// \param faces boundary conditions; layers are added
 /// \param wavelet of the sources
 /// \param shots of the survey
 /// \param take called as take(k, result) on this thread, with the index of a shot in `shots` and

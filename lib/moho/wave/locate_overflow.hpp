@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Step and node of the model at which a wavefield stopped being finite.
+/// \brief Step and node of the model at the first overflow of a wavefield.
 
 #include <moho/core/grid.hpp>
 #include <moho/wave/not_finite.hpp>
@@ -17,12 +17,13 @@
 
 namespace moho::wave {
 
-/// Changes of a scheme that avoid an overflow, for messages; programs name their options instead.
+/// Advice against an overflow for messages; programs use the names of their options.
 inline constexpr const char* overflow_advice = "take self-adjoint equations, or a smaller dt";
 
 namespace detail {
-/// "at node (3, 4), (30, 40)", or the distance to the model of a node in its layers.
-/// \param model grid without layers \param place m
+/// Returns "at node (3, 4), (30, 40)", or the distance of a layer node from the model.
+/// \param model grid without layers
+/// \param place position, m
 template <int Dim>
 std::string model_node(const Grid<Dim>& model, const std::vector<double>& place) {
   Index<Dim> node{}, nearest{};
@@ -41,7 +42,7 @@ std::string model_node(const Grid<Dim>& model, const std::vector<double>& place)
 }  // namespace detail
 
 /// \brief Returns the error of a wavefield that overflowed, with step and node of the model.
-/// \param failure as a run throws it
+/// \param failure exception of the run
 /// \param model grid without layers
 /// \param steps of the propagation
 /// \param advice changes of the scheme, the end of the message
@@ -49,7 +50,7 @@ template <int Dim>
 Error overflow_error(const NotFinite& failure, const Grid<Dim>& model, std::int64_t steps,
                      const std::string& advice = overflow_advice) {
   const std::string& leg = failure.leg();
-  // streams step two wavefields concurrently, and check planes when they leave
+  // streams of two wavefields check planes when these leave the device
   const bool later = leg.find("at the end of a pass") != std::string::npos;
   return Error(
       concat(leg.empty() ? "" : leg + ", ", "step ", failure.step(), ": the wavefield ",

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Models from values on the host.
+/// \brief Creation of models from values on the host.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
@@ -17,24 +17,24 @@
 
 namespace moho::wave {
 
-/// \brief Values of a parameter on the host: one for each node, or a constant.
+/// \brief Values of a parameter on the host: one per node, or a constant.
 ///
-/// It refers to the values of nodes, which have to outlive it.
+/// Nodal values are not copied and must outlive the object.
 template <class T>
 class ParameterValues {
  public:
-  /// One value for each node, the last axis contiguous.
+  /// One value per node, the last axis contiguous.
   ParameterValues(std::span<const T> nodes) : m_nodes(nodes) {}
   /// \overload
   ParameterValues(const std::vector<T>& nodes) : m_nodes(nodes) {}
-  /// The same value at all nodes.
+  /// One value for all nodes.
   ParameterValues(T constant) : m_constant(constant) {}
-  /// Values of nodes that are all equal to `constant`: nothing is copied to a device.
+  /// Nodal values all equal to `constant`, which avoids copies to a device.
   ParameterValues(std::span<const T> nodes, T constant) : m_nodes(nodes), m_constant(constant) {}
 
-  /// Values of the nodes; empty for a constant without them.
+  /// Nodal values; empty for a constant without nodal values.
   std::span<const T> nodes() const { return m_nodes; }
-  /// The value at all nodes, if it is known to be the same.
+  /// Common value of all nodes, if known.
   std::optional<T> constant() const { return m_constant; }
 
  private:
@@ -48,7 +48,7 @@ using ModelValues = std::map<Parameter, ParameterValues<T>>;
 
 namespace detail {
 
-/// Throws InputError unless values of nodes are as many as the nodes of a grid.
+/// Checks the number of nodal values. \throws InputError unless it is the number of nodes
 template <int Dim, class T>
 void check_count(const Grid<Dim>& grid, Parameter parameter, std::span<const T> nodes) {
   if (static_cast<std::int64_t>(nodes.size()) == grid.size()) return;
@@ -57,7 +57,8 @@ void check_count(const Grid<Dim>& grid, Parameter parameter, std::span<const T> 
                           shape_string(grid), " nodes): give it on all nodes of the grid"));
 }
 
-/// A view of values of nodes on the host. Models have fields that may be written; these are not.
+/// Returns a field over nodal values on the host. Fields of models are mutable; these are not
+/// written.
 template <class T, int Dim>
 Field<T, Dim, Kokkos::HostSpace> view_of_nodes(const Grid<Dim>& grid, std::span<const T> nodes) {
   using View = Field<T, Dim, Kokkos::HostSpace>;
@@ -69,7 +70,7 @@ Field<T, Dim, Kokkos::HostSpace> view_of_nodes(const Grid<Dim>& grid, std::span<
   }
 }
 
-/// The model of values. \param borrows fields on hosts refer to values of nodes
+/// Returns the model of values. \param borrows true: fields on hosts share the nodal values
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> model_of_values(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                       const ModelValues<T>& values, bool borrows) {
@@ -98,17 +99,17 @@ Model<T, Dim, Memory> model_of_values(const Instance<Memory>& exec, const Grid<D
 
 }  // namespace detail
 
-/// \brief A model in the memory of an instance, from values on the host.
+/// \brief Creates a model in the memory of an instance from values on the host.
 ///
 ///     const auto model = make_model(exec, grid, {{Parameter::vp, values}, {Parameter::density,
 ///     2200.0}});
 ///
-/// It is single precision unless T is named or follows from a variable of type ModelValues<T>.
-/// check_model() checks the values, and every function that a model is given to.
-/// \param exec an Instance, or an instance of Kokkos; it is waited for
-/// \param grid nodes of the model
-/// \param values copied
-/// \throws InputError where a parameter has another number of values than the grid has nodes
+/// The precision is single unless T is explicit or follows from an argument ModelValues<T>. Values
+/// are checked by check_model() and by all functions with a model argument.
+/// \param exec an Instance, or an instance of Kokkos; the function waits for it
+/// \param grid grid of the model
+/// \param values values by parameter; copied
+/// \throws InputError unless each parameter has a constant or one value per node
 template <class T = float, int Dim, class Exec>
 Model<T, Dim, MemoryOf<Exec>> make_model(const Exec& exec, const Grid<Dim>& grid,
                                          const ModelValues<T>& values) {
@@ -116,8 +117,9 @@ Model<T, Dim, MemoryOf<Exec>> make_model(const Exec& exec, const Grid<Dim>& grid
                                                          values, false);
 }
 
-/// \brief As make_model(), but fields on hosts refer to the values of nodes, which have to outlive
-/// the model and its copies. Nothing in moho writes to them.
+/// \brief As make_model(), but fields on hosts share the nodal values.
+///
+/// The values must outlive the model and its copies. The library does not write to them.
 template <class T = float, int Dim, class Exec>
 Model<T, Dim, MemoryOf<Exec>> borrow_model(const Exec& exec, const Grid<Dim>& grid,
                                            const ModelValues<T>& values) {

@@ -26,21 +26,21 @@
 
 namespace moho::wave {
 
-/// \brief Where shots at once are computed: an instance for each worker, and wavefields for the
-/// shots that it steps together.
+/// \brief Workers of concurrent shots: an instance and the wavefields of a batch for each.
 template <class T, int Dim, class Memory>
 struct ShotWorkers {
-  std::vector<Instance<Memory>> instances;                         ///< the first is the caller's
+  std::vector<Instance<Memory>> instances;                         ///< of each worker; the first is
+                                                                   ///< the caller's
   std::vector<std::vector<Wavefield<T, Dim, Memory>>> wavefields;  ///< of each worker
 
-  /// \brief Allocates what modelling.plan() says, and waits for it.
-  /// \param exec where the first worker runs; others get instances of their own on its device
-  /// \param modelling of the model; its wavefield becomes the first of the first worker
+  /// \brief Allocates the wavefields of modelling.plan(), and waits for completion.
+  /// \param exec instance of the first worker; other workers have separate instances on its device
+  /// \param modelling modelling; its wavefield becomes the first of the first worker
   ShotWorkers(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& modelling) {
     const int at_once = modelling.plan().at_once;
     const int together = std::max(modelling.plan().together, 1);
     instances = concurrent_instances(Instance<Memory>(exec), (at_once + together - 1) / together);
-    // its own memory first: there may be no room for one more
+    // frees the wavefield first: memory may not suffice for one more
     if (together > 1) modelling.wavefield() = {};
     for (std::size_t n = 0; n < instances.size(); ++n) {
       if (n == 0 && together == 1) {
@@ -54,32 +54,33 @@ struct ShotWorkers {
     modelling.wavefield() = wavefields.front().front();
     for (const auto& instance : instances) instance.fence();
   }
-  /// Workers.
+  /// Number of workers.
   int workers() const { return static_cast<int>(instances.size()); }
-  /// Shots that a worker steps together, at most.
+  /// Largest batch of all workers.
   std::size_t together() const { return wavefields.front().size(); }
-  /// Shots that this worker steps together, at most.
+  /// Largest batch of a worker.
   std::size_t room(std::size_t worker) const { return wavefields[worker].size(); }
 };
 
 /// Progress of the shots of model_shots().
 struct SurveyProgress {
-  std::size_t shot = 0;            ///< index of a shot that is being modelled
+  std::size_t shot = 0;            ///< index of a running shot
   ShotProgress of_shot;            ///< progress of that shot
-  double done = 0.0;               ///< shots that are done, and parts of those being modelled
+  double done = 0.0;               ///< finished shots and fractions of running shots
   double points_per_second = 0.0;  ///< nodes stepped per second, of all workers
-  double seconds = 0.0;            ///< since model_shots() began
+  double seconds = 0.0;            ///< elapsed seconds of model_shots()
 };
 
-/// The nodes that the steps of a shot advance.
+/// Nodes stepped by a shot.
 template <class T, int Dim, class Memory>
 struct ShotDomain {
   std::unique_ptr<Domain<T, Dim, Memory>> nodes;  ///< null: all nodes
-  std::function<double()> seconds = {};           ///< spent on finding them; empty: not measured
+  std::function<double()> seconds = {};           ///< seconds of domain computations; empty: not
+                                                  ///< measured
 };
 
-/// Makes the domain of a shot from its sources, on the instance of its worker. Workers call it
-/// concurrently. domain::domain_factory() makes one.
+/// Returns the domain of a shot, on the instance of its worker; see domain::domain_factory().
+/// Workers call it concurrently.
 template <class T, int Dim, class Memory>
 using DomainFactory = std::function<ShotDomain<T, Dim, Memory>(
     const Instance<Memory>& exec, const PointSet<T, Dim, Memory>& sources)>;
@@ -87,43 +88,45 @@ using DomainFactory = std::function<ShotDomain<T, Dim, Memory>(
 /// Options of model_shots().
 template <class T, int Dim, class Memory>
 struct SurveyRunOptions {
-  /// True if this process models the shot; called with ascending indices, once each. Empty: it
-  /// models all shots.
+  /// Returns true if this process models the shot; called once per shot in ascending order. Empty:
+  /// all shots.
   std::function<bool(std::size_t k)> claim = {};
-  /// True if the shot is done, also by another process: for progress. Empty: none is at the start.
+  /// Returns true if any process has finished the shot, for progress. Empty: no shot is finished
+  /// initially.
   std::function<bool(std::size_t k)> is_done = {};
-  /// Domain of each shot; such shots are not stepped in one launch. Empty: all nodes.
+  /// Domain of each shot; shots with a domain are not batched. Empty: all nodes.
   DomainFactory<T, Dim, Memory> domain = {};
-  /// Gets the parts of snapshots of the first shot (SnapshotQueue), on threads of their own, where
-  /// TimePlan::snapshot_every is positive. Empty: no snapshots.
+  /// Receives the parts of snapshots of the first shot (SnapshotQueue), on separate threads.
+  /// It is called if TimePlan::snapshot_every is positive. Empty: no snapshots.
   std::function<void(const SnapshotPart<T>&)> snapshot = {};
-  /// Called on the calling thread, in the order of steps, when all parts of a snapshot were taken.
+  /// Called on the calling thread in the order of steps, after all parts of a snapshot.
   std::function<void(std::int64_t index, std::int64_t step)> snapshot_done = {};
   /// Called on the calling thread about twice a second by each worker.
   std::function<void(const SurveyProgress&)> progress = {};
-  bool keep_gathers = true;  ///< results keep their gathers in the memory of the instance
+  bool keep_gathers = true;  ///< true: results keep their gathers in the memory of the instance
                              ///< (ModellingOptions::gathers_wait)
-  std::size_t memory = 0;    ///< bytes that snapshots may take in the space; 0: what is free
-  std::string advice = overflow_advice;  ///< changes of the scheme that avoid an overflow
+  std::size_t memory = 0;    ///< memory for snapshots in the space, bytes; 0: available memory
+  std::string advice = overflow_advice;  ///< advice on options that avoid an overflow
 };
 
-/// What model_shots() did.
+/// Report of model_shots().
 struct SurveyReport {
-  std::int64_t shots = 0;       ///< modelled by this process
+  std::int64_t shots = 0;       ///< shots modelled by this process
   double preparing = 0.0;       ///< seconds of points and domains, summed over shots
   double snapshots = 0.0;       ///< seconds that steps waited for snapshots
-  double seconds = 0.0;         ///< of all steps with injection and recording
-  double domain_seconds = 0.0;  ///< spent on finding the nodes to step
+  double seconds = 0.0;         ///< seconds of all steps with injection and recording
+  double domain_seconds = 0.0;  ///< seconds of domain computations
   double points = 0.0;          ///< nodes stepped
   double whole_points = 0.0;    ///< nodes of all steps without domains
 };
 
 namespace detail {
 
-/// Calls a function for snapshots in their order, whichever is complete first.
+/// Calls a function for snapshots in their order, for any order of completion.
 class SnapshotOrder {
  public:
-  /// Adds a complete snapshot, and calls done(index, step) for all whose turn it is.
+  /// Adds a complete snapshot, and calls done(index, step) for all snapshots that are next in
+  /// order.
   template <class Done>
   void add(std::int64_t index, std::int64_t step, const Done& done) {
     const std::lock_guard<std::mutex> lock(m_mutex);
@@ -140,7 +143,7 @@ class SnapshotOrder {
   std::map<std::int64_t, std::int64_t> m_waiting;
 };
 
-/// Shots over one model, one after the other or concurrently.
+/// Shots over one model, sequential or concurrent.
 template <class T, int Dim, class Memory>
 class SurveyRun {
  public:
@@ -161,7 +164,7 @@ class SurveyRun {
   SurveyReport run(const Take& take);
 
  private:
-  // What a shot leaves.
+  // Times of a finished shot.
   struct End {
     Result result;
     double preparing = 0.0, waiting = 0.0, finding = 0.0;  // seconds
@@ -169,7 +172,7 @@ class SurveyRun {
   };
   using Ends = std::vector<End>;
 
-  // Snapshots are taken of a shot that is stepped by itself.
+  // True for the shot with snapshots, which is not batched.
   bool has_snapshots(std::size_t k) const {
     return k == 0 && m_plan.time.snapshot_every > 0 && m_options.snapshot;
   }
@@ -188,8 +191,8 @@ class SurveyRun {
   const std::vector<Shot<Dim>>& m_shots;
   const SurveyRunOptions<T, Dim, Memory>& m_options;
   ShotWorkers<T, Dim, Memory> m_places;
-  std::vector<std::vector<std::size_t>> m_groups;  // shots that a worker steps together
-  std::vector<double> m_parts, m_rates;            // of shots, of workers
+  std::vector<std::vector<std::size_t>> m_groups;  // batches of shots
+  std::vector<double> m_parts, m_rates;            // fractions of shots, rates of workers
   Stopwatch m_watch;
 };
 
@@ -197,7 +200,7 @@ template <class T, int Dim, class Memory>
 SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
   SurveyReport report;
   const bool one_at_a_time = m_plan.at_once == 1;
-  double first = -1.0, last = 0.0;  // steps of any shot, seconds
+  double first = -1.0, last = 0.0;  // times of the first and last step of all shots, s
   std::size_t k = 0, groups = 0;
   const auto next = [&]() -> std::optional<std::size_t> {
     std::vector<std::size_t> group = next_group(k);
@@ -229,7 +232,7 @@ SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
   return report;
 }
 
-// The shots that a worker gets at a time, from shot k on.
+// Returns the batch of a worker that begins with shot k.
 template <class T, int Dim, class Memory>
 std::vector<std::size_t> SurveyRun<T, Dim, Memory>::next_group(std::size_t& k) const {
   std::vector<std::size_t> group;
@@ -258,7 +261,7 @@ auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
         for (End& one : run_batch(worker, batch, caller)) ends.push_back(std::move(one));
         continue;
       } catch (const NotFinite&) {
-        // one after the other: the error then names the shot's first step and node
+        // sequential retry: the error then has the first step and node of the shot
       }
     }
     for (const std::size_t k : batch) ends.push_back(model_one(worker, k, caller));
@@ -266,7 +269,7 @@ auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
   return ends;
 }
 
-// Shots in step with each other.
+// Models a batch of shots.
 template <class T, int Dim, class Memory>
 auto SurveyRun<T, Dim, Memory>::run_batch(std::size_t worker, const std::vector<std::size_t>& batch,
                                           CallingThread& caller) -> Ends {
@@ -288,7 +291,7 @@ auto SurveyRun<T, Dim, Memory>::run_batch(std::size_t worker, const std::vector<
   const double begin = m_watch.seconds();
   auto results = model_batch<T, Dim, Memory>(
       exec, m_modelling.propagator(), m_places.wavefields[worker], points, m_plan.wavelet, options);
-  // seconds of a shot are its part of those of all
+  // seconds of a shot: fraction of the batch
   const double end = begin + static_cast<double>(batch.size()) * results.front().seconds;
   for (std::size_t n = 0; n < batch.size(); ++n) {
     ends[n].result = std::move(results[n]);
@@ -349,7 +352,7 @@ auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, Cal
   return end;
 }
 
-// Several snapshots are taken concurrently from a device; more where memory is plenty.
+// Number of concurrent snapshots of a device, by available memory.
 template <class T, int Dim, class Memory>
 std::unique_ptr<SnapshotQueue<T, Dim, Memory>> SurveyRun<T, Dim, Memory>::snapshot_queue(
     const Instance<Memory>& exec, CallingThread& caller) const {
@@ -390,7 +393,7 @@ void SurveyRun<T, Dim, Memory>::report_progress(std::size_t worker,
   m_options.progress(progress);
 }
 
-/// model_shots() with a std::function.
+/// Version of model_shots() with a std::function.
 template <class T, int Dim, class Memory>
 SurveyReport run_survey(const Instance<Memory>& exec, Modelling<T, Dim, Memory>& modelling,
                         const std::vector<Shot<Dim>>& shots,
@@ -401,20 +404,21 @@ SurveyReport run_survey(const Instance<Memory>& exec, Modelling<T, Dim, Memory>&
 
 }  // namespace detail
 
-/// \brief Models shots over one model, as many concurrently as modelling.plan().at_once says
-/// (ModellingOptions::at_once), plan().together of them in step with each other.
+/// \brief Models shots over one model, several of them concurrently.
 ///
-/// Every shot has the bits that Modelling::shot() gives. A result waits while a shot before it
-/// is computed; at most waiting_results() wait. plan().memory includes them if ModellingOptions
-/// give the numbers of shots and receivers.
-/// \param exec where the first worker runs; others get separate instances on its device
-/// \param modelling of the model; its wavefield serves the first worker
-/// \param shots in the order in which `take` gets them
+/// modelling.plan() has the numbers of concurrent and of batched shots.
+///
+/// Each shot has the bits of Modelling::shot(). Results wait for those of earlier shots, at most
+/// max_pending_results() of them; plan().memory includes waiting results if ModellingOptions have
+/// the numbers of shots and receivers.
+/// \param exec instance of the first worker; other workers have separate instances on its device
+/// \param modelling modelling; the first worker uses its wavefield
+/// \param shots shots in the order of the calls of `take`
 /// \param take called as take(k, result) on this thread, with the index of a shot in `shots` and
 /// its ShotResult
 /// \param options which shots, domains, snapshots, progress
-/// \throws InputError as Modelling::shot(), and Error with step and node of the model where a
-/// wavefield overflows, when all workers have ended
+/// \throws InputError as Modelling::shot(); Error with step and node of the model if a wavefield
+/// overflows, after all workers have ended
 template <class T, int Dim, class Memory, class Take>
 SurveyReport model_shots(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& modelling,
                          const std::vector<Shot<Dim>>& shots, const Take& take,

@@ -12,7 +12,7 @@
 namespace moho::wave {
 
 namespace {
-// Of the amplitude of a wave, by the recommended width.
+// Amplitude reflection coefficient of the recommended width.
 constexpr double allowed_reflection = 0.01;
 }  // namespace
 
@@ -20,12 +20,12 @@ double sponge_reflection(int width, double wavelength, double degrees) {
   constexpr int radius = 4;
   constexpr double pi = 3.14159265358979323846;
   const double length = std::clamp(wavelength, 4.0, 100.0);
-  // a plane wave is the same everywhere along the face but for its delay, so that derivatives along
-  // the face are `along` times those in time: one dimension, in which it is longer
+  // a plane wave varies along the face by a delay only: derivatives along the face are `along`
+  // times those in time, and the problem has one dimension
   const double cosine = std::cos(degrees * pi / 180.0), along = 1.0 - cosine * cosine;
   const double courant = 0.5 * cosine;
   const Coefficients c = second_derivative(radius);
-  // a rigid face with the source, five wavelengths, the sponge, a rigid face
+  // rigid face with the source, five wavelengths, sponge, rigid face
   const auto inner = static_cast<std::size_t>(std::ceil(5.0 * length / cosine));
   const std::size_t nodes = inner + static_cast<std::size_t>(width);
   const auto receiver = static_cast<std::size_t>(length / cosine);
@@ -34,7 +34,7 @@ double sponge_reflection(int width, double wavelength, double degrees) {
     taper[inner + static_cast<std::size_t>(depth) - 1] = sponge_factor(width, depth, courant);
   }
   const double period = length / courant, delay = 1.5 * period;
-  // the wave has passed after its three periods, and comes back eight wavelengths later
+  // the wave passes within three periods, and returns eight wavelengths later
   const double passed = 4.2 * period, end = 12.5 * period + 2.0 * width / courant;
   double sent = 0.0, returned = 0.0;
   for (int step = 0; step < end; ++step) {
@@ -55,7 +55,7 @@ double sponge_reflection(int width, double wavelength, double degrees) {
           (1.0 - w * along);
     }
     const double a = pi * (step - delay) / period;
-    // in one dimension the wave is the integral of its source: this is the slope of the wavelet
+    // in one dimension the wave is the time integral of the source: derivative of the wavelet
     next[radius] += a * (3.0 - 2.0 * a * a) * std::exp(-a * a);
     std::swap(now, next);
     const double amplitude = std::fabs(now[radius + receiver]);
