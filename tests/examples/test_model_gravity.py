@@ -816,7 +816,7 @@ class BadInput(Case):
         for header in ("", "x1,x2,y1,y2,z1,z2,density\n",
                        "# prisms of a body\n\nx1, x2, y1, y2, z1, z2, density\n"):
             self.write("prisms.csv", header + rows)
-            self.refuse(["--prisms", "prisms.csv", *self.grid, "--memory", "1K"],
+            self.refuse([*self.on_host(), "--prisms", "prisms.csv", *self.grid, "--memory", "1K"],
                         "memory: --grid: 37 prisms and ", "the --memory given; ", "prisms and stations ")
 
     def test_prisms(self):

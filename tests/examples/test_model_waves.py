@@ -293,7 +293,7 @@ class Files(Case):
     def test_only_the_plan(self):
         survey = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--time", "0.3", "--source",
                   "100,20; 300,20"]
-        done = self.call(*survey, "--plan", "--no-plot", "--out", "out")
+        done = self.call(*survey, *self.on_host(), "--plan", "--no-plot", "--out", "out")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for words in ("model     --vp 2000", "shots     2 shots", " steps, ", " snapshots, one every ",
                       "memory    ", " of the host with the program (allowed: ", "the medium and wavefields "):
@@ -707,7 +707,7 @@ class BadInput(Case):
     def test_memory_names_the_program_that_streams(self):
         # 32 MiB of a model; its waves need more
         self.save("v.npy", np.full((2001, 2001), 2000.0, dtype=np.float32))
-        survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.02", "--memory", "60M"]
+        survey = [*self.on_host(), "--vp", "v.npy", "--spacing", "10", "--time", "0.02", "--memory", "60M"]
         self.refuse(survey, "memory: a model of 2001 x 2001 nodes", "the medium and wavefields ",
                               "or stream_waves with --host-volume FILE")
         self.assertNotIn("stream_waves with", self.refuse([*survey, "--expand", "amplitude"],
