@@ -18,10 +18,10 @@
 
 namespace moho::testing {
 
-/// How the source's wavefield comes back.
+/// Method of the source wavefield in the backward propagation.
 enum class Way { stored, shell, replay };
 
-/// Rows of numbers in a memory.
+/// Rows of values in a memory space.
 template <class T, class Memory>
 wave::PointSeries<T, Memory> series_of(const Instance<Memory>& exec,
                                        const std::vector<double>& values, std::size_t columns) {
@@ -103,7 +103,7 @@ struct SmallShot {
   void set_model(const Model<T, Dim, Memory>& other) {
     propagator->update(exec, wave::extend_model<T, Dim, Memory>(exec, grid, other, faces));
   }
-  /// What is recorded, steps + 1 rows.
+  /// Returns recorded samples, steps + 1 rows.
   std::vector<double> modelled() const {
     auto field = propagator->make_wavefield(exec);
     const auto rows =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 90, threads 2 for *openmp*.IsThatOfTheMisfitIn2D
 //
-// Gradients of shots: differences of the misfit over them are 1, in every medium, behind all faces,
-// with every way to have the source's wavefield again.
+// Gradients of shots against differences of the misfit: all media, faces and methods of the source
+// wavefield.
 
 #include "fwi/support.hpp"
 
@@ -178,7 +178,7 @@ MEMORY_TEST(Gradient, IsThatOfTheMisfitBehindOtherFaces) {
   }
 }
 
-// With the nodes of layers, which are copies, the edge of the model moves, too.
+// Layers copy the edge of the model: its nodes may change if layers contribute.
 MEMORY_TEST(Gradient, OfLayersIsFoldedBack) {
   for (const auto& [medium, unknowns] : media) {
     for (const auto& faces : {mixed_faces<2>(), moho::wave::all_faces<2>(FaceKind::rigid),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Misfits by hand, their derivatives by differences, weights, and the low-pass.
+// Misfits against hand calculations, derivatives against differences, weights, and the low-pass.
 
 #include <moho/fwi/misfit.hpp>
 
@@ -241,7 +241,7 @@ TEST(Misfit, RemovesFrequenciesThatAlias) {
   EXPECT_LT(largest(20.0).second, 1e-3);
   EXPECT_LT(largest(100.0).first, 1e-3);
   EXPECT_LT(largest(300.0).first, 2e-4);
-  // nothing is done where nothing aliases
+  // rows without aliases are unchanged
   std::vector<float> rows{1.0f, -1.0f, 1.0f, -1.0f};
   const std::vector<float> same = rows;
   remove_aliases(rows, 1, dt, pass, 500.0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: cost 20, threads 2 for *openmp*.HasTheBitsInCoreIn3D
 //
-// Gradients over volumes that stream: the bits of the gradient in core, whose source's wavefield
-// is run back from behind random layers, for any block, number of steps in a pass and of devices.
+// Streamed gradients: bits of the gradient in core with random boundaries, for any block, updates
+// and number of devices.
 
 #include <moho/fwi/stream_gradient.hpp>
 
@@ -41,7 +41,7 @@ bool few_launches(const Instance<Kokkos::HostSpace>& exec) { return exec.concurr
 bool few_launches(const Instance<Kokkos::CudaSpace>&) { return false; }
 #endif
 
-/// What is compared.
+/// Results for comparison.
 struct Outcome {
   std::vector<double> vp, density, light;
   double misfit = 0.0;
@@ -203,7 +203,7 @@ struct Survey {
   }
 };
 
-/// How a case streams.
+/// Options of the stream of a case.
 struct Way {
   std::int64_t block, updates, lag;
   int devices;
@@ -325,7 +325,7 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn3D) {
   }
 }
 
-// What a plan says is kept to, and a smaller budget is refused.
+// Runs keep to the memory of their plan; a smaller budget is an error.
 MEMORY_TEST(StreamGradient, KeepsToItsMemory) {
   const Survey<T, 2> survey(Medium::isotropic, {}, absorbing<2>(FaceKind::cpml, 6, true),
                             random_faces<2>(true), 8);

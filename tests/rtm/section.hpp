@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A section with a diffractor, the data that it scatters, and their migration: what tests
-/// of migration begin with.
+/// \brief Section with a diffractor, its scattered data, and their migration, for tests.
 
 #include <moho/rtm/migrate.hpp>
 #include <moho/wave/modelling.hpp>
@@ -54,7 +53,7 @@ struct Section {
     options.time.time = time;
     options.time.dt = 0.0015;
     options.time.snapshot_every = 0.0;
-    // where epsilon and delta differ at sources, waves of shear come out that image nothing
+    // epsilon = delta at sources avoids shear waves
     options.sources = shot.sources;
     options.sources.insert(options.sources.end(), shot.receivers.begin(), shot.receivers.end());
     options.keep_model = true;
@@ -71,7 +70,7 @@ struct Section {
     return wave::make_modelling(exec, grid, model(added), faces, wave::ricker_wavelet(12.0),
                                 options);
   }
-  /// What the diffractor scatters, steps x receivers.
+  /// Scattered data of the diffractor, steps x receivers.
   wave::PointSeries<T, Memory> data() const {
     auto with = modelling(800.0).shot(exec, shot).gather;
     const auto without = modelling(0.0).shot(exec, shot).gather;
@@ -85,7 +84,7 @@ struct Section {
   }
 };
 
-/// The legs of a shot over a smooth model.
+/// Source terms of a shot over a smooth model.
 template <class T, class Memory>
 struct Migrated {
   wave::Modelling<T, 2, Memory> modelling;

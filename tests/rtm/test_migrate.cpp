@@ -4,8 +4,8 @@
 // ctest: sanitizers without *.ReciprocalShotsGiveTheSameImage
 // ctest: threads 2 for *openmp*.StoresGiveTheSameImage:*openmp*.OffsetZeroIsTheImage
 //
-// Migration of a shot: where a diffractor comes out, boxes against the whole grid, every way to
-// keep snapshots against plain ones, the identity of inverse scattering, sums and gathers.
+// Migration of a shot: position of a diffractor, boxes against the complete grid, all stores
+// against uncompressed snapshots, inverse scattering, sums and gathers.
 
 #include <moho/rtm/migrate.hpp>
 #include <moho/snapshot/boundary_store.hpp>
@@ -127,7 +127,7 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
         boxed.sources, domain_options);
     auto options = boxed.options();
     options.domain = domain.get();
-    // the backward leg on the whole grid, and on the boxes
+    // backward propagation on the complete grid, and on the boxes
     options.margin = 1000;
     snapshot::MemoryStore<T, 2, Memory> first(arena);
     boxed.run(section, first, options);
@@ -165,7 +165,7 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
   }
 }
 
-// Every way to keep snapshots, with boxes and without, in all media.
+// All stores, with and without boxes, in all media.
 MEMORY_TEST(Migration, StoresGiveTheSameImage) {
   for (const Medium medium :
        {Medium::isotropic, Medium::variable_density, Medium::vti, Medium::tti}) {

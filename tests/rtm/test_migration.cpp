@@ -88,7 +88,7 @@ template <class C>
 class SurveyMigration : public ::testing::Test {};
 TYPED_TEST_SUITE(SurveyMigration, LongTestCases, CaseName);
 
-// The layers below, by hand: a shot of the complete grid.
+// Reference: a shot of the complete grid by migrate_shot().
 template <class T, class Memory>
 std::vector<T> by_hand(const SmallSurvey<T, Memory>& survey, const rtm::MigrationPlan<2>& plan,
                        std::size_t k) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: alone
 //
-// Threads that compress snapshots, on a machine without memory: the caller is told, and does not
-// wait.
+// Compressing threads without memory: the caller receives the error and does not wait.
 
 #include <moho/snapshot/host_compressed_store.hpp>
 
@@ -26,7 +25,7 @@ std::atomic<bool> starved{false};  // threads that are not spared get no memory
 thread_local bool spared = false;
 }  // namespace
 
-#ifndef __CUDACC__  // nvcc takes these for functions of devices, too
+#ifndef __CUDACC__  // nvcc also compiles these for devices
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (!starved || spared) {
     if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Surveys of shot gathers: what headers mean, what is refused, and traces shot by shot. Files come
-// from moho's own writer; what it does not write is put into their bytes.
+// Surveys of shot gathers: use of headers, errors, and traces. The library writes the files; the
+// tests modify other header bytes directly.
 
 #include "io/files.hpp"
 
@@ -58,12 +58,12 @@ class Gathers : public ::testing::Test {
     io::write_gathers(folder / name, gathers);
     file = name;
   }
-  /// Puts a big-endian number at a byte of the file's headers, counted from 1.
+  /// Writes a big-endian number at a byte of the file's headers, counted from 1.
   template <class T>
   void binary(std::size_t byte, T value) {
     put(byte - 1, value);
   }
-  /// The same in the header of a trace, counted from 0.
+  /// Writes a big-endian number at a byte of the header of a trace, counted from 0.
   template <class T>
   void trace(int number, std::size_t byte, T value) {
     put(3600 + static_cast<std::size_t>(number) * (240 + 4 * samples_of_trace) + byte - 1, value);
@@ -344,7 +344,7 @@ TEST_F(Gathers, TellsShotsApartByRecordAndSource) {
     EXPECT_EQ(line.shots()[k].number, static_cast<std::int64_t>(k) + 1);
   }
   EXPECT_THAT(line.notes(), Contains(HasSubstr("numbered from 1")));
-  // traces of several shots may be mixed
+  // traces of several shots in any order
   gathers = line_of(2, 2);
   gathers[1].source_x = gathers[0].source_x;
   write(gathers);
@@ -544,7 +544,7 @@ TEST_F(Gathers, RefusesPathsWithoutShots) {
   EXPECT_THAT(refusal(), HasSubstr("has no shots"));
 }
 
-/// What model_waves writes, as far as it is read.
+/// Output folder of model_waves with the entries that Survey reads.
 class Modelled : public Gathers {
  protected:
   void SetUp() override {

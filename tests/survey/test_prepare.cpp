@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Traces made ready for migration: resampling against the functions that were sampled, mutes
-// against events whose times are known, spreading against Green's functions.
+// Preparation of traces: resampling against sampled functions, mutes against known times of events,
+// spreading against Green's functions.
 
 #include "io/files.hpp"
 #include "spaces.hpp"
@@ -240,7 +240,7 @@ TEST(Prepare, MuteRemovesTheDirectWaveAndKeepsReflections) {
                                                     static_cast<double>(reflections.samples[i])));
       }
       EXPECT_LT(difference, 20.0 * 1e-3);
-      // and the reflections are there
+      // and the reflections remain
       for (std::size_t r = 0; r < offsets.size(); ++r) EXPECT_GT(largest(shot, r, 0.0, 1.2), 0.99);
     }
   }
@@ -362,7 +362,7 @@ TEST(Prepare, Normalises) {
   EXPECT_DOUBLE_EQ(shot.scale * shot.rms, 1.0);
   EXPECT_NEAR(shot.samples[150] / shot.scale, as_is.samples[150], 1e-6 * shot.rms);
   EXPECT_THAT(shot.notes, Contains(HasSubstr("root mean square of the shot")));
-  // silence stays what it is
+  // zeros remain zeros
   const ShotGather<2> silent = gather_of({0.0}, 20, 0.002, 0.0, [](double, double) { return 0.0; });
   EXPECT_EQ(prepare(silent, steps(0.002, 20)).rms, 0.0);
   options.samples = 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows of shots: nodes, weights, parts of fields and the way back.
+// Windows of shots: nodes, weights, copies from the model and sums to the model.
 
 #include "io/files.hpp"
 
@@ -102,7 +102,7 @@ void check_round_trip(const Grid<Dim>& grid, const Box<Dim>& box) {
   for (std::int64_t i = 0; i < window.grid.size(); ++i) {
     EXPECT_EQ(part[static_cast<std::size_t>(i)], 1.0F + static_cast<float>(grid.flat(box.node(i))));
   }
-  // the way back, in double precision and with weights
+  // sum to the model, in double precision and with weights
   const WindowWeights<Dim> weights = window_weights(window, 3.0 * grid.spacing[0]);
   std::vector<double> sum(model.size(), 0.25);
   add_window(grid, window, weights, part.data(), sum.data());

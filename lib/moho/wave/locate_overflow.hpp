@@ -44,8 +44,8 @@ std::string model_node(const Grid<Dim>& model, const std::vector<double>& place)
 /// \brief Returns the error of a wavefield that overflowed, with step and node of the model.
 /// \param failure exception of the run
 /// \param model grid without layers
-/// \param steps of the propagation
-/// \param advice changes of the scheme, the end of the message
+/// \param steps number of steps of the propagation
+/// \param advice end of the message
 template <int Dim>
 Error overflow_error(const NotFinite& failure, const Grid<Dim>& model, std::int64_t steps,
                      const std::string& advice = overflow_advice) {
@@ -67,11 +67,11 @@ Error overflow_error(const NotFinite& failure, const Grid<Dim>& model, std::int6
 /// A run checks its wavefield every 200 steps, by when an overflow has spread over the grid. The
 /// shot is then repeated with a check of every step.
 /// \param model grid of the model, without layers
-/// \param steps of the propagation
+/// \param steps number of steps of the propagation
 /// \param name of the shot for the message, such as "shot 3"; empty: the caller adds it
 /// \param shot function from the steps between two checks to a result. With 1 it is called to find
 /// the step: it should write nothing, and step the complete grid
-/// \param advice changes of the scheme, the end of the message
+/// \param advice end of the message
 /// \return the result of the shot
 /// \throws Error with the step and the node of the model
 template <int Dim, class Shot>

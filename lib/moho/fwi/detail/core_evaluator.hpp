@@ -22,7 +22,7 @@
 
 namespace moho::fwi {
 
-/// Shots over one model after the other, several of them concurrently.
+/// Evaluator of shots in core, several of them concurrently.
 template <class T, int Dim, class Memory>
 class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   using Base = ShotEvaluator<T, Dim, Memory>;
@@ -56,7 +56,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   // elements of a piece: a device allocates slowly, a host provides memory on first use
   static constexpr std::int64_t arena_piece = std::int64_t{1} << (is_host_memory<Memory> ? 20 : 26);
 
-  // What a shot is computed with.
+  // Resources of the computation of a shot.
   struct Bench {
     const Instance<Memory>& exec;
     Gradients& gradients;
@@ -86,7 +86,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
     Model derivatives;
     Field<T, Dim, Memory> illumination;
   };
-  // Reports how far shot k is; empty: no progress is wanted.
+  // Reports the progress of shot k; empty: no reports.
   using Report = std::function<void(std::size_t k, int propagation, const wave::ShotProgress&)>;
 
   void plan_lags(ObjectivePlan& plan) const;
@@ -120,8 +120,9 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
 
   snapshot::DeviceArena<T, Memory> m_arena;
   std::optional<Modelling> m_shots;      ///< over the latest model, in the band
-  std::optional<Gradients> m_gradients;  ///< over that
-  bool m_stale = true;                   ///< m_shots has another model than the latest evaluation
+  std::optional<Gradients> m_gradients;  ///< over the model of m_shots
+  bool m_stale = true;                   ///< true if m_shots does not have the model of the latest
+                                         ///< evaluation
   std::vector<std::unique_ptr<Worker>> m_workers;
   std::vector<wave::PointSet<T, Dim, Memory>> m_receivers;  ///< by shot, of the band
   int m_concurrent = 1;
@@ -170,7 +171,7 @@ void CoreEvaluator<T, Dim, Memory>::evaluate(const Model& model, bool changed, c
       const Points<Dim>& sources = m_data.shots()[k].sources;
       m_shots->update(m_exec, model, sources);
       m_gradients->update(m_exec);
-      // what is left of delta - epsilon: delta tapered from 1 towards 0
+      // kept fraction of delta - epsilon: delta tapered from 1 towards 0
       Model one;
       one.delta = make_field<T>(m_exec, m_grid, "delta");
       fill(m_exec, one.delta, T(1));
@@ -286,7 +287,7 @@ wave::PointSeries<T, Memory> CoreEvaluator<T, Dim, Memory>::amplitudes(const Ins
   return series;
 }
 
-// Receivers of a shot, which are made once a band.
+// Returns the receivers of a shot, created once per band.
 template <class T, int Dim, class Memory>
 const wave::PointSet<T, Dim, Memory>& CoreEvaluator<T, Dim, Memory>::receivers_of(
     const Instance<Memory>& exec, std::size_t k) {
@@ -349,7 +350,7 @@ void CoreEvaluator<T, Dim, Memory>::compute_shot(const Bench& bench, std::size_t
   });
 }
 
-// Returns the same model behind random boundaries. A shot has the same ones in every evaluation.
+// Returns the model with random boundaries, which are equal in all evaluations of a shot.
 template <class T, int Dim, class Memory>
 wave::Propagator<T, Dim, Memory> CoreEvaluator<T, Dim, Memory>::behind_random_faces(
     const Instance<Memory>& exec, const Model& model, const wave::Shot<Dim>& shot) const {

@@ -56,7 +56,7 @@ void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, doubl
 // Chooses the number of concurrent shots: where it is free, as many as need no slower method.
 template <class T, int Dim, class Memory>
 void CoreEvaluator<T, Dim, Memory>::plan_concurrency(ObjectivePlan& plan, SourceField requested) {
-  // a taper around sources makes another model for each shot
+  // with a taper around sources each shot has a separate model
   const bool one = m_plan.source_taper > 0.0;
   const std::size_t count = m_input.data.shots.size();
   const int shots = m_options.only ? 1 : static_cast<int>(std::min<std::size_t>(count, 1024));
@@ -72,7 +72,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_concurrency(ObjectivePlan& plan, Source
     try {
       plan_source_field(plan, requested, concurrent);
       if (plan.source_field == method) return;
-    } catch (const InputError&) {  // no room for so many
+    } catch (const InputError&) {  // insufficient memory for this number of shots
     }
   }
   plan_source_field(plan, requested, 1);
@@ -92,7 +92,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_fixed_bytes(ObjectivePlan& plan, int co
   plan.fixed_bytes += workers * (static_cast<double>(need.wavefield + need.gathers) +
                                  static_cast<double>(m_gradients->bytes()));
   if (concurrent > 1) {
-    // derivatives and illuminations of shots that wait to be added
+    // derivatives and illuminations of pending shots
     plan.fixed_bytes += max_pending_results(concurrent) * sizeof(T) *
                         (plan.variables + static_cast<double>(m_grid.size()));
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Passes over extended images (internal): some pairs of wavefields are added at once.
+/// \brief Passes over extended images (internal): each adds several pairs of wavefields.
 
 #include <moho/core/box.hpp>
 #include <moho/core/launch_box.hpp>
@@ -18,7 +18,7 @@ namespace moho::fwi::detail {
 /// Several pairs of wavefields at nodes of one box, one after the other.
 inline constexpr int slices_at_once = 8;
 
-/// What a pass over an extended image reads.
+/// Operands of a pass over an extended image.
 template <class T, int Dim>
 struct ExtendedPass {
   const T* source[slices_at_once];
@@ -28,7 +28,7 @@ struct ExtendedPass {
   std::int64_t x, y;  ///< largest lags
   std::int64_t size;  ///< nodes
 
-  /// The element of a node moved by lags; false where it is outside.
+  /// Computes the element of a node shifted by lags; returns false if it is outside.
   KOKKOS_FORCEINLINE_FUNCTION bool moved(Index<Dim> node, std::int64_t by_x, std::int64_t by_y,
                                          std::int64_t& element) const {
     node[0] += by_x;
@@ -40,8 +40,7 @@ struct ExtendedPass {
   }
 };
 
-/// \brief I(x, h) += sum over slices of adjoint(x + h) source(x - h), a row of one lag after the
-/// other, for hosts.
+/// \brief Kernel of hosts: I(x, h) += sum over slices of adjoint(x + h) source(x - h), by rows.
 template <class T, int Dim>
 struct AddExtendedRows {
   ExtendedPass<T, Dim> pass;
@@ -65,7 +64,8 @@ struct AddExtendedRows {
   }
 };
 
-/// \brief The same on devices, for one lag along y.
+/// \brief Kernel of devices: I(x, h) += sum over slices of adjoint(x + h) source(x - h), one lag in
+/// y.
 ///
 /// Lag and place are the difference and the sum of where the two values are, x + h and x - h. A
 /// thread takes four values of each wavefield, every other node along x, and adds their sixteen
@@ -111,7 +111,7 @@ struct AddExtendedTiles {
       }
     }
   }
-  /// The products of one tile.
+  /// Adds the products of one tile.
   template <bool whole>
   KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t from_up, std::int64_t from_down,
                                        std::int64_t y) const {
@@ -206,7 +206,7 @@ void launch_extended_tiles(const Instance<Memory>& exec, const ExtendedPass<T, D
   }
 }
 
-/// Adds the pairs of a pass to an image, lag after lag.
+/// Adds the pairs of a pass to an image, for all lags.
 template <class T, int Dim, class Memory>
 void add_extended(const Instance<Memory>& exec, const ExtendedPass<T, Dim>& pass, T* image,
                   T weight) {

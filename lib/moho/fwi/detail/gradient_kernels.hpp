@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Loops over nodes of gradients (internal). docs/theory/inversion.md has the formulas.
+/// \brief Kernels of gradients (internal). docs/theory/inversion.md has the formulas.
 
 #include <moho/core/denormals.hpp>
 #include <moho/core/launch_box.hpp>
@@ -15,7 +15,7 @@
 
 namespace moho::fwi::detail {
 
-/// The element of a node in the nodes of a box that lie one after the other.
+/// Returns the element of a node in the contiguous array of a box.
 template <int Dim>
 struct DenseBox {
   Box<Dim> box;
@@ -31,7 +31,7 @@ DenseBox<Dim> dense(const Box<Dim>& box) {
   return {box, dense_strides(box)};
 }
 
-/// Nodes that lie one after the other into a padded array.
+/// Kernel: copies contiguous nodes of a box to a padded array.
 template <class T, int Dim>
 struct PutNodes {
   const T* from;
@@ -43,15 +43,15 @@ struct PutNodes {
   }
 };
 
-/// The source's wavefield at one time.
+/// Source wavefield at one time.
 template <class T, int Dim>
 struct SourceValues {
   const T* fields[2];    ///< null: at rest
-  Box<Dim> box;          ///< the nodes that it has
-  DenseBox<Dim> values;  ///< where they are
+  Box<Dim> box;          ///< nodes of the values
+  DenseBox<Dim> values;  ///< layout of the values
 };
 
-/// sum u . (D nu + residual), and p^2. For extended images both are kept, too.
+/// Kernel: sums u . (D nu + residual) and p^2; copies both factors for extended images.
 template <class T, int Dim>
 struct AddScale {
   const T *p, *q;                ///< snapshot; q may be null
@@ -83,7 +83,7 @@ struct AddScale {
   }
 };
 
-/// Zeros at nodes of a padded array.
+/// Kernel: sets nodes of a padded array to zero.
 template <class T, int Dim>
 struct ZeroNodes {
   T* values;
@@ -92,7 +92,7 @@ struct ZeroNodes {
     values[layout.flat(node)] = T(0);
   }
 };
-/// The same sum for the residuals alone, which are in change_p: D nu has been added without them.
+/// Kernel: sums u . residual, with residuals in change_p, after the sum of u . D nu.
 template <class T, int Dim>
 struct AddResiduals {
   AddScale<T, Dim> add;
@@ -104,7 +104,7 @@ struct AddResiduals {
   }
 };
 
-/// \brief The derivatives by a = 1 + 2 epsilon and r = sqrt(1 + 2 delta).
+/// \brief Kernel: derivatives with respect to a = 1 + 2 epsilon and r = sqrt(1 + 2 delta).
 ///
 /// lambda is that of p; w S lambda_q = nu_q - w S r lambda_p.
 template <class T, int Dim>
@@ -133,7 +133,7 @@ struct AddAnisotropy {
   }
 };
 
-/// The derivative by b = 1 / rho.
+/// Kernel: derivative with respect to b = 1 / rho.
 template <class T, int Dim>
 struct AddBuoyancy {
   wave::kernel::StepArguments<T> s;
@@ -178,8 +178,9 @@ struct AddBuoyancy {
   }
 };
 
-/// \brief The same, a row at a time, for hosts: nodes that are on no face, with the radius known,
-/// in loops without branches.
+/// \brief Kernel of hosts: derivative with respect to b = 1 / rho by rows, off the faces.
+///
+/// The radius is a constant, and loops have no branches.
 template <class T, int Dim, int radius>
 struct BuoyancyRows {
   AddBuoyancy<T, Dim> add;
@@ -198,7 +199,7 @@ struct BuoyancyRows {
     const T* const nu = add.nu + i0;
     const T* const p = add.p + i0;
     T* const sums = add.d_b + to0;
-    // copies, which no store can change: the loop has vectors
+    // local copies without aliases permit vectorisation
     T c[Dim][radius + 1];
     std::int64_t strides[Dim];
     for (int d = 0; d < Dim; ++d) {
@@ -227,7 +228,7 @@ struct BuoyancyRows {
   }
 };
 
-/// Adds the derivative by b at the nodes of a box.
+/// Adds the derivative with respect to b at the nodes of a box.
 template <class T, int Dim, class Memory>
 void launch_buoyancy(const Instance<Memory>& exec, const Box<Dim>& box,
                      const AddBuoyancy<T, Dim>& add) {
@@ -286,10 +287,10 @@ struct FoldLayers {
   }
 };
 
-/// Derivatives by the parameters of a model from those by the coefficients of the step.
+/// Kernel: derivatives with respect to parameters from those with respect to coefficients.
 template <class T>
 struct ToParameters {
-  const T *d_scale, *d_a, *d_r, *d_b;       ///< null: not wanted
+  const T *d_scale, *d_a, *d_r, *d_b;       ///< null: not computed
   const T *vp, *density, *epsilon, *delta;  ///< of the model; null: absent
   const T* kept;  ///< what is left of delta - epsilon around sources; null: all
   T *of_vp, *of_density, *of_epsilon, *of_delta;

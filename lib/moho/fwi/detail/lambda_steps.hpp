@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Steps of the adjoint of p, which derivatives by epsilon and delta take (internal).
+/// \brief Steps of the adjoint of p, for derivatives with respect to epsilon and delta (internal).
 
 #include <moho/core/denormals.hpp>
 #include <moho/core/launch_box.hpp>
@@ -31,7 +31,7 @@ struct StepLambda {
   }
 };
 
-/// The residual's part of that, where the step was made without it.
+/// Kernel: contribution of the residual to lambda, after a step without residual.
 template <class T, int Dim>
 struct AddToLambda {
   const T* residual;
@@ -64,7 +64,7 @@ struct MarchLambda {
     T taper[width];
     march.tiles.taper(s, y, z, taper);
     for (std::int64_t x = start.x0; x < start.x1; ++x, at += s.stride_x) {
-      // all loads before the first use
+      // all loads precede the first use
       const Vector ahead = wave::kernel::load_lanes<width>(s.now[0] + at + radius * s.stride_x);
       Vector d = wave::kernel::load_lanes<width>(slope + at);
       Vector l = wave::kernel::load_lanes<width>(lambda + at);
@@ -102,7 +102,7 @@ void launch_lambda(const Instance<Memory>& exec, const wave::kernel::StepArgumen
   }
 }
 
-/// The kernels of devices by order.
+/// Kernels of devices by order.
 template <class T, int Dim, class Memory>
 void launch_lambda_of(const Instance<Memory>& exec, int order,
                       const wave::kernel::StepArguments<T>& s, T* lambda, T* slope) {
@@ -114,14 +114,14 @@ void launch_lambda_of(const Instance<Memory>& exec, int order,
   table[order / 2 - 1](exec, s, lambda, slope);
 }
 
-/// Whether step_lambda() takes the wavefield, and not D of it.
+/// Returns true if step_lambda() reads the wavefield, not D of it.
 template <class T, int Dim, class Memory>
 bool lambda_from_wavefield(const wave::Scheme<T, Dim, Memory>& scheme) {
   return !is_host_memory<Memory> && scheme.stencil() == wave::kernel::Stencil::vti;
 }
 
-/// \brief A step of lambda at all nodes of the grid.
-/// \param exec where the work is submitted
+/// \brief Advances lambda by one step at all nodes of the grid.
+/// \param exec instance to which the work is submitted
 /// \param scheme,medium,nu of the adjoint field
 /// \param change D nu and the residuals, padded; where lambda_from_wavefield() it is overwritten at
 /// the nodes of the residuals

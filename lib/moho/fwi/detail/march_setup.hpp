@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How the kernels of gradients that march as steps of devices do begin.
+/// \brief Start of a marching gradient kernel: first node, and register queues before its plane.
 
 #include <moho/wave/kernel/march_device.hpp>
 
@@ -10,13 +10,13 @@
 
 namespace moho::fwi::detail {
 
-/// Where a thread marches, and the queues in front of its first plane.
+/// Column of a marching thread, and its queues before the first plane.
 template <class March>
 struct MarchSetup {
   std::int64_t x0, x1, y, z, at;  ///< planes from x0 up to x1; the first node, and its element
   typename March::Queue queue;    ///< of the arrays whose values along x are kept
 
-  /// Finds them. False where the thread has no node.
+  /// Initialises the column and the queues. Returns false for threads without a node.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION bool find(const March& march, const Member& member) {
     if (!march.tiles.place(march.s, member.league_rank(), member.team_rank(), x0, x1, y, z)) {

@@ -102,7 +102,7 @@ void Objective<T, Dim, Memory>::set_band(double corner) {
   m_begun = false;
 }
 
-// Loads the data and sets the band, where that was not done.
+// Loads the data and sets the band, unless done before.
 template <class T, int Dim, class Memory>
 void Objective<T, Dim, Memory>::prepare() {
   if (!m_ready) set_band(m_corner);
@@ -133,7 +133,7 @@ optimize::Constraints<T, Memory> Objective<T, Dim, Memory>::bounds() const {
       const auto to = [&](double bound) {
         return static_cast<T>(log ? std::log(bound / value) : (bound - value) / scale);
       };
-      // values that the mask holds constant may lie beyond the bounds
+      // values of constant nodes may exceed the bounds
       lower[u * each + i] = std::min(to(range.low), T(0));
       upper[u * each + i] = std::max(to(range.high), T(0));
     }
@@ -289,7 +289,7 @@ void Objective<T, Dim, Memory>::add_fields(const ShotContribution<T>& contributi
   ++m_next;
 }
 
-// Adds a contribution on the host, whose turn it is.
+// Adds the next contribution in order, on the host.
 template <class T, int Dim, class Memory>
 void Objective<T, Dim, Memory>::add_values(const ShotContribution<T>& contribution) {
   if (m_added_illumination.data() == nullptr) {

@@ -10,7 +10,7 @@
 
 namespace moho::fwi::detail {
 
-/// A parameter from its variables: the start times exp(x), or the start plus x times a scale.
+/// Kernel: parameter from its variables: start times exp(x), or start plus scale times x.
 template <class T>
 struct ModelFromVariables {
   const T *x, *start;
@@ -24,7 +24,7 @@ struct ModelFromVariables {
   }
 };
 
-/// Adds the derivative of a shot by a parameter to that by its variables.
+/// Kernel: adds the derivative of a shot with respect to a parameter to that of its variables.
 template <class T>
 struct AddDerivative {
   const T *derivative, *values;
@@ -37,7 +37,7 @@ struct AddDerivative {
   }
 };
 
-/// Rounds sums to the precision of vectors.
+/// Kernel: rounds sums to the precision of vectors.
 template <class T>
 struct Rounded {
   const double* sum;

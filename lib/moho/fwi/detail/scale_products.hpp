@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Products of the source's wavefield with D of the adjoint field, which is not stored
+/// \brief Products of the source wavefield with D of the adjoint field, without storing D
 /// (internal).
 
 #include <moho/core/denormals.hpp>
@@ -19,13 +19,13 @@ namespace moho::fwi::detail {
 
 using wave::kernel::Stencil;
 
-/// \brief The source's wavefield at the time of a snapshot: where the store has it, or out of the
+/// \brief Returns the source wavefield at the time of a snapshot, borrowed or loaded from the
 /// store.
 /// \param exec of the run
 /// \param store of snapshots
 /// \param time of a snapshot
 /// \param fields that it has
-/// \param shift from nodes of the store's grid to those that are wanted
+/// \param shift from nodes of the store's grid to those of the result
 template <class T, int Dim, class Memory>
 SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
                                    snapshot::SnapshotStore<T, Dim, Memory>& store,
@@ -53,13 +53,13 @@ SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
   return result;
 }
 
-/// D nu and its products, a row at a time, for hosts. Nothing is kept.
+/// Kernel of hosts: D nu and its products by rows, without storing D nu.
 template <Stencil stencil, class T, int Dim, int radius>
 struct ProductRows {
   wave::kernel::OperatorRows<stencil, T, Dim, radius> rows;
   AddScale<T, Dim> add;
   void operator()(const std::int64_t n) const {
-    // copies, which no store can change: the loop has vectors
+    // local copies without aliases permit vectorisation
     const auto own = rows;
     const wave::kernel::StepArguments<T>& s = own.s;
     const std::int64_t ny = s.upper[1] - s.lower[1];
@@ -86,7 +86,7 @@ struct ProductRows {
   }
 };
 
-/// \brief The same on devices, in the order of a step: planes of nu are read once.
+/// \brief Kernel of devices: D nu and its products in the order of a step, reading nu once.
 ///
 /// Four nodes of a thread are loaded and stored as one where the sums and the source's wavefield
 /// lie so that they can be.
@@ -230,7 +230,7 @@ void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArgum
   }
 }
 
-/// By order.
+/// Kernels of devices by order.
 template <Stencil stencil, class T, int Dim, class Memory>
 void launch_products_of(const Instance<Memory>& exec, int order,
                         const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add) {
@@ -260,31 +260,31 @@ void launch_add_scale(const Instance<Memory>& exec, const Box<Dim>& box,
   launch_box("moho::fwi::add_scale", exec, box, add);
 }
 
-/// Takes the residuals at their nodes alone: their fields are zero before these are put in.
+/// Injects the residuals at their nodes into fields of zeros.
 template <class T, int Dim, class Memory>
 void launch_no_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
                          const ZeroNodes<T, Dim>& zero) {
   launch_box("moho::fwi::no_residuals", exec, box, zero);
 }
 
-/// Products with the residuals.
+/// Adds products with the residuals.
 template <class T, int Dim, class Memory>
 void launch_add_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
                           const AddResiduals<T, Dim>& add) {
   launch_box("moho::fwi::add_residuals", exec, box, add);
 }
 
-/// \brief Adds products of the source's wavefield with D nu and the residuals to sums.
+/// \brief Adds products of the source wavefield with D nu and the residuals to sums.
 ///
-/// D nu is stored in TTI alone, where it takes most of the time. Elsewhere the products with the
-/// residuals are added afterwards, at the few nodes that have some.
-/// \param exec where the work is submitted
+/// D nu is stored in TTI only, where it dominates the cost. In other media the products with the
+/// residuals are added afterwards, at the nodes of residuals.
+/// \param exec instance to which the work is submitted
 /// \param scheme,medium,nu of the adjoint field
 /// \param box nodes of the sums
 /// \param residuals the nodes that inject() changes
 /// \param change arrays for D nu or the residuals
 /// \param inject adds the residuals to add.change_p, which is change[0]
-/// \param add everything that AddScale takes
+/// \param add operands of AddScale
 template <class T, int Dim, class Memory, class Inject>
 void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
                   const wave::MediumCoefficients<T, Dim, Memory>& medium,

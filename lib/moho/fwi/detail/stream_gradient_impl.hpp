@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What stream_gradient.hpp declares (internal).
+/// \brief Definitions of StreamedGradients (internal). Included by stream_gradient.hpp.
 
 #include <moho/fwi/stream_gradient.hpp>
 
@@ -145,7 +145,7 @@ void StreamedGradients<T, Dim, Memory>::make_need(const std::vector<wave::Shot<D
   std::size_t share = 1;
   for (int d = 0; d < Dim; ++d)
     share *= 2 * static_cast<std::size_t>(wave::PointOptions<Dim>().radius);
-  // receivers inject, too; gather and derivatives; sources on both sides
+  // receivers also inject; gather and derivatives; sources on both sides
   m_need.fixed +=
       source.fixed +
       sizeof(T) * (receivers * (2 * static_cast<std::size_t>(m_options.steps + 1) + share * 6) +
@@ -213,7 +213,7 @@ std::size_t StreamedGradients<T, Dim, Memory>::device_bytes() const {
          m_products.front()->bytes();
 }
 
-// Volumes, rings, and what adds products.
+// Allocates volumes, rings and products.
 template <class T, int Dim, class Memory>
 void StreamedGradients<T, Dim, Memory>::prepare() {
   if (m_prepared) return;
@@ -326,7 +326,7 @@ void StreamedGradients<T, Dim, Memory>::check_finite(const Side& side, const cha
   throw wave::not_finite(side.grid, bad.node, bad.level, bad.field).with_context(leg);
 }
 
-// What drives a side by its sources.
+// Returns the source terms of a side.
 template <class T, int Dim, class Memory>
 stream::StreamShot<T, Dim, Memory> StreamedGradients<T, Dim, Memory>::sources_of(
     Side& side, std::size_t g, const Points& points) const {
@@ -343,7 +343,7 @@ stream::StreamShot<T, Dim, Memory> StreamedGradients<T, Dim, Memory>::sources_of
   return shot;
 }
 
-// A leg forward, from rest. \param rows of the traces, (steps + 1) x receivers, if there are any
+// Propagates forward from rest. `rows`: traces, (steps + 1) x receivers, or empty.
 template <class T, int Dim, class Memory>
 stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
     Side& side, const std::vector<Points>& sources, const std::vector<Points>* receivers,
@@ -373,7 +373,7 @@ stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
   };
   const auto report = run();
   if (report.bad != stream::BadValue::none) {
-    // once more, to find the first step
+    // repeats the run to find the first step
     side.volume->clear();
     for (std::size_t g = 0; g < side.chain.size(); ++g) {
       shots[g].watched = true;

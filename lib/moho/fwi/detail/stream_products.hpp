@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Products of two wavefields that go through a device side by side (internal).
+/// \brief Products of two wavefields that stream through a device concurrently (internal).
 
 #include <moho/fwi/gradient.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
@@ -64,7 +64,7 @@ class StreamProducts {
       m_windows.push_back(
           wave::make_storage<T>(adjoint.stepping(), m_scheme.layout(planes), "moho::fwi::window"));
     }
-    // where a density is wanted, neighbours of the model's nodes are read, too
+    // derivatives of the density also read neighbours of the model's nodes
     m_kept = m_box.grown(unknowns.density ? m_radius : 0);
     for (int d = 0; d < Dim; ++d) m_shift[d] = m_box.lower[d] - source_scheme.interior().lower[d];
     Box<Dim> whole = whole_box(source_scheme.grid());
@@ -75,7 +75,7 @@ class StreamProducts {
     m_kept = intersection(intersection(m_kept, whole), whole_box(m_scheme.grid()));
   }
 
-  /// Bytes of its arrays.
+  /// Memory of all arrays, bytes.
   std::size_t bytes() const {
     std::size_t count = 0;
     for (const Array& array : m_windows) count += array.size();
@@ -89,7 +89,7 @@ class StreamProducts {
     m_derivative = derivative;
   }
 
-  /// Adds the derivatives by samples to the adjoint field that a step has made.
+  /// Adds the adjoint source to the adjoint field after a step.
   void inject(const stream::RingPiece& piece, std::int64_t level);
 
   /// Adds the products of the planes of a stage of the adjoint field, before it is stepped.
