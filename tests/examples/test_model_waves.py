@@ -293,7 +293,8 @@ class Files(Case):
     def test_only_the_plan(self):
         survey = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--time", "0.3", "--source",
                   "100,20; 300,20"]
-        done = self.call(*survey, *self.on_host(), "--plan", "--no-plot", "--out", "out")
+        survey += self.on_host()
+        done = self.call(*survey, "--plan", "--no-plot", "--out", "out")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for words in ("model     --vp 2000", "shots     2 shots", " steps, ", " snapshots, one every ",
                       "memory    ", " of the host with the program (allowed: ", "the medium and wavefields "):
