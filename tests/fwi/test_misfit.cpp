@@ -109,7 +109,7 @@ TEST(Misfit, CorrelationDoesNotSeeAmplitudes) {
 }
 
 // Wave packets of the same envelope and any phase differ in nothing; one that is moved by a part of
-// its length differs, and less than by twice that: there are no cycles to skip.
+// its length differs, and less than by twice that: no cycle skipping.
 TEST(Misfit, EnvelopeDoesNotSeePhases) {
   ObservedShot shot;
   shot.receivers = 1;

@@ -223,7 +223,7 @@ void expect_the_same_bits(const Instance<Memory>& exec, const Survey<T, Dim>& su
     options.wishes.lag = way.lag;
     options.wishes.devices = std::min(way.devices, devices_there(exec));
     options.wishes.hold_parameters = way.hold;
-    // sums stay where there is room for everything
+    // sums stay on the device if memory suffices
     if (!way.hold) {
       options.rates.in = options.rates.out = 0.0;
     }
@@ -279,7 +279,9 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn2D) {
   std::size_t number = 0;
   for (const Kind2& kind : gradient_kinds) {
     for (const FaceKind face : {FaceKind::sponge, FaceKind::cpml}) {
-      if (kind.medium == Medium::tti && face == FaceKind::cpml) continue;  // there is none
+      if (kind.medium == Medium::tti && face == FaceKind::cpml)
+        continue;  // TTI has no perfectly
+                   // matched layers
       // wider and narrower than the random layers, and with a free surface
       for (const int width : {6, 14}) {
         Survey<T, 2> survey(kind.medium, kind.unknowns, absorbing<2>(face, width, width == 6),

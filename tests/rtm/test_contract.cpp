@@ -2,8 +2,8 @@
 // ctest: quick, threads 2
 //
 // Labels, instances and fences of rtm: domains by layers and by the eikonal equation wait while
-// they prepare, and not in the steps of a shot; the amplitude is looked at on the host, every few
-// steps. Snapshots and imaging.
+// they prepare, and not in the steps of a shot; the host inspects the amplitude every few steps.
+// Snapshots and imaging.
 
 #include "events.hpp"
 #include "wave/support.hpp"
@@ -86,7 +86,7 @@ void domains(const Instance<Memory>& exec) {
 TYPED_TEST(RtmContract, Domains) { domains(own_instance<typename TypeParam::Exec>()); }
 
 // Snapshots are taken and imaged on the instance of the run. Nothing waits but encoding, which has
-// to know how many bytes there are, and tables of codes, which come from the host.
+// to know the number of bytes, and tables of codes, which come from the host.
 template <class Memory>
 void stores(const Instance<Memory>& exec) {
   const Grid<2> grid = cube<2>(70, 10.0);

@@ -140,14 +140,14 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
     options.domain = again.get();
     boxed.run(section, second, options);
     EXPECT_LT(relative_error(boxed.image(section), expected), 1e-6) << domain::to_string(expansion);
-    // the boxes of the forward leg cut off what is below rounding, or the amplitude's threshold
+    // the boxes of the forward propagation omit values below rounding or the amplitude's threshold
     const double bound =
         expansion == domain::ExpansionMethod::amplitude ? 5e-3 : by_precision<T>(5e-6, 1e-6);
     EXPECT_LT(relative_error(boxed.image(section), whole.image(section)), bound)
         << domain::to_string(expansion);
     EXPECT_LT(boxed.report.forward.points, 0.9 * whole.report.forward.points);
     EXPECT_LT(boxed.report.backward.points, 0.95 * whole.report.backward.points);
-    // R^2 lacks what is outside of the boxes, unless the receivers' leg is stepped everywhere
+    // R^2 lacks nodes outside the boxes, unless the backward propagation is on the complete grid
     const auto light = [&](const Migrated<T, Memory>& migrated) {
       return values_of<T, Memory>(exec, migrated.sums.receiver_illumination);
     };

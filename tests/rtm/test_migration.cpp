@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Migration of a survey: each shot has the bits of migrate_shot() called by hand; images have the
-// same bits for any order, grouping and number of concurrent shots; conditions and accumulators of
-// users; refusals.
+// Migration of a survey: each shot has the bits of migrate_shot(); images have the same bits for
+// any order, grouping and number of concurrent shots; conditions and accumulators of users;
+// refusals.
 
 #include <moho/rtm/migration.hpp>
 

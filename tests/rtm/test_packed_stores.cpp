@@ -2,8 +2,8 @@
 // ctest: cost 10
 //
 // Compressed snapshots in a migration: decoded and imaged by one kernel against decoded, written
-// and imaged; by threads of the host; in files; against plain snapshots; what fails, and that
-// nobody is left waiting.
+// and imaged; by threads of the host; in files; against plain snapshots; failures, after which no
+// thread waits.
 
 #include <moho/domain/expand.hpp>
 #include <moho/snapshot/compressed_store.hpp>
@@ -173,7 +173,7 @@ MEMORY_TEST(PackedStores, ThreadsOfTheHostGiveTheSameImage) {
   }
 }
 
-// A thread that fails ends the leg with its own message; a store that is given up half way ends.
+// A failed thread ends the propagation with its message; an unfinished store is destructible.
 MEMORY_TEST(PackedStores, ThreadsThatFailEndTheShot) {
   Section<T, Memory> section(exec, Medium::isotropic, 0.3);
   Migrated<T, Memory> migration(section, section.data());

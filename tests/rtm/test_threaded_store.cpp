@@ -70,8 +70,7 @@ class Watchdog {
   std::thread m_thread;
 };
 
-/// Threads that begin now have stacks of their own, and with them identifiers that nobody has
-/// seen, not those of threads that have ended.
+/// Threads that begin now have new stacks and identifiers, not those of finished threads.
 void change_stacks() {
 #ifdef __GLIBC__
   pthread_attr_t attributes;

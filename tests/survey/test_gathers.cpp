@@ -218,7 +218,7 @@ TEST_F(Gathers, TakesElevationsAsDepthsWhenAsked) {
   EXPECT_THAT(message_of<InputError>([&] { wrong.keep_inside(grid); }),
               HasSubstr("--elevations standard"));
 
-  // source depths where there is no elevation; both only if they agree
+  // source depths without elevations; both only if they agree
   gathers[0].source_elevation = 0.0;
   gathers[0].source_depth = 7.0;
   write(gathers);

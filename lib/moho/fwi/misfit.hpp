@@ -95,12 +95,12 @@ void low_pass(std::vector<T>& samples, std::int64_t count, double dt, double fre
 
 /// \brief Removes frequencies of adjoint sources that alias in products at every few steps.
 ///
-/// The sum over every k-th step of products of a wavefield with frequencies up to f is exact if the
-/// adjoint source has no frequencies above 1 / (k dt) - f. Frequencies of the adjoint source above
-/// f add nothing to the sum over all steps. The filter is symmetric (sinc with a Kaiser window). It
-/// passes frequencies up to `pass` and reduces those above `stop` by 80 dB. Rows before the first
-/// one are zero. Rows after the last one continue with the opposite sign: the last row, zero due to
-/// ObservedShot::end_taper, remains zero.
+/// Consider a wavefield with frequencies up to f, and products at every k-th step. Their sum is
+/// exact if the adjoint source has no frequencies above 1 / (k dt) - f. Frequencies of the adjoint
+/// source above f add nothing to the sum over all steps. The filter is symmetric (sinc with a
+/// Kaiser window). It passes frequencies up to `pass` and reduces those above `stop` by 80 dB. Rows
+/// before the first one are zero. Rows after the last one continue with the opposite sign: the last
+/// row, zero due to ObservedShot::end_taper, remains zero.
 /// \param rows samples x points, in place
 /// \param points values of a row
 /// \param dt interval of rows, s

@@ -154,7 +154,7 @@ struct EvaluationRequest {
   std::vector<T> values;   ///< of each parameter on the nodes of the model
 };
 
-/// Sums of an evaluation besides misfit and gradient.
+/// Statistics of an evaluation.
 struct EvaluationReport {
   double points = 0.0;            ///< nodes stepped
   double forward_seconds = 0.0;   ///< of forward propagations

@@ -131,7 +131,7 @@ struct StorageChoice {
   std::uint64_t min_device_bytes = 0;  ///< smallest sufficient device budget with the other budgets
                                        ///< unchanged; the largest number if impossible
 
-  /// Returns seconds / legs: 1 if all other work is concurrent with the propagation.
+  /// Returns the time relative to both propagations: 1 if all other work is concurrent.
   double relative() const { return legs > 0.0 ? seconds / legs : 1.0; }
 };
 

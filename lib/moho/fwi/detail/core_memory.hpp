@@ -37,7 +37,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
   plan.lags_bytes = Image::bytes_of(m_gradients->box(), *m_options.lags);
 }
 
-// Throws for lags whose image does not fit besides the rest of the gradient, with those that fit.
+// Throws InputError for lags whose image does not fit the memory, with the largest lags that fit.
 template <class T, int Dim, class Memory>
 void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, double rest) const {
   const double room = plan.budget - rest;
@@ -87,7 +87,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_fixed_bytes(ObjectivePlan& plan, int co
   const wave::MemoryNeed& need = m_plan.memory;
   plan.fixed_bytes = static_cast<double>(need.most) + static_cast<double>(m_gradients->bytes()) +
                      search + 8.0 * plan.variables;
-  // concurrent shots have their own arrays besides those of the run
+  // concurrent shots have arrays in addition to those of the run
   const double workers = concurrent > 1 ? static_cast<double>(concurrent) : 0.0;
   plan.fixed_bytes += workers * (static_cast<double>(need.wavefield + need.gathers) +
                                  static_cast<double>(m_gradients->bytes()));

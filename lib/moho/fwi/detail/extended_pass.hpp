@@ -67,12 +67,12 @@ struct AddExtendedRows {
 /// \brief Kernel of devices: I(x, h) += sum over slices of adjoint(x + h) source(x - h), one lag in
 /// y.
 ///
-/// Lag and place are the difference and the sum of where the two values are, x + h and x - h. A
-/// thread takes four values of each wavefield, every other node along x, and adds their sixteen
-/// products, which are nodes of the image of sixteen places and lags: half a load for a product.
-/// It stays at the adjoint wavefield's places and goes through those of the source's that lags
-/// reach. Threads of a warp are along z, warps of a block next to each other along x.
-/// `whole_pass`: there are slices_at_once pairs, whose loads are known ahead.
+/// Lag and node are the difference and the sum of the two positions x + h and x - h. A thread loads
+/// four values of each wavefield at every other node along x. It adds their sixteen products to
+/// sixteen nodes and lags of the image: half a load per product. The nodes of the adjoint wavefield
+/// are fixed; the thread loops over nodes of the source wavefield within the lags. Threads of a
+/// warp are along z, warps of a block next to each other along x. `whole_pass`: the pass has
+/// slices_at_once pairs, a constant number of loads.
 template <class T, int Dim, int width, bool whole_pass>
 struct AddExtendedTiles {
   using Vector = wave::kernel::Lanes<T, width>;

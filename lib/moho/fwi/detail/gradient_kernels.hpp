@@ -61,7 +61,8 @@ struct AddScale {
   DenseBox<Dim> sums;
   T *scale, *illumination;
   T weight, time;
-  T *kept_source[2], *kept_change[2];  ///< get u and D nu at the nodes of the sums; null: nobody
+  T *kept_source[2], *kept_change[2];  ///< copies of u and D nu on the nodes of the sums; null: no
+                                       ///< copies
   KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t from, std::int64_t to, T of_p, T of_q) const {
     const T u = p[from];
     T product = u * of_p;
@@ -111,7 +112,7 @@ template <class T, int Dim>
 struct AddAnisotropy {
   wave::kernel::StepArguments<T> s;
   const T *lambda, *nu_q;  ///< padded
-  const T *h2p, *h1q;      ///< of the source's wavefield, padded; null: zero
+  const T *h2p, *h1q;      ///< of the source wavefield, padded; null: zero
   const T* source;         ///< what is injected in the step, over S, padded
   wave::Layout<Dim> layout;
   DenseBox<Dim> sums;

@@ -88,8 +88,7 @@ struct ProductRows {
 
 /// \brief Kernel of devices: D nu and its products in the order of a step, reading nu once.
 ///
-/// Four nodes of a thread are loaded and stored as one where the sums and the source's wavefield
-/// lie so that they can be.
+/// A thread loads and stores four nodes as a vector if sums and source wavefield are aligned.
 template <Stencil stencil, class T, int Dim, int radius, class Exec>
 struct MarchProducts {
   using March = wave::kernel::DeviceMarch<stencil, T, Dim, radius, Exec>;

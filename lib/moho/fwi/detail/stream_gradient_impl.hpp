@@ -165,7 +165,7 @@ void StreamedGradients<T, Dim, Memory>::make_need(const std::vector<wave::Shot<D
   m_need.sum_elements = box.size() / box.extent(0);
   m_need.window_arrays = Products::window_arrays(m_options.unknowns, *m_adjoint.schemes.front());
   m_need.window_around = Products::window_around(*m_adjoint.schemes.front());
-  // D nu is written and read, nu and the source's wavefield are read, sums are read and written
+  // D nu is written and read; nu and the source wavefield are read; sums are read and written
   const double arrays = 4.0 * m_need.fields + 2.0 * m_need.sums;
   m_need.action_bytes = arrays * static_cast<double>(m_need.sum_elements) * sizeof(T) /
                         static_cast<double>(m_options.every);
@@ -191,7 +191,7 @@ double StreamedGradients<T, Dim, Memory>::seconds() const {
   const double traces =
       static_cast<double>(m_most_receivers) * static_cast<double>(m_options.steps + 1) * sizeof(T);
   sum += part(traces, m_rates.out) + part(traces, m_rates.in);
-  // the legs forward: one volume each
+  // forward propagations: one volume each
   stream::StreamRequirements one = m_need;
   one.beside.clear();
   one.sums = 0;
@@ -382,7 +382,7 @@ stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
     run();
     check_finite(side, leg == 0 ? "forward leg" : "leg of the source");
   }
-  // rows by the device that recorded them; the first one holds none
+  // rows by the device that recorded them; row 0 has no samples
   for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = T(0);
   for (std::size_t g = 0; g < gathers.size(); ++g) {
     const std::vector<T> all = download(m_instances[g], gathers[g]);
@@ -442,7 +442,7 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
                        " (a wavefield or the data are no numbers): look at the data of the shot"));
   }
 
-  // the source's own wavefield, until the last time that is wanted of it
+  // separate source wavefield, until the time of the last product
   m_source.random = random;
   load(m_source);
   const std::int64_t last = steps / m_options.every * m_options.every;
@@ -451,7 +451,7 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
   report.points += done.points;
   report.backward_seconds += done.seconds;
 
-  // both backwards: time t of the stream is time steps - t of the source's wavefield
+  // both backward: time t of the stream is time steps - t of the source wavefield
   m_source.volume->reverse(steps);
   m_adjoint.volume->clear();
   std::vector<Series> derivatives{derivative};

@@ -23,8 +23,8 @@ void StreamedGradients<T, Dim, Memory>::measure(const stream::StreamRequest& wis
   measure_stages();
 }
 
-// What stages and iterations cost besides steps and bytes, of one volume and of both with their
-// products: by gradients of a few nodes.
+// Measures the fixed costs of stages and iterations by gradients of a few nodes.
+// They apply to one volume, and to both volumes with their products.
 template <class T, int Dim, class Memory>
 void StreamedGradients<T, Dim, Memory>::measure_stages() {
   const Grid<Dim> grid = stream::detail::small_grid(m_grid, m_options.propagator.order);
@@ -84,8 +84,7 @@ void StreamedGradients<T, Dim, Memory>::measure_stages() {
   stream::solve_launches(pair[0], pair[1], m_rates);
 }
 
-// How fast parameters of a volume are prepared and its state is set to rest: on some planes of the
-// model, with their layers.
+// Measures the preparation of parameters and the clearing of a state, on some planes with layers.
 template <class T, int Dim, class Memory>
 void StreamedGradients<T, Dim, Memory>::measure_preparation() {
   Grid<Dim> grid = m_grid;

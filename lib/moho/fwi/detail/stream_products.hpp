@@ -16,12 +16,13 @@
 
 namespace moho::fwi::detail {
 
-/// \brief What a device does beside the steps of the last leg: injects residuals into the adjoint
-/// field, and adds products with the source's wavefield to sums.
+/// \brief Work of a device between the steps of the backward propagation.
 ///
-/// Time `level` of the stream is step steps - level of the source's wavefield and steps + 1 - level
-/// of the adjoint field: the two that meet in ShotGradients::add(). Kernels are those of
-/// ShotGradients.
+/// It injects residuals into the adjoint field, and adds products with the source wavefield to
+/// sums.
+///
+/// Time `level` of the stream is step steps - level of the source wavefield and steps + 1 - level
+/// of the adjoint field, as in ShotGradients::add(). Kernels are those of ShotGradients.
 template <class T, int Dim, class Memory>
 class StreamProducts {
  public:
@@ -30,8 +31,9 @@ class StreamProducts {
 
   /// Arrays of a shape's sums: that of the scale, the illumination, and that of the density.
   static int sum_count(const InvertedParameters& unknowns) { return unknowns.density ? 3 : 2; }
-  /// Arrays of a block and the planes around it: changes, factors, the source's wavefield where a
-  /// density is wanted, and the slopes of TTI.
+  /// Returns the number of arrays of a block and its surrounding planes.
+  /// These are changes, factors, the source wavefield for derivatives of the density, and the axis
+  /// derivatives of TTI.
   static int window_arrays(const InvertedParameters& unknowns,
                            const wave::Scheme<T, Dim, Memory>& scheme) {
     return 2 * scheme.fields() + (unknowns.density ? 1 : 0) + (tilted(scheme) ? 2 : 0);
@@ -132,8 +134,8 @@ class StreamProducts {
   int m_radius;
   std::int64_t m_around;
   Box<Dim> m_box;        ///< nodes of the sums
-  Box<Dim> m_kept;       ///< nodes at which the source's wavefield is read
-  Index<Dim> m_shift{};  ///< from the grid of the source's wavefield to that of the adjoint field
+  Box<Dim> m_kept;       ///< nodes where the source wavefield is read
+  Index<Dim> m_shift{};  ///< from the grid of the source wavefield to that of the adjoint field
   std::vector<Array> m_windows;  ///< as window_arrays() counts them
   const wave::PointSet<T, Dim, Memory>* m_receivers = nullptr;
   wave::PointSeries<const T, Memory> m_derivative;
@@ -213,7 +215,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   box.lower[0] = piece.planes.begin;
   box.upper[0] = piece.planes.end;
   const Array change[2] = {window(0, layout), fields == 2 ? window(1, layout) : Array()};
-  // the source's wavefield, by nodes of the adjoint's grid
+  // source wavefield on nodes of the grid of the adjoint field
   const wave::Layout<Dim> source_layout = other.layout(beside);
   DenseBox<Dim> source{};
   source.box.lower = m_shift;
