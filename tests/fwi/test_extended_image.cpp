@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Extended images: the sums by hand, lag zero is the gradient, the transpose, the focusing
-// objective and its derivative, and a reflector that focuses with the right velocity alone.
+// Extended images: direct sums, lag zero is the gradient, the transpose, the focusing objective and
+// its derivative, and a reflector that focuses with the right velocity alone.
 
 #include "fwi/support.hpp"
 #include "wave/allocations.hpp"
@@ -56,7 +56,7 @@ void sums_and_transpose(const Instance<Memory>& exec, const Lags& lags, std::int
              inner = static_cast<std::size_t>(box.size());
   std::vector<double> expected(inner * static_cast<std::size_t>(lags.count()), 0.0);
   std::vector<std::vector<double>> sources, adjoints;
-  // more than are kept at once
+  // more pairs than the buffers hold
   for (unsigned k = 0; k < 11; ++k) {
     sources.push_back(noise(whole, 2 * k));
     adjoints.push_back(noise(whole, 2 * k + 1));

@@ -378,8 +378,8 @@ StreamSurveyReport<Dim> run_survey(const Instance<Memory>& exec, const Grid<Dim>
 /// \param faces boundary conditions; layers are added
 /// \param wavelet of the sources
 /// \param shots of the survey
-/// \param take called as take(k, result) on this thread, with the index of a shot in `shots` and
-/// its StreamShotResult, on the rank that leads a chain
+/// \param take called as take(k, result) on this thread of the leading rank of a chain. Arguments:
+/// index of a shot in `shots` and its StreamShotResult
 /// \param options memory, files, devices, which shots, boxes, callbacks
 /// \throws InputError, MemoryError, FileError as Streaming, Error with step and node of the model
 /// where a wavefield overflows
