@@ -136,8 +136,8 @@ class Migration(Case):
 
     def migrate(self, *more):
         """Returns the image of the program, with the options of the C++ programs."""
-        command = [self.migrator, "--vp", "vp_smooth.npy", "--spacing", "20", "--shots", "line.sgy", "--wavelet",
-                   "ricker:15", "--no-plot", "--out", "migrated", *more]
+        command = [self.migrator, "--vp", "vp_smooth.npy", "--spacing", "20", "--shots", "line.sgy",
+                   "--wavelet", "ricker:15", "--no-plot", "--out", "migrated", *more]
         done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=500)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return np.load(self.path("migrated/image.npy"))
