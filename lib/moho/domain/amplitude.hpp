@@ -189,7 +189,7 @@ struct Survey {
 /// every `interval`-th step. A face then moves as far as needed to keep `inside` nodes below the
 /// threshold until the next measurement. The method finds the outermost node above the threshold,
 /// and uses that no wave travels more than Courant's number of nodes in a step. Faces at the end of
-/// the grid are not measured. When all faces are there, no measurement takes place.
+/// the grid are not measured. With all faces at the end of the grid, nothing is measured.
 ///
 /// Amplitudes are compared with the largest on every fourth row of the box and inside its faces.
 /// This never exceeds the true maximum, so that sampling can only enlarge the box. It is computed

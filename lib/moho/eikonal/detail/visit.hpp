@@ -395,7 +395,7 @@ struct HostVisit {
       const SourceBox<Dim>& box = problem.boxes[tile.source];
       int away = 0;
       for (int d = 0; d < Dim; ++d) {
-        away |= (box.first[d] > (tile.begin[d] + tile.end[d]) / 2 ? 1 : 0) << d;
+        if (box.first[d] > (tile.begin[d] + tile.end[d]) / 2) away |= 1 << d;
       }
       for (int k = 0; k < most && !settled; ++k) {
         nodes += sweep_tile<Order, Anelliptic>(problem, tile, away ^ (k & ((1 << Dim) - 1)),
