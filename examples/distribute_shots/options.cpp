@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "distribute_shots/options.hpp"
 
-#include "common/arguments.hpp"
-#include "common/common_options.hpp"
-#include "common/distribute.hpp"
+#include "app/arguments.hpp"
+#include "app/common_options.hpp"
+#include "app/distribute.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>

@@ -4,8 +4,8 @@
 /// \file
 /// \brief Options of distribute_shots.
 
-#include "common/command_line.hpp"
-#include "common/distribute_options.hpp"
+#include "app/command_line.hpp"
+#include "app/distribute_options.hpp"
 
 #include <moho/cluster/job.hpp>
 

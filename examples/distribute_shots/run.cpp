@@ -2,10 +2,10 @@
 //
 // distribute_shots: computes the shots of a survey at several sites.
 
-#include "common/distribute.hpp"
-#include "common/message.hpp"
-#include "common/program.hpp"
-#include "common/summary.hpp"
+#include "app/distribute.hpp"
+#include "app/message.hpp"
+#include "app/program.hpp"
+#include "app/summary.hpp"
 #include "distribute_shots/options.hpp"
 
 #include <moho/cluster/guard.hpp>

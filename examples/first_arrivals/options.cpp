@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "first_arrivals/options.hpp"
 
-#include "common/arguments.hpp"
-#include "common/command_line.hpp"
+#include "app/arguments.hpp"
+#include "app/command_line.hpp"
 
 #include <moho/core/error.hpp>
 

@@ -4,8 +4,8 @@
 /// \file
 /// \brief Options of first_arrivals.
 
-#include "common/common_options.hpp"
-#include "common/units.hpp"
+#include "app/common_options.hpp"
+#include "app/units.hpp"
 
 #include <cstdint>
 #include <string>

@@ -2,14 +2,14 @@
 //
 // first_arrivals: traveltimes of first arrivals by the eikonal equation.
 
-#include "common/acquisition.hpp"
-#include "common/builtin_models.hpp"
-#include "common/earth_model.hpp"
-#include "common/format.hpp"
-#include "common/memory.hpp"
-#include "common/named_points.hpp"
-#include "common/program.hpp"
-#include "common/summary.hpp"
+#include "app/acquisition.hpp"
+#include "app/builtin_models.hpp"
+#include "app/earth_model.hpp"
+#include "app/format.hpp"
+#include "app/memory.hpp"
+#include "app/named_points.hpp"
+#include "app/program.hpp"
+#include "app/summary.hpp"
 #include "first_arrivals/options.hpp"
 #include "ranks/ranks.hpp"
 

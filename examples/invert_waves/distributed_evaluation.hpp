@@ -6,8 +6,8 @@
 ///
 /// Requests are sent; contributions return as files.
 
-#include "common/distribute.hpp"
-#include "common/shot_list.hpp"
+#include "app/distribute.hpp"
+#include "app/shot_list.hpp"
 #include "invert_waves/options.hpp"
 
 #include <moho/core/error.hpp>

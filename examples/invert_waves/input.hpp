@@ -5,8 +5,8 @@
 /// \brief Models, shots and options of an inversion for the library, and messages in options'
 /// words.
 
-#include "common/survey_program.hpp"
-#include "common/wave_fields.hpp"
+#include "app/survey_program.hpp"
+#include "app/wave_fields.hpp"
 #include "invert_waves/distributed_evaluation.hpp"
 #include "invert_waves/options.hpp"
 

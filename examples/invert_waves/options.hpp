@@ -4,10 +4,10 @@
 /// \file
 /// \brief Options of invert_waves.
 
-#include "common/common_options.hpp"
-#include "common/distribute_options.hpp"
-#include "common/earth_model.hpp"
-#include "common/survey_data.hpp"
+#include "app/common_options.hpp"
+#include "app/distribute_options.hpp"
+#include "app/earth_model.hpp"
+#include "app/survey_data.hpp"
 
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "invert_waves/plan_text.hpp"
 
-#include "common/format.hpp"
-#include "common/summary.hpp"
+#include "app/format.hpp"
+#include "app/summary.hpp"
 
 #include <algorithm>
 #include <string>

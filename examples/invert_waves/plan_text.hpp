@@ -4,7 +4,7 @@
 /// \file
 /// \brief The printed plan of an inversion.
 
-#include "common/program.hpp"
+#include "app/program.hpp"
 #include "invert_waves/options.hpp"
 
 #include <moho/fwi/objective_types.hpp>

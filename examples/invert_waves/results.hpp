@@ -4,10 +4,10 @@
 /// \file
 /// \brief Files, messages and summary of an inversion.
 
-#include "common/boundary.hpp"
-#include "common/format.hpp"
-#include "common/shot_list.hpp"
-#include "common/summary.hpp"
+#include "app/boundary.hpp"
+#include "app/format.hpp"
+#include "app/shot_list.hpp"
+#include "app/summary.hpp"
 #include "invert_waves/input.hpp"
 #include "invert_waves/plan_text.hpp"
 

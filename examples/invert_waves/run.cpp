@@ -2,7 +2,7 @@
 //
 // invert_waves: full-waveform inversion of shots.
 
-#include "common/survey_program.hpp"
+#include "app/survey_program.hpp"
 #include "invert_waves/distributed_evaluation.hpp"
 #include "invert_waves/input.hpp"
 #include "invert_waves/options.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "migrate_shots/job.hpp"
 
-#include "common/format.hpp"
+#include "app/format.hpp"
 
 namespace moho::examples::migrate_shots {
 

@@ -4,9 +4,9 @@
 /// \file
 /// \brief Survey and models of a run, and errors of its migration in the words of options.
 
-#include "common/memory.hpp"
-#include "common/summary.hpp"
-#include "common/wave_fields.hpp"
+#include "app/memory.hpp"
+#include "app/summary.hpp"
+#include "app/wave_fields.hpp"
 #include "migrate_shots/options.hpp"
 
 #include <moho/rtm/migration_types.hpp>

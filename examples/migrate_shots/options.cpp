@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "migrate_shots/options.hpp"
 
-#include "common/arguments.hpp"
-#include "common/command_line.hpp"
-#include "common/wave_options.hpp"
+#include "app/arguments.hpp"
+#include "app/command_line.hpp"
+#include "app/wave_options.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>

@@ -4,10 +4,10 @@
 /// \file
 /// \brief Options of migrate_shots.
 
-#include "common/common_options.hpp"
-#include "common/distribute_options.hpp"
-#include "common/earth_model.hpp"
-#include "common/survey_data.hpp"
+#include "app/common_options.hpp"
+#include "app/distribute_options.hpp"
+#include "app/earth_model.hpp"
+#include "app/survey_data.hpp"
 
 #include <moho/domain/types.hpp>
 #include <moho/snapshot/codec/types.hpp>

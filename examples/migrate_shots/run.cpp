@@ -2,12 +2,12 @@
 //
 // migrate_shots: reverse-time migration of shots into an image of the subsurface.
 
-#include "common/acquisition.hpp"
-#include "common/boundary.hpp"
-#include "common/format.hpp"
-#include "common/shot_list.hpp"
-#include "common/summary.hpp"
-#include "common/survey_program.hpp"
+#include "app/acquisition.hpp"
+#include "app/boundary.hpp"
+#include "app/format.hpp"
+#include "app/shot_list.hpp"
+#include "app/summary.hpp"
+#include "app/survey_program.hpp"
 #include "migrate_shots/job.hpp"
 #include "migrate_shots/options.hpp"
 #include "migrate_shots/stack.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model_gravity/input.hpp"
 
-#include "common/memory.hpp"
+#include "app/memory.hpp"
 
 #include <moho/gravity/ensemble.hpp>
 #include <moho/gravity/forward.hpp>

@@ -4,7 +4,7 @@
 /// \file
 /// \brief Options of model_gravity.
 
-#include "common/common_options.hpp"
+#include "app/common_options.hpp"
 
 #include <moho/gravity/types.hpp>
 

@@ -3,10 +3,10 @@
 // model_gravity: gravity, its gradient and the potential of an ensemble of prisms at stations.
 // It runs on one processor, or on several through MPI.
 
-#include "common/format.hpp"
-#include "common/memory.hpp"
-#include "common/program.hpp"
-#include "common/summary.hpp"
+#include "app/format.hpp"
+#include "app/memory.hpp"
+#include "app/program.hpp"
+#include "app/summary.hpp"
 #include "model_gravity/input.hpp"
 #include "model_gravity/options.hpp"
 #include "model_gravity/output.hpp"

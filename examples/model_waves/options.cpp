@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model_waves/options.hpp"
 
-#include "common/arguments.hpp"
+#include "app/arguments.hpp"
 
 namespace moho::examples::model_waves {
 

@@ -4,7 +4,7 @@
 /// \file
 /// \brief Options of model_waves.
 
-#include "common/wave_options.hpp"
+#include "app/wave_options.hpp"
 
 #include <optional>
 

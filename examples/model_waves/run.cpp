@@ -2,9 +2,9 @@
 //
 // model_waves: finite-difference shots over an earth model, acoustic, VTI or TTI.
 
-#include "common/memory.hpp"
-#include "common/shot_program.hpp"
-#include "common/wave_fields.hpp"
+#include "app/memory.hpp"
+#include "app/shot_program.hpp"
+#include "app/wave_fields.hpp"
 #include "model_waves/options.hpp"
 #include "ranks/ranks.hpp"
 

@@ -4,7 +4,7 @@
 /// \file
 /// \brief MPI ranks of one run; a single process in builds without MPI.
 
-#include "common/processes.hpp"
+#include "app/processes.hpp"
 
 #include <moho/core/ranks.hpp>
 

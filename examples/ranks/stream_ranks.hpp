@@ -4,7 +4,7 @@
 /// \file
 /// \brief Adapter from the ranks of a program to those of a stream.
 
-#include "common/processes.hpp"
+#include "app/processes.hpp"
 
 #include <moho/stream/ranks.hpp>
 

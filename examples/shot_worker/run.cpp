@@ -2,9 +2,9 @@
 //
 // shot_worker: computes the shots of one job of distribute_shots.
 
-#include "common/arguments.hpp"
-#include "common/command_line.hpp"
-#include "common/summary.hpp"
+#include "app/arguments.hpp"
+#include "app/command_line.hpp"
+#include "app/summary.hpp"
 
 #include <moho/cluster/process.hpp>
 #include <moho/cluster/worker.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream_waves/options.hpp"
 
-#include "common/arguments.hpp"
+#include "app/arguments.hpp"
 
 #include <moho/core/error.hpp>
 

@@ -4,7 +4,7 @@
 /// \file
 /// \brief Options of stream_waves.
 
-#include "common/wave_options.hpp"
+#include "app/wave_options.hpp"
 
 #include <cstddef>
 #include <cstdint>

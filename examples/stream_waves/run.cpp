@@ -2,10 +2,10 @@
 //
 // stream_waves: shots over a model that is larger than the memory of a device.
 
-#include "common/format.hpp"
-#include "common/shot_program.hpp"
-#include "common/summary.hpp"
-#include "common/wave_fields.hpp"
+#include "app/format.hpp"
+#include "app/shot_program.hpp"
+#include "app/summary.hpp"
+#include "app/wave_fields.hpp"
 #include "ranks/ranks.hpp"
 #include "ranks/stream_ranks.hpp"
 #include "stream_waves/options.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace_rays/input.hpp"
 
-#include "common/acquisition.hpp"
-#include "common/builtin_models.hpp"
-#include "common/memory.hpp"
-#include "common/model_file.hpp"
-#include "common/named_points.hpp"
+#include "app/acquisition.hpp"
+#include "app/builtin_models.hpp"
+#include "app/memory.hpp"
+#include "app/model_file.hpp"
+#include "app/named_points.hpp"
 
 #include <moho/core/positions.hpp>
 #include <moho/eikonal/types.hpp>

@@ -4,7 +4,7 @@
 /// \file
 /// \brief Model, sources and receivers of trace_rays, read or made, and checked.
 
-#include "common/model_grid.hpp"
+#include "app/model_grid.hpp"
 #include "trace_rays/options.hpp"
 
 #include <moho/io/text_columns.hpp>

@@ -4,8 +4,8 @@
 /// \file
 /// \brief Options of trace_rays.
 
-#include "common/common_options.hpp"
-#include "common/units.hpp"
+#include "app/common_options.hpp"
+#include "app/units.hpp"
 
 #include <moho/rays/rows.hpp>
 #include <moho/rays/types.hpp>

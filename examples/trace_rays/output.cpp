@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace_rays/output.hpp"
 
-#include "common/named_points.hpp"
+#include "app/named_points.hpp"
 
 #include <moho/io/vtk.hpp>
 #include <moho/io/writer.hpp>

@@ -2,11 +2,11 @@
 //
 // trace_rays: first-arrival traveltimes and rays by shortest paths on a grid graph.
 
-#include "common/acquisition.hpp"
-#include "common/format.hpp"
-#include "common/memory.hpp"
-#include "common/program.hpp"
-#include "common/summary.hpp"
+#include "app/acquisition.hpp"
+#include "app/format.hpp"
+#include "app/memory.hpp"
+#include "app/program.hpp"
+#include "app/summary.hpp"
 #include "ranks/ranks.hpp"
 #include "trace_rays/input.hpp"
 #include "trace_rays/matrix.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/acquisition.hpp"
+#include "app/acquisition.hpp"
 #include "io/files.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/suggestions.hpp"
+#include "app/suggestions.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 //
 // Points and shots as texts, read and written.
 
-#include "common/survey_text.hpp"
+#include "app/survey_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 import sources  # noqa: E402
 
 NOT_PROGRAMS = ("examples/cpp/", "examples/plots/")
-SHARED = ("common", "app")  # the part that programs share
+SHARED = ("app",)  # the part that programs share
 OTHERS = ("ranks", "shot_worker")  # counted with the others, but no programs for users
 
 LINES = 1300  # limit of a program

@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "app/program.hpp"
+
+#include "app/command_line.hpp"
+#include "app/format.hpp"
+#include "app/message.hpp"
+#include "app/picture.hpp"
+#include "app/resume.hpp"
+#include "app/signals.hpp"
+#include "app/summary.hpp"
+#include "app/waiting.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/ranks.hpp>
+#include <moho/core/threads.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/io/writer.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <set>
+#include <system_error>
+
+namespace moho::examples {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* out_of_memory =
+    "memory: the system gives this process no more (see ulimit -v, or what other programs take): "
+    "compute less at once, or raise the limit";
+
+// True if the text of a Kokkos exception reports that memory was refused.
+bool is_lack_of_memory(const std::string& text) {
+  return text.find("Kokkos failed to allocate") != std::string::npos ||
+         text.find("llocation of size") != std::string::npos;
+}
+
+// Prints the exception being handled; returns the exit status.
+// `arguments` and `session` are null while they do not exist.
+int report_exception(const std::string& program, const Arguments* arguments, Session* session,
+                     bool print) {
+  const bool writing = session != nullptr && session->writing();
+  const auto report = [&](const char* message, int status) {
+    const std::string what = arguments != nullptr ? arguments->with_line(message) : message;
+    if (session != nullptr) session->failed(what);
+    if (print) print_message(program, what);
+    return status;
+  };
+  try {
+    throw;
+  } catch (const InputError& error) {
+    return report(error.what(), exit_usage);
+  } catch (const MemoryError& error) {
+    return report(error.what(), exit_usage);
+  } catch (const FileError& error) {
+    return report(error.what(), writing ? exit_failure : exit_usage);
+  } catch (const std::bad_alloc&) {
+    return report(out_of_memory, exit_failure);
+  } catch (const std::exception& error) {
+    return report(is_lack_of_memory(error.what()) ? out_of_memory : error.what(), exit_failure);
+  }
+}
+
+// Removes the options that begin with --kokkos from the list, and returns them.
+std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments) {
+  std::vector<std::string> taken, rest;
+  for (const std::string& argument : arguments) {
+    (argument.rfind("--kokkos", 0) == 0 ? taken : rest).push_back(argument);
+  }
+  arguments = rest;
+  return taken;
+}
+
+// Number of one of the options of Kokkos; 0 if it is missing.
+int number_of(const std::vector<std::string>& options, const std::string& name) {
+  for (const std::string& option : options) {
+    if (option.rfind(name + "=", 0) == 0) return std::atoi(option.c_str() + name.size() + 1);
+  }
+  return 0;
+}
+
+// Kokkos from construction to destruction.
+// If the binding of threads to cores is unset, Kokkos gets "false"; it would print a long warning
+// otherwise. Each of several processes of a machine uses the device that mpi::device_of() gives its
+// rank. An option or a variable of Kokkos that names a device has priority.
+class KokkosScope {
+ public:
+  KokkosScope(const std::string& program, std::vector<std::string> options, int rank_on_host) {
+    check_host_threads(std::max(number_of(options, "--kokkos-threads"),
+                                number_of(options, "--kokkos-num-threads")));
+    choose_device(options, rank_on_host);
+    // The OpenMP runtime has already read its variables; Kokkos reads this one.
+    ::setenv("OMP_PROC_BIND", "false", 0);
+    options.insert(options.begin(), program);
+    std::vector<char*> argv;
+    for (std::string& word : options) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    int argc = static_cast<int>(options.size());
+    Kokkos::initialize(argc, argv.data());
+  }
+  KokkosScope(const KokkosScope&) = delete;
+  KokkosScope& operator=(const KokkosScope&) = delete;
+  ~KokkosScope() { Kokkos::finalize(); }
+
+ private:
+  static void choose_device(std::vector<std::string>& options, int rank_on_host) {
+    const int devices = visible_devices();
+    bool chosen = devices == 0 || std::getenv("KOKKOS_DEVICE_ID") != nullptr;
+    for (const std::string& option : options) {
+      chosen = chosen || option.rfind("--kokkos-device-id", 0) == 0;
+    }
+    if (!chosen) {
+      // The only form that Kokkos 3.4 and 5 both accept.
+      options.push_back(concat("--kokkos-device-id=", mpi::device_of(rank_on_host, devices)));
+    }
+    // Only the first rank of a machine prints warnings.
+    if (rank_on_host > 0) options.emplace_back("--kokkos-disable-warnings");
+  }
+};
+
+// State of the run that a signal handler needs.
+class Running {
+ public:
+  explicit Running(std::string program) : m_program(std::move(program)) {}
+
+  void has(OutputFolder* folder, Session* session, bool tells) {
+    const std::lock_guard<std::recursive_mutex> hold(m_mutex);
+    m_folder = folder;
+    m_session = session;
+    m_tells = tells;
+  }
+
+  // Delays the end by a signal while the returned lock exists.
+  std::unique_lock<std::recursive_mutex> delay_end() {
+    return std::unique_lock<std::recursive_mutex>(m_mutex);
+  }
+
+  // Ends the process. Written files stay complete, and the summary records them.
+  void end(int signal) {
+    m_mutex.lock();
+    const std::string left =
+        m_session != nullptr ? m_session->interrupted() : std::string("no result was written");
+    stop_drawing();
+    io::abandon_files();
+    if (m_folder != nullptr) m_folder->release();
+    if (m_tells) {
+      std::fprintf(stderr, "%s%s: ended by %s: %s\n",
+                   ::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", m_program.c_str(),
+                   signal_name(signal), one_line(left).c_str());
+    }
+    ::_exit(exit_signal + signal);
+  }
+
+ private:
+  std::string m_program;
+  std::recursive_mutex m_mutex;
+  OutputFolder* m_folder = nullptr;
+  Session* m_session = nullptr;
+  bool m_tells = true;
+};
+
+}  // namespace
+
+int visible_devices() {
+#ifdef KOKKOS_ENABLE_CUDA
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+#else
+  return 0;
+#endif
+}
+
+Session::Session(const Description& description, const CommonOptions& options, Processes& processes,
+                 OutputFolder* output)
+    : m_description(description),
+      m_options(options),
+      m_processes(processes),
+      m_folder(options.out),
+      m_output(output) {
+  summary["program"] = program();
+  summary["state"] = "running";
+}
+
+Session::~Session() = default;
+
+void Session::print_line(const std::string& line) const {
+  if (!m_options.quiet && m_processes.root()) std::puts(line.c_str());
+}
+
+Progress Session::progress() {
+  std::fflush(stdout);
+  const bool seen = m_processes.root() && !m_options.quiet && ::isatty(STDERR_FILENO) == 1;
+  if (!seen) return {};
+  // Some work estimates its remaining time by its rates; for other work the pace so far is
+  // extrapolated.
+  return [bar = m_bar.callback(), begun = Stopwatch()](double done, const std::string& what) {
+    const double seconds = begun.seconds();
+    const bool told = what.find(" s left") != std::string::npos;
+    bar(done, told || seconds < 1.0 || done < 0.01
+                  ? what
+                  : concat(what, ", ", std::llround(seconds * (1.0 / done - 1.0)), " s left"));
+  };
+}
+
+void Session::computed(const PhaseTimes& times) {
+  m_bar.clear();
+  for (const auto& [phase, seconds] : times.phases()) phases.add(phase, seconds);
+}
+
+void Session::will_write(const std::vector<std::string>& names) {
+  if (m_output == nullptr) return;
+  std::vector<std::string> all(names);
+  if (m_planned.empty()) all.emplace_back("summary.json");
+  m_output->claim(all);
+  const std::size_t before = m_planned.size();
+  for (const std::string& name : all) {
+    if (std::find(m_planned.begin(), m_planned.end(), name) == m_planned.end()) {
+      m_planned.push_back(name);
+    }
+  }
+  // A file may exist only after a summary that lists it.
+  if (m_writing && m_planned.size() > before) write_summary();
+}
+
+void Session::part_begins(const std::vector<std::string>& names) {
+  will_write(names);
+  write_summary();
+}
+
+fs::path Session::make_scratch(const std::string& name) {
+  return m_output != nullptr ? m_output->make_scratch(name) : m_folder / name;
+}
+
+void Session::begin_output() {
+  m_writing = true;
+  summary["versions"] = versions(more_versions);
+  summary["machine"] = machine();
+  write_summary();
+}
+
+void Session::wrote(const std::string& name) {
+  m_identities.erase(name);
+  files.push_back(name);
+  write_summary();
+}
+
+void Session::wrote(const std::string& name, const io::FileIdentity& identity) {
+  wrote(name);
+  m_identities[name] = identity;
+}
+
+void Session::write_summary() {
+  if (m_output == nullptr) return;
+  const std::set<std::string> there(files.begin(), files.end());
+  const auto missing = [&](const auto& names) {
+    std::vector<std::string> list;
+    for (const std::string& name : names) {
+      if (there.count(name) == 0 && name != "summary.json") list.push_back(name);
+    }
+    return list;
+  };
+  // Files of the program that are not in `files`.
+  const auto put = [&](const char* key, const std::vector<std::string>& names) {
+    if (names.empty()) {
+      summary.remove(key);
+    } else {
+      summary[key] = names;
+    }
+  };
+  summary["files"] = files;
+  put("to_write", missing(m_planned));
+  put("earlier_files",
+      m_output != nullptr ? missing(m_output->earlier_files()) : std::vector<std::string>());
+  summary["seconds"] = seconds(phases);
+  const std::lock_guard<std::mutex> hold(m_mutex);
+  m_last = summary;
+  io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
+}
+
+void Session::resumable() {
+  m_resumable = true;
+  const Json made_from = fingerprint_of(program(), m_options, m_description.compared());
+  summary["fingerprint"] = made_from;
+  summary["parts"] = Json::array();
+  if (m_output == nullptr || m_output->earlier().null()) return;
+  if (!m_options.resume) {
+    const Json *state = m_output->earlier().find("state"),
+               *there = m_output->earlier().find("parts");
+    if (state != nullptr && state->text() != "done" && there != nullptr && there->size() > 0) {
+      print("note      an earlier run in ", m_folder.string(), " ended with ", there->size(),
+            there->size() == 1 ? " whole part" : " whole parts",
+            "; this one begins again (--resume would go on)");
+    }
+    return;
+  }
+  const Json* const before = m_output->earlier().find("fingerprint");
+  check_same_run(m_folder.string(), made_from, before != nullptr ? *before : Json());
+}
+
+bool Session::take_over(std::int64_t number, Json& more) {
+  if (!m_options.resume || m_output == nullptr) return false;
+  const Json* const parts = m_output->earlier().find("parts");
+  for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
+    const Json& part = parts->at(k);
+    const Json* const at = part.find("number");
+    if (at == nullptr || at->number(-1.0) != static_cast<double>(number)) continue;
+    return take_in(part, more);
+  }
+  return false;
+}
+
+bool Session::take_in(const Json& part, Json& more) {
+  const Json* const list = part.find("files");
+  if (list == nullptr) return false;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Json *name = list->at(i).find("name"), *bytes = list->at(i).find("bytes"),
+               *crc = list->at(i).find("crc32c");
+    if (name == nullptr || bytes == nullptr || crc == nullptr) return false;
+    names.push_back(name->text());
+    if (!is_result_name(program(), names.back())) return false;
+    try {
+      const io::FileIdentity sum = io::identify_file(m_folder / names.back());
+      if (static_cast<double>(sum.bytes) != bytes->number(-1.0) ||
+          static_cast<double>(sum.checksum) != crc->number(-1.0)) {
+        return false;
+      }
+    } catch (const FileError&) {
+      return false;  // it will be recomputed
+    }
+  }
+  const Json* const kept = part.find("more");
+  more = kept != nullptr ? *kept : Json();
+  files.insert(files.end(), names.begin(), names.end());
+  summary["parts"].push_back(part);
+  if (m_writing) write_summary();
+  return true;
+}
+
+Json Session::describe_part(std::int64_t number, const std::vector<std::string>& names,
+                            const Json& more) const {
+  Json list = Json::array();
+  for (const std::string& name : names) {
+    const auto known = m_identities.find(name);
+    const io::FileIdentity sum =
+        known != m_identities.end() ? known->second : io::identify_file(m_folder / name);
+    list.push_back(Json::object({{"name", name}, {"bytes", sum.bytes}, {"crc32c", sum.checksum}}));
+  }
+  return Json::object({{"number", number}, {"files", list}, {"more", more}});
+}
+
+void Session::part_is_whole(std::int64_t number, const std::vector<std::string>& names,
+                            const Json& more) {
+  summary["parts"].push_back(describe_part(number, names, more));
+  write_summary();
+}
+
+void Session::part_replaces(std::int64_t number, const std::vector<std::string>& names,
+                            const Json& more) {
+  std::vector<std::string> before;
+  const Json former = summary["parts"];
+  for (std::size_t k = 0; k < former.size(); ++k) {
+    const Json* const list = former.at(k).find("files");
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const Json* const name = list->at(i).find("name");
+      if (name != nullptr) before.push_back(name->text());
+    }
+  }
+  summary["parts"] = Json::array();
+  for (const std::string& name : before) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      files.erase(std::remove(files.begin(), files.end(), name), files.end());
+    }
+  }
+  part_is_whole(number, names, more);
+  for (const std::string& name : before) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::error_code ignored;
+    std::filesystem::remove(m_folder / name, ignored);
+    m_planned.erase(std::remove(m_planned.begin(), m_planned.end(), name), m_planned.end());
+  }
+}
+
+std::int64_t Session::last_part() const {
+  std::int64_t last = -1;
+  const Json* const parts = m_output != nullptr ? m_output->earlier().find("parts") : nullptr;
+  for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
+    const Json* const number = parts->at(k).find("number");
+    if (number != nullptr) last = std::max(last, static_cast<std::int64_t>(number->number(-1.0)));
+  }
+  return last;
+}
+
+void Session::failed(const std::string& why) noexcept {
+  try {
+    const Json* const now = summary.find("state");
+    if (!m_writing || m_output == nullptr || now == nullptr || now->text() != "running") return;
+    summary["state"] = "failed";
+    summary["error"] = why;
+    write_summary();
+  } catch (...) {
+    // the present summary stays valid
+  }
+}
+
+std::string Session::interrupted() noexcept {
+  m_mutex.lock();  // never unlocked
+  try {
+    const Json* const state = m_last.find("state");
+    if (state == nullptr) return "no result was written";
+    if (state->text() != "running") {
+      return state->text() == "done"
+                 ? concat("the results in ", m_folder.string(),
+                          " are whole, and the picture may be missing")
+                 : concat("the run in ", m_folder.string(), " had failed before");
+    }
+    m_last["state"] = "interrupted";
+    const Json* const list = m_last.find("files");
+    io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
+    return concat(list != nullptr ? list->size() : 0, " files are written, ",
+                  (m_folder / "summary.json").string(), " names them",
+                  m_resumable ? "; --resume goes on with them" : "");
+  } catch (const std::exception& error) {
+    return concat("summary.json was not brought up to date: ", error.what());
+  }
+}
+
+void Session::out_of_time(const std::string& what) {
+  m_status = exit_time;
+  if (m_output == nullptr) return;
+  summary["state"] = "interrupted";
+  write_summary();
+  print_message(program(), concat("ended before the last part, ", what, "; --resume goes on"));
+}
+
+void Session::finish(const Ending& ending) {
+  files.emplace_back("summary.json");
+  // The results are complete: files left by earlier runs do not belong to them.
+  if (m_output != nullptr) m_output->remove_others(files);
+  summary["state"] = "done";
+  summary["versions"] = versions(more_versions);
+  summary["machine"] = machine();
+  // The summary exists even if drawing takes long, or fails.
+  summary["picture"] = "not drawn: the run ended before";
+  write_summary();
+  Picture picture{false, "--no-plot was given"};
+  if (m_options.plot && !m_no_picture.empty()) {
+    picture.why = m_no_picture;
+  } else if (m_options.plot) {
+    {
+      const HostPhase phase(phases, "picture");
+      picture = draw_picture(ending.script, {m_folder.string()});
+    }
+    if (picture.drawn) files.insert(files.end(), ending.pictures.begin(), ending.pictures.end());
+  }
+  summary["picture"] = picture.drawn ? ending.picture_name : "not drawn: " + picture.why;
+  m_planned.clear();
+  write_summary();
+
+  for (const std::string& line : ending.lines) print(line);
+  std::string list;
+  for (const auto& [phase, value] : phases.phases()) {
+    list += concat(" ", phase, " ", fixed(value, 3), ",");
+  }
+  print("seconds  ", list, " total ", fixed(phases.total(), 3));
+  print(ending.rate);
+  list.clear();
+  for (const std::string& file : files) list += " " + file;
+  print("written   ", m_folder.string(), ":", list);
+  if (m_options.plot && !picture.drawn) print(ending.word, " not drawn: ", picture.why);
+}
+
+// Stores the options that were given.
+static void read_options(const Arguments& given, const Description& description,
+                         CommonOptions& options) {
+  options.config = given.config();
+  options.words = description.words(given);
+  options.inputs = description.inputs(given);
+  if (!options.config.empty()) options.inputs.push_back({"config", options.config});
+  description.read(given);
+}
+
+namespace detail {
+
+int run_program(int argc, char** argv, const ProgramParts& parts) {
+  choose_waiting(argv);
+  const Description& description = parts.description;
+  CommonOptions& options = parts.options;
+  const std::string& program = description.program;
+  std::unique_ptr<Processes> processes;
+  std::optional<OutputFolder> folder;
+  std::optional<Session> session;
+  std::optional<Arguments> given;
+  Running running(program);
+  const SignalWatch watch([&](int signal) { running.end(signal); });
+  try {
+    processes = parts.processes ? parts.processes(argc, argv) : std::make_unique<Processes>();
+    // of several processes, the launcher reports the signal
+    const bool tells = processes->alone();
+    running.has(nullptr, nullptr, tells);
+    std::vector<std::string> words(argv + 1, argv + argc);
+    const std::vector<std::string> kokkos_options = take_kokkos_options(words);
+    // The root reads options and files; it sends the others what to compute.
+    bool text_only = false;
+    processes->together([&] {
+      if (!processes->root()) return;
+      const Arguments& arguments = given.emplace(description, words);
+      text_only = arguments.version() || !arguments.help().empty();
+      if (text_only) {
+        const std::string text = arguments.version()
+                                     ? version_text(program) + description.version_note
+                                     : arguments.help();
+        errno = 0;
+        std::fputs(text.c_str(), stdout);
+        flush_output();
+        return;
+      }
+      read_options(arguments, description, options);
+      // a signal finds either no folder or one that it can unlock
+      const auto delayed = running.delay_end();
+      folder.emplace(program, "--out", options.out, options.inputs);
+      running.has(&*folder, nullptr, tells);
+    });
+    OutputFolder* const output = folder ? &*folder : nullptr;
+    running.has(output, nullptr, tells);
+    processes->broadcast(&text_only, sizeof(text_only));
+    if (text_only) return exit_done;
+    if (processes->each_reads() && !processes->root()) {
+      read_options(Arguments(description, words), description, options);
+    }
+
+    std::optional<KokkosScope> kokkos;
+    processes->together(
+        [&] { kokkos.emplace(program, kokkos_options, processes->rank_on_host()); });
+    if (processes->root() && options.space == "openmp") {
+      const std::string warning = host_threads_warning();
+      if (!warning.empty()) print_message(program, warning);
+    }
+    session.emplace(description, options, *processes, output);
+    running.has(output, &*session, tells);
+    parts.run(*session);
+    flush_output();
+    return session->status();
+  } catch (...) {
+    // The root reports an exception that all processes know. One that only this process knows ends
+    // the others.
+    const bool known = !processes || processes->agreed() || processes->finished();
+    const int status =
+        report_exception(program, given ? &*given : nullptr, session ? &*session : nullptr,
+                         !known || !processes || processes->root());
+    if (!known && processes->size() > 1) processes->abort(status);
+    return status;
+  }
+}
+
+}  // namespace detail
+}  // namespace moho::examples

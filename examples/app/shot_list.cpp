@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "app/shot_list.hpp"
+
+#include "app/distribute.hpp"
+#include "app/format.hpp"
+
+#include <moho/core/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+namespace moho::examples {
+
+namespace {
+
+std::atomic<bool> told_to_stop{false};
+
+void stop(int) { told_to_stop = true; }
+
+// Text that a process sends when it takes no more shots; a shot's text is an object.
+constexpr const char* over = "over";
+
+}  // namespace
+
+TimeLimit::TimeLimit() {
+  std::signal(SIGUSR1, stop);
+  if (const char* end = std::getenv("SLURM_JOB_END_TIME")) m_end = std::atof(end);
+}
+
+std::string TimeLimit::why() const {
+  constexpr double spare = 5.0;  // seconds to write finished shots
+  if (told_to_stop) return "it was told to stop (SIGUSR1)";
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  if (m_end > 0.0 && now + 1.2 * m_longest + spare > m_end) {
+    return "the next would not end before its job (SLURM_JOB_END_TIME)";
+  }
+  return {};
+}
+
+void TimeLimit::begin() { m_begun.push_back(Clock::now()); }
+
+void TimeLimit::done() {
+  if (m_begun.empty()) return;
+  const std::chrono::duration<double> seconds = Clock::now() - m_begun.front();
+  m_begun.pop_front();
+  m_longest = std::max(m_longest, seconds.count());
+}
+
+std::size_t find_only_shot(const std::vector<std::int64_t>& numbers, std::int64_t only) {
+  const auto at = std::find(numbers.begin(), numbers.end(), only);
+  if (at == numbers.end()) {
+    throw InputError(concat("--only-shot is ", only, ", and there are the shots ", numbers.front(),
+                            " to ", numbers.back(), ": give one of their numbers"));
+  }
+  return static_cast<std::size_t>(at - numbers.begin());
+}
+
+void SharedCount::begin(Processes& processes) {
+  m_processes = &processes;
+  processes.begin_count();
+  // the root computes the first shot, so reports about the first shot do not depend on timing
+  m_claimed = processes.root() ? 0 : -1;
+}
+
+bool SharedCount::takes(std::int64_t position) {
+  while (m_claimed < position) m_claimed = m_processes->next();
+  return m_claimed == position;
+}
+
+void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& choice,
+                    const CommonOptions& options, Taken taken) {
+  m_taken = std::move(taken);
+  m_numbers = numbers;
+  m_session.resumable();
+  m_there.assign(numbers.size(), false);
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    Json more;
+    if (!m_session.take_over(numbers[k], more)) continue;
+    m_taken(k, more, From::earlier);
+    m_there[k] = true;
+    ++count;
+  }
+  if (options.resume) {
+    m_session.print("resumed   ", count, " of ", numbers.size(), " shots are there");
+  }
+  m_left_out.assign(numbers.size(), false);
+  m_single = choice.only_shot.has_value();
+  if (choice.only_shot) {
+    m_left_out.assign(numbers.size(), true);
+    m_left_out[find_only_shot(numbers, *choice.only_shot)] = false;
+  }
+  if (choice.distribute.sites.empty() || options.plan) return;
+  refuse_ranks(m_session.processes());
+  check_shots_per_job(choice.distribute, numbers.size());
+  std::vector<std::int64_t> left;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    if (!m_there[k]) left.push_back(numbers[k]);
+  }
+  compute_at_sites(
+      choice.distribute, options, left, m_session, [&](std::int64_t shot, const Json& more) {
+        const auto k = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), shot) -
+                                                numbers.begin());
+        m_taken(k, more, From::place);
+        m_there[k] = true;
+      });
+}
+
+void ShotList::share() {
+  Processes& processes = m_session.processes();
+  std::vector<char> there(m_there.begin(), m_there.end());
+  processes.broadcast(there.data(), there.size());
+  m_there.assign(there.begin(), there.end());
+  m_position.assign(m_there.size(), -1);
+  std::int64_t count = 0;
+  for (std::size_t k = 0; k < m_there.size(); ++k) {
+    if (!settled(k)) m_position[k] = count++;
+  }
+  m_count.begin(processes);
+  m_over = 0;
+}
+
+bool ShotList::takes(std::size_t shot) {
+  const std::int64_t position = m_position[shot];
+  if (position < 0 || !m_why.empty()) return false;
+  if (!m_count.takes(position)) return false;
+  if (!m_single) m_why = m_time.why();
+  m_time.begin();
+  return m_why.empty();
+}
+
+void ShotList::done(std::size_t shot, const std::vector<std::string>& files, const Json& more) {
+  m_time.done();
+  if (m_session.processes().root()) {
+    m_there[shot] = true;
+    m_session.part_is_whole(m_numbers[shot], files, more);
+    listen(false);
+    return;
+  }
+  m_session.processes().tell_root(m_session.describe_part(m_numbers[shot], files, more).dump());
+}
+
+Progress ShotList::progress() {
+  Progress bar = m_session.progress();
+  if (m_session.processes().alone() || !m_session.processes().root()) return bar;
+  return [this, bar](double done, const std::string& text) {
+    listen(false);
+    if (bar) bar(done, text);
+  };
+}
+
+void ShotList::listen(bool wait) {
+  for (const std::string& text : m_session.processes().told(wait)) {
+    if (text.rfind(over, 0) == 0) {
+      ++m_over;
+      if (m_why.empty()) m_why = text.substr(std::string(over).size());
+      continue;
+    }
+    const Json part = Json::parse(text);
+    const Json* const number = part.find("number");
+    const auto at = std::find(
+        m_numbers.begin(), m_numbers.end(),
+        number != nullptr ? static_cast<std::int64_t>(number->number(-1.0)) : std::int64_t{-1});
+    Json more;
+    if (at == m_numbers.end() || !m_session.take_in(part, more)) {
+      throw Error(concat("the files of a shot that another rank has computed are not in ",
+                         m_session.folder().string(),
+                         " as it wrote them (needed: a folder that all ranks share): ", text));
+    }
+    const auto k = static_cast<std::size_t>(at - m_numbers.begin());
+    m_there[k] = true;
+    m_taken(k, more, From::rank);
+  }
+}
+
+bool ShotList::finish() {
+  Processes& processes = m_session.processes();
+  if (processes.root()) {
+    while (m_over < processes.size() - 1) listen(true);
+  } else {
+    processes.tell_root(over + m_why);
+  }
+  std::int64_t left = 0;
+  for (std::size_t k = 0; k < m_there.size(); ++k) left += settled(k) ? 0 : 1;
+  processes.broadcast(&left, sizeof(left));
+  if (left == 0) return true;
+  m_session.out_of_time(concat(m_there.size() - static_cast<std::size_t>(left), " of ",
+                               m_there.size(), " shots are there: ", m_why));
+  return false;
+}
+
+}  // namespace moho::examples

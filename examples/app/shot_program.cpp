@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "app/shot_program.hpp"
+
+#include "app/distribute.hpp"
+#include "app/format.hpp"
+#include "app/summary.hpp"
+#include "app/wave_fields.hpp"
+
+#include <moho/core/concurrent.hpp>
+#include <moho/core/positions.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/wave/layout.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <map>
+
+namespace moho::examples {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Json scheme_json(const WaveOptions& o, const WaveReport& report) {
+  Json json;
+  json["dt"] = report.time.dt;
+  json["largest_dt"] = report.limits.largest_dt;
+  json["steps"] = report.time.steps;
+  json["order"] = o.order;
+  json["slowest_wave"] = report.limits.min_velocity;
+  json["fastest_wave"] = report.limits.max_velocity;
+  json["highest_frequency"] = report.frequency;
+  json["nodes_per_shortest_wave"] = report.nodes_per_wave;
+  json["nodes_per_shortest_wave_wanted"] = report.nodes_per_wave_wanted;
+  json["lowered_deltas"] = report.limits.clamped_delta_nodes;
+  json["source_taper"] = report.source_taper;
+  return json;
+}
+
+Json run_json(const WaveOptions& o, const WaveReport& report) {
+  Json json;
+  json["device"] = report.device;
+  json["threads"] = report.threads;
+  json["at_once"] = report.at_once;
+  json["bytes_estimated"] = report.bytes;
+  json["expand"] = Json::object({{"method", domain::to_string(o.expand)},
+                                 {"points", report.points},
+                                 {"points_of_whole_grid", report.whole_points},
+                                 {"part_stepped", report.points / report.whole_points},
+                                 {"seconds", report.domain_seconds}});
+  return json;
+}
+
+// Receivers of --receivers that --moving left out of a shot: numbers from 0.
+template <int Dim>
+std::vector<std::int64_t> left_out(const Points<Dim>& offsets, const wave::Shot<Dim>& shot,
+                                   const Grid<Dim>& grid) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t k = 0; k < offsets.size(); ++k) {
+    Point<Dim> receiver = offsets[k];
+    for (int d = 0; d + 1 < Dim; ++d) receiver[d] += shot.sources.front()[d];
+    if (!grid.contains(receiver)) numbers.push_back(static_cast<std::int64_t>(k));
+  }
+  return numbers;
+}
+
+// Ranges of numbers from 0 as text that counts from 1: "1 to 4, 9" for 0, 1, 2, 3, 8.
+std::string in_ranges(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (std::size_t k = 0; k < numbers.size();) {
+    std::size_t last = k;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += concat(text.empty() ? "" : ", ", numbers[k] + 1,
+                   last == k ? std::string() : concat(" to ", numbers[last] + 1));
+    k = last + 1;
+  }
+  return text;
+}
+
+// Description of the run for the textual header of SEG-Y. \param gather names the wavelet
+template <int Dim>
+std::vector<std::string> segy_lines(const std::string& program, const std::string& model,
+                                    const wave::Boundaries<Dim>& boundaries, const WaveOptions& o,
+                                    const WaveReport& report, const Json& gather) {
+  std::vector<std::string> lines{
+      "",
+      concat("PROGRAM: ", program),
+      concat("MODEL: ", model),
+      concat("MEDIUM: ", wave::to_string(report.medium),
+             "  BOUNDARIES: ", boundaries_string<Dim>(boundaries)),
+  };
+  for (const std::string& line : wavelet_lines(gather)) lines.push_back(line);
+  lines.insert(lines.end(),
+               {concat("ORDER ", o.order, ", STEPS OF ", significant(report.time.dt, 6), " S"),
+                "DELAY 0: THE FIRST SAMPLE IS AT THE BEGINNING OF THE WAVELET,",
+                concat("WHOSE LARGEST SAMPLE IS AT ", significant(report.peak_time, 6), " S"),
+                "METRES, X RIGHT, Y INTO THE PAGE, Z DOWN; ELEVATION OF A GROUP IS -Z",
+                "OFFSET (37-40) IS NEGATIVE WHERE THE GROUP HAS THE SMALLER X (OR Y)"});
+  return lines;
+}
+
+template <class T, int Dim>
+WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] = need.shape[static_cast<std::size_t>(d)];
+    grid.spacing[d] = 1.0;
+  }
+  const wave::Medium medium = medium_of(o.model);
+  const bool anisotropic = medium == wave::Medium::vti || medium == wave::Medium::tti;
+  const wave::Boundaries<Dim> boundaries =
+      make_boundaries<Dim>(o, medium, usual_sponge(o.model, o.wavelet));
+  const Grid<Dim> extended = wave::extended_grid(grid, boundaries);
+  WaveArrays arrays;
+  arrays.shape_with_layers = shape_string(extended);
+  arrays.whole = 1.0;
+  for (int d = 0; d < Dim; ++d) arrays.whole *= static_cast<double>(extended.extents[d]);
+  arrays.padded = static_cast<double>(wave::make_layout<T>(extended, o.order / 2).size);
+  arrays.tapered = anisotropic && o.equations == wave::Equations::self_adjoint;
+  arrays.parameters = static_cast<double>(o.model.parameters.size()) + (arrays.tapered ? 1.0 : 0.0);
+  const wave::StencilInfo& stencil = wave::info(wave::info(medium).self_adjoint);
+  arrays.slopes = static_cast<double>(stencil.work_fields);
+  arrays.media =
+      static_cast<double>(wave::coefficients_of(stencil.stencil, Dim).size()) + arrays.slopes;
+  arrays.fields = wave::fields_of(medium);
+  // absorbing layers store three numbers a node and field
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {boundaries.lower[d], boundaries.upper[d]}) {
+      if (face.kind != wave::FaceKind::cpml) continue;
+      arrays.layers += 3.0 * arrays.fields * (face.width + 0.5 * o.order) * arrays.padded /
+                       static_cast<double>(extended.extents[d]);
+    }
+  }
+  return arrays;
+}
+
+}  // namespace
+
+template <class T>
+WaveArrays wave_arrays(const WaveOptions& options, const EarthModelNeed& need) {
+  return need.shape.size() == 2 ? arrays_of<T, 2>(options, need) : arrays_of<T, 3>(options, need);
+}
+
+void check_wave_memory(const WaveOptions& o, const EarthModelNeed& need, const WaveArrays& arrays,
+                       const MemoryEstimate& estimate, const MemoryLimit& limit,
+                       const std::string& more) {
+  const double each = (estimate.most() - MemoryEstimate::process) / need.nodes();
+  check_memory(concat("a model of ", io::shape_string(need.shape), " nodes, ",
+                      arrays.shape_with_layers, " with its layers,"),
+               estimate, limit,
+               fitting_shape(need.shape, each, limit.bytes - MemoryEstimate::process) +
+                   ", or thinner layers" + (o.double_precision ? ", or --precision float" : "") +
+                   (o.at_once > 1 ? ", or fewer shots --at-once" : "") + more);
+}
+
+template <class T, int Dim>
+std::string WaveJob<T, Dim>::in_options(const std::string& text,
+                                        const std::map<std::string, std::string>& more) const {
+  std::map<std::string, std::string> others{
+      {"sources", sources_name}, {"receivers", receivers_name}, {"wavelet", wavelet_name}};
+  others.insert(more.begin(), more.end());
+  return examples::in_options(text, names, others);
+}
+
+template <class T, int Dim>
+wave::ModellingOptions<Dim> WaveJob<T, Dim>::modelling_of_shots() const {
+  wave::ModellingOptions<Dim> options = modelling;
+  for (const wave::Shot<Dim>& shot : shots) {
+    options.sources.insert(options.sources.end(), shot.sources.begin(), shot.sources.end());
+    options.receivers =
+        std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
+  }
+  // domains of shots differ: each shot is stepped separately
+  if (expand != domain::ExpansionMethod::none) options.together = 1;
+  return options;
+}
+
+template <class T, int Dim>
+void WaveJob<T, Dim>::tell(std::size_t shot, double part, double seconds, double seconds_left,
+                           double points_per_second) const {
+  const auto count = static_cast<double>(shots.size());
+  const double left =
+      seconds_left + (seconds + seconds_left) * static_cast<double>(shots.size() - 1 - shot);
+  progress((static_cast<double>(shot) + part) / count,
+           concat(shots.size() > 1 ? concat("shot ", shot + 1, " of ", shots.size(), ", ")
+                                   : std::string(),
+                  format_count(points_per_second), "points/s, ", std::llround(left), " s left"));
+}
+
+template <class T, int Dim>
+void WaveJob<T, Dim>::tell_all(int at_once, double done, double points_per_second,
+                               double seconds) const {
+  const auto count = static_cast<double>(shots.size());
+  const double left = done > 0.0 ? seconds * (count - done) / done : 0.0;
+  progress(done / count, concat(at_once, " shots at once, ", static_cast<std::int64_t>(done),
+                                " of ", shots.size(), ", ", format_count(points_per_second),
+                                "points/s, ", std::llround(left), " s left"));
+}
+
+template <class T, int Dim>
+ShotProgram<T, Dim>::ShotProgram(const WaveOptions& options, EarthModel<T>&& model,
+                                 const MemoryEstimate& memory, const MemoryLimit& limit,
+                                 Session& session)
+    : m_o(options),
+      m_model(std::move(model)),
+      m_session(session),
+      m_list(session),
+      m_memory(memory),
+      m_limit(limit) {}
+
+template <class T, int Dim>
+void ShotProgram<T, Dim>::run() {
+  Processes& processes = m_session.processes();
+  processes.together([&] {
+    const HostPhase phase(m_session.phases, "check");
+    prepare();
+  });
+  m_list.share();
+  m_job.progress = m_list.progress();
+  m_job.together = [&](const std::function<void()>& function) { processes.together(function); };
+  m_job.begins = [&](const WaveReport& report) {
+    bool goes_on = false;
+    processes.together([&] { goes_on = begin(report); });
+    return goes_on;
+  };
+  m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
+  m_job.drop_values = [&] {
+    velocity_is_there();
+    m_model.values.clear();
+  };
+  m_job.is_there = [&](std::size_t shot) { return m_list.settled(shot); };
+  m_job.takes = [&](std::size_t shot) { return m_list.takes(shot); };
+  WaveReport report;
+  try {
+    report = compute(m_job);
+  } catch (...) {
+    try {
+      velocity_is_there();  // the summary of the failed run names it
+    } catch (...) {
+      // report the first failure only
+    }
+    throw;
+  }
+  m_session.computed(report.phases);
+  velocity_is_there();
+  if (!m_begun || !m_list.finish()) return;
+  m_report.at_once = report.at_once;
+  // of all devices: nodes are summed, concurrent seconds averaged
+  std::vector<double> sums{report.points, report.whole_points, report.seconds,
+                           report.domain_seconds};
+  processes.sum_to_root(sums);
+  report.points = sums[0];
+  report.whole_points = sums[1];
+  report.seconds = sums[2] / processes.size();
+  report.domain_seconds = sums[3] / processes.size();
+  m_session.summary["ranks"] = processes.size();
+  processes.finish();
+  if (processes.root()) write(report);
+}
+
+template <class T, int Dim>
+void ShotProgram<T, Dim>::prepare() {
+  prepare_waves<Dim>(m_job, m_o, m_model);
+  record_wavelet(m_o.wavelet, m_wavelet);
+  m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, 0.0};
+  m_job.expand = m_o.expand;
+  m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
+  m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
+  m_job.shots = make_shots<Dim>(m_o, m_job.grid, m_job.boundaries);
+  prepare_job(m_job);
+  check_survey();
+  for (const auto& shot : m_job.shots) m_receivers += shot.receivers.size();
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < m_job.shots.size(); ++k) names.push_back(gather_name(k));
+  m_session.will_write(names);
+  m_gathers.resize(m_job.shots.size());
+  std::vector<std::int64_t> numbers;
+  for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
+  m_list.open(numbers, m_o, m_o, [&](std::size_t shot, const Json& more, ShotList::From from) {
+    took_over(shot, more);
+    if (from == ShotList::From::rank) m_session.summary["shots"] = shots_json();
+  });
+  // snapshots are of the first shot
+  if (m_o.only_shot && m_list.settled(0)) m_job.modelling.time.snapshot_every = 0.0;
+}
+
+// Throws for invalid shots, before the space is used.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::check_survey() const {
+  constexpr double farthest = 2e9;
+  const auto check = [&](const std::string& option, const Points<Dim>& points,
+                         const std::string& what) {
+    try {
+      check_positions<Dim>(m_job.grid, points, what);
+      check_free_surfaces<Dim>(m_job.grid, m_job.boundaries, points, what);
+    } catch (const InputError& error) {
+      throw InputError(concat(option, ": ", error.what()));
+    }
+  };
+  for (const wave::Shot<Dim>& shot : m_job.shots) {
+    const std::string of = m_job.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
+    check(m_job.sources_name, shot.sources, of + "source");
+    check(m_job.receivers_name, shot.receivers, of + "receiver");
+    for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
+      for (const Point<Dim>& p : *points) {
+        for (int d = 0; d < Dim; ++d) {
+          if (std::fabs(p[d]) <= farthest) continue;
+          throw InputError(concat("--origin: a position is ", p[d], " m along ", axis_name<Dim>(d),
+                                  " (allowed: up to ", farthest,
+                                  " m from zero, what SEG-Y can hold): move the origin"));
+        }
+      }
+    }
+    if (shot.number > std::numeric_limits<std::int32_t>::max()) {
+      throw InputError(concat(m_job.sources_name, ": the number of shot ", shot.number,
+                              " is too large (allowed: up to 2147483647, as SEG-Y counts shots)"));
+    }
+  }
+}
+
+template <class T, int Dim>
+std::string ShotProgram<T, Dim>::gather_name(std::size_t k) const {
+  return m_job.shots.size() == 1 ? std::string("gather.npy")
+                                 : numbered("gather", m_job.shots[k].number);
+}
+
+// Begins the output once all checks have passed.
+template <class T, int Dim>
+bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
+  m_report = report;
+  // of all shots for the SEG-Y file; of shots that are computed or wait for delivery; and of one
+  // more while it is written
+  const double samples = sizeof(T) * static_cast<double>(report.time.samples);
+  double longest = 0.0;
+  for (const auto& shot : m_job.shots) {
+    longest = std::max(longest, static_cast<double>(shot.receivers.size()));
+  }
+  m_memory.take(samples * static_cast<double>(m_receivers), "traces for SEG-Y");
+  const int together = std::max(report.together, 1);  // the traces of a group arrive together
+  const int held =
+      std::min(max_pending_results((report.at_once + together - 1) / together) * together,
+               static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1 << 20)));
+  m_memory.pass((held + 1.0) * samples * longest, "gathers");
+  take_more(m_memory);
+  check_memory(concat(m_receivers, " traces of ", report.time.samples, " samples beside the model"),
+               m_memory, m_limit, "take fewer shots or a longer --interval");
+  Json& summary = m_session.summary;
+  summary["asked"] = m_session.requested();
+  summary["model"] = model_json(report);
+  summary["memory"] = memory_json(m_memory, m_limit);
+  describe_run(report);
+  begins(report);
+  summary["shots"] = shots_json();
+  const auto [low, high] = m_model.range("vp");
+  if (m_o.plan) {
+    print(report, static_cast<double>(low), static_cast<double>(high));
+    return false;
+  }
+  m_begun = true;
+  if (!m_session.processes().root()) return true;
+  m_session.begin_output();
+  // concurrently with the first steps
+  m_velocity = std::async(std::launch::async, [this] {
+    io::write_npy(m_session.folder() / "vp.npy", m_model.values.at("vp").data(), m_model.shape);
+  });
+  print(report, static_cast<double>(low), static_cast<double>(high));
+  return true;
+}
+
+// Waits for vp.npy.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::velocity_is_there() {
+  if (!m_velocity.valid()) return;
+  m_velocity.get();
+  m_session.wrote("vp.npy");
+}
+
+// Prints the plan of the run.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double fastest) const {
+  constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
+  const wave::TimePlan& plan = report.time;
+  const Session& session = m_session;
+  session.print("model     ", m_model.name, ": ", describe_grid(m_model));
+  session.print("          ", media[static_cast<int>(report.medium)], ", vp ",
+                significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
+                boundaries_string<Dim>(m_job.boundaries));
+  for (const std::string& note : m_model.notes) session.print("          note: ", note);
+  if (report.limits.clamped_delta_nodes > 0 && m_o.equations == wave::Equations::self_adjoint) {
+    session.print("          note: delta is larger than epsilon at ",
+                  report.limits.clamped_delta_nodes,
+                  " nodes and lowered to it there, which the self-adjoint equations need");
+  }
+  if (report.source_taper > 0.0) {
+    session.print("          note: delta goes over into epsilon within ",
+                  significant(report.source_taper, 3),
+                  " m of the sources, which sends out no waves of shear (--source-taper 0: leave "
+                  "it)");
+  }
+  const std::size_t traces = m_job.shots.front().receivers.size();
+  const bool one = m_job.shots.size() == 1;
+  session.print("shots     ", counted(m_job.shots.size(), "shot"), ", ",
+                one ? concat(traces) : concat(counted(m_receivers, "trace"), " in all"),
+                one ? (traces == 1 ? " receiver, " : " receivers, ") : ", ", m_o.wavelet,
+                m_o.wavelet_given ? "" : " (default)", ", up to ", significant(report.frequency, 4),
+                " Hz, peak at ", significant(report.peak_time, 4), " s");
+  if (m_o.sources.empty() && m_o.shots_file.empty()) {
+    session.print("          note: no --source was given: ",
+                  format_point(m_job.shots.front().sources.front()), " is taken");
+  }
+  if (m_o.receivers.empty() && m_o.shots_file.empty()) {
+    session.print("          note: no --receivers were given: a line of ", traces,
+                  " below the surface is taken");
+  }
+  if (m_o.moving) {
+    const Points<Dim> offsets = read_points<Dim>("--receivers", m_o.receivers);
+    std::size_t concerned = 0, all = 0;
+    std::string first;
+    for (const wave::Shot<Dim>& shot : m_job.shots) {
+      const auto numbers = left_out<Dim>(offsets, shot, m_job.grid);
+      all += numbers.size();
+      if (numbers.empty() || ++concerned > 4) continue;
+      first += concat(first.empty() ? "" : "; ", "shot ", shot.number, ": ", in_ranges(numbers));
+    }
+    if (all > 0) {
+      session.print("          note: ", all, " of ", all + m_receivers,
+                    " receivers of --moving are outside of the model and left out, in ", concerned,
+                    concerned == 1 ? " shot (" : " shots (", first, concerned > 4 ? "; ..." : "",
+                    "; counted from 1)");
+    }
+  }
+  session.print("scheme    order ", m_o.order, ", dt ", significant(plan.dt, 6),
+                " s (stable up to ", significant(report.limits.largest_dt, 4), "), ", plan.steps,
+                " steps, ", significant(report.nodes_per_wave, 3),
+                " nodes per shortest wave (needed ", significant(report.nodes_per_wave_wanted, 3),
+                ")");
+  session.print("          samples every ", significant(plan.interval * 1e3, 6), " ms, ",
+                plan.samples, " of them; takes ", takes(report));
+  if (!one) {
+    session.print("          ", report.at_once, report.at_once == 1 ? " shot" : " shots",
+                  " at once", m_o.at_once == 0 ? " (auto)" : "");
+  }
+  print_plan();
+  std::fflush(stdout);
+}
+
+// Keeps a gather for the SEG-Y file, and writes the NumPy file.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::keep(std::size_t k, const Gather<T>& traces) {
+  const HostPhase phase(m_session.phases, "write");
+  velocity_is_there();
+  const wave::Shot<Dim>& shot = m_job.shots[k];
+  const std::string name = gather_name(k);
+  io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
+  m_gathers[k] = segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count);
+  m_session.wrote(name);
+  std::vector<std::string> names{name};
+  Json more;
+  part(k, names, more);
+  m_list.put(k);
+  m_session.summary["shots"] = shots_json();
+  m_list.done(k, names, more);
+}
+
+template <class T, int Dim>
+Json ShotProgram<T, Dim>::model_json(const WaveReport& report) const {
+  Json ranges;
+  for (const auto& [option, values] : m_model.values) {
+    const auto [low, high] = m_model.range(option);
+    ranges[option] = Json::array({low, high});
+  }
+  Json json;
+  json["name"] = m_model.name;
+  json["medium"] = wave::to_string(report.medium);
+  add_grid(m_model, json);
+  json["boundaries"] = boundaries_string<Dim>(m_job.boundaries);
+  json["shape_with_layers"] = report.extended;
+  json["units"] =
+      Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}, {"angle", "rad"}});
+  json["ranges"] = std::move(ranges);
+  return json;
+}
+
+// Complete shots.
+template <class T, int Dim>
+Json ShotProgram<T, Dim>::shots_json() const {
+  Json list = Json::array();
+  const Points<Dim> offsets =
+      m_o.moving ? read_points<Dim>("--receivers", m_o.receivers) : Points<Dim>();
+  for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+    if (!m_list.there(k)) continue;
+    const wave::Shot<Dim>& shot = m_job.shots[k];
+    // receivers once if all shots share them
+    const bool told = k == 0 || shot.receivers.size() != m_job.shots.front().receivers.size() ||
+                      m_o.moving || !m_o.shots_file.empty();
+    Json entry = Json::object();
+    entry["number"] = shot.number;
+    entry["gather"] = gather_name(k);
+    entry["sources"] = points_json(shot.sources);
+    entry["receivers"] =
+        told && !shot.receivers.empty() ? points_json(shot.receivers) : Json("as the first shot");
+    if (m_o.moving) entry["left_out"] = left_out<Dim>(offsets, shot, m_job.grid);
+    list.push_back(entry);
+  }
+  return list;
+}
+
+// Members of the summary that hold before the first step and after the last.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::describe_run(const WaveReport& report) {
+  m_session.summary["shots"] = shots_json();
+  m_session.summary["scheme"] = scheme_json(m_o, report);
+  m_session.summary["gather"] = Json::object({{"samples", report.time.samples},
+                                              {"interval", report.time.interval},
+                                              {"delay", 0.0},
+                                              {"time_zero", "the beginning of the wavelet"},
+                                              {"wavelet_peak", report.peak_time}});
+  m_session.summary["gather"].merge(m_wavelet);
+}
+
+template <class T, int Dim>
+void ShotProgram<T, Dim>::write(const WaveReport& report) {
+  if (!m_o.only_shot) {
+    const HostPhase phase(m_session.phases, "write");
+    const fs::path& folder = m_session.folder();
+    for (std::size_t k = 0; k < m_gathers.size(); ++k) {
+      if (!m_gathers[k].samples.data.empty()) continue;
+      // of an earlier run
+      const io::Array<T> traces = io::read_npy<T>(folder / gather_name(k));
+      m_gathers[k] = segy_gather<T, Dim>(m_job.shots[k], report.time.interval, traces.data.data(),
+                                         traces.shape.back());
+    }
+    io::write_gathers<T>(folder / "gather.sgy", m_gathers,
+                         segy_lines<Dim>(m_session.summary["program"].text(),
+                                         concat(m_model.name, ": ", describe_grid(m_model)),
+                                         m_job.boundaries, m_o, report, m_wavelet));
+    m_gathers.clear();
+    m_session.wrote("gather.sgy");
+  }
+  const double rate = report.seconds > 0.0 ? report.points / report.seconds : 0.0;
+  describe_run(report);
+  m_session.summary["run"] = run_json(m_o, report);
+  m_session.summary["rates"] = Json::object({{"points_per_second", rate}});
+
+  Ending ending;
+  ending.script = "plot_waves.py";
+  ending.pictures = {"gather.png"};
+  ending.picture_name = "drawn";
+  ending.word = "pictures";
+  ending.lines = {concat("modelled  ", format_count(report.points), "points on ", m_o.space, ": ",
+                         report.device)};
+  if (m_o.expand != domain::ExpansionMethod::none) {
+    ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",
+                                  fixed(100.0 * report.points / report.whole_points, 1),
+                                  " % of the nodes were stepped; finding them took ",
+                                  fixed(report.domain_seconds, 3), " s"));
+  }
+  ending.rate = concat("rate      ", format_count(rate), "points/s");
+  finish(report, ending);
+  m_session.finish(ending);
+}
+
+template WaveArrays wave_arrays<float>(const WaveOptions&, const EarthModelNeed&);
+template WaveArrays wave_arrays<double>(const WaveOptions&, const EarthModelNeed&);
+template struct WaveJob<float, 2>;
+template struct WaveJob<float, 3>;
+template struct WaveJob<double, 2>;
+template struct WaveJob<double, 3>;
+template class ShotProgram<float, 2>;
+template class ShotProgram<float, 3>;
+template class ShotProgram<double, 2>;
+template class ShotProgram<double, 3>;
+
+}  // namespace moho::examples

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Shots and faces of programs of waves, made from options and the grid.
+
+#include "app/acquisition.hpp"
+#include "app/boundary.hpp"
+#include "app/common_options.hpp"
+#include "app/earth_model.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/domain/types.hpp>
+#include <moho/io/segy.hpp>
+#include <moho/wave/points.hpp>
+#include <moho/wave/sponge_width.hpp>
+#include <moho/wave/types.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::examples {
+
+/// Options of the positions of shots.
+struct ShotTexts {
+  std::vector<std::string> sources;  ///< points; empty: one source in the middle
+  std::string receivers;             ///< points; empty: a line along the surface
+  bool moving = false;               ///< receivers are distances from each source
+  std::string shots_file;            ///< table of sources and receivers; replaces both
+};
+
+/// Options of the faces of the model.
+struct FaceTexts {
+  std::string boundary;      ///< empty: cpml, sponge for TTI
+  std::optional<int> width;  ///< of layers whose width is not given
+  bool free_surface = false;
+};
+
+/// Options of the time stepping.
+struct SchemeTexts {
+  double dt = 0.0;  ///< seconds; 0: automatic
+  int order = 8;    ///< of differences in space
+  wave::Equations equations = wave::Equations::self_adjoint;
+  double sigma = 0.75;                 ///< of Fletcher's equations
+  std::optional<double> source_taper;  ///< metres, 0: no taper; empty: set by the wavelet
+  std::uint64_t seed = 2011;           ///< of random layers
+  domain::ExpansionMethod expand = domain::ExpansionMethod::none;  ///< nodes of every step
+};
+
+/// Binds --source, --receivers and --moving.
+void bind_shots(Description& d, ShotTexts& o);
+/// Binds --dt, --order, --seed, --equations, --sigma, --source-taper, --expand, and those of faces.
+void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o);
+/// Adds the file of --wavelet to the inputs.
+void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
+/// Medium given by the options of a model, before any file is read.
+wave::Medium medium_of(const EarthModelOptions& model);
+
+/// Default width of sponges in nodes, before files are read.
+/// Exact for a velocity that is a number and a given spacing; otherwise the largest width.
+int usual_sponge(const EarthModelOptions& model, const std::string& wavelet);
+
+/// Describes the fraction of a wave that a sponge of this width leaves.
+/// \param velocity m/s \param frequency Hz \param spacing m
+std::string describe_sponge(int width, double velocity, double frequency, double spacing);
+
+/// Boundaries of the model. \param sponge default width, in nodes \throws InputError
+template <int Dim>
+wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
+                                      int sponge = wave::min_sponge_width) {
+  LayerWidths widths;
+  widths.sponge = sponge;
+  if (o.width) widths.sponge = widths.cpml = widths.random = *o.width;
+  const wave::FaceKind usual =
+      medium == wave::Medium::tti ? wave::FaceKind::sponge : wave::FaceKind::cpml;
+  wave::Boundaries<Dim> boundaries =
+      o.boundary.empty() ? wave::all_faces<Dim>(usual, widths.of(usual))
+                         : parse_boundaries<Dim>("--boundary", o.boundary, usual, widths);
+  if (o.free_surface) boundaries.lower[Dim - 1] = {wave::FaceKind::free_surface, 0};
+  return boundaries;
+}
+
+/// Sets the common part of the jobs of wave programs.
+/// That part is grid, model and its names, boundaries, scheme and wavelet. \throws InputError
+template <int Dim, class Job, class Options, class T>
+void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
+  job.grid = grid_of<Dim>(model);
+  job.values = &model.values;
+  for (const auto& [option, text] : o.model.parameters) {
+    job.names[option] = concat("--", option, " ", text);
+  }
+  if constexpr (requires { job.constants; }) job.constants = &model.constants;
+  const double mean = model.mean("vp");
+  double spacing = job.grid.spacing[0];
+  for (int d = 0; d < Dim; ++d) spacing = std::min(spacing, job.grid.spacing[d]);
+  // invalid velocities are refused later
+  const bool good = std::isfinite(mean) && mean > 0.0;
+  const double frequency = peak_frequency(o.wavelet);
+  job.boundaries = make_boundaries<Dim>(
+      o, medium_of(o.model),
+      good ? wave::recommended_sponge_width(mean / (frequency * spacing)) : wave::min_sponge_width);
+  int narrowest = 0;
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {job.boundaries.lower[d], job.boundaries.upper[d]}) {
+      if (face.kind != wave::FaceKind::sponge) continue;
+      narrowest = narrowest == 0 ? face.width : std::min(narrowest, face.width);
+    }
+  }
+  if (good && narrowest > 0) {
+    model.notes.push_back(describe_sponge(narrowest, mean, frequency, spacing));
+  }
+  job.modelling.order = o.order;
+  job.modelling.equations = o.equations;
+  job.modelling.sigma = o.sigma;
+  job.modelling.source_taper = o.source_taper;
+  job.modelling.seed = o.seed;
+  job.wavelet_name = "--wavelet " + o.wavelet;
+  const wave::WaveletText wavelet = wave::parse_wavelet(o.wavelet);
+  job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
+}
+
+/// Depth two nodes below the surface, at most that of the model's last node.
+template <int Dim>
+double usual_depth(const Grid<Dim>& grid) {
+  const double nodes = std::min<double>(2.0, static_cast<double>(grid.extents[Dim - 1] - 1));
+  return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
+}
+
+/// Default receivers: a line along x through the middle.
+/// The line has a receiver at every n-th node, with the smallest n that gives at most 1001. The end
+/// nodes of x are left out on a free surface, where the field is zero.
+template <int Dim>
+Points<Dim> usual_receivers(const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces) {
+  Point<Dim> first = grid.origin;
+  for (int d = 1; d + 1 < Dim; ++d) first[d] = 0.5 * (grid.origin[d] + grid.upper(d));
+  first[Dim - 1] = usual_depth(grid);
+  Point<Dim> last = first;
+  last[0] = grid.upper(0);
+  std::int64_t nodes = grid.extents[0];
+  if (faces.lower[0].kind == wave::FaceKind::free_surface && nodes > 2) {
+    first[0] += grid.spacing[0];
+    --nodes;
+  }
+  if (faces.upper[0].kind == wave::FaceKind::free_surface && nodes > 1) {
+    last[0] -= grid.spacing[0];
+    --nodes;
+  }
+  std::int64_t skip = 1;
+  while ((nodes - 1) / skip + 1 > 1001 || (nodes - 1) % skip != 0) {
+    if (++skip >= nodes) break;
+  }
+  const std::int64_t count =
+      skip < nodes ? (nodes - 1) / skip + 1 : std::min<std::int64_t>(nodes, 1001);
+  return wave::point_line<Dim>(first, last, count);
+}
+
+/// \brief Checks positions as wave::PointSet does, before any shot is computed.
+/// \param name of a position, for messages: "receiver"
+/// \throws InputError for a position on a free surface
+template <int Dim>
+void check_free_surfaces(const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces,
+                         const Points<Dim>& points, const std::string& name) {
+  const int radius = wave::PointOptions<Dim>().radius;
+  for (int d = 0; d < Dim; ++d) {
+    const bool lower = faces.lower[d].kind == wave::FaceKind::free_surface;
+    const bool upper = faces.upper[d].kind == wave::FaceKind::free_surface;
+    for (std::size_t p = 0; p < points.size() && (lower || upper); ++p) {
+      const double q = grid.to_index_space(points[p])[d];
+      const auto weights = wave::detail::weights_on_axis(q, radius, grid.extents[d], lower, upper);
+      if (weights.count > 0) continue;
+      throw InputError(concat(name, " ", p + 1, ": ", format_point(points[p]),
+                              " is on the free surface, where the field is zero (allowed: "
+                              "positions inside of the model): move it along ",
+                              axis_name<Dim>(d), ", by one node for example"));
+    }
+  }
+}
+
+/// Makes the shots, numbered from 1 unless a table numbers them. Positions are not checked.
+template <int Dim>
+std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid,
+                                        const wave::Boundaries<Dim>& faces) {
+  if (!o.shots_file.empty()) return read_shots<Dim>(o.shots_file);
+  Points<Dim> sources;
+  for (const std::string& text : o.sources) {
+    const Points<Dim> more = read_points<Dim>("--source", text);
+    sources.insert(sources.end(), more.begin(), more.end());
+  }
+  if (o.sources.empty()) {
+    Point<Dim> middle{};
+    for (int d = 0; d + 1 < Dim; ++d) middle[d] = 0.5 * (grid.origin[d] + grid.upper(d));
+    middle[Dim - 1] = usual_depth(grid);
+    sources.push_back(middle);
+  }
+  const Points<Dim> receivers = o.receivers.empty() ? usual_receivers(grid, faces)
+                                                    : read_points<Dim>("--receivers", o.receivers);
+  std::vector<wave::Shot<Dim>> shots;
+  if (o.moving) {
+    try {
+      shots = wave::moving_spread<Dim>(sources, receivers, grid);
+    } catch (const InputError& error) {
+      throw InputError(concat("--receivers: ", error.what()));
+    }
+  } else {
+    shots = wave::fixed_spread<Dim>(sources, receivers);
+  }
+  for (wave::Shot<Dim>& shot : shots) ++shot.number;
+  return shots;
+}
+
+/// Converts a shot's gather for SEG-Y.
+template <class T, int Dim>
+io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval, const T* samples,
+                          std::int64_t count) {
+  io::Gather<T> gather;
+  gather.record = static_cast<std::int32_t>(shot.number);
+  const Point<Dim>& source = shot.sources.front();
+  gather.source_x = source[0];
+  gather.source_y = Dim == 3 ? source[1] : 0.0;
+  gather.source_depth = source[Dim - 1];
+  gather.interval = interval;
+  for (const Point<Dim>& receiver : shot.receivers) {
+    gather.receiver_x.push_back(receiver[0]);
+    gather.receiver_y.push_back(Dim == 3 ? receiver[1] : 0.0);
+    gather.receiver_elevation.push_back(-receiver[Dim - 1]);
+  }
+  const auto receivers = static_cast<std::int64_t>(shot.receivers.size());
+  gather.samples.shape = {receivers, count};
+  gather.samples.data.assign(samples, samples + receivers * count);
+  return gather;
+}
+
+}  // namespace moho::examples
