@@ -45,8 +45,9 @@ std::vector<double> values_of(const Instance<Memory>& exec, const Field<T, Dim, 
   return std::vector<double>(values.begin(), values.end());
 }
 
-/// \brief A shot with sources and receivers between nodes; the misfit is half the sum of squares of
-/// what differs from `observed`.
+/// \brief Shot with sources and receivers between nodes.
+///
+/// The misfit is half the sum of squares of the differences from `observed`.
 template <class T, int Dim, class Memory>
 struct SmallShot {
   Instance<Memory> exec;
@@ -74,7 +75,7 @@ struct SmallShot {
         exec, extended, wave::extend_model<T, Dim, Memory>(exec, grid, model, faces), options,
         0.8));
     sources = points(2, 11);
-    receivers = points(9, 12, 10.0);  // in the upper part: their box leaves nodes out
+    receivers = points(9, 12, 10.0);  // in the upper part: their box excludes some nodes
     std::mt19937 random(13);
     std::vector<double> signal;
     for (std::int64_t n = 0; n < 40; ++n) {
@@ -83,7 +84,7 @@ struct SmallShot {
     }
     forward = {propagator.get(), &sources, series_of<T, Memory>(exec, signal, 2)};
   }
-  /// Points at random; those with a `deepest` number of nodes not below it.
+  /// Returns random points, at most `deepest` nodes below the top.
   wave::PointSet<T, Dim, Memory> points(int count, unsigned seed, double deepest = 1e9) const {
     std::mt19937 random(seed);
     Points<Dim> places;
@@ -91,7 +92,7 @@ struct SmallShot {
       Point<Dim> p{};
       for (int d = 0; d < Dim; ++d) {
         const double length = static_cast<double>(grid.extents[d] - 1);
-        // the nodes that share in a point stay off the layers
+        // nodes with a weight at a point are outside of the layers
         const double last = d == Dim - 1 ? std::min(length - 5.0, deepest) : length - 5.0;
         p[d] = grid.origin[d] + grid.spacing[d] * uniform(random, 5.0, last);
       }
@@ -150,7 +151,7 @@ struct SmallShot {
     return std::make_unique<snapshot::CheckpointStore<T, Dim, Memory>>(
         exec, forward, arena, steps / every, every, 5, 4, fields);
   }
-  /// The derivatives by the parameters at the present model.
+  /// Returns the derivatives with respect to the parameters at the current model.
   Model<T, Dim, Memory> gradient(const fwi::InvertedParameters& unknowns, Way way,
                                  bool layers = false, double* value = nullptr) {
     fwi::ShotGradients<T, Dim, Memory> gradients(exec, *propagator, unknowns, every, layers);
@@ -165,7 +166,7 @@ struct SmallShot {
   }
 };
 
-/// The parameters of a model by number: vp, density, epsilon, delta.
+/// Returns a parameter of a model by its number: vp, density, epsilon, delta.
 template <class ModelType>
 auto& parameter(ModelType& model, int number) {
   return number == 0   ? model.vp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Labels, instances and fences of gradients: they wait at the end of a shot, for checks of
+// Labels, instances and fences of gradients. They wait at the end of a shot, at checks of
 // wavefields and for the misfit.
 
 #include "events.hpp"

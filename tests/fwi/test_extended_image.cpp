@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2
 //
-// Extended images: direct sums, lag zero is the gradient, the transpose, the focusing objective and
-// its derivative, and a reflector that focuses with the right velocity alone.
+// Extended images against direct sums; lag zero against the gradient; the transpose; the focusing
+// objective and its derivative; a reflector that focuses only with the right velocity.
 
 #include "fwi/support.hpp"
 #include "wave/allocations.hpp"
@@ -115,7 +115,7 @@ MEMORY_TEST(Extended, SumsAndTransposeIn2D) {
 }
 MEMORY_TEST(Extended, SumsAndTransposeIn3D) {
   sums_and_transpose<T, 3, Memory>(exec, {3, 2}, 14, 11);
-  // devices go by tiles of eight nodes along x, and by vectors of 32 threads along z
+  // devices use tiles of eight nodes along x, and vectors of 32 threads along z
   sums_and_transpose<T, 3, Memory>(exec, {9, 1}, 37, 74);
 }
 
@@ -140,7 +140,7 @@ MEMORY_TEST(Extended, FocusIsTheMomentOfTheImage) {
             by_precision<T>(1e-6, 1e-14));
 }
 
-// v / 2 times the derivative by vp is the gradient's own sum, S dJ/dS: the image at lag zero.
+// v / 2 times the derivative by vp is the sum of the gradient, S dJ/dS: the image at lag zero.
 MEMORY_TEST(Extended, LagZeroIsTheGradient) {
   for (const Medium medium : {Medium::isotropic, Medium::vti}) {
     const Grid<2> grid = cube<2>(30, 10.0);

@@ -24,7 +24,7 @@ template <class C>
 class Gradient : public ::testing::Test {};
 TYPED_TEST_SUITE(Gradient, LongTestCases, CaseName);
 
-/// Names and usual changes of the parameters.
+/// Name and typical change of a parameter.
 struct ParameterInfo {
   const char* name;
   double change;
@@ -59,8 +59,9 @@ Model<T, Dim, Memory> rough_model(const Instance<Memory>& exec, const Grid<Dim>&
   return model;
 }
 
-// The differences of the misfit along a random direction in one parameter, over those that the
-// gradient says. Without the gradients of layers the nodes at the edge, which layers copy, stay.
+// Compares differences of the misfit along a random direction in one parameter with those that the
+// gradient predicts. Layers copy the nodes at the edge of the model. Without gradients of layers
+// these nodes are unchanged.
 template <class T, int Dim, class Memory>
 void expect_gradient(SmallShot<T, Dim, Memory>& shot, const InvertedParameters& unknowns, Way way,
                      bool layers, const std::string& what, std::int64_t edge_nodes = 1) {
@@ -71,7 +72,7 @@ void expect_gradient(SmallShot<T, Dim, Memory>& shot, const InvertedParameters& 
   for (const int number : numbers_of_unknowns(unknowns)) {
     const auto g = values_of<T, Dim, Memory>(exec, parameter(gradient, number));
     const auto start = values_of<T, Dim, Memory>(exec, parameter(shot.model, number));
-    // half of it random, half of it down the gradient
+    // half of it random, half of it along the gradient
     std::mt19937 random(77);
     std::vector<double> direction(g.size());
     const double most = largest(g);
@@ -143,7 +144,7 @@ MEMORY_TEST(Gradient, IsThatOfTheMisfitIn2D) {
   for (const auto& [medium, unknowns] : all) {
     auto shot = make_shot<T, 2, Memory>(exec, medium, mixed_faces<2>());
     expect_gradient<T, 2, Memory>(shot, unknowns, Way::shell, false, to_string(medium));
-    // and the same from snapshots and from states
+    // snapshots and checkpoints give the same gradient
     const auto expected = shot.gradient(unknowns, Way::shell);
     for (const Way way : {Way::stored, Way::replay}) {
       const auto found = shot.gradient(unknowns, way);
@@ -169,7 +170,7 @@ MEMORY_TEST(Gradient, IsThatOfTheMisfitBehindOtherFaces) {
     for (const auto& [medium, unknowns] : media) {
       if (kind == FaceKind::cpml && medium == Medium::tti) continue;
       auto shot = make_shot<T, 2, Memory>(exec, medium, moho::wave::all_faces<2>(kind, 8), 8);
-      // a density that varies in perfectly matched layers is not in the adjoint
+      // the adjoint excludes densities that vary in perfectly matched layers
       if (kind == FaceKind::cpml && medium == Medium::variable_density) continue;
       expect_gradient<T, 2, Memory>(shot, unknowns, Way::shell, false,
                                     moho::concat(to_string(medium), ", ", to_string(kind)),
@@ -178,7 +179,7 @@ MEMORY_TEST(Gradient, IsThatOfTheMisfitBehindOtherFaces) {
   }
 }
 
-// Layers copy the edge of the model: its nodes may change if layers contribute.
+// Layers copy the edge of the model. Its nodes may change if the gradient includes layers.
 MEMORY_TEST(Gradient, OfLayersIsFoldedBack) {
   for (const auto& [medium, unknowns] : media) {
     for (const auto& faces : {mixed_faces<2>(), moho::wave::all_faces<2>(FaceKind::rigid),
@@ -191,9 +192,9 @@ MEMORY_TEST(Gradient, OfLayersIsFoldedBack) {
   }
 }
 
-// f(m + h d) - f(m) falls with h, less h g.d with its square.
+// f(m + h d) - f(m) decreases with h; minus h g.d it decreases with h^2.
 MEMORY_TEST(Gradient, TaylorRestFallsWithTheSquare) {
-  if (std::is_same_v<T, float>) return;  // rounding is larger than the rest
+  if (std::is_same_v<T, float>) return;  // rounding is larger than the remainder
   for (const auto& [medium, unknowns] : media) {
     auto shot = make_shot<T, 2, Memory>(exec, medium, mixed_faces<2>());
     double value = 0.0;
@@ -234,7 +235,7 @@ MEMORY_TEST(Gradient, TaylorRestFallsWithTheSquare) {
   }
 }
 
-// Products every few steps change a gradient of waves that these sample little.
+// Products every few steps change the gradient little if they sample the waves well.
 MEMORY_TEST(Gradient, EveryFewStepsIsNearlyTheSame) {
   auto shot = make_shot<T, 2, Memory>(exec, Medium::vti, mixed_faces<2>());
   shot.receivers = shot.points(9, 12);  // at all depths
@@ -251,8 +252,8 @@ MEMORY_TEST(Gradient, EveryFewStepsIsNearlyTheSame) {
   }
 }
 
-// The source's wavefield from behind random layers: where waves have not yet come back from them
-// the gradient is the same, to the rounding of running it back.
+// Source wavefield with random layers: before waves return from these layers the gradient is equal,
+// up to the rounding of backward propagation.
 MEMORY_TEST(Gradient, SourceMayRunBehindRandomLayers) {
   const auto medium = Medium::isotropic;
   auto shot = make_shot<T, 2, Memory>(exec, medium, mixed_faces<2>());

@@ -52,7 +52,7 @@ TEST(Misfit, IsWhatItSaysByHand) {
   shot.weights = {1.0, 2.0};
   const std::vector<double> modelled{2.0, 3.0, 2.0, 3.0};  // by sample: (2, 2), (3, 3)
   std::vector<double> derivative;
-  // residuals 1, 0; 0, -1, the second trace twice
+  // residuals 1, 0 and 0, -1; the second trace has weight 2
   EXPECT_DOUBLE_EQ(shot_misfit({}, shot, modelled, derivative), 0.5 * 0.5 * (1.0 + 4.0));
   EXPECT_EQ(derivative, (std::vector<double>{0.5, 0.0, 0.0, -2.0}));
   // c = 0.5 rms, rms^2 = (1 + 4 + 36 + 64) / 4
@@ -97,7 +97,7 @@ TEST(Misfit, CorrelationDoesNotSeeAmplitudes) {
   const MisfitOptions correlation{MisfitKind::correlation};
   EXPECT_NEAR(shot_misfit(correlation, shot, rows, derivative),
               shot_misfit(correlation, shot, louder, derivative), 1e-12);
-  // the trace itself is at the least value, 0
+  // for a multiple of the observed trace the misfit has its minimum, 0
   std::vector<double> same(rows.size());
   for (std::size_t r = 0; r < 2; ++r) {
     for (std::size_t n = 0; n < 30; ++n) {
@@ -108,8 +108,8 @@ TEST(Misfit, CorrelationDoesNotSeeAmplitudes) {
   for (const double value : derivative) EXPECT_NEAR(value, 0.0, 1e-12);
 }
 
-// Wave packets of the same envelope and any phase differ in nothing; one that is moved by a part of
-// its length differs, and less than by twice that: no cycle skipping.
+// Wave packets of equal envelope and any phase have misfit 0. The misfit of a shifted packet
+// increases with the shift, also beyond half a period: no cycle skipping.
 TEST(Misfit, EnvelopeDoesNotSeePhases) {
   ObservedShot shot;
   shot.receivers = 1;
@@ -135,7 +135,7 @@ TEST(Misfit, EnvelopeDoesNotSeePhases) {
     EXPECT_LT(shot_misfit(envelope, shot, packet(phase, 0.0), derivative), 1e-6 * none);
   }
   double before = 0.0;
-  for (const double delay : {0.02, 0.04, 0.06, 0.08, 0.1}) {  // a period is 0.067
+  for (const double delay : {0.02, 0.04, 0.06, 0.08, 0.1}) {  // the period is 0.067 s
     const double f = shot_misfit(envelope, shot, packet(0.0, delay), derivative);
     EXPECT_GT(f, before) << delay;
     before = f;
@@ -172,7 +172,7 @@ TEST(Misfit, LowPassLeavesWhatItShould) {
     const double ratio = std::tan(pi * frequency * dt) / std::tan(pi * corner * dt);
     EXPECT_NEAR(most, 1.0 / std::sqrt(1.0 + std::pow(ratio, 16.0)), 2e-3) << frequency;
   }
-  // nothing before the first sample, and traces do not mix
+  // the filter is causal and does not mix traces
   std::vector<double> traces(400, 0.0);
   traces[250] = 1.0;
   low_pass(traces, 200, dt, corner);

@@ -34,7 +34,7 @@ template <class C>
 class ObjectiveOf : public ::testing::Test {};
 TYPED_TEST_SUITE(ObjectiveOf, LongTestCases, CaseName);
 
-/// Three shots over a smooth model; data come from one with an anomaly.
+/// Three shots over a smooth model, with data of a model with an anomaly.
 template <class T, class Memory>
 struct Inversion {
   Instance<Memory> exec;
@@ -93,7 +93,7 @@ struct Inversion {
     return moho::fwi::make_objective(exec, grid, start, faces, moho::wave::ricker_wavelet(14.0),
                                      data, options);
   }
-  /// Variables off the start, zero at the edge of the model.
+  /// Returns random changes of the variables, zero at the edge of the model.
   std::vector<T> variables(unsigned seed, double size) const {
     std::mt19937 random(seed);
     std::vector<T> x;
@@ -110,7 +110,7 @@ struct Inversion {
   }
 };
 
-/// Misfit and gradient.
+/// Misfit and gradient of an evaluation.
 struct Value {
   double misfit = 0.0;
   std::vector<double> gradient;
@@ -172,7 +172,7 @@ MEMORY_TEST(ObjectiveOf, ContributionsInAnyOrderAreAnEvaluation) {
   const Value expected = evaluate<T, Memory>(exec, objective, x);
   const auto illumination = objective.illumination();
 
-  // computed by another process, which has neither variables nor sums
+  // computed as in another process, which has neither variables nor sums
   auto other = inversion.objective();
   const auto gradient = objective.make_gradient();
   objective.begin(moho::upload(exec, x, "x"));
@@ -254,7 +254,7 @@ MEMORY_TEST(ObjectiveOf, MethodsOfTheSourceFieldAgree) {
   }
 }
 
-// A search over the objective, of which evaluations after `stop` are left to another one.
+// Runs a search. After `stop` evaluations its saved state and a new objective continue it.
 template <class T, class Memory>
 std::vector<double> search(const Inversion<T, Memory>& inversion, std::int64_t stop,
                            const std::filesystem::path& state) {
@@ -399,7 +399,7 @@ MEMORY_TEST(ObjectiveOf, RefusesWrongOptions) {
                 i.options.lags = moho::fwi::Lags{40, 0};
               }),
               HasSubstr("lags: the largest along x is 40 nodes (allowed: 0 to 16"));
-  // in the words of a program
+  // with the argument names of a program
   EXPECT_THAT(refusal([](auto& i) {
                 i.options.names = moho::ArgumentNames{{"source_field", "--field"}};
                 i.options.source_field = SourceField::stored;

@@ -35,13 +35,13 @@ template <class C>
 class StreamGradient : public ::testing::Test {};
 TYPED_TEST_SUITE(StreamGradient, LongTestCases, CaseName);
 
-// Planes one by one are many launches, which take threads of a busy machine long.
+// True with several threads, for which launches for single planes take long on a busy machine.
 bool few_launches(const Instance<Kokkos::HostSpace>& exec) { return exec.concurrency() > 1; }
 #ifdef KOKKOS_ENABLE_CUDA
 bool few_launches(const Instance<Kokkos::CudaSpace>&) { return false; }
 #endif
 
-/// Results for comparison.
+/// Compared results.
 struct Outcome {
   std::vector<double> vp, density, light;
   double misfit = 0.0;
@@ -96,7 +96,7 @@ struct Survey {
       shot.sources = {place()};
       for (int r = 0; r < 6; ++r) {
         shot.receivers.push_back(place());
-        // the box of the first shot's leaves nodes out
+        // the box of the first shot's receivers excludes some nodes
         if (k == 0) shot.receivers.back()[Dim - 1] *= 0.2;
       }
       shots.push_back(shot);
@@ -239,7 +239,7 @@ void expect_the_same_bits(const Instance<Memory>& exec, const Survey<T, Dim>& su
     EXPECT_EQ(found.vp, expected.vp) << where;
     EXPECT_EQ(found.density, expected.density) << where;
     EXPECT_EQ(found.light, expected.light) << where;
-    // and the memory that the plan said
+    // the memory is that of the plan
     EXPECT_EQ(gradients.device_bytes() + gradients.need().fixed, gradients.plan().device_bytes)
         << where;
   }
@@ -327,7 +327,7 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn3D) {
   }
 }
 
-// Runs keep to the memory of their plan; a smaller budget is an error.
+// Runs allocate the memory of their plan; a smaller budget is an error.
 MEMORY_TEST(StreamGradient, KeepsToItsMemory) {
   const Survey<T, 2> survey(Medium::isotropic, {}, absorbing<2>(FaceKind::cpml, 6, true),
                             random_faces<2>(true), 8);
@@ -419,13 +419,13 @@ TEST(StreamGradientForecast, CountsWhatPrecedesAndFollowsTheRuns) {
   const double plain = seconds([](auto&) {});
   const double nodes = 241.0 * 141.0;
   const auto added = [&](const auto& change) { return seconds(change) - plain; };
-  // the source's parameters are prepared once a shot
+  // the parameters of the source's propagation are prepared once in each shot
   EXPECT_NEAR(added([&](auto& rates) { rates.load = nodes; }), 1.0, 1e-6);
   // three volumes of two time levels are set to rest
   const double cleared = added([&](auto& rates) { rates.clear = 3.0 * 2.0 * 4.0 * nodes; });
   EXPECT_GE(cleared, 1.0);
   EXPECT_LT(cleared, 1.5);  // with padding and halos
-  // launches of all three runs: stages of 200 steps in blocks of 16 planes
+  // launches of all three propagations: stages of 200 steps in blocks of 16 planes
   const double stages = 200.0 * 241.0 / 16.0;
   const double launched = added([&](auto& rates) {
                             rates.in = rates.out = rates.memory = 0.0;
@@ -439,7 +439,7 @@ TEST(StreamGradientForecast, CountsWhatPrecedesAndFollowsTheRuns) {
 }
 
 #ifdef KOKKOS_ENABLE_SERIAL
-// On one thread, by its processor time: other processes of the machine change that least.
+// One thread, measured by its processor time, on which other processes have the least effect.
 TEST(StreamGradientForecast, IsNearWhatAHostTakes) {
   const Instance<HostModelMemory> exec = Kokkos::Serial();
   const auto survey = survey_of_forecasts();

@@ -18,7 +18,7 @@ using rtm::MigrateOptions;
 using snapshot::SnapshotStore;
 using wave::SourceTerm;
 
-/// The values of a field.
+/// Returns the values of a field.
 template <class T, class Memory>
 std::vector<double> values_of(const Instance<Memory>& exec, const Field<T, 2, Memory>& field) {
   const auto values = download(exec, field);
@@ -26,13 +26,14 @@ std::vector<double> values_of(const Instance<Memory>& exec, const Field<T, 2, Me
 }
 
 #ifdef MOHO_BOUNDS_CHECK
-constexpr bool sanitized = true;  // tests that run all stores take minutes for the whole section
+constexpr bool sanitized = true;  // the complete section takes minutes in tests of all stores
 #else
 constexpr bool sanitized = false;
 #endif
 
-/// A section with one diffractor, a source and a line of receivers; a small one has a fifth of the
-/// nodes.
+/// Section with one diffractor, a source and a line of receivers.
+///
+/// A small one has a fifth of the nodes.
 template <class T, class Memory>
 struct Section {
   Instance<Memory> exec;
@@ -70,7 +71,7 @@ struct Section {
     return wave::make_modelling(exec, grid, model(added), faces, wave::ricker_wavelet(12.0),
                                 options);
   }
-  /// Scattered data of the diffractor, steps x receivers.
+  /// Returns the scattered data of the diffractor, steps x receivers.
   wave::PointSeries<T, Memory> data() const {
     auto with = modelling(800.0).shot(exec, shot).gather;
     const auto without = modelling(0.0).shot(exec, shot).gather;

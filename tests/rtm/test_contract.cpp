@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 //
-// Labels, instances and fences of rtm: domains by layers and by the eikonal equation wait while
-// they prepare, and not in the steps of a shot; the host inspects the amplitude every few steps.
-// Snapshots and imaging.
+// Labels, instances and fences of rtm: expanding domains, snapshots and imaging. Domains by layers
+// and by the eikonal equation wait only while they are made. Domains by amplitude also wait every
+// few steps, when the host reads the amplitude.
 
 #include "events.hpp"
 #include "wave/support.hpp"
@@ -69,7 +69,7 @@ void hold_domains(const Instance<Memory>& exec, Medium medium) {
       })));
     }
     if (method == ExpansionMethod::amplitude) {
-      // 24 steps look twice where 8 look never; looking waits for the steps and for the copy
+      // 24 steps read the amplitude twice, 8 steps never; each reading waits twice
       EXPECT_LE(fences[1], fences[0] + 4);
     } else {
       EXPECT_EQ(fences[0], fences[1]);
@@ -85,8 +85,8 @@ void domains(const Instance<Memory>& exec) {
 }
 TYPED_TEST(RtmContract, Domains) { domains(own_instance<typename TypeParam::Exec>()); }
 
-// Snapshots are taken and imaged on the instance of the run. Nothing waits but encoding, which has
-// to know the number of bytes, and tables of codes, which come from the host.
+// Snapshots are taken and imaged on the instance of the run. Only encoding waits, for the number of
+// bytes, and tables of codes, which are copied from the host.
 template <class Memory>
 void stores(const Instance<Memory>& exec) {
   const Grid<2> grid = cube<2>(70, 10.0);
@@ -102,7 +102,7 @@ void stores(const Instance<Memory>& exec) {
   moho::snapshot::DeviceArena<float, Memory> arena("moho::rtm::snapshots");
   moho::snapshot::MemoryStore<float, 2, Memory> raw(arena);
   const Contract submits{{"snapshot", "rtm"}, false}, waits{{"snapshot", "rtm"}, true};
-  raw.save(exec, wavefield, box, 1);  // the arena takes its memory
+  raw.save(exec, wavefield, box, 1);  // the arena allocates its memory
   hold(exec, "MemoryStore::save", submits, [&] { raw.save(exec, wavefield, box, 2); });
   hold(exec, "add_to_image", submits, [&] {
     moho::rtm::add_to_image<float, 2, Memory>(exec, raw.load(exec, 2), correlation.layout,

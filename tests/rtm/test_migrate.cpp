@@ -71,8 +71,8 @@ template <class C>
 class Diffractor : public ::testing::Test {};
 TYPED_TEST_SUITE(Diffractor, LongTestCases, CaseName);
 
-// The largest value of the Laplacian of the normalised image is at the diffractor, within a quarter
-// of the wavelength; with parameters of another medium it is not.
+// The Laplacian of the normalised image is largest within a quarter of the wavelength from the
+// diffractor. With parameters of another medium it is not.
 MEMORY_TEST(Diffractor, ComesOutWhereItIs) {
   for (const Medium medium : {Medium::isotropic, Medium::vti, Medium::tti}) {
     Section<T, Memory> section(exec, medium);
@@ -165,12 +165,12 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
   }
 }
 
-// All stores, with and without boxes, in all media.
+// Images by all stores, with and without boxes, in all media.
 MEMORY_TEST(Migration, StoresGiveTheSameImage) {
   for (const Medium medium :
        {Medium::isotropic, Medium::variable_density, Medium::vti, Medium::tti}) {
     for (const bool boxes : {false, true}) {
-      // with sanitizers each medium once, in boxes or without
+      // with sanitizers each medium once, either with or without boxes
       if (sanitized && boxes == (medium == Medium::vti || medium == Medium::tti)) continue;
       Section<T, Memory> section(exec, medium, 0.3, sanitized);
       if (medium != Medium::tti) section.faces = wave::all_faces<2>(FaceKind::cpml, 12);

@@ -24,7 +24,7 @@ using rtm::ShotImage;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// A survey of a few shots over a small section whose data come from a diffractor.
+/// Survey of a few shots over a small section; the data contain the wave of a diffractor.
 template <class T, class Memory>
 struct SmallSurvey {
   Section<T, Memory> section;
@@ -227,7 +227,7 @@ MEMORY_TEST(SurveyMigration, HasTheSameBitsInAnyOrderAndGrouping) {
   for (std::size_t i = 0; i < gathers.size(); ++i) {
     EXPECT_NEAR(forward.offset_gathers()[i], gathers[i], 1e-11 * largest_offset);
   }
-  // and those of the files of programs
+  // they are also those of the files of programs
   std::vector<rtm::StoredPart<2>> parts;
   for (const auto& image : images) parts.push_back({image.window.box, {}});
   const std::vector<T> stacked = rtm::stack<T, 2>(host, grid, parts, [&](std::size_t k) {
@@ -275,7 +275,7 @@ MEMORY_TEST(SurveyMigration, HasTheSameBitsConcurrently) {
 MEMORY_TEST(SurveyMigration, ModelsTheDataOfItsModel) {
   const SmallSurvey<T, Memory> survey(exec);
   auto given = survey.migration(), modelled = survey.migration(true);
-  // data of the same step need no filter: read and modelled data differ in that alone
+  // modelled data have the step of the run and no low-pass; given data differ by that alone
   std::vector<std::size_t> order;
   std::size_t next = 0;
   modelled.migrate_each(
@@ -293,7 +293,7 @@ MEMORY_TEST(SurveyMigration, ModelsTheDataOfItsModel) {
   EXPECT_THAT(message_of<InputError>([&] { given.model_data(0); }), StartsWith("data_model: "));
 }
 
-/// Products S R by their sign: two parts.
+/// Accumulator of positive and negative products S R: two parts.
 template <class T>
 struct AddBySign {
   rtm::ImagingOperands<T, 2> operands;
@@ -318,7 +318,7 @@ struct ProductsBySign {
   }
 };
 
-/// The sum of the magnitudes of products.
+/// Condition: the sum of the magnitudes of the products.
 struct MagnitudeOfProducts {
   using accumulator = ProductsBySign;
   template <class T, int Dim>
@@ -329,7 +329,7 @@ struct MagnitudeOfProducts {
   }
 };
 
-/// The square root of the source illumination: a condition on the sums of the library.
+/// Condition on the sums of the library: the square root of the source illumination.
 struct SourceAmplitude {
   using accumulator = rtm::PointProducts;
   template <class T, int Dim>
@@ -427,7 +427,7 @@ MEMORY_TEST(SurveyMigration, RefusesWhatCannotBe) {
   survey.options.domain = domain::ExpansionMethod::none;
   survey.options.storage.method = "somewhere";
   EXPECT_THAT(message_of<InputError>([&] { survey.migration(); }), StartsWith("storage: "));
-  survey.options.storage.method = "disk";  // without a budget of files
+  survey.options.storage.method = "disk";  // without a budget for files
   EXPECT_THAT(message_of<InputError>([&] { survey.migration(); }),
               HasSubstr("storage: the method disk is not possible here ("));
   survey.options.storage.method = "auto";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: cost 10
 //
-// Compressed snapshots in a migration: decoded and imaged by one kernel against decoded, written
-// and imaged; by threads of the host; in files; against plain snapshots; failures, after which no
-// thread waits.
+// Compressed snapshots in a migration: images by one kernel that decodes and correlates, by
+// decoding first, by threads of the host and from files, compared with those of uncompressed
+// snapshots; errors, after which no thread waits.
 
 #include <moho/domain/expand.hpp>
 #include <moho/snapshot/compressed_store.hpp>
@@ -26,7 +26,7 @@ template <class C>
 class PackedStores : public ::testing::Test {};
 TYPED_TEST_SUITE(PackedStores, LongTestCases, CaseName);
 
-// A store that has nothing but get(): snapshots are decoded into memory, and imaged from there.
+// Store without correlate(): snapshots are decoded into memory and imaged from there.
 template <class T, int Dim, class Memory>
 class ByGet : public SnapshotStore<T, Dim, Memory> {
  public:
@@ -46,7 +46,7 @@ class ByGet : public SnapshotStore<T, Dim, Memory> {
   SnapshotStore<T, Dim, Memory>& m_store;
 };
 
-// The error of an image over its largest value, below what the codec's is times a few.
+// Returns the allowed error of an image over its largest value: a few times that of the codec.
 template <class T>
 double allowed(const std::string& codec) {
   return codec == "snr:55"                              ? 2e-3
@@ -80,7 +80,7 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
     snapshot::CompressedStore<T, 2, Memory> one(how), two(how);
     ByGet<T, 2, Memory> by_get(two);
     const auto fused = run(one, {});
-    // no room was taken for a decoded snapshot; devices decode first, but for blocks
+    // no memory was allocated for a decoded snapshot; devices decode first, except for blocks
     EXPECT_EQ(migration.report.snapshots.device_bytes ==
                   static_cast<std::size_t>(migration.report.snapshots.kept_bytes),
               is_host_memory<Memory> || how.mode == snapshot::CodecMode::blocks);
@@ -88,7 +88,7 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
     EXPECT_GT(migration.report.snapshots.device_bytes,
               static_cast<std::size_t>(migration.report.snapshots.kept_bytes));
     for (std::size_t n = 0; n < fused.size(); ++n) {
-      // compiled in two places, where a product and a sum may be rounded once or twice
+      // in two compiled functions a product and a sum may be rounded once or twice
       EXPECT_LT(relative_error(fused[n], apart[n]), by_precision<T>(2e-6, 2e-14)) << codec << n;
     }
     EXPECT_LT(relative_error(fused[0], expected[0]), allowed<T>(codec)) << codec;
@@ -101,7 +101,7 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
     }
     EXPECT_FALSE(std::filesystem::exists(folder));
   }
-  // gathers take values at other nodes: the snapshot is decoded first, and they are those of it
+  // gathers read other nodes: the snapshot is decoded first, and gives the same gathers
   rtm::OffsetOptions<2> offsets;
   offsets.columns = {{50, 0}, {58, 0}};
   offsets.largest = 6;
@@ -151,11 +151,11 @@ MEMORY_TEST(PackedStores, ThreadsOfTheHostGiveTheSameImage) {
         snapshot::HostCompressedStore<T, 2, Memory> store(exec, arena, largest, how, threads,
                                                           &timeline);
         const auto image = run(store);
-        // as compressed by the run itself; modes of fixed bytes have them everywhere
+        // equal to the run's own compression; modes of fixed size have the same bytes
         EXPECT_LT(relative_error(image, expected),
                   codec == "snr:55" ? 1e-3 : by_precision<T>(2e-6, 2e-14))
             << codec << ", " << threads;
-        // and the same bits for any number of threads
+        // any number of threads gives the same bits
         if (first.empty()) first = image;
         EXPECT_EQ(image, first) << codec << ", " << threads;
         const auto& report = migration.report.snapshots;
@@ -165,7 +165,7 @@ MEMORY_TEST(PackedStores, ThreadsOfTheHostGiveTheSameImage) {
         if (codec != "snr:55") {
           EXPECT_DOUBLE_EQ(report.kept_bytes, kept.kept_bytes) << codec;
         }
-        // each snapshot once each way
+        // each snapshot is compressed once and decompressed once
         for (const auto& total : timeline.totals()) EXPECT_EQ(total.spans, kept.snapshots);
         EXPECT_EQ(timeline.totals().size(), 2u);
       }

@@ -21,7 +21,7 @@
 #include "section.hpp"
 
 namespace {
-std::atomic<bool> starved{false};  // threads that are not spared get no memory
+std::atomic<bool> starved{false};  // true: allocations of threads that are not spared fail
 thread_local bool spared = false;
 }  // namespace
 
@@ -42,8 +42,9 @@ thread_local bool spared = false;
 namespace moho::testing {
 namespace {
 
-/// Ends the process if its scope takes longer than a minute: a thread that waits for ever cannot be
-/// told to stop.
+/// Ends the process if its scope lasts longer than a minute.
+///
+/// A thread that waits for ever cannot be stopped otherwise.
 class Watchdog {
  public:
   Watchdog()
@@ -70,7 +71,7 @@ class Watchdog {
   std::thread m_thread;
 };
 
-/// Threads that begin now have new stacks and identifiers, not those of finished threads.
+/// Makes later threads have new stacks and identifiers, not those of finished threads.
 void change_stacks() {
 #ifdef __GLIBC__
   pthread_attr_t attributes;
@@ -83,8 +84,7 @@ void change_stacks() {
 #endif
 }
 
-// A thread that cannot be written into the timeline's list ends before it has decompressed
-// anything.
+// A thread for which the timeline cannot allocate a row ends before it decompresses a snapshot.
 TEST(HostCompressedStore, TellsThatItsThreadsAreGone) {
 #if !defined(__GLIBC__)
   GTEST_SKIP() << "threads have the identifiers of those before";
@@ -112,7 +112,7 @@ TEST(HostCompressedStore, TellsThatItsThreadsAreGone) {
       const auto totals = timeline.totals();
       return totals.empty() ? 0 : static_cast<int>(totals.front().spans);
     };
-    // the last thread may begin when the others have done all
+    // the last thread may begin after the others have completed all snapshots
     const auto named = [&] {
       return timeline.json().find(concat("compression ", threads - 1)) != std::string::npos;
     };

@@ -28,8 +28,9 @@ using ::testing::Not;
 
 constexpr int samples_of_trace = 6;
 
-/// Shots 100 m apart, receivers 20 m apart behind them; source 6 m and receivers 8 m deep. Sample i
-/// of trace k of shot s is 100 s + 10 k + i + 1.
+/// Returns gathers of shots 100 m apart, with receivers every 20 m at smaller x.
+///
+/// Sources are 6 m and receivers 8 m deep. Sample i of trace k of shot s is 100 s + 10 k + i + 1.
 std::vector<io::Gather<float>> line_of(int shots, int receivers) {
   std::vector<io::Gather<float>> gathers;
   for (int s = 0; s < shots; ++s) {
@@ -130,7 +131,7 @@ TEST_F(Gathers, ReadsTheShotsOfAFile) {
 }
 
 TEST_F(Gathers, ScalesByTheStandard) {
-  // (bytes 71-72, bytes 69-70) and what they make of a number
+  // scalars (bytes 71-72, bytes 69-70), and the factors that they stand for
   const int scalars[] = {0, 1, 10, -10, -1000};
   const double factors[] = {1.0, 1.0, 10.0, 0.1, 0.001};
   write(line_of(1, 1));
@@ -194,13 +195,13 @@ TEST_F(Gathers, TakesElevationsAsDepthsWhenAsked) {
   SurveyOptions options;
   EXPECT_EQ(survey().shots()[0].sources[0][1], -20.0);
   EXPECT_EQ(survey().shots()[0].receivers[1][1], -50.0);
-  // all are above the model by the standard
+  // by the standard's convention all lie above the model
   const Grid<2> grid{Index<2>{201, 31}, Point<2>{10.0, 10.0}, Point<2>{0.0, 0.0}};
   Survey<2> above = survey();
   const std::string text = message_of<InputError>([&] { above.keep_inside(grid); });
   EXPECT_THAT(text, AllOf(HasSubstr("--elevations depth"), HasSubstr("z -50"), HasSubstr("z -20"),
                           HasSubstr("model x 0 to 2000, z 0 to 300 m")));
-  EXPECT_EQ(above.size(), 1U);  // nothing was lost
+  EXPECT_EQ(above.size(), 1U);  // no shot was removed
 
   options.elevations = Elevations::depth;
   Survey<2> inside = survey(options);
@@ -210,7 +211,7 @@ TEST_F(Gathers, TakesElevationsAsDepthsWhenAsked) {
   inside.keep_inside(grid);
   EXPECT_EQ(inside.size(), 1U);
 
-  // the other way round: heights that are negative below the datum
+  // elevations that are negative below the datum
   gathers[0].source_elevation = -20.0;
   gathers[0].receiver_elevation = {-50.0, -50.0};
   write(gathers);
@@ -218,7 +219,7 @@ TEST_F(Gathers, TakesElevationsAsDepthsWhenAsked) {
   EXPECT_THAT(message_of<InputError>([&] { wrong.keep_inside(grid); }),
               HasSubstr("--elevations standard"));
 
-  // source depths without elevations; both only if they agree
+  // source depths without elevations; elevation and depth together only if they agree
   gathers[0].source_elevation = 0.0;
   gathers[0].source_depth = 7.0;
   write(gathers);
@@ -294,7 +295,7 @@ TEST_F(Gathers, RefusesTwoTracesAtOnePlace) {
   gathers[1].receiver_x[3] = gathers[1].receiver_x[0];
   write(gathers);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("shot 12: traces 5 and 8"), HasSubstr("(1050, 0, 8)")));
-  trace16(4, 29, 2);  // one of them dead
+  trace16(4, 29, 2);  // one of the traces is dead
   EXPECT_EQ(survey().shots()[1].receivers.size(), 3U);
 }
 
@@ -336,7 +337,7 @@ TEST_F(Gathers, FindsTheInterval) {
 
 TEST_F(Gathers, TellsShotsApartByRecordAndSource) {
   std::vector<io::Gather<float>> gathers = line_of(3, 2);
-  gathers[2].record = gathers[0].record;  // another place
+  gathers[2].record = gathers[0].record;  // at another position
   write(gathers);
   const Survey<2> line = survey();
   ASSERT_EQ(line.size(), 3U);
@@ -344,7 +345,7 @@ TEST_F(Gathers, TellsShotsApartByRecordAndSource) {
     EXPECT_EQ(line.shots()[k].number, static_cast<std::int64_t>(k) + 1);
   }
   EXPECT_THAT(line.notes(), Contains(HasSubstr("numbered from 1")));
-  // traces of several shots in any order
+  // traces of several shots in mixed order
   gathers = line_of(2, 2);
   gathers[1].source_x = gathers[0].source_x;
   write(gathers);
@@ -356,7 +357,7 @@ TEST_F(Gathers, TellsShotsApartByRecordAndSource) {
   EXPECT_THAT(mixed.read(1).traces, ElementsAre(2, 4));
 }
 
-/// Points every 25 m from a point in a direction, shifted sideways by +-side in turn.
+/// Points every 25 m from a point in a direction, alternately shifted sideways by +side and -side.
 std::vector<io::Gather<float>> oblique_line(double x, double y, double degrees, double side) {
   const double angle = degrees * std::acos(-1.0) / 180.0;
   const double ux = std::cos(angle), uy = std::sin(angle);
@@ -379,7 +380,7 @@ TEST_F(Gathers, ProjectsOnTheDirectionOfTheLine) {
   for (const double degrees : {30.0, 90.0, -60.0}) {
     write(oblique_line(5000.0, 80000.0, degrees, 0.0));
     const Survey<2> line = survey();
-    // coordinates are kept to 0.0001 m
+    // coordinates are stored to 0.0001 m
     for (std::size_t s = 0; s < 2; ++s) {
       EXPECT_NEAR(line.shots()[s].sources[0][0], 25.0 * static_cast<double>(s), 1e-3);
       for (std::size_t k = 0; k < 20; ++k) {
@@ -389,7 +390,7 @@ TEST_F(Gathers, ProjectsOnTheDirectionOfTheLine) {
     }
     EXPECT_THAT(line.notes(), Contains(HasSubstr("positions are projected on the line")));
   }
-  // the other way along: x grows with x
+  // with a direction of 0 degrees the coordinate along the line grows with x
   write(oblique_line(5000.0, 80000.0, 210.0, 0.0));
   const Survey<2> back = survey();
   EXPECT_NEAR(back.shots()[0].sources[0][0], 525.0, 1e-3);
@@ -405,7 +406,7 @@ TEST_F(Gathers, SaysHowFarPointsLieOffTheLine) {
   const std::string note = line.notes().back();
   ASSERT_THAT(note, AllOf(HasSubstr("lie up to "), HasSubstr(" m off the line")));
   EXPECT_NEAR(std::stod(note.substr(note.find("up to ") + 6)), 12.0, 1e-3);
-  // by itself nearly the same direction: the sides take turns
+  // without options nearly the same direction is found, because the shifts alternate
   const Survey<2> found = survey();
   EXPECT_NEAR(found.shots()[1].receivers[3][0], 125.0, 1.0);
   EXPECT_THAT(found.notes(), Contains(HasSubstr("m off the line")));

@@ -72,14 +72,14 @@ TEST(Prepare, CopiesSamplesThatAreOnSteps) {
   EXPECT_EQ(same.scale, 1.0);
   EXPECT_EQ(same.adjoint_scale, 1.0);
   EXPECT_EQ(same.shot.receivers.size(), 2U);
-  // every second sample is on a step of twice the interval, every step on a sample of half of it
+  // with half the data's interval every second step is at a sample
   const PreparedShot<2> finer = prepare(gather, steps(0.001, 99));
   for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(finer.samples[2 * i], gather.samples[i]);
   EXPECT_EQ(finer.adjoint_scale, 0.5);
 }
 
 TEST(Prepare, ResamplesSinesExactly) {
-  // 4 ms to 1.5 ms, from a first sample that is on no step: frequencies up to 0.8 of 125 Hz
+  // 4 ms to 1.5 ms, first sample between steps; frequencies up to 0.8 of the Nyquist, 125 Hz
   const double interval = 0.004, dt = 0.0015, t0 = -0.0371;
   std::vector<double> frequencies{3.0, 17.0, 40.0, 77.0, 100.0};
   const ShotGather<2> gather = gather_of(frequencies, 400, interval, t0, [](double f, double t) {
@@ -89,9 +89,9 @@ TEST(Prepare, ResamplesSinesExactly) {
   for (std::size_t r = 0; r < frequencies.size(); ++r) {
     for (std::size_t n = 0; n < 900; ++n) {
       const double t = static_cast<double>(n) * dt;
-      // 32 samples from the ends the weights are all there
+      // 32 samples from the ends all samples of the interpolation exist
       if (t < t0 + 33 * interval || t > t0 + 366 * interval) continue;
-      // 1e-7 of resample(), and the rounding of samples to single precision
+      // error 1e-7 of resample(), and rounding of samples to single precision
       EXPECT_NEAR(fine.samples[r * 900 + n], std::sin(2.0 * pi * frequencies[r] * t + 0.3), 5e-7)
           << frequencies[r] << " Hz, " << t << " s";
     }
@@ -100,7 +100,7 @@ TEST(Prepare, ResamplesSinesExactly) {
   EXPECT_THAT(fine.notes, Contains("resampled from 4 ms to 1.5 ms"));
 }
 
-/// The largest sample of a trace between two times.
+/// Returns the largest magnitude of a trace's samples between two times.
 double largest(const PreparedShot<2>& shot, std::size_t trace, double from, double to) {
   double result = 0.0;
   for (std::int64_t n = 0; n < shot.count; ++n) {
@@ -122,7 +122,7 @@ TEST(Prepare, LowPassKeepsWhatTheGridCarries) {
   EXPECT_THAT(shot.notes, ElementsAre(HasSubstr("frequencies up to 30 Hz stay, those above 37.5 Hz "
                                                 "go"),
                                       HasSubstr("the rest is cut off")));
-  // weights reach 10 / (pi 0.25 30 Hz) = 0.42 s; 100 dB
+  // the filter extends 10 / (pi 0.25 30 Hz) = 0.42 s; it attenuates by 100 dB
   for (std::size_t r = 0; r < frequencies.size(); ++r) {
     for (std::size_t n = 400; n < 2600; ++n) {
       const double t = static_cast<double>(n) * 0.0013;
@@ -130,7 +130,7 @@ TEST(Prepare, LowPassKeepsWhatTheGridCarries) {
       EXPECT_NEAR(shot.samples[r * 3000 + n], expected, 3e-5) << frequencies[r] << " Hz, " << t;
     }
   }
-  // a grid that carries more than the data has nothing to take away
+  // if the grid carries higher frequencies than the data have, no low-pass is applied
   options.highest = 240.0;
   EXPECT_THAT(prepare(gather, options).notes, Not(Contains(HasSubstr("low-pass"))));
 }
@@ -159,7 +159,7 @@ TEST(Prepare, PutsDataOnTheTimeOfTheRun) {
   for (const WaveletZero zero : {WaveletZero::start, WaveletZero::peak}) {
     options.zero = zero;
     const PreparedShot<2> shot = prepare(gather, options);
-    // the run's wavelet peaks 1.5 / f after time zero
+    // the wavelet of the run has its peak 1.5 / f after time zero
     const double expected = zero == WaveletZero::peak ? 0.8 + 1.5 / f : 0.8;
     for (std::size_t n = 0; n < 1501; ++n) {
       const double t = static_cast<double>(n) * options.dt;
@@ -186,7 +186,7 @@ TEST(Prepare, SaysWhereDataEndBeforeOrAfterTheRun) {
   EXPECT_NEAR(tapered.samples[90], 0.5, 1e-6);
   EXPECT_NEAR(tapered.samples[85] + tapered.samples[95], 1.0, 1e-6);
   EXPECT_NEAR(tapered.samples[100], 0.0, 1e-6);
-  // data as long as the run, or longer, end smoothly, too
+  // data as long as the run, or longer, also end smoothly
   for (const std::int64_t samples : {101, 61}) {
     options.samples = samples;
     const PreparedShot<2> whole = prepare(gather, options);
@@ -197,8 +197,9 @@ TEST(Prepare, SaysWhereDataEndBeforeOrAfterTheRun) {
   }
 }
 
-/// The direct wave of a medium of 2000 m/s and the reflection at 600 m depth, of a wavelet that
-/// peaks `peak` after the shot.
+/// Direct wave at 2000 m/s and reflection from a depth of 600 m.
+///
+/// The wavelet has its peak `peak` seconds after the shot.
 struct Events {
   double frequency = 25.0, peak = 0.0, velocity = 2000.0, depth = 600.0;
   double direct(double x, double t) const {
@@ -233,14 +234,14 @@ TEST(Prepare, MuteRemovesTheDirectWaveAndKeepsReflections) {
       const PreparedShot<2> shot = prepare(both, muted, arrivals);
       EXPECT_THAT(shot.notes, Contains(HasSubstr(by_arrivals ? "first arrivals of the model"
                                                              : "straight ways at 2000 m/s")));
-      // a thousandth of the direct wave may be left where the wavelet ends: 20 * 1e-3
+      // a thousandth of the direct wave, of amplitude 20, may remain at the end of the wavelet
       double difference = 0.0;
       for (std::size_t i = 0; i < shot.samples.size(); ++i) {
         difference = std::max(difference, std::fabs(static_cast<double>(shot.samples[i]) -
                                                     static_cast<double>(reflections.samples[i])));
       }
       EXPECT_LT(difference, 20.0 * 1e-3);
-      // and the reflections remain
+      // the reflections remain
       for (std::size_t r = 0; r < offsets.size(); ++r) EXPECT_GT(largest(shot, r, 0.0, 1.2), 0.99);
     }
   }
@@ -274,7 +275,7 @@ TEST(Prepare, GainIsAPowerOfTheTimeSinceTheShot) {
   const PreparedShot<2> shot = prepare(gather, options);
   EXPECT_EQ(shot.samples[0], 0.0F);
   EXPECT_NEAR(shot.samples[50], 0.25, 1e-6);
-  // the shot is at the wavelet's peak
+  // time zero of the shot is at the wavelet's peak
   options.zero = WaveletZero::peak;
   options.wavelet.peak = 0.1;
   EXPECT_NEAR(prepare(gather, options).samples[60], 0.25, 1e-6);
@@ -302,10 +303,10 @@ TEST(Prepare, HalfDerivatives) {
     const double a = pi * f;
     return (4.0 * a * a * a * a * t * t * t - 6.0 * a * a * t) * std::exp(-a * a * t * t);
   };
-  const double greatest = 2.0 * pi * f;  // of the derivative, about
+  const double greatest = 2.0 * pi * f;  // approximate maximum of the derivative
   for (std::size_t n = 300; n < 1200; ++n) {
     const double t = static_cast<double>(n) * dt;
-    // what one half leaves behind the end of the trace is missing in the other one
+    // each half derivative loses its values after the end of the trace
     EXPECT_NEAR(twice[n], derivative(t - 0.7), 1e-4 * greatest);
     EXPECT_NEAR(twice[count + n], -2.0 * derivative(t - 0.8), 2e-4 * greatest);
     EXPECT_EQ(twice[2 * count + n], 0.0F);
@@ -341,8 +342,8 @@ TEST(Prepare, MakesLineSourcesOfPoints) {
     difference += (found - expected) * (found - expected);
     norm += expected * expected;
   }
-  // 20 wavelengths away: the kernels differ by sqrt((t + t0) / (2 t0)), 1 + 0.025 / 4 where half a
-  // period has passed, and the half power of t by +-0.025 / 2 over the wavelet
+  // at 20 wavelengths the kernels differ by sqrt((t + t0) / (2 t0)): 1 + 0.025 / 4 after half a
+  // period; the half power of t varies by +-0.025 / 2 over the wavelet
   EXPECT_LT(std::sqrt(difference / norm), 0.02);
 }
 
@@ -370,7 +371,7 @@ TEST(Prepare, Normalises) {
 }
 
 TEST(Prepare, TimesItsScaleIsTheAdjointOfSampling) {
-  // u at steps, sampled at the interval of the data, against data d: <R u, d> = <u, s P d>
+  // u is sampled at the interval of the data d by R; P is the preparation: <R u, d> = <u, s P d>
   const double dt = 0.0015, interval = 0.004;
   const auto u = [](double t) { return pulse(22.0, t - 0.61); };
   const auto d = [](double t) { return pulse(15.0, t - 0.6); };
@@ -486,7 +487,9 @@ template <class Case>
 class ArrivalTimes : public ::testing::Test {};
 TYPED_TEST_SUITE(ArrivalTimes, moho::testing::TestCases, moho::testing::CaseName);
 
-/// A constant velocity: arrivals are distances over it, but for what is linear between nodes.
+/// Compares arrivals at a constant velocity with distance over velocity.
+///
+/// Arrivals between nodes are interpolated linearly.
 template <class T, int Dim, class Memory>
 void check_arrivals(const Instance<Memory>& exec, const Grid<Dim>& grid,
                     const wave::Shot<Dim>& shot) {

@@ -28,7 +28,7 @@ wave::Shot<2> shot_2d() { return {7, {{100.0, 5.0}}, {{0.0, 10.0}, {55.0, 10.0}}
 
 TEST(ShotWindow, ReachesTheApertureBeyondSourcesAndReceivers) {
   const Grid<2> grid = grid_2d();
-  // from 0 - 33 to 100 + 33 m: nodes -40 to 140 m, 16 to 34
+  // from 0 - 33 to 100 + 33 m: nodes at -40 to 140 m, numbers 16 to 34
   const ShotWindow<2> window = shot_window(grid, shot_2d(), {{33.0}, 0.0});
   EXPECT_EQ(window.box, (Box<2>{{16, 0}, {35, 11}}));
   EXPECT_EQ(window.grid.origin[0], -40.0);
@@ -38,7 +38,7 @@ TEST(ShotWindow, ReachesTheApertureBeyondSourcesAndReceivers) {
   EXPECT_TRUE(window.cut_lower[0] && window.cut_upper[0]);
   EXPECT_FALSE(window.cut_lower[1] || window.cut_upper[1]);
   EXPECT_FALSE(window.whole());
-  // whole nodes stay whole, and positions a rounding error away from them
+  // apertures that end at a node, or a rounding error away from it, add no node
   EXPECT_EQ(shot_window(grid, shot_2d(), {{30.0}, 0.0}).box, (Box<2>{{17, 0}, {34, 11}}));
   EXPECT_EQ(shot_window(grid, shot_2d(), {{30.0 + 1e-9}, 0.0}).box, (Box<2>{{17, 0}, {34, 11}}));
   EXPECT_EQ(shot_window(grid, shot_2d(), {{0.0}, 0.0}).box, (Box<2>{{20, 0}, {31, 11}}));
@@ -82,7 +82,7 @@ TEST(ShotWindow, WeightsFallToZeroAtCutSidesOnly) {
   EXPECT_EQ(weights[0].size(), 21U);
   EXPECT_EQ(weights[1], std::vector<double>(11, 1.0));
   for (std::size_t k = 0; k <= 16; ++k) EXPECT_EQ(weights[0][k], 1.0);
-  // half of a cosine: 1/2 in its middle, symmetric about it
+  // half a period of a cosine: 1/2 in its middle, where it is point-symmetric
   EXPECT_NEAR(weights[0][18], 0.5, 1e-15);
   EXPECT_NEAR(weights[0][17] + weights[0][19], 1.0, 1e-15);
   EXPECT_NEAR(weights[0][19], 0.5 - 0.5 * std::sqrt(0.5), 1e-15);
