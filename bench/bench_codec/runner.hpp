@@ -57,10 +57,10 @@ std::unique_ptr<CodecRunner> make_codec_runner(const Instance<Memory>& exec,
 
 /// Costs and quality of another codec.
 struct PeerResult {
-  std::string name;
-  double encode_seconds = 0.0, decode_seconds = 0.0;
-  double bytes = 0.0;
-  double snr = 0.0;  ///< signal-to-noise ratio, dB
+  std::string name;                                   ///< name of the codec
+  double encode_seconds = 0.0, decode_seconds = 0.0;  ///< the best of several runs
+  double bytes = 0.0;                                 ///< after compression
+  double snr = 0.0;                                   ///< signal-to-noise ratio, dB
   /// Uncompressed over compressed bytes at the requested SNR. Interpolated between the two nearest
   /// settings.
   double ratio_at_asked = 0.0;

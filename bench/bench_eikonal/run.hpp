@@ -19,15 +19,15 @@ enum class EikonalModel { gradient, layers, noise };
 
 /// One line of the table. The source is in the middle of the surface.
 struct EikonalCase {
-  std::string space;
-  bool single = true;  ///< single precision, otherwise double
-  int dim = 2;
-  EikonalModel model = EikonalModel::gradient;
-  int n = 1000;              ///< nodes along each axis
-  int order = 2;             ///< order of the differences
-  bool marching = false;     ///< use the sequential reference
-  bool anisotropic = false;  ///< epsilon 0.2 and delta 0.1 everywhere
-  eikonal::Method method = eikonal::Method::active_tiles;
+  std::string space;                                       ///< name of the execution space
+  bool single = true;                                      ///< single precision, otherwise double
+  int dim = 2;                                             ///< 2 or 3
+  EikonalModel model = EikonalModel::gradient;             ///< velocity model
+  int n = 1000;                                            ///< nodes along each axis
+  int order = 2;                                           ///< order of the differences
+  bool marching = false;                                   ///< use the sequential reference
+  bool anisotropic = false;                                ///< epsilon 0.2 and delta 0.1 everywhere
+  eikonal::Method method = eikonal::Method::active_tiles;  ///< solver
 };
 
 /// Returns the name of a model.

@@ -23,7 +23,7 @@ struct ExpandSettings {
 
 /// Results and costs of a shot.
 struct ExpandResult {
-  std::int64_t steps = 0;
+  std::int64_t steps = 0;       ///< time steps
   double dt = 0.0;              ///< time step, s
   double seconds = 0.0;         ///< elapsed seconds of the method's preparation and the shot
   double setup_seconds = 0.0;   ///< part of `seconds`: the method's preparation

@@ -15,11 +15,11 @@ namespace moho::bench {
 
 /// Settings of a shot.
 struct GradientSettings {
-  wave::Medium medium = wave::Medium::isotropic;
-  bool several = false;  ///< invert also for density, or for epsilon and delta
-  std::int64_t n = 512;  ///< nodes of the model along each side
-  int width = 20;        ///< width of the sponge around the model, nodes
-  std::int64_t steps = 600;
+  wave::Medium medium = wave::Medium::isotropic;  ///< medium of the model
+  bool several = false;      ///< invert also for density, or for epsilon and delta
+  std::int64_t n = 512;      ///< nodes of the model along each side
+  int width = 20;            ///< width of the sponge around the model, nodes
+  std::int64_t steps = 600;  ///< time steps
 };
 
 /// Costs of a gradient.

@@ -14,9 +14,9 @@ namespace moho::bench {
 
 /// One line of the table.
 struct GravityCase {
-  std::string space;
-  ProblemSize problem;
-  GravitySettings settings;
+  std::string space;         ///< name of the execution space
+  ProblemSize problem;       ///< prisms and stations
+  GravitySettings settings;  ///< call that is timed
 };
 
 /// Returns "gz", "nine", "all", or names separated by commas.

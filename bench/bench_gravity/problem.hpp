@@ -16,7 +16,7 @@ namespace moho::bench {
 
 /// Prisms and stations.
 struct GravityProblem {
-  std::string name;
+  std::string name;               ///< "spheres", "spheres_mesh" or "dense"
   std::vector<double> prisms;     ///< rows x1, x2, y1, y2, z1, z2 (m), density (kg/m^3)
   bool regular = false;           ///< compute the mesh; `prisms` holds its prisms
   gravity::RegularMesh mesh;      ///< for regular problems

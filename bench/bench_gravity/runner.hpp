@@ -25,17 +25,17 @@ enum class Arrangement {
 
 /// Settings of a pass.
 struct GravitySettings {
-  Arrangement arrangement = Arrangement::forward;
-  bool single = false;  ///< sums over pairs in single precision
-  gravity::Components components;
-  gravity::Options options;
+  Arrangement arrangement = Arrangement::forward;  ///< loops of the sum
+  bool single = false;                             ///< sums over pairs in single precision
+  gravity::Components components;                  ///< computed components
+  gravity::Options options;                        ///< of forward()
 };
 
 /// Costs of a pass.
 struct GravityPass {
-  gravity::Report report;
-  double transfer = 0.0;  ///< seconds of transfers: prisms and stations to the space, results back
-  double total = 0.0;     ///< seconds in total, including transfers
+  gravity::Report report;  ///< of forward()
+  double transfer = 0.0;   ///< seconds of transfers: prisms and stations to the space, results back
+  double total = 0.0;      ///< seconds in total, including transfers
 };
 
 /// A problem, its results, and the code that runs it.

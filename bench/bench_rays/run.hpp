@@ -18,14 +18,14 @@ namespace moho::bench {
 
 /// One line of the table.
 struct RayCase {
-  std::string space;
-  bool single = true;  ///< single precision, otherwise double
-  rays::Method method = rays::Method::active_tiles;
-  int n = 128;      ///< vertices along each side of the model
-  int radius = 6;   ///< radius of the neighbourhood
-  int sources = 1;  ///< sources in one call
-  rays::WeightStorage storage = rays::WeightStorage::automatic;
-  rays::Star star = rays::Star::coprime;
+  std::string space;                                 ///< name of the execution space
+  bool single = true;                                ///< single precision, otherwise double
+  rays::Method method = rays::Method::active_tiles;  ///< method of the search
+  int n = 128;                                       ///< vertices along each side of the model
+  int radius = 6;                                    ///< radius of the neighbourhood
+  int sources = 1;                                   ///< sources in one call
+  rays::WeightStorage storage = rays::WeightStorage::automatic;  ///< table of weights
+  rays::Star star = rays::Star::coprime;                         ///< neighbours of a node
 };
 
 /// Returns the grid of the model: n x n nodes, spacing 10 m.
@@ -54,26 +54,26 @@ void time_trace(const Instance<Memory>& exec, benchmark::State& state, const Ray
 
 /// Seconds of each phase, summed over the iterations of a benchmark.
 struct RayPhases {
-  double transfer = 0.0;
-  double weights = 0.0;
-  double trace = 0.0;
-  double predecessors = 0.0;
+  double transfer = 0.0;      ///< copies to and from the device
+  double weights = 0.0;       ///< computation of weights
+  double trace = 0.0;         ///< search
+  double predecessors = 0.0;  ///< predecessors from times
   double total() const { return transfer + weights + trace + predecessors; }
   double compute() const { return weights + trace + predecessors; }
 };
 
 /// Amount of work of one iteration.
 struct RayWork {
-  double vertices = 0.0;  ///< vertices of the model
-  double sources = 1.0;
+  double vertices = 0.0;    ///< vertices of the model
+  double sources = 1.0;     ///< sources in one call
   double neighbours = 0.0;  ///< neighbours of a vertex
   /// Terms of the half star's stencils; a weight is a dot product of them.
   double stencil_terms = 0.0;
-  double scalar_bytes = 4.0;
-  bool stored = true;        ///< weights are in a table
-  double relaxations = 0.0;  ///< relaxations by the solver, over all iterations
-  double rounds = 0.0;       ///< rounds of the solver, over all iterations
-  double bandwidth = 0.0;    ///< copy bandwidth of the space, bytes per second
+  double scalar_bytes = 4.0;  ///< bytes of a number
+  bool stored = true;         ///< weights are in a table
+  double relaxations = 0.0;   ///< relaxations by the solver, over all iterations
+  double rounds = 0.0;        ///< rounds of the solver, over all iterations
+  double bandwidth = 0.0;     ///< copy bandwidth of the space, bytes per second
 };
 
 /// Results of the output's check.

@@ -14,9 +14,9 @@ namespace moho::bench {
 
 /// Settings of a survey over a section.
 struct ShotsSettings {
-  std::int64_t extents[2] = {1601, 401};  ///< nodes of the model, without its layers
-  std::int64_t shots = 60, receivers = 401;
-  double seconds = 2.0;  ///< modelled time
+  std::int64_t extents[2] = {1601, 401};     ///< nodes of the model, without its layers
+  std::int64_t shots = 60, receivers = 401;  ///< of the survey; receivers of each shot
+  double seconds = 2.0;                      ///< modelled time
 };
 
 /// Results and costs of a survey.

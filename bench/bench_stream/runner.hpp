@@ -18,9 +18,9 @@ namespace moho::bench {
 
 /// Settings of a volume: noise in a rough model, single precision, order 8, a sponge.
 struct StreamSettings {
-  WaveMedium medium = WaveMedium::isotropic;
-  std::array<std::int64_t, 3> extents{};  ///< nodes of the complete grid, layers included
-  int width = 20;                         ///< width of the sponge, nodes
+  WaveMedium medium = WaveMedium::isotropic;  ///< medium of the volume
+  std::array<std::int64_t, 3> extents{};      ///< nodes of the complete grid, layers included
+  int width = 20;                             ///< width of the sponge, nodes
 };
 
 /// A method of streaming.
@@ -37,12 +37,12 @@ struct StreamWay {
 
 /// Results of a run.
 struct StreamFound {
-  stream::StreamPlan plan;
-  double seconds = 0.0;    ///< seconds of the run
-  double points = 0.0;     ///< stepped nodes
-  double steady = 0.0;     ///< nodes per second while all stages are busy
-  double bytes_in = 0.0;   ///< bytes from the host
-  double bytes_out = 0.0;  ///< bytes to the host
+  stream::StreamPlan plan;  ///< plan of the run
+  double seconds = 0.0;     ///< seconds of the run
+  double points = 0.0;      ///< stepped nodes
+  double steady = 0.0;      ///< nodes per second while all stages are busy
+  double bytes_in = 0.0;    ///< bytes from the host
+  double bytes_out = 0.0;   ///< bytes to the host
 };
 
 /// A volume on the host, and the devices that process it.

@@ -14,8 +14,8 @@ namespace moho::bench {
 
 /// One line of the table.
 struct WaveCase {
-  std::string space;
-  WaveSettings settings;
+  std::string space;      ///< name of the execution space
+  WaveSettings settings;  ///< medium, grid and kernel
   /// The grid is a given interior and its layers; names contain the width.
   bool same_interior = false;
 };

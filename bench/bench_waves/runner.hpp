@@ -43,16 +43,16 @@ const char* to_string(WaveBoundary boundary);
 
 /// Settings of a propagation.
 struct WaveSettings {
-  WaveMedium medium = WaveMedium::isotropic;
-  bool single = true;  ///< single precision, otherwise double
-  int order = 8;
-  int dim = 3;
+  WaveMedium medium = WaveMedium::isotropic;  ///< medium and equations
+  bool single = true;                         ///< single precision, otherwise double
+  int order = 8;                              ///< of the differences
+  int dim = 3;                                ///< 2 or 3
   /// Nodes of the complete grid, layers included; in 2D x and z.
   std::array<std::int64_t, 3> extents{};
-  WaveBoundary boundary = WaveBoundary::sponge;
-  int width = 30;          ///< width of the layers, nodes
-  bool reference = false;  ///< use the plain kernel
-  bool one_pass = true;    ///< self-adjoint TTI in one pass, if the device has a kernel for it
+  WaveBoundary boundary = WaveBoundary::sponge;  ///< faces of the grid
+  int width = 30;                                ///< width of the layers, nodes
+  bool reference = false;                        ///< use the plain kernel
+  bool one_pass = true;  ///< self-adjoint TTI in one pass, if the device has a kernel for it
 
   /// Returns the number of nodes of the grid.
   std::int64_t points() const { return extents[0] * extents[1] * (dim == 3 ? extents[2] : 1); }

@@ -49,28 +49,28 @@ std::vector<double> parse_spacing(const std::string& text);
 /// The result is in the order of the axes.
 std::vector<double> parse_origin(const std::string& text);
 
-/// Rule of a whole number from `lowest` to `highest`.
+/// Returns a rule of a whole number from `lowest` to `highest`.
 Rule<std::int64_t> count(std::int64_t lowest, std::int64_t highest);
-/// Rule of an even number from 2 to `highest`.
+/// Returns a rule of an even number from 2 to `highest`.
 Rule<std::int64_t> even(std::int64_t highest);
-/// Rule of a number above `lowest`, or from it. \param form allowed values, for messages
+/// Returns a rule of a number above `lowest`, or from it. \param form allowed values, for messages
 Rule<double> number(const std::string& form, double lowest, bool include_lowest);
-/// Rule of a number above 0. \param form allowed values, for messages
+/// Returns a rule of a number above 0. \param form allowed values, for messages
 Rule<double> positive(const std::string& form);
-/// Rule of bytes: "512M", "8G", "1.5GiB" or a plain number; units are powers of 1024.
+/// Returns a rule of bytes: "512M", "8G", "1.5GiB" or a plain number; units are powers of 1024.
 Rule<std::size_t> bytes();
-/// Rule of one of several names: the value is its position, the summary shows the name.
+/// Returns a rule of one of several names: the value is its position, the summary shows the name.
 Rule<std::size_t> one_of(const std::vector<std::string>& names);
-/// Rule of nodes along each axis, "nx,nz" or "nx,ny,nz", or with names.
+/// Returns a rule of nodes along each axis, "nx,nz" or "nx,ny,nz", or with names.
 /// The value is in the order of the axes.
 /// \param most largest number of nodes along an axis
 Rule<std::vector<std::int64_t>> nodes_of_axes(std::int64_t most = std::int64_t(1) << 40);
-/// Rule of a text that is not empty.
+/// Returns a rule of a text that is not empty.
 /// \param allowed,instead allowed values and remedy, for the message of an empty text
 Rule<std::string> nonempty(const std::string& allowed, const std::string& instead);
-/// Rule of one of several names.
+/// Returns a rule of one of several names.
 Rule<std::string> name_of(const std::vector<std::string>& names);
-/// Rule of a value that a function makes of the text.
+/// Returns the rule of a value that a function makes of the text.
 template <class Parse, class V = std::decay_t<std::invoke_result_t<Parse, const std::string&>>>
 Rule<V> parsed(Parse parse) {
   return {[parse](const std::string&, const std::string& text) { return parse(text); }};

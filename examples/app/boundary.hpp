@@ -12,11 +12,11 @@ namespace moho::examples {
 
 /// Default widths of layers, in nodes.
 struct LayerWidths {
-  int sponge = 30;
-  int cpml = 20;
-  int random = 40;
+  int sponge = 30;  ///< of a sponge
+  int cpml = 20;    ///< of a perfectly matched layer
+  int random = 40;  ///< of a layer of random velocities
 
-  /// Width of a kind; 0 for kinds without a layer.
+  /// Returns the width of a kind; 0 for kinds without a layer.
   int of(wave::FaceKind kind) const {
     switch (kind) {
       case wave::FaceKind::sponge:
@@ -40,7 +40,7 @@ template <int Dim>
 wave::Boundaries<Dim> parse_boundaries(const std::string& what, const std::string& text,
                                        wave::FaceKind fallback, const LayerWidths& widths);
 
-/// Text of the faces: "cpml:20", or a list of the faces where their kinds differ.
+/// Returns the text of the faces: "cpml:20", or a list of the faces where their kinds differ.
 template <int Dim>
 std::string boundaries_string(const wave::Boundaries<Dim>& boundaries);
 

@@ -10,7 +10,7 @@
 
 namespace moho::examples {
 
-/// P velocity of a synthetic salt model at a point, m/s.
+/// Returns the P velocity of a synthetic salt model at a point, m/s.
 ///
 /// Eight undulating layers of sediments (1500 to 3500 m/s) each have a velocity at their top and a
 /// gradient. A body of salt (4500 m/s) drags them up and pierces them. The body is a bed near the
@@ -21,12 +21,14 @@ namespace moho::examples {
 /// \param z fraction of the model's depth, 0 at the top
 double salt_velocity(double x, double y, double z);
 
-/// salt_velocity() at the nodes of a grid, m/s. Fractions refer to the size of the grid. Along a
-/// missing axis or one of a single node x and y are 0.5, and z is 0.
+/// Returns salt_velocity() at the nodes of a grid, m/s, z fastest.
+///
+/// Fractions refer to the size of the grid. Along a missing axis, or one with a single node, x and
+/// y are 0.5, and z is 0.
 template <class T>
 std::vector<T> salt_model(const ModelGrid& grid);
 
-/// v0 + gradient z at the nodes of a grid.
+/// Returns v0 + gradient z at the nodes of a grid, z fastest.
 template <class T>
 std::vector<T> gradient_model(const ModelGrid& grid, double v0, double gradient);
 

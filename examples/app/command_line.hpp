@@ -20,24 +20,24 @@ class Arguments {
   /// \throws InputError for an unknown option, a stray text or a missing value
   Arguments(const Description& description, const std::vector<std::string>& arguments);
 
-  /// Text of --help; empty if not given.
+  /// Returns the text of --help; empty if not given.
   const std::string& help() const { return m_help; }
-  /// True if --version was given.
+  /// Returns true if --version was given.
   bool version() const { return m_version; }
-  /// File of --config; empty if not given.
+  /// Returns the file of --config; empty if not given.
   const std::string& config() const { return m_config; }
 
   /// Returns a message with the options named as they were written, "--data" for "--shots".
   /// If a message begins with an option, "--name ...", the option's line of the file precedes it.
   std::string with_line(const std::string& message) const;
 
-  /// True if an option with a value was given, or a flag is set.
+  /// Returns true if an option with a value was given, or a flag is set.
   bool given(const std::string& name) const { return m_values.count(name) > 0; }
-  /// Value of an option; empty if it was not given.
+  /// Returns the value of an option; empty if it was not given.
   std::string text(const std::string& name) const;
-  /// All values of an option.
+  /// Returns all values of an option.
   std::vector<std::string> texts(const std::string& name) const;
-  /// All options given in files and on the command line: values by names; a flag has no value.
+  /// Returns all given options, of files and command line, by name; a flag has no value.
   const std::map<std::string, std::vector<std::string>>& values() const { return m_values; }
 
  private:

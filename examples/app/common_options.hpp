@@ -14,22 +14,22 @@ namespace moho::examples {
 
 /// Options of every program with a run; each program derives its options from these.
 struct CommonOptions {
-  bool double_precision = false;
-  std::string space;       ///< name of the execution space
-  std::size_t memory = 0;  ///< largest number of bytes in the space; 0: all free memory
-  std::string out;         ///< folder for the results
-  std::string config;      ///< the file that options were read from; empty: no file
-  bool plot = true;        ///< draw the picture
-  bool quiet = false;      ///< print errors only
-  bool resume = false;     ///< resume an earlier run after its last complete part
-  bool plan = false;       ///< print the plan and stop
+  bool double_precision = false;  ///< true: compute in double precision
+  std::string space;              ///< name of the execution space
+  std::size_t memory = 0;         ///< largest number of bytes in the space; 0: all free memory
+  std::string out;                ///< folder for the results
+  std::string config;             ///< the file that options were read from; empty: no file
+  bool plot = true;               ///< draw the picture
+  bool quiet = false;             ///< print errors only
+  bool resume = false;            ///< resume an earlier run after its last complete part
+  bool plan = false;              ///< print the plan and stop
   /// Options of a job at a site, as the words of a command line.
   std::vector<std::string> words;
   /// Input files. Values that name no file, such as numbers, may be among them.
   std::vector<InputName> inputs;
 };
 
-/// Execution space of this build on which sequential methods run.
+/// Returns the execution space of this build on which sequential methods run.
 std::string sequential_space();
 
 // Rows of options. The texts complete the help:

@@ -4,7 +4,7 @@
 /// \file
 /// \brief Checks of data against the model: positions, samples and the start times of traces.
 ///
-/// They run before anything is computed.
+/// Programs run them before the first step.
 
 #include <moho/core/error.hpp>
 #include <moho/core/grid.hpp>
@@ -100,11 +100,13 @@ void check_traces(const std::string& name, const survey::Survey<Dim>& survey,
 }
 
 /// Compares the start times of traces with first arrivals of the model.
+///
 /// Of each shot it uses the third of the traces with the earliest arrivals: there the direct wave
 /// is strongest. A trace's first sample above a hundredth of its largest one marks the onset. Data
 /// begin late if onsets are later than arrivals, and early if the largest samples are earlier.
 class OnsetCheck {
  public:
+  /// Creates a check without shots.
   /// \param wavelet its times, in the run's time \param period of its peak frequency, s
   OnsetCheck(const survey::WaveletTimes& wavelet, double period)
       : m_wavelet(wavelet), m_period(period) {}
@@ -113,7 +115,8 @@ class OnsetCheck {
   /// \param start time of the first sample in the run's time, s \param arrivals of each receiver, s
   void add(const std::vector<float>& samples, std::int64_t count, double dt, double start,
            const std::vector<double>& arrivals);
-  /// Describes a difference above a period and a quarter of the arrival time; empty without one.
+  /// Describes a difference of more than a period and more than a quarter of the arrival time.
+  /// Returns an empty text for smaller differences.
   std::string note() const;
 
  private:
@@ -122,7 +125,7 @@ class OnsetCheck {
   std::vector<double> m_late, m_early, m_arrivals;
 };
 
-/// Shots that an OnsetCheck needs.
+/// Returns the positions of the shots that an OnsetCheck uses, from 0.
 /// In 2D the first, the middle and the last of the section; in 3D the middle one of the volume.
 template <int Dim>
 std::vector<std::size_t> shots_to_check(std::size_t count) {

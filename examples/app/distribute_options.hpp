@@ -22,7 +22,7 @@ struct SitesOptions {
   double result_bytes = 0.0;           ///< size of a shot's result in bytes; 0: unknown
 };
 
-/// --sites and its related options.
+/// Binds --sites and its related options.
 void bind_distribute(Description& d, SitesOptions& texts);
 
 /// Shots computed by a run, their sites, and how many run concurrently.
@@ -33,9 +33,9 @@ struct ShotChoice {
   std::optional<std::int64_t> only_shot;  ///< number of the only shot to compute
 };
 
-/// --only-shot, used by workers.
+/// Binds --only-shot, which workers use.
 void bind_only_shot(Description& d, ShotChoice& choice);
-/// --at-once: shots on one device.
+/// Binds --at-once, the number of concurrent shots on one device.
 void bind_at_once(Description& d, ShotChoice& choice);
 
 }  // namespace moho::examples

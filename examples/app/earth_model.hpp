@@ -42,13 +42,13 @@ struct EarthModel : ModelGrid {
   /// Parameters that are one number everywhere.
   std::map<std::string, double> constants;
 
-  /// Smallest and largest value of a parameter, which must be present.
+  /// Returns the smallest and largest value of a parameter, which must be present.
   std::pair<T, T> range(const std::string& option) const {
     const auto constant = constants.find(option);
     if (constant == constants.end()) return range_of(values.at(option));
     return {static_cast<T>(constant->second), static_cast<T>(constant->second)};
   }
-  /// Mean of a parameter, which must be present.
+  /// Returns the mean of a parameter, which must be present.
   double mean(const std::string& option) const {
     const auto constant = constants.find(option);
     if (constant == constants.end()) return mean_of(values.at(option));
@@ -62,7 +62,7 @@ struct EarthModelNeed {
   double values = 0.0;              ///< bytes of all parameters
   double passing = 0.0;             ///< temporary bytes in addition while they are read
 
-  /// Number of nodes.
+  /// Returns the number of nodes.
   double nodes() const;
 };
 
@@ -70,7 +70,7 @@ struct EarthModelNeed {
 template <class T>
 EarthModelNeed need_of_earth_model(const EarthModelOptions& options);
 
-/// \brief Reads or makes the parameters; all have one shape. Their values are not checked.
+/// \brief Reads or makes the parameters, which have one shape. Their values are not checked.
 /// \throws InputError, FileError, MemoryError with the option's name
 template <class T>
 EarthModel<T> load_earth_model(const EarthModelOptions& options);

@@ -10,14 +10,14 @@
 
 namespace moho::examples {
 
-/// Text of a number with `digits` significant digits: "0.0123", "1.5e+09".
+/// Returns the text of a number with `digits` significant digits: "0.0123", "1.5e+09".
 inline std::string significant(double value, int digits) {
   std::ostringstream out;
   out << std::setprecision(digits) << value;
   return out.str();
 }
 
-/// Text of a count: "1 shot", "2 shots", "0 shots".
+/// Returns a count with its unit: "1 shot", "2 shots", "0 shots".
 /// \param unit in the singular; its plural ends in s
 template <class Count>
 std::string counted(Count count, const std::string& unit) {
@@ -26,13 +26,13 @@ std::string counted(Count count, const std::string& unit) {
   return out.str();
 }
 
-/// Text of an interval: "every step", "every 5 steps".
+/// Returns the text of an interval: "every step", "every 5 steps".
 template <class Count>
 std::string every(Count count, const std::string& unit) {
   return count == Count(1) ? "every " + unit : "every " + counted(count, unit);
 }
 
-/// Text of a number with `digits` decimals: "0.012".
+/// Returns the text of a number with `digits` decimals: "0.012".
 inline std::string fixed(double value, int digits) {
   std::ostringstream out;
   out << std::fixed << std::setprecision(digits) << value;

@@ -49,7 +49,7 @@ class Json {
   /// Makes a list of rows of `columns` numbers.
   static Json rows(std::vector<double> values, std::size_t columns);
 
-  /// Member of an object; a missing one is added as null. Null becomes an object.
+  /// Returns a member of an object; a missing one is added as null. Null becomes an object.
   Json& operator[](const std::string& key);
   /// Removes a member.
   void remove(const std::string& key);
@@ -57,27 +57,29 @@ class Json {
   void merge(const Json& other);
   /// Appends to a list; null becomes a list.
   void push_back(Json value);
-  /// Text of the value: two blanks for each level, no line end. Bytes that are not UTF-8 (possible
-  /// in names of files) are written as \\xHH: a backslash, x and two digits.
+  /// Returns the text of the value, two blanks for each level, no line end.
+  ///
+  /// Bytes that are not UTF-8, which names of files may have, are written as \\xHH: a backslash, x
+  /// and two hexadecimal digits.
   std::string dump() const;
 
-  /// Parses a text; null if it is not JSON.
+  /// Parses a text. Returns null if it is not JSON.
   static Json parse(const std::string& text);
-  /// True for null.
+  /// Returns true for null.
   bool null() const { return m_node == nullptr; }
-  /// Member of an object; nullptr if it is missing, or for a value that is no object.
+  /// Returns a member of an object; nullptr if it is missing, or for other values.
   const Json* find(const std::string& key) const;
   /// Names of the members of an object.
   std::vector<std::string> keys() const;
-  /// Number of values of a list or an object; 0 for other values.
+  /// Returns the number of values of a list or an object; 0 for other values.
   std::size_t size() const;
-  /// A value of a list or an object.
+  /// Returns a value of a list or an object by its position, from 0.
   const Json& at(std::size_t place) const;
-  /// Text; empty for other values.
+  /// Returns the text of a text value; empty for other values.
   std::string text() const;
-  /// Number; `otherwise` for other values.
+  /// Returns the number of a numeric value; `otherwise` for other values.
   double number(double otherwise) const;
-  /// Texts of a list.
+  /// Returns the texts of a list.
   std::vector<std::string> texts() const;
 
  private:
@@ -91,7 +93,7 @@ struct Json::Member {
   Json value;       ///< its value
 };
 
-/// Positions as a list of lists of coordinates.
+/// Returns positions as a list of lists of coordinates.
 template <class Points>
 Json points_json(const Points& points) {
   std::vector<double> values;

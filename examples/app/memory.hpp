@@ -19,7 +19,8 @@
 
 namespace moho::examples {
 
-/// Follows a run step by step and keeps the peak of its memory.
+/// Adds up the memory of a run step by step, and records its peak.
+///
 /// It begins with the memory of the program itself: its code, its threads, Kokkos.
 class MemoryEstimate {
  public:
@@ -48,13 +49,13 @@ class MemoryEstimate {
   /// \param bytes of its arrays \param limit of the run, in bytes, including the program itself
   void picture(double bytes, double limit);
 
-  /// Bytes held at present.
+  /// Returns the bytes that are held now.
   double now() const { return m_now; }
-  /// Peak in bytes.
+  /// Returns the peak in bytes.
   double most() const { return m_most; }
-  /// Bytes of an omitted picture; 0 if it fits or was not requested.
+  /// Returns the bytes of an omitted picture; 0 if it fits or was not requested.
   double left_out() const { return m_left_out; }
-  /// \brief The largest parts of most(), for messages: "wavefields 1.5 MiB, the model 79.7 KiB".
+  /// \brief Returns the largest parts of most(): "wavefields 1.5 MiB, the model 79.7 KiB".
   /// \param with_program true includes the program itself
   std::string largest(bool with_program) const;
 
@@ -81,7 +82,7 @@ struct MemoryLimit {
   std::string why;     ///< reason: "what is free"
 };
 
-/// Smallest of the host's free memory, the control groups' remainder, and --memory.
+/// Returns the smallest of the host's free memory, the control groups' remainder, and --memory.
 /// --memory does not count the program itself.
 /// \param on_host true if the run computes on the host; --memory limits a device otherwise
 /// \param sharing processes of this machine with equal needs that share the free memory
@@ -93,10 +94,13 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host = true, int 
 void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
                   const std::string& advice);
 
-/// Reason to omit a picture: "it takes 160 MiB besides ... (allowed: ...)"; empty: draw it.
+/// Returns the reason to omit a picture; empty: draw it.
+///
+/// An example is "it takes 160 MiB besides ... (allowed: ...)".
 std::string why_no_picture(const MemoryEstimate& estimate, const MemoryLimit& limit);
 
-/// "1024 x 512 nodes would fit": a shape of the same proportions for an amount of memory.
+/// Returns "1024 x 512 nodes would fit": a shape of the same proportions that fits.
+/// \param shape the requested nodes along each axis
 /// \param each bytes a node
 /// \param room bytes available
 std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, double room);
@@ -107,7 +111,7 @@ std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, d
 MemoryError with_advice(const MemoryError& error, const std::string& option,
                         const std::string& advice);
 
-/// Estimate and limit, for the summary.
+/// Returns estimate and limit for the summary.
 Json memory_json(const MemoryEstimate& estimate, const MemoryLimit& limit);
 
 /// Memory for reading a table: io::Table of a text file, or an array.

@@ -25,11 +25,11 @@ struct ModelGrid {
   std::vector<double> origin;       ///< metres
   std::vector<std::string> notes;   ///< lines for the user
 
-  /// Coordinate of the last node along an axis, m.
+  /// Returns the coordinate of the last node along an axis, m.
   double upper(std::size_t axis) const {
     return origin[axis] + spacing[axis] * static_cast<double>(shape[axis] - 1);
   }
-  /// Name of an axis: "x", "z" or "x", "y", "z".
+  /// Returns the name of an axis: "x", "z" or "x", "y", "z".
   const char* axis(std::size_t axis) const;
 };
 
@@ -37,16 +37,17 @@ struct ModelGrid {
 template <int Dim>
 Grid<Dim> grid_of(const ModelGrid& model);
 
-/// Text of the extent: "x 0 to 4000, z 0 to 2000". \param from text between axis and number
+/// Returns the text of the extent: "x 0 to 4000, z 0 to 2000".
+/// \param from text between axis and number
 std::string describe_extent(const ModelGrid& model, const char* from = " ");
 
-/// Text of a grid: "401 x 201 nodes, 10 m apart (x 0 to 4000, z 0 to 2000 m)".
+/// Returns the text of a grid: "401 x 201 nodes, 10 m apart (x 0 to 4000, z 0 to 2000 m)".
 std::string describe_grid(const ModelGrid& model);
 
 /// Adds axes, shape, spacing and origin to an object.
 void add_grid(const ModelGrid& model, Json& json);
 
-/// Values for all axes, from a list of one value or of one an axis.
+/// Returns values for all axes, from a list of one value, or of one value for each axis.
 /// \param option its name in messages
 /// \throws InputError for a list of another length
 std::vector<double> spread(const char* option, const std::vector<double>& values,

@@ -54,18 +54,18 @@ struct Traits {
 
 /// A row of the table: an option, or a check, or a member of the summary without an option.
 struct Option : Traits {
-  /// How often an option is given, and whether it has a value.
+  /// Number of times that an option may be given, and whether it has a value.
   enum class Kind {
     none,      ///< never: the row is no option
     value,     ///< once, with a value
     repeated,  ///< any number of times, each with a value
     flag       ///< without a value; a file writes "name = true"
   };
-  Kind kind = Kind::none;
-  std::string name;       ///< without the dashes
-  std::string form;       ///< of its value in --help: "FILE", "x,z[,y]"; empty for a flag
-  std::string text;       ///< its help: meaning and default
-  std::size_t group = 0;  ///< position of its heading
+  Kind kind = Kind::none;  ///< see Kind
+  std::string name;        ///< without the dashes
+  std::string form;        ///< of its value in --help: "FILE", "x,z[,y]"; empty for a flag
+  std::string text;        ///< its help: meaning and default
+  std::size_t group = 0;   ///< position of its heading
   std::function<void(const Arguments&)> read;  ///< stores its value, or checks; may be empty
   std::function<Json()> shown;                 ///< its member; empty or null: omitted
 
@@ -82,7 +82,7 @@ struct Alternatives {
 /// A file that an option names.
 struct InputName {
   std::string option;  ///< without the dashes
-  std::string path;
+  std::string path;    ///< as the option has it
 };
 
 /// The table of a program's options. The variables of its rows must outlive it.
@@ -120,22 +120,23 @@ class Description {
   /// Moves members of the summary after another one. \param keys of rows, in their new order
   void move_in_summary(Text behind, const std::vector<std::string>& keys);
 
-  /// Row of an option of the table.
+  /// Returns the row of an option of the table.
   Option& option(Text name);
-  /// All rows.
+  /// Returns all rows.
   const std::vector<Option>& rows() const { return m_rows; }
-  /// Headings of --help.
+  /// Returns the headings of --help.
   const std::vector<std::string>& groups() const { return m_groups; }
 
   /// Stores all values and runs the checks. \throws InputError for an invalid value
   void read(const Arguments& given) const;
-  /// Files that options name, in the order of rows. Values that name no file may be among them.
+  /// Returns the files that options name, in the order of rows.
+  /// Values that name no file may be among them.
   std::vector<InputName> inputs(const Arguments& given) const;
-  /// Options of a job at a site, as the words of a command line.
+  /// Returns the options of a job at a site, as the words of a command line.
   std::vector<std::string> words(const Arguments& given) const;
-  /// Requested options for summary.json.
+  /// Returns the requested options for summary.json.
   Json requested() const { return members(false); }
-  /// Requested options that must be equal in a run and its resumption.
+  /// Returns the requested options that must be equal in a run and its resumption.
   Json compared() const { return members(true); }
 
  private:

@@ -40,11 +40,11 @@ class OutputFolder {
   OutputFolder& operator=(const OutputFolder&) = delete;
   ~OutputFolder() { release(); }
 
-  /// Path of the folder.
+  /// Returns the path of the folder.
   const std::filesystem::path& path() const { return m_path; }
-  /// summary.json of an earlier run of the same program; null without one.
+  /// Returns summary.json of an earlier run of the same program; null without one.
   const Json& earlier() const { return m_earlier; }
-  /// Files of earlier runs of the program.
+  /// Returns the files of earlier runs of the program.
   const std::set<std::string>& earlier_files() const { return m_owned; }
 
   /// Announces files that will be written; call it before anything is computed.

@@ -21,27 +21,28 @@ class Processes {
   Processes& operator=(const Processes&) = delete;
   virtual ~Processes() = default;
 
-  /// True for the process that reads, prints and writes. Not collective.
+  /// Returns true for the process that reads, prints and writes. Not collective.
   virtual bool root() const { return true; }
-  /// True if the run has no other process. Not collective.
+  /// Returns true if the run has no other process. Not collective.
   virtual bool alone() const { return true; }
-  /// Number of processes. Not collective.
+  /// Returns the number of processes. Not collective.
   virtual int size() const { return 1; }
-  /// Rank of this process, from 0. Not collective.
+  /// Returns the rank of this process, from 0. Not collective.
   virtual int rank() const { return 0; }
-  /// True if each process reads options and files; otherwise only the root does. Not collective.
+  /// Returns true if each process reads options and files; otherwise only the root does. Not
+  /// collective.
   virtual bool each_reads() const { return false; }
-  /// Rank of this process among those of its machine. Not collective.
+  /// Returns the rank of this process among those of its machine. Not collective.
   virtual int rank_on_host() const { return 0; }
-  /// Number of processes of this machine, which share its memory. Not collective.
+  /// Returns the number of processes of this machine, which share its memory. Not collective.
   virtual int size_of_host() const { return 1; }
   /// Calls a function on every process. If it throws on one, all throw the same exception.
   virtual void together(const std::function<void()>& function) { function(); }
-  /// True if all processes know the exception that was thrown last. Not collective.
+  /// Returns true if all processes know the exception that was thrown last. Not collective.
   virtual bool agreed() const { return true; }
   /// Ends the communication; afterwards each process runs alone.
   virtual void finish() {}
-  /// True after finish(). Not collective.
+  /// Returns true after finish(). Not collective.
   virtual bool finished() const { return true; }
   /// Sends plain bytes from the root to all processes.
   virtual void broadcast(void* bytes, std::size_t count) { (void)bytes, (void)count; }
@@ -57,7 +58,7 @@ class Processes {
   virtual std::int64_t next() { return m_next++; }
   /// Sends a text to the root without waiting. Not collective.
   virtual void tell_root(const std::string& text) { (void)text; }
-  /// Texts that have reached the root.
+  /// Returns the texts that have reached the root.
   /// \param wait true waits for a text if no text has arrived. Not collective.
   virtual std::vector<std::string> told(bool wait) {
     return (void)wait, std::vector<std::string>();

@@ -42,7 +42,7 @@ enum ExitStatus : int {
   exit_signal = 128  ///< plus the number of the signal that ended the run: 130 for an interrupt
 };
 
-/// Number of devices that this process may choose from; 0 in a build for hosts.
+/// Returns the number of devices that this process may choose from; 0 in a build for hosts.
 int visible_devices();
 
 /// Messages and pictures at the end of a run.
@@ -56,6 +56,7 @@ struct Ending {
 };
 
 /// One run: its times, its summary, its files and its picture.
+///
 /// A run announces its results with will_write() before it computes. From begin_output() on,
 /// summary.json has its state: "running", "interrupted", "failed" or "done". The summary lists the
 /// files that exist, and those left by an earlier run. A run that computes parts, such as shots,
@@ -63,6 +64,7 @@ struct Ending {
 /// a part, and part_is_whole() after computing one.
 class Session {
  public:
+  /// Creates the session of a run.
   /// \param description,options,processes must outlive the session
   /// \param output null on processes that write nothing
   Session(const Description& description, const CommonOptions& options, Processes& processes,
@@ -71,20 +73,20 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session();
 
-  /// The processes of the run.
+  /// Returns the processes of the run.
   Processes& processes() { return m_processes; }
-  /// Name of the program.
+  /// Returns the name of the program.
   const std::string& program() const { return m_description.program; }
-  /// Requested options for the summary.
+  /// Returns the requested options for the summary.
   Json requested() const { return m_description.requested(); }
-  /// Folder of the results.
+  /// Returns the folder of the results.
   const std::filesystem::path& folder() const { return m_folder; }
   /// Prints its arguments as a line unless the run is quiet.
   template <class... Args>
   void print(const Args&... args) const {
     print_line(concat(args...));
   }
-  /// Returns a callback that draws a progress bar; empty if no terminal shows it.
+  /// Returns a callback that draws a progress bar; empty without a terminal.
   /// Flushes the text printed so far.
   Progress progress();
   /// Removes the bar and adds times; call it when the space has finished its work.
@@ -106,7 +108,7 @@ class Session {
   void begin_output();
   /// Omits the picture; finish() prints the reason. An empty reason changes nothing.
   void leave_out_picture(const std::string& why) { m_no_picture = why; }
-  /// True if results are written.
+  /// Returns true if results are written.
   bool writing() const { return m_writing; }
   /// Records a completely written file.
   void wrote(const std::string& name);
@@ -137,7 +139,7 @@ class Session {
   /// Records a complete part that replaces the one before.
   /// The files of the part before are removed when the summary no longer names them.
   void part_replaces(std::int64_t number, const std::vector<std::string>& names, const Json& more);
-  /// Number of the last part of the earlier run; -1 without one.
+  /// Returns the number of the last part of the earlier run; -1 without one.
   std::int64_t last_part() const;
 
   /// Records in the summary that the run failed, if it has begun to write.
@@ -148,7 +150,7 @@ class Session {
   /// Reports in the summary and on standard error that the run is out of time. The report has the
   /// parts that exist and the reason to stop. The program then ends with exit_time.
   void out_of_time(const std::string& what);
-  /// Exit status of a run without an exception.
+  /// Returns the exit status of a run without an exception.
   int status() const { return m_status; }
   /// Writes the summary, draws the picture and prints a report.
   void finish(const Ending& ending);
@@ -189,7 +191,7 @@ struct ProgramParts {
 int run_program(int argc, char** argv, const ProgramParts& parts);
 }  // namespace detail
 
-/// The main function of a program.
+/// Runs a program from its command line to its exit status.
 /// Reads the options, answers --help and --version, and tries the folder for the results. Then it
 /// starts Kokkos, runs, and turns exceptions into a message and an exit status.
 /// \param describe the table of the options; they are read on the root only

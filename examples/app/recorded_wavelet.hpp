@@ -21,7 +21,7 @@ inline constexpr const char* default_wavelet = "ricker:15";
 /// \throws FileError for an unreadable file
 void record_wavelet(const std::string& wavelet, Json& gather);
 
-/// Lines of a textual header of SEG-Y that name a wavelet.
+/// Returns the lines of a textual header of SEG-Y that name a wavelet.
 /// \param gather the member that record_wavelet() completed
 std::vector<std::string> wavelet_lines(const Json& gather);
 
@@ -30,7 +30,7 @@ struct RecordedWavelet {
   std::string text;      ///< argument of --wavelet; for a file with the path at which it was found
   std::string where;     ///< "'d/summary.json'" or "the textual header of 'line.sgy'"
   bool missing = false;  ///< true for a file that was not found, or has changed since
-  bool is_file = false;
+  bool is_file = false;  ///< true if `text` names a file
   double bytes = -1.0, checksum = -1.0;  ///< of a file; negative: unknown
 };
 
@@ -40,7 +40,7 @@ struct RecordedWavelet {
 /// \throws InputError for SEG-Y files of one folder that name different wavelets
 std::optional<RecordedWavelet> recorded_wavelet(const std::string& data);
 
-/// True if a wavelet is that of the data.
+/// Returns true if a wavelet is that of the data.
 /// Both are the same file, or their samples agree to a thousandth of the largest sample.
 /// \throws InputError, FileError for an unreadable wavelet
 bool same_wavelet(const RecordedWavelet& recorded, const std::string& wavelet);

@@ -9,11 +9,11 @@
 
 namespace moho::examples {
 
-/// True for the plain name of a file, without any path.
+/// Returns true for the plain name of a file, without any path.
 bool is_plain_name(const std::string& name);
 
-/// True if a program writes files of this name. Files of other names are never removed.
-/// Numbers of shots, snapshots, bands and evaluations are free.
+/// Returns true if a program writes files of this name. Files of other names are never removed.
+/// Shots, snapshots, bands and evaluations in names may have any number.
 bool is_result_name(std::string_view program, const std::string& name);
 
 }  // namespace moho::examples

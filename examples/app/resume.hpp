@@ -11,7 +11,7 @@
 
 namespace moho::examples {
 
-/// Fingerprint of a run: the program, its options, and its input files.
+/// Returns the fingerprint of a run: the program, its options, and its input files.
 /// Input files count by length and CRC-32C.
 /// \param requested the options that must be equal, see Description::compared()
 /// \throws FileError for an unreadable input file

@@ -25,16 +25,18 @@ namespace moho::examples {
 using io::numbered;
 
 /// Decides when a process that computes parts must end.
+///
 /// The process ends after SIGUSR1, which Slurm and mpirun send. It also ends if its Slurm job
 /// (SLURM_JOB_END_TIME) would end before the next part.
 class TimeLimit {
  public:
-  /// Starts to watch.
+  /// Starts to observe the signal and reads the time limit of the environment.
   TimeLimit();
-  /// Reason to begin no other part, expected to last as long as the longest so far; empty: begin
-  /// it.
+  /// Returns the reason to begin no other part; empty: begin it.
+  ///
+  /// The next part is expected to last as long as the longest part so far.
   std::string why() const;
-  /// Records the begin of a part.
+  /// Records the beginning of a part.
   void begin();
   /// Records the end of the part that began first.
   void done();
@@ -46,7 +48,7 @@ class TimeLimit {
   std::deque<Clock::time_point> m_begun;  // begin times of unfinished parts
 };
 
-/// \brief Position of the shot of --only-shot among all shots.
+/// \brief Returns the position of the shot of --only-shot among all shots.
 /// \throws InputError if it is not one of them
 std::size_t find_only_shot(const std::vector<std::int64_t>& numbers, std::int64_t only);
 
@@ -55,7 +57,7 @@ class SharedCount {
  public:
   /// Begins at item 0, which the root has. Collective.
   void begin(Processes& processes);
-  /// True if this process has the item. Call it once for each item, in order.
+  /// Returns true if this process has the item. Call it once for each item, in order.
   bool takes(std::int64_t position);
 
  private:
@@ -63,17 +65,19 @@ class SharedCount {
   std::int64_t m_claimed = -1;  // item of this process
 };
 
-/// The shots of a run. Call open() and share() before the first shot, takes() once for each shot in
-/// order, done() after each computed shot, and finish() after the last. Any process of the run may
-/// compute any shot; its results are the same.
+/// The shots of a run, which its processes share.
+///
+/// Call open() and share() before the first shot, takes() once for each shot in order, done() after
+/// each computed shot, and finish() after the last. Any process of the run may compute any shot,
+/// with the same results.
 class ShotList {
  public:
   /// Origin of a shot that this process did not compute.
   enum class From { earlier, place, rank };
-  /// Receives every shot that exists without having been computed here, with the argument of
-  /// done().
+  /// Receives each shot that this process did not compute, with the argument of done().
   using Taken = std::function<void(std::size_t shot, const Json& more, From from)>;
 
+  /// Creates a list without shots.
   /// \param session of the run; must outlive the list
   explicit ShotList(Session& session) : m_session(session) {}
   ShotList(const ShotList&) = delete;
@@ -87,12 +91,12 @@ class ShotList {
             const CommonOptions& options, Taken taken);
   /// Sends the complete shots to all processes, and begins to distribute the others. Collective.
   void share();
-  /// True if the shot is complete.
+  /// Returns true if the shot is complete.
   bool there(std::size_t shot) const { return m_there[shot]; }
-  /// True if the shot is complete or left out by --only-shot.
+  /// Returns true if the shot is complete or left out by --only-shot.
   bool settled(std::size_t shot) const { return m_there[shot] || m_left_out[shot]; }
-  /// True if this process computes the shot. Call it once for each shot, in order.
-  /// Also false for all remaining shots when the run is out of time.
+  /// Returns true if this process computes the shot. Call it once for each shot, in order.
+  /// Returns false for all remaining shots when the run is out of time.
   bool takes(std::size_t shot);
   /// Marks a shot as complete, for callbacks that need it before done().
   void put(std::size_t shot) { m_there[shot] = true; }
@@ -116,7 +120,7 @@ class ShotList {
   std::vector<bool> m_there, m_left_out;
   std::vector<std::int64_t> m_position;  // among the remaining shots; -1: not among them
   SharedCount m_count;
-  bool m_single = false;  // --only-shot: its caller watches the time
+  bool m_single = false;  // --only-shot: its caller observes the time
   TimeLimit m_time;
   std::string m_why;  // reason to begin no more shots
   int m_over = 0;     // other processes that have ended

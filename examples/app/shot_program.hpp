@@ -31,11 +31,11 @@ namespace moho::examples {
 
 /// Description of a run, known before its first step and completed after its last.
 struct WaveReport {
-  wave::TimePlan time;
-  wave::Medium medium = wave::Medium::isotropic;
-  wave::Limits limits;
-  std::vector<std::int64_t> extended;  ///< nodes of the grid with its layers
-  double frequency = 0.0;              ///< highest of the wavelet, Hz
+  wave::TimePlan time;                            ///< time step, steps and samples
+  wave::Medium medium = wave::Medium::isotropic;  ///< of the model
+  wave::Limits limits;                            ///< velocities and stability of the model
+  std::vector<std::int64_t> extended;             ///< nodes of the grid with its layers
+  double frequency = 0.0;                         ///< highest of the wavelet, Hz
   /// radius around sources within which delta is tapered to epsilon, m; 0: no tapering
   double source_taper = 0.0;
   double peak_time = 0.0;              ///< of the largest sample of the wavelet, seconds
@@ -44,10 +44,10 @@ struct WaveReport {
   std::size_t bytes = 0;               ///< estimated bytes of the run in the space
   int at_once = 1;                     ///< concurrent shots
   int together = 1;                    ///< of these, shots in one batch
-  std::string device;
-  int threads = 1;
+  std::string device;                  ///< name of the device or processor
+  int threads = 1;                     ///< threads of the space
 
-  PhaseTimes phases;
+  PhaseTimes phases;            ///< seconds of phases
   double points = 0.0;          ///< nodes stepped
   double whole_points = 0.0;    ///< nodes of all steps without --expand
   double seconds = 0.0;         ///< of all steps with injection and recording
@@ -73,24 +73,24 @@ struct WaveReport {
 /// Traces on the host, receivers x samples.
 template <class T>
 struct Gather {
-  const T* samples;  ///< one row a receiver
-  std::int64_t receivers, count;
+  const T* samples;               ///< one row a receiver
+  std::int64_t receivers, count;  ///< number of receivers, and of samples of each
 };
 
 /// Input that is read but not yet checked against the model.
 template <class T, int Dim>
 struct WaveJob {
-  Grid<Dim> grid;
+  Grid<Dim> grid;                                            ///< of the model
   std::map<std::string, std::vector<T>>* values = nullptr;   ///< by option: "vp", "rho" ...
   const std::map<std::string, double>* constants = nullptr;  ///< parameters that are one number
   std::map<std::string, std::string> names;                  ///< of parameters, for messages
-  std::vector<wave::Shot<Dim>> shots;
-  std::string sources_name, receivers_name, wavelet_name;  ///< for messages
-  wave::Boundaries<Dim> boundaries;
+  std::vector<wave::Shot<Dim>> shots;                        ///< positions in m
+  std::string sources_name, receivers_name, wavelet_name;    ///< for messages
+  wave::Boundaries<Dim> boundaries;                          ///< faces of the model
   /// times, order, equations; each shot has its own sources
   wave::ModellingOptions<Dim> modelling;
-  domain::ExpansionMethod expand = domain::ExpansionMethod::none;
-  wave::WaveletAt wavelet;
+  domain::ExpansionMethod expand = domain::ExpansionMethod::none;  ///< nodes of every step
+  wave::WaveletAt wavelet;                                         ///< of all sources
 
   /// Calls a function on all ranks; if it throws on one, all throw the same exception.
   std::function<void(const std::function<void()>&)> together;
@@ -104,13 +104,13 @@ struct WaveJob {
   std::function<void(std::size_t shot, const Gather<T>&)> gather;
   /// Frees the memory of `values`, which are no longer needed.
   std::function<void()> drop_values;
-  Progress progress;
+  Progress progress;  ///< draws the progress bar; may be empty
 
   /// Words a message of the library in terms of the options.
   /// \param more names of further arguments of the program
   std::string in_options(const std::string& text,
                          const std::map<std::string, std::string>& more = {}) const;
-  /// Options with the sources of all shots, and the receivers of the largest shot.
+  /// Returns options with the sources of all shots, and the receivers of the largest shot.
   wave::ModellingOptions<Dim> modelling_of_shots() const;
   /// Reports the progress of shots. \param now wave::ShotProgress of a shot
   template <class ShotProgress>
@@ -139,7 +139,7 @@ struct WaveArrays {
   bool tapered = false;           ///< delta is modified around sources, in a copy
 };
 
-/// Concurrent shots in addition to one, as far as the options give their number.
+/// Returns the number of concurrent shots in addition to one, as far as options give it.
 inline double shots_besides(const WaveOptions& options) {
   return options.at_once > 1 ? options.at_once - 1.0 : 0.0;
 }
@@ -159,6 +159,7 @@ void check_wave_memory(const WaveOptions& options, const EarthModelNeed& need,
 template <class T, int Dim>
 class ShotProgram {
  public:
+  /// Creates a run.
   /// \param options,session must outlive the program
   /// \param memory estimate so far
   ShotProgram(const WaveOptions& options, EarthModel<T>&& model, const MemoryEstimate& memory,
@@ -173,7 +174,7 @@ class ShotProgram {
  protected:
   /// Computes the incomplete shots of the job.
   virtual WaveReport compute(const WaveJob<T, Dim>& job) = 0;
-  /// Memory on the space, for the end of a line after "takes": "3 MiB on openmp".
+  /// Returns the memory in the space, for the end of a line: "3 MiB on openmp".
   virtual std::string takes(const WaveReport& report) const = 0;
   /// Prints program-specific lines of the plan.
   virtual void print_plan() const {}
@@ -194,19 +195,19 @@ class ShotProgram {
   /// Waits until vp.npy is written, which starts before the first step.
   /// Call it before the first result is recorded, so that vp.npy precedes it.
   void velocity_is_there();
-  /// True if a shot is complete.
+  /// Returns true if a shot is complete.
   bool is_there(std::size_t shot) const { return m_list.there(shot); }
-  /// Model of the run.
+  /// Returns the model of the run.
   EarthModel<T>& model() { return m_model; }
   /// \overload
   const EarthModel<T>& model() const { return m_model; }
-  /// Session of the run.
+  /// Returns the session of the run.
   Session& session() const { return m_session; }
-  /// Plan of the run, as given to begins().
+  /// Returns the plan of the run, as given to begins().
   const WaveReport& report() const { return m_report; }
-  /// Estimated memory so far.
+  /// Returns the estimated memory so far.
   const MemoryEstimate& memory() const { return m_memory; }
-  /// Limit of the memory.
+  /// Returns the limit of the memory.
   const MemoryLimit& limit() const { return m_limit; }
 
  private:

@@ -10,11 +10,13 @@
 namespace moho::examples {
 
 /// Passes SIGINT, SIGTERM and SIGHUP to a function, in a thread that waits for them.
-/// The signals are blocked in the constructing thread and in threads that it starts later; so
-/// construct the object first. SIGPIPE and SIGXFSZ are ignored permanently: the failing write
-/// reports an error instead. Signals that were ignored, as nohup does, stay ignored.
+///
+/// The signals are blocked in the constructing thread and in threads that it starts later:
+/// construct the object before all other threads. SIGPIPE and SIGXFSZ are ignored permanently: the
+/// failing write reports an error instead. Signals that were ignored, as nohup does, stay ignored.
 class SignalWatch {
  public:
+  /// Starts the thread that waits for signals.
   /// \param ends called with the signal's number; it ends the process
   explicit SignalWatch(std::function<void(int)> ends);
   SignalWatch(const SignalWatch&) = delete;
@@ -27,7 +29,7 @@ class SignalWatch {
   std::thread m_thread;
 };
 
-/// Name of a signal: "SIGINT".
+/// Returns the name of a signal: "SIGINT".
 const char* signal_name(int signal);
 
 }  // namespace moho::examples

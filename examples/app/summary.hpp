@@ -13,25 +13,25 @@
 
 namespace moho::examples {
 
-/// Text of --version: the program, and its compiler and libraries.
+/// Returns the text of --version: the program, and its compiler and libraries.
 std::string version_text(const std::string& program);
 
 /// Flushes standard output. Throws Error if printed text was lost, as on a full disk.
 void flush_output();
 
-/// Versions of moho, Kokkos and the compiler, execution spaces of this build, further members.
+/// Returns versions of moho, Kokkos and the compiler, execution spaces, further members.
 Json versions(const Json& more = {});
 
-/// Date, the host's processor, number of processors, and unusual settings of its threads.
+/// Returns date, the host's processor, number of processors, and unusual thread settings.
 Json machine();
 
-/// Seconds of each phase and their sum.
+/// Returns the seconds of each phase and their sum.
 Json seconds(const PhaseTimes& times);
 
-/// Seconds, spans and bytes of each stage of a time line.
+/// Returns seconds, spans and bytes of each stage of a time line.
 Json stages_json(const Timeline& timeline);
 
-/// Text of a large number with a prefix: "1.23 G", "45.6 M", "789 k".
+/// Returns the text of a large number with a prefix: "1.23 G", "45.6 M", "789 k".
 std::string format_count(double count);
 
 }  // namespace moho::examples

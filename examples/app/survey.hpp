@@ -36,17 +36,17 @@ struct ShotTexts {
 
 /// Options of the faces of the model.
 struct FaceTexts {
-  std::string boundary;      ///< empty: cpml, sponge for TTI
-  std::optional<int> width;  ///< of layers whose width is not given
-  bool free_surface = false;
+  std::string boundary;       ///< empty: cpml, sponge for TTI
+  std::optional<int> width;   ///< of layers whose width is not given
+  bool free_surface = false;  ///< true: the top is free
 };
 
 /// Options of the time stepping.
 struct SchemeTexts {
-  double dt = 0.0;  ///< seconds; 0: automatic
-  int order = 8;    ///< of differences in space
-  wave::Equations equations = wave::Equations::self_adjoint;
-  double sigma = 0.75;                 ///< of Fletcher's equations
+  double dt = 0.0;                                            ///< seconds; 0: automatic
+  int order = 8;                                              ///< of differences in space
+  wave::Equations equations = wave::Equations::self_adjoint;  ///< of VTI and TTI media
+  double sigma = 0.75;                                        ///< of Fletcher's equations
   std::optional<double> source_taper;  ///< metres, 0: no taper; empty: set by the wavelet
   std::uint64_t seed = 2011;           ///< of random layers
   domain::ExpansionMethod expand = domain::ExpansionMethod::none;  ///< nodes of every step
@@ -58,18 +58,19 @@ void bind_shots(Description& d, ShotTexts& o);
 void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o);
 /// Adds the file of --wavelet to the inputs.
 void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
-/// Medium given by the options of a model, before any file is read.
+/// Returns the medium that the options of a model imply, before any file is read.
 wave::Medium medium_of(const EarthModelOptions& model);
 
-/// Default width of sponges in nodes, before files are read.
+/// Returns the default width of sponges in nodes, before files are read.
 /// Exact for a velocity that is a number and a given spacing; otherwise the largest width.
 int usual_sponge(const EarthModelOptions& model, const std::string& wavelet);
 
-/// Describes the fraction of a wave that a sponge of this width leaves.
+/// Describes the fraction of a wave that a sponge of this width reflects.
 /// \param velocity m/s \param frequency Hz \param spacing m
 std::string describe_sponge(int width, double velocity, double frequency, double spacing);
 
-/// Boundaries of the model. \param sponge default width, in nodes \throws InputError
+/// Returns the boundaries of the model.
+/// \param sponge default width, in nodes \throws InputError for an invalid text
 template <int Dim>
 wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
                                       int sponge = wave::min_sponge_width) {
@@ -124,14 +125,14 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
 }
 
-/// Depth two nodes below the surface, at most that of the model's last node.
+/// Returns the depth two nodes below the surface, at most that of the last node, m.
 template <int Dim>
 double usual_depth(const Grid<Dim>& grid) {
   const double nodes = std::min<double>(2.0, static_cast<double>(grid.extents[Dim - 1] - 1));
   return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
 }
 
-/// Default receivers: a line along x through the middle.
+/// Returns the default receivers: a line along x through the middle.
 /// The line has a receiver at every n-th node, with the smallest n that gives at most 1001. The end
 /// nodes of x are left out on a free surface, where the field is zero.
 template <int Dim>

@@ -31,12 +31,12 @@ struct DataTexts {
   survey::SurveyOptions survey;  ///< of files
   std::string wavelet;           ///< of the source
   std::string wavelet_note;      ///< origin of the wavelet: "(default)"; empty: --wavelet
-  survey::WaveletZero zero = survey::WaveletZero::start;
+  survey::WaveletZero zero = survey::WaveletZero::start;  ///< time zero of the data
   /// accept more than a tenth of shots or traces outside of the model
   bool allow_left_out = false;
   double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
 
-  /// True for modelled data.
+  /// Returns true for modelled data.
   bool modelled() const { return data == "modelled"; }
 };
 
@@ -51,20 +51,22 @@ void bind_true_model(Description& d, const std::string& option, const EarthModel
 /// Binds the heading "Running" of a program on data.
 /// \param part after which a run is resumed
 void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice);
-/// Adds the files of the data and of the wavelet to the inputs; no result replaces them. A wavelet
-/// that the data name becomes one of the options' words: other sites may not find its file.
+/// Adds the files of the data and of the wavelet to the inputs, which no result replaces.
+///
+/// A wavelet that the data name becomes one of the words of the options, because other sites may
+/// not find its file.
 void add_data_inputs(const std::string& option, bool wavelet_given, const DataTexts& texts,
                      CommonOptions& options);
 
 /// Shots of the data, and their files.
 template <int Dim>
 struct SurveyData {
-  std::vector<wave::Shot<Dim>> shots;
+  std::vector<wave::Shot<Dim>> shots;         ///< positions in m
   std::string sources_name, receivers_name;   ///< of options, for messages
   std::optional<survey::Survey<Dim>> survey;  ///< empty: the data are modelled
   double time = 0.0;                          ///< seconds
-  std::vector<std::string> notes;
-  std::size_t traces = 0;
+  std::vector<std::string> notes;             ///< lines for the user
+  std::size_t traces = 0;                     ///< of all shots
 };
 
 /// \brief Finds the shots.
@@ -119,7 +121,8 @@ SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, con
   return data;
 }
 
-/// \brief Model of modelled data, if given. \throws InputError, FileError, MemoryError
+/// \brief Returns the model of modelled data, if given.
+/// \throws InputError, FileError, MemoryError with the option's name
 template <class T>
 std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const EarthModel<T>& model) {
   if (texts.true_model.parameters.empty()) return std::nullopt;

@@ -22,10 +22,10 @@ enum class VelocityUnit {
 /// Binds --velocity-unit.
 void bind_velocity_unit(Description& d, VelocityUnit& unit);
 
-/// Name of a unit: "m/s", "km/s", "ft/s", or "" for unsaid.
+/// Returns the name of a unit: "m/s", "km/s", "ft/s", or "" for unsaid.
 const char* to_string(VelocityUnit unit);
 
-/// Metres per second in one of the unit; 1 for unsaid.
+/// Returns the metres per second of one unit; 1 for unsaid.
 double metres_per_second(VelocityUnit unit);
 
 /// Converts velocities to m/s. The unit is that of --velocity-unit, otherwise that of the file's

@@ -19,7 +19,7 @@ namespace moho::examples {
 /// \param argv of main()
 void choose_waiting(char** argv);
 
-/// Present policy for the summary: "spin 1000 times, then sleep (chosen)".
+/// Returns the present policy for the summary: "spin 1000 times, then sleep (chosen)".
 std::string waiting();
 
 }  // namespace moho::examples

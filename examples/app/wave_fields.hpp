@@ -48,7 +48,7 @@ wave::ModelValues<T> parameters_of(const ModelValues<T>& values,
   return result;
 }
 
-/// Model of all parameters. On hosts nothing is copied: the values must outlive the model.
+/// Returns the model of all parameters. On hosts it refers to the values, without a copy.
 /// \param constants parameters that are one number everywhere; may be null
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Dim>& grid,

@@ -19,18 +19,18 @@ namespace moho::examples {
 
 /// Options of a program that models shots; each program derives its options from these.
 struct WaveOptions : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, ShotChoice {
-  EarthModelOptions model;
+  EarthModelOptions model;  ///< model of the waves
 
-  std::string wavelet = default_wavelet;
-  bool wavelet_given = false;  ///< false: it is the default
+  std::string wavelet = default_wavelet;  ///< text or file: "ricker:15"
+  bool wavelet_given = false;             ///< false: it is the default
 
   double time = 1.0;      ///< seconds
   double interval = 0.0;  ///< seconds; 0: dt, or dt rounded up to whole microseconds
 };
 
-/// Help on units, axes and files of models, for the head of --help.
+/// Returns help on units, axes and files of models, for the beginning of --help.
 std::string wave_units_help();
-/// Help on boundaries and times, for the end of --help.
+/// Returns help on boundaries and times, for the end of --help.
 std::string wave_scheme_help();
 /// Binds the model and the shots. \param d its program is set
 void bind_waves(Description& d, WaveOptions& options);

@@ -21,7 +21,7 @@ enum class Action { compute, status, cancel, probe, relay, run_relay };
 
 /// Options of distribute_shots.
 struct Options {
-  Action action = Action::compute;
+  Action action = Action::compute;   ///< action of this run
   SitesOptions distribute;           ///< sites, and options of distribute()
   cluster::Work work;                ///< command and inputs
   std::vector<cluster::Task> tasks;  ///< shots
@@ -32,7 +32,7 @@ struct Options {
   bool quiet = false;                ///< print errors only
 };
 
-/// The table of the options.
+/// Returns the table of the options, bound to them.
 Description describe(Options& options);
 /// \brief Reads what was given. An action that needs no sites ignores all other options.
 /// \param d table of `options` \param command the words after -- \throws InputError

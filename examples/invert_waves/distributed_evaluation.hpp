@@ -33,9 +33,9 @@ namespace moho::examples::invert_waves {
 /// An evaluation whose shots several processes compute.
 template <class T>
 struct Order {
-  std::int64_t evaluation = 0;  ///< from 1; 0: the search has ended
-  int band = 0;                 ///< from 0
-  fwi::EvaluationRequest<T> request;
+  std::int64_t evaluation = 0;        ///< from 1; 0: the search has ended
+  int band = 0;                       ///< from 0
+  fwi::EvaluationRequest<T> request;  ///< point of the search, and low-pass
 };
 
 /// Evaluations whose shots ranks or sites compute.
@@ -63,13 +63,13 @@ class DistributedEvaluation {
   DistributedEvaluation(const DistributedEvaluation&) = delete;
   DistributedEvaluation& operator=(const DistributedEvaluation&) = delete;
 
-  /// True if sites compute the shots.
+  /// Returns true if sites compute the shots.
   bool at_sites() const { return !m_o.distribute.sites.empty(); }
-  /// True if ranks share the shots.
+  /// Returns true if ranks share the shots.
   bool among_ranks() const { return !m_session.processes().alone(); }
-  /// True if evaluations are divided among processes.
+  /// Returns true if evaluations are divided among processes.
   bool divided() const { return at_sites() || among_ranks(); }
-  /// True if ranks must agree on the method of the source wavefield.
+  /// Returns true if ranks must agree on the method of the source wavefield.
   bool agrees() const { return among_ranks() && m_o.source_field == fwi::SourceField::automatic; }
 
   /// Returns the method that fits on all ranks. Collective.
@@ -85,7 +85,7 @@ class DistributedEvaluation {
   void set_source_field(fwi::SourceField method) { m_method = method; }
 
   /// Removes files of an earlier run unless this run resumes it. Makes the folder of contributions.
-  /// Without divided shots and --resume both folders are left untouched.
+  /// Without ranks and sites no folder changes.
   void begin() {
     if (m_o.only_shot) return;
     if (at_sites()) io::check_owned_folder(m_folder);
@@ -94,7 +94,7 @@ class DistributedEvaluation {
     if (among_ranks()) m_session.make_scratch(".moho_ranks");
   }
 
-  /// Sends the root's order to all ranks. Collective.
+  /// Sends the root's request for an evaluation to all ranks. Collective.
   void share(Order<T>& order) {
     Processes& processes = m_session.processes();
     processes.broadcast(&order.evaluation, sizeof(order.evaluation));
@@ -243,7 +243,7 @@ class DistributedEvaluation {
   void prepare_folder(const Order<T>& order) {
     std::error_code error;
     m_run.folder = m_folder / numbered("evaluation", order.evaluation, "");
-    m_run.resume = m_resume;  // an earlier run may have started the first evaluation only
+    m_run.resume = m_resume;  // only the first evaluation may have been started by an earlier run
     for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
       if (entry.path().filename() == io::owned_folder_marker) continue;
       if (!m_resume || entry.path() != m_run.folder) std::filesystem::remove_all(entry, error);

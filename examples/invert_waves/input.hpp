@@ -29,16 +29,16 @@ template <class T, int Dim>
 class Input {
  public:
   // members that prepare_survey() sets
-  Grid<Dim> grid;
+  Grid<Dim> grid;                         ///< of the model
   ModelValues<T>* values = nullptr;       ///< of the starting model
   ModelValues<T>* true_values = nullptr;  ///< of the model of modelled data; null: data are read
   std::map<std::string, std::string> names, true_names;  ///< of parameters, for messages
-  std::vector<wave::Shot<Dim>> shots;
-  std::string sources_name, receivers_name, wavelet_name, data_name;
-  wave::Boundaries<Dim> boundaries;
-  wave::ModellingOptions<Dim> modelling;
-  wave::WaveletAt wavelet;
-  const Options* options = nullptr;
+  std::vector<wave::Shot<Dim>> shots;                    ///< positions in m
+  std::string sources_name, receivers_name, wavelet_name, data_name;  ///< for messages
+  wave::Boundaries<Dim> boundaries;                                   ///< faces of the model
+  wave::ModellingOptions<Dim> modelling;                              ///< time stepping
+  wave::WaveletAt wavelet;                                            ///< of all sources
+  const Options* options = nullptr;                                   ///< must outlive the job
 
   std::vector<unsigned char> mask;  ///< by node, 0: constant; empty: all nodes may change
   std::optional<std::size_t> only;  ///< with --only-shot: its position among the shots
@@ -89,12 +89,12 @@ class Input {
     order.request.values = std::move(array.data);
   }
 
-  /// Corner of a band's low-pass, Hz; 0: no low-pass.
+  /// Returns the corner of a band's low-pass, Hz; 0: no low-pass. Bands count from 0.
   double corner_of(int band) const {
     return options->bands.empty() ? 0.0 : options->bands[static_cast<std::size_t>(band)];
   }
 
-  /// Options of the objective, without progress and notes.
+  /// Returns the options of the objective, without progress and notes.
   fwi::ObjectiveOptions<Dim> objective_options() const {
     const Options& o = *options;
     fwi::ObjectiveOptions<Dim> result;
@@ -185,7 +185,7 @@ class Input {
   void read_mask(const EarthModel<T>& model) {
     EarthModelOptions file;
     file.parameters["vp"] = options->mask_text;
-    file.velocity_unit = VelocityUnit::metres_per_second;  // the file has ones and zeros
+    file.velocity_unit = VelocityUnit::metres_per_second;  // ones and zeros have no unit
     file.spacing = model.spacing;
     file.shape = model.shape;
     EarthModel<T> read;

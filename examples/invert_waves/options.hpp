@@ -22,32 +22,32 @@
 
 namespace moho::examples::invert_waves {
 
-/// The parameter of an option: "vp", "rho", "epsilon" or "delta".
+/// Returns the parameter of an option: "vp", "rho", "epsilon" or "delta".
 fwi::Parameter parameter_of(const std::string& option);
-/// The option of a parameter.
+/// Returns the option of a parameter.
 std::string option_of(fwi::Parameter parameter);
 
 /// Options of invert_waves.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
   EarthModelOptions model;  ///< starting model
 
-  fwi::MisfitOptions misfit;
-  std::string offset_weights_text, mute_text = "none";
-  fwi::OffsetWeights offset_weights;
-  survey::MuteOptions mute;
+  fwi::MisfitOptions misfit;                            ///< measure of the misfit
+  std::string offset_weights_text, mute_text = "none";  ///< values of the options
+  fwi::OffsetWeights offset_weights;                    ///< weights by offset in m
+  survey::MuteOptions mute;                             ///< mute of data and modelled traces
 
-  std::vector<std::string> unknowns{"vp"};  ///< "vp", "rho", "epsilon", "delta"
-  bool logarithms = true;                   ///< of vp and rho
-  std::map<std::string, std::pair<double, double>> bounds;
+  std::vector<std::string> unknowns{"vp"};                  ///< "vp", "rho", "epsilon", "delta"
+  bool logarithms = true;                                   ///< of vp and rho
+  std::map<std::string, std::pair<double, double>> bounds;  ///< lower and upper, by option
   std::string mask_text;         ///< "depth:40" or a file; empty: no mask
   double mask_depth = -1.0;      ///< metres above which the model is constant; negative: unset
   std::vector<double> bands;     ///< Hz; empty: all frequencies in one band
   std::int64_t iterations = 10;  ///< of each band
-  int memory_pairs = 5;
-  double first_change = 0.01;  ///< relative to the unknowns
-  bool precondition = false;   ///< by the illumination
+  int memory_pairs = 5;          ///< pairs of vectors of L-BFGS
+  double first_change = 0.01;    ///< relative to the unknowns
+  bool precondition = false;     ///< by the illumination
 
-  fwi::SourceField source_field = fwi::SourceField::automatic;
+  fwi::SourceField source_field = fwi::SourceField::automatic;  ///< method of the source wavefield
   std::int64_t every = 0;         ///< steps between products; 0: set by the wavelet
   fwi::Lags lags;                 ///< of the extended image of the result
   bool extended = false;          ///< true if requested
@@ -59,7 +59,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   double data_size = 0.0;  ///< with --only-shot: misfit without a model; 0: that of the shot
 };
 
-/// Table of the options.
+/// Returns the table of the options, bound to them.
 Description describe(Options& options);
 
 }  // namespace moho::examples::invert_waves

@@ -45,9 +45,9 @@ struct Evaluation {
 
 /// Traces of the middle shot.
 struct Gather {
-  std::int64_t shot = 0, receivers = 0, samples = 0;
-  double dt = 0.0;
-  std::vector<float> observed, start, modelled;  ///< receivers x samples
+  std::int64_t shot = 0, receivers = 0, samples = 0;  ///< number of the shot, and sizes
+  double dt = 0.0;                                    ///< interval of samples, s
+  std::vector<float> observed, start, modelled;       ///< receivers x samples
 };
 
 /// State of an interrupted run.
@@ -67,7 +67,7 @@ class Results {
           const EarthModel<T>* truth, Session& session)
       : m_o(o), m_input(input), m_model(model), m_truth(truth), m_session(session) {}
 
-  /// Names of all results.
+  /// Returns the names of all results.
   std::vector<std::string> names() const {
     if (m_o.only_shot) return {numbered("shot", *m_o.only_shot)};
     std::vector<std::string> list{"illumination.npy", "history.csv", "gather_observed.npy",
@@ -89,7 +89,7 @@ class Results {
     return list;
   }
 
-  /// Number of finished evaluations.
+  /// Returns the number of finished evaluations.
   std::int64_t evaluations() const { return m_evaluations; }
 
   /// Restores the state of an interrupted run. \throws InputError for another run's state

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Survey and models of a run, and errors of its migration in the words of options.
+/// \brief Survey and models of a run; errors of the library in terms of options.
 
 #include "app/memory.hpp"
 #include "app/summary.hpp"
@@ -27,20 +27,20 @@ namespace moho::examples::migrate_shots {
 /// Input that is read but not yet checked against the model.
 template <class T, int Dim>
 struct Job {
-  Grid<Dim> grid;
+  Grid<Dim> grid;                         ///< of the model
   ModelValues<T>* values = nullptr;       ///< of the migration model
   ModelValues<T>* true_values = nullptr;  ///< of the model of modelled data; null: data are read
-  std::map<std::string, std::string> names, true_names;  ///< of parameters, for messages
-  std::vector<wave::Shot<Dim>> shots;
-  std::string sources_name, receivers_name, wavelet_name;
-  wave::Boundaries<Dim> boundaries;
-  wave::ModellingOptions<Dim> modelling;
-  wave::WaveletAt wavelet;
-  const Options* options = nullptr;
+  std::map<std::string, std::string> names, true_names;    ///< of parameters, for messages
+  std::vector<wave::Shot<Dim>> shots;                      ///< positions in m
+  std::string sources_name, receivers_name, wavelet_name;  ///< for messages
+  wave::Boundaries<Dim> boundaries;                        ///< faces of the model
+  wave::ModellingOptions<Dim> modelling;                   ///< time stepping
+  wave::WaveletAt wavelet;                                 ///< of all sources
+  const Options* options = nullptr;                        ///< must outlive the job
   rtm::OffsetOptions<Dim> offsets;  ///< columns are nodes of the complete model
 };
 
-/// Half offsets and columns of gathers at nodes of a model. \throws InputError
+/// Returns half offsets and columns of gathers. \throws InputError for columns outside of the model
 template <int Dim>
 rtm::OffsetOptions<Dim> offset_options(const Options& o, const Grid<Dim>& grid) {
   constexpr std::size_t numbers = Dim - 1;
@@ -73,7 +73,7 @@ rtm::OffsetOptions<Dim> offset_options(const Options& o, const Grid<Dim>& grid) 
   return offsets;
 }
 
-/// \brief Arguments of the migration.
+/// \brief Returns the arguments of the migration.
 /// \param on_host true if it runs in the memory of the host \param scratch folder of snapshots
 template <class T, int Dim>
 rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host,
@@ -112,19 +112,19 @@ rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host
   return input;
 }
 
-/// Text of the progress of a migration.
+/// Returns the text of the progress of a migration.
 std::string describe(const rtm::MigrationProgress& now, std::int64_t shot);
 
-/// Message of an InputError of the library in the words of options.
+/// Returns the message of an InputError of the library in the words of options.
 std::string in_words(const std::string& text, const Options& options,
                      const std::map<std::string, std::string>& names,
                      const std::map<std::string, std::string>& true_names,
                      const std::map<std::string, std::string>& others);
 
-/// Error of too little memory of the library in the words of options.
+/// Returns the error of too little memory of the library in the words of options.
 MemoryError in_words(const MemoryError& error);
 
-/// Message of an overflowed wavefield in the words of options; other texts unchanged.
+/// Returns the message of an overflowed wavefield in the words of options; other texts unchanged.
 std::string in_words_of_scheme(std::string text);
 
 /// \brief Calls a function of the library. Its errors are rethrown in the words of options.

@@ -26,41 +26,41 @@ namespace moho::examples::migrate_shots {
 /// Imaging condition that is applied to the sums.
 enum class Condition { zero_lag, source, receiver, inverse_scattering, laplacian };
 
-/// Name of a condition. "zero-lag", "source", "receiver", "inverse-scattering", "laplacian".
+/// Returns "zero-lag", "source", "receiver", "inverse-scattering" or "laplacian".
 const char* to_string(Condition condition);
 
 /// Options of migrate_shots.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
   EarthModelOptions model;  ///< migration model
 
-  std::string mute_text = "arrivals", spreading_text = "none";
-  survey::MuteOptions mute;
-  survey::SpreadingOptions spreading;
-  bool normalise = false;
-  std::string aperture_text = "all";
-  std::vector<double> aperture;
+  std::string mute_text = "arrivals", spreading_text = "none";  ///< values of the options
+  survey::MuteOptions mute;                                     ///< mute of the data
+  survey::SpreadingOptions spreading;  ///< amplitude correction of the data
+  bool normalise = false;              ///< true: divide each shot by its root mean square
+  std::string aperture_text = "all";   ///< value of the option
+  std::vector<double> aperture;        ///< along x (3D: x, y), m; empty: the complete model
 
-  std::vector<Condition> conditions{Condition::inverse_scattering};
+  std::vector<Condition> conditions{Condition::inverse_scattering};  ///< first: image.npy
   std::vector<double> columns;  ///< x, or x and y of each column of offset gathers, m
   double offset = 0.0;          ///< largest half offset, m; 0: a tenth of the model's width
   bool angles = false;          ///< also write angle gathers at the columns
 
-  std::string snapshots = "auto";
-  std::string error = "snr:55";   ///< allowed error of the snapshots' codec, or "lossless"
-  std::int64_t every = 0;         ///< steps between snapshots; 0: set by the wavelet
-  std::size_t device_memory = 0;  ///< bytes; 0: all free memory
-  std::size_t disk = 0;           ///< bytes of snapshots on disk; 0: no disk
-  bool keep_shots = false;        ///< keep the image of each shot
+  std::string snapshots = "auto";  ///< snapshot::StorageOptions::method
+  std::string error = "snr:55";    ///< allowed error of the snapshots' codec, or "lossless"
+  std::int64_t every = 0;          ///< steps between snapshots; 0: set by the wavelet
+  std::size_t device_memory = 0;   ///< bytes; 0: all free memory
+  std::size_t disk = 0;            ///< bytes of snapshots on disk; 0: no disk
+  bool keep_shots = false;         ///< keep the image of each shot
 };
 
-/// True if the receiver illumination is that of the complete grid: without expanding domains,
-/// or with the condition that needs it, whose backward propagation is stepped everywhere.
+/// Returns true if the receiver illumination covers the complete grid: without expanding domains,
+/// or with a condition that needs it, for which backward propagation steps the complete grid.
 inline bool complete_receivers(const Options& options) {
   return options.expand == domain::ExpansionMethod::none ||
          std::count(options.conditions.begin(), options.conditions.end(), Condition::receiver) > 0;
 }
 
-/// Table of the options.
+/// Returns the table of the options, bound to them.
 Description describe(Options& options);
 
 }  // namespace moho::examples::migrate_shots

@@ -33,7 +33,7 @@ struct StackedShot {
   std::optional<std::array<double, shot_parts>> largest;
 };
 
-/// \brief One part of a shot's file. \throws FileError for a file with other sums
+/// \brief Returns a part, 0 to 2, of a shot's file. \throws FileError for a file of another size
 template <class T, int Dim>
 std::vector<T> read_part(const StackedShot<Dim>& shot, int part) {
   const io::NpyLayout layout = io::peek_npy(shot.file);
@@ -56,7 +56,7 @@ std::vector<T> read_part(const StackedShot<Dim>& shot, int part) {
   return values;
 }
 
-/// Sum of one part over all shots. \param exec of the host \param grid of the model
+/// Returns the sum of one part over all shots. \param exec of the host \param grid of the model
 template <class T, int Dim>
 std::vector<T> stack_part(const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& grid,
                           const std::vector<StackedShot<Dim>>& shots, int part) {
@@ -69,7 +69,7 @@ std::vector<T> stack_part(const Instance<Kokkos::HostSpace>& exec, const Grid<Di
                             [&](std::size_t k) { return read_part<T, Dim>(shots[k], part); });
 }
 
-/// Field of values on the host, which must outlive it.
+/// Returns a field of values on the host, which must outlive it.
 template <class T, int Dim>
 rtm::HostField<T, Dim> field_of(const Grid<Dim>& grid, const std::vector<T>& values) {
   auto* const data = const_cast<T*>(values.data());
@@ -81,7 +81,7 @@ rtm::HostField<T, Dim> field_of(const Grid<Dim>& grid, const std::vector<T>& val
   }
 }
 
-/// Image of a condition. \param sums of all shots: image, source and receiver illumination
+/// Returns the image of a condition. \param sums of all shots, by part: S R, S S and R R
 template <class T, int Dim>
 std::vector<T> make_image(Condition condition, const Grid<Dim>& grid,
                           const std::vector<std::vector<T>>& sums) {

@@ -28,10 +28,10 @@ struct Input {
 
 /// Memory of the input and the results, estimated from options and headers.
 struct InputNeed {
-  double rows = 0.0;  ///< prisms of a list, or cells of a mesh
-  double stations = 0.0;
-  double input = 0.0;    ///< bytes of prisms and stations, as load_input() returns them
-  double passing = 0.0;  ///< temporary bytes in addition while they are read or made
+  double rows = 0.0;      ///< prisms of a list, or cells of a mesh
+  double stations = 0.0;  ///< number of stations
+  double input = 0.0;     ///< bytes of prisms and stations, as load_input() returns them
+  double passing = 0.0;   ///< temporary bytes in addition while they are read or made
 };
 
 /// Estimates it without reading values.
@@ -48,7 +48,7 @@ gravity::Strategy strategy_of_all(const Options& options, const Input& input);
 
 /// Number of prisms with mass, and the range of their densities.
 struct Masses {
-  std::int64_t prisms = 0;
+  std::int64_t prisms = 0;             ///< number of these prisms
   double lowest = 0.0, highest = 0.0;  ///< kg/m^3
 };
 

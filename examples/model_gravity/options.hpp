@@ -27,28 +27,28 @@ struct StationGrid {
 
 /// Options of model_gravity.
 struct Options : CommonOptions {
-  Ensemble ensemble = Ensemble::prisms;
-  std::string prisms_file;     ///< for Ensemble::prisms
-  gravity::RegularMesh mesh;   ///< for Ensemble::mesh
-  bool spheres = false;        ///< for Ensemble::spheres
-  std::string densities_file;  ///< for Ensemble::mesh
+  Ensemble ensemble = Ensemble::prisms;  ///< origin of the prisms
+  std::string prisms_file;               ///< for Ensemble::prisms
+  gravity::RegularMesh mesh;             ///< for Ensemble::mesh
+  bool spheres = false;                  ///< for Ensemble::spheres
+  std::string densities_file;            ///< for Ensemble::mesh
 
   std::string stations_file;        ///< a list of stations; empty: a grid
   std::optional<StationGrid> grid;  ///< empty without a list: the paper's grid, for the spheres
   std::string elevation_file;       ///< metres above z = 0 of each station of the grid
   double elevation = 0.0;           ///< elevation of all stations, without a file
 
-  gravity::Components components{gravity::Component::gz};
-  gravity::Strategy strategy = gravity::Strategy::automatic;
-  double constant = gravity::gravitational_constant;  ///< G, m^3/(kg s^2)
-  double far_tolerance = -1.0;                        ///< negative: default of the precision
-  int team_size = 0;                                  ///< 0: tuned value
-  int teams = 0;                                      ///< 0: tuned value
-  bool check_overlaps = false;
-  bool csv = false;  ///< also write gravity.csv
+  gravity::Components components{gravity::Component::gz};     ///< in the order of the results
+  gravity::Strategy strategy = gravity::Strategy::automatic;  ///< order of the sum
+  double constant = gravity::gravitational_constant;          ///< G, m^3/(kg s^2)
+  double far_tolerance = -1.0;  ///< negative: default of the precision
+  int team_size = 0;            ///< 0: tuned value
+  int teams = 0;                ///< 0: tuned value
+  bool check_overlaps = false;  ///< true: refuse prisms that overlap
+  bool csv = false;             ///< also write gravity.csv
 };
 
-/// Table of the options.
+/// Returns the table of the options, bound to them.
 Description describe(Options& options);
 
 }  // namespace moho::examples::model_gravity

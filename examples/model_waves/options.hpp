@@ -15,7 +15,7 @@ struct Options : WaveOptions {
   std::optional<double> snapshots;  ///< seconds between snapshots, 0: no snapshots; empty: a few
 };
 
-/// Table of the options.
+/// Returns the table of the options, bound to them.
 Description describe(Options& options);
 
 }  // namespace moho::examples::model_waves

@@ -23,7 +23,7 @@ struct Options : WaveOptions {
   std::string volume;             ///< file of the volume; empty: in memory
 };
 
-/// Table of the options.
+/// Returns the table of the options, bound to them.
 Description describe(Options& options);
 
 }  // namespace moho::examples::stream_waves

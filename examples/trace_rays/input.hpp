@@ -28,19 +28,19 @@ Model<T> load_model(const Options& options);
 template <class T, int Dim>
 void check_velocity(const Model<T>& model, const Grid<Dim>& grid);
 
-/// Default number of receivers: a line along the surface.
+/// Number of receivers on the default line along the surface.
 constexpr std::int64_t usual_receivers = 41;
 
-/// The sources, checked to be inside of the grid.
+/// Returns the sources. \throws InputError for a source outside of the grid
 template <int Dim>
 std::vector<Point<Dim>> make_sources(const Options& options, const Grid<Dim>& grid);
 
-/// The receivers, checked to be inside of the grid. `texts` gets the text columns of their table.
+/// Returns the receivers. \param[out] texts text columns of their table \throws InputError
 template <int Dim>
 std::vector<Point<Dim>> make_receivers(const Options& options, const Grid<Dim>& grid,
                                        std::vector<io::TextColumn>& texts);
 
-/// The requested or default radius, checked against the largest.
+/// Returns the requested or default radius. \throws InputError if it is too large
 template <int Dim>
 int check_radius(const Options& options);
 

@@ -28,7 +28,7 @@ void write_matrix_npz(const std::filesystem::path& path, const rays::RayRows& ro
 void write_matrix_mtx(const std::filesystem::path& path, const rays::RayRows& rows,
                       const std::string& about);
 
-/// \brief The matrix of rays: one row a ray, in the order of receivers.csv.
+/// \brief Returns the matrix of rays: one row for each ray, in the order of receivers.csv.
 /// \throws InputError also for matrices that write_matrix() could not write
 template <int Dim>
 rays::RayRows make_matrix(const Grid<Dim>& grid, const rays::RayPaths<Dim>& paths,

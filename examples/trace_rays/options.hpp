@@ -30,19 +30,19 @@ struct Options : CommonOptions {
   double gradient = 0.0;                              ///< 1/s, for ModelKind::gradient
   VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of files and v0
   std::vector<std::int64_t> shape;                    ///< of a model by formula
-  std::vector<double> spacing;       ///< empty: that of the file; one value: along all axes
-  std::vector<std::string> sources;  ///< points; empty: one in the middle of the surface
-  std::string receivers;             ///< points; empty: a line along the surface
-  std::optional<int> radius;         ///< empty: 6 in 2D, 3 in 3D
-  rays::Star star = rays::Star::coprime;
-  rays::Method method = rays::Method::active_tiles;
-  rays::WeightRule rule = rays::WeightRule::slowness;
-  rays::WeightStorage storage = rays::WeightStorage::automatic;
+  std::vector<double> spacing;            ///< empty: that of the file; one value: along all axes
+  std::vector<std::string> sources;       ///< points; empty: one in the middle of the surface
+  std::string receivers;                  ///< points; empty: a line along the surface
+  std::optional<int> radius;              ///< empty: 6 in 2D, 3 in 3D
+  rays::Star star = rays::Star::coprime;  ///< neighbours of a node
+  rays::Method method = rays::Method::active_tiles;              ///< method of the search
+  rays::WeightRule rule = rays::WeightRule::slowness;            ///< interpolation along edges
+  rays::WeightStorage storage = rays::WeightStorage::automatic;  ///< table of weights, or none
   std::optional<rays::Basis>
       matrix;  ///< columns of the tomography matrix; empty: no matrix is written
 };
 
-/// Table of the options.
+/// Returns the table of the options, bound to them.
 Description describe(Options& options);
 
 }  // namespace moho::examples::trace_rays
