@@ -189,6 +189,25 @@ void add_team_sizes(const std::string& space) {
   }
 }
 
+/// Adds Figures 7 to 10 of the paper as times of its problem: nine components of all prisms.
+void add_paper(const std::string& space) {
+  if (bench::on_host(space) || bench::smoke()) return;
+  const int multiprocessors = processors_of(space);
+  for (int k = 1; k <= 16; ++k) {
+    for (const bool single : {false, true}) {
+      GravityCase what = spheres(space, gravity::nine_components(), single, Strategy::by_prisms);
+      what.settings.options.far_tolerance = 0.0;
+      what.settings.options.teams = multiprocessors;
+      what.settings.options.team_size = 32 * k;
+      add_case(what, true);
+      if (k == 1) continue;
+      what.settings.options.teams = multiprocessors * k;
+      what.settings.options.team_size = 32;
+      add_case(what, true);
+    }
+  }
+}
+
 void add_operations(const std::string& space) {
   using bench::Operation;
   const std::pair<Operation, const char*> operations[] = {{Operation::fma, "fma"},
@@ -212,6 +231,7 @@ void add_space(const std::string& space) {
   add_strategies(space);
   add_meshes(space);
   add_team_sizes(space);
+  add_paper(space);
   if (!bench::smoke()) add_operations(space);
 }
 

@@ -9,7 +9,8 @@
 // weights, tracing, traveltimes and predecessors back. Host arrays of CUDA runs are pinned. Every
 // benchmark compares its traveltimes with those of sequential Dijkstra.
 //
-// Names: rays/<method>/<space>/<precision>/n:<n>/r:<radius>[/sources:<count>][/storage:<where>].
+// Names: rays/<method>/<space>/<precision>/n:<n>/r:<radius>[/sources:<count>][/star:<star>]
+// [/weights:<rule>][/storage:<where>]. Paper's graph: star:full, weights:sampled.
 // copy/<space> is the copy bandwidth, the reference of floor_fraction.
 
 #include "bench_rays/run.hpp"
@@ -57,16 +58,20 @@ int iterations_of(const RayCase& what, bool main_table) {
 
 const char* precision_of(const RayCase& what) { return what.single ? "float" : "double"; }
 
+void add_dijkstra(const RayCase& what, const std::string& suffix = "") {
+  bench::add(concat("rays/dijkstra/serial/", precision_of(what), "/n:", what.n, "/r:", what.radius,
+                    suffix),
+             what.n <= 512 && !bench::smoke() ? 3 : 1, [what](benchmark::State& state) {
+               what.single ? bench::time_dijkstra<float>(state, what)
+                           : bench::time_dijkstra<double>(state, what);
+             });
+}
 void add_dijkstra(int n, int radius, bool single) {
   RayCase what;
   what.single = single;
   what.n = n;
   what.radius = radius;
-  bench::add(concat("rays/dijkstra/serial/", precision_of(what), "/n:", n, "/r:", radius),
-             n <= 512 && !bench::smoke() ? 3 : 1, [what](benchmark::State& state) {
-               what.single ? bench::time_dijkstra<float>(state, what)
-                           : bench::time_dijkstra<double>(state, what);
-             });
+  add_dijkstra(what);
 }
 
 void add_trace(RayCase what, bool name_storage = false) {
@@ -78,6 +83,7 @@ void add_trace(RayCase what, bool name_storage = false) {
   } else if (what.star == rays::Star::full) {
     name += "/star:full";
   }
+  if (what.rule != rays::WeightRule::slowness) name += "/weights:" + to_string(what.rule);
   if (name_storage) name += "/storage:" + to_string(what.storage);
   // Monsegny and Agudelo's method and the push methods are defined with a table of weights.
   if (what.method != Method::active_tiles) what.storage = WeightStorage::stored;
@@ -86,6 +92,22 @@ void add_trace(RayCase what, bool name_storage = false) {
   bench::add(name, iterations_of(what, main_table), [what](benchmark::State& state) {
     with_space(what.space, [&](const auto& exec) { bench::time_trace(exec, state, what); });
   });
+}
+
+/// Adds the methods of the paper with its graph: all neighbours within the radius, and weights
+/// sampled at radius + 1 points of an edge.
+void add_paper(const std::vector<std::string>& spaces, int n, int radius) {
+  RayCase what;
+  what.n = n;
+  what.radius = radius;
+  what.star = rays::Star::full;
+  what.rule = rays::WeightRule::sampled;
+  add_dijkstra(what, "/star:full/weights:sampled");
+  what.method = Method::relaxation;
+  for (const std::string& space : spaces) {
+    what.space = space;
+    if (!bench::on_host(space) || n <= 256) add_trace(what);
+  }
 }
 
 /// Adds the benchmarks of one space for one model and radius.
@@ -160,6 +182,7 @@ void register_benchmarks() {
         add_dijkstra(n, radius, false);
       }
       for (const std::string& space : spaces) add_space(space, n, radius);
+      add_paper(spaces, n, radius);
     }
   }
 }

@@ -149,6 +149,14 @@ void add_device(const std::string& space, int devices) {
         add(space, medium, extents, way);
       }
     }
+    for (int d = 1; d <= devices; ++d) {
+      StreamWay way;
+      way.block = 4;
+      way.updates = 8;
+      way.devices = d;
+      way.sweeps = 8;
+      add(space, WaveMedium::vti, {500, 1000, 1000}, way);
+    }
     return;
   }
   // volumes of about 40 GiB
@@ -162,7 +170,22 @@ void add_device(const std::string& space, int devices) {
   planned(WaveMedium::isotropic, {1536, 1530, 1530}, 16);
   planned(WaveMedium::tti, {4096, 512, 512}, 8);
   planned(WaveMedium::vti, {1154, 1153, 1153}, 16);
-  // the paper's volume: rates by steps per pass, and by block
+  // the paper's volume along its axis, with its blocks and steps per pass
+  for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti}) {
+    for (const std::int64_t updates : {2, 4, 8, 16, 32, 64}) {
+      StreamWay way;
+      way.block = 4;
+      way.updates = updates;
+      way.sweeps = updates < 8 ? 4 : 2;
+      add(space, medium, {500, 1000, 1000}, way);
+    }
+    StreamWay way;
+    way.block = 32;
+    way.updates = 64;
+    way.sweeps = 2;
+    add(space, medium, {500, 1000, 1000}, way);
+  }
+  // a volume of as many points: rates by steps per pass, and by block
   for (const WaveMedium medium : media) {
     for (const std::int64_t block : {4, 16, 32, 64}) {
       for (const std::int64_t updates : {1, 2, 4, 8, 16, 32, 64, 96}) {

@@ -182,6 +182,14 @@ void add_widths(const std::string& space) {
   }
 }
 
+/// Adds the volume of the paper on streams, on a device and on its host.
+void add_paper(const std::string& space) {
+  if (bench::smoke() || default_space_name() != "cuda") return;
+  for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti}) {
+    add(base(space, medium, {500, 1000, 1000}));
+  }
+}
+
 void add_space(const std::string& space) {
   bench::add_copy(space);
   if (bench::on_host(space) && space != bench::host_space()) {
@@ -194,6 +202,7 @@ void add_space(const std::string& space) {
   add_main(space);
   add_variants(space);
   add_widths(space);
+  add_paper(space);
 }
 
 void register_benchmarks() {

@@ -26,6 +26,7 @@ struct RayCase {
   int sources = 1;                                   ///< sources in one call
   rays::WeightStorage storage = rays::WeightStorage::automatic;  ///< table of weights
   rays::Star star = rays::Star::coprime;                         ///< neighbours of a node
+  rays::WeightRule rule = rays::WeightRule::slowness;            ///< weights of edges
 };
 
 /// Returns the grid of the model: n x n nodes, spacing 10 m.
@@ -38,10 +39,10 @@ double model_velocity(int k, int n);
 /// the corner (0, 0), which has the longest path to the far corner.
 int source_column(int index, int count, int n);
 
-/// Returns sequential Dijkstra's n x n traveltimes from the node (column, 0). They are cached for
-/// the last (n, radius).
+/// Returns sequential Dijkstra's n x n traveltimes from the node (column, 0) in the graph of a
+/// case. They are cached for the last graph.
 template <class T>
-const std::vector<T>& reference_times(int n, int radius, int column);
+const std::vector<T>& reference_times(const RayCase& what, int column);
 
 /// Times moho::rays::Dijkstra: its weights, the search, and the copy to arrays without dummies.
 template <class T>

@@ -69,6 +69,7 @@ class TraceRun {
     options.radius = m_case.radius;
     options.storage = m_case.storage;
     options.star = m_case.star;
+    options.rule = m_case.rule;
     options.sources = m_case.sources;
     rays::TraceOptions trace_options;
     trace_options.method = m_case.method;
@@ -126,8 +127,7 @@ class TraceRun {
     const std::int64_t last = m_case.sources - 1;
     for (std::int64_t s = 0; s <= last; s += std::max<std::int64_t>(last, 1)) {
       const int column = source_column(static_cast<int>(s), m_case.sources, m_case.n);
-      check_source(reference_times<T>(m_case.n, m_case.radius, column),
-                   m_host_times.data() + s * m_grid.size(),
+      check_source(reference_times<T>(m_case, column), m_host_times.data() + s * m_grid.size(),
                    m_host_predecessors.data() + s * m_grid.size(), m_step, result);
     }
   }

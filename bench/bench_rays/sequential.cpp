@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace moho::bench {
@@ -25,17 +26,19 @@ using Sequential = Kokkos::Serial;
 using Sequential = Kokkos::DefaultHostExecutionSpace;
 #endif
 
-/// Traveltimes of the last (n, radius), by column of the source.
+/// Size, radius, weight rule and neighbourhood of a graph.
+using GraphKey = std::tuple<int, int, rays::WeightRule, rays::Star>;
+GraphKey key_of(const RayCase& what) { return {what.n, what.radius, what.rule, what.star}; }
+
+/// Traveltimes of the last graph, by column of the source.
 template <class T>
 struct References {
-  int n = 0;
-  int radius = 0;
+  GraphKey graph{};
   std::map<int, std::vector<T>> times;
-  void turn_to(int new_n, int new_radius) {
-    if (n == new_n && radius == new_radius) return;
+  void turn_to(const RayCase& what) {
+    if (graph == key_of(what)) return;
     times.clear();
-    n = new_n;
-    radius = new_radius;
+    graph = key_of(what);
   }
 };
 
@@ -54,7 +57,8 @@ struct Run {
   RayPhases phases;
   RayWork work;
 
-  Run(int n, int radius, int column) {
+  Run(const RayCase& what, int column) {
+    const int n = what.n;
     const Instance<Memory> exec = Sequential();
     const Grid<2> grid = model_grid(n);
     const auto velocity = make_field<T>(exec, grid, "moho::bench::velocity");
@@ -68,7 +72,9 @@ struct Run {
     // computed by a kernel with vector loops, and read from there. Integration edge by edge takes
     // ten times as long.
     rays::GraphOptions options;
-    options.radius = radius;
+    options.radius = what.radius;
+    options.star = what.star;
+    options.rule = what.rule;
     options.storage = rays::WeightStorage::stored;
     Stopwatch watch;
     const rays::GridGraph<T, 2, Memory> graph(exec, grid, velocity, options);
@@ -107,12 +113,15 @@ struct Run {
 }  // namespace
 
 template <class T>
-const std::vector<T>& reference_times(int n, int radius, int column) {
+const std::vector<T>& reference_times(const RayCase& what, int column) {
+  RayCase graph = what;
+  // these weights give the same traveltimes in both neighbourhoods
+  if (graph.rule == rays::WeightRule::slowness) graph.star = rays::Star::coprime;
   References<T>& cache = references<T>();
-  cache.turn_to(n, radius);
+  cache.turn_to(graph);
   const auto found = cache.times.find(column);
   if (found != cache.times.end()) return found->second;
-  Run<T> run(n, radius, column);
+  Run<T> run(graph, column);
   return cache.times.emplace(column, std::move(run.times)).first->second;
 }
 
@@ -124,7 +133,7 @@ void time_dijkstra(benchmark::State& state, const RayCase& what) {
   double best = infinity<double>();
   double relaxations = 0.0;
   for (auto _ : state) {
-    Run<T> run(what.n, what.radius, 0);
+    Run<T> run(what, 0);
     state.SetIterationTime(run.phases.total());
     sum.weights += run.phases.weights;
     sum.trace += run.phases.trace;
@@ -136,7 +145,7 @@ void time_dijkstra(benchmark::State& state, const RayCase& what) {
     // end.
     check_source(run.times, run.times.data(), run.predecessors.data(), run.step, check);
     References<T>& cache = references<T>();
-    cache.turn_to(what.n, what.radius);
+    cache.turn_to(what);
     const auto known = cache.times.find(0);
     if (known == cache.times.end()) {
       cache.times.emplace(0, std::move(run.times));
@@ -148,8 +157,8 @@ void time_dijkstra(benchmark::State& state, const RayCase& what) {
   report(state, sum, best, work, check);
 }
 
-template const std::vector<float>& reference_times<float>(int, int, int);
-template const std::vector<double>& reference_times<double>(int, int, int);
+template const std::vector<float>& reference_times<float>(const RayCase&, int);
+template const std::vector<double>& reference_times<double>(const RayCase&, int);
 template void time_dijkstra<float>(benchmark::State&, const RayCase&);
 template void time_dijkstra<double>(benchmark::State&, const RayCase&);
 

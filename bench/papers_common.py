@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shared parts of papers.py: running programs, tables, pictures, and the report of a paper."""
+
+import datetime
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import time
+
+from report_common import table, write_text
+
+
+class PaperError(Exception):
+    """An error that the user can repair; the message has one line."""
+
+
+class Run:
+    """The experiments of one paper: settings, commands that were run, and results.
+
+    space     "cuda", "openmp" or "serial"
+    full      True: sizes of the paper; False: sizes that take minutes on a host
+    build     build folder with bench/ and examples/
+    out       folder for all files
+    reuse     True: results of an earlier run in `out` are used where they exist
+    """
+
+    def __init__(self, paper, space, full, build, out, reuse):
+        self.paper, self.space, self.full, self.reuse = paper, space, full, reuse
+        self.build, self.out = pathlib.Path(build), pathlib.Path(out)
+        self.commands, self.sections, self.data, self.machine = [], [], {}, {}
+        self.made = set()  # files of this run
+        (self.out / "raw").mkdir(parents=True, exist_ok=True)
+
+    def pick(self, of_paper, small):
+        """Returns the value for the chosen sizes."""
+        return of_paper if self.full else small
+
+    def executable(self, folder, name):
+        path = self.build / folder / name
+        if not path.is_file():
+            raise PaperError(f"{path} does not exist (build the target {name}, or choose --build)")
+        return path.resolve()
+
+    def without_folders(self, word):
+        """Returns a word of a command with paths relative to the source folder or to the output folder."""
+        for folder, name in ((self.out.resolve(), ""), (self.build.resolve(), f"build/{self.build.name}/")):
+            word = word.replace(f"{folder}/", name)
+        return word
+
+    def call(self, command, environment=None, cwd=None):
+        """Runs a command and records it. Raises PaperError with its last line if it fails."""
+        line = " ".join([*(f"{key}={value}" for key, value in (environment or {}).items()),
+                         shlex.join(self.without_folders(str(word)) for word in command)])
+        print(f"+ {line}", flush=True)
+        begin = time.monotonic()
+        done = subprocess.run([str(word) for word in command], cwd=cwd or self.out, text=True,
+                              capture_output=True, env={**os.environ, **(environment or {})}, check=False)
+        seconds = time.monotonic() - begin
+        self.commands.append({"command": line, "seconds": round(seconds, 1)})
+        if done.returncode != 0:
+            last = [text for text in (done.stderr + done.stdout).splitlines() if text.strip()][-1:]
+            raise PaperError(f"{command[0]} ended with status {done.returncode}: {''.join(last)}")
+        return seconds
+
+    def bench(self, program, pattern, label, environment=None):
+        """Runs the cases of a benchmark whose names match, and returns them as a list of objects."""
+        path = (self.out / "raw" / f"{label}.json").resolve()
+        if not ((self.reuse or path in self.made) and path.is_file()):
+            self.call([self.executable("bench", program), f"--benchmark_filter={pattern}",
+                       f"--benchmark_out={path}.part", "--benchmark_out_format=json"], environment)
+            if pathlib.Path(f"{path}.part").stat().st_size == 0:
+                raise PaperError(f"{program}: no case matches {pattern}")
+            os.replace(f"{path}.part", path)
+            self.made.add(path)
+        data = json.loads(path.read_text(encoding="utf-8"))
+        context = data["context"]
+        for key in ("device_cuda", "device_openmp", "compiler", "kokkos_version", "moho_commit"):
+            if key in context:
+                self.machine[key] = context[key]
+        failed = [entry["name"] for entry in data["benchmarks"] if entry.get("error_occurred")]
+        if failed:
+            raise PaperError(f"{program}: {len(failed)} cases failed their check, among them {failed[0]}")
+        return data["benchmarks"]
+
+    def program(self, name, arguments, folder, ranks=1):
+        """Runs an example program into a folder and returns its summary with the wall time `elapsed`."""
+        path = self.out / folder
+        summary = path / "summary.json"
+        if not (self.reuse and (path / "elapsed.json").is_file()):
+            command = [self.executable("examples", name), *arguments, "--space", self.space, "--out", folder]
+            if ranks > 1:
+                command = ["mpirun", "-n", str(ranks), *command]
+            # Open MPI refuses to run as root, the user of containers, without these
+            root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+            elapsed = self.call(command, root if ranks > 1 and os.geteuid() == 0 else None)
+            write_text(str(path / "elapsed.json"), json.dumps(elapsed))
+        result = json.loads(summary.read_text(encoding="utf-8"))
+        result["elapsed"] = json.loads((path / "elapsed.json").read_text(encoding="utf-8"))
+        return result
+
+    def add(self, name, title, text, header=None, rows=None, pictures=()):
+        """Adds a section to the report: text, a table and pictures; the rows are stored as data."""
+        lines = [f"## {title}\n", text.strip() + "\n"]
+        if rows:
+            lines.append(table(header, [[str(cell) for cell in row] for row in rows]))
+            self.data[name] = {"title": title, "header": header, "rows": rows}
+        lines += [f"![{title}]({picture})\n" for picture in pictures]
+        self.sections.append("\n".join(lines))
+
+    def save(self, figure, name):
+        """Writes a figure of matplotlib as a picture in the output folder; returns its name."""
+        import matplotlib.pyplot as plt
+
+        temporary = self.out / f"{name}.part"
+        figure.savefig(temporary, dpi=120, format="png", bbox_inches="tight")
+        plt.close(figure)
+        os.replace(temporary, self.out / name)
+        print(f"wrote {self.out / name}")
+        return name
+
+    def finish(self, title, failures):
+        """Writes report.md and paper.json."""
+        sizes = "sizes of the paper" if self.full else "sizes for a host"
+        lines = [f"# {title}\n", f"{sizes}, space {self.space}.\n"]
+        lines += [f"- {key}: {value}" for key, value in self.machine.items()] + [""]
+        lines += self.sections
+        if failures:
+            lines += ["## Failed\n"] + [f"- {name}: {text}" for name, text in failures] + [""]
+        lines += ["## Commands\n"] + [f"    {entry['command']}" for entry in self.commands]
+        write_text(str(self.out / "report.md"), "\n".join(lines) + "\n")
+        write_text(str(self.out / "paper.json"), json.dumps({
+            "paper": self.paper, "space": self.space, "sizes": "paper" if self.full else "small",
+            "date": datetime.date.today().isoformat(), "machine": self.machine, "tables": self.data,
+            "commands": self.commands, "failed": dict(failures)}, indent=1) + "\n")
+        print(f"wrote {self.out / 'report.md'} and paper.json")
+
+
+def plots():
+    """Returns matplotlib.pyplot for files, or raises PaperError."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise PaperError(f"there is no {error.name} (install python3-matplotlib)") from None
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def milliseconds(entry):
+    """Returns the time of a case of a benchmark in milliseconds."""
+    return entry["real_time"] * {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[entry["time_unit"]]
+
+
+def digits(value, count=3):
+    """Returns a number with significant digits as text without an exponent."""
+    if value is None:
+        return ""
+    text = f"{value:.{count}g}"
+    return f"{float(text):.0f}" if "e" in text and abs(value) >= 1 else text

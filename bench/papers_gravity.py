@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Experiments of Couder-Castaneda et al. (2013): gravity of seven spheres made of 252 thousand prisms."""
+
+import json
+import re
+import subprocess
+
+from papers_common import PaperError, digits, milliseconds, plots
+from report_common import write_text
+
+TITLE = "Gravity of ensembles of prisms (Couder-Castañeda et al., 2013)"
+NINE = "gx,gy,gz,gxx,gyy,gzz,gxy,gxz,gyz"
+
+
+def errors(run):
+    """Tables 1 to 4: errors of nine components in double and in single precision."""
+    path = (run.out / "raw" / "errors.json").resolve()
+    if not (run.reuse and path.is_file()):
+        every = run.pick(["--every", "1", "--long-double-every", "100"],
+                         ["--prisms", "2048", "--every", "49", "--long-double-every", "980"])
+        run.call([run.executable("bench", "gravity_tables"), "--space", run.space, *every, "--out", path])
+    data = json.loads(path.read_text(encoding="utf-8"))
+    rows = []
+    for name, paper in data["paper"].items():
+        double = data["to_double_reference"]["double"][name]["rms"]
+        single = data["to_double_reference"]["single"][name]["rms"]
+        against_long = data["to_long_double"]["double"][name]["rms"]
+        rows.append([name, f"{double:.2e}", f"{paper['double']:.2e}", f"{single:.2e}",
+                     f"{paper['single']:.3g}", f"{against_long:.2e}"])
+    stations = data["reference_stations"]
+    run.add("errors", "Tables 1 to 4",
+            f"RMS differences (equation 12) from sequential sums of the textbook's closed forms in double "
+            f"precision at {stations} of 15,000 stations, mGal and Eotvos. The last column compares double "
+            "precision with sums in long double.",
+            ["component", "double", "paper", "single", "paper", "double against long double"], rows)
+
+
+def teams(run):
+    """Figures 7 to 10: time by threads in a team and by number of teams, each thread with its own grid."""
+    if not run.full:
+        raise PaperError("teams are those of a device (use --space cuda)")
+    found = {}
+    for entry in run.bench("bench_gravity",
+                           "gravity/nine/(double|float)/by_prisms/cuda/spheres/far:closed/teams:.*/prisms:all",
+                           "teams"):
+        match = re.match(r"gravity/nine/(\w+)/.*/teams:(\d+)/team_size:(\d+)/", entry["name"])
+        found[match[1], int(match[2]), int(match[3])] = milliseconds(entry) / 1e3
+    fewest = min(key[1] for key in found)
+    rows, drawn = [], {}
+    for k in range(1, 17):
+        line = [32 * fewest * k]
+        for shape in ((fewest, 32 * k), (fewest * k, 32)):
+            for precision in ("double", "float"):
+                seconds = found.get((precision, *shape))
+                line.append(digits(seconds) if seconds else "")
+                if seconds:
+                    drawn.setdefault((shape[0] == fewest, precision), []).append((line[0], seconds))
+        rows.append(line)
+    plt = plots()
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4))
+    titles = {True: f"{fewest} teams of 32 to 512 threads", False: "teams of 32 threads"}
+    for (one_size, precision), points in drawn.items():
+        panels[0].plot(*zip(*points), "-" if one_size else "--", marker="o", markersize=3,
+                       color="#b3123c" if precision == "double" else "#1f6fb4",
+                       label=f"{titles[one_size]}, {precision}")
+        panels[1].plot([n for n, _ in points], [points[0][1] / seconds for _, seconds in points],
+                       "-" if one_size else "--", marker="o", markersize=3,
+                       color="#b3123c" if precision == "double" else "#1f6fb4")
+    panels[0].set(xlabel="threads", ylabel="seconds", ylim=(0, None))
+    panels[1].set(xlabel="threads", ylabel="speed-up over 32 threads a team", ylim=(0, None))
+    for panel in panels:
+        panel.grid(color="#dddddd")
+    panels[0].legend(frameon=False, fontsize=8)
+    run.add("teams", "Figures 7 to 10",
+            "Seconds for nine components of the complete problem with closed forms. The paper has 14 "
+            f"multiprocessors and teams of 32 to 512 threads; this device has {fewest}.",
+            ["threads", f"{fewest} teams: double", "single", "teams of 32: double", "single"], rows,
+            [run.save(figure, "figures7_to_10.png")])
+
+
+def devices_here():
+    """Returns the number of NVIDIA devices."""
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    return sum(line.startswith("GPU ") for line in listed.splitlines())
+
+
+def devices(run):
+    """Figures 11 to 15: time by number of devices, one rank for each."""
+    most = devices_here() if run.space == "cuda" else 2
+    if most == 0:
+        raise PaperError("there is no device")
+    of_paper = {"double": {1: 81, 4: 23, 8: 13}, "float": {1: 37}}
+    problem = run.pick(["--spheres"], ["--mesh", "24,24,10,0,22000,0,22000,0,8000", "--densities",
+                                       "densities.npy", "--grid", "60,40,300,500,0,0", "--elevation", "100"])
+    if not run.full:
+        import numpy as np
+
+        np.save(run.out / "densities.npy", np.full((10, 24, 24), 300.0))
+    rows = []
+    for precision in ("double", "float"):
+        one = None
+        for count in (1, 2, 4, 8):
+            if count > most:
+                break
+            folder = f"devices_{precision}_{count}"
+            summary = run.program("model_gravity", [*problem, "--components", NINE, "--precision", precision,
+                                                    "--strategy", "tiles", "--far-tolerance", "0",
+                                                    "--no-plot"], folder, count)
+            seconds = summary["seconds"]
+            work = sum(seconds[key] for key in ("prepare", "sum", "reduce") if key in seconds)
+            one = one or work
+            rows.append([precision, count, digits(work), digits(one / work),
+                         of_paper[precision].get(count, "") if run.full else ""])
+    run.add("devices", "Figures 11 to 15",
+            "Seconds for nine components with closed forms: preparation, sums and reduction, a rank for each "
+            f"{'device' if run.space == 'cuda' else 'process of the host'}. The paper's devices are Tesla "
+            "C2070; "
+            "its cluster of 29 nodes took 30 s in double precision.",
+            ["precision", "devices", "seconds", "speed-up", "paper, s"], rows)
+
+
+def maps(run):
+    """Figures 16 to 21: maps of gz and gzz in double and in single precision, parts of them, and errors."""
+    import numpy as np
+
+    problem = run.pick(["--spheres"], ["--mesh", "24,24,10,0,22000,0,22000,0,8000", "--densities",
+                                       "densities.npy", "--grid", "150,100,146,220,0,0",
+                                       "--elevation", "100"])
+    if not run.full:
+        k, j, i = np.meshgrid(np.arange(10) - 3, np.arange(24) - 14, np.arange(24) - 9, indexing="ij")
+        np.save(run.out / "densities.npy", np.where(i**2 + j**2 + 4 * k**2 < 16, 400.0, 0.0))
+    fields = {}
+    for precision in ("double", "float"):
+        run.program("model_gravity", [*problem, "--components", "gz,gzz", "--precision", precision,
+                                      "--strategy", "tiles", "--far-tolerance", "0", "--no-plot"],
+                    f"maps_{precision}")
+        for name in ("gz", "gzz"):
+            fields[name, precision] = np.load(run.out / f"maps_{precision}" / f"{name}.npy")
+    plt = plots()
+    rows, pictures = [], []
+    units = {"gz": "mGal", "gzz": "Eotvos"}
+    paper = {"gz": 0.0566, "gzz": 0.0011}
+    for number, name in ((16, "gz"), (18, "gzz")):
+        double, single = fields[name, "double"], fields[name, "float"]
+        error = np.abs(single - double)
+        rows.append([name, units[name], digits(float(np.abs(double).max())), f"{error.max():.2e}",
+                     paper[name], f"{np.sqrt((error**2).mean()):.2e}"])
+        peak = np.unravel_index(np.argmax(np.abs(double)), double.shape)
+        part = tuple(slice(max(0, at - 12), at + 13) for at in peak)
+        figure, panels = plt.subplots(2, 3, figsize=(13, 7))
+        for row, values in enumerate((double, single)):
+            title = ("double", "single")[row]
+            for column, shown in enumerate((values, values[part])):
+                panel = panels[row][column]
+                panel.contour(shown, levels=12, colors="k", linewidths=0.4)
+                drawn = panel.imshow(shown, origin="lower", aspect="auto", cmap="viridis")
+                panel.set_title(f"{name}, {title}" + (", part" if column else ""))
+                figure.colorbar(drawn, ax=panel, label=units[name])
+        drawn = panels[0][2].imshow(error, origin="lower", aspect="auto", cmap="magma")
+        panels[0][2].set_title("single minus double")
+        figure.colorbar(drawn, ax=panels[0][2], label=units[name])
+        middle = double.shape[0] // 2
+        panels[1][2].plot((single - double)[middle], color="#b3123c", linewidth=0.8)
+        panels[1][2].set_title("difference along the middle row")
+        figure.tight_layout()
+        pictures.append(run.save(figure, f"figures{number}_to_{number + 1}.png"))
+    run.add("maps", "Figures 16 to 21",
+            "Maps at all stations, the part around the largest value, and the difference of the "
+            "precisions. The "
+            "paper finds roughness of gz in single precision. Here single precision sums in pairs of "
+            "numbers, "
+            "and its error is far below what a map shows.",
+            ["component", "unit", "largest value", "largest difference", "the paper's", "RMS difference"],
+            rows,
+            pictures)
+    write_text(str(run.out / "maps.json"), json.dumps({"rows": rows}) + "\n")
+
+
+EXPERIMENTS = {"errors": errors, "teams": teams, "devices": devices, "maps": maps}
