@@ -44,6 +44,8 @@ def options():
     parser.add_argument("--build", metavar="DIR",
                         help="build folder (build/cuda with cuda, otherwise build/host)")
     parser.add_argument("--only", metavar="NAME,...", help="only these experiments")
+    parser.add_argument("--models", metavar="N,...", type=lambda text: [int(n) for n in text.split(",")],
+                        help="000: vertices per side of the models (16 from 128 to 1600)")
     parser.add_argument("--list", action="store_true", help="list the experiments of the paper and stop")
     parser.add_argument("--reuse", action="store_true",
                         help="use results of an earlier run in the output folder")
@@ -67,7 +69,7 @@ def main():
     cuda = asked.space == "cuda"
     run = Run(asked.paper, asked.space, (asked.sizes or ("paper" if cuda else "small")) == "paper",
               asked.build or os.path.join(root, "build", "cuda" if cuda else "host"),
-              asked.out or f"paper_{asked.paper}", asked.reuse)
+              asked.out or f"paper_{asked.paper}", asked.reuse, asked.models)
     failures = []
     for name in names:
         print(f"== {name}: {module.EXPERIMENTS[name].__doc__.splitlines()[0]}", flush=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shared parts of papers.py: running programs, tables, pictures, and the report of a paper."""
 
+import csv
 import datetime
 import json
 import os
@@ -24,11 +25,13 @@ class Run:
     build     build folder with bench/ and examples/
     out       folder for all files
     reuse     True: results of an earlier run in `out` are used where they exist
+    models    vertices per side of the ray models, or None for all of the chosen sizes
     """
 
-    def __init__(self, paper, space, full, build, out, reuse):
+    def __init__(self, paper, space, full, build, out, reuse, models=None):
         self.paper, self.space, self.full, self.reuse = paper, space, full, reuse
         self.build, self.out = pathlib.Path(build), pathlib.Path(out)
+        self.models = models
         self.commands, self.sections, self.data, self.machine = [], [], {}, {}
         self.made = set()  # files of this run
         (self.out / "raw").mkdir(parents=True, exist_ok=True)
@@ -106,6 +109,8 @@ class Run:
         if rows:
             lines.append(table(header, [[str(cell) for cell in row] for row in rows]))
             self.data[name] = {"title": title, "header": header, "rows": rows}
+            with open(self.out / f"{name}.csv", "w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([header, *rows])
         lines += [f"![{title}]({picture})\n" for picture in pictures]
         self.sections.append("\n".join(lines))
 

@@ -14,7 +14,7 @@ SMALL_SIZES = [128, 192, 256]
 
 def times(run):
     """Figures 7 and 8: time against the size of the model for radii 1 to 6, sequential and parallel."""
-    sizes = run.pick(SIZES, SMALL_SIZES)
+    sizes = run.models or run.pick(SIZES, SMALL_SIZES)
     radii = range(1, 7) if run.full else (1, 3, 6)
     space = run.space
     lines = {  # name of the cases after "rays/": title, style

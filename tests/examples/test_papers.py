@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of bench/papers.py with programs that write known results.
+
+usage: test_papers.py [names of test classes]
+Exit status 77 if numpy or matplotlib is missing.
+"""
+
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import matplotlib  # noqa: F401
+    import numpy  # noqa: F401
+except ImportError:
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "bench" / "papers.py"
+
+# A program that writes the cases of its table whose names match the filter, and counts its calls.
+STUB = """#!{python}
+import json, re, sys
+asked = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:])
+cases = json.load(open("{cases}"))
+open("{cases}.calls", "a").write("x")
+found = [case for case in cases if re.search(asked["benchmark_filter"], case["name"])]
+text = json.dumps({{"context": {{"compiler": "stub"}}, "benchmarks": found}}) if found else ""
+open(asked["benchmark_out"], "w").write(text)
+"""
+
+
+def case(name, milliseconds, **counters):
+    name += "/iterations:1/manual_time"
+    return {"name": name, "real_time": milliseconds, "time_unit": "ms", **counters}
+
+
+class Papers(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+        (self.folder / "build" / "bench").mkdir(parents=True)
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def stub(self, name, cases):
+        table = self.folder / f"{name}.json"
+        table.write_text(json.dumps(cases), encoding="utf-8")
+        program = self.folder / "build" / "bench" / name
+        program.write_text(STUB.format(python=sys.executable, cases=table), encoding="utf-8")
+        program.chmod(0o755)
+
+    def calls(self, name):
+        return len((self.folder / f"{name}.json.calls").read_text(encoding="utf-8"))
+
+    def run_papers(self, *arguments, status=0):
+        done = subprocess.run([sys.executable, str(PROGRAM), *arguments, "--build", "build", "--out", "out"],
+                              cwd=self.folder, text=True, capture_output=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stderr
+
+    def rows(self, name):
+        with open(self.folder / "out" / f"{name}.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def add_rays(self):
+        names = ("dijkstra/serial/float/n:512/r:{r}/star:full/weights:sampled",
+                 "relaxation/openmp/float/n:512/r:{r}/weights:sampled",
+                 "active_tiles/openmp/float/n:512/r:{r}")
+        self.stub("bench_rays", [case("rays/" + name.format(r=r), milliseconds * r)
+                                 for r in (1, 3, 6) for name, milliseconds in zip(names, (1000, 500, 10))]
+                  + [case("rays/active_tiles/openmp/double/n:512/r:1", 7)])
+
+    def test_times_and_gains(self):
+        self.add_rays()
+        self.run_papers("000", "--only", "times", "--models", "512")
+        rows = self.rows("times")
+        self.assertEqual([row["radius"] for row in rows], ["1", "3", "6"])
+        self.assertEqual((rows[1]["Dijkstra"], rows[1]["Relaxation"], rows[1]["active tiles"]),
+                         ("3000", "1500", "30"))
+        self.assertEqual((rows[1]["gain of Relaxation"], rows[1]["gain of active tiles"]), ("2", "100"))
+        self.assertEqual((rows[2]["paper's CPU"], rows[2]["paper's GPU"]), ("9371", "2260"))
+        for name in ("figure7.png", "figure8.png", "report.md"):
+            self.assertGreater((self.folder / "out" / name).stat().st_size, 500)
+        result = json.loads((self.folder / "out" / "paper.json").read_text(encoding="utf-8"))
+        self.assertEqual((result["sizes"], result["failed"]), ("small", {}))
+        for entry in result["commands"]:
+            self.assertTrue(entry["command"].endswith("--benchmark_out_format=json"), entry)
+            self.assertNotIn(str(self.folder), entry["command"])
+
+    def test_results_are_reused(self):
+        self.add_rays()
+        self.run_papers("000", "--only", "times", "--models", "512")
+        self.run_papers("000", "--only", "times", "--models", "512", "--reuse")
+        self.assertEqual(self.calls("bench_rays"), 1)
+        self.run_papers("000", "--only", "times", "--models", "512")
+        self.assertEqual(self.calls("bench_rays"), 2)
+
+    def test_a_stream_is_run_once_for_two_figures(self):
+        counters = {"points/s": 2e9, "steady_points/s": 3e9, "in_core_points/s": 4e9,
+                    "predicted_over_measured": 1.0}
+        self.stub("bench_stream", [
+            case(f"stream/{medium}/openmp/64x64x64/whole/block:4/updates:{n}", 1, **counters)
+            for medium in ("isotropic", "vti") for n in (2, 8)])
+        self.run_papers("003", "--only", "rates,updates")
+        self.assertEqual(self.calls("bench_stream"), 1)
+        self.assertEqual([row["stream of in core"] for row in self.rows("rates")], ["75 %", "75 %"])
+        self.assertEqual([row["steps in a pass"] for row in self.rows("updates")], ["2", "8", "2", "8"])
+
+    def test_a_failure_is_reported_and_the_rest_is_made(self):
+        self.add_rays()
+        error = self.run_papers("000", "--only", "times,rays", "--models", "512", status=1)
+        self.assertIn("papers.py: rays: ", error)
+        self.assertIn("trace_rays does not exist", error)
+        self.assertEqual(len(self.rows("times")), 3)
+        self.assertIn("## Failed", (self.folder / "out" / "report.md").read_text(encoding="utf-8"))
+
+    def test_a_failed_check_is_an_error(self):
+        failed = {**case("rays/active_tiles/openmp/float/n:512/r:1", 1), "error_occurred": True}
+        self.stub("bench_rays", [failed])
+        self.assertIn("failed their check",
+                      self.run_papers("000", "--only", "times", "--models", "512", status=1))
+
+    def test_no_case_matches(self):
+        self.stub("bench_rays", [])
+        self.assertIn("no case matches", self.run_papers("000", "--only", "times", status=1))
+
+    def test_wrong_options(self):
+        self.assertIn("no such experiment", self.run_papers("004", "--only", "nothing", status=2))
+        self.run_papers("005", status=2)
+        self.assertFalse(os.path.exists(self.folder / "out"))
+
+
+if __name__ == "__main__":
+    unittest.main()
