@@ -75,8 +75,8 @@ void add_dijkstra(int n, int radius, bool single) {
 }
 
 void add_trace(RayCase what, bool name_storage = false) {
-  std::string name = concat("rays/", to_string(what.method), "/", what.space, "/",
-                            precision_of(what), "/n:", what.n, "/r:", what.radius);
+  std::string name = concat("rays/", what.mutex ? "push_mutex" : to_string(what.method), "/",
+                            what.space, "/", precision_of(what), "/n:", what.n, "/r:", what.radius);
   if (what.sources > 1) name += concat("/sources:", what.sources);
   if (what.method == Method::relaxation) {
     if (what.star == rays::Star::coprime) name += "/star:coprime";
@@ -132,6 +132,9 @@ void add_space(const std::string& space, int n, int radius) {
   if (chosen_radius && one_of(n, {128, 256})) {
     what.method = Method::push;
     add_trace(what);
+    what.mutex = true;
+    add_trace(what);
+    what.mutex = false;
   }
   if (chosen_radius && one_of(n, {128, 256, 512})) {
     what.method = Method::near_far;

@@ -104,7 +104,7 @@ def rays(run):
 def atomics(run):
     """Page 001: pulling without atomics against pushing with them (Harish and Narayanan, 2007)."""
     sizes = run.pick([128, 256], [128])
-    methods = ["push", "relaxation", "near_far", "active_tiles"]
+    methods = ["push_mutex", "push", "relaxation", "near_far", "active_tiles"]
     pattern = (f"rays/({'|'.join(methods)})/{run.space}/float/n:({'|'.join(map(str, sizes))})/r:(1|3|6)/iter")
     found = {re.sub(r"/iterations.*", "", entry["name"]): entry
              for entry in run.bench("bench_rays", pattern, "atomics",
@@ -114,14 +114,13 @@ def atomics(run):
         for n in sizes:
             ours = [found.get(f"rays/{method}/{run.space}/float/n:{n}/r:{r}") for method in methods]
             rows.append([r, n, *(digits(milliseconds(entry)) if entry else "" for entry in ours),
-                         digits(ours[0]["trace_s"] / ours[1]["trace_s"]) if ours[0] and ours[1] else ""])
+                         *(digits(entry["trace_s"] / ours[2]["trace_s"]) if entry and ours[2] else ""
+                           for entry in ours[:2])])
     run.add("atomics", "Pull against push",
-            "Milliseconds for one source, as above. Push updates neighbours with an atomic minimum of "
-            "traveltime "
-            "and predecessor in one word; relaxation pulls from them. The last column compares the searches "
-            "alone.", ["radius", "n", *methods, "push over relaxation"], rows)
-
-
+            "Milliseconds for one source, as above. push_mutex locks a neighbour and writes its traveltime "
+            "and predecessor. push takes an atomic minimum of the traveltime, and finds predecessors "
+            "afterwards. Relaxation pulls from neighbours. The last columns are searches alone, over that of "
+            "relaxation.", ["radius", "n", *methods, "search of push_mutex", "of push"], rows)
 
 
 EXPERIMENTS = {"times": times, "rays": rays, "atomics": atomics}

@@ -26,7 +26,8 @@ struct RayCase {
   int sources = 1;                                   ///< sources in one call
   rays::WeightStorage storage = rays::WeightStorage::automatic;  ///< table of weights
   rays::Star star = rays::Star::coprime;                         ///< neighbours of a node
-  rays::WeightRule rule = rays::WeightRule::slowness;            ///< weights of edges
+  bool mutex = false;  ///< true: push with mutexes (mutex.hpp) instead of `method`
+  rays::WeightRule rule = rays::WeightRule::slowness;  ///< weights of edges
 };
 
 /// Returns the grid of the model: n x n nodes, spacing 10 m.

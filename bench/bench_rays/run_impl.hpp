@@ -4,6 +4,7 @@
 /// \file
 /// \brief The timed call of trace(), compiled once for each memory.
 
+#include "bench_rays/mutex.hpp"
 #include "bench_rays/run.hpp"
 #include "common/copy.hpp"
 
@@ -86,7 +87,9 @@ class TraceRun {
     m_exec.fence();
     const auto weighed = now();
     const rays::TraceReport report =
-        rays::trace(m_exec, graph, m_sources, m_times, m_predecessors, trace_options);
+        m_case.mutex
+            ? trace_with_mutexes(m_exec, graph, {0, 0}, m_times, m_predecessors)
+            : rays::trace(m_exec, graph, m_sources, m_times, m_predecessors, trace_options);
     m_exec.fence();
     const auto traced = now();
     if constexpr (!is_host_memory<Memory>) {
