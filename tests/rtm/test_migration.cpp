@@ -4,6 +4,7 @@
 // any order, grouping and number of concurrent shots; conditions and accumulators of users;
 // refusals.
 
+#include <moho/rtm/image_sum.hpp>
 #include <moho/rtm/migration.hpp>
 
 #include <limits>

@@ -5,7 +5,6 @@
 /// \brief Reproducible sums of shot images: the same bits for any order and grouping.
 
 #include <moho/core/binned_sum.hpp>
-#include <moho/core/exact_sum.hpp>
 #include <moho/rtm/migration_types.hpp>
 
 #include <algorithm>
@@ -111,51 +110,5 @@ class PartialImage {
   std::optional<BinnedSum> m_offsets;
   std::set<std::int64_t> m_shots;
 };
-
-/// Stored part of a shot image, read during the summation.
-template <int Dim>
-struct StoredPart {
-  Box<Dim> box;                   ///< window of the shot
-  std::optional<double> largest;  ///< largest magnitude, if known
-};
-
-/// \brief Returns the sum of a part over stored shot images, in any order of the shots.
-///
-/// The largest magnitude determines the exponent of the sum. Parts without `largest` are read
-/// twice.
-/// \param exec instance of the host
-/// \param grid grid of the model
-/// \param parts parts of all shots
-/// \param read returns part k as std::vector<T>(std::size_t k), nodes of its box
-/// \return values on the nodes of the model
-template <class T, int Dim, class Read>
-std::vector<T> stack(const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& grid,
-                     const std::vector<StoredPart<Dim>>& parts, const Read& read) {
-  double largest = 0.0;
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    if (parts[k].largest) {
-      largest = std::max(largest, *parts[k].largest);
-      continue;
-    }
-    const std::vector<T> values = read(k);
-    largest = std::max(
-        largest, largest_magnitude(exec, HostElements<const T>(values.data(), values.size())));
-  }
-  std::vector<T> result(static_cast<std::size_t>(grid.size()), T(0));
-  if (!(largest > 0.0)) return result;
-  ExactSum<Kokkos::HostSpace> sum(exec, grid.size(), exact_exponent(largest));
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    const std::vector<T> values = read(k);
-    const HostElements<const T> elements(values.data(), values.size());
-    if (parts[k].box == whole_box(grid)) {
-      sum.add(exec, elements);
-    } else {
-      sum.add(exec, grid, parts[k].box, elements);
-    }
-  }
-  sum.result(exec, HostElements<T>(result.data(), result.size()));
-  exec.fence();
-  return result;
-}
 
 }  // namespace moho::rtm

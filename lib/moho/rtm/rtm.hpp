@@ -5,6 +5,7 @@
 /// \brief The complete rtm module with domains, storage of wavefields and surveys.
 
 #include <moho/domain/expand.hpp>
+#include <moho/rtm/image_sum.hpp>
 #include <moho/rtm/migration.hpp>
 #include <moho/snapshot/boundary_store.hpp>
 #include <moho/snapshot/checkpoint_store.hpp>
