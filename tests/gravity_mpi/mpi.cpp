@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick with 3 ranks
 //
-// The functions of <moho/mpi/mpi.hpp>, <moho/mpi/counter.hpp> and <moho/gravity/mpi.hpp>. The
+// The functions of <moho/mpi/{mpi,counter,merge}.hpp> and <moho/gravity/mpi.hpp>. The
 // number of ranks is that of mpirun. Every rank runs every test; the program fails if one rank
 // fails.
 
 #include <moho/gravity/mpi.hpp>
 #include <moho/mpi/counter.hpp>
+#include <moho/mpi/merge.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -150,6 +153,63 @@ TEST_F(Mpi, ACounterGivesEachPositionToOneRank) {
       EXPECT_EQ(taken, std::vector<std::int64_t>(count, 1));
     }
     counter.restart(5);
+  }
+}
+
+// Returns the message of a rank: its number, the message's number, then as many bytes.
+std::string message_of_rank(int rank, int number) {
+  std::string bytes{static_cast<char>(rank), static_cast<char>(number)};
+  for (int k = 0; k < 37 * number; ++k) bytes.push_back(static_cast<char>(k + rank));
+  return bytes;
+}
+
+TEST_F(Mpi, MessagesArriveWithoutWaitingAndInOrder) {
+  constexpr int count = 6;
+  for (const std::int64_t piece : {std::int64_t(5), default_piece}) {
+    Outbox outbox(world, 0, piece);
+    std::vector<int> next(static_cast<std::size_t>(size), 0);
+    int arrived = 0;
+    const auto take = [&](bool wait) {
+      for (const std::string& bytes : outbox.received(wait)) {
+        const int from = bytes.at(0);
+        const int number = next.at(static_cast<std::size_t>(from))++;
+        EXPECT_EQ(bytes, message_of_rank(from, number));
+        ++arrived;
+      }
+    };
+    for (int number = 0; number < count; ++number) {
+      outbox.send(message_of_rank(rank, number));
+      if (rank == 0) take(false);
+    }
+    if (rank == 0) {
+      while (arrived < count * size) take(true);
+      EXPECT_TRUE(outbox.received().empty());
+    }
+    outbox.finish();
+    EXPECT_EQ(MPI_Barrier(world), MPI_SUCCESS);
+  }
+}
+
+TEST_F(Mpi, ValuesOfAllRanksAreMerged) {
+  for (int root = 0; root < size; ++root) {
+    std::vector<int> merged{rank};
+    merge_to_root(
+        world,
+        [&] {
+          const auto* const data = reinterpret_cast<const char*>(merged.data());
+          return std::string(data, merged.size() * sizeof(int));
+        },
+        [&](std::string&& bytes) {
+          std::vector<int> more(bytes.size() / sizeof(int));
+          std::memcpy(more.data(), bytes.data(), bytes.size());
+          merged.insert(merged.end(), more.begin(), more.end());
+        },
+        root, 6);
+    if (rank != root) continue;
+    std::sort(merged.begin(), merged.end());
+    std::vector<int> all(static_cast<std::size_t>(size));
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(merged, all);
   }
 }
 
