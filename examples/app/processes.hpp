@@ -56,12 +56,19 @@ class Processes {
   virtual void begin_count() { m_next = 1; }
   /// Returns the next item, which no other process gets. Not collective.
   virtual std::int64_t next() { return m_next++; }
-  /// Sends a text to the root without waiting. Not collective.
+  /// Sends a text or bytes to the root without waiting. Not collective.
   virtual void tell_root(const std::string& text) { (void)text; }
   /// Returns the texts that have reached the root.
   /// \param wait true waits for a text if no text has arrived. Not collective.
   virtual std::vector<std::string> told(bool wait) {
     return (void)wait, std::vector<std::string>();
+  }
+
+  /// Merges a value of each process into that of the root.
+  /// \param pack value of this process as bytes \param merge receives that of another process
+  virtual void merge_to_root(const std::function<std::string()>& pack,
+                             const std::function<void(std::string&&)>& merge) {
+    (void)pack, (void)merge;
   }
 
  private:

@@ -65,6 +65,8 @@ class Program {
     if (m_o.plan || !m_list.finish()) return;
     std::vector<double> sums{m_points, m_whole, m_seconds};
     processes.sum_to_root(sums);
+    processes.merge_to_root([this] { return std::exchange(m_sum, {}).pack(); },
+                            [this](std::string&& bytes) { m_sum.merge(host(), bytes); });
     m_points = sums[0], m_whole = sums[1], m_seconds = sums[2] / processes.size();
     m_session.summary["ranks"] = processes.size();
     processes.finish();
@@ -117,6 +119,9 @@ class Program {
         migration->migrate_each(next, read, [&](std::size_t k, rtm::ShotImage<T, Dim>&& image) {
           if (image.data) keep_data(image.data->gather, image.data->prepared);
           keep(k, image);
+          const HostPhase phase(m_session.phases, "stack");
+          const TimelineSpan span(&m_timeline, "stack");
+          m_sum.add(host(), m_job.shots[k].number, image.window.box, image.values.data());
         });
       });
       const PhaseTimes phases = migration->phases();
@@ -162,8 +167,16 @@ class Program {
       check_traces<Dim>(m_data.sources_name, *m_data.survey, only, rank,
                         m_session.processes().size());
     }
-    m_list.open(numbers, m_o, m_o,
-                [&](std::size_t k, const Json& more, ShotList::From) { take(k, more); });
+    if (!m_o.plan && !m_o.only_shot) {
+      const int ranks = m_session.processes().size_of_host();
+      const MemoryLimit free = memory_limit(m_o, m_o.space != "cuda", ranks);
+      m_sum = rtm::ImageSum<Dim>::within(free.bytes, m_job.grid, shot_parts);
+    }
+    m_list.open(numbers, m_o, m_o, [&](std::size_t k, const Json& more, ShotList::From from) {
+      take(k, more);
+      // a rank adds its shots itself
+      if (from != ShotList::From::rank && m_session.processes().root()) add_stored(k);
+    });
   }
 
   // Adds a shot that another run, site or rank has computed.
@@ -313,6 +326,15 @@ class Program {
     }
   }
 
+  // Adds a shot of an earlier run or of a site.
+  void add_stored(std::size_t k) {
+    const HostPhase phase(m_session.phases, "stack");
+    const TimelineSpan span(&m_timeline, "stack");
+    const StackedShot<Dim> shot = stored_shot(k);
+    m_sum.template add<T>(host(), m_job.shots[k].number, shot.box,
+                          [&](int part) { return read_part<T, Dim>(shot, part); });
+  }
+
   // Writes the sums of a shot.
   void keep(std::size_t k, const rtm::ShotImage<T, Dim>& image) {
     const HostPhase phase(m_session.phases, "write");
@@ -373,32 +395,25 @@ class Program {
     m_seconds += report.seconds;
   }
 
-  // Adds all shots. Sums are integers, so the order does not change them.
+  StackedShot<Dim> stored_shot(std::size_t k) const {
+    return stacked_shot<Dim>(m_session.folder() / numbered("shot", m_job.shots[k].number),
+                             m_entries[k]);
+  }
+
+  static Instance<Host> host() { return Kokkos::DefaultHostExecutionSpace(); }
+
+  // Makes the sums of all shots: those that grew, or the same bits from the files of the shots.
   void stack() {
     const HostPhase phase(m_session.phases, "stack");
     const TimelineSpan span(&m_timeline, "stack");
-    const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
-    const fs::path& folder = m_session.folder();
     std::vector<StackedShot<Dim>> shots;
-    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-      StackedShot<Dim> shot;
-      shot.file = folder / numbered("shot", m_job.shots[k].number);
-      const Json& window = *m_entries[k].find("window");
-      for (int d = 0; d < Dim; ++d) {
-        const auto axis = static_cast<std::size_t>(d);
-        shot.box.lower[d] = static_cast<std::int64_t>(window.find("lower")->at(axis).number(0.0));
-        shot.box.upper[d] = static_cast<std::int64_t>(window.find("upper")->at(axis).number(0.0));
-      }
-      if (const Json* const list = m_entries[k].find("largest"); list != nullptr) {
-        shot.largest.emplace();
-        for (std::size_t p = 0; p < shot_parts; ++p) (*shot.largest)[p] = list->at(p).number(0.0);
-      }
-      shots.push_back(shot);
-    }
-    m_sums.clear();
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) shots.push_back(stored_shot(k));
+    const bool grown = !m_sum.closed() && m_sum.shots().size() == shots.size();
     for (int part = 0; part < shot_parts; ++part) {
-      m_sums.push_back(stack_part<T, Dim>(exec, m_job.grid, shots, part));
+      m_sums.push_back(grown ? m_sum.template part<T>(host(), part)
+                             : stack_part<T, Dim>(host(), m_job.grid, shots, part));
     }
+    m_sum.close();
     stack_offsets();
   }
 
@@ -555,6 +570,7 @@ class Program {
   SurveyData<Dim> m_data;
   ShotList m_list;
   std::vector<Json> m_entries;
+  rtm::ImageSum<Dim> m_sum;            ///< of the shots of this process
   std::vector<std::vector<T>> m_sums;  ///< image and illuminations
   std::vector<double> m_offsets;
   double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0;

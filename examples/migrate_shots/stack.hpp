@@ -2,14 +2,15 @@
 #pragma once
 
 /// \file
-/// \brief The sums of shots in files, their stack, and its image.
+/// \brief The sums of shots, in memory and in files, their stack, and its image.
 
+#include "app/json.hpp"
 #include "migrate_shots/options.hpp"
 
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/rtm/conditions.hpp>
-#include <moho/rtm/partial_image.hpp>
+#include <moho/rtm/image_sum.hpp>
 
 #include <array>
 #include <bit>
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace moho::examples::migrate_shots {
@@ -54,6 +56,24 @@ std::vector<T> read_part(const StackedShot<Dim>& shot, int part) {
   file.read(file.size() - bytes + static_cast<std::uint64_t>(part) * count * sizeof(T),
             values.data(), values.size() * sizeof(T));
   return values;
+}
+
+/// Returns file and window of a shot. \param entry of the shot in the summary
+template <int Dim>
+StackedShot<Dim> stacked_shot(std::filesystem::path file, const Json& entry) {
+  StackedShot<Dim> shot;
+  shot.file = std::move(file);
+  const Json& window = *entry.find("window");
+  for (int d = 0; d < Dim; ++d) {
+    const auto axis = static_cast<std::size_t>(d);
+    shot.box.lower[d] = static_cast<std::int64_t>(window.find("lower")->at(axis).number(0.0));
+    shot.box.upper[d] = static_cast<std::int64_t>(window.find("upper")->at(axis).number(0.0));
+  }
+  if (const Json* const list = entry.find("largest"); list != nullptr) {
+    shot.largest.emplace();
+    for (std::size_t p = 0; p < shot_parts; ++p) (*shot.largest)[p] = list->at(p).number(0.0);
+  }
+  return shot;
 }
 
 /// Returns the sum of one part over all shots. \param exec of the host \param grid of the model

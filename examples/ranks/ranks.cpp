@@ -5,12 +5,12 @@
 
 #ifdef MOHO_WITH_MPI
 #include <moho/mpi/counter.hpp>
+#include <moho/mpi/merge.hpp>
 #endif
 
 #include <unistd.h>
 
 #include <cstdlib>
-#include <list>
 #include <optional>
 #include <string_view>
 
@@ -34,23 +34,12 @@ struct Ranks::Session {
   explicit Session(int& argc, char**& argv) : session(argc, argv) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session() { wait(); }
 
-  // Waits until all texts are sent.
-  void wait() {
-    for (Text& text : sent) MPI_Wait(&text.request, MPI_STATUS_IGNORE);
-    sent.clear();
-  }
-
-  struct Text {
-    std::string words;
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
-  static constexpr int tag = 713;
   mpi::Session session;
   MPI_Comm communicator = session.communicator();
   std::optional<mpi::Counter> counter;
-  std::list<Text> sent;
+  std::optional<mpi::Outbox> outbox;
+  mpi::Outbox& messages();
 };
 
 namespace {
@@ -145,48 +134,27 @@ void Ranks::begin_count() {
 
 std::int64_t Ranks::next() { return m_session ? m_session->counter->next() : Processes::next(); }
 
+mpi::Outbox& Ranks::Session::messages() {
+  if (!outbox) outbox.emplace(session.communicator());
+  return *outbox;
+}
+
 void Ranks::tell_root(const std::string& text) {
-  if (!m_session) return;
-  auto& sent = m_session->sent;
-  for (auto one = sent.begin(); one != sent.end();) {
-    int done = 0;
-    mpi::check(MPI_Test(&one->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    one = done != 0 ? sent.erase(one) : std::next(one);
-  }
-  Session::Text& one = sent.emplace_back();
-  one.words = text;
-  mpi::check(MPI_Isend(one.words.data(), static_cast<int>(one.words.size()), MPI_BYTE, 0,
-                       Session::tag, m_session->session.communicator(), &one.request),
-             "MPI_Isend");
+  if (m_session) m_session->messages().send(text);
 }
 
 std::vector<std::string> Ranks::told(bool wait) {
-  std::vector<std::string> texts;
-  if (!m_session) return texts;
-  const MPI_Comm communicator = m_session->session.communicator();
-  for (;;) {
-    MPI_Status status;
-    int there = 1;
-    if (wait && texts.empty()) {
-      mpi::check(MPI_Probe(MPI_ANY_SOURCE, Session::tag, communicator, &status), "MPI_Probe");
-    } else {
-      mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, Session::tag, communicator, &there, &status),
-                 "MPI_Iprobe");
-    }
-    if (there == 0) return texts;
-    int bytes = 0;
-    mpi::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-    std::string text(static_cast<std::size_t>(bytes), ' ');
-    mpi::check(MPI_Recv(text.data(), bytes, MPI_BYTE, status.MPI_SOURCE, Session::tag, communicator,
-                        MPI_STATUS_IGNORE),
-               "MPI_Recv");
-    texts.push_back(std::move(text));
-  }
+  return m_session ? m_session->messages().received(wait) : std::vector<std::string>();
+}
+
+void Ranks::merge_to_root(const std::function<std::string()>& pack,
+                          const std::function<void(std::string&&)>& merge) {
+  if (m_session) mpi::merge_to_root(m_session->session.communicator(), pack, merge);
 }
 
 void Ranks::finish() {
   if (m_session) {
-    m_session->wait();
+    m_session->outbox.reset();
     m_session->counter.reset();
     m_session->session.finish();
   }
@@ -238,6 +206,8 @@ void Ranks::begin_count() { Processes::begin_count(); }
 std::int64_t Ranks::next() { return Processes::next(); }
 void Ranks::tell_root(const std::string&) {}
 std::vector<std::string> Ranks::told(bool) { return {}; }
+void Ranks::merge_to_root(const std::function<std::string()>&,
+                          const std::function<void(std::string&&)>&) {}
 void Ranks::finish() { m_finished = true; }
 void Ranks::abort(int status) { std::exit(status); }
 

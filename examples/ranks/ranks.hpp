@@ -84,6 +84,8 @@ class Ranks : public Processes {
   std::int64_t next() override;
   void tell_root(const std::string& text) override;
   std::vector<std::string> told(bool wait) override;
+  void merge_to_root(const std::function<std::string()>& pack,
+                     const std::function<void(std::string&&)>& merge) override;
 
   /// Ends MPI. Afterwards the ranks are independent.
   void finish() override;
