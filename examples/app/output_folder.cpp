@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr const char* lock_name = ".moho_lock";
 constexpr const char* summary_name = "summary.json";
 // of make_scratch(): removed if a killed run left them
-constexpr const char* scratch_names[] = {".moho_ranks", ".moho_snapshots"};
+constexpr const char* scratch_names[] = {".moho_snapshots"};
 
 std::string host_name() {
   char name[256] = "";

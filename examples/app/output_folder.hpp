@@ -54,7 +54,7 @@ class OutputFolder {
   void claim(const std::vector<std::string>& names);
 
   /// \brief Makes a folder for temporary files of this run; release() removes it.
-  /// \param name .moho_ranks or .moho_snapshots
+  /// \param name .moho_snapshots
   /// \throws InputError if the name exists and no run made it
   std::filesystem::path make_scratch(const std::string& name);
 

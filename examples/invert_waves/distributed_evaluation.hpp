@@ -4,14 +4,14 @@
 /// \file
 /// \brief Shots of an evaluation over ranks or sites.
 ///
-/// Requests are sent; contributions return as files.
+/// Requests are sent. Contributions return as messages of ranks, and as files of sites.
 
 #include "app/distribute.hpp"
 #include "app/shot_list.hpp"
 #include "invert_waves/options.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/fwi/objective_types.hpp>
+#include <moho/fwi/contribution_bytes.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/npy.hpp>
@@ -20,9 +20,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -39,7 +41,7 @@ struct Order {
 };
 
 /// Evaluations whose shots ranks or sites compute.
-/// Contributions are files in a folder of the run, which all ranks can read.
+/// The root adds contributions of ranks while shots are computed, in the order of the shots.
 template <class T>
 class DistributedEvaluation {
  public:
@@ -58,7 +60,6 @@ class DistributedEvaluation {
         m_resume(o.resume) {
     m_shape.push_back(static_cast<std::int64_t>(o.unknowns.size()) + 1);
     m_shape.insert(m_shape.end(), shape.begin(), shape.end());
-    m_parts.resize(m_numbers.size());
   }
   DistributedEvaluation(const DistributedEvaluation&) = delete;
   DistributedEvaluation& operator=(const DistributedEvaluation&) = delete;
@@ -91,7 +92,6 @@ class DistributedEvaluation {
     if (at_sites()) io::check_owned_folder(m_folder);
     if (at_sites() && !m_o.resume) io::remove_owned_folder(m_folder);
     if (at_sites()) make_sites_folder(m_folder);
-    if (among_ranks()) m_session.make_scratch(".moho_ranks");
   }
 
   /// Sends the root's request for an evaluation to all ranks. Collective.
@@ -106,49 +106,58 @@ class DistributedEvaluation {
     order.request.values.resize(count);
     processes.broadcast(order.request.values.data(), count * sizeof(T));
     m_done = 0;
-    m_evaluation = order.evaluation;
     m_count.begin(processes);
   }
   /// Returns true if this rank computes a shot.
   bool claims(std::size_t k) { return m_count.takes(static_cast<std::int64_t>(k)); }
-  /// Submits a contribution of this rank.
-  void hand_in(const Contribution& contribution) {
-    Json numbers = numbers_of(contribution);
-    write(part_of_rank(contribution.shot), contribution);
-    numbers["shot"] = contribution.shot;
-    if (!m_session.processes().root()) return m_session.processes().tell_root(numbers.dump());
-    note(contribution.shot, numbers);
+  /// Submits a contribution of this rank. The root also adds those that have arrived.
+  void hand_in(Contribution&& contribution, const Add& add) {
+    require_finite(contribution);
+    if (!m_session.processes().root()) {
+      return m_session.processes().tell_root(fwi::pack(contribution));
+    }
+    add(std::move(contribution));
+    ++m_done;
+    receive(false, add);
   }
-  /// Receives the reports of other ranks on the root; does nothing on other ranks.
+  /// Receives contributions of other ranks on the root; does nothing on other ranks.
   void listen() {
-    if (among_ranks() && m_session.processes().root() && !m_o.only_shot) receive(false);
+    if (!among_ranks() || !m_session.processes().root() || m_o.only_shot) return;
+    for (auto& bytes : m_session.processes().told(false)) m_arrived.push_back(std::move(bytes));
   }
   /// Waits for the contributions of all ranks, and adds them in the order of the shots.
   void collect_ranks(const Add& add) {
-    while (m_done < m_numbers.size()) receive(true);
-    add_all([this](std::size_t k) { return part_of_rank(k); }, add);
-    std::error_code error;
-    for (std::size_t k = 0; k < m_numbers.size(); ++k) {
-      std::filesystem::remove(part_of_rank(k), error);
-    }
+    while (m_done < m_numbers.size()) receive(true, add);
   }
 
   /// Collects all contributions from sites, and adds them in the order of the shots.
   void collect_sites(const Order<T>& order, const Add& add) {
     prepare_folder(order);
     const cluster::Work work = work_of(order);
-    const cluster::Report report = compute_parts(
-        m_o.distribute, m_run, work, m_numbers, m_session,
-        [&](std::int64_t shot, const Json& part, const std::filesystem::path& folder,
-            const std::vector<std::string>& names) {
-          const Json* const numbers = part.find("more");
-          const auto at = std::find(m_numbers.begin(), m_numbers.end(), shot);
-          if (numbers == nullptr || names.size() != 1 || at == m_numbers.end()) return false;
-          m_parts[static_cast<std::size_t>(at - m_numbers.begin())] = part_of(*numbers);
-          std::filesystem::rename(folder / names[0], m_run.folder / numbered("shot", shot));
-          return true;
-        });
-    add_all([this](std::size_t k) { return m_run.folder / numbered("shot", m_numbers[k]); }, add);
+    const auto file_of = [&](std::size_t k) {
+      return m_run.folder / numbered("shot", m_numbers[k]);
+    };
+    std::map<std::size_t, Contribution> early;  // their values wait in files
+    std::size_t next = 0;
+    const cluster::Report report =
+        compute_parts(m_o.distribute, m_run, work, m_numbers, m_session,
+                      [&](std::int64_t shot, const Json& part, const std::filesystem::path& folder,
+                          const std::vector<std::string>& names) {
+                        const Json* const numbers = part.find("more");
+                        const auto at = std::find(m_numbers.begin(), m_numbers.end(), shot);
+                        if (numbers == nullptr || names.size() != 1 || at == m_numbers.end())
+                          return false;
+                        const auto k = static_cast<std::size_t>(at - m_numbers.begin());
+                        std::filesystem::rename(folder / names[0], file_of(k));
+                        early.emplace(k, part_of(*numbers)).first->second.shot = k;
+                        for (; !early.empty() && early.begin()->first == next; ++next) {
+                          Contribution contribution = early.extract(next).mapped();
+                          contribution.values = read(file_of(next));
+                          add(std::move(contribution));
+                        }
+                        return true;
+                      });
+    if (next < m_numbers.size()) throw cluster::MissingShots(report);
     count(report);
     m_resume = m_run.print_sites = false;
   }
@@ -171,20 +180,14 @@ class DistributedEvaluation {
   }
 
  private:
-  std::filesystem::path parts_folder() const {
-    return std::filesystem::absolute(m_session.folder()) / ".moho_ranks";
+  void require_finite(const Contribution& contribution) const {
+    if (std::isfinite(contribution.misfit)) return;
+    throw Error(concat("shot ", m_numbers[contribution.shot], ": its misfit is ",
+                       contribution.misfit,
+                       " (allowed: finite numbers): look at its data and at the model there"));
   }
-  // File of a shot of the present evaluation; no other evaluation has this file.
-  std::filesystem::path part_of_rank(std::size_t k) const {
-    return parts_folder() / numbered(numbered("evaluation", m_evaluation, "_shot"), m_numbers[k]);
-  }
-
   Json numbers_of(const Contribution& contribution) const {
-    if (!std::isfinite(contribution.misfit)) {
-      throw Error(concat("shot ", m_numbers[contribution.shot], ": its misfit is ",
-                         contribution.misfit,
-                         " (allowed: finite numbers): look at its data and at the model there"));
-    }
+    require_finite(contribution);
     Json numbers = Json::object();
     numbers["misfit"] = contribution.misfit;
     numbers["points"] = contribution.points;
@@ -209,36 +212,22 @@ class DistributedEvaluation {
   void write(const std::filesystem::path& path, const Contribution& contribution) const {
     io::write_npy(path, contribution.values.data(), m_shape);
   }
-  // Adds the shots of the files path_of(k), in their order.
-  template <class PathOf>
-  void add_all(const PathOf& path_of, const Add& add) {
-    for (std::size_t k = 0; k < m_numbers.size(); ++k) {
-      const std::filesystem::path path = path_of(k);
-      io::Array<T> array = io::read_npy<T>(path);
-      if (array.shape != m_shape) {
-        throw FileError(concat("'", path.string(), "' has the shape ",
-                               io::shape_string(array.shape), " (a shot of this run has ",
-                               io::shape_string(m_shape), "): another run writes there"));
-      }
-      Contribution contribution = m_parts[k];
-      contribution.shot = k;
-      contribution.values = std::move(array.data);
-      add(std::move(contribution));
+  // Reads the values of a contribution from a file.
+  std::vector<T> read(const std::filesystem::path& path) const {
+    io::Array<T> array = io::read_npy<T>(path);
+    if (array.shape == m_shape) return std::move(array.data);
+    throw FileError(concat("'", path.string(), "' has the shape ", io::shape_string(array.shape),
+                           " (a shot of this run has ", io::shape_string(m_shape),
+                           "): another run writes there"));
+  }
+  // Adds the contributions that have arrived from other ranks.
+  void receive(bool wait, const Add& add) {
+    if (m_arrived.empty()) m_arrived = m_session.processes().told(wait);
+    for (const std::string& bytes : std::exchange(m_arrived, {})) {
+      add(fwi::unpack_contribution<T>(bytes));
+      ++m_done;
     }
   }
-
-  void note(std::size_t k, const Json& numbers) {
-    m_parts.at(k) = part_of(numbers);
-    ++m_done;
-  }
-
-  void receive(bool wait) {
-    for (const std::string& text : m_session.processes().told(wait)) {
-      const Json numbers = Json::parse(text);
-      note(static_cast<std::size_t>(numbers.find("shot")->number(0.0)), numbers);
-    }
-  }
-
   // Makes the folder of an evaluation, with its model.
   void prepare_folder(const Order<T>& order) {
     std::error_code error;
@@ -298,10 +287,9 @@ class DistributedEvaluation {
   Session& m_session;
   std::vector<std::int64_t> m_numbers, m_shape;
   std::filesystem::path m_folder;
-  std::vector<Contribution> m_parts;  ///< reports without their values
   SharedCount m_count;
-  std::size_t m_done = 0;         ///< shots of the evaluation that ranks have computed
-  std::int64_t m_evaluation = 0;  ///< evaluation that ranks compute
+  std::size_t m_done = 0;              ///< contributions of the evaluation that the root has
+  std::vector<std::string> m_arrived;  ///< bytes of contributions of other ranks
   SitesRun m_run;
   fwi::SourceField m_method = fwi::SourceField::automatic;
   bool m_resume = false;

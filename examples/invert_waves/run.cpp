@@ -248,10 +248,16 @@ class Program {
   }
 
   template <class Objective>
+  static auto add_to(Objective& objective) {
+    return [&objective](fwi::ShotContribution<T>&& part) { objective.add(std::move(part)); };
+  }
+
+  template <class Objective>
   void compute_claimed(Objective& objective) {
     m_input.in_words([&] {
-      objective.contributions([this](std::size_t k) { return m_distributed->claims(k); },
-                              [this](auto&& part) { m_distributed->hand_in(part); });
+      objective.contributions(
+          [this](std::size_t k) { return m_distributed->claims(k); },
+          [&](auto&& part) { m_distributed->hand_in(std::move(part), add_to(objective)); });
     });
   }
 
@@ -359,13 +365,12 @@ class Program {
     }
     m_input.in_words([&] { objective.begin(search.point()); });
     Order<T> order{search.evaluations() + 1, band, objective.request()};
-    const auto add = [&](fwi::ShotContribution<T>&& part) { objective.add(std::move(part)); };
     if (m_distributed->at_sites()) {
-      m_distributed->collect_sites(order, add);
+      m_distributed->collect_sites(order, add_to(objective));
     } else {
       m_distributed->share(order);
       compute_claimed(objective);
-      m_distributed->collect_ranks(add);
+      m_distributed->collect_ranks(add_to(objective));
     }
     return objective.end(gradient);
   }

@@ -557,11 +557,11 @@ class Resume(Case):
                     "does not say its band")
 
     def test_folders_of_users_stay(self):
-        for folder in ("sites", "ranks", ".moho_sites", ".moho_ranks"):
+        for folder in ("sites", "ranks", ".moho_sites"):
             os.makedirs(self.path(f"out/{folder}"))
             self.write(f"out/{folder}/mine.txt", folder)
         self.invert(*self.shots, "--iterations", "1")
-        for folder in ("sites", "ranks", ".moho_sites", ".moho_ranks"):
+        for folder in ("sites", "ranks", ".moho_sites"):
             with open(self.path(f"out/{folder}/mine.txt"), encoding="utf-8") as file:
                 self.assertEqual(file.read(), folder)
 
@@ -636,7 +636,6 @@ class Ranks(Case):
             self.assertTrue(os.path.exists(self.path("many/ranks/mine.txt")))
             self.assert_same_files(self.results, "one", "many")
             self.assertEqual(self.rows("one"), self.rows("many"))
-            self.assertFalse(os.path.exists(self.path("many/.moho_ranks")))
 
     def test_ranks_take_the_way_that_fits_on_all(self):
         """Shell fits on one rank and only replay on the other: both use replay, with its bits."""

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Contributions of shots as bytes, for messages between processes.
+
+#include <moho/core/error.hpp>
+#include <moho/fwi/objective_types.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace moho::fwi {
+
+/// Returns a contribution as bytes, in the byte order of this machine.
+template <class T>
+std::string pack(const ShotContribution<T>& contribution) {
+  const auto& c = contribution;
+  const double numbers[] = {static_cast<double>(c.shot), c.misfit, c.points, c.forward_seconds,
+                            c.backward_seconds};
+  std::string bytes(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+  bytes.append(reinterpret_cast<const char*>(c.values.data()), c.values.size() * sizeof(T));
+  return bytes;
+}
+/// Returns the contribution of pack(). \throws InputError for too few bytes
+template <class T>
+ShotContribution<T> unpack_contribution(const std::string& bytes) {
+  double numbers[5];
+  if (bytes.size() < sizeof(numbers) || (bytes.size() - sizeof(numbers)) % sizeof(T) != 0) {
+    throw InputError(concat("contribution: ", bytes.size(), " bytes (allowed: those of pack())"));
+  }
+  std::memcpy(numbers, bytes.data(), sizeof(numbers));
+  ShotContribution<T> c{static_cast<std::size_t>(numbers[0]),
+                        numbers[1],
+                        numbers[2],
+                        numbers[3],
+                        numbers[4],
+                        std::vector<T>((bytes.size() - sizeof(numbers)) / sizeof(T))};
+  std::memcpy(c.values.data(), bytes.data() + sizeof(numbers), c.values.size() * sizeof(T));
+  return c;
+}
+
+}  // namespace moho::fwi
