@@ -161,8 +161,7 @@ namespace {
 
 // Passes the parts of a shot in the unpacked summary.json to `on_part`. Returns true if on_part
 // accepted the last one.
-bool deliver_parts(const cluster::ShotResult& result, const fs::path& unpacked,
-                   const OnPart& on_part) {
+bool deliver_parts(std::int64_t shot, const fs::path& unpacked, const OnPart& on_part) {
   const io::InputFile file(unpacked / "summary.json");
   const Json summary = Json::parse(file.text(file.size()));
   const Json* const parts = summary.find("parts");
@@ -170,8 +169,7 @@ bool deliver_parts(const cluster::ShotResult& result, const fs::path& unpacked,
   for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
     const Json& part = parts->at(k);
     const Json *number = part.find("number"), *list = part.find("files");
-    if (number == nullptr || list == nullptr ||
-        number->number(-1.0) != static_cast<double>(result.shot)) {
+    if (number == nullptr || list == nullptr || number->number(-1.0) != static_cast<double>(shot)) {
       continue;
     }
     std::vector<std::string> names;
@@ -179,7 +177,7 @@ bool deliver_parts(const cluster::ShotResult& result, const fs::path& unpacked,
       const Json* const name = list->at(i).find("name");
       if (name != nullptr && is_plain_name(name->text())) names.push_back(name->text());
     }
-    whole = on_part(result.shot, part, unpacked, names);
+    whole = on_part(shot, part, unpacked, names);
   }
   return whole;
 }
@@ -220,23 +218,23 @@ cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cl
   how.shots_per_job = std::min(how.shots_per_job,
                                std::max<std::int64_t>(static_cast<std::int64_t>(shots.size()), 1));
   how.on_message = print_line;
-  const cluster::Report report = cluster::distribute({work, journal}, tasks, sites, how);
+  how.separate_thread = false;  // the session belongs to this thread
+  const cluster::Report report = cluster::distribute(
+      {work, journal}, tasks, sites, how, [&](std::int64_t shot, const fs::path& result) {
+        const fs::path unpacked = run.folder / concat("shot_", shot);
+        cluster::unpack_result(result, unpacked, journal.key());
+        if (!deliver_parts(shot, unpacked, on_part)) {
+          throw Error(concat("the result of shot ", shot, " in ", run.folder.string(),
+                             " lacks the files that ", session.program(),
+                             " writes for a shot: install this version of the programs at all "
+                             "sites"));
+        }
+        fs::remove_all(unpacked, error);
+      });
   for (const cluster::SiteReport& site : report.sites) {
     if (!(site.rate > 0.0)) continue;
     double& rate = run.rates[site.name];
     rate = rate > 0.0 ? 0.7 * rate + 0.3 * site.rate : site.rate;
-  }
-  std::set<std::int64_t> wanted(shots.begin(), shots.end());
-  for (const cluster::ShotResult& result : journal.results()) {
-    if (wanted.erase(result.shot) == 0) continue;
-    const fs::path unpacked = run.folder / concat("shot_", result.shot);
-    cluster::unpack_result(journal.folder() / result.file, unpacked, journal.key());
-    if (!deliver_parts(result, unpacked, on_part)) {
-      throw Error(concat("the result of shot ", result.shot, " in ", run.folder.string(),
-                         " lacks the files that ", session.program(),
-                         " writes for a shot: install this version of the programs at all sites"));
-    }
-    fs::remove_all(unpacked, error);
   }
   return report;
 }

@@ -46,7 +46,7 @@ struct SitesRun {
 /// \param work command and inputs of a shot
 /// \param shots numbers of the shots
 /// \param session used for printing
-/// \param on_part receives the parts after the last shot
+/// \param on_part receives the parts of each shot as its result arrives
 /// \returns the report of the run \throws InputError, MissingShots
 cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cluster::Work& work,
                               const std::vector<std::int64_t>& shots, const Session& session,

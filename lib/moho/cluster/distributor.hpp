@@ -70,6 +70,8 @@ struct DistributeOptions {
   double quick_failure = 10.0;     ///< seconds; a failure within this time counts against the site
   double silence_timeout = 600.0;  ///< seconds without an answer after which a site's shots go to
                                    ///< other sites
+  bool separate_thread = true;     ///< on_result is called on a separate thread; false: on that of
+                                   ///< the caller of distribute()
   bool keep_job_files = false;     ///< keep the files of jobs whose shots are complete
   std::function<bool()> stop;      ///< polled; true ends the run and leaves its jobs running
   std::function<void(const std::string&)>
@@ -133,7 +135,7 @@ struct Campaign {
 /// Receives the path of each shot's result, once per shot.
 ///
 /// Calls do not overlap. They come from one separate thread, or from the thread that called
-/// distribute() if a clock is given.
+/// distribute() without DistributeOptions::separate_thread or if a clock is given.
 using OnResult = std::function<void(std::int64_t shot, const std::filesystem::path& result)>;
 
 /// \brief Computes shots at sites until each has a result or is given up.

@@ -88,7 +88,7 @@ Run::Run(Campaign& campaign, const std::vector<Task>& tasks,
     : m_campaign(campaign),
       m_options(options),
       m_clock(clock),
-      m_dispatcher(on_result, typeid(clock) == typeid(Clock)) {
+      m_dispatcher(on_result, options.separate_thread && typeid(clock) == typeid(Clock)) {
   for (const Task& task : tasks) {
     m_index[task.shot] = m_shots.size();
     Shot shot;
