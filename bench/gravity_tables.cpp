@@ -11,6 +11,7 @@
 #include "bench_gravity/problem.hpp"
 #include "bench_gravity/runner.hpp"
 #include "common/program.hpp"
+#include "common/version.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/phases.hpp>
@@ -32,10 +33,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#ifndef MOHO_COMMIT
-#define MOHO_COMMIT "unknown"
-#endif
 
 namespace {
 
@@ -287,7 +284,7 @@ int run(const Settings& settings) {
   if (!settings.out.empty()) {
     nlohmann::ordered_json json;
     json["program"] = "gravity_tables";
-    json["commit"] = MOHO_COMMIT;
+    json["commit"] = bench::commit();
     json["kokkos_version"] = kokkos_version();
     json["space"] = settings.space;
     json["device"] = device;

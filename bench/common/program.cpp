@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/program.hpp"
 
+#include "common/version.hpp"
+
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/threads.hpp>
@@ -12,13 +14,6 @@
 #include <cstring>
 #include <exception>
 #include <utility>
-
-#ifndef MOHO_VERSION
-#define MOHO_VERSION "unknown"
-#endif
-#ifndef MOHO_COMMIT
-#define MOHO_COMMIT "unknown"
-#endif
 
 namespace moho::bench {
 
@@ -96,8 +91,8 @@ int run_benchmarks(int argc, char** argv, void (*register_benchmarks)()) {
   Kokkos::ScopeGuard guard(argc, argv);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::AddCustomContext("moho_version", MOHO_VERSION);
-  benchmark::AddCustomContext("moho_commit", MOHO_COMMIT);
+  benchmark::AddCustomContext("moho_version", version());
+  benchmark::AddCustomContext("moho_commit", commit());
   benchmark::AddCustomContext("kokkos_version", kokkos_version());
   benchmark::AddCustomContext("compiler", compiler());
 #ifdef NDEBUG
