@@ -4,18 +4,15 @@
 /// \file
 /// \brief Numbers as text for people.
 
+#include <moho/core/text.hpp>
+
 #include <iomanip>
 #include <sstream>
 #include <string>
 
 namespace moho::examples {
 
-/// Returns the text of a number with `digits` significant digits: "0.0123", "1.5e+09".
-inline std::string significant(double value, int digits) {
-  std::ostringstream out;
-  out << std::setprecision(digits) << value;
-  return out.str();
-}
+using text::significant;
 
 /// Returns a count with its unit: "1 shot", "2 shots", "0 shots".
 /// \param unit in the singular; its plural ends in s

@@ -2,12 +2,13 @@
 #pragma once
 
 /// \file
-/// \brief Strict parsing of numbers and lists in short texts, such as wavelets and geometries.
+/// \brief Numbers and lists in short texts, such as wavelets and geometries.
 
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,14 @@ inline std::optional<double> to_number(std::string_view text) {
     return std::nullopt;
   }
   return value;
+}
+
+/// Returns a number with `digits` significant digits: "0.0123", "1.5e+09".
+inline std::string significant(double value, int digits) {
+  std::ostringstream out;
+  out.precision(digits);
+  out << value;
+  return out.str();
 }
 
 /// Returns the complete text as a non-negative integer, or nothing.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/fwi/band_check.hpp>
 #include <moho/fwi/misfit.hpp>
 
 #include <cmath>
 #include <cstddef>
-#include <iomanip>
-#include <sstream>
 
 namespace moho::fwi {
+
+using text::significant;
 
 namespace {
 
@@ -19,12 +20,6 @@ double sum_of_squares(const std::vector<float>& samples) {
   double sum = 0.0;
   for (const float value : samples) sum += static_cast<double>(value) * value;
   return sum;
-}
-
-std::string significant(double value, int digits) {
-  std::ostringstream out;
-  out << std::setprecision(digits) << value;
-  return out.str();
 }
 
 }  // namespace

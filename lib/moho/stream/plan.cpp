@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/stream/plan.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <optional>
-#include <sstream>
 
 namespace moho::stream {
+
+using text::significant;
 
 namespace {
 
@@ -65,13 +66,7 @@ double in_core_rate(const StreamRates& rates) {
 // Returns the seconds of a transfer; a rate of 0 means no transfer.
 double seconds_of(double bytes, double rate) { return rate > 0.0 ? bytes / rate : 0.0; }
 
-std::string digits(double value, int count) {
-  std::ostringstream out;
-  out << std::setprecision(count) << value;
-  return out.str();
-}
-
-std::string rate_text(double rate) { return concat(digits(rate / 1e9, 3), " Gpoints/s"); }
+std::string rate_text(double rate) { return concat(significant(rate / 1e9, 3), " Gpoints/s"); }
 
 }  // namespace
 
@@ -392,18 +387,18 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
                          plan.sums_held ? ", and all sums" : ""));
   const double nodes =
       need.nodes() / static_cast<double>(shape.before + shape.planes + shape.behind);
-  lines.push_back(concat(digits(plan.plane_in / nodes, 3), " bytes a node in and ",
-                         digits(plan.plane_out / nodes, 3), " out, every ", shape.updates,
+  lines.push_back(concat(significant(plan.plane_in / nodes, 3), " bytes a node in and ",
+                         significant(plan.plane_out / nodes, 3), " out, every ", shape.updates,
                          " steps"));
   if (rates.in > 0.0) {
-    lines.push_back(concat("measured: ", digits(rates.in / 1e9, 3), " GB/s in and ",
-                           digits(rates.out / 1e9, 3), " out at the same time, steps at ",
+    lines.push_back(concat("measured: ", significant(rates.in / 1e9, 3), " GB/s in and ",
+                           significant(rates.out / 1e9, 3), " out at the same time, steps at ",
                            rate_text(slab_rate(rates, shape.block)), " on blocks and ",
                            rate_text(in_core_rate(rates)), " in core"));
   }
   if (rates.disk_in > 0.0) {
-    lines.push_back(concat("measured: ", digits(rates.disk_in / 1e9, 3), " GB/s from the disk and ",
-                           digits(rates.disk_out / 1e9, 3),
+    lines.push_back(concat("measured: ", significant(rates.disk_in / 1e9, 3),
+                           " GB/s from the disk and ", significant(rates.disk_out / 1e9, 3),
                            " to it; what the system keeps of the file in memory is read faster"));
   }
   const StreamForecast& f = plan.forecast;
@@ -413,13 +408,13 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
   if (binds == "link in" || binds == "link out") binds = concat("the ", binds, " binds");
   if (binds == "disk") binds = "the disk binds";
   if (binds == "filling") binds = "the volume is shorter than the chain, which waits";
-  const std::string share = f.share <= 1.0 ? concat(", ", digits(100.0 * f.share, 3), " % of ",
+  const std::string share = f.share <= 1.0 ? concat(", ", significant(100.0 * f.share, 3), " % of ",
                                                     rates.in_core > 0.0 || rates.in > 0.0
                                                         ? "in core"
                                                         : "steps without copies and launches")
                                            : std::string();
   lines.push_back(concat("predicted: ", rate_text(f.points_per_second), share, "; ", binds, "; ",
-                         digits(f.seconds, 3), " s a shot"));
+                         significant(f.seconds, 3), " s a shot"));
   if (rates.in_turn && shape.devices * plan.groups > 1) {
     lines.push_back(concat("one host stands in for ", shape.devices * plan.groups,
                            " devices: it does their work one after the other"));
