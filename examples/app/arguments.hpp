@@ -10,6 +10,8 @@
 
 #include "app/option_table.hpp"
 
+#include <moho/core/parse.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,23 +25,15 @@ namespace moho::examples {
 /// Splits a text at separators and trims each piece. "a,,b" has three pieces.
 std::vector<std::string> split(std::string_view text, char separator = ',');
 
-/// Reads a complete text as a finite number.
-/// \param what name of the option in messages: "--source"
-/// \param form how the option is written: "x,z in metres"
-double parse_number(const std::string& what, const std::string& text, const std::string& form);
+using text::parse_count;
+using text::parse_name;
+using text::parse_number;
 
 /// Reads numbers separated by commas.
-/// \param counts allowed numbers of values
+/// \param what name of the option in messages: "--source"
+/// \param counts allowed numbers of values \param form how the option is written: "x,z in metres"
 std::vector<double> parse_numbers(const std::string& what, const std::string& text,
                                   const std::vector<std::size_t>& counts, const std::string& form);
-
-/// Reads a whole number from `lowest` to `highest`.
-std::int64_t parse_count(const std::string& what, const std::string& text, std::int64_t lowest,
-                         std::int64_t highest);
-
-/// Returns the position of a name in a list of allowed names.
-std::size_t parse_name(const std::string& what, const std::string& text,
-                       const std::vector<std::string>& names);
 
 /// Reads metres between nodes: "d", "dx,dz" or "dx,dy,dz", or with names; all positive.
 /// The result is in the order of the axes. A value may end in its unit, "10m" or "0.01km".

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "app/command_line.hpp"
 
-#include "app/suggestions.hpp"
-
 #include <moho/core/error.hpp>
+#include <moho/core/suggestions.hpp>
 #include <moho/core/text.hpp>
 #include <moho/io/text_file.hpp>
 
@@ -63,8 +62,8 @@ po::variables_map parse_line(const Description& description,
   const auto instead = [&](const std::string& name, bool exact) {
     const std::vector<std::string> names = known_names(description, known);
     const bool is_name = std::find(names.begin(), names.end(), name) != names.end();
-    const std::string text =
-        exact && is_name ? suggestion({name}, "--") : suggestion(nearest_names(name, names), "--");
+    const std::string text = text::suggestion(
+        exact && is_name ? std::vector{name} : text::nearest_names(name, names), "--");
     return text.empty() ? help : concat(": ", text, " S", see.substr(1));
   };
   try {
@@ -158,7 +157,8 @@ std::vector<po::option> read_file(const Description& description, const std::str
     }
     const po::option_description* const option = known.find_nothrow(name, false);
     if (option == nullptr) {
-      const std::string near = suggestion(nearest_names(name, known_names(description, known)));
+      const std::string near =
+          text::suggestion(text::nearest_names(name, known_names(description, known)));
       throw refuse(concat("'", name, "' is no option of ", description.program,
                           near.empty() ? "" : ", ", near));
     }

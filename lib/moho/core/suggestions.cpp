@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "app/suggestions.hpp"
+#include <moho/core/suggestions.hpp>
 
 #include <algorithm>
 #include <numeric>
 
-namespace moho::examples {
+namespace moho::text {
 
 namespace {
 constexpr std::size_t max_distance = 3, max_names = 3, min_prefix = 3;
@@ -60,4 +60,4 @@ std::string suggestion(const std::vector<std::string>& names, const std::string&
   return text + "?";
 }
 
-}  // namespace moho::examples
+}  // namespace moho::text

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace moho::examples {
+namespace moho::text {
 
 /// Returns the edit distance of two texts (optimal string alignment).
 ///
@@ -28,4 +28,4 @@ std::vector<std::string> nearest_names(const std::string& misspelt,
 /// \param prefix precedes each name: "--"
 std::string suggestion(const std::vector<std::string>& names, const std::string& prefix = "");
 
-}  // namespace moho::examples
+}  // namespace moho::text

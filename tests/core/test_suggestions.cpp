@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "app/suggestions.hpp"
+#include <moho/core/suggestions.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace {
 
-using namespace moho::examples;
+using namespace moho::text;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
