@@ -10,6 +10,7 @@
 #include <moho/core/positions.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/wave/boundary_text.hpp>
 #include <moho/wave/layout.hpp>
 
 #include <algorithm>
@@ -91,7 +92,7 @@ std::vector<std::string> segy_lines(const std::string& program, const std::strin
       concat("PROGRAM: ", program),
       concat("MODEL: ", model),
       concat("MEDIUM: ", wave::to_string(report.medium),
-             "  BOUNDARIES: ", boundaries_string<Dim>(boundaries)),
+             "  BOUNDARIES: ", wave::boundaries_string(boundaries)),
   };
   for (const std::string& line : wavelet_lines(gather)) lines.push_back(line);
   lines.insert(lines.end(),
@@ -388,7 +389,7 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
   session.print("model     ", m_model.name, ": ", describe_grid(m_model));
   session.print("          ", media[static_cast<int>(report.medium)], ", vp ",
                 significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
-                boundaries_string<Dim>(m_job.boundaries));
+                wave::boundaries_string(m_job.boundaries));
   for (const std::string& note : m_model.notes) session.print("          note: ", note);
   if (report.limits.clamped_delta_nodes > 0 && m_o.equations == wave::Equations::self_adjoint) {
     session.print("          note: delta is larger than epsilon at ",
@@ -477,7 +478,7 @@ Json ShotProgram<T, Dim>::model_json(const WaveReport& report) const {
   json["name"] = m_model.name;
   json["medium"] = wave::to_string(report.medium);
   add_grid(m_model, json);
-  json["boundaries"] = boundaries_string<Dim>(m_job.boundaries);
+  json["boundaries"] = wave::boundaries_string(m_job.boundaries);
   json["shape_with_layers"] = report.extended;
   json["units"] =
       Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}, {"angle", "rad"}});

@@ -5,13 +5,13 @@
 /// \brief Shots and faces of programs of waves, made from options and the grid.
 
 #include "app/acquisition.hpp"
-#include "app/boundary.hpp"
 #include "app/common_options.hpp"
 #include "app/earth_model.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/domain/types.hpp>
 #include <moho/io/segy.hpp>
+#include <moho/wave/boundary_text.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/sponge_width.hpp>
 #include <moho/wave/types.hpp>
@@ -74,14 +74,14 @@ std::string describe_sponge(int width, double velocity, double frequency, double
 template <int Dim>
 wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
                                       int sponge = wave::min_sponge_width) {
-  LayerWidths widths;
+  wave::LayerWidths widths;
   widths.sponge = sponge;
   if (o.width) widths.sponge = widths.cpml = widths.random = *o.width;
   const wave::FaceKind usual =
       medium == wave::Medium::tti ? wave::FaceKind::sponge : wave::FaceKind::cpml;
   wave::Boundaries<Dim> boundaries =
       o.boundary.empty() ? wave::all_faces<Dim>(usual, widths.of(usual))
-                         : parse_boundaries<Dim>("--boundary", o.boundary, usual, widths);
+                         : wave::parse_boundaries<Dim>(o.boundary, usual, widths, "--boundary");
   if (o.free_surface) boundaries.lower[Dim - 1] = {wave::FaceKind::free_surface, 0};
   return boundaries;
 }

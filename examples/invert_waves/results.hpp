@@ -4,7 +4,6 @@
 /// \file
 /// \brief Files, messages and summary of an inversion.
 
-#include "app/boundary.hpp"
 #include "app/format.hpp"
 #include "app/shot_list.hpp"
 #include "app/summary.hpp"
@@ -14,6 +13,7 @@
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
 #include <moho/rtm/image.hpp>
+#include <moho/wave/boundary_text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -124,7 +124,7 @@ class Results {
     constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
     m_session.print("model     ", m_model.name, ": ", describe_grid(m_model));
     m_session.print("          ", media[static_cast<int>(plan.medium)], "; boundaries ",
-                    boundaries_string<Dim>(m_input.boundaries));
+                    wave::boundaries_string(m_input.boundaries));
     for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
     m_session.print("data      ", m_o.data, ": ", counted(m_input.shots.size(), "shot"), ", ",
                     counted(data.traces, "trace"), ", ", format_bytes(plan.data_bytes));
@@ -147,7 +147,7 @@ class Results {
     model["name"] = m_model.name;
     model["medium"] = wave::to_string(plan.medium);
     add_grid(m_model, model);
-    model["boundaries"] = boundaries_string<Dim>(m_input.boundaries);
+    model["boundaries"] = wave::boundaries_string(m_input.boundaries);
     summary["model"] = model;
     summary["scheme"] = Json::object({{"dt", plan.time.dt},
                                       {"largest_dt", plan.max_dt},

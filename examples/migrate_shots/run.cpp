@@ -3,7 +3,6 @@
 // migrate_shots: reverse-time migration of shots into an image of the subsurface.
 
 #include "app/acquisition.hpp"
-#include "app/boundary.hpp"
 #include "app/format.hpp"
 #include "app/shot_list.hpp"
 #include "app/summary.hpp"
@@ -21,6 +20,7 @@
 #include <moho/io/segy.hpp>
 #include <moho/io/writer.hpp>
 #include <moho/rtm/migration.hpp>
+#include <moho/wave/boundary_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -224,7 +224,7 @@ class Program {
     model["name"] = m_model.name;
     model["medium"] = wave::to_string(plan.medium);
     add_grid(m_model, model);
-    model["boundaries"] = boundaries_string<Dim>(m_job.boundaries);
+    model["boundaries"] = wave::boundaries_string(m_job.boundaries);
     summary["model"] = model;
     Json scheme;
     scheme["dt"] = plan.time.dt;
@@ -259,7 +259,7 @@ class Program {
     const snapshot::StoragePlan& storage = p.storage;
     m_session.print("model     ", m_model.name, ": ", describe_grid(m_model));
     m_session.print("          ", media[static_cast<int>(p.medium)], "; boundaries ",
-                    boundaries_string<Dim>(m_job.boundaries));
+                    wave::boundaries_string(m_job.boundaries));
     for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
     m_session.print("data      ", m_o.data, ": ", counted(m_job.shots.size(), "shot"), ", ",
                     counted(m_data.traces, "trace"));
