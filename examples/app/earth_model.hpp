@@ -25,7 +25,7 @@ struct EarthModelOptions {
   std::vector<double> origin;       ///< empty: that of the file, or zero
   std::string prefix;               ///< of the parameters' options in messages: "" or "true-"
   bool degrees = false;             ///< theta and phi of files and plain numbers are in degrees
-  VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of vp
+  VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of vp
 };
 
 /// Binds the option of one parameter. \param name without the prefix of `options`

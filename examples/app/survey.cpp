@@ -126,7 +126,7 @@ int usual_sponge(const EarthModelOptions& model, const std::string& wavelet) {
   const auto vp = model.parameters.find("vp");
   const auto velocity =
       vp != model.parameters.end() ? text::to_number(vp->second) : std::optional<double>();
-  const bool metres = model.velocity_unit == VelocityUnit::unsaid ||
+  const bool metres = model.velocity_unit == VelocityUnit::automatic ||
                       model.velocity_unit == VelocityUnit::metres_per_second;
   if (!velocity || !(*velocity > 0.0) || !metres || model.spacing.empty()) {
     return wave::max_sponge_width;

@@ -25,8 +25,8 @@ struct Options : CommonOptions {
   std::string epsilon, delta;       ///< files or numbers; empty: not given
   std::string builtin;              ///< name of the built-in model; empty: another one
   double v0 = 0.0, gradient = 0.0;  ///< of v0 + gradient z: v0 in the velocity unit, and 1/s
-  VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of the model and v0
-  std::vector<std::int64_t> shape;                    ///< of a model without a file
+  VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of the model and v0
+  std::vector<std::int64_t> shape;                       ///< of a model without a file
   std::vector<double> spacing;       ///< empty: that of the file; one value: along all axes
   std::vector<double> origin;        ///< empty: that of the file, or zero
   std::vector<std::string> sources;  ///< points or tables; empty: the middle of the surface

@@ -22,14 +22,14 @@ enum class ModelKind { file, gradient, salt };
 
 /// Options of trace_rays. Lists are in the order of axes: (x, z) or (x, y, z).
 struct Options : CommonOptions {
-  ModelKind model = ModelKind::file;                  ///< origin of the velocity
-  std::string model_file;                             ///< for ModelKind::file
-  std::vector<double> linear;                         ///< v0 and gradient, for --gradient
-  std::string builtin;                                ///< name of a built-in model
-  double v0 = 0.0;                                    ///< at z = 0, for ModelKind::gradient
-  double gradient = 0.0;                              ///< 1/s, for ModelKind::gradient
-  VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of files and v0
-  std::vector<std::int64_t> shape;                    ///< of a model by formula
+  ModelKind model = ModelKind::file;                     ///< origin of the velocity
+  std::string model_file;                                ///< for ModelKind::file
+  std::vector<double> linear;                            ///< v0 and gradient, for --gradient
+  std::string builtin;                                   ///< name of a built-in model
+  double v0 = 0.0;                                       ///< at z = 0, for ModelKind::gradient
+  double gradient = 0.0;                                 ///< 1/s, for ModelKind::gradient
+  VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of files and v0
+  std::vector<std::int64_t> shape;                       ///< of a model by formula
   std::vector<double> spacing;            ///< empty: that of the file; one value: along all axes
   std::vector<std::string> sources;       ///< points; empty: one in the middle of the surface
   std::string receivers;                  ///< points; empty: a line along the surface

@@ -18,5 +18,6 @@
 #include <moho/io/segy.hpp>
 #include <moho/io/text_columns.hpp>
 #include <moho/io/text_file.hpp>
+#include <moho/io/units.hpp>
 #include <moho/io/vtk.hpp>
 #include <moho/io/writer.hpp>
