@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "app/arguments.hpp"
 
-#include "app/coordinates.hpp"
-
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
+#include <moho/survey/points_text.hpp>
 
 #include <cmath>
 
@@ -51,7 +50,7 @@ namespace {
 template <class T, class Convert>
 std::vector<T> parse_axes(const std::string& what, const std::string& text, bool one,
                           const std::string& form, const Convert& convert) {
-  const AxisValues axes = split_axes(what, text);
+  const survey::AxisValues axes = survey::split_axes(what, text);
   const std::size_t count = axes.texts.size();
   if (count != 2 && count != 3 && !(one && count == 1)) {
     throw InputError(concat(what, ": '", text, "' has ", count, count == 1 ? " value" : " values",

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "app/recorded_wavelet.hpp"
 
-#include "app/acquisition.hpp"
-
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/segy.hpp>
+#include <moho/survey/tables.hpp>
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
@@ -177,10 +176,11 @@ bool same_wavelet(const RecordedWavelet& recorded, const std::string& wavelet) {
   }
   if (recorded.missing) return false;
   // ten samples in the shortest period that matters
-  const double dt = 1.0 / (30.0 * peak_frequency(recorded.text));
-  std::vector<double> expected = read_wavelet(other, dt), samples;
+  const double dt = 1.0 / (30.0 * survey::peak_frequency(recorded.text, "--wavelet"));
+  std::vector<double> expected = survey::wavelet_from_text(recorded.text, "--wavelet")(dt);
+  std::vector<double> samples;
   try {
-    samples = read_wavelet(own, dt);
+    samples = survey::wavelet_from_text(wavelet, "--wavelet")(dt);
   } catch (const InputError&) {
     return false;  // too high a frequency for that interval
   }

@@ -418,7 +418,7 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
                   " below the surface is taken");
   }
   if (m_o.moving) {
-    const Points<Dim> offsets = read_points<Dim>("--receivers", m_o.receivers);
+    const Points<Dim> offsets = survey::points_from_text<Dim>(m_o.receivers, "--receivers");
     std::size_t concerned = 0, all = 0;
     std::string first;
     for (const wave::Shot<Dim>& shot : m_job.shots) {
@@ -491,7 +491,7 @@ template <class T, int Dim>
 Json ShotProgram<T, Dim>::shots_json() const {
   Json list = Json::array();
   const Points<Dim> offsets =
-      m_o.moving ? read_points<Dim>("--receivers", m_o.receivers) : Points<Dim>();
+      m_o.moving ? survey::points_from_text<Dim>(m_o.receivers, "--receivers") : Points<Dim>();
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
     if (!m_list.there(k)) continue;
     const wave::Shot<Dim>& shot = m_job.shots[k];

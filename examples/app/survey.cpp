@@ -132,7 +132,8 @@ int usual_sponge(const EarthModelOptions& model, const std::string& wavelet) {
     return wave::max_sponge_width;
   }
   const double spacing = *std::min_element(model.spacing.begin(), model.spacing.end());
-  return wave::recommended_sponge_width(*velocity / (peak_frequency(wavelet) * spacing));
+  return wave::recommended_sponge_width(*velocity /
+                                        (survey::peak_frequency(wavelet, "--wavelet") * spacing));
 }
 
 std::string describe_sponge(int width, double velocity, double frequency, double spacing) {

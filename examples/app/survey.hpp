@@ -4,13 +4,14 @@
 /// \file
 /// \brief Shots and faces of programs of waves, made from options and the grid.
 
-#include "app/acquisition.hpp"
 #include "app/common_options.hpp"
 #include "app/earth_model.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/domain/types.hpp>
 #include <moho/io/segy.hpp>
+#include <moho/survey/points_text.hpp>
+#include <moho/survey/tables.hpp>
 #include <moho/wave/boundary_text.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/sponge_width.hpp>
@@ -101,7 +102,7 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   for (int d = 0; d < Dim; ++d) spacing = std::min(spacing, job.grid.spacing[d]);
   // invalid velocities are refused later
   const bool good = std::isfinite(mean) && mean > 0.0;
-  const double frequency = peak_frequency(o.wavelet);
+  const double frequency = survey::peak_frequency(o.wavelet, "--wavelet");
   job.boundaries = make_boundaries<Dim>(
       o, medium_of(o.model),
       good ? wave::recommended_sponge_width(mean / (frequency * spacing)) : wave::min_sponge_width);
@@ -121,8 +122,7 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   job.modelling.source_taper = o.source_taper;
   job.modelling.seed = o.seed;
   job.wavelet_name = "--wavelet " + o.wavelet;
-  const wave::WaveletText wavelet = wave::parse_wavelet(o.wavelet);
-  job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
+  job.wavelet = survey::wavelet_from_text(o.wavelet, "--wavelet");
 }
 
 /// Returns the depth two nodes below the surface, at most that of the last node, m.
@@ -186,20 +186,17 @@ void check_free_surfaces(const Grid<Dim>& grid, const wave::Boundaries<Dim>& fac
 template <int Dim>
 std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid,
                                         const wave::Boundaries<Dim>& faces) {
-  if (!o.shots_file.empty()) return read_shots<Dim>(o.shots_file);
-  Points<Dim> sources;
-  for (const std::string& text : o.sources) {
-    const Points<Dim> more = read_points<Dim>("--source", text);
-    sources.insert(sources.end(), more.begin(), more.end());
-  }
+  if (!o.shots_file.empty()) return survey::shots_from_file<Dim>(o.shots_file, "--shots");
+  Points<Dim> sources = survey::points_from_texts<Dim>(o.sources, "--source");
   if (o.sources.empty()) {
     Point<Dim> middle{};
     for (int d = 0; d + 1 < Dim; ++d) middle[d] = 0.5 * (grid.origin[d] + grid.upper(d));
     middle[Dim - 1] = usual_depth(grid);
     sources.push_back(middle);
   }
-  const Points<Dim> receivers = o.receivers.empty() ? usual_receivers(grid, faces)
-                                                    : read_points<Dim>("--receivers", o.receivers);
+  const Points<Dim> receivers = o.receivers.empty()
+                                    ? usual_receivers(grid, faces)
+                                    : survey::points_from_text<Dim>(o.receivers, "--receivers");
   std::vector<wave::Shot<Dim>> shots;
   if (o.moving) {
     try {

@@ -2,12 +2,10 @@
 //
 // first_arrivals: traveltimes of first arrivals by the eikonal equation.
 
-#include "app/acquisition.hpp"
 #include "app/builtin_models.hpp"
 #include "app/earth_model.hpp"
 #include "app/format.hpp"
 #include "app/memory.hpp"
-#include "app/named_points.hpp"
 #include "app/program.hpp"
 #include "app/summary.hpp"
 #include "first_arrivals/options.hpp"
@@ -20,6 +18,7 @@
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
+#include <moho/survey/points_text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -63,7 +62,7 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing
   memory.limit = memory_limit(o, on_host, sharing);
   Grid<Dim> grid;
   for (int d = 0; d < Dim; ++d) grid.extents[d] = need.shape[static_cast<std::size_t>(d)];
-  const auto sources = static_cast<double>(count_points<Dim>(o.sources));
+  const auto sources = static_cast<double>(survey::count_points<Dim>(o.sources));
   const double field = need.nodes() * sizeof(T);
   const double times = field * (o.each ? sources : 1.0);
   MemoryEstimate& estimate = memory.estimate;
@@ -110,11 +109,7 @@ EarthModel<T> load_model(const Options& o) {
 
 template <int Dim>
 Points<Dim> make_sources(const Options& o, const Grid<Dim>& grid) {
-  Points<Dim> sources;
-  for (const std::string& text : o.sources) {
-    const Points<Dim> some = read_points<Dim>("--source", text);
-    sources.insert(sources.end(), some.begin(), some.end());
-  }
+  Points<Dim> sources = survey::points_from_texts<Dim>(o.sources, "--source");
   if (o.sources.empty()) {
     Point<Dim> middle = grid.origin;
     for (int d = 0; d + 1 < Dim; ++d) middle[d] = 0.5 * (grid.origin[d] + grid.upper(d));
@@ -152,9 +147,9 @@ void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vec
                      bool source_known, const Points<Dim>& receivers,
                      const std::vector<io::TextColumn>& texts) {
   io::AtomicFile file(path);
-  file.write(concat(source_known ? "source,receiver," : "receiver,", Dim == 2 ? "x,z" : "x,y,z",
-                    ",traveltime",
-                    text_header(texts, {"source", "receiver", "x", "y", "z", "traveltime"}), '\n'));
+  file.write(concat(
+      source_known ? "source,receiver," : "receiver,", Dim == 2 ? "x,z" : "x,y,z", ",traveltime",
+      io::header_of(texts, {"source", "receiver", "x", "y", "z", "traveltime"}), '\n'));
   const auto nodes = static_cast<std::size_t>(grid.size());
   std::string text;
   for (std::size_t s = 0; s * nodes < times.size(); ++s) {
@@ -167,7 +162,7 @@ void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vec
       }
       text += ',';
       io::append_number(text, time_at(grid, times.data() + s * nodes, receivers[k]));
-      text += text_fields(texts, k);
+      text += io::fields_of(texts, k);
       text += '\n';
       file.write(text);
     }
@@ -280,7 +275,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
       throw InputError(concat("--source: ", error.what()));
     }
     if (!o.receivers.empty()) {
-      receivers = read_named_points<Dim>("--receivers", o.receivers, texts);
+      receivers = survey::points_from_text<Dim>(o.receivers, "--receivers", &texts);
     }
     try {
       check_positions<Dim>(job.grid, receivers, "receiver");

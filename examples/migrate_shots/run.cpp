@@ -2,7 +2,6 @@
 //
 // migrate_shots: reverse-time migration of shots into an image of the subsurface.
 
-#include "app/acquisition.hpp"
 #include "app/format.hpp"
 #include "app/shot_list.hpp"
 #include "app/summary.hpp"

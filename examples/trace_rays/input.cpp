@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace_rays/input.hpp"
 
-#include "app/acquisition.hpp"
 #include "app/builtin_models.hpp"
 #include "app/memory.hpp"
 #include "app/model_file.hpp"
-#include "app/named_points.hpp"
 
 #include <moho/core/positions.hpp>
 #include <moho/eikonal/types.hpp>
 #include <moho/io/model.hpp>
+#include <moho/survey/points_text.hpp>
+#include <moho/wave/geometry.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -106,15 +106,11 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
 
 template <int Dim>
 std::vector<Point<Dim>> make_sources(const Options& o, const Grid<Dim>& grid) {
-  std::vector<Point<Dim>> sources;
+  Points<Dim> sources = survey::points_from_texts<Dim>(o.sources, "--source");
   if (o.sources.empty()) {
     Point<Dim> p = grid.origin;
     for (int d = 0; d + 1 < Dim; ++d) p[d] = 0.5 * (grid.origin[d] + grid.upper(d));
     sources.push_back(p);
-  }
-  for (const std::string& text : o.sources) {
-    const Points<Dim> more = read_points<Dim>("--source", text);
-    sources.insert(sources.end(), more.begin(), more.end());
   }
   check_inside<Dim>("--source", sources, "source", grid);
   return sources;
@@ -123,15 +119,15 @@ std::vector<Point<Dim>> make_sources(const Options& o, const Grid<Dim>& grid) {
 template <int Dim>
 std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid,
                                        std::vector<io::TextColumn>& texts) {
-  texts.clear();
   if (o.receivers.empty()) {
+    texts.clear();
     Point<Dim> begin = grid.origin;
     for (int d = 1; d + 1 < Dim; ++d) begin[d] = 0.5 * (grid.origin[d] + grid.upper(d));
     Point<Dim> end = begin;
     end[0] = grid.upper(0);
     return wave::point_line<Dim>(begin, end, grid.extents[0] > 1 ? usual_receivers : 1);
   }
-  const Points<Dim> receivers = read_named_points<Dim>("--receivers", o.receivers, texts);
+  const auto receivers = survey::points_from_text<Dim>(o.receivers, "--receivers", &texts);
   check_inside<Dim>(concat("--receivers ", o.receivers), receivers, "receiver", grid);
   return receivers;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace_rays/output.hpp"
 
-#include "app/named_points.hpp"
-
 #include <moho/io/vtk.hpp>
 #include <moho/io/writer.hpp>
 
@@ -55,7 +53,7 @@ void write_receivers_csv(const std::filesystem::path& path, const rays::RayPaths
                          const std::vector<io::TextColumn>& texts) {
   io::AtomicFile file(path);
   file.write("source,receiver," + axis_names<Dim>() + ",traveltime" +
-             text_header(texts, {"source", "receiver", "x", "y", "z", "traveltime"}) + '\n');
+             io::header_of(texts, {"source", "receiver", "x", "y", "z", "traveltime"}) + '\n');
   std::string text;
   for (std::int64_t source = 0; source < paths.sources; ++source) {
     text.clear();
@@ -65,7 +63,7 @@ void write_receivers_csv(const std::filesystem::path& path, const rays::RayPaths
       text += ',';
       io::append_number(text,
                         paths.traveltime[static_cast<std::size_t>(source * paths.receivers + k)]);
-      text += text_fields(texts, static_cast<std::size_t>(k));
+      text += io::fields_of(texts, static_cast<std::size_t>(k));
       text += '\n';
     }
     file.write(text);

@@ -2,7 +2,6 @@
 //
 // trace_rays: first-arrival traveltimes and rays by shortest paths on a grid graph.
 
-#include "app/acquisition.hpp"
 #include "app/format.hpp"
 #include "app/memory.hpp"
 #include "app/program.hpp"
@@ -18,6 +17,7 @@
 #include <moho/io/array.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/survey/points_text.hpp>
 
 #include <cmath>
 #include <filesystem>
@@ -140,8 +140,8 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   if ((shape.size() != 2 && shape.size() != 3) || io::shape_size(shape) < 1) return estimate;
   const auto nodes = static_cast<double>(io::shape_size(shape));
   const double field = nodes * sizeof(T);
-  const double sources = static_cast<double>(shape.size() == 2 ? count_points<2>(o.sources)
-                                                               : count_points<3>(o.sources));
+  const double sources = static_cast<double>(
+      shape.size() == 2 ? survey::count_points<2>(o.sources) : survey::count_points<3>(o.sources));
   estimate.take(field, "the model");
   estimate.pass(reading, "reading the model");
   estimate.take(field * sources, "traveltimes");

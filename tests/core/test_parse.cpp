@@ -9,24 +9,17 @@
 #include <limits>
 #include <string>
 
+#include "refusals.hpp"
+
 namespace {
 
 using namespace moho::text;
-
-template <class Function>
-std::string refusal_of(Function&& function) {
-  try {
-    function();
-  } catch (const moho::InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using moho::testing::message_of;
 
 TEST(Parse, Numbers) {
   EXPECT_EQ(parse_number("--time", "-2.5e1", "s"), -25.0);
   for (const char* text : {"", "2s", " 2", "nan", "inf", "1e400"}) {
-    EXPECT_EQ(refusal_of([&] { parse_number("--time", text, "seconds"); }),
+    EXPECT_EQ(message_of<moho::InputError>([&] { parse_number("--time", text, "seconds"); }),
               moho::concat("--time: '", text, "' is not a number (allowed: seconds)"));
   }
 }
@@ -36,20 +29,20 @@ TEST(Parse, Counts) {
   EXPECT_EQ(parse_count("--shape", "7", 1, 7), 7);
   EXPECT_EQ(parse_count("--seed", "9223372036854775807", 0, most), most);
   for (const char* text : {"0", "8", "", "3.0", "3 ", "+3"}) {
-    EXPECT_EQ(refusal_of([&] { parse_count("--shape", text, 1, 7); }),
+    EXPECT_EQ(message_of<moho::InputError>([&] { parse_count("--shape", text, 1, 7); }),
               moho::concat("--shape is '", text, "' (allowed: whole numbers from 1 to 7)"));
   }
-  EXPECT_EQ(refusal_of([] { parse_count("--seed", "-1", 0, most); }),
+  EXPECT_EQ(message_of<moho::InputError>([] { parse_count("--seed", "-1", 0, most); }),
             "--seed is '-1' (allowed: whole numbers from 0 up)");
 }
 
 TEST(Parse, Names) {
   EXPECT_EQ(parse_name("--expand", "layers", {"none", "layers"}), 1U);
-  EXPECT_EQ(refusal_of([] {
+  EXPECT_EQ(message_of<moho::InputError>([] {
               parse_name("--expand", "layer", {"none", "layers"});
             }),
             "--expand 'layer' is unknown (allowed: none, layers): did you mean layers?");
-  EXPECT_EQ(refusal_of([] {
+  EXPECT_EQ(message_of<moho::InputError>([] {
               parse_name("--expand", "quickly", {"none", "layers"});
             }),
             "--expand 'quickly' is unknown (allowed: none, layers)");

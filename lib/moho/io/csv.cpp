@@ -179,6 +179,23 @@ Table read_csv_with_texts(const std::filesystem::path& path,
   return table;
 }
 
+std::string header_of(const std::vector<TextColumn>& texts,
+                      const std::vector<std::string>& others) {
+  std::string header;
+  for (const TextColumn& column : texts) {
+    const bool taken =
+        column.name.empty() || std::find(others.begin(), others.end(), column.name) != others.end();
+    header += ',' + column.name + (taken ? "_name" : "");
+  }
+  return header;
+}
+
+std::string fields_of(const std::vector<TextColumn>& texts, std::size_t row) {
+  std::string fields;
+  for (const TextColumn& column : texts) fields += ',' + column.fields[row];
+  return fields;
+}
+
 void write_csv(const std::filesystem::path& path, const Table& table) {
   const auto columns = static_cast<std::size_t>(table.columns);
   if (table.columns < 1 || table.values.size() % columns != 0 ||

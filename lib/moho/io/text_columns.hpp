@@ -6,6 +6,7 @@
 
 #include <moho/io/csv.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -29,5 +30,13 @@ struct TextColumn {
 /// \throws FileError "FILE:LINE:COLUMN: ..." with the offending text
 Table read_csv_with_texts(const std::filesystem::path& path,
                           const std::vector<std::string>& numbers, std::vector<TextColumn>& texts);
+
+/// Returns the names of text columns for the header line of a new table, each after a comma.
+/// \param others names of the table's other columns: a column without a name, or with one of these,
+/// gets "_name" at the end of its name
+std::string header_of(const std::vector<TextColumn>& texts, const std::vector<std::string>& others);
+
+/// Returns the fields of text columns in a row, each after a comma.
+std::string fields_of(const std::vector<TextColumn>& texts, std::size_t row);
 
 }  // namespace moho::io

@@ -1,23 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "app/survey_text.hpp"
-
-#include "app/coordinates.hpp"
-
+#include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/text_file.hpp>
+#include <moho/io/writer.hpp>
+#include <moho/survey/tables.hpp>
+#include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <numeric>
-#include <optional>
 #include <unordered_map>
-#include <unordered_set>
 
-namespace moho::examples {
+namespace moho::survey {
 
 namespace {
+
+io::Table read_npy_table(const std::string& path) {
+  io::Array<double> array = io::read_npy<double>(path);
+  if (array.rank() > 2) {
+    throw FileError(concat(path, ": its shape is ", io::shape_string(array.shape),
+                           " (allowed: n or n x columns)"));
+  }
+  for (std::size_t i = 0; i < array.data.size(); ++i) {
+    if (std::isfinite(array.data[i])) continue;
+    throw FileError(
+        concat(path, ": value ", i, " is ", array.data[i], " (allowed: finite numbers)"));
+  }
+  io::Table table;
+  table.columns = array.rank() == 2 ? array.shape[1] : 1;
+  table.values = std::move(array.data);
+  return table;
+}
 
 template <int Dim>
 bool same(const Points<Dim>& a, const Points<Dim>& b) {
@@ -66,12 +84,6 @@ void read_names(const std::vector<std::string_view>& names,
   column = found;
 }
 
-void append_number(std::string& text, double value) {
-  char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  text.append(digits, end);
-}
-
 template <int Dim>
 void append_rows(std::string& text, const std::string& shot, const char* kind,
                  const Points<Dim>& points) {
@@ -80,115 +92,69 @@ void append_rows(std::string& text, const std::string& shot, const char* kind,
     text += kind;
     for (int d = 0; d < Dim; ++d) {
       text += ", ";
-      append_number(text, point[d]);
+      io::append_number(text, point[d]);
     }
     text += '\n';
   }
 }
 
-}  // namespace
-
-namespace {
-
-template <int Dim>
-constexpr const char* all_axes = Dim == 2 ? "xz" : "xyz";
-
-// Reads the points of a text.
-template <int Dim>
-class PointReader {
- public:
-  explicit PointReader(const std::string& what) : m_what(what) {}
-
-  // Reads the points of a piece between semicolons.
-  Points<Dim> piece(const std::string& piece) {
-    std::vector<std::string> parts = text::split(piece, ':');
-    if (parts.size() == 1) {
-      const std::vector<std::string> numbers = text::split(piece, ',');
-      if (numbers.size() != 2 * Dim + 1) return {point(piece, piece)};
-      parts = {join(numbers, 0), join(numbers, Dim), numbers.back()};
-    }
-    if (parts.size() != 3) {
-      throw refuse(piece, concat("has ", parts.size(), " parts, neither 1 nor 3"));
-    }
-    const Point<Dim> first = point(parts[0], piece);
-    const std::string order = m_order;
-    const Point<Dim> last = point(parts[1], piece);
-    const std::vector<std::string> numbers = text::split(parts[2], 'x');
-    if (numbers.size() != 1 && numbers.size() != Dim) {
-      throw refuse(piece, concat("has ", numbers.size(), " counts, neither 1 nor ", Dim));
-    }
-    Index<Dim> counts{};
-    for (std::size_t d = 0; d < numbers.size(); ++d) {
-      const auto count = text::to_count(numbers[d]);
-      if (!count || *count < 1) {
-        throw refuse(piece, concat("has '", numbers[d], "' where a number of points should be"));
-      }
-      counts[numbers.size() == 1 ? 0 : axis(order[d])] = *count;
-    }
-    try {
-      return numbers.size() == 1 ? wave::point_line<Dim>(first, last, counts[0])
-                                 : wave::point_grid<Dim>(first, last, counts);
-    } catch (const InputError& error) {
-      throw InputError(concat(m_what, ": '", piece, "': ", error.what()));
-    }
+// Samples of a wavelet, dt seconds apart.
+std::vector<double> read_wavelet(const wave::WaveletText& text, const std::string& what,
+                                 double dt) {
+  if (text.kind != wave::WaveletText::Kind::file) return wave::make_wavelet(text, dt);
+  io::Table table;
+  try {
+    table = read_table(text.path);
+  } catch (const FileError& error) {
+    throw FileError(concat(what, ": ", error.what()));
   }
-
- private:
-  static int axis(char letter) { return static_cast<int>(std::string(all_axes<Dim>).find(letter)); }
-
-  // Joins coordinates from a position in a list.
-  static std::string join(const std::vector<std::string>& numbers, std::size_t from) {
-    std::string text;
-    for (std::size_t d = 0; d < Dim; ++d) text += (d ? "," : "") + numbers[from + d];
-    return text;
+  if (table.columns > 2) {
+    throw FileError(concat(what, ": ", text.path, ": it has ", table.columns,
+                           " columns (allowed: time and amplitude, or amplitude alone)"));
   }
-
-  InputError refuse(const std::string& piece, const std::string& why) const {
-    const std::string axes = Dim == 2 ? "x,z" : "x,y,z";
-    return InputError(concat(m_what, ": '", piece, "' ", why, " (allowed: \"", axes,
-                             "\" for one point, \"", axes, ":", axes, ":n\" for a line of n, \"",
-                             axes, ":", axes, ":", Dim == 2 ? "nxm" : "nxmxk",
-                             "\" for a grid, several of them joined by \";\")"));
+  std::vector<double> samples;
+  double interval = text.interval;
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    samples.push_back(table.at(row, table.columns - 1));
   }
-
-  Point<Dim> point(const std::string& text, const std::string& piece) {
-    const AxisValues values = split_axes(m_what, text);
-    const std::size_t given = text.empty() ? 0 : values.texts.size();
-    if (given != Dim) {
-      throw refuse(piece,
-                   concat("has ", given, " coordinate", given == 1 ? "" : "s", ", not ", Dim));
+  if (table.columns == 1) {
+    if (interval == 0.0) {
+      throw InputError(concat("wavelet ", text.path,
+                              ": it has no times (allowed: two columns, time and amplitude, or the "
+                              "interval behind the path): write file:",
+                              text.path, ":0.001 for an interval of 1 ms"));
     }
-    m_order = values.written;
-    Point<Dim> result{};
-    for (std::size_t d = 0; d < Dim; ++d) {
-      const auto value = text::to_number(values.texts[d]);
-      if (!value) {
-        throw refuse(piece, concat("has '", values.texts[d], "' where a number should be"));
-      }
-      result[static_cast<int>(d)] = *value;
-    }
-    return result;
+    return wave::resample(samples, interval, dt);
   }
-
-  std::string m_what;
-  std::string m_order;  // order of the axes in the last point
-};
+  if (interval != 0.0) {
+    throw InputError(concat("wavelet ", text.path, ": its interval is given, ", interval,
+                            " s, and it has times (allowed: one of them): leave out the interval"));
+  }
+  if (table.rows() < 2) {
+    throw FileError(concat(text.path, ": there is one time (allowed: 2 or more)"));
+  }
+  const double end = table.at(table.rows() - 1, 0);
+  interval = end / static_cast<double>(table.rows() - 1);
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    const double expected = static_cast<double>(row) * interval;
+    if (interval > 0.0 && std::fabs(table.at(row, 0) - expected) <= 1e-3 * interval) continue;
+    throw FileError(
+        concat(text.path, ": time ", row, " is ", table.at(row, 0),
+               " s (allowed: equal intervals from 0; up to the last time they would be ", interval,
+               " s): resample the wavelet, or shift it to begin at 0"));
+  }
+  return wave::resample(samples, interval, dt);
+}
 
 }  // namespace
 
-template <int Dim>
-Points<Dim> parse_points(const std::string& what, const std::string& text) {
-  PointReader<Dim> reader(what);
-  Points<Dim> points;
-  for (const std::string& piece : text::split(text, ';')) {
-    const Points<Dim> more = reader.piece(piece);
-    points.insert(points.end(), more.begin(), more.end());
-  }
-  return points;
+io::Table read_table(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".npy" ? read_npy_table(path)
+                                                           : io::read_csv(path);
 }
 
 template <int Dim>
-std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::string& name) {
+std::vector<wave::Shot<Dim>> shots_from_text(std::string_view text, const std::string& name) {
   constexpr std::int64_t every = -1;
   std::vector<wave::Shot<Dim>> shots;
   std::unordered_map<std::int64_t, std::size_t> index;
@@ -267,6 +233,17 @@ std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::strin
 }
 
 template <int Dim>
+std::vector<wave::Shot<Dim>> shots_from_file(const std::string& path, const std::string& what) {
+  std::string text;
+  try {
+    text = io::read_text(path);
+  } catch (const FileError& error) {
+    throw FileError(concat(what, ": ", error.what()));
+  }
+  return shots_from_text<Dim>(text, path);
+}
+
+template <int Dim>
 std::string format_shots(const std::vector<wave::Shot<Dim>>& shots) {
   bool common = shots.size() > 1;
   for (const wave::Shot<Dim>& shot : shots) {
@@ -282,13 +259,25 @@ std::string format_shots(const std::vector<wave::Shot<Dim>>& shots) {
   return text;
 }
 
-#define MOHO_SURVEY_TEXT(Dim)                                                                   \
-  template Points<Dim> parse_points<Dim>(const std::string&, const std::string&);               \
-  template std::vector<wave::Shot<Dim>> parse_shots<Dim>(std::string_view, const std::string&); \
-  template std::string format_shots<Dim>(const std::vector<wave::Shot<Dim>>&);
+wave::WaveletAt wavelet_from_text(const std::string& text, const std::string& what) {
+  return [wavelet = wave::parse_wavelet(text), what](double dt) {
+    return read_wavelet(wavelet, what, dt);
+  };
+}
 
-MOHO_SURVEY_TEXT(2)
-MOHO_SURVEY_TEXT(3)
-#undef MOHO_SURVEY_TEXT
+double peak_frequency(const std::string& text, const std::string& what) {
+  const wave::WaveletText wavelet = wave::parse_wavelet(text);
+  if (wavelet.kind == wave::WaveletText::Kind::ricker) return wavelet.frequency;
+  constexpr double dt = 1e-3;
+  const double of_ricker = wave::highest_frequency(wave::ricker(10.0, dt), dt) / 10.0;
+  return wave::highest_frequency(read_wavelet(wavelet, what, dt), dt) / of_ricker;
+}
 
-}  // namespace moho::examples
+template std::vector<wave::Shot<2>> shots_from_text<2>(std::string_view, const std::string&);
+template std::vector<wave::Shot<3>> shots_from_text<3>(std::string_view, const std::string&);
+template std::vector<wave::Shot<2>> shots_from_file<2>(const std::string&, const std::string&);
+template std::vector<wave::Shot<3>> shots_from_file<3>(const std::string&, const std::string&);
+template std::string format_shots<2>(const std::vector<wave::Shot<2>>&);
+template std::string format_shots<3>(const std::vector<wave::Shot<3>>&);
+
+}  // namespace moho::survey

@@ -3,7 +3,9 @@
 //
 // Points and shots as texts, read and written.
 
-#include "app/survey_text.hpp"
+#include <moho/core/error.hpp>
+#include <moho/survey/points_text.hpp>
+#include <moho/survey/tables.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,13 +13,16 @@
 #include <string>
 #include <vector>
 
+#include "io/files.hpp"
+
 namespace {
 
 using moho::Point;
 using moho::Points;
-using moho::examples::format_shots;
-using moho::examples::parse_points;
-using moho::examples::parse_shots;
+using moho::io::test::message_of;
+using moho::survey::format_shots;
+using moho::survey::points_from_text;
+using moho::survey::shots_from_text;
 using moho::wave::fixed_spread;
 using moho::wave::point_grid;
 using moho::wave::point_line;
@@ -32,35 +37,27 @@ void expect_points(const Points<Dim>& found, const Points<Dim>& expected) {
   }
 }
 
-template <class Function>
-std::string message_of(Function&& function) {
-  try {
-    function();
-  } catch (const moho::Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(PointText, OnePointALineAndAGrid) {
-  expect_points<2>(parse_points<2>("--source", " 100, 10 "), {{100, 10}});
-  expect_points<3>(parse_points<3>("--source", "1,-2,+3.5e1"), {{1, -2, 35}});
-  expect_points<2>(parse_points<2>("--receivers", "0,5 : 100,5 : 3"), {{0, 5}, {50, 5}, {100, 5}});
-  expect_points<3>(parse_points<3>("--receivers", "0,0,5:10,20,5:2x2x1"),
+  expect_points<2>(points_from_text<2>(" 100, 10 ", "--source"), {{100, 10}});
+  expect_points<3>(points_from_text<3>("1,-2,+3.5e1", "--source"), {{1, -2, 35}});
+  expect_points<2>(points_from_text<2>("0,5 : 100,5 : 3", "--receivers"),
+                   {{0, 5}, {50, 5}, {100, 5}});
+  expect_points<3>(points_from_text<3>("0,0,5:10,20,5:2x2x1", "--receivers"),
                    {{0, 0, 5}, {0, 20, 5}, {10, 0, 5}, {10, 20, 5}});
-  expect_points<2>(parse_points<2>("--receivers", "7,5; 0,5:10,5:2"), {{7, 5}, {0, 5}, {10, 5}});
+  expect_points<2>(points_from_text<2>("7,5; 0,5:10,5:2", "--receivers"),
+                   {{7, 5}, {0, 5}, {10, 5}});
 }
 
 TEST(PointText, WithNamesInAnyOrder) {
-  expect_points<2>(parse_points<2>("--source", "z = 10, x=100"), {{100, 10}});
-  expect_points<3>(parse_points<3>("--source", "z=3,x=1,y=2; 4,5,6"), {{1, 2, 3}, {4, 5, 6}});
-  expect_points<3>(parse_points<3>("--source", "x=0,z=5,y=0:z=6,x=10,y=20:2"),
+  expect_points<2>(points_from_text<2>("z = 10, x=100", "--source"), {{100, 10}});
+  expect_points<3>(points_from_text<3>("z=3,x=1,y=2; 4,5,6", "--source"), {{1, 2, 3}, {4, 5, 6}});
+  expect_points<3>(points_from_text<3>("x=0,z=5,y=0:z=6,x=10,y=20:2", "--source"),
                    {{0, 0, 5}, {10, 20, 6}});
   // counts follow the names of the first corner
-  expect_points<3>(parse_points<3>("--source", "x=0,z=5,y=0:z=5,x=10,y=20:2x1x2"),
+  expect_points<3>(points_from_text<3>("x=0,z=5,y=0:z=5,x=10,y=20:2x1x2", "--source"),
                    {{0, 0, 5}, {0, 20, 5}, {10, 0, 5}, {10, 20, 5}});
   const auto message = [](const std::string& text) {
-    return message_of([&] { parse_points<3>("--source", text); });
+    return message_of<moho::Error>([&] { points_from_text<3>(text, "--source"); });
   };
   EXPECT_THAT(message("x=1,2,z=3"), HasSubstr("has names for some of its values only"));
   EXPECT_THAT(message("x=1,z=3"), HasSubstr("has 2 coordinates, not 3"));
@@ -71,21 +68,21 @@ TEST(PointText, WithNamesInAnyOrder) {
 }
 
 TEST(PointText, ALineOfCommas) {
-  expect_points<2>(parse_points<2>("--receivers", "0,5,100,5,3"), {{0, 5}, {50, 5}, {100, 5}});
-  expect_points<3>(parse_points<3>("--receivers", "0,1,5,10,3,5,2"), {{0, 1, 5}, {10, 3, 5}});
+  expect_points<2>(points_from_text<2>("0,5,100,5,3", "--receivers"), {{0, 5}, {50, 5}, {100, 5}});
+  expect_points<3>(points_from_text<3>("0,1,5,10,3,5,2", "--receivers"), {{0, 1, 5}, {10, 3, 5}});
 }
 
 TEST(PointText, ThreeNumbersAreXYZ) {
-  expect_points<3>(parse_points<3>("--source", "605,601,597"), {{605, 601, 597}});
-  expect_points<3>(parse_points<3>("--source", "5,0,10:50,20,10:2x3x1"),
+  expect_points<3>(points_from_text<3>("605,601,597", "--source"), {{605, 601, 597}});
+  expect_points<3>(points_from_text<3>("5,0,10:50,20,10:2x3x1", "--source"),
                    {{5, 0, 10}, {5, 10, 10}, {5, 20, 10}, {50, 0, 10}, {50, 10, 10}, {50, 20, 10}});
-  expect_points<3>(parse_points<3>("--source", "5,120,30; x=5,z=30,y=20"),
+  expect_points<3>(points_from_text<3>("5,120,30; x=5,z=30,y=20", "--source"),
                    {{5, 120, 30}, {5, 20, 30}});
 }
 
 TEST(PointText, RefusesOthers) {
   const auto message = [](const std::string& text) {
-    return message_of([&] { parse_points<2>("--receivers", text); });
+    return message_of<moho::Error>([&] { points_from_text<2>(text, "--receivers"); });
   };
   EXPECT_EQ(message("1,2,3"),
             "--receivers: '1,2,3' has 3 coordinates, not 2 (allowed: \"x,z\" for one point, "
@@ -105,7 +102,7 @@ TEST(PointText, RefusesOthers) {
 }
 
 TEST(ShotTable, IsRead) {
-  const auto shots = parse_shots<2>(
+  const auto shots = shots_from_text<2>(
       "# a line of two shots\n"
       "shot, kind, x, z\n"
       "\n"
@@ -126,7 +123,8 @@ TEST(ShotTable, IsRead) {
 }
 
 TEST(ShotTable, NamesSayWhereColumnsAre) {
-  const auto shots = parse_shots<3>("kind, shot, x, z, y\ns, 4, 1, 2, 3\nr, 4, 5, 6, 7\n", "shots");
+  const auto shots =
+      shots_from_text<3>("kind, shot, x, z, y\ns, 4, 1, 2, 3\nr, 4, 5, 6, 7\n", "shots");
   ASSERT_EQ(shots.size(), 1u);
   EXPECT_EQ(shots[0].number, 4);
   expect_points<3>(shots[0].sources, {{1, 3, 2}});
@@ -134,7 +132,7 @@ TEST(ShotTable, NamesSayWhereColumnsAre) {
 }
 
 TEST(ShotTable, WithoutNamesAndInThreeDimensions) {
-  const auto shots = parse_shots<3>("0 s 1 2 3\n0 s 4 5 6\n0 r 7 8 9\n", "shots");
+  const auto shots = shots_from_text<3>("0 s 1 2 3\n0 s 4 5 6\n0 r 7 8 9\n", "shots");
   ASSERT_EQ(shots.size(), 1u);
   expect_points<3>(shots[0].sources, {{1, 2, 3}, {4, 5, 6}});
   expect_points<3>(shots[0].receivers, {{7, 8, 9}});
@@ -165,16 +163,17 @@ TEST(ShotTable, IsWrittenAndReadBitByBit) {
   const auto fixed = fixed_spread<3>(sources, receivers);
   const std::string text = format_shots<3>(fixed);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 7 + 20);  // common receivers once
-  expect_same_shots<3>(parse_shots<3>(text, "text"), fixed);
+  expect_same_shots<3>(shots_from_text<3>(text, "text"), fixed);
   auto moving = fixed;
   moving[2].receivers.pop_back();
   moving[4].receivers.front()[1] += 1e-13;
-  expect_same_shots<3>(parse_shots<3>(format_shots<3>(moving), "text"), moving);
+  expect_same_shots<3>(shots_from_text<3>(format_shots<3>(moving), "text"), moving);
 }
 
 TEST(ShotTable, RefusesRows) {
   const auto message = [](const std::string& row) {
-    return message_of([&] { parse_shots<2>("shot, kind, x, z\n1, s, 0, 0\n" + row, "shots.csv"); });
+    return message_of<moho::Error>(
+        [&] { shots_from_text<2>("shot, kind, x, z\n1, s, 0, 0\n" + row, "shots.csv"); });
   };
   EXPECT_EQ(
       message("1, receiver, 0"),
@@ -190,9 +189,9 @@ TEST(ShotTable, RefusesRows) {
   EXPECT_EQ(message("2, s, 0, 0\n2, r, 0, 0"),
             "shots.csv: shot 1 has no receiver (allowed: 1 or more): add its row");
   EXPECT_THAT(message("1, r, 0, 0\n2, r, 0, 0"), HasSubstr("shots.csv: shot 2 has no source"));
-  EXPECT_EQ(message_of([] { parse_shots<3>("# nothing\n", "empty.csv"); }),
+  EXPECT_EQ(message_of<moho::Error>([] { shots_from_text<3>("# nothing\n", "empty.csv"); }),
             "empty.csv: there is no shot (allowed: 1 or more): give rows \"shot, kind, x, y, z\"");
-  EXPECT_THROW(parse_shots<2>("*, r, 0, 0\n", "receivers.csv"), moho::FileError);
+  EXPECT_THROW(shots_from_text<2>("*, r, 0, 0\n", "receivers.csv"), moho::FileError);
 }
 
 }  // namespace
