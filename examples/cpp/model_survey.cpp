@@ -3,6 +3,7 @@
 // Shots over the model of vp.npy: each shot_0000.npy, shot_0001.npy, ... is written once computed.
 
 #include <moho/io/io.hpp>
+#include <moho/survey/points_text.hpp>
 #include <moho/wave/wave.hpp>
 
 int main(int argc, char** argv) {
@@ -12,11 +13,9 @@ int main(int argc, char** argv) {
   const auto grid = moho::io::model_grid<2>(vp, 20.0);    // metres between nodes
   const auto model =
       moho::wave::make_model(exec, grid, {{moho::wave::Parameter::vp, vp.values.data}});
-  std::vector<moho::wave::Shot<2>> shots;
-  for (int k = 0; k < 60; ++k) {
-    shots.push_back(
-        {k, {{155.0 * k, 20.0}}, moho::wave::point_line<2>({0.0, 20.0}, {9200.0, 20.0}, 231)});
-  }
+  const auto sources = moho::survey::points_from_text<2>("0,20:9145,20:60");
+  const auto receivers = moho::survey::points_from_text<2>("0,20:9200,20:231");
+  const auto shots = moho::wave::fixed_spread<2>(sources, receivers);
   auto modelling = moho::wave::make_modelling(
       exec, grid, model, moho::wave::absorbing_faces<2>(model.medium(), true),
       moho::wave::ricker_wavelet(8.0), {.time = {.time = 3.0}});
