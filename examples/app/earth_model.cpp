@@ -10,6 +10,7 @@
 #include <moho/core/pages.hpp>
 #include <moho/core/text.hpp>
 #include <moho/io/model.hpp>
+#include <moho/wave/media.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,9 +23,11 @@ namespace moho::examples {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr const char* option_order[] = {"vp", "rho", "epsilon", "delta", "theta", "phi"};
 
-bool is_angle(const std::string& option) { return option == "theta" || option == "phi"; }
+bool is_angle(const std::string& option) {
+  return std::any_of(wave::parameters.begin(), wave::parameters.end(),
+                     [&](const auto& row) { return row.angle && option == row.option; });
+}
 
 // The number for all nodes; empty if the text names a file. "30deg" is an angle.
 std::optional<double> number_of(const std::string& option, std::string text, bool degrees) {
@@ -160,7 +163,8 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
   std::string first;
   bool has_spacing = false;
   std::vector<std::pair<std::string, double>> constants;
-  for (const char* option : option_order) {
+  for (const wave::ParameterInfo& row : wave::parameters) {
+    const char* const option = row.option;
     const auto given = o.parameters.find(option);
     if (given == o.parameters.end()) continue;
     if (const auto number = number_of(option, given->second, o.degrees)) {

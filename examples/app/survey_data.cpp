@@ -116,10 +116,10 @@ void bind_true_model(Description& d, const std::string& option, const EarthModel
     o.true_model.parameters.clear();
   });
   o.true_model.prefix = "true-";
-  for (const char* name : {"vp", "rho", "epsilon", "delta", "theta", "phi"}) {
-    bind_parameter(
-        d, o.true_model, name, "FILE | value",
-        name == std::string("vp") ? "the model that data come from (default: that of --vp)" : "");
+  for (const wave::ParameterInfo& row : wave::parameters) {
+    const bool vp = row.parameter == wave::Parameter::vp;
+    bind_parameter(d, o.true_model, row.option, "FILE | value",
+                   vp ? "the model that data come from (default: that of --vp)" : "");
   }
   d.move_in_summary("config", {"true_delta", "true_epsilon", "true_phi", "true_rho", "true_theta",
                                "true_vp", "velocity_unit"});

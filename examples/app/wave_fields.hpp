@@ -7,6 +7,7 @@
 
 #include "app/earth_model.hpp"
 
+#include <moho/wave/media.hpp>
 #include <moho/wave/model_values.hpp>
 
 #include <map>
@@ -31,18 +32,16 @@ using ModelConstants = std::map<std::string, double>;
 template <class T>
 wave::ModelValues<T> parameters_of(const ModelValues<T>& values,
                                    const ModelConstants* constants = nullptr) {
-  using P = wave::Parameter;
   wave::ModelValues<T> result;
-  for (const P parameter : {P::vp, P::density, P::epsilon, P::delta, P::theta, P::phi}) {
-    const char* const option = parameter == P::density ? "rho" : wave::to_string(parameter);
-    const auto found = values.find(option);
+  for (const wave::ParameterInfo& row : wave::parameters) {
+    const auto found = values.find(row.option);
     if (found == values.end()) continue;
     const std::span<const T> nodes = found->second;
-    if (constants != nullptr && constants->count(option) > 0) {
-      result.emplace(parameter,
-                     wave::ParameterValues<T>(nodes, static_cast<T>(constants->at(option))));
+    if (constants != nullptr && constants->count(row.option) > 0) {
+      const auto constant = static_cast<T>(constants->at(row.option));
+      result.emplace(row.parameter, wave::ParameterValues<T>(nodes, constant));
     } else {
-      result.emplace(parameter, nodes);
+      result.emplace(row.parameter, nodes);
     }
   }
   return result;

@@ -327,14 +327,13 @@ void bind_evaluation(Description& d, Options& o) {
 }  // namespace
 
 fwi::Parameter parameter_of(const std::string& option) {
-  if (option == "rho") return fwi::Parameter::density;
-  if (option == "epsilon") return fwi::Parameter::epsilon;
-  return option == "delta" ? fwi::Parameter::delta : fwi::Parameter::vp;
+  for (const wave::ParameterInfo& row : wave::parameters) {
+    if (option == row.option) return row.parameter;
+  }
+  return fwi::Parameter::vp;
 }
 
-std::string option_of(fwi::Parameter parameter) {
-  return parameter == fwi::Parameter::density ? "rho" : wave::to_string(parameter);
-}
+std::string option_of(fwi::Parameter parameter) { return wave::info(parameter).option; }
 
 Description describe(Options& o) {
   Description d;
