@@ -474,11 +474,7 @@ Json ShotProgram<T, Dim>::model_json(const WaveReport& report) const {
     const auto [low, high] = m_model.range(option);
     ranges[option] = Json::array({low, high});
   }
-  Json json;
-  json["name"] = m_model.name;
-  json["medium"] = wave::to_string(report.medium);
-  add_grid(m_model, json);
-  json["boundaries"] = wave::boundaries_string(m_job.boundaries);
+  Json json = examples::model_json(m_model, report.medium, m_job.boundaries);
   json["shape_with_layers"] = report.extended;
   json["units"] =
       Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}, {"angle", "rad"}});

@@ -87,6 +87,18 @@ wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
   return boundaries;
 }
 
+/// Returns the description of a model for the summary: its name, medium, grid and boundaries.
+template <int Dim>
+Json model_json(const ModelGrid& model, wave::Medium medium,
+                const wave::Boundaries<Dim>& boundaries) {
+  Json json;
+  json["name"] = model.name;
+  json["medium"] = wave::to_string(medium);
+  add_grid(model, json);
+  json["boundaries"] = wave::boundaries_string(boundaries);
+  return json;
+}
+
 /// Sets the common part of the jobs of wave programs.
 /// That part is grid, model and its names, boundaries, scheme and wavelet. \throws InputError
 template <int Dim, class Job, class Options, class T>

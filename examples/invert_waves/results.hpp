@@ -143,12 +143,7 @@ class Results {
   void add_plan(const fwi::ObjectivePlan& plan) {
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
-    Json model;
-    model["name"] = m_model.name;
-    model["medium"] = wave::to_string(plan.medium);
-    add_grid(m_model, model);
-    model["boundaries"] = wave::boundaries_string(m_input.boundaries);
-    summary["model"] = model;
+    summary["model"] = model_json(m_model, plan.medium, m_input.boundaries);
     summary["scheme"] = Json::object({{"dt", plan.time.dt},
                                       {"largest_dt", plan.max_dt},
                                       {"steps", plan.time.steps},

@@ -219,12 +219,7 @@ class Program {
     print_plan();
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
-    Json model;
-    model["name"] = m_model.name;
-    model["medium"] = wave::to_string(plan.medium);
-    add_grid(m_model, model);
-    model["boundaries"] = wave::boundaries_string(m_job.boundaries);
-    summary["model"] = model;
+    summary["model"] = model_json(m_model, plan.medium, m_job.boundaries);
     Json scheme;
     scheme["dt"] = plan.time.dt;
     scheme["largest_dt"] = plan.limits.largest_dt;
