@@ -433,6 +433,75 @@ TEST(Schedule, GivesThePapersTable) {
   }
 }
 
+// Iterations to fill and drain a chain. The paper has D (U + 5) for D devices: planes pass through
+// page-locked memory at each of them. In moho's they do so at both ends of the chain only, which
+// are 2 (D - 1) iterations less.
+TEST(Schedule, FillsAndDrainsAsThePapersChain) {
+  const std::int64_t planes = 1000, block = 4, sweeps = 5;
+  for (const std::int64_t updates : {1, 2, 8, 16}) {
+    for (const int devices : {1, 2, 3, 4, 8}) {
+      StreamShape shape =
+          moho::stream::paper_shape(planes, sweeps * updates * devices, block, updates);
+      shape.devices = devices;
+      ASSERT_LE(devices, moho::stream::longest_chain(shape));
+      const Schedule schedule(shape);
+      ASSERT_EQ(schedule.sweeps(), sweeps);
+      const std::int64_t extra = schedule.iterations() - sweeps * (planes / block);
+      const std::int64_t of_paper = devices * (updates + 5);
+      EXPECT_EQ(extra, devices * (updates + 3) + 2);
+      EXPECT_EQ(extra, of_paper - 2 * (devices - 1));
+      // without page-locked buffers, and in place, which needs no block that waits
+      StreamShape own = shape;
+      own.staged = false;
+      own.in_place = true;
+      own.hold = 0;
+      EXPECT_EQ(Schedule(own).iterations() - sweeps * (planes / block), devices * (updates + 2));
+    }
+  }
+}
+
+/// Returns planes that stages read over planes that they step, for differences of some order.
+double redundancy(const Schedule& schedule, int order) {
+  std::int64_t read = 0, stepped = 0;
+  for (std::int64_t i = 0; i < schedule.iterations(); ++i) {
+    for (int g = 0; g < schedule.shape().devices; ++g) {
+      for (const StreamStage& stage : schedule.iteration(i, g).stages) {
+        read += stage.range.planes.count() + order;
+        stepped += stage.range.planes.count();
+      }
+    }
+  }
+  EXPECT_EQ(stepped, schedule.plane_steps());
+  return static_cast<double>(read) / static_cast<double>(stepped);
+}
+
+// The paper's redundancy of differences across planes is (k + B) / B at order k. Stages of moho
+// that are not a block apart are cut at the ends of a pass: one more piece for each stage and pass.
+TEST(Schedule, ReadsAsManyPlanesAsThePaper) {
+  const int order = 8;
+  const std::int64_t planes = 960, steps = 60;
+  const std::pair<std::int64_t, double> table[] = {{4, 3.0}, {8, 2.0}, {16, 1.5}};
+  for (const auto& [block, expected] : table) {
+    for (const int devices : {1, 2}) {
+      StreamShape shape = moho::stream::paper_shape(planes, steps, block, 5);
+      shape.devices = devices;
+      EXPECT_DOUBLE_EQ(redundancy(Schedule(shape), order), expected);
+      shape.lag = shape.reach = order / 2;
+      const double own = redundancy(Schedule(shape), order);
+      EXPECT_GE(own, expected);
+      EXPECT_LE(own, expected + static_cast<double>(order) / planes);
+    }
+  }
+  // blocks as plan_stream() chooses them
+  StreamShape wide;
+  wide.planes = planes;
+  wide.steps = steps;
+  wide.reach = wide.halo = order / 2;
+  wide.block = 64;
+  wide.updates = 20;
+  EXPECT_NEAR(redundancy(Schedule(wide), order), 1.125, static_cast<double>(order) / planes);
+}
+
 TEST(Schedule, RefusesSizesThatMakeNone) {
   const auto message = [](const StreamShape& shape) -> std::string {
     try {
