@@ -87,6 +87,26 @@ def devices_here():
     return sum(line.startswith("GPU ") for line in listed.splitlines())
 
 
+def reduction(summaries):
+    """Compares the measured reduction over ranks with equation 6, t = q (t_startup + t_data).
+
+    `summaries` are those of model_gravity by number of ranks q. Every rank sends its field; t_startup + t_data
+    is half of the time of two ranks. Returns rows of q, bytes of a field, seconds of the equation (None for
+    two ranks), and measured seconds without the wait for the slowest rank.
+    """
+    measured = {}
+    for count, summary in sorted(summaries.items()):
+        of_ranks = [entry["seconds"] for entry in summary["run"]["of_ranks"]]
+        waiting = max(of_ranks) - of_ranks[0]
+        size = 8 * summary["stations"]["count"] * len(summary["components"])
+        measured[count] = (size, max(summary["seconds"]["ranks"] - waiting, 0.0))
+    if 2 not in measured:
+        return []
+    message = measured[2][1] / 2
+    return [(count, size, count * message if count > 2 else None, seconds)
+            for count, (size, seconds) in measured.items() if count > 1]
+
+
 def devices(run):
     """Figures 11 to 15: time by number of devices, one rank for each."""
     most = devices_here() if run.space == "cuda" else 2
@@ -99,9 +119,9 @@ def devices(run):
         import numpy as np
 
         np.save(run.out / "densities.npy", np.full((10, 24, 24), 300.0))
-    rows = []
+    rows, messages = [], []
     for precision in ("double", "float"):
-        one = None
+        one, summaries = None, {}
         for count in (1, 2, 4, 8):
             if count > most:
                 break
@@ -109,17 +129,24 @@ def devices(run):
             summary = run.program("model_gravity", [*problem, "--components", NINE, "--precision", precision,
                                                     "--strategy", "tiles", "--far-tolerance", "0",
                                                     "--no-plot"], folder, count)
+            summaries[count] = summary
             seconds = summary["seconds"]
             work = sum(seconds[key] for key in ("prepare", "sum", "reduce") if key in seconds)
             one = one or work
             rows.append([precision, count, digits(work), digits(one / work),
                          of_paper[precision].get(count, "") if run.full else ""])
+        messages += [[precision, count, digits(1e-6 * size), digits(estimate and 1e3 * estimate),
+                      digits(1e3 * seconds)] for count, size, estimate, seconds in reduction(summaries)]
     run.add("devices", "Figures 11 to 15",
             "Seconds for nine components with closed forms: preparation, sums and reduction, a rank for each "
             f"{'device' if run.space == 'cuda' else 'process of the host'}. The paper's devices are Tesla "
             "C2070; "
             "its cluster of 29 nodes took 30 s in double precision.",
             ["precision", "devices", "seconds", "speed-up", "paper, s"], rows)
+    run.add("reduction", "Equation 6",
+            "Milliseconds to add the fields of q ranks at the first one, without the wait for the slowest "
+            "rank, and the paper's estimate q (t_startup + t_data), whose constants are those of two ranks.",
+            ["precision", "q", "MB of a field", "estimate, ms", "measured, ms"], messages)
 
 
 def maps(run):

@@ -132,6 +132,20 @@ class Papers(unittest.TestCase):
         self.stub("bench_rays", [])
         self.assertIn("no case matches", self.run_papers("000", "--only", "times", status=1))
 
+    def test_the_reduction_follows_equation_6(self):
+        sys.path.insert(0, str(PROGRAM.parent))
+        import papers_gravity
+
+        def summary(ranks, *seconds):
+            return {"run": {"of_ranks": [{"seconds": one} for one in seconds]}, "seconds": {"ranks": ranks},
+                    "stations": {"count": 1000}, "components": ["gz", "gx"]}
+
+        # the second of four ranks is 0.5 s slower than the first, which waits for it
+        rows = papers_gravity.reduction({1: summary(0.0, 9.0), 2: summary(0.5, 4.0, 4.0),
+                                         4: summary(1.75, 2.0, 2.5, 2.0, 2.0)})
+        self.assertEqual(rows, [(2, 16000, None, 0.5), (4, 16000, 1.0, 1.25)])
+        self.assertEqual(papers_gravity.reduction({1: summary(0.0, 9.0)}), [])
+
     def test_wrong_options(self):
         self.assertIn("no such experiment", self.run_papers("004", "--only", "nothing", status=2))
         self.run_papers("005", status=2)
