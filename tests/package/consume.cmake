@@ -99,7 +99,7 @@ string(REPLACE ";" "\\;" escaped "${COMPONENTS}")
 run("${CMAKE}" -S "${SOURCE}/components" -B "${WORK}/components" ${options} "-DCOMPONENTS=${escaped}")
 
 run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options} "-DWAY=${WAY}"
-    "-DPAGES=${WORK}/prefix/share/doc/moho")
+    "-DPAGES=${WORK}/prefix/share/doc/moho" "-DMOHO_VERSION=${MOHO_VERSION}")
 run("${CMAKE}" --build "${WORK}/build")
 expect(headers_only "the sum is 4950")
 expect(with_kernels "a straight ray takes 0.5 s")
