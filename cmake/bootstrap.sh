@@ -14,9 +14,9 @@ usage: cmake/bootstrap.sh [--developer] [--portable] [--help]
    none, builds it and Kokkos Kernels for this machine from the distribution's Trilinos source
    package, into the folder .deps of the source tree, which git ignores.
 
-  --developer   also installs what .ci/run needs: clang-format, clang-tidy, codespell, ruff and Doxygen, and for
-                the tests of shots over clusters Slurm, munge, an ssh server and rsync, of which no service is
-                started. Where the distribution has no ruff, pip installs it into .deps/ruff.
+  --developer   also installs what .ci/run needs: clang-format, clang-tidy, codespell, shellcheck, ruff and Doxygen,
+                and for the tests of shots over clusters Slurm, munge, an ssh server and rsync, of which no service
+                is started. Where the distribution has no ruff, pip installs it into .deps/ruff.
   --portable    builds Kokkos for every processor of this architecture instead of the one that is here: for
                 containers and packages
 TEXT
@@ -59,7 +59,7 @@ tools=(g++ cmake ninja-build)
 packages=(libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev libsegyio-dev libsodium-dev libfmt-dev
   nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib python3-numpy)
 if [ "$developer" = yes ]; then
-  packages+=(git clang-format-14 clang-tidy-14 codespell python3-venv doxygen slurmctld slurmd slurm-client munge openssh-server openssh-client rsync)
+  packages+=(git clang-format-14 clang-tidy-14 codespell shellcheck python3-venv doxygen slurmctld slurmd slurm-client munge openssh-server openssh-client rsync)
 fi
 
 as_root() {
@@ -142,13 +142,15 @@ provide_kokkos() {
   # A list identifies an entry as "file:number": the line of a .list file or the paragraph of a
   # .sources file.
   write_source_entries() {
-    local LIST="" PARTS="" wanted="" description file out
+    local LIST="" PARTS="" wanted="" words description file out
     eval "$(apt-config shell LIST Dir::Etc::sourcelist/f PARTS Dir::Etc::sourceparts/d)"
     while read -r description; do
+      # shellcheck disable=SC2016 # apt-get replaces it
       wanted+=" $(apt-get indextargets --format '$(SOURCESENTRY)' 'Created-By: Packages' \
         "Description: $description" 2>/dev/null | tr '\n' ' ')"
     done < <(apt-cache policy trilinos-dev 2>/dev/null | sed -n 's/^ \+[0-9]\+ \(.* Packages\)$/\1/p')
-    wanted=$(echo $wanted)
+    read -r -a words <<<"$wanted"
+    wanted="${words[*]}"
     for file in "$LIST" "$PARTS"/*.list "$PARTS"/*.sources; do
       file=${file//\/\//\/}
       [ -f "$file" ] || continue
@@ -178,6 +180,7 @@ provide_kokkos() {
     fail "apt's configuration names no package source: install Kokkos and set CMAKE_PREFIX_PATH"
   # An unreachable entry is harmless if another one has the package.
   apt-get "${apt_private[@]}" update >"$logs/apt-sources.log" 2>&1 </dev/null || true
+  # shellcheck disable=SC2317 # called by its name
   fetch_sources() { cd "$apt_root/download" && apt-get "${apt_private[@]}" source --download-only --tar-only trilinos; }
   logged apt-source fetch_sources
   tarball=$(find "$apt_root/download" -name 'trilinos_*.orig.tar.*' ! -name '*.asc' | head -n 1)

@@ -46,6 +46,7 @@ fi
 racing=(RelaxTilesOnDevice TeamVisit ParallelScanWithTotal)
 
 # The tests of a tool with their filters: every kernel of every module once, on small grids.
+# shellcheck disable=SC2034 # read by its name
 memcheck=(
   "rays.contract *cuda.*"
   "eikonal.contract *cuda.*"
@@ -61,6 +62,7 @@ memcheck=(
   "fwi.contract *cuda.*"
   "stream.stream Stream/cuda_float.RecordsBetweenSteps"
 )
+# shellcheck disable=SC2034 # read by its name
 racecheck=(
   "core.launch *cuda*"
   "rays.contract *cuda.*"
@@ -72,6 +74,7 @@ racecheck=(
   "gravity.contract *cuda.*"
   "fwi.contract *cuda.*"
 )
+# shellcheck disable=SC2034 # read by its name
 synccheck=("rays.contract *cuda.*" "eikonal.contract *cuda.*" "wave.contract *cuda.*" "gravity.contract *cuda.*")
 
 failed=0
