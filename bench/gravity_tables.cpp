@@ -15,6 +15,7 @@
 
 #include <moho/core/error.hpp>
 #include <moho/core/phases.hpp>
+#include <moho/core/scope_guard.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
@@ -361,8 +362,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     settings.space = space;
-    int unused = 1;
-    Kokkos::ScopeGuard guard(unused, argv);
+    const moho::ScopeGuard guard;
     return run(settings);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gravity_tables: %s\n", error.what());

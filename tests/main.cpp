@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Kokkos_Core.hpp>
+#include <moho/core/scope_guard.hpp>
 
 #include <fnmatch.h>
 
@@ -74,6 +74,6 @@ int main(int argc, char** argv) {
     if (const std::size_t dot = called.find('.'); dot != std::string::npos)
       keep_tests_of(called.substr(0, dot) + "/test_" + called.substr(dot + 1) + ".cpp");
   }
-  Kokkos::ScopeGuard guard(argc, argv);
+  const moho::ScopeGuard guard(argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -4,8 +4,8 @@
 #include "common/version.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/scope_guard.hpp>
 #include <moho/core/space.hpp>
-#include <moho/core/threads.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -87,8 +87,7 @@ void add(const std::string& name, int iterations, std::function<void(benchmark::
 
 namespace {
 int run_benchmarks(int argc, char** argv, void (*register_benchmarks)()) {
-  check_host_threads();
-  Kokkos::ScopeGuard guard(argc, argv);
+  const ScopeGuard guard(argc, argv);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::AddCustomContext("moho_version", version());

@@ -12,6 +12,7 @@
 
 #include <moho/core/error.hpp>
 #include <moho/core/ranks.hpp>
+#include <moho/core/scope_guard.hpp>
 #include <moho/core/threads.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/writer.hpp>
@@ -83,52 +84,31 @@ std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments
   return taken;
 }
 
-// Number of one of the options of Kokkos; 0 if it is missing.
-int number_of(const std::vector<std::string>& options, const std::string& name) {
+// Starts Kokkos with its options.
+// Each of several processes of a machine uses the device that mpi::device_of() gives its rank. An
+// option or a variable of Kokkos that names a device has priority.
+std::unique_ptr<ScopeGuard> start_kokkos(const std::string& program,
+                                         std::vector<std::string> options, int rank_on_host) {
+  const int devices = visible_devices();
+  bool chosen = devices == 0 || std::getenv("KOKKOS_DEVICE_ID") != nullptr;
   for (const std::string& option : options) {
-    if (option.rfind(name + "=", 0) == 0) return std::atoi(option.c_str() + name.size() + 1);
+    chosen = chosen || option.rfind("--kokkos-device-id", 0) == 0;
   }
-  return 0;
+  if (!chosen) {
+    // The only form that Kokkos 3.4 and 5 both accept.
+    options.push_back(concat("--kokkos-device-id=", mpi::device_of(rank_on_host, devices)));
+  }
+  // Only the first rank of a machine prints warnings.
+  if (rank_on_host > 0 && std::getenv("KOKKOS_DISABLE_WARNINGS") == nullptr) {
+    options.emplace_back("--kokkos-disable-warnings");
+  }
+  options.insert(options.begin(), program);
+  std::vector<char*> argv;
+  for (std::string& word : options) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(options.size());
+  return std::make_unique<ScopeGuard>(argc, argv.data());
 }
-
-// Kokkos from construction to destruction.
-// If the binding of threads to cores is unset, Kokkos gets "false"; it would print a long warning
-// otherwise. Each of several processes of a machine uses the device that mpi::device_of() gives its
-// rank. An option or a variable of Kokkos that names a device has priority.
-class KokkosScope {
- public:
-  KokkosScope(const std::string& program, std::vector<std::string> options, int rank_on_host) {
-    check_host_threads(std::max(number_of(options, "--kokkos-threads"),
-                                number_of(options, "--kokkos-num-threads")));
-    choose_device(options, rank_on_host);
-    // The OpenMP runtime has already read its variables; Kokkos reads this one.
-    ::setenv("OMP_PROC_BIND", "false", 0);
-    options.insert(options.begin(), program);
-    std::vector<char*> argv;
-    for (std::string& word : options) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    int argc = static_cast<int>(options.size());
-    Kokkos::initialize(argc, argv.data());
-  }
-  KokkosScope(const KokkosScope&) = delete;
-  KokkosScope& operator=(const KokkosScope&) = delete;
-  ~KokkosScope() { Kokkos::finalize(); }
-
- private:
-  static void choose_device(std::vector<std::string>& options, int rank_on_host) {
-    const int devices = visible_devices();
-    bool chosen = devices == 0 || std::getenv("KOKKOS_DEVICE_ID") != nullptr;
-    for (const std::string& option : options) {
-      chosen = chosen || option.rfind("--kokkos-device-id", 0) == 0;
-    }
-    if (!chosen) {
-      // The only form that Kokkos 3.4 and 5 both accept.
-      options.push_back(concat("--kokkos-device-id=", mpi::device_of(rank_on_host, devices)));
-    }
-    // Only the first rank of a machine prints warnings.
-    if (rank_on_host > 0) options.emplace_back("--kokkos-disable-warnings");
-  }
-};
 
 // State of the run that a signal handler needs.
 class Running {
@@ -541,9 +521,9 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
       read_options(Arguments(description, words), description, options);
     }
 
-    std::optional<KokkosScope> kokkos;
+    std::unique_ptr<ScopeGuard> kokkos;
     processes->together(
-        [&] { kokkos.emplace(program, kokkos_options, processes->rank_on_host()); });
+        [&] { kokkos = start_kokkos(program, kokkos_options, processes->rank_on_host()); });
     if (processes->root() && options.space == "openmp") {
       const std::string warning = host_threads_warning();
       if (!warning.empty()) print_message(program, warning);

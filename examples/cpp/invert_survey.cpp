@@ -2,11 +2,12 @@
 //
 // Full-waveform inversion of line.sgy for the P velocity, from vp_start.npy to vp.npy.
 
+#include <moho/core/scope_guard.hpp>
 #include <moho/fwi/fwi.hpp>
 #include <moho/io/io.hpp>
 
 int main(int argc, char** argv) {
-  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const auto vp = moho::io::read_model<float>("vp_start.npy");  // m/s
   const auto grid = moho::io::model_grid<2>(vp, 20.0);          // metres between nodes

@@ -2,11 +2,12 @@
 //
 // Reverse-time migration of the shots of line.sgy with the smooth model vp_smooth.npy: image.npy.
 
+#include <moho/core/scope_guard.hpp>
 #include <moho/io/io.hpp>
 #include <moho/rtm/rtm.hpp>
 
 int main(int argc, char** argv) {
-  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const auto vp = moho::io::read_model<float>("vp_smooth.npy");  // m/s
   const auto grid = moho::io::model_grid<2>(vp, 20.0);           // metres between nodes

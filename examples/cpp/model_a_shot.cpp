@@ -2,11 +2,12 @@
 //
 // A shot over a homogeneous model: gather.npy has a trace for each receiver.
 
+#include <moho/core/scope_guard.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/wave/wave.hpp>
 
 int main(int argc, char** argv) {
-  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const moho::Grid<2> grid{{301, 201}, {10.0, 10.0}, {0.0, 0.0}};  // nodes, spacing, origin (m)
   const auto model =

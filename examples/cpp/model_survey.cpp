@@ -2,12 +2,13 @@
 //
 // Shots over the model of vp.npy: each shot_0000.npy, shot_0001.npy, ... is written once computed.
 
+#include <moho/core/scope_guard.hpp>
 #include <moho/io/io.hpp>
 #include <moho/survey/points_text.hpp>
 #include <moho/wave/wave.hpp>
 
 int main(int argc, char** argv) {
-  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const auto vp = moho::io::read_model<float>("vp.npy");  // m/s
   const auto grid = moho::io::model_grid<2>(vp, 20.0);    // metres between nodes

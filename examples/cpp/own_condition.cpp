@@ -3,6 +3,7 @@
 // An imaging condition of the user: products at the time of the largest source amplitude only
 // (excitation amplitude; Nguyen and McMechan, 2013), for the shots of line.sgy: excitation.npy.
 
+#include <moho/core/scope_guard.hpp>
 #include <moho/io/io.hpp>
 #include <moho/rtm/rtm.hpp>
 
@@ -39,7 +40,7 @@ struct ExcitationAmplitude {
 };
 
 int main(int argc, char** argv) {
-  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const auto vp = moho::io::read_model<float>("vp_smooth.npy");
   const auto grid = moho::io::model_grid<2>(vp, 20.0);

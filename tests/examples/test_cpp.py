@@ -19,11 +19,19 @@ SOURCES = os.path.join(ROOT, "examples", "cpp")
 
 
 class Case(support.Case):
-    def run_cpp(self, name):
-        """Runs a C++ program in the folder, which must succeed. Returns its output."""
+    def call_cpp(self, name, **variables):
+        """Runs a C++ program in the folder, with these variables and without any of threads' places."""
         program = os.path.join(os.path.dirname(self.program), name)
-        done = subprocess.run([program], cwd=self.folder, text=True, capture_output=True, timeout=500)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("OMP_PROC_BIND", "OMP_PLACES") and not key.startswith("KOKKOS_")}
+        return subprocess.run([program], cwd=self.folder, env={**environment, **variables}, text=True,
+                              capture_output=True, timeout=500)
+
+    def run_cpp(self, name):
+        """Runs a C++ program in the folder, which must succeed without messages. Returns its output."""
+        done = self.call_cpp(name)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertNotIn("WARNING", done.stdout)  # where Kokkos 3.4 prints it
         return done.stdout
 
     def run_modeller(self, *arguments):
@@ -68,6 +76,31 @@ class Sources(Case):
                         self.assertEqual(code, file.read().split("\n\n", 1)[1], f"{page}: {name}")
                     found += 1
         self.assertGreater(found, 0)
+
+
+class Guard(Case):
+    """moho::ScopeGuard in a user's program."""
+
+    def setUp(self):
+        super().setUp()
+        if not self.modeller or "openmp" not in subprocess.run([self.modeller, "--version"], text=True,
+                                                               capture_output=True).stdout:
+            self.skipTest("model_waves is missing, or has no OpenMP")
+
+    def test_warnings_of_places_are_printed_on_request_only(self):
+        for variables in ({}, {"OMP_PROC_BIND": "spread"}, {"KOKKOS_DISABLE_WARNINGS": "1"}):
+            done = self.call_cpp("model_a_shot", **variables)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), variables)
+        done = self.call_cpp("model_a_shot", KOKKOS_DISABLE_WARNINGS="0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("OMP_PROC_BIND environment variable not set", done.stdout + done.stderr)
+
+    def test_too_many_threads_are_refused(self):
+        for variable in ("OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"):
+            done = self.call_cpp("model_a_shot", **{variable: "600"})
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("600 threads (allowed: 1 to 512", done.stderr)
+            self.assertFalse(os.path.exists(self.path("gather.npy")))
 
 
 class Waves(Case):

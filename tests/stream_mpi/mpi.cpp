@@ -3,6 +3,7 @@
 //
 // Chain of ranks: the bits of the complete grid, for every medium and any number of ranks.
 
+#include <moho/core/scope_guard.hpp>
 #include <moho/mpi/mpi.hpp>
 #include <moho/stream/modelling.hpp>
 #include <moho/stream/mpi.hpp>
@@ -158,8 +159,6 @@ TEST(StreamOfRanks, NeedsARankADevice) {
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
   moho::mpi::Session session(argc, argv);
-  Kokkos::initialize(argc, argv);
-  const int status = RUN_ALL_TESTS();
-  Kokkos::finalize();
-  return status;
+  const moho::ScopeGuard guard(argc, argv);
+  return RUN_ALL_TESTS();
 }

@@ -5,6 +5,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
 #include <moho/core/launch.hpp>
+#include <moho/core/scope_guard.hpp>
 #include <moho/core/space.hpp>
 
 #include <cstdio>
@@ -24,7 +25,7 @@ struct Add {
 };
 
 int main(int argc, char** argv) {
-  Kokkos::ScopeGuard guard(argc, argv);
+  const moho::ScopeGuard guard(argc, argv);
   const moho::Grid<2> grid{{10, 10}, {1.0, 1.0}, {0.0, 0.0}};
   using Exec = Kokkos::DefaultExecutionSpace;
   const moho::Instance<Exec::memory_space> exec = Exec();

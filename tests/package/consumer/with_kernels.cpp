@@ -4,6 +4,7 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
+#include <moho/core/scope_guard.hpp>
 #include <moho/core/space.hpp>
 #include <moho/eikonal/eikonal.hpp>
 #include <moho/gravity/gravity.hpp>
@@ -74,7 +75,7 @@ bool attracts(const moho::Instance<Memory>& exec) {
 }
 
 int main(int argc, char** argv) {
-  Kokkos::ScopeGuard guard(argc, argv);
+  const moho::ScopeGuard guard(argc, argv);
   const moho::Instance<Memory> exec = Exec();
   const auto velocity = moho::make_field<double>(exec, grid, "velocity");
   moho::fill(exec, velocity, speed);
