@@ -53,6 +53,27 @@ fs::path cancel_file(const fs::path& journal) {
   return path += ".cancel";
 }
 
+// Requests, while it exists, that a running distributor releases the journal.
+struct CancelRequest {
+  fs::path file;
+  ~CancelRequest() { std::remove(file.c_str()); }
+};
+
+// Opens the journal of a run that is to be cancelled; waits up to 20 s for a running distributor.
+std::unique_ptr<cluster::Journal> open_to_cancel(const Options& o) {
+  const cluster::JournalOptions how{.start = cluster::JournalStart::resume, .verify = false};
+  const CancelRequest request{cancel_file(o.journal)};
+  std::ofstream(request.file) << "cancel\n";
+  for (int attempt = 0;; ++attempt) {
+    try {
+      return std::make_unique<cluster::Journal>(o.journal, o.work.survey, how);
+    } catch (const cluster::BusyJournal&) {
+      if (attempt > 100) throw;
+    }
+    cluster::Clock().wait(0.2);
+  }
+}
+
 // Throws for an unusable journal, before any folder is created.
 void check_journal(const Options& o) {
   std::error_code error;
@@ -150,27 +171,7 @@ int cancel(const Options& o) {
   const fs::path folder = folder_of(o.journal);
   const auto quiet = [](const std::string&) {};
   const auto sites = open_sites(o.distribute, folder, o.work, 0, quiet);
-  // A running distributor releases the journal when it finds this file.
-  std::ofstream(cancel_file(o.journal)) << "cancel\n";
-  cluster::JournalOptions how;
-  how.start = cluster::JournalStart::resume;
-  how.verify = false;
-  cluster::Clock clock;
-  std::error_code error;
-  std::unique_ptr<cluster::Journal> journal;
-  for (int attempt = 0; !journal; ++attempt) {
-    try {
-      journal = std::make_unique<cluster::Journal>(o.journal, o.work.survey, how);
-    } catch (const InputError& wrong) {
-      const bool busy = std::string(wrong.what()).find("is in use") != std::string::npos;
-      if (!busy || attempt > 100) {
-        fs::remove(cancel_file(o.journal), error);
-        throw;
-      }
-      clock.wait(0.2);
-    }
-  }
-  fs::remove(cancel_file(o.journal), error);
+  const auto journal = open_to_cancel(o);
   const std::int64_t count = cluster::cancel_jobs({o.work, *journal}, sites);
   if (!o.quiet)
     std::printf("%lld jobs were cancelled; --resume resumes the run\n",

@@ -194,7 +194,7 @@ TEST(Journal, HasOneWriter) {
   const auto path = folder / "journal.txt";
   {
     Journal journal(path, survey);
-    EXPECT_THAT(message_of<InputError>([&] { Journal(path, survey); }),
+    EXPECT_THAT(message_of<BusyJournal>([&] { Journal(path, survey); }),
                 AllOf(HasSubstr("journal.txt' is in use (process "),
                       HasSubstr(concat("process ", ::getpid(), " on ")), HasSubstr(" since 20")));
     EXPECT_TRUE(journal.record(compute(journal.folder(), 1)));

@@ -207,6 +207,16 @@ class Local(DistributeCase):
         self.go("1-8", "--resume", seconds=1.0)
         self.assert_there(range(1, 9))
 
+    def test_cancel_waits_for_a_journal_in_use_only(self):
+        folder = "its message says that it is in use"
+        journal = folder + "/journal.txt"
+        self.go("1-1", what="none:0", journal=journal)
+        begun = time.monotonic()
+        done = self.go("1-1", "--cancel", what="of another survey", journal=journal, status=2)
+        self.assertLess(time.monotonic() - begun, 10.0)  # it waits for 20 s
+        self.assertIn(folder, done.stderr)
+        self.assertFalse(os.path.exists(self.path(journal + ".cancel")))
+
     def test_two_distributors(self):
         process = self.begin("1-4", seconds=1.0)
         time.sleep(0.7)

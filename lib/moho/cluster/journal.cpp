@@ -298,8 +298,8 @@ void Journal::open_and_lock(const JournalOptions& options) {
   }
   ::close(m_descriptor);
   if (reason == EWOULDBLOCK) {
-    throw InputError(concat("the journal '", m_path.string(), "' is in use (", holder,
-                            "): wait for it, or end it"));
+    throw BusyJournal(concat("the journal '", m_path.string(), "' is in use (", holder,
+                             "): wait for it, or end it"));
   }
   throw FileError(
       concat("cannot lock the journal '", m_path.string(), "' (", system_reason(reason),

@@ -19,6 +19,7 @@
 /// return value as a line of text. docs/theory/journal.md describes the format.
 
 #include <moho/cluster/guard.hpp>
+#include <moho/core/error.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -82,6 +83,12 @@ struct JournalOptions {
   std::function<void(std::string_view)> on_write{};
 };
 
+/// Reports a journal that another process, or another object of this one, holds.
+class BusyJournal : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// \brief Journal of a survey: one process writes, from any number of threads.
 ///
 /// The file only grows. Each line has a checksum and is on disk before a call returns. The file is
@@ -92,8 +99,9 @@ class Journal {
   ///
   /// With `verify`, missing or changed results count as not done and are reported in notes().
   /// Temporary files of ended processes of this machine are removed.
-  /// \throws InputError for a journal of another survey or version, one in use, or one that
-  /// violates JournalOptions::start
+  /// \throws BusyJournal for a journal in use
+  /// \throws InputError for a journal of another survey or version, or one that violates
+  /// JournalOptions::start
   /// \throws InputError if other users can write the folder, journal or key, or if the key is
   /// missing
   /// \throws FileError for other files, and if the journal cannot be read, written or locked
