@@ -116,8 +116,10 @@ int run_job(const std::string& token, const WorkerOptions& options) {
       options.folder.has_filename() ? options.folder : options.folder.parent_path();
   check_private_folder(site);
   const Key key = read_key(site.parent_path());
-  const auto [work, job] =
+  const std::pair<Work, Job> content =
       parse_job(io::InputFile(files.job).text(std::uint64_t{1} << 30), files.job.string(), key);
+  const Work& work = content.first;  // clang 14 captures no structured binding
+  const Job& job = content.second;
   fs::path report_path = files.report, work_path = files.work;
   if (options.rank > 0) {
     report_path += concat('.', options.rank);
