@@ -4,9 +4,15 @@
 #include <moho/core/error.hpp>
 #include <moho/core/threads.hpp>
 
+#include <sched.h>
 #include <unistd.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <cstdlib>
+#include <vector>
 
 namespace moho::examples {
 
@@ -24,6 +30,22 @@ constexpr bool gnu_openmp = true;
 constexpr bool gnu_openmp = false;
 #endif
 
+// Lets this thread run on all places of OpenMP, if OpenMP has bound it to the first one.
+// The restarted process would have no other processors.
+void leave_place() {
+#ifdef _OPENMP
+  if (omp_get_proc_bind() == omp_proc_bind_false || omp_get_num_places() == 0) return;
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> ids(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, ids.data());
+    for (const int id : ids) CPU_SET(id, &processors);
+  }
+  ::sched_setaffinity(0, sizeof(processors), &processors);
+#endif
+}
+
 bool asked() {
   return std::getenv(policy_variable) != nullptr || std::getenv(spins_variable) != nullptr;
 }
@@ -34,6 +56,7 @@ void choose_waiting(char** argv) {
   if (!gnu_openmp || asked() || std::getenv(mark) != nullptr || host_threads().threads < 2) return;
   ::setenv(spins_variable, spins, 1);
   ::setenv(mark, "1", 1);
+  leave_place();
   ::execv("/proc/self/exe", argv);
   // this process has already read them
   ::unsetenv(spins_variable);

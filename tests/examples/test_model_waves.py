@@ -245,6 +245,18 @@ class Threads(Case):
             with open(self.path("out/summary.json"), encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["machine"]["threads_wait"], words)
 
+    def test_bound_threads_have_all_processors(self):
+        if "openmp" not in self.spaces() or len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("this build has no OpenMP, or this machine one processor")
+        clean = {name: value for name, value in os.environ.items()
+                 if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+        for more in ({"OMP_PROC_BIND": "spread"}, {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}):
+            done = subprocess.run([self.program, *self.section[:-1], "0.01", "--no-plot", "--out", "out"],
+                                  cwd=self.folder, env={**clean, "OMP_NUM_THREADS": "2", **more}, text=True,
+                                  capture_output=True, timeout=300)
+            # a process with fewer processors than threads prints a warning
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
 
 # ctest: quick, threads 2
 class Agreement(Case):
