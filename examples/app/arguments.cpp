@@ -104,11 +104,12 @@ Rule<std::int64_t> count(std::int64_t lowest, std::int64_t highest) {
 
 Rule<std::int64_t> even(std::int64_t highest) {
   return {[=](const std::string& option, const std::string& text) {
-    const std::int64_t value = parse_count(option, text, 2, highest);
-    if (value % 2 == 0) return value;
-    std::string allowed = "2";
-    for (std::int64_t n = 4; n <= highest; n += 2) allowed += concat(", ", n);
-    throw InputError(concat(option, " is ", value, " (allowed: ", allowed, ")"));
+    std::string allowed;
+    for (std::int64_t n = 2; n <= highest; n += 2) {
+      if (text == std::to_string(n)) return n;
+      allowed += concat(n > 2 ? ", " : "", n);
+    }
+    throw InputError(concat(option, " is '", text, "' (allowed: ", allowed, ")"));
   }};
 }
 

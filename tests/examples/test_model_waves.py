@@ -717,6 +717,11 @@ class BadInput(Case):
         self.model(*self.layers(8.0), "--order", "6")
         self.model(*self.layers(6.99))
 
+    def test_orders(self):
+        for order in ("-2", "0", "7", "18", "1e99", "x"):
+            self.refuse(["--vp", "2000", "--shape", "20,20", "--spacing", "10", "--order", order],
+                        f"--order is '{order}' (allowed: 2, 4, 6, 8, 10, 12, 14, 16)")
+
     def test_memory_names_the_program_that_streams(self):
         # 32 MiB of a model; its waves need more
         self.save("v.npy", np.full((2001, 2001), 2000.0, dtype=np.float32))
