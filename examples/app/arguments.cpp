@@ -26,10 +26,19 @@ double number_in(const std::string& what, const std::string& piece, const std::s
                           "' is not a number (allowed: ", form, ")"));
 }
 
+// Reads a length in metres that is one of `count` pieces of a text; it may end in m or km.
+double length_in(const std::string& what, const std::string& piece, const std::string& text,
+                 std::size_t count, const std::string& form) {
+  const std::size_t unit = piece.ends_with("km") ? 2 : piece.ends_with("m") ? 1 : 0;
+  const auto value = text::to_number(piece.substr(0, piece.size() - unit));
+  return value ? (unit == 2 ? 1000.0 : 1.0) * *value : number_in(what, piece, text, count, form);
+}
+
 }  // namespace
 
 std::vector<double> parse_numbers(const std::string& what, const std::string& text,
-                                  const std::vector<std::size_t>& counts, const std::string& form) {
+                                  const std::vector<std::size_t>& counts, const std::string& form,
+                                  bool lengths) {
   const std::vector<std::string> pieces = split(text);
   bool allowed = false;
   for (const std::size_t count : counts) allowed = allowed || count == pieces.size();
@@ -37,9 +46,10 @@ std::vector<double> parse_numbers(const std::string& what, const std::string& te
     throw InputError(concat(what, ": '", text, "' has ", pieces.size(),
                             pieces.size() == 1 ? " value" : " values", " (allowed: ", form, ")"));
   }
+  const auto read = lengths ? length_in : number_in;
   std::vector<double> values;
   for (const std::string& piece : pieces) {
-    values.push_back(number_in(what, piece, text, pieces.size(), form));
+    values.push_back(read(what, piece, text, pieces.size(), form));
   }
   return values;
 }
@@ -66,19 +76,8 @@ std::vector<T> parse_axes(const std::string& what, const std::string& text, bool
 std::vector<double> parse_spacing(const std::string& text) {
   const std::string form = "d, or dx,dz, or dx,dy,dz in metres, or with a unit: 10m, 0.01km";
   const auto spacing =
-      parse_axes<double>("--spacing", text, true, form, [&](std::string piece, std::size_t count) {
-        double metres = 1.0;
-        const auto ends = [&](const std::string& unit) {
-          return piece.size() > unit.size() &&
-                 piece.compare(piece.size() - unit.size(), unit.size(), unit) == 0;
-        };
-        if (ends("km")) {
-          metres = 1000.0;
-          piece.resize(piece.size() - 2);
-        } else if (ends("m")) {
-          piece.resize(piece.size() - 1);
-        }
-        return metres * number_in("--spacing", piece, text, count, form);
+      parse_axes<double>("--spacing", text, true, form, [&](const auto& piece, std::size_t count) {
+        return length_in("--spacing", piece, text, count, form);
       });
   for (const double d : spacing) {
     if (d > 0.0) continue;
@@ -89,10 +88,10 @@ std::vector<double> parse_spacing(const std::string& text) {
 }
 
 std::vector<double> parse_origin(const std::string& text) {
-  const std::string form = "x,z or x,y,z in metres";
+  const std::string form = "x,z or x,y,z in metres, or with a unit: 10m, 0.01km";
   return parse_axes<double>("--origin", text, false, form,
                             [&](const std::string& piece, std::size_t count) {
-                              return number_in("--origin", piece, text, count, form);
+                              return length_in("--origin", piece, text, count, form);
                             });
 }
 

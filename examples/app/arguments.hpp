@@ -32,15 +32,17 @@ using text::parse_number;
 /// Reads numbers separated by commas.
 /// \param what name of the option in messages: "--source"
 /// \param counts allowed numbers of values \param form how the option is written: "x,z in metres"
+/// \param lengths the values are metres and may end in their unit: "12.5m", "0.0125km"
 std::vector<double> parse_numbers(const std::string& what, const std::string& text,
-                                  const std::vector<std::size_t>& counts, const std::string& form);
+                                  const std::vector<std::size_t>& counts, const std::string& form,
+                                  bool lengths = false);
 
 /// Reads metres between nodes: "d", "dx,dz" or "dx,dy,dz", or with names; all positive.
 /// The result is in the order of the axes. A value may end in its unit, "10m" or "0.01km".
 std::vector<double> parse_spacing(const std::string& text);
 
-/// Reads the position of the first node, "x,z" or "x,y,z", or with names.
-/// The result is in the order of the axes.
+/// Reads the position of the first node in metres, "x,z" or "x,y,z", or with names.
+/// The result is in the order of the axes. A value may end in its unit, "10m" or "0.01km".
 std::vector<double> parse_origin(const std::string& text);
 
 /// Returns a rule of a whole number from `lowest` to `highest`.

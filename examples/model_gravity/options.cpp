@@ -49,7 +49,7 @@ constexpr std::int64_t most_per_axis = std::int64_t(1) << 31;
 
 gravity::RegularMesh parse_mesh(const std::string& text) {
   const std::string form = "nx,ny,nz,x1,x2,y1,y2,z1,z2 with metres, z down";
-  const auto numbers = parse_numbers("--mesh", text, {9}, form);
+  const auto numbers = parse_numbers("--mesh", text, {9}, form, true);
   const auto pieces = split(text);
   gravity::RegularMesh mesh;
   double size = 1.0;
@@ -80,7 +80,7 @@ Json mesh_json(const gravity::RegularMesh& mesh) {
 }
 
 StationGrid parse_grid(const std::string& text) {
-  const auto numbers = parse_numbers("--grid", text, {6}, "nx,ny,dx,dy,x0,y0 with metres");
+  const auto numbers = parse_numbers("--grid", text, {6}, "nx,ny,dx,dy,x0,y0 with metres", true);
   const auto pieces = split(text);
   StationGrid grid;
   grid.nx = parse_count("--grid " + text + ": the number of stations along x", pieces[0], 1,
@@ -195,7 +195,7 @@ void read_elevation(const std::string& elevation, Options& o) {
     return;
   }
   try {
-    o.elevation = parse_number("--elevation", elevation, form);
+    o.elevation = parse_numbers("--elevation", elevation, {1}, form, true).front();
   } catch (const InputError&) {
     throw InputError(concat("--elevation: '", elevation,
                             "' is neither a number nor a file that is there (allowed: ", form,

@@ -111,6 +111,13 @@ class Times(Case):
         _, summary, _ = self.solve(*small, "0.01m")
         self.assertEqual(summary["model"]["spacing"], [0.01, 0.01])
         self.refuse(["--model", slow, "--spacing", "10cm"], "is not a number", "0.01km")
+        plain = ["--vp", "2000", "--shape", "9,7", "--spacing"]
+        times, _, _ = self.solve(*plain, "12.5", "--origin", "1000,-50", "--source", "1000,-50")
+        same, summary, _ = self.solve(*plain, "12.5m", "--origin", "x=1km,z=-50m", "--source", "1000,-50")
+        np.testing.assert_array_equal(same, times)
+        self.assertEqual(summary["model"]["origin"], [1000.0, -50.0])
+        self.refuse([*plain, "12.5", "--origin", "1mile,0"], "--origin: '1mile' in '1mile,0' is not a number",
+                    "with a unit: 10m, 0.01km")
 
     def test_sources_earliest_and_each(self):
         survey = ["--builtin", "salt", "--shape", "61,41", "--source", "0,0", "--source", "600,0"]

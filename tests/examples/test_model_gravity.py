@@ -298,8 +298,12 @@ class Stations(Case):
         flat = field(prisms, grid_stations(6, 4, 310.0, 270.0, -50.0, 20.0))[3]
         np.testing.assert_allclose(self.model(*grid).values["gz"].ravel(), flat, rtol=1e-9)
         up = field(prisms, grid_stations(6, 4, 310.0, 270.0, -50.0, 20.0, 1e3))[3]
-        np.testing.assert_allclose(self.model(*grid, "--elevation", "1e3").values["gz"].ravel(), up,
-                                   rtol=1e-9)
+        km = ["--prisms", p, "--grid", "6,4,0.31km,270m,-0.05km,2e1m", "--elevation", "1km"]
+        for words in ([*grid, "--elevation", "1e3"], km):
+            np.testing.assert_allclose(self.model(*words).values["gz"].ravel(), up, rtol=1e-9)
+        for wrong, word in (("6m,4,3,2,0,0", "x is '6m'"), ("6,-4,3,2,0,0", "y is '-4' (allowed: whole"),
+                            ("6,4,3ft,2,0,0", "'3ft' in"), ("6,4,km,2,0,0", "'km' in '6,4,km,2,0,0'")):
+            self.refuse(["--prisms", p, "--grid", wrong], word)
 
     def test_names_of_axes(self):
         # north is x, east is y, heights are -z
