@@ -4,19 +4,10 @@
 
 namespace moho::testing {
 
-#define MOHO_RAYS_TEST_MODEL_IN(Memory)             \
-  MOHO_RAYS_TEST_MODEL(template, float, 2, Memory)  \
-  MOHO_RAYS_TEST_MODEL(template, float, 3, Memory)  \
-  MOHO_RAYS_TEST_MODEL(template, double, 2, Memory) \
-  MOHO_RAYS_TEST_MODEL(template, double, 3, Memory)
-
-MOHO_RAYS_TEST_MODEL_IN(Kokkos::HostSpace)
-#ifdef KOKKOS_ENABLE_CUDA
-MOHO_RAYS_TEST_MODEL_IN(Kokkos::CudaSpace)
-#endif
-MOHO_RAYS_TEST_REFERENCE(template, float, 2)
-MOHO_RAYS_TEST_REFERENCE(template, float, 3)
-MOHO_RAYS_TEST_REFERENCE(template, double, 2)
-MOHO_RAYS_TEST_REFERENCE(template, double, 3)
+MOHO_FOR_ALL(MOHO_FUNCTION, template, velocity_field)
+MOHO_FOR_ALL(MOHO_FUNCTION, template, make_graph)
+MOHO_FOR_ALL(MOHO_FUNCTION, template, solve)
+MOHO_FOR_ALL(MOHO_FUNCTION, template, expect_dijkstra)
+MOHO_FOR_TYPES(MOHO_FUNCTION, template, reference)
 
 }  // namespace moho::testing

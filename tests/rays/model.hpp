@@ -217,24 +217,10 @@ void expect_dijkstra(const Instance<Memory>& exec, const Model<Dim>& model,
 }
 
 // model.cpp instantiates all of these templates.
-#define MOHO_RAYS_TEST_MODEL(prefix, T, Dim, Memory)                                       \
-  prefix Field<T, Dim, Memory> velocity_field<T, Dim, Memory>(const Instance<Memory>&,     \
-                                                              const Model<Dim>&);          \
-  prefix rays::GridGraph<T, Dim, Memory> make_graph<T, Dim, Memory>(                       \
-      const Instance<Memory>&, const Model<Dim>&, const rays::GraphOptions&);              \
-  prefix Solution<T, Dim> solve<T, Dim, Memory>(                                           \
-      const Instance<Memory>&, const rays::GridGraph<T, Dim, Memory>&, const Points<Dim>&, \
-      const rays::TraceOptions&, const Points<Dim>&);                                      \
-  prefix void expect_dijkstra<T, Dim, Memory>(                                             \
-      const Instance<Memory>&, const Model<Dim>&, rays::GraphOptions, const Points<Dim>&,  \
-      const std::vector<rays::Method>&, const std::vector<rays::WeightStorage>&);
-#define MOHO_RAYS_TEST_REFERENCE(prefix, T, Dim)                                   \
-  prefix Solution<T, Dim> reference<T, Dim>(const Model<Dim>&, rays::GraphOptions, \
-                                            const Points<Dim>&);
-MOHO_RAYS_EACH(MOHO_RAYS_TEST_MODEL)
-MOHO_RAYS_TEST_REFERENCE(extern template, float, 2)
-MOHO_RAYS_TEST_REFERENCE(extern template, float, 3)
-MOHO_RAYS_TEST_REFERENCE(extern template, double, 2)
-MOHO_RAYS_TEST_REFERENCE(extern template, double, 3)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, velocity_field)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, make_graph)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, solve)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, expect_dijkstra)
+MOHO_FOR_TYPES(MOHO_FUNCTION, extern template, reference)
 
 }  // namespace moho::testing

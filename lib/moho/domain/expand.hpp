@@ -45,18 +45,13 @@ std::unique_ptr<ExpandingDomain<T, Dim, Memory>> make_domain(
 }  // namespace moho::domain
 
 /// \cond
-#define MOHO_DOMAIN_DOMAINS(prefix, T, Dim, Memory)                            \
-  prefix template ArrivalRule<Dim> shot_boxes<T, Dim, Memory>(                 \
-      ExpansionMethod, const Instance<Memory>&, const Grid<Dim>&,              \
-      const wave::Model<T, Dim, Memory>&, const wave::Scheme<T, Dim, Memory>&, \
-      const wave::PointSet<T, Dim, Memory>&, const DomainOptions&);            \
-  prefix template class ArrivalDomain<T, Dim, Memory>;                         \
-  prefix template class LayersDomain<T, Dim, Memory>;                          \
-  prefix template class EikonalDomain<T, Dim, Memory>;                         \
-  prefix template class AmplitudeDomain<T, Dim, Memory>;
 #ifdef MOHO_DOMAIN_KERNELS
 namespace moho::domain {
-MOHO_FOR_ALL(MOHO_DOMAIN_DOMAINS, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, shot_boxes)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, ArrivalDomain)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, LayersDomain)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, EikonalDomain)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, AmplitudeDomain)
+}  // namespace moho::domain
 #endif
 /// \endcond

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <moho/core/instances.hpp>
 #include <moho/eikonal/solve.hpp>
 
 #include <algorithm>
@@ -174,15 +175,10 @@ Progress part_of_progress(const Progress& progress, double before, double share)
   };
 }
 
-#define MOHO_EIKONAL_CHECK(Dim)                                                               \
-  template void refuse_node<Dim>(const Grid<Dim>&, std::int64_t, const NodeValues&, bool);    \
-  template std::vector<Source<Dim>> locate_sources<Dim>(const Grid<Dim>&, const Points<Dim>&, \
-                                                        std::vector<std::int64_t>&);          \
-  template void complete_sources<Dim>(const Grid<Dim>&, const std::vector<NodeValues>&, bool, \
-                                      std::vector<Source<Dim>>&);                             \
-  template void check_call<Dim>(const Grid<Dim>&, const Points<Dim>&, const Options&);
-MOHO_EIKONAL_CHECK(2)
-MOHO_EIKONAL_CHECK(3)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, refuse_node)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, locate_sources)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, complete_sources)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, check_call)
 
 }  // namespace detail
 

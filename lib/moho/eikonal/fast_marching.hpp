@@ -4,6 +4,7 @@
 /// \file
 /// \brief The sequential reference: fast marching with a priority queue.
 
+#include <moho/core/instances.hpp>
 #include <moho/eikonal/solve.hpp>
 
 #include <algorithm>
@@ -214,7 +215,7 @@ std::enable_if_t<Kokkos::is_view<Velocity>::value, Report> fast_marching(
 }
 
 #ifdef MOHO_EIKONAL_KERNELS
-MOHO_EIKONAL_NUMBERS(MOHO_EIKONAL_MARCH, extern)
+MOHO_FOR_TYPES(MOHO_FUNCTION, extern template, detail::march_all)
 #endif
 
 }  // namespace moho::eikonal

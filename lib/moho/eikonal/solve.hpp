@@ -4,9 +4,9 @@
 /// \file
 /// \brief First-arrival traveltimes in parallel, on every execution space.
 
+#include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
 #include <moho/eikonal/check.hpp>
-#include <moho/eikonal/detail/instances.hpp>
 #include <moho/eikonal/detail/tiles.hpp>
 
 #include <algorithm>
@@ -276,7 +276,9 @@ void symmetry_plane_velocity(const InstanceOf<typename FieldType::memory_space>&
 }
 
 #ifdef MOHO_EIKONAL_KERNELS
-MOHO_EIKONAL_EACH(MOHO_EIKONAL_SOLVE, extern)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, detail::check_input)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, detail::solve_all)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, detail::velocity_across)
 #endif
 
 }  // namespace moho::eikonal

@@ -296,11 +296,9 @@ double ExtendedImage<T, Dim, Memory>::focus(const InstanceOf<Memory>& exec, cons
 }  // namespace moho::fwi
 
 /// \cond
-#define MOHO_FWI_EXTENDED_IMAGE(prefix, T, Dim, Memory) \
-  prefix template class ExtendedImage<T, Dim, Memory>;
 #ifdef MOHO_FWI_KERNELS
 namespace moho::fwi {
-MOHO_FOR_ALL(MOHO_FWI_EXTENDED_IMAGE, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, ExtendedImage)
+}  // namespace moho::fwi
 #endif
 /// \endcond

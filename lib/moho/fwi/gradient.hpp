@@ -565,11 +565,9 @@ wave::Model<T, Dim, Memory> ShotGradients<T, Dim, Memory>::derivatives(
 }  // namespace moho::fwi
 
 /// \cond
-#define MOHO_FWI_GRADIENT(prefix, T, Dim, Memory) \
-  prefix template class ShotGradients<T, Dim, Memory>;
 #ifdef MOHO_FWI_KERNELS
 namespace moho::fwi {
-MOHO_FOR_ALL(MOHO_FWI_GRADIENT, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, ShotGradients)
+}  // namespace moho::fwi
 #endif
 /// \endcond

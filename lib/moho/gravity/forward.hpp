@@ -4,10 +4,10 @@
 /// \file
 /// \brief Gravity and gravity gradient of ensembles of prisms at many stations.
 
+#include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
 #include <moho/gravity/detail/by_prisms.hpp>
 #include <moho/gravity/detail/corners.hpp>
-#include <moho/gravity/detail/instances.hpp>
 #include <moho/gravity/detail/tiles.hpp>
 #include <moho/gravity/overlap.hpp>
 
@@ -451,10 +451,13 @@ Report forward(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec
 }
 
 #ifdef MOHO_GRAVITY_KERNELS
-MOHO_GRAVITY_EACH(extern, Kokkos::HostSpace)
-#ifdef KOKKOS_ENABLE_CUDA
-MOHO_GRAVITY_EACH(extern, Kokkos::CudaSpace)
-#endif
+MOHO_FOR_MEMORIES(MOHO_FUNCTION, extern template, detail::sum_tiles, float, detail::Record<float>)
+MOHO_FOR_MEMORIES(MOHO_FUNCTION, extern template, detail::sum_tiles, double, detail::Record<double>)
+MOHO_FOR_MEMORIES(MOHO_FUNCTION, extern template, detail::sum_tiles, double, detail::CornerRecord)
+MOHO_FOR_SCALARS(MOHO_FOR_MEMORIES, MOHO_FUNCTION, extern template, detail::sum_prisms)
+MOHO_FOR_SCALARS(MOHO_FOR_MEMORIES, MOHO_FUNCTION, extern template, detail::forward_rows)
+MOHO_FOR_SCALARS(MOHO_FOR_MEMORIES, MOHO_FUNCTION, extern template, detail::strategy_of)
+MOHO_FOR_SCALARS(MOHO_FOR_MEMORIES, MOHO_FUNCTION, extern template, detail::forward_mesh)
 #endif
 
 }  // namespace moho::gravity

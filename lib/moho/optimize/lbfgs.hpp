@@ -6,6 +6,7 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/error.hpp>
+#include <moho/core/instances.hpp>
 #include <moho/optimize/detail/lbfgs_file.hpp>
 #include <moho/optimize/detail/lbfgs_kernels.hpp>
 #include <moho/optimize/lbfgs_types.hpp>
@@ -582,19 +583,9 @@ Lbfgs<T, Memory> Lbfgs<T, Memory>::load(const InstanceOf<Memory>& exec,
 }  // namespace moho::optimize
 
 /// \cond
-#define MOHO_OPTIMIZE_LBFGS(prefix, T, Memory) prefix template class Lbfgs<T, Memory>;
 #ifdef MOHO_OPTIMIZE_KERNELS
 namespace moho::optimize {
-MOHO_OPTIMIZE_LBFGS(extern, float, Kokkos::HostSpace)
-#ifdef KOKKOS_ENABLE_CUDA
-MOHO_OPTIMIZE_LBFGS(extern, float, Kokkos::CudaSpace)
-#endif
-#ifndef MOHO_SINGLE_KERNELS
-MOHO_OPTIMIZE_LBFGS(extern, double, Kokkos::HostSpace)
-#ifdef KOKKOS_ENABLE_CUDA
-MOHO_OPTIMIZE_LBFGS(extern, double, Kokkos::CudaSpace)
-#endif
-#endif
+MOHO_FOR_SCALARS(MOHO_FOR_MEMORIES, MOHO_CLASS, extern template class, Lbfgs)
 }  // namespace moho::optimize
 #endif
 /// \endcond

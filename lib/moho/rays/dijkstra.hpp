@@ -4,6 +4,7 @@
 /// \file
 /// \brief The sequential reference: Dijkstra's algorithm with the standard library's heap.
 
+#include <moho/core/instances.hpp>
 #include <moho/rays/sources.hpp>
 
 #include <algorithm>
@@ -125,12 +126,8 @@ inline void Dijkstra<T, Dim>::for_each_run(std::int64_t most, Visit&& visit) con
 }
 
 /// \cond
-#define MOHO_RAYS_DIJKSTRA(prefix, T, Dim) prefix class Dijkstra<T, Dim>;
 #ifdef MOHO_RAYS_KERNELS
-MOHO_RAYS_DIJKSTRA(extern template, float, 2)
-MOHO_RAYS_DIJKSTRA(extern template, float, 3)
-MOHO_RAYS_DIJKSTRA(extern template, double, 2)
-MOHO_RAYS_DIJKSTRA(extern template, double, 3)
+MOHO_FOR_TYPES(MOHO_CLASS, extern template class, Dijkstra)
 #endif
 /// \endcond
 

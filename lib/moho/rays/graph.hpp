@@ -6,8 +6,8 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
+#include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
-#include <moho/rays/detail/instances.hpp>
 #include <moho/rays/detail/weights.hpp>
 #include <moho/rays/types.hpp>
 
@@ -293,9 +293,8 @@ Kokkos::View<detail::StencilTerm<T>*, Memory> GridGraph<T, Dim, Memory>::upload_
 }
 
 /// \cond
-#define MOHO_RAYS_GRAPH(prefix, T, Dim, Memory) prefix class GridGraph<T, Dim, Memory>;
 #ifdef MOHO_RAYS_KERNELS
-MOHO_RAYS_EACH(MOHO_RAYS_GRAPH)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, GridGraph)
 #endif
 /// \endcond
 

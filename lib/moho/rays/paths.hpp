@@ -4,6 +4,7 @@
 /// \file
 /// \brief Rays from predecessors, as polylines.
 
+#include <moho/core/instances.hpp>
 #include <moho/rays/sources.hpp>
 
 namespace moho::rays {
@@ -247,13 +248,8 @@ RayPaths<Dim> ray_paths(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, 
 }
 
 /// \cond
-#define MOHO_RAYS_PATHS(prefix, T, Dim, Memory)                                                \
-  prefix RayPaths<Dim> ray_paths<T, Dim, Memory>(                                              \
-      const Instance<Memory>&, const GridGraph<T, Dim, Memory>&, const Points<Dim>&,           \
-      const FieldPerSource<T, Dim, Memory>&, const FieldPerSource<std::int16_t, Dim, Memory>&, \
-      const Points<Dim>&);
 #ifdef MOHO_RAYS_KERNELS
-MOHO_RAYS_EACH(MOHO_RAYS_PATHS)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, ray_paths)
 #endif
 /// \endcond
 

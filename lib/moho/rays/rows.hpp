@@ -6,6 +6,7 @@
 ///
 /// <moho/rays/tomography.hpp> converts them into a matrix of Kokkos Kernels.
 
+#include <moho/core/instances.hpp>
 #include <moho/core/launch.hpp>
 #include <moho/rays/sources.hpp>
 
@@ -164,11 +165,8 @@ RayRows ray_rows(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis 
 }
 
 /// \cond
-#define MOHO_RAYS_ROWS(prefix, Dim) \
-  prefix RayRows ray_rows<Dim>(const Grid<Dim>&, const RayPaths<Dim>&, Basis);
 #ifdef MOHO_RAYS_KERNELS
-MOHO_RAYS_ROWS(extern template, 2)
-MOHO_RAYS_ROWS(extern template, 3)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, extern template, ray_rows)
 #endif
 /// \endcond
 

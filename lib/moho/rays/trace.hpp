@@ -4,6 +4,7 @@
 /// \file
 /// \brief Traveltimes and predecessors from sources to every vertex.
 
+#include <moho/core/instances.hpp>
 #include <moho/rays/detail/active_tiles.hpp>
 #include <moho/rays/detail/push.hpp>
 #include <moho/rays/detail/relaxation.hpp>
@@ -323,22 +324,12 @@ TraceReport trace(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory
 }
 
 /// \cond
-#define MOHO_RAYS_TRACE(prefix, T, Dim, Memory)                                                \
-  prefix TraceReport trace<T, Dim, Memory>(                                                    \
-      const Instance<Memory>&, const GridGraph<T, Dim, Memory>&, const Points<Dim>&,           \
-      const FieldPerSource<T, Dim, Memory>&, const FieldPerSource<std::int16_t, Dim, Memory>&, \
-      const TraceOptions&);
-#define MOHO_RAYS_BATCH_WITH(prefix, T, Dim, Memory, Weights)                           \
-  prefix void detail::solve_batch<T, Dim, Memory, detail::Weights<T, Dim, Memory>>(     \
-      const Instance<Memory>&, const GridGraph<T, Dim, Memory>&,                        \
-      const detail::Weights<T, Dim, Memory>&, const detail::Batch<T, Dim, Memory>&, T*, \
-      std::int16_t*, const TraceOptions&, TraceReport&);
-#define MOHO_RAYS_BATCH(prefix, T, Dim, Memory)               \
-  MOHO_RAYS_BATCH_WITH(prefix, T, Dim, Memory, StoredWeights) \
-  MOHO_RAYS_BATCH_WITH(prefix, T, Dim, Memory, ComputedWeights)
+#define MOHO_RAYS_WEIGHTS(prefix, name, T, Dim, Memory)                              \
+  MOHO_FUNCTION(prefix, name, T, Dim, Memory, detail::StoredWeights<T, Dim, Memory>) \
+  MOHO_FUNCTION(prefix, name, T, Dim, Memory, detail::ComputedWeights<T, Dim, Memory>)
 #ifdef MOHO_RAYS_KERNELS
-MOHO_RAYS_EACH(MOHO_RAYS_TRACE)
-MOHO_RAYS_EACH(MOHO_RAYS_BATCH)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, trace)
+MOHO_FOR_ALL(MOHO_RAYS_WEIGHTS, extern template, detail::solve_batch)
 #endif
 /// \endcond
 

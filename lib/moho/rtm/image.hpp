@@ -357,24 +357,13 @@ Field<T, Dim, Memory> normalised(const InstanceOf<Memory>& exec, const Grid<Dim>
 }  // namespace moho::rtm
 
 /// \cond
-#define MOHO_RTM_IMAGE(prefix, T, Dim, Memory)                                                  \
-  prefix template ImageSums<T, Dim, Memory> make_image<T, Dim, Memory>(                         \
-      const Instance<Memory>&, const Grid<Dim>&, const OffsetOptions<Dim>&);                    \
-  prefix template void add_to_image<T, Dim, Memory>(                                            \
-      const Instance<Memory>&, const snapshot::Snapshot<T, Dim, Memory>&,                       \
-      const wave::Layout<Dim>&, const wave::Storage<const T, Memory>&, const Box<Dim>&,         \
-      const Box<Dim>&, double, const ImageSums<T, Dim, Memory>&);                               \
-  prefix template void add_receiver_illumination<T, Dim, Memory>(                               \
-      const Instance<Memory>&, const wave::Layout<Dim>&, const wave::Storage<const T, Memory>&, \
-      const Box<Dim>&, const Box<Dim>&, double, const ImageSums<T, Dim, Memory>&);              \
-  prefix template Field<T, Dim, Memory> laplacian<T, Dim, Memory>(                              \
-      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&);                 \
-  prefix template Field<T, Dim, Memory> normalised<T, Dim, Memory>(                             \
-      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&,                  \
-      const Field<T, Dim, Memory>&, double);
 #ifdef MOHO_RTM_KERNELS
 namespace moho::rtm {
-MOHO_FOR_ALL(MOHO_RTM_IMAGE, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, make_image)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, add_to_image)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, add_receiver_illumination)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, laplacian)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, normalised)
+}  // namespace moho::rtm
 #endif
 /// \endcond

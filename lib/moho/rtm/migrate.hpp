@@ -166,15 +166,9 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
 }  // namespace moho::rtm
 
 /// \cond
-#define MOHO_RTM_MIGRATE(prefix, T, Dim, Memory)                                         \
-  prefix template MigrateReport<Dim> migrate_shot<T, Dim, Memory>(                       \
-      const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,                  \
-      wave::Wavefield<T, Dim, Memory>&, const wave::SourceTerm<T, Dim, Memory>&,         \
-      const wave::SourceTerm<T, Dim, Memory>&, snapshot::SnapshotStore<T, Dim, Memory>&, \
-      const MigrateOptions<T, Dim, Memory>&, const ImageSums<T, Dim, Memory>&);
 #ifdef MOHO_RTM_KERNELS
 namespace moho::rtm {
-MOHO_FOR_ALL(MOHO_RTM_MIGRATE, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, migrate_shot)
+}  // namespace moho::rtm
 #endif
 /// \endcond

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Reverse-time migration of a survey: one plan, then shots in any order.
 
+#include <moho/core/instances.hpp>
 #include <moho/rtm/conditions.hpp>
 #include <moho/rtm/detail/migration_planner.hpp>
 #include <moho/rtm/migrate.hpp>
@@ -247,10 +248,9 @@ HostField<T, Dim> Migration<T, Dim, Memory>::image(const C& condition) {
 #include <moho/rtm/detail/migration_impl.hpp>
 
 /// \cond
-#define MOHO_RTM_MIGRATION(prefix, T, Dim, Memory) prefix template class Migration<T, Dim, Memory>;
 #ifdef MOHO_RTM_KERNELS
 namespace moho::rtm {
-MOHO_FOR_ALL(MOHO_RTM_MIGRATION, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Migration)
+}  // namespace moho::rtm
 #endif
 /// \endcond

@@ -340,11 +340,9 @@ SnapshotReport BoundaryStore<T, Dim, Memory>::report() const {
 }  // namespace moho::snapshot
 
 /// \cond
-#define MOHO_SNAPSHOT_REVERSE(prefix, T, Dim, Memory) \
-  prefix template class BoundaryStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
-MOHO_FOR_ALL(MOHO_SNAPSHOT_REVERSE, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, BoundaryStore)
+}  // namespace moho::snapshot
 #endif
 /// \endcond

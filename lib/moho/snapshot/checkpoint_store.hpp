@@ -220,11 +220,9 @@ SnapshotReport CheckpointStore<T, Dim, Memory>::report() const {
 }  // namespace moho::snapshot
 
 /// \cond
-#define MOHO_SNAPSHOT_REPLAY(prefix, T, Dim, Memory) \
-  prefix template class CheckpointStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
-MOHO_FOR_ALL(MOHO_SNAPSHOT_REPLAY, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, CheckpointStore)
+}  // namespace moho::snapshot
 #endif
 /// \endcond

@@ -383,12 +383,10 @@ SnapshotReport FileStore<T, Dim, Memory>::report() const {
 }  // namespace moho::snapshot
 
 /// \cond
-#define MOHO_SNAPSHOT_PACKED_STORES(prefix, T, Dim, Memory) \
-  prefix template class CompressedStore<T, Dim, Memory>;    \
-  prefix template class FileStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
-MOHO_FOR_ALL(MOHO_SNAPSHOT_PACKED_STORES, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, CompressedStore)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, FileStore)
+}  // namespace moho::snapshot
 #endif
 /// \endcond

@@ -379,11 +379,9 @@ SnapshotReport HostCompressedStore<T, Dim, Memory>::report() const {
 }  // namespace moho::snapshot
 
 /// \cond
-#define MOHO_SNAPSHOT_THREADED_STORE(prefix, T, Dim, Memory) \
-  prefix template class HostCompressedStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
-MOHO_FOR_ALL(MOHO_SNAPSHOT_THREADED_STORE, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, HostCompressedStore)
+}  // namespace moho::snapshot
 #endif
 /// \endcond

@@ -201,14 +201,10 @@ inline double measure_link(const Instance<Kokkos::HostSpace>&) { return 0.0; }
 }  // namespace moho::snapshot
 
 /// \cond
-#define MOHO_SNAPSHOT_RATES(prefix, T, Dim, Memory)                        \
-  prefix template Rates measure_rates<T, Dim, Memory>(                     \
-      const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,    \
-      wave::Wavefield<T, Dim, Memory>&, const std::vector<CodecOptions>&); \
-  prefix template CodecRate measure_host_codec<T, Dim, Memory>(const CodecOptions&, int);
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
-MOHO_FOR_ALL(MOHO_SNAPSHOT_RATES, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, measure_rates)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, measure_host_codec)
+}  // namespace moho::snapshot
 #endif
 /// \endcond

@@ -240,12 +240,10 @@ SnapshotReport PinnedStore<T, Dim, Memory>::report() const {
 }  // namespace moho::snapshot
 
 /// \cond
-#define MOHO_SNAPSHOT_STORES(prefix, T, Dim, Memory) \
-  prefix template class MemoryStore<T, Dim, Memory>; \
-  prefix template class PinnedStore<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
-MOHO_FOR_ALL(MOHO_SNAPSHOT_STORES, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, MemoryStore)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, PinnedStore)
+}  // namespace moho::snapshot
 #endif
 /// \endcond

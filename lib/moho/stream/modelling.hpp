@@ -293,22 +293,15 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
 #include <moho/stream/shot.hpp>
 
 /// \cond
-#define MOHO_STREAM_DRIVER(prefix, T, Dim, Memory)                                              \
-  prefix template class Ring<T, Dim, Memory>;                                                   \
-  prefix template class Pipeline<T, Dim, Memory>;                                               \
-  prefix template class Slabs<T, Dim, Memory>;                                                  \
-  prefix template StreamReport run_lanes<T, Dim, Memory>(                                       \
-      const std::vector<StreamLane<T, Dim, Memory>>&, const StreamRunOptions<T>&,               \
-      const StreamAction&);                                                                     \
-  prefix template std::vector<StreamReport> run_chains<T, Dim, Memory>(                         \
-      const std::vector<StreamLane<T, Dim, Memory>>&, const std::vector<StreamRunOptions<T>>&); \
-  prefix template StreamReport run_stream_ranks<T, Dim, Memory>(                                \
-      StreamRanks&, const Schedule&, Pipeline<T, Dim, Memory>&, HostVolume<T, Dim>*,            \
-      const StreamRunOptions<T>&);                                                              \
-  prefix template class Streaming<T, Dim, Memory>;
 #ifdef MOHO_STREAM_KERNELS
 namespace moho::stream {
-MOHO_FOR_ALL(MOHO_STREAM_DRIVER, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Ring)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Pipeline)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Slabs)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, run_lanes)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, run_chains)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, run_stream_ranks)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Streaming)
+}  // namespace moho::stream
 #endif
 /// \endcond

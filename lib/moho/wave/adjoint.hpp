@@ -96,13 +96,9 @@ AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_ADJOINT(prefix, T, Dim, Memory)                            \
-  prefix template AdjointFactors<T, Memory> adjoint_factors<T, Dim, Memory>( \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                \
-      const MediumCoefficients<T, Dim, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_ADJOINT, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, adjoint_factors)
+}  // namespace moho::wave
 #endif
 /// \endcond

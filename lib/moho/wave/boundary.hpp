@@ -184,19 +184,15 @@ Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Gri
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_BOUNDARY(prefix, T, Dim, Memory)                                 \
-  prefix template Field<T, Dim, Memory> extend_field<T, Dim, Memory>(              \
-      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&,     \
-      const Boundaries<Dim>&, const PlaneRange&);                                  \
-  prefix template void randomise_layers<T, Dim, Memory>(                           \
-      const Instance<Memory>&, const Grid<Dim>&, const Boundaries<Dim>&,           \
-      const RandomLayerOptions&, const PlaneRange&, const Field<T, Dim, Memory>&); \
-  prefix template Model<T, Dim, Memory> extend_model<T, Dim, Memory>(              \
-      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&,     \
+#define MOHO_WAVE_EXTEND_MODEL(prefix, T, Dim, Memory)                         \
+  prefix Model<T, Dim, Memory> extend_model<T, Dim, Memory>(                   \
+      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&, \
       const Boundaries<Dim>&, const RandomLayerOptions&, const PlaneRange&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_BOUNDARY, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, extend_field)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, randomise_layers)
+MOHO_FOR_ALL(MOHO_WAVE_EXTEND_MODEL, extern template)
+}  // namespace moho::wave
 #endif
 /// \endcond

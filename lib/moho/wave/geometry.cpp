@@ -2,6 +2,8 @@
 
 #include <moho/wave/geometry.hpp>
 
+#include <moho/core/instances.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -143,16 +145,10 @@ void check_shots(const Grid<Dim>& grid, const std::vector<Shot<Dim>>& shots,
   }
 }
 
-#define MOHO_WAVE_GEOMETRY(Dim)                                                                  \
-  template Points<Dim> point_line<Dim>(const Point<Dim>&, const Point<Dim>&, std::int64_t);      \
-  template Points<Dim> point_grid<Dim>(const Point<Dim>&, const Point<Dim>&, const Index<Dim>&); \
-  template std::vector<Shot<Dim>> fixed_spread<Dim>(const Points<Dim>&, const Points<Dim>&);     \
-  template std::vector<Shot<Dim>> moving_spread<Dim>(const Points<Dim>&, const Points<Dim>&,     \
-                                                     const Grid<Dim>&);                          \
-  template void check_shots<Dim>(const Grid<Dim>&, const std::vector<Shot<Dim>>&, const Box<Dim>&);
-
-MOHO_WAVE_GEOMETRY(2)
-MOHO_WAVE_GEOMETRY(3)
-#undef MOHO_WAVE_GEOMETRY
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, point_line)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, point_grid)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, fixed_spread)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, moving_spread)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, check_shots)
 
 }  // namespace moho::wave

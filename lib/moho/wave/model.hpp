@@ -182,12 +182,9 @@ ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_MEDIA(prefix, T, Dim, Memory)           \
-  prefix template ModelRange check_model<T, Dim, Memory>( \
-      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_MEDIA, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, check_model)
+}  // namespace moho::wave
 #endif
 /// \endcond

@@ -347,22 +347,22 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_MODELLING(prefix, T, Dim, Memory)                                                \
-  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+#define MOHO_WAVE_MODEL_SHOT(prefix, T, Dim, Memory)                                               \
+  prefix ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                                    \
       const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&,      \
       const PointSet<T, Dim, Memory>&, const PointSeries<const T, Memory>&,                        \
       const PointSet<T, Dim, Memory>&, const ShotOptions<T, Dim, Memory>&);                        \
-  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+  prefix ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                                    \
       const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&,      \
       const PointSet<T, Dim, Memory>&, const std::vector<double>&,                                 \
       const PointSet<T, Dim, Memory>&, const ShotOptions<T, Dim, Memory>&);                        \
-  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+  prefix ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                                    \
       const Instance<Memory>&, const Propagator<T, Dim, Memory>&, const PointSet<T, Dim, Memory>&, \
       const std::vector<double>&, const PointSet<T, Dim, Memory>&,                                 \
       const ShotOptions<T, Dim, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_MODELLING, extern)
-}
+MOHO_FOR_ALL(MOHO_WAVE_MODEL_SHOT, extern template)
+}  // namespace moho::wave
 #endif
 /// \endcond

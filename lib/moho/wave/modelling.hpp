@@ -407,14 +407,10 @@ ShotResult<T, Dim, Memory> Modelling<T, Dim, Memory>::shot(
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_DRIVER(prefix, T, Dim, Memory)                                     \
-  prefix template ModellingPlan<Dim> plan_modelling<T, Dim, Memory>(                 \
-      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&,       \
-      const Boundaries<Dim>&, const WaveletAt&, const ModellingOptions<Dim>&, bool); \
-  prefix template class Modelling<T, Dim, Memory>;
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_DRIVER, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, plan_modelling)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Modelling)
+}  // namespace moho::wave
 #endif
 /// \endcond

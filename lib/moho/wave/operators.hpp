@@ -198,14 +198,9 @@ void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_OPERATORS(prefix, T, Dim, Memory)                                \
-  prefix template void apply_operator<T, Dim, Memory>(                             \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                      \
-      const MediumCoefficients<T, Dim, Memory>&, const Wavefield<T, Dim, Memory>&, \
-      const Box<Dim>&, const Storage<T, Memory>&, const Storage<T, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_OPERATORS, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, apply_operator)
+}  // namespace moho::wave
 #endif
 /// \endcond

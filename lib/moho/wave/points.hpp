@@ -475,10 +475,9 @@ void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Lay
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_POINTS(prefix, T, Dim, Memory) prefix template class PointSet<T, Dim, Memory>;
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_POINTS, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, PointSet)
+}  // namespace moho::wave
 #endif
 /// \endcond

@@ -540,37 +540,23 @@ void Propagator<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_PROPAGATOR(prefix, T, Dim, Memory)                                               \
-  prefix template class Scheme<T, Dim, Memory>;                                                    \
-  prefix template class MediumCoefficients<T, Dim, Memory>;                                        \
-  prefix template struct Wavefield<T, Dim, Memory>;                                                \
-  prefix template class Propagator<T, Dim, Memory>;                                                \
-  prefix template Wavefield<T, Dim, Memory> make_wavefield<T, Dim, Memory>(                        \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const PlaneRange&);                  \
-  prefix template void copy_planes<T, Dim, Memory>(                                                \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const Wavefield<T, Dim, Memory>&,    \
-      const Wavefield<T, Dim, Memory>&, const PlaneRange&);                                        \
-  prefix template Amplitude amplitude<T, Dim, Memory>(const Instance<Memory>&, const Layout<Dim>&, \
-                                                      const Kokkos::View<T*, Memory>&,             \
-                                                      const Box<Dim>&);                            \
-  prefix template Amplitude check_finite<T, Dim, Memory>(                                          \
-      const Instance<Memory>&, const Grid<Dim>&, const Wavefield<T, Dim, Memory>&,                 \
-      const Box<Dim>&, std::int64_t);                                                              \
-  prefix template void compute_axis_derivatives<T, Dim, Memory>(                                   \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                                      \
-      const MediumCoefficients<T, Dim, Memory>&, const Wavefield<T, Dim, Memory>&,                 \
-      const Box<Dim>&);                                                                            \
-  prefix template void step_from_axis_derivatives<T, Dim, Memory>(                                 \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                                      \
-      const MediumCoefficients<T, Dim, Memory>&, const Wavefield<T, Dim, Memory>&,                 \
-      const Box<Dim>&);                                                                            \
-  prefix template void step<T, Dim, Memory>(const Instance<Memory>&,                               \
-                                            const Scheme<T, Dim, Memory>&,                         \
-                                            const MediumCoefficients<T, Dim, Memory>&,             \
-                                            const Wavefield<T, Dim, Memory>&, const Box<Dim>&);
+#define MOHO_WAVE_COPY_PLANES(prefix, T, Dim, Memory)                                             \
+  prefix void copy_planes<T, Dim, Memory>(const Instance<Memory>&, const Scheme<T, Dim, Memory>&, \
+                                          const Wavefield<T, Dim, Memory>&,                       \
+                                          const Wavefield<T, Dim, Memory>&, const PlaneRange&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_PROPAGATOR, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Scheme)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, MediumCoefficients)
+MOHO_FOR_ALL(MOHO_CLASS, extern template struct, Wavefield)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Propagator)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, make_wavefield)
+MOHO_FOR_ALL(MOHO_WAVE_COPY_PLANES, extern template)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, amplitude)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, check_finite)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, compute_axis_derivatives)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, step_from_axis_derivatives)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, step)
+}  // namespace moho::wave
 #endif
 /// \endcond

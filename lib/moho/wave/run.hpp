@@ -339,13 +339,9 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_RUN(prefix, T, Dim, Memory)                                                 \
-  prefix template RunReport<Dim> run_steps<T, Dim, Memory>(                                   \
-      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&, \
-      const RunOptions<T, Dim, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_RUN, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, run_steps)
+}  // namespace moho::wave
 #endif
 /// \endcond

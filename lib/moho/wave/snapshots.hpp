@@ -297,11 +297,9 @@ void SnapshotQueue<T, Dim, Memory>::work(Lane* lane) {
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_SNAPSHOTS(prefix, T, Dim, Memory) \
-  prefix template class SnapshotQueue<T, Dim, Memory>;
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_SNAPSHOTS, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, SnapshotQueue)
+}  // namespace moho::wave
 #endif
 /// \endcond

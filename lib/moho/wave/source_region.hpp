@@ -107,13 +107,9 @@ Field<T, Dim, Memory> taper_delta(const InstanceOf<Memory>& instance, const Grid
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_SOURCE_REGION(prefix, T, Dim, Memory)                                            \
-  prefix template Field<T, Dim, Memory> taper_delta<T, Dim, Memory>(                               \
-      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&, const Points<Dim>&, \
-      double);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_SOURCE_REGION, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, taper_delta)
+}  // namespace moho::wave
 #endif
 /// \endcond

@@ -263,13 +263,9 @@ void check_dispersion(const Grid<Dim>& grid, const Limits& limits, int order, do
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_STABILITY(prefix, T, Dim, Memory)                                              \
-  prefix template Limits limits_of<T, Dim, Memory>(const Instance<Memory>&, const Grid<Dim>&,    \
-                                                   const Model<T, Dim, Memory>&, int, Equations, \
-                                                   double);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_STABILITY, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, limits_of)
+}  // namespace moho::wave
 #endif
 /// \endcond

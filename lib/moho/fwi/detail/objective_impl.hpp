@@ -4,6 +4,7 @@
 /// \file
 /// \brief Definitions of Objective. Included by objective.hpp.
 
+#include <moho/core/instances.hpp>
 #include <moho/fwi/objective.hpp>
 #include <moho/wave/model_values.hpp>
 
@@ -433,13 +434,11 @@ ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(const ConstVector& x
 }
 
 /// \cond
-#define MOHO_FWI_OBJECTIVE(prefix, T, Dim, Memory)         \
-  prefix template class ShotEvaluator<T, Dim, Memory>;     \
-  prefix template class CoreEvaluator<T, Dim, Memory>;     \
-  prefix template class StreamedEvaluator<T, Dim, Memory>; \
-  prefix template class Objective<T, Dim, Memory>;
 #ifdef MOHO_FWI_KERNELS
-MOHO_FOR_ALL(MOHO_FWI_OBJECTIVE, extern)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, ShotEvaluator)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, CoreEvaluator)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, StreamedEvaluator)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Objective)
 #endif
 /// \endcond
 

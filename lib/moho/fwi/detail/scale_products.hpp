@@ -309,21 +309,13 @@ void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memor
 }  // namespace moho::fwi::detail
 
 /// \cond
-#define MOHO_FWI_PRODUCTS(prefix, T, Dim, Memory)                                                 \
-  prefix template void launch_scale_products<T, Dim, Memory>(                                     \
-      const Instance<Memory>&, wave::kernel::Stencil, int, const wave::kernel::StepArguments<T>&, \
-      const AddScale<T, Dim>&);                                                                   \
-  prefix template void launch_add_scale<T, Dim, Memory>(const Instance<Memory>&, const Box<Dim>&, \
-                                                        const AddScale<T, Dim>&);                 \
-  prefix template void launch_no_residuals<T, Dim, Memory>(                                       \
-      const Instance<Memory>&, const Box<Dim>&, const ZeroNodes<T, Dim>&);                        \
-  prefix template void launch_add_residuals<T, Dim, Memory>(                                      \
-      const Instance<Memory>&, const Box<Dim>&, const AddResiduals<T, Dim>&);                     \
-  prefix template void launch_buoyancy<T, Dim, Memory>(const Instance<Memory>&, const Box<Dim>&,  \
-                                                       const AddBuoyancy<T, Dim>&);
 #ifdef MOHO_FWI_KERNELS
 namespace moho::fwi::detail {
-MOHO_FOR_ALL(MOHO_FWI_PRODUCTS, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_scale_products)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_add_scale)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_no_residuals)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_add_residuals)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_buoyancy)
+}  // namespace moho::fwi::detail
 #endif
 /// \endcond

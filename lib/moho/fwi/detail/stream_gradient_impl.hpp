@@ -4,6 +4,7 @@
 /// \file
 /// \brief Definitions of StreamedGradients (internal). Included by stream_gradient.hpp.
 
+#include <moho/core/instances.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 
 namespace moho::fwi {
@@ -576,11 +577,9 @@ Field<T, Dim, Kokkos::HostSpace> StreamedGradients<T, Dim, Memory>::illumination
 #include <moho/fwi/detail/stream_gradient_rates.hpp>
 
 /// \cond
-#define MOHO_FWI_STREAM_GRADIENT(prefix, T, Dim, Memory) \
-  prefix template class StreamedGradients<T, Dim, Memory>;
 #ifdef MOHO_FWI_KERNELS
 namespace moho::fwi {
-MOHO_FOR_ALL(MOHO_FWI_STREAM_GRADIENT, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, StreamedGradients)
+}  // namespace moho::fwi
 #endif
 /// \endcond

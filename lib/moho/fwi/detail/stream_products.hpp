@@ -4,6 +4,7 @@
 /// \file
 /// \brief Products of two wavefields that stream through a device concurrently (internal).
 
+#include <moho/core/instances.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
 #include <moho/wave/adjoint.hpp>
@@ -283,11 +284,9 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
 }  // namespace moho::fwi::detail
 
 /// \cond
-#define MOHO_FWI_STREAM_PRODUCTS(prefix, T, Dim, Memory) \
-  prefix template class StreamProducts<T, Dim, Memory>;
 #ifdef MOHO_FWI_KERNELS
 namespace moho::fwi::detail {
-MOHO_FOR_ALL(MOHO_FWI_STREAM_PRODUCTS, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, StreamProducts)
+}  // namespace moho::fwi::detail
 #endif
 /// \endcond

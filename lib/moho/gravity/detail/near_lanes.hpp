@@ -4,8 +4,8 @@
 /// \file
 /// \brief near_field() for vectors of stations on a host.
 
+#include <moho/core/instances.hpp>
 #include <moho/gravity/detail/arithmetic.hpp>
-#include <moho/gravity/detail/instances.hpp>
 #include <moho/gravity/detail/near_field.hpp>
 #include <moho/gravity/prism.hpp>
 
@@ -188,8 +188,15 @@ inline void near_values(const simd::Pack<float> (&lower)[3], const simd::Pack<fl
 
 }  // namespace moho::gravity::detail
 
+/// \cond
+#define MOHO_GRAVITY_MASKS(each, ...)                                          \
+  each(__VA_ARGS__, 1u) each(__VA_ARGS__, mask_gz) each(__VA_ARGS__, mask_gzz) \
+      each(__VA_ARGS__, mask_gxy) each(__VA_ARGS__, mask_attraction)           \
+          each(__VA_ARGS__, mask_gradient) each(__VA_ARGS__, mask_nine)        \
+              each(__VA_ARGS__, mask_ten)
 #ifdef MOHO_GRAVITY_KERNELS
-namespace moho::gravity {
-MOHO_GRAVITY_NEAR(extern)
-}  // namespace moho::gravity
+namespace moho::gravity::detail {
+MOHO_GRAVITY_MASKS(MOHO_FUNCTION, extern template, near_lanes)
+}  // namespace moho::gravity::detail
 #endif
+/// \endcond

@@ -568,10 +568,9 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
 #include <moho/snapshot/codec/detail/sampling.hpp>
 
 /// \cond
-#define MOHO_SNAPSHOT_CODEC(prefix, T, Dim, Memory) prefix template class Codec<T, Dim, Memory>;
 #ifdef MOHO_SNAPSHOT_KERNELS
 namespace moho::snapshot {
-MOHO_FOR_ALL(MOHO_SNAPSHOT_CODEC, extern)
-}
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Codec)
+}  // namespace moho::snapshot
 #endif
 /// \endcond

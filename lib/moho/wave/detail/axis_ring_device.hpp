@@ -21,6 +21,7 @@
 /// The ring needs more shared memory than Kokkos gives to a team (48 KB), hence a native CUDA
 /// launch. Kokkos Tools receive its name like that of a Kokkos kernel.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/detail/axis_arithmetic.hpp>
 #include <moho/wave/detail/axis_ring.hpp>
 #include <moho/wave/detail/axis_word.hpp>
@@ -502,12 +503,9 @@ void axis_ring_step(const Instance<MemoryOf<Exec>>& exec, int order,
 #endif
 
 /// \cond
-#define MOHO_WAVE_DEVICE_RING(prefix, Exec)                                           \
-  prefix template void axis_ring_step<Exec>(const Instance<Exec::memory_space>&, int, \
-                                            const AxisRingArguments<float>&);
 #if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
 namespace moho::wave::detail {
-MOHO_WAVE_DEVICE_RING(extern, Kokkos::Cuda)
+MOHO_FUNCTION(extern template, axis_ring_step, Kokkos::Cuda)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

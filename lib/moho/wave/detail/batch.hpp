@@ -472,19 +472,11 @@ std::vector<ShotResult<T, Dim, Memory>> model_batch(
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_TOGETHER(prefix, T, Dim, Memory)                                             \
-  prefix template std::vector<Wavefield<T, Dim, Memory>> make_wavefields<T, Dim, Memory>(      \
-      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, int);                            \
-  prefix template void step_batch<T, Dim, Memory>(const Instance<Memory>&,                     \
-                                                  const Propagator<T, Dim, Memory>&,           \
-                                                  std::span<const Wavefield<T, Dim, Memory>>); \
-  prefix template std::vector<ShotResult<T, Dim, Memory>> model_batch<T, Dim, Memory>(         \
-      const Instance<Memory>&, const Propagator<T, Dim, Memory>&,                              \
-      std::vector<Wavefield<T, Dim, Memory>>&, const std::vector<ShotPoints<T, Dim, Memory>>&, \
-      const std::vector<double>&, const ShotOptions<T, Dim, Memory>&);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_TOGETHER, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, make_wavefields)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, step_batch)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, model_batch)
+}  // namespace moho::wave
 #endif
 /// \endcond

@@ -6,6 +6,7 @@
 ///
 /// Fletcher's equations use them, and grids that are too thin for the kernels of cpml_device.hpp.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/detail/cpml.hpp>
 
 namespace moho::wave::detail {
@@ -142,20 +143,15 @@ LayerLaunch<T, MemoryOf<Exec>> device_layer_of(Stencil stencil, int order) {
 }  // namespace moho::wave::detail
 
 /// \cond
-#define MOHO_WAVE_DEVICE_LAYER(prefix, stencil, T, Exec)                                         \
-  prefix template LayerLaunch<T, Exec::memory_space> device_layer_of<Stencil::stencil, T, Exec>( \
-      int);
-#define MOHO_WAVE_DEVICE_LAYERS(prefix, T, Exec)            \
-  MOHO_WAVE_DEVICE_LAYER(prefix, isotropic, T, Exec)        \
-  MOHO_WAVE_DEVICE_LAYER(prefix, variable_density, T, Exec) \
-  MOHO_WAVE_DEVICE_LAYER(prefix, vti, T, Exec)              \
-  MOHO_WAVE_DEVICE_LAYER(prefix, vti_fletcher, T, Exec)
-#if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
+#ifdef MOHO_WAVE_KERNELS
 namespace moho::wave::detail {
-MOHO_WAVE_DEVICE_LAYERS(extern, float, Kokkos::Cuda)
-#ifndef MOHO_SINGLE_KERNELS
-MOHO_WAVE_DEVICE_LAYERS(extern, double, Kokkos::Cuda)
-#endif
+MOHO_FOR_SCALARS(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, device_layer_of,
+                 Stencil::isotropic)
+MOHO_FOR_SCALARS(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, device_layer_of,
+                 Stencil::variable_density)
+MOHO_FOR_SCALARS(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, device_layer_of, Stencil::vti)
+MOHO_FOR_SCALARS(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, device_layer_of,
+                 Stencil::vti_fletcher)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

@@ -13,6 +13,7 @@
 /// All vectors of a node use the same operations for any start of a row. A node therefore gets the
 /// same bits in any box.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/detail/cpml.hpp>
 #include <moho/wave/detail/march_host.hpp>
 
@@ -433,13 +434,9 @@ struct LayeredHostLoop {
 }  // namespace moho::wave::detail
 
 /// \cond
-#define MOHO_WAVE_HOST_LAYERS(prefix, T) prefix template LayeredHostWork<T> layered_host_of<T>(int);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave::detail {
-MOHO_WAVE_HOST_LAYERS(extern, float)
-#ifndef MOHO_SINGLE_KERNELS
-MOHO_WAVE_HOST_LAYERS(extern, double)
-#endif
+MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, layered_host_of)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Kernels of devices for a step with perfectly matched layers, by stencil and order.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/detail/cpml_device.hpp>
 
 namespace moho::wave::detail {
@@ -38,16 +39,13 @@ LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
 }  // namespace moho::wave::detail
 
 /// \cond
-#define MOHO_WAVE_DEVICE_RIM(prefix, stencil, T, Dim, Exec) \
-  prefix template LayeredLaunch<T, Exec::memory_space>      \
-  layered_launch_of<Stencil::stencil, T, Dim, Exec>(int);
-#define MOHO_WAVE_DEVICE_RIMS(prefix, T, Dim, Exec)            \
-  MOHO_WAVE_DEVICE_RIM(prefix, isotropic, T, Dim, Exec)        \
-  MOHO_WAVE_DEVICE_RIM(prefix, variable_density, T, Dim, Exec) \
-  MOHO_WAVE_DEVICE_RIM(prefix, vti, T, Dim, Exec)
-#if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
+#ifdef MOHO_WAVE_KERNELS
 namespace moho::wave::detail {
-MOHO_FOR_DEVICES(MOHO_WAVE_DEVICE_RIMS, extern)
+MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, layered_launch_of,
+               Stencil::isotropic)
+MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, layered_launch_of,
+               Stencil::variable_density)
+MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, layered_launch_of, Stencil::vti)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

@@ -158,15 +158,9 @@ void inject_and_record(const InstanceOf<Memory>& instance,
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_EXCHANGE(prefix, T, Dim, Memory)                                        \
-  prefix template void inject_and_record<T, Dim, Memory>(                                 \
-      const Instance<Memory>&, const Propagator<T, Dim, Memory>&,                         \
-      const Wavefield<T, Dim, Memory>&, const PointSet<T, Dim, Memory>&,                  \
-      const PointSeries<const T, Memory>&, std::int64_t, const PointSet<T, Dim, Memory>&, \
-      const PointSeries<T, Memory>&, std::int64_t);
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_EXCHANGE, extern)
-}
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, inject_and_record)
+}  // namespace moho::wave
 #endif
 /// \endcond

@@ -168,39 +168,20 @@ class Stepper {
 }  // namespace moho::wave::detail
 
 /// \cond
-#define MOHO_WAVE_STENCILS(each, prefix, T, Dim, Space)                                \
-  each(prefix, isotropic, T, Dim, Space) each(prefix, variable_density, T, Dim, Space) \
-      each(prefix, vti, T, Dim, Space) each(prefix, tti, T, Dim, Space)                \
-          each(prefix, vti_fletcher, T, Dim, Space) each(prefix, tti_fletcher, T, Dim, Space)
-
-#define MOHO_WAVE_HOST_STEP(prefix, stencil, T, Dim, Space) \
-  prefix template HostWork<T> host_work_of<Stencil::stencil, T, Dim>(int);
-#define MOHO_WAVE_HOST_SLOPES(prefix, T, Dim, Space) \
-  prefix template HostWork<T> host_slopes_of<T, Dim>(int);
-#define MOHO_WAVE_HOST_STEPS(prefix, T, Dim, Space)              \
-  MOHO_WAVE_STENCILS(MOHO_WAVE_HOST_STEP, prefix, T, Dim, Space) \
-  MOHO_WAVE_HOST_SLOPES(prefix, T, Dim, Space)
-
-#define MOHO_WAVE_REFERENCE(prefix, stencil, T, Dim, Memory)               \
-  prefix template void launch_reference<Stencil::stencil, T, Dim, Memory>( \
-      const Instance<Memory>&, const StepArguments<T>&, int, bool);
-#define MOHO_WAVE_REFERENCES(prefix, T, Dim, Memory) \
-  MOHO_WAVE_STENCILS(MOHO_WAVE_REFERENCE, prefix, T, Dim, Memory)
-
-#define MOHO_WAVE_DEVICE_STEP(prefix, stencil, T, Dim, Exec)                                      \
-  prefix template Launch<T, Exec::memory_space> device_launch_of<Stencil::stencil, T, Dim, Exec>( \
-      int);
-#define MOHO_WAVE_DEVICE_SLOPES(prefix, T, Dim, Exec) \
-  prefix template Launch<T, Exec::memory_space> device_slopes_of<T, Dim, Exec>(int);
-#define MOHO_WAVE_DEVICE_STEPS(prefix, T, Dim, Exec)              \
-  MOHO_WAVE_STENCILS(MOHO_WAVE_DEVICE_STEP, prefix, T, Dim, Exec) \
-  MOHO_WAVE_DEVICE_SLOPES(prefix, T, Dim, Exec)
-
+#define MOHO_WAVE_STENCILS(prefix, name, ...)                         \
+  MOHO_FUNCTION(prefix, name, Stencil::isotropic, __VA_ARGS__)        \
+  MOHO_FUNCTION(prefix, name, Stencil::variable_density, __VA_ARGS__) \
+  MOHO_FUNCTION(prefix, name, Stencil::vti, __VA_ARGS__)              \
+  MOHO_FUNCTION(prefix, name, Stencil::tti, __VA_ARGS__)              \
+  MOHO_FUNCTION(prefix, name, Stencil::vti_fletcher, __VA_ARGS__)     \
+  MOHO_FUNCTION(prefix, name, Stencil::tti_fletcher, __VA_ARGS__)
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave::detail {
-MOHO_FOR_TYPES(MOHO_WAVE_HOST_STEPS, extern, )
-MOHO_FOR_ALL(MOHO_WAVE_REFERENCES, extern)
-MOHO_FOR_DEVICES(MOHO_WAVE_DEVICE_STEPS, extern)
+MOHO_FOR_TYPES(MOHO_WAVE_STENCILS, extern template, host_work_of)
+MOHO_FOR_TYPES(MOHO_FUNCTION, extern template, host_slopes_of)
+MOHO_FOR_ALL(MOHO_WAVE_STENCILS, extern template, launch_reference)
+MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_WAVE_STENCILS, extern template, device_launch_of)
+MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, device_slopes_of)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond
