@@ -150,6 +150,19 @@ TEST(ImageSum, ClosesForShotsThatItCannotHold) {
   }
 }
 
+TEST(ImageSum, HasBytesThatDependOnTheNumbersOfShotsOnly) {
+  auto shots = random_shots<float>(16);
+  for (auto& shot : shots) shot.values.front() = 64.0F;  // of all shots alike
+  std::vector<std::size_t> bytes;
+  ImageSum<2> sum(grid, parts);
+  for (const auto& shot : shots) {
+    add(sum, shot);
+    bytes.push_back(sum.pack().size());
+  }
+  EXPECT_EQ(bytes[15] - bytes[3], 12 * sizeof(std::int64_t));
+  EXPECT_LE(static_cast<double>(bytes[3]), ImageSum<2>::bytes(grid, parts) + 4 * 8 + 256);
+}
+
 TEST(ImageSum, RefusesDamagedBytes) {
   const auto shots = random_shots<float>(2);
   ImageSum<2> sum(grid, parts);

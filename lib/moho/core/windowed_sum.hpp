@@ -264,6 +264,16 @@ class WindowedSum {
     throw InputError(concat("windowed sum: ", m_state.terms + more, " terms (allowed: up to ",
                             max_terms, "): use an ExactSum"));
   }
+  // Returns true if all magnitudes are at most `bound`.
+  template <class Integer>
+  static bool are_within(const std::vector<Integer>& values, std::int64_t bound) {
+    Integer least = 0, most = 0;
+    for (const Integer value : values) {
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    return least >= -bound && most <= bound;
+  }
   SumOverflow beyond(int exponent, int lowest) const {
     return SumOverflow(concat("windowed sum: terms with the exponent ", exponent,
                               " (allowed: ", lowest,
@@ -277,12 +287,10 @@ class WindowedSum {
                 s.exponent <= 1000 && s.exponent >= -2000;
     // each rounded term is at most 2^39, each difference of a term -1, 0 or 1
     const std::int64_t bound = s.zero ? 0 : s.terms << 39;
-    for (const std::int64_t value : s.values) good = good && value >= -bound && value <= bound;
+    good = good && are_within(s.values, bound);
     for (const auto& differences : s.differences) {
-      good = good && differences.size() == s.values.size();
-      for (const std::int16_t d : differences) {
-        good = good && d >= -s.terms && d <= s.terms && (!s.zero || d == 0);
-      }
+      good = good && differences.size() == s.values.size() &&
+             are_within(differences, s.zero ? 0 : s.terms);
     }
     if (good) return;
     throw InputError(concat("windowed sum: values beyond those of ", s.terms,

@@ -22,6 +22,7 @@ InputError twice(std::int64_t number) {
 /// Appends plain values to bytes.
 class Packer {
  public:
+  explicit Packer(std::size_t expected) { m_bytes.reserve(expected); }
   template <class T>
   void add(const T* values, std::size_t count) {
     const auto* const from = reinterpret_cast<const char*>(values);
@@ -128,7 +129,9 @@ std::vector<T> ImageSum<Dim>::part(const Instance<Kokkos::HostSpace>& exec, int 
 
 template <int Dim>
 std::string ImageSum<Dim>::pack() const {
-  Packer packer;
+  double expected = 256.0 + 8.0 * static_cast<double>(m_shots.size());
+  if (!closed()) expected += bytes(m_grid, static_cast<int>(m_parts.size()));
+  Packer packer(static_cast<std::size_t>(expected));
   packer.number(title);
   for (int d = 0; d < Dim; ++d) packer.number(m_grid.extents[d]);
   packer.number(static_cast<std::int64_t>(m_shots.size()));
