@@ -373,6 +373,7 @@ class Data(Case):
             gather = np.load(self.path("gathers/gather_0003.npy"))
             self.save("gathers/gather_0003.npy", np.float32(scale) * gather)
             r = self.migrate("--shots", "gathers", "--keep-shots")
+            self.assertIn(("stack", 4), [(s["stage"], s["spans"]) for s in r.summary["stages"]])
             shots = np.stack([r.load(f"shot_{k:04d}.npy") for k in (1, 2, 3)]).astype(np.float64)
             for part, name in ((1, "illumination_source.npy"), (2, "illumination_receiver.npy")):
                 exponent = 39 - np.frexp(np.abs(shots[:, part]).max())[1]
