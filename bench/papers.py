@@ -79,7 +79,8 @@ def main():
             text = f"no {error}" if isinstance(error, KeyError) else str(error)
             failures.append((name, text))
             print(f"papers.py: {name}: {text}", file=sys.stderr, flush=True)
-    run.finish(module.TITLE, failures)
+        run.write(module.TITLE, failures)
+    print(f"wrote {run.out / 'report.md'} and paper.json")
     return 1 if failures else 0
 
 

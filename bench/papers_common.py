@@ -125,8 +125,8 @@ class Run:
         print(f"wrote {self.out / name}")
         return name
 
-    def finish(self, title, failures):
-        """Writes report.md and paper.json."""
+    def write(self, title, failures):
+        """Writes report.md and paper.json with the experiments made so far."""
         sizes = "sizes of the paper" if self.full else "sizes for a host"
         lines = [f"# {title}\n", f"{sizes}, space {self.space}.\n"]
         lines += [f"- {key}: {value}" for key, value in self.machine.items()] + [""]
@@ -139,7 +139,6 @@ class Run:
             "paper": self.paper, "space": self.space, "sizes": "paper" if self.full else "small",
             "date": datetime.date.today().isoformat(), "machine": self.machine, "tables": self.data,
             "commands": self.commands, "failed": dict(failures)}, indent=1) + "\n")
-        print(f"wrote {self.out / 'report.md'} and paper.json")
 
 
 def plots():
