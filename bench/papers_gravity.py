@@ -90,7 +90,7 @@ def devices_here():
 def reduction(summaries):
     """Compares the measured reduction over ranks with equation 6, t = q (t_startup + t_data).
 
-    `summaries` are those of model_gravity by number of ranks q. Every rank sends its field; t_startup + t_data
+    `summaries` are those of model_gravity by number of ranks q. Each rank sends its field; t_startup + t_data
     is half of the time of two ranks. Returns rows of q, bytes of a field, seconds of the equation (None for
     two ranks), and measured seconds without the wait for the slowest rank.
     """
