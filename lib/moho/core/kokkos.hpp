@@ -37,6 +37,14 @@
 #define MOHO_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+/// \def MOHO_INDEPENDENT
+/// Lets host compilers assume that the iterations of the following loop do not depend on others.
+#if defined(__clang__)
+#define MOHO_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MOHO_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 /// \def MOHO_UNROLL_BY
 /// Unrolls the following loop of device code by `turns`.
 #if defined(__CUDA_ARCH__)

@@ -101,7 +101,7 @@ struct OperatorRows {
     const std::int64_t ny = s.upper[1] - s.lower[1];
     const std::int64_t begin = s.flat(s.lower[0] + n / ny, s.lower[1] + n % ny, s.lower[2]);
     const std::int64_t end = begin + s.upper[2] - s.lower[2];
-#pragma GCC ivdep
+    MOHO_INDEPENDENT
     for (std::int64_t i = begin; i < end; ++i) at(i);
   }
 };

@@ -58,7 +58,7 @@ struct AddExtendedRows {
     for (int k = 0; k < pass.slices; ++k) {
       const T* const a = pass.adjoint[k] + up;
       const T* const s = pass.source[k] + down;
-#pragma GCC ivdep
+      MOHO_INDEPENDENT
       for (std::int64_t z = 0; z < count; ++z) to[z] += weight * a[z] * s[z];
     }
   }

@@ -211,7 +211,7 @@ struct BuoyancyRows {
     }
     const T weight = add.weight;
     const FlushDenormals flush;  // in front of waves
-#pragma GCC ivdep
+    MOHO_INDEPENDENT
     for (std::int64_t z = 0; z < to - from; ++z) {
       T sum = 0;
       MOHO_UNROLL

@@ -76,7 +76,7 @@ struct ProductRows {
     T* const illumination = add.illumination + to;
     const T weight = add.weight, time = add.time;
     const FlushDenormals flush;  // in front of waves
-#pragma GCC ivdep
+    MOHO_INDEPENDENT
     for (std::int64_t k = 0; k < count; ++k) {
       T product = p[k] * own.change_p(i + k);
       if constexpr (wave::kernel::field_count<stencil> == 2) product += q[k] * own.change_q(i + k);

@@ -51,12 +51,12 @@ struct DeviceFletcherTti {
   struct Tiles {
     std::int64_t first_z;
     int tiles_z, tiles_y;
-    std::int64_t cover(const StepArguments<T>& s) {
-      first_z = s.lower[2] / width * width;
-      tiles_z = static_cast<int>((s.upper[2] - first_z + lanes - 1) / lanes);
-      tiles_y = static_cast<int>((s.upper[1] - s.lower[1] + rows - 1) / rows);
+    std::int64_t cover(const StepArguments<T>& box) {
+      first_z = box.lower[2] / width * width;
+      tiles_z = static_cast<int>((box.upper[2] - first_z + lanes - 1) / lanes);
+      tiles_y = static_cast<int>((box.upper[1] - box.lower[1] + rows - 1) / rows);
       return tiles_z * static_cast<std::int64_t>(tiles_y) *
-             ((s.upper[0] - s.lower[0] + Traits::planes - 1) / Traits::planes);
+             ((box.upper[0] - box.lower[0] + Traits::planes - 1) / Traits::planes);
     }
   };
 
