@@ -16,6 +16,7 @@
 #include <moho/io/owned_folder.hpp>
 #include <moho/io/rsf.hpp>
 #include <moho/io/segy.hpp>
+#include <moho/io/sparse.hpp>
 #include <moho/io/text_columns.hpp>
 #include <moho/io/text_file.hpp>
 #include <moho/io/units.hpp>
