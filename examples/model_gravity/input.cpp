@@ -11,12 +11,10 @@
 #include <moho/io/npy.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <regex>
 
@@ -362,83 +360,7 @@ gravity::Strategy strategy_of_all(const Options& o, const Input& input) {
       gravity::StationView<Host>(input.stations.data(), input.stations.size() / 3));
 }
 
-Masses count_masses(const Input& input) {
-  Masses masses;
-  masses.lowest = std::numeric_limits<double>::infinity();
-  masses.highest = -masses.lowest;
-  const auto add = [&](double density) {
-    if (density == 0.0) return;
-    ++masses.prisms;
-    masses.lowest = std::min(masses.lowest, density);
-    masses.highest = std::max(masses.highest, density);
-  };
-  if (input.regular) {
-    for (const double density : input.densities) add(density);
-  } else {
-    for (std::size_t k = 6; k < input.prisms.size(); k += 7) add(input.prisms[k]);
-  }
-  if (masses.prisms == 0) masses.lowest = masses.highest = 0.0;
-  return masses;
-}
-
 namespace {
-
-// First prism with a density that contains a station, or has it on its surface; -1: no prism.
-std::int64_t prism_around(const Input& input, const double* station) {
-  if (input.regular) {
-    // On a face, an edge or a corner a station is in up to eight cells.
-    std::array<std::int64_t, 3> low{}, high{};
-    for (int d = 0; d < 3; ++d) {
-      const auto count = static_cast<double>(input.mesh.cells[d]);
-      const double at =
-          (station[d] - input.mesh.lower[d]) / (input.mesh.upper[d] - input.mesh.lower[d]) * count;
-      if (!(at >= 0.0 && at <= count)) return -1;
-      const auto k = static_cast<std::size_t>(d);
-      const double face = std::round(at);
-      const bool on_face = std::fabs(at - face) <= 1e-14 * count;
-      low[k] = static_cast<std::int64_t>(on_face ? face - 1.0 : at);
-      high[k] = static_cast<std::int64_t>(on_face ? face : at);
-      low[k] = std::max<std::int64_t>(low[k], 0);
-      high[k] = std::min(high[k], input.mesh.cells[d] - 1);
-    }
-    for (std::int64_t z = low[2]; z <= high[2]; ++z) {
-      for (std::int64_t y = low[1]; y <= high[1]; ++y) {
-        for (std::int64_t x = low[0]; x <= high[0]; ++x) {
-          const std::int64_t cell = (z * input.mesh.cells[1] + y) * input.mesh.cells[0] + x;
-          if (input.densities[static_cast<std::size_t>(cell)] != 0.0) return cell;
-        }
-      }
-    }
-    return -1;
-  }
-  for (std::size_t k = 0; k < input.prisms.size(); k += 7) {
-    const double* p = input.prisms.data() + k;
-    bool inside = p[6] != 0.0;
-    for (int d = 0; d < 3 && inside; ++d) {
-      inside = station[d] >= p[2 * d] && station[d] <= p[2 * d + 1];
-    }
-    if (inside) return static_cast<std::int64_t>(k / 7);
-  }
-  return -1;
-}
-
-// Lower and upper corner of all prisms.
-std::array<double, 6> box_of(const Input& input) {
-  std::array<double, 6> box{};
-  for (std::size_t d = 0; d < 3; ++d) {
-    if (input.regular) {
-      box[d] = input.mesh.lower[static_cast<int>(d)];
-      box[d + 3] = input.mesh.upper[static_cast<int>(d)];
-      continue;
-    }
-    for (std::size_t k = 0; k < input.prisms.size(); k += 7) {
-      const double low = input.prisms[k + 2 * d], high = input.prisms[k + 2 * d + 1];
-      box[d] = k == 0 ? low : std::min(box[d], low);
-      box[d + 3] = k == 0 ? high : std::max(box[d + 3], high);
-    }
-  }
-  return box;
-}
 
 std::string stations_are(std::size_t count) {
   return concat(count, count == 1 ? " station is" : " stations are");
@@ -449,41 +371,22 @@ std::string stations_are(std::size_t count) {
 std::vector<std::string> notes_on_stations(const Input& input) {
   // this number of comparisons of stations with prisms needs less than a second
   constexpr double most_comparisons = 2e8;
-  const std::array<double, 6> box = box_of(input);
-  std::vector<std::size_t> near;
   std::size_t below = 0;
-  for (std::size_t k = 0; k < input.stations.size(); k += 3) {
-    const double* s = input.stations.data() + k;
-    if (s[2] > 0.0) ++below;
-    bool inside = true;
-    for (std::size_t d = 0; d < 3; ++d) inside = inside && s[d] >= box[d] && s[d] <= box[d + 3];
-    if (inside) near.push_back(k / 3);
-  }
+  for (std::size_t k = 2; k < input.stations.size(); k += 3) below += input.stations[k] > 0.0;
   std::vector<std::string> notes;
   if (below > 0) {
     notes.push_back(concat(stations_are(below),
                            " below z = 0 (z points down: stations above it have a negative z)"));
   }
-  const double each = input.regular ? 1.0 : static_cast<double>(input.prisms.size() / 7);
-  if (static_cast<double>(near.size()) * each > most_comparisons) {
-    notes.push_back(concat(stations_are(near.size()), " between the lowest and the highest ",
+  const gravity::InnerStations found =
+      gravity::find_inner_stations(input.ensemble(), input.stations, most_comparisons);
+  if (!found.searched) {
+    notes.push_back(concat(stations_are(found.candidates), " between the lowest and the highest ",
                            "coordinates of prisms; whether inside of one was not looked at"));
-    return notes;
-  }
-  std::size_t inside = 0, first = 0;
-  std::int64_t prism = -1;
-  for (const std::size_t k : near) {
-    const std::int64_t around = prism_around(input, input.stations.data() + 3 * k);
-    if (around < 0) continue;
-    if (inside++ == 0) {
-      first = k;
-      prism = around;
-    }
-  }
-  if (inside > 0) {
-    notes.push_back(concat(stations_are(inside), " inside of a prism or on its faces, the first ",
-                           "is station ", first + 1, " in ",
-                           input.regular ? "prism " : "the prism of row ", prism + 1));
+  } else if (found.inside > 0) {
+    notes.push_back(concat(stations_are(found.inside), " inside of a prism or on its faces, the ",
+                           "first is station ", found.first + 1, " in ",
+                           input.regular ? "prism " : "the prism of row ", found.prism + 1));
   }
   return notes;
 }

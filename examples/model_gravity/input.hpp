@@ -6,6 +6,8 @@
 
 #include "model_gravity/options.hpp"
 
+#include <moho/gravity/inspect.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +26,11 @@ struct Input {
   std::optional<StationGrid> grid;  ///< of the stations, if they form one
   std::string stations_name;        ///< for messages
   std::vector<std::string> notes;   ///< on names of columns and of notes_on_stations()
+
+  /// The ensemble, for the library.
+  gravity::HostEnsemble ensemble() const {
+    return {regular ? &mesh : nullptr, regular ? densities : prisms};
+  }
 };
 
 /// Memory of the input and the results, estimated from options and headers.
@@ -45,15 +52,6 @@ void check_input(const Options& options, const Input& input);
 
 /// Resolves the automatic strategy, once for all ranks, from the complete ensemble.
 gravity::Strategy strategy_of_all(const Options& options, const Input& input);
-
-/// Number of prisms with mass, and the range of their densities.
-struct Masses {
-  std::int64_t prisms = 0;             ///< number of these prisms
-  double lowest = 0.0, highest = 0.0;  ///< kg/m^3
-};
-
-/// Counts the prisms whose density is not zero.
-Masses count_masses(const Input& input);
 
 /// Notes on stations below z = 0, or inside of prisms with a density.
 std::vector<std::string> notes_on_stations(const Input& input);

@@ -47,8 +47,7 @@ struct Plan {
   gravity::Strategy strategy = gravity::Strategy::automatic;
   double constant = 0.0;
   double far_tolerance = 0.0;
-  std::uint64_t memory = 0;
-  double held = 0.0;  // bytes of --memory that are used outside of the sum, on hosts
+  std::uint64_t memory = 0;  // bytes of the sum; 0: free memory
   int team_size = 0;
   int teams = 0;
 };
@@ -60,8 +59,7 @@ Plan make_plan(const Options& o, const Input& input, double held) {
   plan.double_precision = o.double_precision;
   o.space.copy(plan.space, sizeof(plan.space) - 1);
   plan.mesh = input.mesh;
-  plan.rows =
-      static_cast<std::int64_t>(input.regular ? input.densities.size() : input.prisms.size() / 7);
+  plan.rows = input.ensemble().size();
   plan.stations = static_cast<std::int64_t>(input.stations.size() / 3);
   plan.component_count = static_cast<int>(o.components.size());
   std::copy(o.components.begin(), o.components.end(), plan.components);
@@ -69,33 +67,12 @@ Plan make_plan(const Options& o, const Input& input, double held) {
   plan.constant = o.constant;
   plan.far_tolerance = o.far_tolerance;
   plan.memory = o.memory;
-  plan.held = held;
+  if (o.space != "cuda" && o.memory > 0) {
+    plan.memory = static_cast<std::uint64_t>(std::max(static_cast<double>(o.memory) - held, 1.0));
+  }
   plan.team_size = o.team_size;
   plan.teams = o.teams;
   return plan;
-}
-
-// Rows of every rank. Rows of a mesh are split so that ranks have equal numbers of prisms with
-// mass, for any number of empty cells between them.
-std::vector<mpi::Part> make_parts(const Input& input, std::int64_t masses, int ranks) {
-  std::vector<mpi::Part> parts;
-  for (int q = 0; q < ranks; ++q) {
-    parts.push_back(mpi::part_of(
-        input.regular ? masses : static_cast<std::int64_t>(input.prisms.size() / 7), ranks, q));
-  }
-  if (!input.regular) return parts;
-  // Converts positions among prisms with mass to those of their cells.
-  std::vector<std::int64_t> cuts{0};
-  const auto cut_at = [&](std::int64_t seen, std::int64_t cell) {
-    while (cuts.size() <= parts.size() && parts[cuts.size() - 1].last == seen) cuts.push_back(cell);
-  };
-  std::int64_t seen = 0;
-  cut_at(seen, 0);
-  for (std::size_t cell = 0; cell < input.densities.size(); ++cell) {
-    if (input.densities[cell] != 0.0) cut_at(++seen, static_cast<std::int64_t>(cell) + 1);
-  }
-  for (std::size_t q = 0; q < parts.size(); ++q) parts[q] = {cuts[q], cuts[q + 1]};
-  return parts;
 }
 
 // Divides the input of the root among all ranks. The root's prisms are moved, not copied.
@@ -104,7 +81,7 @@ gravity::FieldJob share(Input& input, Plan& plan, std::int64_t masses, Ranks& ra
   std::vector<mpi::Part> parts(static_cast<std::size_t>(ranks.size()));
   gravity::FieldJob job;
   ranks.together([&] {
-    if (ranks.root()) parts = make_parts(input, masses, ranks.size());
+    if (ranks.root()) parts = gravity::divide_ensemble(input.ensemble(), masses, ranks.size());
   });
   ranks.broadcast(parts.data(), parts.size() * sizeof(mpi::Part));
   const mpi::Part mine = parts[static_cast<std::size_t>(ranks.rank())];
@@ -139,11 +116,7 @@ gravity::FieldJob share(Input& input, Plan& plan, std::int64_t masses, Ranks& ra
   job.options.strategy = plan.strategy;
   job.options.constant = plan.constant;
   job.options.far_tolerance = plan.far_tolerance;
-  const bool on_host = std::string(plan.space) != "cuda";
-  job.options.memory_budget =
-      on_host && plan.memory > 0
-          ? static_cast<std::size_t>(std::max(static_cast<double>(plan.memory) - plan.held, 1.0))
-          : plan.memory;
+  job.options.memory_budget = plan.memory;
   job.options.team_size = plan.team_size;
   job.options.teams = plan.teams;
   const bool device = std::string(plan.space) == "cuda" && visible_devices() > 0;
@@ -171,7 +144,7 @@ std::pair<double, double> range_of(const std::vector<double>& rows, std::size_t 
   return {low, high};
 }
 
-void print_input(const Options& o, const Input& input, const Masses& masses,
+void print_input(const Options& o, const Input& input, const gravity::Masses& masses,
                  const Session& session) {
   session.print(
       "prisms    ", input.name, ": ",
@@ -194,14 +167,15 @@ void print_input(const Options& o, const Input& input, const Masses& masses,
   }
 }
 
-Json ensemble_json(const Input& input, const Masses& masses) {
+Json ensemble_json(const Input& input, const gravity::Masses& masses) {
   Json json;
   json["name"] = input.name;
   json["kind"] = input.regular ? "regular" : "irregular";
+  const auto three = [](const auto& list) { return Json::array({list[0], list[1], list[2]}); };
   if (input.regular) {
-    json["cells"] = Json::array({input.mesh.cells[0], input.mesh.cells[1], input.mesh.cells[2]});
-    json["lower"] = Json::array({input.mesh.lower[0], input.mesh.lower[1], input.mesh.lower[2]});
-    json["upper"] = Json::array({input.mesh.upper[0], input.mesh.upper[1], input.mesh.upper[2]});
+    json["cells"] = three(input.mesh.cells);
+    json["lower"] = three(input.mesh.lower);
+    json["upper"] = three(input.mesh.upper);
   }
   json["prisms"] = masses.prisms;
   json["density_min"] = masses.lowest;
@@ -334,7 +308,7 @@ Json components_json(const Options& o, const std::vector<Extremes>& extremes) {
   return list;
 }
 
-void finish(const Options& o, const Input& input, const Masses& masses,
+void finish(const Options& o, const Input& input, const gravity::Masses& masses,
             const gravity::FieldResult& outcome, const std::vector<Extremes>& extremes,
             const std::vector<RankReport>& reports, Session& session) {
   double work = session.phases.seconds("ranks");
@@ -399,7 +373,7 @@ void run(const Options& o, Session& session) {
   auto& ranks = static_cast<Ranks&>(session.processes());
   PhaseTimes& phases = session.phases;
   Input input;
-  Masses masses;
+  gravity::Masses masses;
   Plan plan;
   MemoryEstimate memory;
   ranks.together([&] {
@@ -416,7 +390,7 @@ void run(const Options& o, Session& session) {
       const HostPhase phase(phases, "check");
       check_input(o, input);
       for (std::string& note : notes_on_stations(input)) input.notes.push_back(std::move(note));
-      masses = count_masses(input);
+      masses = gravity::count_masses(input.ensemble());
       plan = make_plan(o, input, held);
       if (ranks.size() > 1 && plan.strategy == gravity::Strategy::automatic) {
         plan.strategy = strategy_of_all(o, input);

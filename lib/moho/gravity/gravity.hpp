@@ -8,3 +8,4 @@
 
 #include <moho/gravity/field.hpp>
 #include <moho/gravity/forward.hpp>
+#include <moho/gravity/inspect.hpp>
