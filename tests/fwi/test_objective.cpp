@@ -4,7 +4,7 @@
 // The objective of an inversion: its gradient against differences, divided evaluations, streams,
 // interrupted searches, bands and errors.
 
-#include <moho/fwi/objective.hpp>
+#include <moho/fwi/band_search.hpp>
 
 #include "wave/support.hpp"
 
@@ -254,37 +254,57 @@ MEMORY_TEST(ObjectiveOf, MethodsOfTheSourceFieldAgree) {
   }
 }
 
-// Runs a search. After `stop` evaluations its saved state and a new objective continue it.
+// Searches in the bands of the options. Evaluations after `stop` use another search and objective.
 template <class T, class Memory>
 std::vector<double> search(const Inversion<T, Memory>& inversion, std::int64_t stop,
                            const std::filesystem::path& state) {
-  using Search = moho::optimize::Lbfgs<T, Memory>;
+  using Search = moho::fwi::BandSearch<T, 2, Memory>;
   const auto& exec = inversion.exec;
-  auto objective = inversion.objective();
-  Search search(exec, objective.start(), {.memory = 3, .first_change = 0.01, .iterations = 3},
-                objective.bounds());
+  const moho::fwi::BandSearchOptions options{inversion.options.bands, 2, 3, 0.01, true, {}};
+  auto objective = inversion.objective(), second = inversion.objective();
   const auto gradient = objective.make_gradient();
-  std::optional<Objective<T, 2, Memory>> second;
-  while (search.wants() == moho::optimize::Want::evaluation) {
-    auto& present = second ? *second : objective;
-    const double misfit = present.evaluate(search.point(), gradient);
-    search.tell(exec, misfit, gradient);
-    if (search.evaluations() != stop) continue;
-    search.save(exec, state);
-    search = Search::load(exec, state);
-    second.emplace(inversion.objective());
+  std::vector<double> result;
+  std::int64_t evaluations = 0;
+  // returns true if it stopped
+  const auto minimise = [&](auto& present, Search& search) {
+    while (search.next_band()) {
+      while (search.state().wants() == moho::optimize::Want::evaluation) {
+        const auto row = search.tell(present.evaluate(search.state().point(), gradient), gradient);
+        EXPECT_EQ(row.evaluation, ++evaluations);
+        EXPECT_EQ(row.band, search.progress().band + 1);
+        EXPECT_EQ(row.in_band == 1, row.relative == 1.0 && row.step == 0.0);
+        result.insert(result.end(), {row.frequency, row.misfit, row.gradient, row.step});
+        if (row.evaluation == stop) return true;
+      }
+      EXPECT_LT(search.state().value(), 0.9 * search.state().first_value());
+    }
+    return false;
+  };
+  Search search(exec, objective, options);
+  EXPECT_EQ(search.bands(), std::max<int>(static_cast<int>(options.bands.size()), 1));
+  std::optional<Search> resumed;
+  if (minimise(objective, search)) {
+    search.save(state);
+    resumed.emplace(exec, second, options, state, search.progress());
+    EXPECT_FALSE(minimise(second, *resumed));
   }
-  EXPECT_LT(search.value(), 0.9 * search.first_value());
-  const auto vp = objective.values(search.best(), Parameter::vp);
-  return {vp.data(), vp.data() + vp.size()};
+  const Search& last = resumed ? *resumed : search;
+  const auto vp = objective.values(last.state().best(), Parameter::vp);
+  result.insert(result.end(), vp.data(), vp.data() + vp.size());
+  return result;
 }
 
 MEMORY_TEST(ObjectiveOf, AnInterruptedSearchHasTheSameBits) {
-  const Inversion<T, Memory> inversion(exec, Medium::isotropic);
+  Inversion<T, Memory> inversion(exec, Medium::isotropic);
   const std::filesystem::path state =
       std::filesystem::temp_directory_path() / moho::concat("objective_", ::getpid(), ".state");
-  const auto whole = search<T, Memory>(inversion, -1, state);
-  EXPECT_EQ((search<T, Memory>(inversion, 2, state)), whole);
+  const auto complete = search<T, Memory>(inversion, -1, state);
+  EXPECT_EQ((search<T, Memory>(inversion, 2, state)), complete);
+  inversion.options.bands = {9.0, 18.0};
+  const auto bands = search<T, Memory>(inversion, -1, state);
+  for (const std::int64_t stop : {1, 3, 5}) {
+    EXPECT_EQ((search<T, Memory>(inversion, stop, state)), bands) << stop;
+  }
   std::filesystem::remove(state);
 }
 

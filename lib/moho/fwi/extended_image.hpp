@@ -28,6 +28,27 @@ struct Lags {
   std::int64_t count() const { return (2 * x + 1) * (2 * y + 1); }
 };
 
+/// Returns offset gathers of an extended image at columns of nodes, with y offset 0.
+/// \param values lags x nodes of the grid
+/// \param columns nodes at the surface
+/// \return columns x half offsets along x x depths
+template <class T, int Dim>
+std::vector<double> offset_gathers(const Grid<Dim>& grid, const Lags& lags,
+                                   const std::vector<T>& values,
+                                   const std::vector<Index<Dim>>& columns) {
+  std::vector<double> gathers;
+  const std::int64_t wide = 2 * lags.x + 1;
+  for (const Index<Dim>& column : columns) {
+    for (std::int64_t h = 0; h < wide; ++h) {
+      const std::int64_t begin = (lags.y * wide + h) * grid.size() + grid.flat(column);
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin);
+      gathers.insert(gathers.end(), first,
+                     first + static_cast<std::ptrdiff_t>(grid.extents[Dim - 1]));
+    }
+  }
+  return gathers;
+}
+
 namespace detail {
 
 /// Kernel: q(x) += weight sum over h of I(x - h, h) source(x - 2 h).

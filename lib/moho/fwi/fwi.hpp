@@ -5,6 +5,7 @@
 /// \brief The complete fwi module.
 
 #include <moho/fwi/band_check.hpp>
+#include <moho/fwi/band_search.hpp>
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/gradient_memory.hpp>

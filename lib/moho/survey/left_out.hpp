@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Shots and traces of a survey that are outside of a grid.
+
+#include <moho/core/grid.hpp>
+#include <moho/core/positions.hpp>
+#include <moho/wave/geometry.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace moho::survey {
+
+/// Range of a survey's positions along an axis, and that of the model.
+struct AxisRange {
+  std::string name;                 ///< "x"
+  double low = 0.0, high = 0.0;     ///< of sources and receivers, m
+  double lower = 0.0, upper = 0.0;  ///< of the model, m
+
+  /// True if all positions are inside of the model.
+  bool inside() const { return low >= lower && high <= upper; }
+};
+
+/// Shots and traces of a survey that are outside of the model.
+struct LeftOut {
+  std::size_t shots = 0, traces = 0;          ///< outside of the model
+  std::size_t all_shots = 0, all_traces = 0;  ///< of the complete survey
+  std::vector<AxisRange> axes;                ///< the last one is z
+};
+
+/// Returns the receivers outside of a grid, the shots that cannot be used, and ranges of positions.
+/// Such a shot has a source outside of the grid or no receiver inside.
+template <int Dim>
+LeftOut left_out_of(const Grid<Dim>& grid, const std::vector<wave::Shot<Dim>>& shots) {
+  LeftOut out;
+  for (int d = 0; d < Dim; ++d) {
+    AxisRange axis{axis_name<Dim>(d), std::numeric_limits<double>::infinity(),
+                   -std::numeric_limits<double>::infinity(), grid.origin[d], grid.upper(d)};
+    for (const wave::Shot<Dim>& shot : shots) {
+      for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
+        for (const Point<Dim>& p : *points) {
+          axis.low = std::min(axis.low, p[d]);
+          axis.high = std::max(axis.high, p[d]);
+        }
+      }
+    }
+    out.axes.push_back(axis);
+  }
+  const auto inside = [&](const Point<Dim>& p) { return grid.contains(p); };
+  for (const wave::Shot<Dim>& shot : shots) {
+    ++out.all_shots;
+    out.all_traces += shot.receivers.size();
+    const auto live = static_cast<std::size_t>(
+        std::count_if(shot.receivers.begin(), shot.receivers.end(), inside));
+    if (live > 0 && std::all_of(shot.sources.begin(), shot.sources.end(), inside)) {
+      out.traces += shot.receivers.size() - live;
+      continue;
+    }
+    ++out.shots;
+    out.traces += shot.receivers.size();
+  }
+  return out;
+}
+
+}  // namespace moho::survey
