@@ -3,6 +3,7 @@
 
 #include "app/distribute.hpp"
 #include "app/format.hpp"
+#include "app/plan_text.hpp"
 #include "app/summary.hpp"
 #include "app/wave_fields.hpp"
 
@@ -279,12 +280,11 @@ void ShotProgram<T, Dim>::prepare() {
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) names.push_back(gather_name(k));
   m_session.will_write(names);
   m_gathers.resize(m_job.shots.size());
-  std::vector<std::int64_t> numbers;
-  for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
-  m_list.open(numbers, m_o, m_o, [&](std::size_t shot, const Json& more, ShotList::From from) {
-    took_over(shot, more);
-    if (from == ShotList::From::rank) m_session.summary["shots"] = shots_json();
-  });
+  m_list.open(numbers_of(m_job.shots), m_o, m_o,
+              [&](std::size_t shot, const Json& more, ShotList::From from) {
+                took_over(shot, more);
+                if (from == ShotList::From::rank) m_session.summary["shots"] = shots_json();
+              });
   // snapshots are of the first shot
   if (m_o.only_shot && m_list.settled(0)) m_job.modelling.time.snapshot_every = 0.0;
 }
@@ -383,14 +383,10 @@ void ShotProgram<T, Dim>::velocity_is_there() {
 // Prints the plan of the run.
 template <class T, int Dim>
 void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double fastest) const {
-  constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
   const wave::TimePlan& plan = report.time;
   const Session& session = m_session;
-  session.print("model     ", m_model.name, ": ", describe_grid(m_model));
-  session.print("          ", media[static_cast<int>(report.medium)], ", vp ",
-                significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
-                wave::boundaries_string(m_job.boundaries));
-  for (const std::string& note : m_model.notes) session.print("          note: ", note);
+  print_model(session, m_model, report.medium, wave::boundaries_string(m_job.boundaries),
+              concat(", vp ", significant(slowest, 6), " to ", significant(fastest, 6), " m/s"));
   if (report.limits.clamped_delta_nodes > 0 && m_o.equations == wave::Equations::self_adjoint) {
     session.print("          note: delta is larger than epsilon at ",
                   report.limits.clamped_delta_nodes,
@@ -434,17 +430,12 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
                     "; counted from 1)");
     }
   }
-  session.print("scheme    order ", m_o.order, ", dt ", significant(plan.dt, 6),
-                " s (stable up to ", significant(report.limits.largest_dt, 4), "), ", plan.steps,
-                " steps, ", significant(report.nodes_per_wave, 3),
-                " nodes per shortest wave (needed ", significant(report.nodes_per_wave_wanted, 3),
-                ")");
+  session.print(
+      scheme_text(m_o.order, plan.dt, report.limits.largest_dt, plan.steps, report.nodes_per_wave),
+      " (needed ", significant(report.nodes_per_wave_wanted, 3), ")");
   session.print("          samples every ", significant(plan.interval * 1e3, 6), " ms, ",
                 plan.samples, " of them; takes ", takes(report));
-  if (!one) {
-    session.print("          ", report.at_once, report.at_once == 1 ? " shot" : " shots",
-                  " at once", m_o.at_once == 0 ? " (auto)" : "");
-  }
+  if (!one) print_concurrent_shots(session, report.at_once, m_o.at_once == 0);
   print_plan();
   std::fflush(stdout);
 }

@@ -86,7 +86,7 @@ SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, con
     data.sources_name = data.receivers_name = concat("--", option, " ", texts.data);
     try {
       data.survey.emplace(texts.data, texts.survey);
-      check_left_out(data.sources_name, left_out_of<Dim>(grid, data.survey->shots()),
+      check_left_out(data.sources_name, survey::left_out_of<Dim>(grid, data.survey->shots()),
                      texts.survey.elevations, texts.allow_left_out);
       data.survey->keep_inside(grid);
     } catch (const Error& error) {

@@ -2,17 +2,40 @@
 #pragma once
 
 /// \file
-/// \brief Shared start of programs that migrate or invert: reads models and data, makes a job.
+/// \brief Shared parts of programs that migrate or invert: they read models and data, and check
+/// both.
 
 #include "app/memory.hpp"
 #include "app/program.hpp"
 #include "app/survey_data.hpp"
+#include "app/wave_fields.hpp"
 
+#include <moho/io/npy.hpp>
+#include <moho/rtm/image.hpp>
+#include <moho/survey/onset_check.hpp>
+#include <moho/wave/modelling.hpp>
+
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace moho::examples {
+
+/// Common part of jobs on data: input that is read but not yet checked against the model.
+template <class T, int Dim>
+struct SurveyJob {
+  Grid<Dim> grid;                         ///< of the model
+  ModelValues<T>* values = nullptr;       ///< of the model
+  ModelValues<T>* true_values = nullptr;  ///< of the model of modelled data; null: data are read
+  std::map<std::string, std::string> names, true_names;    ///< of parameters, for messages
+  std::vector<wave::Shot<Dim>> shots;                      ///< positions in m
+  std::string sources_name, receivers_name, wavelet_name;  ///< for messages
+  wave::Boundaries<Dim> boundaries;                        ///< faces of the model
+  wave::ModellingOptions<Dim> modelling;                   ///< time stepping
+  wave::WaveletAt wavelet;                                 ///< of all sources
+};
 
 /// \brief Sets the common part of jobs on data: the waves, the true model, the shots.
 /// \param option "shots" or "data" \param data gets the shots \throws InputError, FileError
@@ -33,6 +56,49 @@ void prepare_survey(Job& job, const Options& o, const std::string& option, Earth
   job.receivers_name = data.receivers_name;
   job.shots = data.shots;
   job.modelling.time = {data.time, o.dt, 0.0, 0.0};
+}
+
+/// \brief Compares the start times of data with first arrivals, and notes a difference.
+/// \param read gather of a shot, by its position \param arrivals s, of the receivers of a shot
+template <int Dim, class Read, class Arrivals>
+void check_onsets(SurveyData<Dim>& data, survey::OnsetCheck check, const Read& read,
+                  const Arrivals& arrivals) {
+  for (const std::size_t k : survey::shots_to_check<Dim>(data.shots.size())) {
+    const survey::ShotGather<Dim> gather = read(k);
+    if (!gather.shot.receivers.empty()) check.add(gather, arrivals(gather.shot));
+  }
+  const auto found = check.difference();
+  if (found) data.notes.push_back("note: " + describe(*found));
+}
+
+/// \brief Writes angles.npy: slant stacks of offset gathers, columns x angles x depths.
+/// \param gathers columns x offsets x depths \param distance of half offsets, m
+/// \param spacing of depths, m \return degrees
+inline std::vector<double> write_angle_gathers(Session& session, const std::vector<double>& gathers,
+                                               std::int64_t columns, std::int64_t offsets,
+                                               std::int64_t depths, double distance,
+                                               double spacing) {
+  std::vector<double> angles, all;
+  for (int a = -60; a <= 60; a += 2) angles.push_back(a);
+  const std::int64_t size = offsets * depths;
+  for (std::int64_t c = 0; c < columns; ++c) {
+    const auto begin = gathers.begin() + static_cast<std::ptrdiff_t>(c * size);
+    const auto stack = rtm::angle_gather({begin, begin + static_cast<std::ptrdiff_t>(size)},
+                                         offsets, depths, distance, spacing, angles);
+    all.insert(all.end(), stack.begin(), stack.end());
+  }
+  io::write_npy(session.folder() / "angles.npy", all.data(),
+                {columns, static_cast<std::int64_t>(angles.size()), depths});
+  session.wrote("angles.npy");
+  return angles;
+}
+
+/// Ends the run of --only-shot, which draws nothing. \param script of the program's pictures
+inline void finish_shot(Session& session, const char* script) {
+  Ending ending;
+  ending.script = script;
+  ending.word = "pictures";
+  session.finish(ending);
 }
 
 namespace detail {

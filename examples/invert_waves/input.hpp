@@ -26,19 +26,9 @@ namespace moho::examples::invert_waves {
 
 /// Input that is read, and checked without an execution space.
 template <class T, int Dim>
-class Input {
- public:
-  // members that prepare_survey() sets
-  Grid<Dim> grid;                         ///< of the model
-  ModelValues<T>* values = nullptr;       ///< of the starting model
-  ModelValues<T>* true_values = nullptr;  ///< of the model of modelled data; null: data are read
-  std::map<std::string, std::string> names, true_names;  ///< of parameters, for messages
-  std::vector<wave::Shot<Dim>> shots;                    ///< positions in m
-  std::string sources_name, receivers_name, wavelet_name, data_name;  ///< for messages
-  wave::Boundaries<Dim> boundaries;                                   ///< faces of the model
-  wave::ModellingOptions<Dim> modelling;                              ///< time stepping
-  wave::WaveletAt wavelet;                                            ///< of all sources
-  const Options* options = nullptr;                                   ///< must outlive the job
+struct Input : SurveyJob<T, Dim> {
+  std::string data_name;             ///< for messages
+  const Options* options = nullptr;  ///< must outlive the job
 
   std::vector<unsigned char> mask;  ///< by node, 0: constant; empty: all nodes may change
   std::optional<std::size_t> only;  ///< with --only-shot: its position among the shots
@@ -49,7 +39,7 @@ class Input {
     const Options& o = *options;
     if (o.mask_text.empty()) return;
     if (o.mask_depth >= 0.0) {
-      mask = fwi::mask_above(grid, o.mask_depth);
+      mask = fwi::mask_above(this->grid, o.mask_depth);
     } else {
       read_mask(model);
     }
@@ -98,7 +88,7 @@ class Input {
   fwi::ObjectiveOptions<Dim> objective_options() const {
     const Options& o = *options;
     fwi::ObjectiveOptions<Dim> result;
-    result.modelling = modelling;
+    result.modelling = this->modelling;
     result.misfit = o.misfit;
     result.offset_weights = o.offset_weights;
     result.mute = o.mute;
@@ -130,27 +120,27 @@ class Input {
     return result;
   }
 
-  /// Calls a function; its errors name options.
+  /// Returns the value of a function, whose errors name options.
   template <class Function>
-  void in_words(const Function& function) const {
+  auto in_words(const Function& function) const {
     try {
-      function();
+      return function();
     } catch (const InputError& error) {
       std::string text = error.what();
       if (text.rfind("device memory", 0) == 0) text[6] = '-';
-      throw InputError(in_options(text, names,
+      throw InputError(in_options(text, this->names,
                                   option_names({{"device-memory", "--device-memory"},
                                                 {"block", "--block"},
                                                 {"updates", "--updates"}})));
     }
   }
-  /// Calls a function on the model of modelled data; its errors name options.
+  /// Returns the value of a function of the model of modelled data; its errors name options.
   template <class Function>
-  void in_true_words(const Function& function) const {
+  auto in_true_words(const Function& function) const {
     try {
-      function();
+      return function();
     } catch (const InputError& error) {
-      throw InputError(in_options(error.what(), true_names, option_names({})));
+      throw InputError(in_options(error.what(), this->true_names, option_names({})));
     }
   }
 
@@ -176,9 +166,9 @@ class Input {
   }
   // Options by the names of the library. With --bands these limit the frequency.
   std::map<std::string, std::string> option_names(std::map<std::string, std::string> all) const {
-    all["sources"] = sources_name;
-    all["receivers"] = receivers_name;
-    all["wavelet"] = wavelet_name;
+    all["sources"] = this->sources_name;
+    all["receivers"] = this->receivers_name;
+    all["wavelet"] = this->wavelet_name;
     if (!options->bands.empty()) all["bands"] = "--bands";
     return all;
   }

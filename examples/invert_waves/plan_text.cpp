@@ -2,15 +2,27 @@
 #include "invert_waves/plan_text.hpp"
 
 #include "app/format.hpp"
+#include "app/plan_text.hpp"
 #include "app/summary.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 
 namespace moho::examples::invert_waves {
 
-void print_scheme(Session& session, const Options& o, const fwi::ObjectivePlan& p,
-                  std::size_t shots) {
+void print_plan(Session& session, const Options& o, const PlanInput& input,
+                const fwi::ObjectivePlan& p) {
+  print_model(session, input.model, p.medium, input.faces);
+  session.print("data      ", o.data, ": ", counted(input.shots, "shot"), ", ",
+                counted(input.traces, "trace"), ", ", format_bytes(p.data_bytes));
+  for (const std::string& note : input.notes) session.print("          ", note);
+  std::string bands;
+  for (const double band : o.bands) {
+    bands += concat(bands.empty() ? ", bands up to " : ", ", significant(band, 4));
+  }
+  session.print("          wavelet ", o.wavelet, o.wavelet_note, bands, bands.empty() ? "" : " Hz",
+                ", up to ", significant(p.frequency, 4), " Hz in the last");
   std::string unknowns;
   for (std::size_t u = 0; u < o.unknowns.size(); ++u) {
     unknowns += concat(u > 0 ? ", " : "", o.unknowns[u], " from ", significant(p.bounds[u].low, 5),
@@ -18,10 +30,8 @@ void print_scheme(Session& session, const Options& o, const fwi::ObjectivePlan& 
   }
   session.print("unknowns  ", unknowns, "; ", format_count(p.variables),
                 p.variables < 1000.0 ? "" : " ", "of them, misfit ", fwi::to_string(o.misfit.kind));
-  session.print("scheme    order ", o.order, ", dt ", significant(p.time.dt, 6),
-                " s (stable up to ", significant(p.max_dt, 4), " within the bounds), ",
-                p.time.steps, " steps, ", significant(p.nodes_per_wave, 3),
-                " nodes per shortest wave");
+  session.print(scheme_text(o.order, p.time.dt, p.max_dt, p.time.steps, p.nodes_per_wave,
+                            " within the bounds"));
   if (p.stream.empty()) {
     session.print("gradient  ", every(p.product_interval, "step"), ", source's wavefield by ",
                   fwi::to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
@@ -31,9 +41,8 @@ void print_scheme(Session& session, const Options& o, const fwi::ObjectivePlan& 
                   ", source's wavefield by random, beside the adjoint field in a stream");
     for (const std::string& line : p.stream) session.print("stream    ", line);
   }
-  if (p.stream.empty() && shots > 1) {
-    session.print("          ", p.concurrent_shots, p.concurrent_shots == 1 ? " shot" : " shots",
-                  " at once", o.at_once == 0 ? " (auto)" : "");
+  if (p.stream.empty() && input.shots > 1) {
+    print_concurrent_shots(session, p.concurrent_shots, o.at_once == 0);
   }
   if (o.extended) {
     session.print("lags      ", o.lags.count(), " of the result: ", format_bytes(p.lags_bytes),
@@ -43,6 +52,42 @@ void print_scheme(Session& session, const Options& o, const fwi::ObjectivePlan& 
                     static_cast<double>(std::max<std::size_t>(o.bands.size(), 1));
   session.print("time      about ", significant(p.seconds, 2), " s an evaluation, ",
                 significant(1.15 * p.seconds * most, 2), " s for ", most, " iterations");
+  std::fflush(stdout);
+}
+
+void add_plan(Session& session, const Options& o, const PlanInput& input,
+              const fwi::ObjectivePlan& plan) {
+  Json& summary = session.summary;
+  summary["asked"] = session.requested();
+  summary["model"] = input.description;
+  summary["scheme"] = Json::object({{"dt", plan.time.dt},
+                                    {"largest_dt", plan.max_dt},
+                                    {"steps", plan.time.steps},
+                                    {"order", o.order},
+                                    {"highest_frequency", plan.frequency},
+                                    {"gradient_steps", plan.product_interval},
+                                    {"source_field", fwi::to_string(plan.source_field)},
+                                    {"source_field_bytes", plan.source_bytes},
+                                    {"at_once", plan.concurrent_shots}});
+  if (!plan.stream.empty()) {
+    const stream::StreamPlan& s = plan.stream_plan;
+    summary["stream"] = Json::object({{"block", s.shape.block},
+                                      {"updates", s.shape.updates},
+                                      {"lag", s.shape.lag},
+                                      {"ring_planes", s.ring_planes},
+                                      {"parameters_resident", s.resident},
+                                      {"sums_resident", s.sums_held},
+                                      {"device_bytes", s.device_bytes},
+                                      {"host_bytes", s.host_bytes},
+                                      {"points_per_second", s.forecast.points_per_second}});
+  }
+  Json bounds = Json::object();
+  for (std::size_t u = 0; u < o.unknowns.size(); ++u) {
+    bounds[o.unknowns[u]] = Json::array({plan.bounds[u].low, plan.bounds[u].high});
+  }
+  summary["bounds"] = bounds;
+  summary["unknowns"] = Json(o.unknowns);
+  summary["shots"] = input.shots;
 }
 
 }  // namespace moho::examples::invert_waves

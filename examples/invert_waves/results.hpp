@@ -7,13 +7,12 @@
 #include "app/format.hpp"
 #include "app/shot_list.hpp"
 #include "app/summary.hpp"
+#include "app/survey_program.hpp"
 #include "invert_waves/input.hpp"
-#include "invert_waves/plan_text.hpp"
 
+#include <moho/fwi/band_search.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
-#include <moho/rtm/image.hpp>
-#include <moho/wave/boundary_text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -28,16 +27,7 @@
 namespace moho::examples::invert_waves {
 
 /// A row of history.csv.
-struct Evaluation {
-  int band = 0;                  ///< from 1
-  double frequency = 0.0;        ///< of the band, Hz; 0: all
-  std::int64_t evaluation = 0;   ///< from 1
-  std::int64_t iteration = 0;    ///< accepted steps so far
-  bool taken = false;            ///< this evaluation was an accepted step
-  double misfit = 0.0;           ///< divided by that of data without a model
-  double relative = 0.0;         ///< divided by the first one of the band
-  double gradient = 0.0;         ///< norm of the gradient at the best point
-  double step = 0.0;             ///< length along the direction, of this evaluation
+struct Evaluation : fwi::BandEvaluation {
   double vp_error = -1.0;        ///< relative error of vp at the best point; negative: unknown
   double seconds = 0.0;          ///< of this evaluation
   fwi::EvaluationReport report;  ///< work of this evaluation
@@ -45,16 +35,14 @@ struct Evaluation {
 
 /// Traces of the middle shot.
 struct Gather {
-  std::int64_t shot = 0, receivers = 0, samples = 0;  ///< number of the shot, and sizes
-  double dt = 0.0;                                    ///< interval of samples, s
-  std::vector<float> observed, start, modelled;       ///< receivers x samples
+  std::int64_t shot = 0;               ///< number of the shot
+  fwi::ObservedShot observed;          ///< data in the last band
+  std::vector<float> start, modelled;  ///< receivers x samples
 };
 
 /// State of an interrupted run.
-struct ResumedRun {
+struct ResumedRun : fwi::BandProgress {
   std::filesystem::path state;  ///< of the search; empty: a new run
-  int band = 0;                 ///< from 0
-  std::int64_t in_band = 0;     ///< evaluations of that band
 };
 
 /// Files and messages of an inversion.
@@ -119,61 +107,6 @@ class Results {
     return run;
   }
 
-  /// Prints the plan.
-  void print_plan(const fwi::ObjectivePlan& plan, const SurveyData<Dim>& data) const {
-    constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
-    m_session.print("model     ", m_model.name, ": ", describe_grid(m_model));
-    m_session.print("          ", media[static_cast<int>(plan.medium)], "; boundaries ",
-                    wave::boundaries_string(m_input.boundaries));
-    for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
-    m_session.print("data      ", m_o.data, ": ", counted(m_input.shots.size(), "shot"), ", ",
-                    counted(data.traces, "trace"), ", ", format_bytes(plan.data_bytes));
-    for (const std::string& note : data.notes) m_session.print("          ", note);
-    std::string bands;
-    for (const double band : m_o.bands)
-      bands += concat(bands.empty() ? "" : ", ", significant(band, 4));
-    m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note,
-                    bands.empty() ? "" : concat(", bands up to ", bands, " Hz"), ", up to ",
-                    significant(plan.frequency, 4), " Hz in the last");
-    print_scheme(m_session, m_o, plan, m_input.shots.size());
-    std::fflush(stdout);
-  }
-
-  /// Adds the plan to the summary.
-  void add_plan(const fwi::ObjectivePlan& plan) {
-    Json& summary = m_session.summary;
-    summary["asked"] = m_session.requested();
-    summary["model"] = model_json(m_model, plan.medium, m_input.boundaries);
-    summary["scheme"] = Json::object({{"dt", plan.time.dt},
-                                      {"largest_dt", plan.max_dt},
-                                      {"steps", plan.time.steps},
-                                      {"order", m_o.order},
-                                      {"highest_frequency", plan.frequency},
-                                      {"gradient_steps", plan.product_interval},
-                                      {"source_field", fwi::to_string(plan.source_field)},
-                                      {"source_field_bytes", plan.source_bytes},
-                                      {"at_once", plan.concurrent_shots}});
-    if (!plan.stream.empty()) {
-      const stream::StreamPlan& s = plan.stream_plan;
-      summary["stream"] = Json::object({{"block", s.shape.block},
-                                        {"updates", s.shape.updates},
-                                        {"lag", s.shape.lag},
-                                        {"ring_planes", s.ring_planes},
-                                        {"parameters_resident", s.resident},
-                                        {"sums_resident", s.sums_held},
-                                        {"device_bytes", s.device_bytes},
-                                        {"host_bytes", s.host_bytes},
-                                        {"points_per_second", s.forecast.points_per_second}});
-    }
-    Json bounds = Json::object();
-    for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
-      bounds[m_o.unknowns[u]] = Json::array({plan.bounds[u].low, plan.bounds[u].high});
-    }
-    summary["bounds"] = bounds;
-    summary["unknowns"] = Json(m_o.unknowns);
-    summary["shots"] = m_input.shots.size();
-  }
-
   /// Writes the starting models. \param bands that an earlier run has finished
   void write_start(int bands) {
     for (const std::string& name : m_o.unknowns) {
@@ -189,10 +122,9 @@ class Results {
   }
 
   /// \brief Writes the state after an evaluation, from which a later run resumes.
-  /// \param save called with the path of the state of the search
-  template <class Save>
-  void keep(const Evaluation& row, std::int64_t in_band, const HostField& illumination,
-            const Save& save) {
+  /// \param search writes its state to a file
+  template <class Search>
+  void keep(const Evaluation& row, const HostField& illumination, const Search& search) {
     m_history.push_back(Json::array({row.band, row.frequency, row.evaluation, row.iteration,
                                      row.taken ? 1 : 0, row.misfit, row.relative, row.gradient,
                                      row.step, row.vp_error, row.seconds, row.report.points}));
@@ -203,13 +135,12 @@ class Results {
     m_sums.backward_seconds += row.report.backward_seconds;
     const std::string state = state_name(row.evaluation), light = light_name(row.evaluation);
     m_session.part_begins({state, light});
-    save(m_session.folder() / state);
+    search.save(m_session.folder() / state);
     io::write_npy(m_session.folder() / light, illumination.data(), m_model.shape);
-    m_session.files.push_back(state);
-    m_session.files.push_back(light);
+    m_session.files.insert(m_session.files.end(), {state, light});
     m_session.part_replaces(row.evaluation, {state, light},
                             Json::object({{"band", row.band - 1},
-                                          {"in_band", in_band},
+                                          {"in_band", row.in_band},
                                           {"history", m_history},
                                           {"stops", m_stops}}));
     write_history();
@@ -249,28 +180,20 @@ class Results {
     shape.insert(shape.end(), m_model.shape.begin(), m_model.shape.end());
     io::write_npy(m_session.folder() / "lags.npy", extended.values.data(), shape);
     m_session.wrote("lags.npy");
-    std::vector<double> angles, all, columns;
-    for (int a = -60; a <= 60; a += 2) angles.push_back(a);
     const std::int64_t depths = grid.extents[Dim - 1], wide = 2 * lags.x + 1;
     constexpr std::int64_t count = 7;
+    std::vector<Index<Dim>> nodes;
+    std::vector<double> columns;
     for (std::int64_t c = 1; c <= count; ++c) {
       Index<Dim> node{};
       node[0] = (grid.extents[0] - 1) * c / (count + 1);
       if (Dim == 3) node[1] = grid.extents[1] / 2;
+      nodes.push_back(node);
       columns.push_back(grid.position(node)[0]);
-      std::vector<double> gather;
-      for (std::int64_t h = 0; h < wide; ++h) {
-        const std::int64_t begin = (lags.y * wide + h) * grid.size() + grid.flat(node);
-        const auto first = extended.values.begin() + static_cast<std::ptrdiff_t>(begin);
-        gather.insert(gather.end(), first, first + static_cast<std::ptrdiff_t>(depths));
-      }
-      const auto stack =
-          rtm::angle_gather(gather, wide, depths, grid.spacing[0], grid.spacing[Dim - 1], angles);
-      all.insert(all.end(), stack.begin(), stack.end());
     }
-    io::write_npy(m_session.folder() / "angles.npy", all.data(),
-                  {count, static_cast<std::int64_t>(angles.size()), depths});
-    m_session.wrote("angles.npy");
+    const std::vector<double> angles = write_angle_gathers(
+        m_session, fwi::offset_gathers<T, Dim>(grid, lags, extended.values, nodes), count, wide,
+        depths, grid.spacing[0], grid.spacing[Dim - 1]);
     m_session.summary["lags"] = Json::object({{"x", lags.x},
                                               {"y", lags.y},
                                               {"spacing", grid.spacing[0]},
@@ -351,17 +274,17 @@ class Results {
     write("illumination.npy", io::read_npy<T>(light).data.data());
     const auto write_gather = [&](const char* name, const std::vector<float>& samples) {
       io::write_npy(m_session.folder() / name, samples.data(),
-                    {m_gather.receivers, m_gather.samples});
+                    {m_gather.observed.receivers, m_gather.observed.count});
       m_session.wrote(name);
     };
-    write_gather("gather_observed.npy", m_gather.observed);
+    write_gather("gather_observed.npy", m_gather.observed.samples);
     write_gather("gather_start.npy", m_gather.start);
     write_gather("gather_modelled.npy", m_gather.modelled);
   }
 
   void add_results(const std::string& device, int threads) {
     Json& summary = m_session.summary;
-    summary["gather"] = Json::object({{"shot", m_gather.shot}, {"interval", m_gather.dt}});
+    summary["gather"] = Json::object({{"shot", m_gather.shot}, {"interval", m_gather.observed.dt}});
     auto sources = m_input.shots.front().sources;
     sources.clear();
     for (const auto& shot : m_input.shots) {

@@ -2,18 +2,20 @@
 //
 // invert_waves: full-waveform inversion of shots.
 
+#include "app/plan_text.hpp"
 #include "app/survey_program.hpp"
 #include "invert_waves/distributed_evaluation.hpp"
 #include "invert_waves/input.hpp"
 #include "invert_waves/options.hpp"
+#include "invert_waves/plan_text.hpp"
 #include "invert_waves/results.hpp"
 #include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/fwi/band_check.hpp>
-#include <moho/fwi/objective.hpp>
-#include <moho/optimize/lbfgs.hpp>
+#include <moho/fwi/band_search.hpp>
 #include <moho/survey/first_arrivals.hpp>
+#include <moho/wave/boundary_text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -52,13 +54,7 @@ class Program {
       return;
     }
     m_session.summary["ranks"] = processes.size();
-    if (m_o.only_shot) {
-      Ending ending;
-      ending.script = "plot_inversion.py";
-      ending.word = "pictures";
-      m_session.finish(ending);
-      return;
-    }
+    if (m_o.only_shot) return finish_shot(m_session, "plot_inversion.py");
     m_results.finish(m_device, m_threads);
     m_distributed->finish();
   }
@@ -75,8 +71,7 @@ class Program {
                       [&](fwi::Parameter parameter) -> const std::vector<T>& {
                         return m_model.values.at(option_of(parameter));
                       });
-    std::vector<std::int64_t> numbers;
-    for (const auto& shot : m_input.shots) numbers.push_back(shot.number);
+    std::vector<std::int64_t> numbers = numbers_of(m_input.shots);
     if (m_o.only_shot) m_input.prepare_only(m_model, numbers);
     if (m_data.survey && !m_o.plan) check_data();
     if (!m_o.distribute.sites.empty()) {
@@ -163,7 +158,7 @@ class Program {
       const Model start = to_model<T, Dim>(exec, m_input.grid, *m_input.values);
       m_input.in_words([&] { objective.emplace(make(start, data)); });
       if (m_data.survey && processes.root() && !m_o.only_shot) {
-        check_onsets(exec, start, objective->plan().time.dt);
+        check_onsets_at(exec, start, objective->plan().time.dt);
       }
     });
     if (m_distributed->agrees() && !objective->streamed()) {
@@ -190,32 +185,29 @@ class Program {
 
   // Compares the start times of data with first arrivals of the starting model.
   template <class Instance, class Model>
-  void check_onsets(const Instance& exec, const Model& start, double dt) {
+  void check_onsets_at(const Instance& exec, const Model& start, double dt) {
     const std::vector<double> samples = m_input.wavelet(dt);
-    const survey::WaveletTimes wavelet = survey::wavelet_times(samples, dt);
-    // a Ricker wavelet's highest frequency is 2.4 times its peak frequency
-    OnsetCheck check(wavelet, 2.4 / wave::highest_frequency(samples, dt));
-    eikonal::Model<T, Dim, typename decltype(Model::vp)::memory_space> model;
-    model.velocity = start.vp;
-    model.epsilon = start.epsilon;
-    model.delta = start.delta;
-    for (const std::size_t k : shots_to_check<Dim>(m_input.shots.size())) {
-      const survey::ShotGather<Dim> gather = m_data.survey->read(k);
-      if (gather.shot.receivers.empty()) continue;
-      const double shift = m_o.zero == survey::WaveletZero::peak ? wavelet.peak : 0.0;
-      check.add(gather.samples, gather.count, gather.dt, gather.t0 + shift,
-                survey::arrival_times(exec, m_input.grid, model, gather.shot));
-    }
-    const std::string note = check.note();
-    if (!note.empty()) m_data.notes.push_back("note: " + note);
+    const eikonal::Model<T, Dim, typename decltype(Model::vp)::memory_space> model{
+        start.vp, start.epsilon, start.delta};
+    check_onsets(
+        m_data,
+        {m_o.zero, survey::wavelet_times(samples, dt), wave::highest_frequency(samples, dt)},
+        [&](std::size_t k) { return m_data.survey->read(k); },
+        [&](const auto& shot) { return survey::arrival_times(exec, m_input.grid, model, shot); });
   }
 
   // Prints the plan and begins the output; false: the run ends here.
   bool begin(const fwi::ObjectivePlan& plan) {
     m_seconds_each = plan.seconds;
     m_distributed->set_source_field(plan.source_field);
-    m_results.print_plan(plan, m_data);
-    m_results.add_plan(plan);
+    const PlanInput input{m_model,
+                          wave::boundaries_string(m_input.boundaries),
+                          model_json(m_model, plan.medium, m_input.boundaries),
+                          m_input.shots.size(),
+                          m_data.traces,
+                          m_data.notes};
+    print_plan(m_session, m_o, input, plan);
+    add_plan(m_session, m_o, input, plan);
     if (m_o.plan) return false;
     if (!m_session.processes().root()) return true;
     m_session.begin_output();
@@ -263,95 +255,63 @@ class Program {
 
   // ---- the search
 
-  template <class Instance, class Objective>
-  auto make_search(const Instance& exec, const Objective& objective) const {
-    using Search = optimize::Lbfgs<T, typename Objective::Vector::memory_space>;
-    const auto start = objective.start();
-    if (!m_resumed.state.empty()) {
-      Search search = Search::load(exec, m_resumed.state);
-      const auto count = static_cast<std::int64_t>(start.size());
-      if (search.count() != count) {
-        throw InputError(concat("--resume: the search in ", m_resumed.state.string(), " has ",
-                                search.count(), " unknowns (allowed: ", count,
-                                "): leave --resume out to begin again"));
-      }
-      return search;
-    }
-    optimize::LbfgsOptions options;
-    options.memory = m_o.memory_pairs;
-    options.first_change = m_o.first_change;
-    options.gradient = 1e-12;
-    return Search(exec, start, options, objective.bounds());
-  }
-
+  // Searches in all bands; stops early when the run is out of time.
   template <class Instance, class Objective>
   void search(const Instance& exec, Objective& objective) {
-    auto search = make_search(exec, objective);
+    fwi::BandSearchOptions options;
+    options.bands = m_o.bands;
+    options.iterations = m_o.iterations;
+    options.memory = m_o.memory_pairs;
+    options.first_change = m_o.first_change;
+    options.precondition = m_o.precondition;
+    options.names = {{"data", m_input.data_name}};
+    auto search = m_resumed.state.empty()
+                      ? fwi::BandSearch(exec, objective, options)
+                      : fwi::BandSearch(exec, objective, options, m_resumed.state, m_resumed);
+    check_size(search.state().count(), objective.start().size());
     const auto gradient = objective.make_gradient();
-    const int bands = std::max<int>(static_cast<int>(m_o.bands.size()), 1);
-    const bool resumed = !m_resumed.state.empty();
-    for (int band = resumed ? m_resumed.band : 0; band < bands; ++band) {
-      const bool fresh = !resumed || band > m_resumed.band;
-      m_input.in_words([&] { objective.set_band(m_input.corner_of(band)); });
-      std::int64_t in_band = fresh ? 0 : m_resumed.in_band;
-      if (fresh) {
-        if (band > 0) search.restart(exec);
-        search.extend(search.iterations() + m_o.iterations, 0, 0.0);
-      }
-      while (search.wants() == optimize::Want::evaluation) {
+    while (m_input.in_words([&] { return search.next_band(); })) {
+      while (search.state().wants() == optimize::Want::evaluation) {
         m_why = m_time.why();
         m_time.begin();
         if (!m_why.empty()) return;
-        advance(exec, objective, search, gradient, band, in_band);
+        advance(objective, search, gradient);
       }
-      end_band(objective, search, band);
+      end_band(objective, search);
     }
-    take_gather(objective, search);
+    take_gather(objective, search.state());
     if (!m_o.extended) return;
     const Stopwatch watch;
-    m_prefix = progress_prefix(search, "extended image, ");
-    const auto extended = objective.extended_image(search.point());
+    m_prefix = progress_prefix(search.state(), "extended image, ");
+    const auto extended = objective.extended_image(search.state().point());
     m_times.add("extend", watch.seconds());
     m_results.write_lags(extended);
   }
 
+  void check_size(std::int64_t found, std::size_t required) const {
+    if (found == static_cast<std::int64_t>(required)) return;
+    throw InputError(concat("--resume: the search in ", m_resumed.state.string(), " has ", found,
+                            " unknowns (allowed: ", required,
+                            "): leave --resume out to begin again"));
+  }
+
   // Evaluates at the point of the search and returns the result to the search.
-  template <class Instance, class Objective, class Search, class Vector>
-  void advance(const Instance& exec, Objective& objective, Search& search, const Vector& gradient,
-               int band, std::int64_t& in_band) {
+  template <class Objective, class Search, class Vector>
+  void advance(Objective& objective, Search& search, const Vector& gradient) {
     const Stopwatch watch;
-    const auto bands = m_o.bands.size();
-    m_prefix = progress_prefix(
-        search, bands > 1 ? concat("band ", band + 1, " of ", bands, ", ") : std::string());
-    const double f = evaluate(objective, search, gradient, band);
-    if (in_band == 0 && band == 0 && f < 1e-10) {
-      throw InputError(concat(m_input.data_name, ": the start explains the data to ", f,
-                              " of their energy, nothing is to be inverted (allowed: data that "
-                              "differ from those of the start)"));
-    }
-    if (in_band == 0 && m_o.precondition) search.precondition(exec, objective.preconditioner());
-    const std::int64_t before = search.iterations();
-    const double step = search.step();
-    search.tell(exec, f, gradient);
-    ++in_band;
-    Evaluation row;
-    row.band = band + 1;
-    row.frequency = m_input.corner_of(band);
-    row.evaluation = search.evaluations();
-    row.iteration = search.iterations();
-    row.taken = in_band == 1 || row.iteration > before;
-    row.misfit = f;
-    row.relative = f / search.first_value();
-    row.gradient = search.gradient_norm();
-    row.step = in_band == 1 ? 0.0 : step;
-    row.vp_error = error_of_vp(objective, search);
-    row.report = objective.report();
-    row.seconds = m_seconds_each = watch.seconds();
+    const int band = search.progress().band;
+    m_prefix = progress_prefix(search.state(),
+                               m_o.bands.size() > 1
+                                   ? concat("band ", band + 1, " of ", m_o.bands.size(), ", ")
+                                   : std::string());
+    const double f = evaluate(objective, search.state(), gradient, band);
+    const Evaluation row{search.tell(f, gradient), error_of_vp(objective, search.state()),
+                         watch.seconds(), objective.report()};
+    m_seconds_each = row.seconds;
     m_times.add("evaluate", row.seconds);
     const Stopwatch writing;
     m_time.done();
-    m_results.keep(row, in_band, objective.illumination(),
-                   [&](const std::filesystem::path& path) { search.save(exec, path); });
+    m_results.keep(row, objective.illumination(), search);
     m_times.add("write", writing.seconds());
   }
 
@@ -384,28 +344,22 @@ class Program {
   }
 
   template <class Objective, class Search>
-  void end_band(Objective& objective, const Search& search, int band) {
+  void end_band(Objective& objective, const Search& search) {
     std::vector<typename Objective::HostField> models, gradients;
     for (const std::string& name : m_o.unknowns) {
-      models.push_back(objective.values(search.best(), parameter_of(name)));
-      gradients.push_back(objective.component(search.best_gradient(), parameter_of(name)));
+      models.push_back(objective.values(search.state().best(), parameter_of(name)));
+      gradients.push_back(objective.component(search.state().best_gradient(), parameter_of(name)));
     }
-    m_results.end_band(band, search.message(), std::move(models), std::move(gradients));
+    m_results.end_band(search.progress().band, search.state().message(), std::move(models),
+                       std::move(gradients));
   }
 
   template <class Objective, class Search>
   void take_gather(Objective& objective, const Search& search) {
     const std::size_t k = objective.shots().size() / 2;
-    const fwi::ObservedShot& observed = objective.observed()[k];
-    Gather gather;
-    gather.shot = objective.shots()[k].number;
-    gather.receivers = observed.receivers;
-    gather.samples = observed.count;
-    gather.dt = observed.dt;
-    gather.observed = observed.samples;
-    gather.start = objective.model(objective.start(), k);
-    gather.modelled = objective.model(search.best(), k);
-    m_results.set_gather(std::move(gather));
+    m_results.set_gather({objective.shots()[k].number, objective.observed()[k],
+                          objective.model(objective.start(), k),
+                          objective.model(search.best(), k)});
   }
 
   // ---- progress

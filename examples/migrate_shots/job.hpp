@@ -6,7 +6,7 @@
 
 #include "app/memory.hpp"
 #include "app/summary.hpp"
-#include "app/wave_fields.hpp"
+#include "app/survey_program.hpp"
 #include "migrate_shots/options.hpp"
 
 #include <moho/rtm/migration_types.hpp>
@@ -26,18 +26,9 @@ namespace moho::examples::migrate_shots {
 
 /// Input that is read but not yet checked against the model.
 template <class T, int Dim>
-struct Job {
-  Grid<Dim> grid;                         ///< of the model
-  ModelValues<T>* values = nullptr;       ///< of the migration model
-  ModelValues<T>* true_values = nullptr;  ///< of the model of modelled data; null: data are read
-  std::map<std::string, std::string> names, true_names;    ///< of parameters, for messages
-  std::vector<wave::Shot<Dim>> shots;                      ///< positions in m
-  std::string sources_name, receivers_name, wavelet_name;  ///< for messages
-  wave::Boundaries<Dim> boundaries;                        ///< faces of the model
-  wave::ModellingOptions<Dim> modelling;                   ///< time stepping
-  wave::WaveletAt wavelet;                                 ///< of all sources
-  const Options* options = nullptr;                        ///< must outlive the job
-  rtm::OffsetOptions<Dim> offsets;  ///< columns are nodes of the complete model
+struct Job : SurveyJob<T, Dim> {
+  const Options* options = nullptr;  ///< must outlive the job
+  rtm::OffsetOptions<Dim> offsets;   ///< columns are nodes of the complete model
 };
 
 /// Returns half offsets and columns of gathers. \throws InputError for columns outside of the model

@@ -3,6 +3,7 @@
 // migrate_shots: reverse-time migration of shots into an image of the subsurface.
 
 #include "app/format.hpp"
+#include "app/plan_text.hpp"
 #include "app/shot_list.hpp"
 #include "app/summary.hpp"
 #include "app/survey_program.hpp"
@@ -70,13 +71,7 @@ class Program {
     m_session.summary["ranks"] = processes.size();
     processes.finish();
     if (!processes.root()) return;
-    if (m_o.only_shot) {
-      Ending ending;
-      ending.script = "plot_migration.py";
-      ending.word = "pictures";
-      m_session.finish(ending);
-      return;
-    }
+    if (m_o.only_shot) return finish_shot(m_session, "plot_migration.py");
     stack();
     finish();
   }
@@ -99,7 +94,13 @@ class Program {
         };
       }
       with_options(m_job, [&] { migration.emplace(exec, std::move(input)); });
-      if (m_data.survey && processes.root() && !m_o.only_shot) check_onsets(*migration);
+      if (m_data.survey && processes.root() && !m_o.only_shot) {
+        const rtm::MigrationPlan<Dim>& plan = migration->plan();
+        check_onsets(
+            m_data, {m_o.zero, plan.wavelet, plan.frequency},
+            [&](std::size_t k) { return read_data(k); },
+            [&](const auto& shot) { return migration->first_arrivals(shot); });
+      }
       times.add("plan", watch.seconds());
     });
     m_plan = migration->plan();
@@ -134,22 +135,6 @@ class Program {
     return m_data.survey->read(k);
   }
 
-  // Compares the start times of data with first arrivals.
-  void check_onsets(auto& migration) {
-    const rtm::MigrationPlan<Dim>& plan = migration.plan();
-    // a Ricker wavelet's highest frequency is 2.4 times its peak frequency
-    OnsetCheck check(plan.wavelet, 2.4 / plan.frequency);
-    for (const std::size_t k : shots_to_check<Dim>(m_job.shots.size())) {
-      const survey::ShotGather<Dim> gather = read_data(k);
-      if (gather.shot.receivers.empty()) continue;
-      const double shift = m_o.zero == survey::WaveletZero::peak ? plan.wavelet.peak : 0.0;
-      check.add(gather.samples, gather.count, gather.dt, gather.t0 + shift,
-                migration.first_arrivals(gather.shot));
-    }
-    if (const std::string note = check.note(); !note.empty())
-      m_data.notes.push_back("note: " + note);
-  }
-
   void prepare() {
     prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
     const int rank = m_session.processes().rank();
@@ -158,8 +143,7 @@ class Program {
 
     m_session.will_write(names());
     m_entries.resize(m_job.shots.size());
-    std::vector<std::int64_t> numbers;
-    for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
+    const std::vector<std::int64_t> numbers = numbers_of(m_job.shots);
     if (m_data.survey && !m_o.plan) {
       std::optional<std::size_t> only;
       if (m_o.only_shot) only = find_only_shot(numbers, *m_o.only_shot);
@@ -220,22 +204,18 @@ class Program {
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
     summary["model"] = model_json(m_model, plan.medium, m_job.boundaries);
-    Json scheme;
-    scheme["dt"] = plan.time.dt;
-    scheme["largest_dt"] = plan.limits.largest_dt;
-    scheme["steps"] = plan.time.steps;
-    scheme["order"] = m_o.order;
-    scheme["highest_frequency"] = plan.frequency;
-    scheme["wavelet_peak"] = plan.peak_time;
-    summary["scheme"] = scheme;
-    Json kept;
-    kept["way"] = storage.name;
-    kept["reason"] = storage.reason;
-    kept["every"] = plan.storage.interval;
-    kept["count"] = plan.storage.snapshots;
-    kept["bytes"] = static_cast<double>(storage.bytes);
-    kept["lossless"] = storage.lossless;
-    summary["snapshots"] = kept;
+    summary["scheme"] = Json::object({{"dt", plan.time.dt},
+                                      {"largest_dt", plan.limits.largest_dt},
+                                      {"steps", plan.time.steps},
+                                      {"order", m_o.order},
+                                      {"highest_frequency", plan.frequency},
+                                      {"wavelet_peak", plan.peak_time}});
+    summary["snapshots"] = Json::object({{"way", storage.name},
+                                         {"reason", storage.reason},
+                                         {"every", plan.storage.interval},
+                                         {"count", plan.storage.snapshots},
+                                         {"bytes", static_cast<double>(storage.bytes)},
+                                         {"lossless", storage.lossless}});
     summary["at_once"] = plan.concurrent_shots;
     summary["notes"] = Json(m_data.notes);
     if (m_o.plan) return false;
@@ -248,31 +228,24 @@ class Program {
   }
 
   void print_plan() const {
-    constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
     const rtm::MigrationPlan<Dim>& p = m_plan;
     const snapshot::StoragePlan& storage = p.storage;
-    m_session.print("model     ", m_model.name, ": ", describe_grid(m_model));
-    m_session.print("          ", media[static_cast<int>(p.medium)], "; boundaries ",
-                    wave::boundaries_string(m_job.boundaries));
-    for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
+    print_model(m_session, m_model, p.medium, wave::boundaries_string(m_job.boundaries));
     m_session.print("data      ", m_o.data, ": ", counted(m_job.shots.size(), "shot"), ", ",
                     counted(m_data.traces, "trace"));
     for (const std::string& note : m_data.notes) m_session.print("          ", note);
     m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note, ", up to ",
                     significant(p.frequency, 4), " Hz, peak at ", significant(p.peak_time, 4),
                     " s, zero at its ", survey::to_string(m_o.zero), "; mute ", m_o.mute_text);
-    m_session.print("scheme    order ", m_o.order, ", dt ", significant(p.time.dt, 6),
-                    " s (stable up to ", significant(p.limits.largest_dt, 4), "), ", p.time.steps,
-                    " steps, ", significant(p.nodes_per_wave, 3), " nodes per shortest wave");
+    m_session.print(
+        scheme_text(m_o.order, p.time.dt, p.limits.largest_dt, p.time.steps, p.nodes_per_wave));
     std::string largest;
     for (int d = 0; d < Dim; ++d) largest += concat(d == 0 ? "" : " x ", p.extents[d]);
     m_session.print("          largest shot ", largest, " nodes with layers, ",
                     format_bytes(static_cast<double>(p.memory.most)), " on ", m_o.space,
                     p.concurrent_shots > 1 ? " each besides snapshots" : " besides snapshots");
     if (m_job.shots.size() > 1) {
-      m_session.print("          ", p.concurrent_shots,
-                      p.concurrent_shots == 1 ? " shot" : " shots", " at once",
-                      m_o.at_once == 0 ? " (auto)" : "");
+      print_concurrent_shots(m_session, p.concurrent_shots, m_o.at_once == 0);
     }
     const auto disk = static_cast<double>(storage.budget.disk);
     m_session.print("snapshots ", every(storage.interval, "step"), ", ", storage.snapshots,
@@ -301,19 +274,12 @@ class Program {
     const auto traces = static_cast<std::int64_t>(before.shot.receivers.size());
     io::write_npy(folder / data_names[0], before.samples.data(), {traces, before.count});
     io::write_npy(folder / data_names[1], after.samples.data(), {traces, after.count});
-    Json times[2];
-    for (const bool first : {true, false}) {
-      Json& entry = times[first ? 0 : 1];
-      entry["interval"] = first ? before.dt : after.dt;
-      entry["start"] = first ? before.t0 : 0.0;
-    }
-    Json data;
-    data["shot"] = before.shot.number;
-    data["before"] = times[0];
-    data["after"] = times[1];
-    data["sources"] = points_json(before.shot.sources);
-    data["receivers"] = points_json(before.shot.receivers);
-    m_session.summary["data"] = data;
+    m_session.summary["data"] =
+        Json::object({{"shot", before.shot.number},
+                      {"before", Json::object({{"interval", before.dt}, {"start", before.t0}})},
+                      {"after", Json::object({{"interval", after.dt}, {"start", 0.0}})},
+                      {"sources", points_json(before.shot.sources)},
+                      {"receivers", points_json(before.shot.receivers)}});
     m_data_of = before.shot.number;
     for (const std::string& note : after.notes) {
       m_session.print("          shot ", before.shot.number, ": ", note);
@@ -346,31 +312,29 @@ class Program {
                     {static_cast<std::int64_t>(image.columns.size()), m_job.offsets.count(),
                      own.extents[Dim - 1]});
     }
-    Json entry;
-    entry["number"] = number;
-    entry["sources"] = points_json(m_job.shots[k].sources);
-    entry["receivers"] = report.receivers;
-    entry["dead"] = report.dead;
-    Json lower = Json::array(), upper = Json::array();
+    Json lower = Json::array(), upper = Json::array(), largest = Json::array(),
+         layers = Json::array();
     for (int d = 0; d < Dim; ++d) {
       lower.push_back(image.window.box.lower[d]);
       upper.push_back(image.window.box.upper[d]);
+      layers.push_back(m_job.boundaries.lower[d].layer());
     }
-    entry["window"] = Json::object({{"lower", lower}, {"upper", upper}});
-    Json largest = Json::array();
     for (const double value : image.largest) largest.push_back(value);
-    entry["largest"] = largest;
-    entry["columns"] = image.columns;
-    Json layers = Json::array();
-    for (int d = 0; d < Dim; ++d) layers.push_back(m_job.boundaries.lower[d].layer());
-    entry["layers"] = layers;
-    entry["snapshots"] = report.storage;
-    entry["ratio"] = report.ratio;
-    entry["points"] = report.points;
-    entry["points_of_whole_grids"] = report.whole_points;
-    entry["points_again"] = report.recomputed_points;
-    entry["seconds"] = report.seconds;
-    entry["notes"] = Json(report.notes);
+    Json entry = Json::object({{"number", number},
+                               {"sources", points_json(m_job.shots[k].sources)},
+                               {"receivers", report.receivers},
+                               {"dead", report.dead},
+                               {"window", Json::object({{"lower", lower}, {"upper", upper}})},
+                               {"largest", largest},
+                               {"columns", image.columns},
+                               {"layers", layers},
+                               {"snapshots", report.storage},
+                               {"ratio", report.ratio},
+                               {"points", report.points},
+                               {"points_of_whole_grids", report.whole_points},
+                               {"points_again", report.recomputed_points},
+                               {"seconds", report.seconds},
+                               {"notes", Json(report.notes)}});
     if (m_o.expand != domain::ExpansionMethod::none && !m_boxes_told) {
       entry["forward_boxes"] = report.forward_boxes;
       entry["backward_boxes"] = report.backward_boxes;
@@ -482,13 +446,11 @@ class Program {
     for (const Json& entry : m_entries) shots.push_back(entry);
     summary["migrated"] = shots;
     const double rate = m_seconds > 0.0 ? m_points / m_seconds : 0.0;
-    Json run;
-    run["device"] = m_plan.device;
-    run["threads"] = m_plan.threads;
-    run["points"] = m_points;
-    run["points_of_whole_grids"] = m_whole;
-    run["seconds_of_legs"] = m_seconds;
-    summary["run"] = run;
+    summary["run"] = Json::object({{"device", m_plan.device},
+                                   {"threads", m_plan.threads},
+                                   {"points", m_points},
+                                   {"points_of_whole_grids", m_whole},
+                                   {"seconds_of_legs", m_seconds}});
     summary["rates"]["points_per_second"] = rate;
     summary["stages"] = stages_json(m_timeline);
     Ending ending;
@@ -521,20 +483,8 @@ class Program {
                                                  {"first", -apart * static_cast<double>(count / 2)},
                                                  {"apart", apart}});
     if (!m_o.angles) return;
-    std::vector<double> angles;
-    for (int a = -60; a <= 60; a += 2) angles.push_back(a);
-    std::vector<double> all;
-    const auto each = static_cast<std::size_t>(count * depths);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const auto begin = m_offsets.begin() + static_cast<std::ptrdiff_t>(each) * c;
-      const auto gather =
-          rtm::angle_gather(std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(each)),
-                            count, depths, apart, m_job.grid.spacing[Dim - 1], angles);
-      all.insert(all.end(), gather.begin(), gather.end());
-    }
-    io::write_npy(m_session.folder() / "angles.npy", all.data(),
-                  {columns, static_cast<std::int64_t>(angles.size()), depths});
-    m_session.wrote("angles.npy");
+    const std::vector<double> angles = write_angle_gathers(
+        m_session, m_offsets, columns, count, depths, apart, m_job.grid.spacing[Dim - 1]);
     m_session.summary["angles"] =
         Json::object({{"first", angles.front()}, {"apart", 2.0}, {"unit", "degrees"}});
   }

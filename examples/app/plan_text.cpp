@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "app/plan_text.hpp"
+
+#include "app/format.hpp"
+
+namespace moho::examples {
+
+void print_model(const Session& session, const ModelGrid& model, wave::Medium medium,
+                 const std::string& faces, const std::string& range) {
+  constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
+  session.print("model     ", model.name, ": ", describe_grid(model));
+  session.print("          ", media[static_cast<int>(medium)], range, "; boundaries ", faces);
+  for (const std::string& note : model.notes) session.print("          note: ", note);
+}
+
+std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,
+                        double nodes_per_wave, const char* where) {
+  return concat("scheme    order ", order, ", dt ", significant(dt, 6), " s (stable up to ",
+                significant(max_dt, 4), where, "), ", steps, " steps, ",
+                significant(nodes_per_wave, 3), " nodes per shortest wave");
+}
+
+void print_concurrent_shots(const Session& session, int count, bool automatic) {
+  session.print("          ", count, count == 1 ? " shot" : " shots", " at once",
+                automatic ? " (auto)" : "");
+}
+
+}  // namespace moho::examples

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Parts of printed plans and of summary.json that programs of waves share.
+
+#include "app/model_grid.hpp"
+#include "app/program.hpp"
+
+#include <moho/wave/media.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho::examples {
+
+/// Prints the grid, the medium and the notes of a model.
+/// \param faces text of the boundaries \param range text after the medium: ", vp 1500 to 4500 m/s"
+void print_model(const Session& session, const ModelGrid& model, wave::Medium medium,
+                 const std::string& faces, const std::string& range = "");
+/// Returns the line of the time steps in a plan.
+/// \param dt,max_dt the time step and the largest stable one, s \param where it is stable
+std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,
+                        double nodes_per_wave, const char* where = "");
+/// Prints the number of concurrent shots on one device. \param automatic true if the program chose
+/// it
+void print_concurrent_shots(const Session& session, int count, bool automatic);
+
+/// Returns the numbers of shots.
+template <class Shots>
+std::vector<std::int64_t> numbers_of(const Shots& shots) {
+  std::vector<std::int64_t> numbers;
+  for (const auto& shot : shots) numbers.push_back(shot.number);
+  return numbers;
+}
+
+}  // namespace moho::examples
