@@ -11,6 +11,7 @@
 #include <moho/core/positions.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/survey/segy_gather.hpp>
 #include <moho/wave/boundary_text.hpp>
 #include <moho/wave/layout.hpp>
 
@@ -448,7 +449,8 @@ void ShotProgram<T, Dim>::keep(std::size_t k, const Gather<T>& traces) {
   const wave::Shot<Dim>& shot = m_job.shots[k];
   const std::string name = gather_name(k);
   io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
-  m_gathers[k] = segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count);
+  m_gathers[k] =
+      survey::segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count);
   m_session.wrote(name);
   std::vector<std::string> names{name};
   Json more;
@@ -519,8 +521,8 @@ void ShotProgram<T, Dim>::write(const WaveReport& report) {
       if (!m_gathers[k].samples.data.empty()) continue;
       // of an earlier run
       const io::Array<T> traces = io::read_npy<T>(folder / gather_name(k));
-      m_gathers[k] = segy_gather<T, Dim>(m_job.shots[k], report.time.interval, traces.data.data(),
-                                         traces.shape.back());
+      m_gathers[k] = survey::segy_gather<T, Dim>(m_job.shots[k], report.time.interval,
+                                                 traces.data.data(), traces.shape.back());
     }
     io::write_gathers<T>(folder / "gather.sgy", m_gathers,
                          segy_lines<Dim>(m_session.summary["program"].text(),

@@ -9,7 +9,6 @@
 
 #include <moho/core/error.hpp>
 #include <moho/domain/types.hpp>
-#include <moho/io/segy.hpp>
 #include <moho/survey/points_text.hpp>
 #include <moho/survey/tables.hpp>
 #include <moho/wave/boundary_text.hpp>
@@ -221,28 +220,6 @@ std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& gri
   }
   for (wave::Shot<Dim>& shot : shots) ++shot.number;
   return shots;
-}
-
-/// Converts a shot's gather for SEG-Y.
-template <class T, int Dim>
-io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval, const T* samples,
-                          std::int64_t count) {
-  io::Gather<T> gather;
-  gather.record = static_cast<std::int32_t>(shot.number);
-  const Point<Dim>& source = shot.sources.front();
-  gather.source_x = source[0];
-  gather.source_y = Dim == 3 ? source[1] : 0.0;
-  gather.source_depth = source[Dim - 1];
-  gather.interval = interval;
-  for (const Point<Dim>& receiver : shot.receivers) {
-    gather.receiver_x.push_back(receiver[0]);
-    gather.receiver_y.push_back(Dim == 3 ? receiver[1] : 0.0);
-    gather.receiver_elevation.push_back(-receiver[Dim - 1]);
-  }
-  const auto receivers = static_cast<std::int64_t>(shot.receivers.size());
-  gather.samples.shape = {receivers, count};
-  gather.samples.data.assign(samples, samples + receivers * count);
-  return gather;
 }
 
 }  // namespace moho::examples

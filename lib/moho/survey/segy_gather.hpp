@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Gathers of shots for SEG-Y files.
+
+#include <moho/core/error.hpp>
+#include <moho/core/kokkos.hpp>
+#include <moho/io/segy.hpp>
+#include <moho/wave/geometry.hpp>
+
+#include <cstdint>
+
+namespace moho::survey {
+
+/// \brief Returns the gather of a shot for io::write_gathers(), from which Survey reads the shot.
+///
+/// Depths are written as SEG-Y defines them: the source depth is below a surface at elevation zero,
+/// receivers have negative elevations. The source is the first one of the shot. 2D shots have y =
+/// 0. \param shot the shot; its number is the field record number \param interval s between samples
+/// \param samples traces on the host: receivers x count, copied
+/// \param count samples in a trace
+/// \throws InputError for a shot without source
+template <class T, int Dim>
+io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval, const T* samples,
+                          std::int64_t count) {
+  if (shot.sources.empty()) {
+    throw InputError(concat("shot ", shot.number, " has no source (allowed: 1 or more): give one"));
+  }
+  io::Gather<T> gather;
+  gather.record = static_cast<std::int32_t>(shot.number);
+  const Point<Dim>& source = shot.sources.front();
+  gather.source_x = source[0];
+  gather.source_y = Dim == 3 ? source[1] : 0.0;
+  gather.source_depth = source[Dim - 1];
+  gather.interval = interval;
+  for (const Point<Dim>& receiver : shot.receivers) {
+    gather.receiver_x.push_back(receiver[0]);
+    gather.receiver_y.push_back(Dim == 3 ? receiver[1] : 0.0);
+    gather.receiver_elevation.push_back(-receiver[Dim - 1]);
+  }
+  const auto receivers = static_cast<std::int64_t>(shot.receivers.size());
+  gather.samples.shape = {receivers, count};
+  gather.samples.data.assign(samples, samples + receivers * count);
+  return gather;
+}
+
+/// \overload
+/// \param traces receivers x samples, as in wave::ShotResult
+template <class T, int Dim>
+io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval,
+                          const Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>& traces) {
+  if (traces.extent(0) != shot.receivers.size()) {
+    throw InputError(concat("shot ", shot.number, ": it has ", traces.extent(0),
+                            " traces (allowed: ", shot.receivers.size(),
+                            ", one for each receiver): give the traces of the shot"));
+  }
+  return segy_gather<T, Dim>(shot, interval, traces.data(),
+                             static_cast<std::int64_t>(traces.extent(1)));
+}
+
+}  // namespace moho::survey
