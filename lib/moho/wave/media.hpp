@@ -91,16 +91,17 @@ using StencilSet = EnumSet<kernel::Stencil>;  ///< equations with a kernel
 
 /// Description of a parameter.
 struct ParameterInfo {
-  Parameter parameter;     ///< the parameter
-  const char* name;        ///< name in models and messages
-  const char* option;      ///< option of the programs, without --
-  const char* unit;        ///< unit of the values; empty: dimensionless
-  double lowest,           ///< smallest allowed value
-      highest;             ///< largest allowed value
-  const char* allowed;     ///< allowed values in messages
-  const char* advice;      ///< last clause of an error message
-  bool angle;              ///< true for angles, radians in the library
-  int smallest_dimension;  ///< smallest dimension of models with the parameter
+  Parameter parameter;        ///< the parameter
+  const char* name;           ///< name in models and messages
+  const char* option;         ///< option of the programs, without --
+  const char* unit;           ///< unit of the values; empty: dimensionless
+  double lowest,              ///< smallest allowed value
+      highest;                ///< largest allowed value
+  const char* allowed;        ///< allowed values in messages
+  const char* advice;         ///< last clause of an error message
+  bool angle;                 ///< true for angles, radians in the library
+  int smallest_dimension;     ///< smallest dimension of models with the parameter
+  int largest_dimension = 3;  ///< largest dimension of models with the parameter
 };
 
 /// All parameters, in the order of the enumeration.
@@ -187,6 +188,7 @@ struct StencilInfo {
   bool cpml;                    ///< true if kernels of perfectly matched layers exist
   bool layer_march;             ///< true if the step on devices includes the layers
   bool symmetric;               ///< true if the operator is its own adjoint
+  bool tuned = true;            ///< false if the plain step is the only one
 };
 
 /// All stencils, in the order of the enumeration.
@@ -267,6 +269,13 @@ constexpr Medium medium_of(ParameterSet given) {
   return Medium::isotropic;
 }
 
+/// Parameters with gradients in one medium or more.
+inline constexpr ParameterSet invertible_parameters = [] {
+  ParameterSet result;
+  for (const MediumInfo& row : media) result.bits |= row.invertible.bits;
+  return result;
+}();
+
 /// Returns the stencil of a medium and a system of equations.
 constexpr kernel::Stencil stencil_of(Medium medium, Equations equations) {
   return equations == Equations::fletcher ? info(medium).fletcher : info(medium).self_adjoint;
@@ -303,9 +312,9 @@ inline constexpr StencilSet layer_march_stencils =
 /// Stencils with a symmetric operator.
 inline constexpr StencilSet symmetric_stencils =
     stencils_with([](const StencilInfo& row) { return row.symmetric; });
-/// Stencils with a symmetric operator of one pass.
-inline constexpr StencilSet one_pass_symmetric_stencils =
-    stencils_with([](const StencilInfo& row) { return row.symmetric && row.passes == 1; });
+/// Stencils with a symmetric operator of one pass and tuned kernels.
+inline constexpr StencilSet one_pass_symmetric_stencils = stencils_with(
+    [](const StencilInfo& row) { return row.symmetric && row.passes == 1 && row.tuned; });
 
 namespace kernel {
 

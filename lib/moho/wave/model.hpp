@@ -127,6 +127,29 @@ FieldRange check_parameter(const Instance<Memory>& exec, const Grid<Dim>& grid,
   }
   return range;
 }
+
+/// Throws InputError for a parameter that the medium or models of the dimension do not have.
+inline void check_presence(Medium medium, Parameter parameter, int dim) {
+  const ParameterInfo& row = info(parameter);
+  if (!info(medium).allowed.has(parameter)) {
+    if (parameter == Parameter::density) {
+      throw InputError(
+          "density: it goes with vp alone (the anisotropic equations have constant density): leave "
+          "it out, or leave out epsilon, delta, theta and phi");
+    }
+    std::string allowed;
+    for (const ParameterInfo& other : parameters) {
+      if (!info(medium).allowed.has(other.parameter)) continue;
+      allowed += concat(allowed.empty() ? "" : ", ", other.name);
+    }
+    throw InputError(concat(row.name, ": the medium of the model is '", to_string(medium),
+                            "' (allowed: ", allowed, "): leave it out"));
+  }
+  if (dim < row.smallest_dimension || dim > row.largest_dimension) {
+    throw InputError(concat(row.name, ": a ", dim, "D model has no ",
+                            parameter == Parameter::phi ? "azimuth" : row.name, ": leave it out"));
+  }
+}
 }  // namespace detail
 
 /// Result of check_model().
@@ -155,14 +178,9 @@ ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid
   if (model.vp.data() == nullptr) {
     throw InputError("vp: it is missing (every model has a P velocity): give it");
   }
-  if (model.density.data() != nullptr && !info(model.medium()).allowed.has(Parameter::density)) {
-    throw InputError(
-        "density: it goes with vp alone (the anisotropic equations have constant density): leave "
-        "it out, or leave out epsilon, delta, theta and phi");
-  }
-  if (Dim == 2 && model.phi.data() != nullptr) {
-    throw InputError("phi: a 2D model has no azimuth: leave it out");
-  }
+  for_each_field(model, [&](Parameter parameter, const Field<T, Dim, Memory>&) {
+    detail::check_presence(model.medium(), parameter, Dim);
+  });
   ModelRange range;
   const std::pair<Parameter, FieldRange*> reported[] = {{Parameter::vp, &range.vp},
                                                         {Parameter::density, &range.density},

@@ -180,6 +180,7 @@ double taper_radius(const Instance<Memory>& exec, const Grid<Dim>& grid,
                     double frequency) {
   if (options.equations != Equations::self_adjoint) return 0.0;
   if (options.source_taper && *options.source_taper == 0.0) return 0.0;
+  if (!info(model.medium()).allowed.has(Parameter::delta)) return 0.0;
   if (model.epsilon.data() == nullptr && model.delta.data() == nullptr) return 0.0;
   const int around = PointOptions<Dim>().radius;  // nodes on either side of a source
   AroundSource<T, Dim> functor{model.vp.data(), model.epsilon.data(), model.delta.data(), grid, {}};

@@ -146,9 +146,8 @@ bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
   const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));
-  if (scheme.stencil() == Stencil::tti) {
-    mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]}, 2, T(1));
-  }
+  mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]},
+                               info(scheme.stencil()).work_fields, T(1));
   return true;
 }
 

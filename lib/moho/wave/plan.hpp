@@ -32,8 +32,8 @@ inline WaveletAt ricker_wavelet(double frequency, double delay = -1.0) {
 /// \param free_surface true for a free surface at the top
 template <int Dim>
 Boundaries<Dim> absorbing_faces(Medium medium, bool free_surface = false) {
-  auto faces = medium == Medium::tti ? all_faces<Dim>(FaceKind::sponge, 30)
-                                     : all_faces<Dim>(FaceKind::cpml, 20);
+  auto faces =
+      info(medium).cpml ? all_faces<Dim>(FaceKind::cpml, 20) : all_faces<Dim>(FaceKind::sponge, 30);
   if (free_surface) faces.lower[Dim - 1] = {FaceKind::free_surface, 0};
   return faces;
 }

@@ -447,13 +447,13 @@ void slopes_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& schem
                const MediumCoefficients<T, Dim, Memory>& medium,
                const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                const Several& several = {}) {
-  if (scheme.stencil() != Stencil::tti) return;
+  if (info(scheme.stencil()).work_fields == 0) return;
   StepArguments<T> s;
   if (!bind_step(scheme, medium, wavefield, box, scheme.order() / 2, s)) return;
   s.shots = several.shots;
   s.apart = several.apart;
-  mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, s, {s.now[0], s.now[1]}, 2,
-                               T(-1));
+  mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, s, {s.now[0], s.now[1]},
+                               info(scheme.stencil()).work_fields, T(-1));
   scheme.stepper().slopes(exec, s);
 }
 
@@ -470,9 +470,8 @@ void step_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
   const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));
-  if (scheme.stencil() == Stencil::tti) {
-    mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]}, 2, T(1));
-  }
+  mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]},
+                               info(scheme.stencil()).work_fields, T(1));
   if (scheme.layers().empty()) {
     scheme.stepper().step(exec, s);
   } else {

@@ -214,7 +214,8 @@ int Scheme<T, Dim, Memory>::bytes_per_node() const {
     return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));
   }
   // the axis derivatives are written once and read once, the fields and the axis twice
-  const int passes = info(m_stencil).passes == 2 ? 2 * 2 + 2 + Dim + 1 : 0;
+  const int derivatives = info(m_stencil).work_fields;
+  const int passes = derivatives > 0 ? 2 * derivatives + fields() + Dim + 1 : 0;
   return (3 * fields() + arrays + passes) * static_cast<int>(sizeof(T));
 }
 

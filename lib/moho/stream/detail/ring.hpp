@@ -149,7 +149,7 @@ void Ring<T, Dim, Memory>::allocate_state(const Instance<Memory>& exec, const Pl
     for (auto& parity : m_field) {
       parity[f] = wave::make_storage<T>(exec, layout, "moho::stream::ring");
     }
-    if (scheme.stencil() == wave::kernel::Stencil::tti) {
+    if (f < wave::info(scheme.stencil()).work_fields) {
       m_slope[f] = wave::make_storage<T>(exec, layout, "moho::stream::slope");
     }
   }

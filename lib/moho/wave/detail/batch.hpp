@@ -38,7 +38,7 @@ std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>&
 /// \brief Advances several wavefields by one step, with the bits of Propagator::step().
 ///
 /// One launch steps all wavefields of make_wavefields() if the medium's kernels support it. On
-/// hosts all but the reference kernels do. On devices those of 2D do whose CPML, if any, is stepped
+/// hosts all but the plain kernels do. On devices those of 2D do whose CPML, if any, is stepped
 /// with the interior: isotropic media, variable density, self-adjoint VTI. Other wavefields are
 /// stepped one after the other.
 /// \param exec execution instance
@@ -117,6 +117,7 @@ template <class T, int Dim, class Memory>
 std::optional<Several> in_one_launch(const Scheme<T, Dim, Memory>& scheme,
                                      std::span<const Wavefield<T, Dim, Memory>> wavefields) {
   if (wavefields.size() < 2 || scheme.options().reference) return std::nullopt;
+  if (!info(scheme.stencil()).tuned) return std::nullopt;
   if constexpr (!is_host_memory<Memory>) {
     if (Dim != 2) return std::nullopt;
     if (!scheme.layers().empty() &&

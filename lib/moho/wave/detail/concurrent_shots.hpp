@@ -62,7 +62,8 @@ bool steps_in_one_launch(Medium medium, Equations equations, const Boundaries<Di
     matched =
         matched || faces.lower[d].kind == FaceKind::cpml || faces.upper[d].kind == FaceKind::cpml;
   }
-  return !matched || detail::has_layer_march(stencil_of(medium, equations));
+  const kernel::Stencil stencil = stencil_of(medium, equations);
+  return info(stencil).tuned && (!matched || detail::has_layer_march(stencil));
 }
 
 /// \brief Returns the batch size of concurrent shots that was fastest in trials.

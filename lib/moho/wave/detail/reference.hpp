@@ -112,8 +112,8 @@ struct ReferenceStep {
   }
 };
 
-/// Functor that computes the derivative of both fields along the symmetry axis at one node.
-template <class T, int Dim>
+/// Functor that computes the derivatives of fields along the symmetry axis at one node.
+template <Stencil stencil, class T, int Dim>
 struct ReferenceSlopes {
   StepArguments<T> s;
   int radius;
@@ -123,7 +123,7 @@ struct ReferenceSlopes {
     const std::int64_t nz = s.upper[2] - s.lower[2], ny = s.upper[1] - s.lower[1];
     const std::int64_t i =
         s.flat(s.lower[0] + n / nz / ny, s.lower[1] + n / nz % ny, s.lower[2] + n % nz);
-    for (int f = 0; f < 2; ++f) {
+    for (int f = 0; f < info(stencil).work_fields; ++f) {
       const T* p = s.now[f] + i;
       T dx = 0, dy = 0, dz = 0;
       for (int k = 1; k <= radius; ++k) {

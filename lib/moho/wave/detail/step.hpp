@@ -24,9 +24,10 @@ void launch_reference(const Instance<Memory>& exec, const StepArguments<T>& s, i
                       bool slopes) {
   std::int64_t nodes = 1;
   for (int d = 0; d < 3; ++d) nodes *= s.upper[d] - s.lower[d];
-  if constexpr (stencil == Stencil::tti) {
+  if constexpr (info(stencil).work_fields > 0) {
     if (slopes) {
-      launch("moho::wave::reference_slopes", exec, nodes, ReferenceSlopes<T, Dim>{s, radius});
+      launch("moho::wave::reference_slopes", exec, nodes,
+             ReferenceSlopes<stencil, T, Dim>{s, radius});
       return;
     }
   }
@@ -139,7 +140,9 @@ class Stepper {
   template <Stencil stencil>
   void choose(int order) {
     m_plain = &launch_reference<stencil, T, Dim, Memory>;
-    if constexpr (is_host_memory<Memory>) {
+    if constexpr (!info(stencil).tuned) {
+      m_reference = true;
+    } else if constexpr (is_host_memory<Memory>) {
       m_work[0] = host_work_of<stencil, T, Dim>(order);
       if (stencil == Stencil::tti) m_work[1] = host_slopes_of<T, Dim>(order);
     } else {
