@@ -168,9 +168,11 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
     }
   }
   m_box = layers ? whole_box(propagator.grid()) : propagator.interior();
-  // reach of the differences of the source wavefield; TTI takes differences of differences
-  if (unknowns.density || unknowns.anisotropy) m_outside = propagator.order() / 2;
-  if (unknowns.anisotropy && medium == wave::Medium::tti) m_outside *= 2;
+  // reach of the differences of the source wavefield
+  const wave::StencilInfo& stencil = wave::info(scheme.stencil());
+  if (unknowns.density || unknowns.anisotropy) {
+    m_outside = stencil.passes * (propagator.order() / 2);
+  }
   update(exec);
   const wave::Layout<Dim>& layout = propagator.layout();
   const auto padded = [&](const char* label) {
@@ -185,7 +187,7 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
     m_source.fields = scheme.fields();
     for (int f = 0; f < m_source.fields; ++f) {
       m_source.now[f] = padded("moho::fwi::source");
-      if (medium == wave::Medium::tti) m_source.slope[f] = padded("moho::fwi::source");
+      if (f < stencil.work_fields) m_source.slope[f] = padded("moho::fwi::source");
     }
   }
   m_by_scale = dense("moho::fwi::by_scale");

@@ -56,7 +56,7 @@ bool can_stream(const ObjectiveOptions<Dim>& options, wave::Medium medium) {
   for (const Parameter parameter : options.parameters) {
     if (parameter == Parameter::epsilon || parameter == Parameter::delta) return false;
   }
-  return !options.lags && medium != wave::Medium::tti;
+  return !options.lags && wave::info(wave::info(medium).self_adjoint).passes == 1;
 }
 
 /// Returns the inverted parameters besides vp, for ShotGradients.

@@ -26,12 +26,8 @@ template <class T, int Dim>
 double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
                             const wave::Boundaries<Dim>& given,
                             const ObjectiveOptions<Dim>& options) {
-  const bool tti = medium == wave::Medium::tti;
   const int fields = wave::fields_of(medium);
-  const int medium_arrays = medium == wave::Medium::isotropic          ? 1
-                            : medium == wave::Medium::variable_density ? 2
-                            : tti                                      ? 7
-                                                                       : 4;
+  const int medium_arrays = wave::coefficients_of(wave::info(medium).self_adjoint, Dim).size();
   const auto padded = [&](const wave::Boundaries<Dim>& faces) {
     const Grid<Dim> grid = wave::extended_grid(model, faces);
     return static_cast<double>(wave::make_layout<T>(grid, options.modelling.order / 2).size);
@@ -39,7 +35,8 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   const auto nodes = static_cast<double>(model.size());
   const std::size_t parameters = options.parameters.size();
   const auto variables = static_cast<double>(parameters) * nodes;
-  const bool density = parameters > 1 && medium == wave::Medium::variable_density;
+  const bool density =
+      parameters > 1 && wave::info(medium).invertible.has(wave::Parameter::density);
   // wavefield, medium, D of the wavefield, factors of the adjoint
   const double adjoint =
       padded(given) * (2.0 * fields + medium_arrays + fields + fields + 1.0 + (density ? 1 : 0));

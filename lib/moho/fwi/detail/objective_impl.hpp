@@ -30,7 +30,7 @@ Objective<T, Dim, Memory>::Objective(std::unique_ptr<ShotEvaluator<T, Dim, Memor
   std::map<Parameter, std::vector<T>> values;
   for (const Parameter parameter : options().parameters) {
     const auto& field = m_shots->start().field(parameter);
-    if (parameter == Parameter::theta || parameter == Parameter::phi) {
+    if (!wave::invertible_parameters.has(parameter)) {
       throw InputError(concat("parameters: ", to_string(parameter),
                               " is not known to gradients (allowed: vp, density, epsilon, delta)"));
     }

@@ -243,7 +243,7 @@ void launch_products_of(const Instance<Memory>& exec, int order,
   table[order / 2 - 1](exec, s, add);
 }
 
-/// Products where D nu is not stored, by stencil (all but TTI's) and order.
+/// Products where D nu is not stored, by stencil (one_pass_symmetric_stencils) and order.
 template <class T, int Dim, class Memory>
 void launch_scale_products(const Instance<Memory>& exec, Stencil stencil, int order,
                            const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add) {
@@ -275,22 +275,19 @@ void launch_add_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
 
 /// \brief Adds products of the source wavefield with D nu and the residuals to sums.
 ///
-/// D nu is stored in TTI only, where it dominates the cost. In other media the products with the
-/// residuals are added afterwards, at the nodes of residuals.
-/// \param exec instance to which the work is submitted
-/// \param scheme,medium,nu of the adjoint field
-/// \param box nodes of the sums
-/// \param residuals the nodes that inject() changes
-/// \param change arrays for D nu or the residuals
-/// \param inject adds the residuals to add.change_p, which is change[0]
-/// \param add operands of AddScale
+/// D nu is stored for stencils of several passes, where it dominates the cost. For others the
+/// products with the residuals are added afterwards, at the nodes of residuals. \param exec
+/// instance to which the work is submitted \param scheme,medium,nu of the adjoint field \param box
+/// nodes of the sums \param residuals the nodes that inject() changes \param change arrays for D nu
+/// or the residuals \param inject adds the residuals to add.change_p, which is change[0] \param add
+/// operands of AddScale
 template <class T, int Dim, class Memory, class Inject>
 void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
                   const wave::MediumCoefficients<T, Dim, Memory>& medium,
                   const wave::Wavefield<T, Dim, Memory>& nu, const Box<Dim>& box,
                   const Box<Dim>& residuals, const wave::Storage<T, Memory> (&change)[2],
                   const Inject& inject, const AddScale<T, Dim>& add) {
-  if (scheme.stencil() == Stencil::tti) {
+  if (!wave::one_pass_symmetric_stencils.has(scheme.stencil())) {
     wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, box, change[0], change[1]);
     inject();
     launch_add_scale<T, Dim, Memory>(exec, box, add);

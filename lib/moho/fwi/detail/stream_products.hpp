@@ -37,11 +37,12 @@ class StreamProducts {
   /// derivatives of TTI.
   static int window_arrays(const InvertedParameters& unknowns,
                            const wave::Scheme<T, Dim, Memory>& scheme) {
-    return 2 * scheme.fields() + (unknowns.density ? 1 : 0) + (tilted(scheme) ? 2 : 0);
+    return 2 * scheme.fields() + (unknowns.density ? 1 : 0) +
+           wave::info(scheme.stencil()).work_fields;
   }
-  /// Planes around a block that D reads: in TTI it takes differences of differences.
+  /// Planes around a block that D reads; several passes are differences of differences.
   static std::int64_t window_around(const wave::Scheme<T, Dim, Memory>& scheme) {
-    return scheme.order() / 2 * (tilted(scheme) ? 2 : 1);
+    return scheme.order() / 2 * wave::info(scheme.stencil()).passes;
   }
 
   /// \param adjoint,source pipelines of one device, with one stepping instance
@@ -99,9 +100,6 @@ class StreamProducts {
   void add(const stream::StreamStage& stage);
 
  private:
-  static bool tilted(const wave::Scheme<T, Dim, Memory>& scheme) {
-    return scheme.stencil() == wave::kernel::Stencil::tti;
-  }
   static int parity(std::int64_t level) { return static_cast<int>(level & 1); }
   // A window array as one of a layout.
   Array window(int number, const wave::Layout<Dim>& layout) const {
@@ -205,7 +203,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   for (int f = 0; f < fields; ++f) {
     nu.now[f] = cut(ring, piece, ring.field(parity(level), f), layout);
     nu.next[f] = cut(ring, piece, ring.field(parity(level + 1), f), layout);
-    if (!tilted(m_scheme)) continue;
+    if (f >= wave::info(m_scheme.stencil()).work_fields) continue;
     // those of the ring are one stage's, and shared with the block that comes next
     nu.slope[f] = window(2 * fields + f, layout);
     const PlaneRange all = all_planes(m_scheme.grid());
