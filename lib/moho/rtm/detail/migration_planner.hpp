@@ -27,19 +27,12 @@ wave::Model<T, Dim, Memory> upload_model(const Instance<Memory>& exec, const Gri
   if constexpr (is_host_memory<Memory>) {
     return model;
   } else {
-    const auto move = [&](const HostField<T, Dim>& from) {
-      if (from.data() == nullptr) return Field<T, Dim, Memory>();
+    wave::Model<T, Dim, Memory> result;
+    wave::for_each_field(model, [&](wave::Parameter parameter, const HostField<T, Dim>& from) {
       auto to = make_field<T>(exec, grid, from.label());
       copy(exec, to, from);
-      return to;
-    };
-    wave::Model<T, Dim, Memory> result;
-    result.vp = move(model.vp);
-    result.density = move(model.density);
-    result.epsilon = move(model.epsilon);
-    result.delta = move(model.delta);
-    result.theta = move(model.theta);
-    result.phi = move(model.phi);
+      result.field(parameter) = to;
+    });
     exec.fence();
     return result;
   }
@@ -52,21 +45,15 @@ HostModel<T, Dim> download_model(const Instance<Memory>& exec, const Grid<Dim>& 
   if constexpr (is_host_memory<Memory>) {
     return model;
   } else {
-    const auto move = [&](const Field<T, Dim, Memory>& from, const char* name) {
-      if (from.data() == nullptr) return HostField<T, Dim>();
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    HostModel<T, Dim> result;
+    wave::for_each_field(model, [&](wave::Parameter parameter, const auto& from) {
+      const char* const name = wave::to_string(parameter);
       check_shape(grid, from, name);
-      const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
       auto to = make_field<T>(host, grid, name);
       copy(exec, to, from);
-      return to;
-    };
-    HostModel<T, Dim> result;
-    result.vp = move(model.vp, "vp");
-    result.density = move(model.density, "density");
-    result.epsilon = move(model.epsilon, "epsilon");
-    result.delta = move(model.delta, "delta");
-    result.theta = move(model.theta, "theta");
-    result.phi = move(model.phi, "phi");
+      result.field(parameter) = to;
+    });
     exec.fence();
     return result;
   }
@@ -119,16 +106,10 @@ class MigrationPlanner {
   HostModel<T, Dim> part_of(const HostModel<T, Dim>& model,
                             const survey::ShotWindow<Dim>& window) const {
     if (window.box == whole_box(m_input.grid)) return model;
-    const auto cut = [&](const HostField<T, Dim>& field) -> HostField<T, Dim> {
-      return survey::window_field(m_input.grid, window, field);
-    };
     HostModel<T, Dim> part;
-    part.vp = cut(model.vp);
-    part.density = cut(model.density);
-    part.epsilon = cut(model.epsilon);
-    part.delta = cut(model.delta);
-    part.theta = cut(model.theta);
-    part.phi = cut(model.phi);
+    wave::for_each_field(model, [&](wave::Parameter parameter, const HostField<T, Dim>& field) {
+      part.field(parameter) = survey::window_field(m_input.grid, window, field);
+    });
     return part;
   }
 
@@ -297,8 +278,7 @@ class MigrationPlanner {
     shape.snapshot_bytes = sizeof(T);
     shape.state_bytes = static_cast<int>(2 * sizeof(T)) * scheme.fields();
     shape.image_bytes = static_cast<int>(4 * sizeof(T));
-    shape.face_layers =
-        scheme.stencil() == wave::kernel::Stencil::tti ? scheme.order() : scheme.order() / 2;
+    shape.face_layers = wave::info(scheme.stencil()).passes * (scheme.order() / 2);
     shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();
     shape.face_error = sizeof(T) == 4 ? 1e-4 : 1e-11;
     return shape;
