@@ -180,6 +180,33 @@ MEMORY_TEST(SurveyMigration, IsTheLoopBelowToTheBit) {
   }
 }
 
+// Boundary values have as many layers as the differences of the equations reach.
+MEMORY_TEST(SurveyMigration, PlansBoundaryValuesByTheReachOfTheEquations) {
+  for (const wave::MediumInfo& row : wave::media) {
+    for (const auto equations : {wave::Equations::self_adjoint, wave::Equations::fletcher}) {
+      const Section<T, Memory> section(exec, row.medium, 0.45, true);
+      MigrationOptions<2> options;
+      options.modelling.time.time = 0.45;
+      options.modelling.order = 4;
+      options.modelling.equations = equations;
+      options.storage.method = "boundary";
+      options.storage.error = "snr:40";
+      options.concurrent_shots = 1;
+      const auto migration =
+          rtm::make_migration(exec, section.grid, section.model(0.0), section.faces,
+                              wave::ricker_wavelet(12.0), {section.shot}, options);
+      const rtm::MigrationPlan<2>& plan = migration.plan();
+      const std::int64_t border = 2 * (section.grid.extents[0] + section.grid.extents[1]);
+      const double layer_bytes = static_cast<double>(plan.time.steps * border * row.fields) *
+                                 static_cast<double>(sizeof(T));
+      const int passes = wave::info(wave::stencil_of(row.medium, equations)).passes;
+      EXPECT_NEAR(static_cast<double>(plan.storage.strategy.bytes) / layer_bytes, 2.0 * passes,
+                  1e-3)
+          << row.name;
+    }
+  }
+}
+
 MEMORY_TEST(SurveyMigration, HasTheSameBitsInAnyOrderAndGrouping) {
   const SmallSurvey<T, Memory> survey(exec);
   auto forward = survey.migration(), backward = survey.migration(), merged = survey.migration();

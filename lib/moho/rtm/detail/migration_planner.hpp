@@ -265,8 +265,7 @@ class MigrationPlanner {
     snapshot::ShotShape shape;
     shape.dims = Dim;
     for (int d = 0; d < Dim; ++d) {
-      shape.interior[static_cast<std::size_t>(d + (Dim == 2 && d == 1 ? 1 : 0))] =
-          interior.extent(d);
+      shape.interior[static_cast<std::size_t>(d)] = interior.extent(d);
     }
     const auto nodes = static_cast<double>(propagator.grid().size());
     shape.steps = m_plan.time.steps;
