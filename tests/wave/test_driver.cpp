@@ -211,6 +211,7 @@ MEMORY_TEST(Driver, KnowsItsMemory) {
       options.keep_model = keep;
       const Allocations allocations;
       auto model = random_model<T, 3, Memory>(exec, grid, medium, 7);
+      const auto given = static_cast<std::size_t>(model.given().size());
       auto modelling =
           make_modelling(exec, grid, std::move(model), wave::absorbing_faces<3>(medium),
                          wave::ricker_wavelet(5.0), options);
@@ -218,6 +219,7 @@ MEMORY_TEST(Driver, KnowsItsMemory) {
       const auto most = static_cast<double>(Allocations::most.load());
       const wave::MemoryNeed& need = modelling.plan().memory;
       const auto estimate = static_cast<double>(need.most + need.host);
+      EXPECT_EQ(need.model, given * static_cast<std::size_t>(grid.size()) * sizeof(T));
       EXPECT_LE(most, 1.01 * estimate + 65536.0) << wave::to_string(medium);
       EXPECT_GE(most, 0.9 * static_cast<double>(need.most)) << wave::to_string(medium);
     }

@@ -302,7 +302,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.medium = plan.medium;
   shape.equations = options.equations;
   shape.order = options.order;
-  shape.parameters += model.given().size();
+  shape.parameters = model.given().size();
   shape.delta = model.delta.data() != nullptr;
   shape.tapered = plan.source_taper > 0.0;
   shape.keep_given = !releases;

@@ -21,7 +21,7 @@ struct MemoryShape {
   Medium medium = Medium::isotropic;              ///< medium of the model
   Equations equations = Equations::self_adjoint;  ///< equations of VTI and TTI
   int order = 8;                                  ///< order of the differences
-  int parameters = 1;                             ///< number of given fields of the model
+  int parameters = 0;                             ///< number of given fields of the model
   bool delta = false;                             ///< true if delta is among them
   bool tapered = false;        ///< true if a separate delta is computed (taper_delta())
   bool keep_given = false;     ///< true if the given model stays allocated
