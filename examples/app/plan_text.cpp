@@ -7,9 +7,8 @@ namespace moho::examples {
 
 void print_model(const Session& session, const ModelGrid& model, wave::Medium medium,
                  const std::string& faces, const std::string& range) {
-  constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
   session.print("model     ", model.name, ": ", describe_grid(model));
-  session.print("          ", media[static_cast<int>(medium)], range, "; boundaries ", faces);
+  session.print("          ", wave::info(medium).title, range, "; boundaries ", faces);
   for (const std::string& note : model.notes) session.print("          note: ", note);
 }
 

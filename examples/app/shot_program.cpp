@@ -114,7 +114,6 @@ WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
     grid.spacing[d] = 1.0;
   }
   const wave::Medium medium = medium_of(o.model);
-  const bool anisotropic = medium == wave::Medium::vti || medium == wave::Medium::tti;
   const wave::Boundaries<Dim> boundaries =
       make_boundaries<Dim>(o, medium, usual_sponge(o.model, o.wavelet));
   const Grid<Dim> extended = wave::extended_grid(grid, boundaries);
@@ -123,7 +122,8 @@ WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
   arrays.whole = 1.0;
   for (int d = 0; d < Dim; ++d) arrays.whole *= static_cast<double>(extended.extents[d]);
   arrays.padded = static_cast<double>(wave::make_layout<T>(extended, o.order / 2).size);
-  arrays.tapered = anisotropic && o.equations == wave::Equations::self_adjoint;
+  arrays.tapered = wave::info(medium).allowed.has(wave::Parameter::delta) &&
+                   o.equations == wave::Equations::self_adjoint;
   arrays.parameters = static_cast<double>(o.model.parameters.size()) + (arrays.tapered ? 1.0 : 0.0);
   const wave::StencilInfo& stencil = wave::info(wave::info(medium).self_adjoint);
   arrays.slopes = static_cast<double>(stencil.work_fields);

@@ -78,7 +78,7 @@ wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
   widths.sponge = sponge;
   if (o.width) widths.sponge = widths.cpml = widths.random = *o.width;
   const wave::FaceKind usual =
-      medium == wave::Medium::tti ? wave::FaceKind::sponge : wave::FaceKind::cpml;
+      wave::info(medium).cpml ? wave::FaceKind::cpml : wave::FaceKind::sponge;
   wave::Boundaries<Dim> boundaries =
       o.boundary.empty() ? wave::all_faces<Dim>(usual, widths.of(usual))
                          : wave::parse_boundaries<Dim>(o.boundary, usual, widths, "--boundary");

@@ -94,10 +94,11 @@ void check_unknowns(const Options& o) {
   const wave::Medium medium = medium_of(o.model);
   for (const std::string& name : o.unknowns) {
     if (name == "vp") continue;
-    if (name == "rho" && medium != wave::Medium::variable_density) {
+    const bool known = wave::info(medium).invertible.has(parameter_of(name));
+    if (name == "rho" && !known) {
       throw InputError("--parameters: rho needs a model with --rho, without anisotropy");
     }
-    if (name != "rho" && wave::fields_of(medium) != 2) {
+    if (name != "rho" && !known) {
       throw InputError(concat("--parameters: ", name,
                               " needs a model with --epsilon or --delta (VTI, or TTI with --theta, "
                               "whose angles are not unknowns)"));
@@ -107,7 +108,7 @@ void check_unknowns(const Options& o) {
     }
   }
   if (o.equations == wave::Equations::fletcher &&
-      (medium == wave::Medium::vti || medium == wave::Medium::tti)) {
+      wave::info(medium).fletcher != wave::info(medium).self_adjoint) {
     throw InputError(
         "--equations fletcher: these are not self-adjoint, so that steps have no adjoint among "
         "steps (allowed: self_adjoint): leave it out");

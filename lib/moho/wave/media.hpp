@@ -128,6 +128,7 @@ inline constexpr std::array<ParameterInfo, 6> parameters = {{
 struct MediumInfo {
   Medium medium;                 ///< the medium
   const char* name;              ///< name in summaries and messages
+  const char* title;             ///< name in texts
   ParameterSet defining;         ///< parameters each of which implies the medium
   ParameterSet allowed;          ///< parameters of its models
   ParameterSet invertible;       ///< parameters that have gradients
@@ -141,6 +142,7 @@ struct MediumInfo {
 inline constexpr std::array<MediumInfo, 4> media = {{
     {Medium::isotropic,
      "isotropic",
+     "isotropic",
      {Parameter::vp},
      {Parameter::vp},
      {Parameter::vp},
@@ -150,6 +152,7 @@ inline constexpr std::array<MediumInfo, 4> media = {{
      true},
     {Medium::variable_density,
      "variable_density",
+     "isotropic with variable density",
      {Parameter::density},
      {Parameter::vp, Parameter::density},
      {Parameter::vp, Parameter::density},
@@ -159,6 +162,7 @@ inline constexpr std::array<MediumInfo, 4> media = {{
      true},
     {Medium::vti,
      "vti",
+     "VTI",
      {Parameter::epsilon, Parameter::delta},
      {Parameter::vp, Parameter::epsilon, Parameter::delta},
      {Parameter::vp, Parameter::epsilon, Parameter::delta},
@@ -168,6 +172,7 @@ inline constexpr std::array<MediumInfo, 4> media = {{
      true},
     {Medium::tti,
      "tti",
+     "TTI",
      {Parameter::theta, Parameter::phi},
      {Parameter::vp, Parameter::epsilon, Parameter::delta, Parameter::theta, Parameter::phi},
      {Parameter::vp, Parameter::epsilon, Parameter::delta},
