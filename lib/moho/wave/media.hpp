@@ -6,7 +6,8 @@
 ///
 /// All other code reads these tables. A new acoustic medium requires a row of `media` and a row of
 /// `stencils` for each of its systems of equations. It also requires its coefficients
-/// (wave/medium.hpp), its step kernels and its adjoint products (moho/fwi).
+/// (wave/medium.hpp), its plain step (wave/detail/reference.hpp), its operator (wave/operators.hpp)
+/// and its limits (wave/stability.hpp).
 
 #include <array>
 #include <bit>
