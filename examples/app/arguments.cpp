@@ -112,10 +112,11 @@ Rule<std::int64_t> even(std::int64_t highest) {
   }};
 }
 
-Rule<double> number(const std::string& form, double lowest, bool include_lowest) {
+Rule<double> number(const std::string& form, double lowest, bool include_lowest, double limit) {
   return {[=](const std::string& option, const std::string& text) {
     const double value = parse_number(option, text, form);
-    if (value > lowest || (include_lowest && value == lowest)) return value;
+    const bool above = value > lowest || (include_lowest && value == lowest);
+    if (above && value < limit) return value;
     throw InputError(concat(option, " is ", value, " (allowed: ", form, ")"));
   }};
 }

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -49,8 +50,10 @@ std::vector<double> parse_origin(const std::string& text);
 Rule<std::int64_t> count(std::int64_t lowest, std::int64_t highest);
 /// Returns a rule of an even number from 2 to `highest`.
 Rule<std::int64_t> even(std::int64_t highest);
-/// Returns a rule of a number above `lowest`, or from it. \param form allowed values, for messages
-Rule<double> number(const std::string& form, double lowest, bool include_lowest);
+/// Returns a rule of a number above `lowest`, or from it, and below `limit`.
+/// \param form allowed values, for messages
+Rule<double> number(const std::string& form, double lowest, bool include_lowest,
+                    double limit = std::numeric_limits<double>::infinity());
 /// Returns a rule of a number above 0. \param form allowed values, for messages
 Rule<double> positive(const std::string& form);
 /// Returns a rule of bytes: "512M", "8G", "1.5GiB" or a plain number; units are powers of 1024.

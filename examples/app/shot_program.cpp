@@ -271,6 +271,7 @@ void ShotProgram<T, Dim>::prepare() {
   record_wavelet(m_o.wavelet, m_wavelet);
   m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, 0.0};
   m_job.expand = m_o.expand;
+  m_job.domain = m_o.domain;
   m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
   m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
   m_job.shots = make_shots<Dim>(m_o, m_job.grid, m_job.boundaries);

@@ -90,6 +90,7 @@ struct WaveJob {
   /// times, order, equations; each shot has its own sources
   wave::ModellingOptions<Dim> modelling;
   domain::ExpansionMethod expand = domain::ExpansionMethod::none;  ///< nodes of every step
+  domain::DomainOptions domain;                                    ///< of `expand`
   wave::WaveletAt wavelet;                                         ///< of all sources
 
   /// Calls a function on all ranks; if it throws on one, all throw the same exception.

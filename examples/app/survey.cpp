@@ -14,7 +14,7 @@ namespace moho::examples {
 
 namespace {
 
-// Throws for options of other media or schemes, which would be ignored.
+// Throws for options of other media, schemes or domains, which would be ignored.
 void check_scheme_belongs(const Arguments& arguments) {
   const auto given = [&](const std::string& name) { return arguments.given(name); };
   bool anisotropic = false;
@@ -42,6 +42,12 @@ void check_scheme_belongs(const Arguments& arguments) {
     throw InputError(
         "--seed was given without random layers (it belongs to --boundary random, or to "
         "--source-field random of an inversion): leave it out");
+  }
+  for (const char* name : {"expand-threshold", "expand-interval", "expand-coarsening"}) {
+    const std::string method = name == std::string("expand-coarsening") ? "eikonal" : "amplitude";
+    if (!given(name) || arguments.text("expand") == method) continue;
+    throw InputError(concat("--", name, " was given without --expand ", method,
+                            " (it belongs to it): leave it out"));
   }
 }
 
@@ -77,7 +83,7 @@ void bind_shots(Description& d, ShotTexts& o) {
   });
 }
 
-void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o) {
+void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands) {
   d.group("Scheme");
   d.check(check_scheme_belongs);
   d.bind(o.dt, "dt", "s | auto", "time step (default: auto)",
@@ -111,6 +117,21 @@ void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o) {
          "step only where waves have come to, by: none, layers, eikonal, or amplitude (default: "
          "none)",
          one_of({"none", "layers", "eikonal", "amplitude"}));
+  if (!expands) return;
+  // members of the summary where they differ from the defaults
+  const auto changed = [&o](auto member) {
+    return [&o, member] { return o.domain.*member != domain::DomainOptions().*member; };
+  };
+  d.bind(o.domain.threshold, "expand-threshold", "a",
+         "amplitude: of the largest, below which waves may be cut (default: 1/1024)",
+         number("above 0 and below 1", 0.0, false, 1.0))
+      .show_if(changed(&domain::DomainOptions::threshold));
+  d.bind(o.domain.interval, "expand-interval", "n",
+         "amplitude: steps between inspections of the wavefield (default: 8)", count(1, 64))
+      .show_if(changed(&domain::DomainOptions::interval));
+  d.bind(o.domain.coarsening, "expand-coarsening", "n",
+         "eikonal: first arrivals on every n-th node (default: 4)", count(1, 64))
+      .show_if(changed(&domain::DomainOptions::coarsening));
 }
 
 void add_wavelet_input(const std::string& wavelet, CommonOptions& options) {

@@ -50,12 +50,14 @@ struct SchemeTexts {
   std::optional<double> source_taper;  ///< metres, 0: no taper; empty: set by the wavelet
   std::uint64_t seed = 2011;           ///< of random layers
   domain::ExpansionMethod expand = domain::ExpansionMethod::none;  ///< nodes of every step
+  domain::DomainOptions domain;  ///< threshold, interval and coarsening of `expand`
 };
 
 /// Binds --source, --receivers and --moving.
 void bind_shots(Description& d, ShotTexts& o);
 /// Binds --dt, --order, --seed, --equations, --sigma, --source-taper, --expand, and those of faces.
-void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o);
+/// \param expands true if domains may expand: also binds the options of --expand
+void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands = true);
 /// Adds the file of --wavelet to the inputs.
 void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
 /// Returns the medium that the options of a model imply, before any file is read.

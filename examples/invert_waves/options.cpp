@@ -278,7 +278,7 @@ void bind_gradient(Description& d, Options& o) {
 }
 
 void bind_own_scheme(Description& d, Options& o) {
-  bind_scheme(d, o, o);
+  bind_scheme(d, o, o, false);
   d.option("expand").shown = {};
   d.option("expand").text = "none: every step computes all nodes";
   d.option("width").text += "; also of the layers of --source-field random (default: 60)";

@@ -84,6 +84,7 @@ rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host
   options.modelling = job.modelling;
   options.modelling.memory = o.device_memory;
   options.domain = o.expand;
+  options.domain_options = o.domain;
   options.complete_receivers = complete_receivers(o);
   options.aperture = {o.aperture, o.aperture.empty() ? 0.0 : 0.25 * o.aperture.front()};
   options.data.zero = o.zero;

@@ -132,7 +132,7 @@ class Program : public ShotProgram<T, Dim> {
     wave::SurveyRunOptions<T, Dim, Memory> options;
     options.claim = job.takes;
     options.is_done = job.is_there;
-    options.domain = domain::domain_factory(job.expand, *modelling);
+    options.domain = domain::domain_factory(job.expand, *modelling, job.domain);
     options.keep_gathers = false;
     options.memory = job.modelling.memory;
     options.advice = overflow_advice;

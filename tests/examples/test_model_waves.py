@@ -279,26 +279,6 @@ class Agreement(Case):
             same = self.model(*self.survey, "--wavelet", "ricker:8", "--dt", "0.0015")
             self.close(r.gather, same.gather, 0.1)
 
-    def test_expanding_domains(self):
-        for medium in ([], ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.4"]):
-            expected = self.model(*self.survey, *medium)
-            self.assertEqual(expected.summary["run"]["expand"]["part_stepped"], 1.0)
-            for method in ("layers", "eikonal", "amplitude"):
-                r = self.model(*self.survey, *medium, "--expand", method)
-                self.close(r.gather, expected.gather, 0.01)
-                self.assertEqual(r.summary["run"]["expand"]["method"], method)
-                self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
-                self.assertIn("of the nodes were stepped", r.text)
-
-    def test_long_waves_are_not_cut(self):
-        # Tens of nodes a wave: values below the threshold extend far ahead of a face.
-        long = ["--vp", "2000", "--shape", "151,121", "--spacing", "10", "--wavelet", "ricker:3", "--time",
-                "0.8", "--source", "305,207", "--receivers", "10,30:1490,1190:20", "--snapshot-every", "0"]
-        expected = self.model(*long).gather
-        for method in ("layers", "eikonal", "amplitude"):
-            found = self.model(*long, "--expand", method).gather
-            self.assertLess(np.abs(found - expected).max(), 1e-4 * np.abs(expected).max(), method)
-
 
 # ctest: quick
 class Files(Case):

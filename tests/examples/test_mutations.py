@@ -58,6 +58,7 @@ WAVE_OPTIONS = {"--order": ["8", "10", "12", "16"], "--precision": ["float", "do
                 "--memory": ["100M", "1G"], "--resume": [None], "--only-shot": ["1"],
                 "--time": ["0.05", "0.1", "0.2"]}
 AT_ONCE = {"--at-once": ["1", "2", "3"]}
+EXPAND = {"--expand-threshold": ["0.01"], "--expand-interval": ["4"], "--expand-coarsening": ["1", "2"]}
 INTERVAL = {"--interval": ["0.001", "0.002", "0.004"]}
 DEEP = {
     "trace_rays": {"--star": ["full", "coprime"], "--radius": ["1", "3"], "--precision": ["float", "double"],
@@ -67,17 +68,17 @@ DEEP = {
                        "--precision": ["float", "double"], "--space": ["serial", "openmp"], "--each": [None],
                        "--delta": ["0.01"]},
     "model_waves": {**WAVE_OPTIONS, **AT_ONCE, **INTERVAL,
-                    "--expand": ["none", "layers", "eikonal", "amplitude"],
+                    "--expand": ["none", "layers", "eikonal", "amplitude"], **EXPAND,
                     "--snapshot-every": ["0", "0.01", "0.03"],
                     "--source": ["40,30:160,30:3"], "--rho": ["2000"], "--epsilon": ["0.1"],
                     "--delta": ["0.05"]},
     "stream_waves": {**WAVE_OPTIONS, **INTERVAL, "--devices": ["1", "2", "3"], "--block": ["3", "6"],
-                     "--updates": ["1", "3"], "--expand": ["none", "layers", "eikonal"],
+                     "--updates": ["1", "3"], "--expand": ["none", "layers", "eikonal"], **EXPAND,
                      "--host-volume": ["memory", "volume"], "--source": ["40,30:160,30:3"],
                      "--device-memory": ["1M", "8M"]},
     "migrate_shots": {**WAVE_OPTIONS, **AT_ONCE,
                       "--condition": ["zero-lag", "source,receiver", "inverse-scattering,laplacian"],
-                      "--expand": ["none", "layers", "eikonal"],
+                      "--expand": ["none", "layers", "eikonal"], **EXPAND,
                       "--snapshots": ["device", "compressed", "threads", "boundary", "replay"],
                       "--disk": ["100M"], "--error": ["lossless", "snr:60", "bits:12", "max:1e-4"],
                       "--mute": ["none", "arrivals", "velocity:1900"],

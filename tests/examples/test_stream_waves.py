@@ -198,6 +198,11 @@ class Agreement(Case):
         self.model_files((87, 61))
         for parameters in ([], self.tti):
             self.expand([], *self.expanding, "10,20:860,20:40", *parameters)
+        survey = [*self.expanding, "10,20:860,20:40", "--expand", "eikonal", "--expand-coarsening", "1"]
+        r = self.stream(*survey, "--space", "serial")
+        self.same(r, self.expected(survey, "serial"))
+        coarse = self.stream(*survey[:-2], "--space", "serial")
+        self.assertLess(r.summary["run"]["expand"]["points"], coarse.summary["run"]["expand"]["points"])
         for parameters in ([], ["--epsilon", "0.2", "--delta", "0.08"]):
             self.expand([self.ways[2], self.ways[4]], *self.expanding, "10,20:860,20:86", "--boundary",
                         "sponge:20", *parameters)
@@ -733,6 +738,8 @@ class BadInput(Case):
         self.refuse([*self.section, "--snapshot-every", "0.1"], "snapshot-every")
         self.refuse([*self.section, "--expand", "amplitude"],
                     "--expand amplitude looks at the wavefield before each step", "layers, eikonal")
+        self.refuse([*self.section, "--expand", "eikonal", "--expand-interval", "4"],
+                    "--expand-interval was given without --expand amplitude")
         self.refuse([*self.section, "--host-volume", ""], "--host-volume is empty")
         self.refuse([*self.section, "--dt", "0.5"], "--dt: dt is 0.5 s", "largest stable step")
         self.refuse([*self.section, "--source", "601,20"], "--source: source 1: (601, 20)", "outside")

@@ -18,14 +18,16 @@ namespace moho::domain {
 /// \param expansion the method; `none` gives an empty function, and all nodes are stepped
 /// \param modelling of the shots; it has to outlive the function. Methods other than amplitude need
 ///   wave::ModellingOptions::keep_model
+/// \param requested options of the method; onset and frequency are those of the plan
 template <class T, int Dim, class Memory>
-wave::DomainFactory<T, Dim, Memory> domain_factory(
-    ExpansionMethod expansion, const wave::Modelling<T, Dim, Memory>& modelling) {
+wave::DomainFactory<T, Dim, Memory> domain_factory(ExpansionMethod expansion,
+                                                   const wave::Modelling<T, Dim, Memory>& modelling,
+                                                   const DomainOptions& requested = {}) {
   if (expansion == ExpansionMethod::none) return {};
-  return [expansion, &modelling](const Instance<Memory>& exec,
-                                 const wave::PointSet<T, Dim, Memory>& sources) {
+  return [expansion, requested, &modelling](const Instance<Memory>& exec,
+                                            const wave::PointSet<T, Dim, Memory>& sources) {
     const wave::ModellingPlan<Dim>& plan = modelling.plan();
-    DomainOptions options;
+    DomainOptions options = requested;
     options.onset = onset(plan.wavelet, plan.time.dt);
     options.frequency = plan.frequency;
     auto made = make_domain<T, Dim, Memory>(expansion, exec, modelling.propagator(),
@@ -44,12 +46,13 @@ wave::DomainFactory<T, Dim, Memory> domain_factory(
 /// \param grid of the model
 /// \param model without the layers of its faces
 /// \param scheme order and equations
+/// \param requested options of the method; onset and frequency are those of the plan
 template <class T, int Dim>
 std::function<std::function<Box<Dim>(std::int64_t level)>(const wave::Shot<Dim>&,
                                                           const wave::ModellingPlan<Dim>&)>
 box_factory(ExpansionMethod expansion, const Grid<Dim>& grid,
             const wave::Model<T, Dim, Kokkos::HostSpace>& model,
-            const wave::ModellingOptions<Dim>& scheme) {
+            const wave::ModellingOptions<Dim>& scheme, const DomainOptions& requested = {}) {
   if (expansion == ExpansionMethod::none) return {};
   return [=](const wave::Shot<Dim>& shot, const wave::ModellingPlan<Dim>& plan) {
     using Host = Kokkos::HostSpace;
@@ -64,7 +67,7 @@ box_factory(ExpansionMethod expansion, const Grid<Dim>& grid,
     const wave::Scheme<T, Dim, Host> stepped(host, plan.grid, plan.medium, plan.limits, options);
     const wave::PointSet<T, Dim, Host> sources(host, plan.grid, stepped.layout(), shot.sources,
                                                wave::point_options(stepped, "source", true));
-    DomainOptions domain;
+    DomainOptions domain = requested;
     domain.onset = onset(plan.wavelet, plan.time.dt);
     domain.frequency = plan.frequency;
     const auto rule =

@@ -49,6 +49,8 @@ struct MigrationOptions {
                                                ///< without snapshots, bytes; sources, receivers
                                                ///< and shots are set by the migration
   domain::ExpansionMethod domain = domain::ExpansionMethod::none;  ///< nodes of each step
+  domain::DomainOptions domain_options = {};  ///< of that method; onset and frequency are set by
+                                              ///< the migration
   bool complete_receivers = false;  ///< true: backward propagation on the complete grid, even with
                                     ///< domains, for ReceiverNormalised
   survey::ApertureOptions aperture = {};  ///< part of the model of each shot, and the taper at the

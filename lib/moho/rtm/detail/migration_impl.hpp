@@ -349,7 +349,7 @@ MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modellin
                                                         const Tell& tell) const {
   const Instance<Memory>& exec = worker.exec;
   const auto& propagator = modelling.propagator();
-  domain::DomainOptions domain_options;
+  domain::DomainOptions domain_options = options().domain_options;
   domain_options.onset = domain::onset(modelling.plan().wavelet, plan().time.dt);
   domain_options.frequency = plan().frequency;
   const auto domain = domain::make_domain<T, Dim, Memory>(options().domain, exec, propagator,

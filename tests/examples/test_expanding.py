@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: quick, threads 2
+"""Tests of --expand of model_waves: domains by all methods, and their options.
+
+usage: test_expanding.py --program PATH [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import sys
+
+import support
+import test_model_waves
+from support import np
+
+
+class Domains(test_model_waves.Case):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(4)
+        v = 1800.0 + 15.0 * np.arange(51) + rng.uniform(0, 150, (71, 51))
+        self.survey = ["--vp", self.save("v.npy", v.astype(np.float32)), "--spacing", "10", "--time", "0.35",
+                       "--snapshot-every", "0", "--source", "204,33", "--receivers", "10,20:690,20:35"]
+
+    def test_expanding_domains(self):
+        for medium in ([], ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.4"]):
+            expected = self.model(*self.survey, *medium)
+            self.assertEqual(expected.summary["run"]["expand"]["part_stepped"], 1.0)
+            for method in ("layers", "eikonal", "amplitude"):
+                r = self.model(*self.survey, *medium, "--expand", method)
+                self.close(r.gather, expected.gather, 0.01)
+                self.assertEqual(r.summary["run"]["expand"]["method"], method)
+                self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
+                self.assertIn("of the nodes were stepped", r.text)
+
+    def test_long_waves_are_not_cut(self):
+        # Tens of nodes a wave: values below the threshold extend far ahead of a face.
+        long = ["--vp", "2000", "--shape", "151,121", "--spacing", "10", "--wavelet", "ricker:3", "--time",
+                "0.8", "--source", "305,207", "--receivers", "10,30:1490,1190:20", "--snapshot-every", "0"]
+        expected = self.model(*long).gather
+        for method in ("layers", "eikonal", "amplitude"):
+            found = self.model(*long, "--expand", method).gather
+            self.assertLess(np.abs(found - expected).max(), 1e-4 * np.abs(expected).max(), method)
+
+    def test_options_of_methods(self):
+        expected = self.model(*self.survey).gather
+        for method, name, value, most in (("amplitude", "threshold", "0.1", 0.01),
+                                          ("amplitude", "interval", "40", 1e-4),
+                                          ("eikonal", "coarsening", "1", 1e-4)):
+            usual, r = (self.model(*self.survey, "--expand", method, *more)
+                        for more in ([], [f"--expand-{name}", value]))
+            self.close(r.gather, expected, most)
+            points, others = (run.summary["run"]["expand"]["points"] for run in (r, usual))
+            # rare inspections need larger boxes; a higher threshold and a finer grid need smaller ones
+            self.assertTrue(points > others if name == "interval" else points < others, name)
+            self.assertEqual(r.summary["asked"][f"expand_{name}"], float(value))
+            self.assertNotIn(f"expand_{name}", usual.summary["asked"])
+
+    def test_refusals(self):
+        for method, name, value in (("amplitude", "threshold", "1"), ("amplitude", "threshold", "0"),
+                                    ("amplitude", "threshold", "nan"), ("amplitude", "interval", "65"),
+                                    ("amplitude", "interval", "0"), ("eikonal", "coarsening", "0")):
+            option = f"--expand-{name}"
+            self.refuse([*self.survey, "--expand", method, option, value], option, value, "(allowed: ")
+            for more in ([], ["--expand", "layers"]):
+                self.refuse([*self.survey, *more, option, value],
+                            f"{option} was given without --expand {method}", "leave it out")
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
