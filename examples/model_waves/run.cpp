@@ -150,6 +150,11 @@ class Program : public ShotProgram<T, Dim> {
     const wave::SurveyReport done = wave::model_shots(
         exec, *modelling, job.shots,
         [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
+          if (k == 0 && options.domain) {
+            for (const auto& box : domain::snapshot_domains(modelling->plan(), result.boxes)) {
+              m_domains.push_back(Json::object({{"lower", box.lower}, {"upper", box.upper}}));
+            }
+          }
           const wave::Traces<T>& traces = result.traces;
           job.gather(k, Gather<T>{traces.data(), static_cast<std::int64_t>(traces.extent(0)),
                                   static_cast<std::int64_t>(traces.extent(1))});
@@ -260,6 +265,7 @@ class Program : public ShotProgram<T, Dim> {
     if (const Json* const times = more.find("snapshot_times")) {
       for (std::size_t i = 0; i < times->size(); ++i) m_times.push_back(times->at(i).number(0.0));
     }
+    if (const Json* const domains = more.find("snapshot_domains")) m_domains = *domains;
   }
 
   void begins(const WaveReport& report) override {
@@ -278,16 +284,20 @@ class Program : public ShotProgram<T, Dim> {
     if (shot != 0) return;
     files.insert(files.end(), m_snapshots.begin(), m_snapshots.end());
     more = Json::object({{"snapshot_times", m_times}});
+    if (!m_domains.null()) more["snapshot_domains"] = m_domains;
   }
 
   void finish(const WaveReport&, Ending& ending) override {
     this->session().summary["snapshots"] = snapshots_json(m_times);
     if (!m_times.empty()) ending.pictures.emplace_back("snapshots.png");
+    if (m_domains.null()) return;
+    this->session().summary["run"]["expand"]["snapshot_domains"] = m_domains;
   }
 
   const Options& m_o;
   std::vector<std::string> m_snapshots;  // written by this run
   std::vector<double> m_times;           // of snapshots
+  Json m_domains;                        // nodes stepped at these times, if domains expand
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 """Draws the results of model_waves: a shot's gather, and snapshots of the wavefield over the velocity.
 
 Reads summary.json, vp.npy, the gather and the snapshots from a results folder and writes gather.png and
-snapshots.png. In 3D snapshots are sections through the source; titles give their positions. Needs
-python3-numpy and python3-matplotlib.
+snapshots.png. In 3D snapshots are sections through the source; titles give their positions. The nodes that a
+run with --expand steps at the time of a snapshot have a frame. Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -84,6 +84,9 @@ def draw_gather(summary, folder, shot, options):
 def draw_snapshots(summary, velocity, folder, options):
     shot = summary["shots"][0]
     snapshots = summary["snapshots"]
+    domains = summary.get("run", {}).get("expand", {}).get("snapshot_domains", [])
+    for snapshot, domain in zip(snapshots, domains):
+        snapshot["domain"] = domain
     if len(snapshots) > options.most_snapshots:
         picked = np.linspace(0, len(snapshots) - 1, options.most_snapshots).round().astype(int)
         snapshots = [snapshots[i] for i in picked]
@@ -125,6 +128,8 @@ def draw_snapshots(summary, velocity, folder, options):
             # transparent where the wavefield is weak
             alpha = np.clip(2.5 * np.abs(values), 0.0, 1.0) ** 0.7
             section.draw(axes, values, cmap=options.colour_map, vmin=-1.0, vmax=1.0, alpha=alpha)
+            if "domain" in snapshot:
+                section.draw_box(axes, snapshot["domain"], color="#d98200", linewidth=1.5)
             section.mark(axes, receivers, common.MOST_RECEIVERS, **{**common.RECEIVER, "markersize": 3.0})
             section.mark(axes, shot["sources"], **common.source_style(size=11))
         if place[1] == len(widths) - 1 or len(snapshots) == 1:

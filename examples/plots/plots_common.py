@@ -283,6 +283,12 @@ class Section:
         axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.85, zorder=3,
                                            path_effects=rim))
 
+    def draw_box(self, axes, box, **style):
+        """Draws a box, {"lower": position, "upper": position} in m, projected onto this plane."""
+        (x0, y0), (x1, y1) = ([box[end][c] / self.unit[0] for c in self.columns]
+                              for end in ("lower", "upper"))
+        axes.plot([x0, x1, x1, x0, x0], [y0, y0, y1, y1, y0], **style)
+
     def mark(self, axes, points, most=0, **style):
         """Draws the points on this plane, at most `most` (0: all) unless it is a map; returns their number.
         """

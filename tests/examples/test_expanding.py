@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: quick, threads 2
-"""Tests of --expand of model_waves: domains by all methods, and their options.
+"""Tests of --expand of model_waves: domains by all methods, their options, and the nodes at snapshots.
 
 usage: test_expanding.py --program PATH [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
@@ -65,6 +65,30 @@ class Domains(test_model_waves.Case):
             for more in ([], ["--expand", "layers"]):
                 self.refuse([*self.survey, *more, option, value],
                             f"{option} was given without --expand {method}", "leave it out")
+
+    def test_nodes_at_snapshots(self):
+        survey = ["--vp", "2000", "--shape", "101,101", "--spacing", "10", "--source", "500,400", "--time",
+                  "0.3", "--snapshot-every", "0.1", "--dt", "0.002"]
+        whole = self.model(*survey, out="whole")
+        self.assertNotIn("snapshot_domains", whole.summary["run"]["expand"])
+        r = self.model(*survey, "--expand", "amplitude")
+        boxes = r.summary["run"]["expand"]["snapshot_domains"]
+        self.assertEqual(len(boxes), 3)
+        x = 10.0 * np.arange(101)
+        for snapshot, box in zip(r.summary["snapshots"], boxes):
+            field = r.load(snapshot["file"])
+            inside = np.outer(*((low <= x) & (x <= high) for low, high in zip(box["lower"], box["upper"])))
+            self.assertEqual(np.abs(field[~inside]).max(initial=0.0), 0.0)
+            self.close(field[inside], whole.load(snapshot["file"])[inside], 1e-3)
+        # the source is in the middle of the first box, which is within the model
+        self.assertEqual([sum(ends) for ends in zip(boxes[0]["lower"], boxes[0]["upper"])], [1000.0, 800.0])
+        self.assertTrue(100.0 < boxes[0]["lower"][0] < 400.0, boxes[0])
+        # the last box has nodes of the layers of 200 m
+        self.assertTrue(all(-200.0 <= low < 0.0 for low in boxes[2]["lower"]), boxes[2])
+        self.assertTrue(1000.0 < boxes[2]["upper"][0] <= 1200.0, boxes[2])
+        # of a shot that is taken over from an earlier run
+        again = self.model(*survey, "--expand", "amplitude", "--resume")
+        self.assertEqual(again.summary["run"]["expand"]["snapshot_domains"], boxes)
 
 
 if __name__ == "__main__":

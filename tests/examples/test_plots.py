@@ -221,6 +221,13 @@ class Pictures(unittest.TestCase):
         titles = [" ".join(text.split()) for text in texts(figures["snapshots.png"]) if "0.100 s" in text]
         self.assertRegex(titles[0], r"^0\.100 s, y = 250 m: saturated at [0-9.]+, largest [0-9.]+$")
         self.assertEqual(titles[1:], ["0.100 s, x = 200 m", "0.100 s, depth z = 20 m"])
+        summary["run"] = {"expand": {"snapshot_domains": [{"lower": [100.0, 150.0, -20.0],
+                                                           "upper": [300.0, 350.0, 120.0]}]}}
+        figure = self.draw(plot_waves, summary, "gather.png", "snapshots.png")["snapshots.png"]
+        frames = [line.get_xydata() for axes in figure.axes for line in axes.lines
+                  if len(line.get_xdata()) == 5]
+        self.assertEqual([(frame.min(axis=0).tolist(), frame.max(axis=0).tolist()) for frame in frames],
+                         [([100, -20], [300, 120]), ([150, -20], [350, 120]), ([100, 150], [300, 350])])
 
 
 if __name__ == "__main__":

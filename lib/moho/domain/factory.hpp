@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace moho::domain {
 
@@ -75,6 +76,34 @@ box_factory(ExpansionMethod expansion, const Grid<Dim>& grid,
     return std::function<Box<Dim>(std::int64_t)>(
         [rule](std::int64_t level) { return rule.box(level); });
   };
+}
+
+/// Positions of the first and the last node of a box, in m.
+struct SnapshotDomain {
+  std::vector<double> lower;  ///< of the first node along all axes
+  std::vector<double> upper;  ///< of the last node along all axes
+};
+
+/// \brief Returns the nodes that are stepped at the times of snapshots.
+/// \param plan of the shot, with TimePlan::snapshot_every; its grid has the layers
+/// \param boxes of the shot's steps, see wave::ShotResult
+/// \throws InputError for fewer boxes than steps
+template <int Dim>
+std::vector<SnapshotDomain> snapshot_domains(const wave::ModellingPlan<Dim>& plan,
+                                             const wave::BoxHistory<Dim>& boxes) {
+  std::vector<SnapshotDomain> domains;
+  const std::int64_t interval = plan.time.snapshot_every;
+  // a snapshot is taken after the step that leads to its time
+  for (std::int64_t n = interval; interval > 0 && n <= plan.time.steps; n += interval) {
+    const Box<Dim> box = boxes.at(n - 1);
+    SnapshotDomain& domain = domains.emplace_back();
+    for (int d = 0; d < Dim; ++d) {
+      const double origin = plan.grid.origin[d], spacing = plan.grid.spacing[d];
+      domain.lower.push_back(origin + spacing * static_cast<double>(box.lower[d]));
+      domain.upper.push_back(origin + spacing * static_cast<double>(box.upper[d] - 1));
+    }
+  }
+  return domains;
 }
 
 }  // namespace moho::domain
