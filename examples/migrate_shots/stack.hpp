@@ -121,9 +121,10 @@ std::vector<T> make_image(Condition condition, const Grid<Dim>& grid,
       return finish(rtm::ReceiverNormalised{});
     case Condition::inverse_scattering:
       return finish(rtm::InverseScattering{});
-    default:
-      return finish(rtm::LaplacianNormalised{});
+    case Condition::laplacian:
+      break;
   }
+  return finish(rtm::LaplacianNormalised{});
 }
 
 }  // namespace moho::examples::migrate_shots
