@@ -74,7 +74,8 @@ class GradientRunnerOn final : public GradientRunner {
         0.9 * limits.min_velocity /
         (wave::required_points_per_wavelength(m_options.order) * m_grid.spacing[0]);
     m_wavelet = wave::ricker(frequency / 2.4, m_options.dt);
-    m_every = std::max<std::int64_t>(snapshot::snapshot_interval(m_wavelet, m_options.dt) / 2, 1);
+    m_product_interval =
+        std::max<std::int64_t>(snapshot::snapshot_interval(m_wavelet, m_options.dt) / 2, 1);
     const double side = 10.0 * static_cast<double>(settings.n - 1);
     m_source = {{0.48 * side, 0.51 * side, 45.0}};
     Points<3> receivers;
@@ -112,7 +113,8 @@ class GradientRunnerOn final : public GradientRunner {
     model(std::min<std::int64_t>(20, m_settings.steps));
     result.modelling = model(m_settings.steps);
 
-    fwi::ShotGradients<float, 3, Memory> gradients(m_exec, propagator, m_unknowns, m_every);
+    fwi::ShotGradients<float, 3, Memory> gradients(m_exec, propagator, m_unknowns,
+                                                   m_product_interval);
     check_memory(gradients, way, lags);
     std::optional<fwi::ExtendedImage<float, 3, Memory>> extended;
     if (lags >= 0) extended.emplace(m_exec, gradients.box(), fwi::Lags{lags, 0});
@@ -136,10 +138,10 @@ class GradientRunnerOn final : public GradientRunner {
       store =
           std::make_unique<snapshot::MemoryStore<float, 3, Memory>>(*m_arena, gradients.fields());
     } else if (way == "replay") {
-      const std::int64_t snapshots = m_settings.steps / m_every;
+      const std::int64_t snapshots = m_settings.steps / m_product_interval;
       store = std::make_unique<snapshot::CheckpointStore<float, 3, Memory>>(
-          m_exec, leg, *m_arena, snapshots, m_every, std::max<std::int64_t>(snapshots / 10, 1), 9,
-          gradients.fields());
+          m_exec, leg, *m_arena, snapshots, m_product_interval,
+          std::max<std::int64_t>(snapshots / 10, 1), 9, gradients.fields());
     } else {
       store = std::make_unique<snapshot::BoundaryStore<float, 3, Memory>>(
           m_exec, leg, *m_arena,
@@ -162,7 +164,7 @@ class GradientRunnerOn final : public GradientRunner {
     result.gradient = watch.seconds();
     result.points =
         static_cast<double>(propagator.grid().size()) * static_cast<double>(m_settings.steps);
-    result.every = m_every;
+    result.every = m_product_interval;
     result.source_bytes = static_cast<double>(report.snapshots.device_bytes);
     result.bytes = static_cast<double>(gradients.bytes() + m_field.bytes());
     if (extended) result.bytes += extended->bytes_of(gradients.box(), {lags, 0});
@@ -192,7 +194,7 @@ class GradientRunnerOn final : public GradientRunner {
     options.source_faces = random_faces();
     options.wavelet = m_wavelet;
     options.steps = m_settings.steps;
-    options.every = m_every;
+    options.product_interval = m_product_interval;
     options.unknowns = m_unknowns;
     options.wishes.block = block;
     options.wishes.updates = updates;
@@ -215,7 +217,7 @@ class GradientRunnerOn final : public GradientRunner {
     result.points =
         static_cast<double>(m_propagator->grid().size()) * static_cast<double>(m_settings.steps);
     result.stepped = report.points;
-    result.every = m_every;
+    result.every = m_product_interval;
     result.block = gradients.plan().shape.block;
     result.updates = gradients.plan().shape.updates;
     result.device_bytes = static_cast<double>(gradients.plan().device_bytes);
@@ -234,8 +236,9 @@ class GradientRunnerOn final : public GradientRunner {
                     int lags) {
     using Image = fwi::ExtendedImage<float, 3, Memory>;
     const auto& scheme = m_propagator->scheme();
-    const fwi::SourceFieldBytes bytes = fwi::source_field_bytes(
-        scheme, gradients.snapshot_nodes(), gradients.outside(), m_settings.steps, m_every);
+    const fwi::SourceFieldBytes bytes =
+        fwi::source_field_bytes(scheme, gradients.snapshot_nodes(), gradients.outside(),
+                                m_settings.steps, m_product_interval);
     double source = way == "stored" ? bytes.stored : way == "replay" ? bytes.replay : bytes.shell;
     // propagator of random boundaries: model and coefficients
     if (way == "random") source += 4.0 * 4.0 * static_cast<double>(scheme.layout().size);
@@ -280,7 +283,7 @@ class GradientRunnerOn final : public GradientRunner {
   wave::PropagatorOptions<3> m_options;
   std::unique_ptr<wave::Propagator<float, 3, Memory>> m_propagator;
   std::vector<double> m_wavelet;
-  std::int64_t m_every = 1;
+  std::int64_t m_product_interval = 1;
   Points<3> m_source;
   wave::PointSet<float, 3, Memory> m_receivers;
   wave::PointSeries<float, Memory> m_amplitudes;

@@ -50,14 +50,14 @@ class ShotsRunnerOn final : public ShotsRunner {
     options.time.time = m_settings.seconds;
     options.receivers = m_settings.receivers;
     options.shots = m_settings.shots;
-    options.at_once = at_once;
-    options.together = together;
+    options.concurrent_shots = at_once;
+    options.batch_size = together;
     auto modelling = wave::make_modelling<float, 2, Memory>(
         m_exec, m_grid, m_model, wave::absorbing_faces<2>(wave::Medium::isotropic),
         wave::ricker_wavelet(10.0), options);
     ShotsResult result;
-    result.at_once = modelling.plan().at_once;
-    result.together = modelling.plan().together;
+    result.at_once = modelling.plan().concurrent_shots;
+    result.together = modelling.plan().batch_size;
     const Stopwatch watch;
     wave::model_shots<float, 2, Memory>(
         m_exec, modelling, m_shots,

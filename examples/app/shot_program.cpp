@@ -178,7 +178,7 @@ wave::ModellingOptions<Dim> WaveJob<T, Dim>::modelling_of_shots() const {
         std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
   }
   // domains of shots differ: each shot is stepped separately
-  if (expand != domain::ExpansionMethod::none) options.together = 1;
+  if (expand != domain::ExpansionMethod::none) options.batch_size = 1;
   return options;
 }
 

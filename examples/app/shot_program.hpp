@@ -65,8 +65,8 @@ struct WaveReport {
     peak_time = plan.peak_time;
     nodes_per_wave = plan.nodes_per_wave;
     nodes_per_wave_wanted = plan.nodes_per_wave_wanted;
-    at_once = plan.at_once;
-    together = plan.together;
+    at_once = plan.concurrent_shots;
+    together = plan.batch_size;
   }
 };
 

@@ -109,7 +109,7 @@ class Program : public ShotProgram<T, Dim> {
     // the memory of a host is checked for the requested shots
     const bool bound = m_o.memory > 0 && m_o.space != "cuda";
     job.modelling.gathers_wait = false;  // traces are enough
-    job.modelling.at_once = m_o.at_once == 0 && bound ? 1 : m_o.at_once;
+    job.modelling.concurrent_shots = m_o.at_once == 0 && bound ? 1 : m_o.at_once;
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {

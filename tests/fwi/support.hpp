@@ -59,7 +59,7 @@ struct SmallShot {
   wave::PointSet<T, Dim, Memory> sources, receivers;
   wave::SourceTerm<T, Dim, Memory> forward;
   std::vector<double> observed;
-  std::int64_t steps = 90, every = 1;
+  std::int64_t steps = 90, product_interval = 1;
   snapshot::DeviceArena<T, Memory> arena{"snapshots"};
 
   SmallShot(const Instance<Memory>& instance, const Grid<Dim>& of,
@@ -149,12 +149,13 @@ struct SmallShot {
           exec, forward, arena, snapshot::BoundaryStoreOptions{fields, gradients.outside()});
     }
     return std::make_unique<snapshot::CheckpointStore<T, Dim, Memory>>(
-        exec, forward, arena, steps / every, every, 5, 4, fields);
+        exec, forward, arena, steps / product_interval, product_interval, 5, 4, fields);
   }
   /// Returns the derivatives with respect to the parameters at the current model.
   Model<T, Dim, Memory> gradient(const fwi::InvertedParameters& unknowns, Way way,
                                  bool layers = false, double* value = nullptr) {
-    fwi::ShotGradients<T, Dim, Memory> gradients(exec, *propagator, unknowns, every, layers);
+    fwi::ShotGradients<T, Dim, Memory> gradients(exec, *propagator, unknowns, product_interval,
+                                                 layers);
     auto field = propagator->make_wavefield(exec);
     const auto kept = store(gradients, way);
     fwi::ShotGradientOptions<T, Dim, Memory> shot;

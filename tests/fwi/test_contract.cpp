@@ -34,11 +34,11 @@ void hold_gradient(const Instance<Memory>& exec, Medium medium, const InvertedPa
   const auto model = constant_model<float, Dim, Memory>(exec, grid, medium, constants);
   SmallShot<float, Dim, Memory> shot(exec, grid, faces, model);
   shot.steps = 12;
-  shot.every = 2;
+  shot.product_interval = 2;
   shot.observed.assign(static_cast<std::size_t>((shot.steps + 1) * shot.receivers.count()), 0.0);
   std::optional<ShotGradients<float, Dim, Memory>> gradients;
   hold(exec, "ShotGradients", waits,
-       [&] { gradients.emplace(exec, *shot.propagator, unknowns, shot.every); });
+       [&] { gradients.emplace(exec, *shot.propagator, unknowns, shot.product_interval); });
   auto field = shot.propagator->make_wavefield(exec);
   const auto store = shot.store(*gradients, way);
   moho::fwi::ShotGradientOptions<float, Dim, Memory> options;

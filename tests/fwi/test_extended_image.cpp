@@ -148,9 +148,9 @@ MEMORY_TEST(Extended, LagZeroIsTheGradient) {
     const auto model = constant_model<T, 2, Memory>(exec, grid, medium,
                                                     {.vp = 2000.0, .epsilon = 0.2, .delta = 0.1});
     SmallShot<T, 2, Memory> shot(exec, grid, faces, model);
-    shot.every = 2;
+    shot.product_interval = 2;
     shot.observed.assign(static_cast<std::size_t>((shot.steps + 1) * shot.receivers.count()), 0.0);
-    ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator, {}, shot.every);
+    ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator, {}, shot.product_interval);
     ExtendedImage<T, 2, Memory> image(exec, gradients.box(), {4, 0});
     auto field = shot.propagator->make_wavefield(exec);
     const auto store = shot.store(gradients, Way::shell);

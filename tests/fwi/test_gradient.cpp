@@ -240,7 +240,7 @@ MEMORY_TEST(Gradient, EveryFewStepsIsNearlyTheSame) {
   auto shot = make_shot<T, 2, Memory>(exec, Medium::vti, mixed_faces<2>());
   shot.receivers = shot.points(9, 12);  // at all depths
   const auto each = shot.gradient({.anisotropy = true}, Way::shell);
-  shot.every = 2;
+  shot.product_interval = 2;
   for (const Way way : {Way::stored, Way::shell, Way::replay}) {
     const auto few = shot.gradient({.anisotropy = true}, way);
     for (const int number : {0, 2, 3}) {
@@ -296,19 +296,20 @@ MEMORY_TEST(Gradient, RefusesWhatMakesNoSense) {
   };
   auto shot =
       make_shot<T, 2, Memory>(exec, Medium::isotropic, moho::wave::all_faces<2>(FaceKind::cpml, 8));
-  const auto make = [&](const InvertedParameters& unknowns, int every, bool layers) {
-    return message(
-        [&] { ShotGradients<T, 2, Memory>(exec, *shot.propagator, unknowns, every, layers); });
+  const auto make = [&](const InvertedParameters& unknowns, int product_interval, bool layers) {
+    return message([&] {
+      ShotGradients<T, 2, Memory>(exec, *shot.propagator, unknowns, product_interval, layers);
+    });
   };
   EXPECT_THAT(make({.density = true}, 1, false), HasSubstr("the density of a medium 'isotropic'"));
   EXPECT_THAT(make({.anisotropy = true}, 1, false), HasSubstr("epsilon and delta of a medium"));
-  EXPECT_THAT(make({}, 0, false), HasSubstr("every is 0 (allowed: 1 or more"));
+  EXPECT_THAT(make({}, 0, false), HasSubstr("product_interval is 0 (allowed: 1 or more"));
   EXPECT_THAT(make({}, 1, true), HasSubstr("layers: perfectly matched ones have no gradient"));
   shot.steps = 2;
-  shot.every = 5;
+  shot.product_interval = 5;
   EXPECT_THAT(message([&] { shot.gradient({}, Way::shell); }), HasSubstr("steps is 2 (allowed: 5"));
   shot.steps = 20;
-  shot.every = 1;
+  shot.product_interval = 1;
   shot.observed.assign(shot.observed.size(), std::nan(""));
   EXPECT_THAT(message([&] { shot.gradient({}, Way::shell); }), HasSubstr("the misfit is nan"));
 }

@@ -59,7 +59,7 @@ struct Survey {
   std::vector<Shot<Dim>> shots;
   std::vector<double> wavelet;
   PropagatorOptions<Dim> options;
-  std::int64_t steps = 41, every = 1;
+  std::int64_t steps = 41, product_interval = 1;
 
   Survey(Medium medium_, const InvertedParameters& unknowns_, const Boundaries<Dim>& faces_,
          const Boundaries<Dim>& source_faces_, int order)
@@ -130,7 +130,7 @@ struct Survey {
     const Propagator<T, Dim, Memory> propagator(
         exec, moho::wave::extended_grid(grid, faces),
         moho::wave::extend_model<T, Dim, Memory>(exec, grid, own, faces), options);
-    ShotGradients<T, Dim, Memory> gradients(exec, propagator, unknowns, every);
+    ShotGradients<T, Dim, Memory> gradients(exec, propagator, unknowns, product_interval);
     auto field = propagator.make_wavefield(exec);
     std::vector<double> samples;
     for (const double value : wavelet) samples.push_back(value);
@@ -175,7 +175,7 @@ struct Survey {
     o.source_faces = source_faces;
     o.wavelet = wavelet;
     o.steps = steps;
-    o.every = every;
+    o.product_interval = product_interval;
     o.unknowns = unknowns;
     o.measure = false;
     o.rates.slabs = {{8, 1e9}};
@@ -286,7 +286,7 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn2D) {
       for (const int width : {6, 14}) {
         Survey<T, 2> survey(kind.medium, kind.unknowns, absorbing<2>(face, width, width == 6),
                             random_faces<2>(width == 6), width == 6 ? 8 : 4);
-        survey.every = width == 6 ? 1 : 3;
+        survey.product_interval = width == 6 ? 1 : 3;
         std::vector<Way> some;
         for (int k = 0; k < (few_launches(exec) ? 1 : 3); ++k) {
           some.push_back(ways[number++ % ways.size()]);
@@ -321,7 +321,7 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn3D) {
   for (const Kind2& kind : gradient_kinds) {
     Survey<T, 3> survey(kind.medium, kind.unknowns, absorbing<3>(FaceKind::sponge, 5, true),
                         random_faces<3>(true), 4);
-    survey.every = 2;
+    survey.product_interval = 2;
     expect_the_same_bits<T, 3, Memory>(exec, survey, {{5, 3, 0, 1, false}, {4, 4, 0, 2, false}},
                                        to_string(kind.medium));
   }
@@ -360,9 +360,9 @@ MEMORY_TEST(StreamGradient, KeepsToItsMemory) {
 
 MEMORY_TEST(StreamGradient, RefusesWhatDoesNotStream) {
   const auto message = [&](Medium medium, const InvertedParameters& unknowns,
-                           const Boundaries<2>& own, std::int64_t every) {
+                           const Boundaries<2>& own, std::int64_t product_interval) {
     Survey<T, 2> survey(medium, unknowns, absorbing<2>(FaceKind::sponge, 6, false), own, 4);
-    survey.every = every;
+    survey.product_interval = product_interval;
     if (medium == Medium::tti) {
       survey.options.equations = moho::wave::Equations::fletcher;
     }
@@ -384,7 +384,8 @@ MEMORY_TEST(StreamGradient, RefusesWhatDoesNotStream) {
               HasSubstr("the density of a medium 'isotropic'"));
   EXPECT_THAT(message(Medium::isotropic, {}, absorbing<2>(FaceKind::sponge, 6, false), 1),
               HasSubstr("source_faces: a face is 'sponge' (allowed: random"));
-  EXPECT_THAT(message(Medium::isotropic, {}, own, 100), HasSubstr("steps is 41, every is 100"));
+  EXPECT_THAT(message(Medium::isotropic, {}, own, 100),
+              HasSubstr("steps is 41, product_interval is 100"));
 }
 
 // A survey with enough nodes and steps that one gradient takes some tenths of a second.
@@ -396,7 +397,7 @@ Survey<float, 2> survey_of_forecasts() {
   survey.grid.extents[1] = 101;
   survey.model.vp = random_field<float, 2, HostModelMemory>(host(), survey.grid, 3, 1900.0, 2600.0);
   survey.steps = 200;
-  survey.every = 3;
+  survey.product_interval = 3;
   survey.wavelet.resize(201, 0.0);
   for (Shot<2>& shot : survey.shots) {
     shot.receivers.clear();

@@ -110,10 +110,10 @@ struct Migrated {
     forward = {&modelling.propagator(), &sources, amplitudes};
     backward = {&modelling.propagator(), &receivers, data};
   }
-  MigrateOptions<T, 2, Memory> options(std::int64_t every = 6) const {
+  MigrateOptions<T, 2, Memory> options(std::int64_t snapshot_interval = 6) const {
     MigrateOptions<T, 2, Memory> result;
     result.steps = modelling.plan().time.steps;
-    result.every = every;
+    result.snapshot_interval = snapshot_interval;
     return result;
   }
   void run(const Section<T, Memory>& section, SnapshotStore<T, 2, Memory>& store,

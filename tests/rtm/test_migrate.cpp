@@ -194,7 +194,7 @@ MEMORY_TEST(Migration, StoresGiveTheSameImage) {
       snapshot::MemoryStore<T, 2, Memory> raw(arena);
       const auto expected = run(raw);
       EXPECT_GT(largest(expected), 0.0);
-      const std::int64_t snapshots = options.steps / options.every;
+      const std::int64_t snapshots = options.steps / options.snapshot_interval;
       {
         snapshot::PinnedStore<T, 2, Memory> store(exec, host_arena,
                                                   migration.modelling.propagator().grid().size());
@@ -203,7 +203,7 @@ MEMORY_TEST(Migration, StoresGiveTheSameImage) {
       }
       for (const auto& [piece, states] : {std::pair{5, 20}, std::pair{1, 3}, std::pair{4, 0}}) {
         snapshot::CheckpointStore<T, 2, Memory> store(exec, migration.forward, arena, snapshots,
-                                                      options.every, piece, states);
+                                                      options.snapshot_interval, piece, states);
         EXPECT_EQ(run(store), expected)
             << "replay of " << piece << " with " << states << ", " << wave::to_string(medium);
         EXPECT_GT(migration.report.snapshots.points, 0.0);
@@ -325,9 +325,9 @@ MEMORY_TEST(Migration, RefusesBadOptions) {
   snapshot::DeviceArena<T, Memory> arena("snapshots");
   snapshot::MemoryStore<T, 2, Memory> store(arena);
   auto options = migration.options();
-  options.every = 0;
+  options.snapshot_interval = 0;
   EXPECT_THROW(migration.run(section, store, options), InputError);
-  options.every = options.steps + 1;
+  options.snapshot_interval = options.steps + 1;
   EXPECT_THROW(migration.run(section, store, options), InputError);
   options = migration.options();
   options.margin = -1;

@@ -144,7 +144,7 @@ std::vector<T> by_hand(const SmallSurvey<T, Memory>& survey, const rtm::Migratio
   snapshot::MemoryStore<T, 2, Memory> store(arena);
   MigrateOptions<T, 2, Memory> migrate;
   migrate.steps = plan.time.steps;
-  migrate.every = plan.storage.interval;
+  migrate.snapshot_interval = plan.storage.interval;
   migrate.complete_receivers = true;
   rtm::migrate_shot<T, 2, Memory>(exec, modelling.propagator(), modelling.wavefield(), forward,
                                   backward, store, migrate, sums);

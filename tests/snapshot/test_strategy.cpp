@@ -183,9 +183,11 @@ TEST(Strategies, CostWhatTheTableForOneH200Says) {
         const int column = medium == Medium::tti ? 0 : 1;
         const double image = shape.snapshot_nodes * 16.0 / rates.memory;
         const double seconds = found.seconds - (row.with_imaging ? 0.0 : image);
-        EXPECT_NEAR(seconds / found.legs, row.relative[column], row.precision[column])
+        EXPECT_NEAR(seconds / found.propagation_seconds, row.relative[column],
+                    row.precision[column])
             << row.what << ' ' << n;
-        EXPECT_NEAR(found.legs, (medium == Medium::tti ? 11.9 : 1.8) * (n == 512 ? 1.0 : 8.0),
+        EXPECT_NEAR(found.propagation_seconds,
+                    (medium == Medium::tti ? 11.9 : 1.8) * (n == 512 ? 1.0 : 8.0),
                     n == 512 ? 0.051 : 0.5);
         if (medium == Medium::tti && row.keep != StorageMethod::checkpoints) {
           EXPECT_NEAR(static_cast<double>(found.bytes) * 1e-9, row.gigabytes[n == 512 ? 0 : 1],
@@ -290,10 +292,10 @@ TEST(ChooseStrategy, WhatThePageSaysOfOneH200) {
   // uncompressed, and the rest stays.
   best = choose_strategy(shape, rates, gigabytes(60, 256));
   EXPECT_EQ(best.keep, StorageMethod::raw);
-  const double leg = shape.step_nodes / rates.points, sent = 50e9 * leg;
+  const double propagation = shape.step_nodes / rates.points, sent = 50e9 * propagation;
   EXPECT_NEAR(static_cast<double>(best.host_bytes), sent, 2.0);
   EXPECT_NEAR(best.seconds,
-              2.0 * leg + shape.snapshot_nodes * 16.0 / 4.1e12 +
+              2.0 * propagation + shape.snapshot_nodes * 16.0 / 4.1e12 +
                   2.0 * (shape.snapshot_nodes * 4.0 - sent) / 4.1e12,
               1e-9);
 }
@@ -450,7 +452,7 @@ TEST(ChooseStrategy, NeverExceedsABudgetAndIsDeterministic) {
       EXPECT_LE(strategy.disk_bytes, s.rates.disk_write > 0.0 ? s.budget.disk : 0) << seed;
       // all stored bytes have a location
       EXPECT_GE(strategy.device_bytes + strategy.host_bytes + strategy.disk_bytes, strategy.bytes);
-      EXPECT_GE(strategy.seconds, strategy.legs * (1.0 - 1e-12));
+      EXPECT_GE(strategy.seconds, strategy.propagation_seconds * (1.0 - 1e-12));
       EXPECT_LE(strategy.min_device_bytes, s.budget.device);
     }
     if (!all.front().possible) continue;

@@ -547,7 +547,7 @@ MEMORY_TEST(Stream, SaysWhereAWaveIsNotFinite) {
     EXPECT_EQ(found.step(), expected.step()) << found.what();
     EXPECT_EQ(found.place(), expected.place()) << found.what();
     EXPECT_STREQ(found.field(), "p");
-    EXPECT_EQ(found.leg(), "shot 7");
+    EXPECT_EQ(found.context(), "shot 7");
     EXPECT_THAT(
         std::string(found.what()),
         AllOf(HasSubstr(moho::concat("shot 7, step ", expected.step(), ": the wavefield p")),

@@ -222,10 +222,11 @@ void expect_one_pass_on_devices(const Instance<Memory>& exec) {
     }
     auto wavefield = propagator.make_wavefield(exec);
     set_random(exec, wavefield, 3);
-    for (int f = 0; f < 2; ++f) moho::fill(exec, wavefield.slope[f], 7.0f);
+    for (int f = 0; f < 2; ++f) moho::fill(exec, wavefield.axis_derivative[f], 7.0f);
     propagator.step(exec, wavefield);
     for (int f = 0; f < 2; ++f) {
-      const auto slopes = nodes_of<float, 3, Memory>(exec, wavefield.layout, wavefield.slope[f]);
+      const auto slopes =
+          nodes_of<float, 3, Memory>(exec, wavefield.layout, wavefield.axis_derivative[f]);
       EXPECT_EQ(std::count(slopes.begin(), slopes.end(), 7.0) > 0, packed) << "order " << order;
     }
   }

@@ -29,8 +29,8 @@ auto modelling_at_once(const Instance<Memory>& exec, const Grid<2>& grid, Medium
   options.order = 4;
   options.receivers = 7;
   options.shots = shots;
-  options.at_once = at_once;
-  options.together = together;
+  options.concurrent_shots = at_once;
+  options.batch_size = together;
   options.memory = memory;
   auto model = constant_model<T, 2, Memory>(exec, grid, medium, {.epsilon = 0.1, .delta = 0.1});
   return make_modelling<T, 2, Memory>(exec, grid, model, wave::absorbing_faces<2>(medium),
@@ -53,7 +53,7 @@ MEMORY_TEST(ShotsAtOnce, HaveTheBitsOfOneAfterTheOther) {
     for (const int at_once : {2, 5, 0}) {
       auto modelling = modelling_at_once<T, Memory>(exec, grid, medium, at_once, 6);
       if (at_once > 0) {
-        EXPECT_EQ(modelling.plan().at_once, at_once);
+        EXPECT_EQ(modelling.plan().concurrent_shots, at_once);
       }
       std::size_t count = 0;
       wave::model_shots<T, 2, Memory>(
@@ -83,8 +83,8 @@ MEMORY_TEST(ShotsAtOnce, WaitingResultsAreInTheEstimate) {
     options.order = 4;
     options.receivers = receivers;
     options.shots = count;
-    options.at_once = 2;
-    options.together = 1;
+    options.concurrent_shots = 2;
+    options.batch_size = 1;
     options.gathers_wait = gathers_wait;
     return make_modelling<T, 2, Memory>(exec, grid, model,
                                         wave::absorbing_faces<2>(Medium::isotropic),
@@ -146,8 +146,8 @@ MEMORY_TEST(ShotsAtOnce, TogetherHaveTheBitsOfOneAfterTheOther) {
         options.time.time = 0.07;
         options.order = 4;
         options.shots = 7;
-        options.at_once = at_once;
-        options.together = together;
+        options.concurrent_shots = at_once;
+        options.batch_size = together;
         return make_modelling<T, 2, Memory>(exec, grid, model,
                                             wave::absorbing_faces<2>(medium, free),
                                             wave::ricker_wavelet(10.0), options);
@@ -160,8 +160,8 @@ MEMORY_TEST(ShotsAtOnce, TogetherHaveTheBitsOfOneAfterTheOther) {
       for (const auto& [at_once, together] :
            {std::pair(1, 1), std::pair(2, 2), std::pair(5, 5), std::pair(5, 2), std::pair(7, 4)}) {
         auto modelling = make(at_once, together);
-        EXPECT_EQ(modelling.plan().at_once, at_once);
-        EXPECT_EQ(modelling.plan().together, together);
+        EXPECT_EQ(modelling.plan().concurrent_shots, at_once);
+        EXPECT_EQ(modelling.plan().batch_size, together);
         std::size_t count = 0;
         wave::model_shots<T, 2, Memory>(
             exec, modelling, shots,
@@ -199,7 +199,7 @@ MEMORY_TEST(ShotsAtOnce, ModelTheClaimedShotsWithDomainsAndSnapshots) {
     modelling_options.time.snapshot_every = 0.02;
     modelling_options.order = 4;
     modelling_options.shots = 7;
-    modelling_options.at_once = at_once;
+    modelling_options.concurrent_shots = at_once;
     auto modelling =
         make_modelling<T, 2, Memory>(exec, grid, model, wave::absorbing_faces<2>(Medium::isotropic),
                                      wave::ricker_wavelet(10.0), modelling_options);
@@ -268,8 +268,8 @@ MEMORY_TEST(ShotsAtOnce, NameTheShotThatOverflows) {
     modelling_options.time.time = 0.1;
     modelling_options.order = 4;
     modelling_options.shots = 2;
-    modelling_options.at_once = 2;
-    modelling_options.together = together;
+    modelling_options.concurrent_shots = 2;
+    modelling_options.batch_size = together;
     auto modelling = make_modelling<T, 2, Memory>(
         exec, grid, model, wave::absorbing_faces<2>(Medium::isotropic), huge, modelling_options);
     wave::SurveyRunOptions<T, 2, Memory> options;
@@ -375,7 +375,7 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
   const auto five = modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 5, 20).plan();
   EXPECT_EQ(five.memory.wavefield, 5 * one.memory.wavefield);
   // and results of 7 receivers that wait for delivery
-  const int others = wave::waiting_results(five.at_once, five.together, 20);
+  const int others = wave::waiting_results(five.concurrent_shots, five.batch_size, 20);
   const std::size_t waiting = others * sizeof(T) * 7 * five.time.samples;
   EXPECT_EQ(five.memory.gathers, 5 * one.memory.gathers + waiting);
   EXPECT_EQ(five.memory.most - one.memory.most,
@@ -385,7 +385,9 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
   EXPECT_EQ(wave::waiting_results(5, 1, 7), 2) << "no more than there are";
   EXPECT_EQ(wave::waiting_results(4, 4, 20), 0) << "one worker holds what it steps";
   // no more than the number of shots
-  EXPECT_EQ((modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 5, 3).plan().at_once), 3);
+  EXPECT_EQ(
+      (modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 5, 3).plan().concurrent_shots),
+      3);
   const std::size_t room = one.memory.most + one.memory.wavefield / 2;
   try {
     modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 5, 20, room);
@@ -395,8 +397,10 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
     EXPECT_THAT(error.what(), HasSubstr("as asked): take fewer shots at once"));
   }
   // the automatic choice fits
-  EXPECT_EQ(
-      (modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 0, 20, room).plan().at_once), 1);
+  EXPECT_EQ((modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 0, 20, room)
+                 .plan()
+                 .concurrent_shots),
+            1);
   const int few = wave::shots_at_once(exec, std::int64_t{1} << 30, 1000);
   EXPECT_EQ(few, 1);
   EXPECT_GE(wave::shots_at_once(exec, 1000, 1000), few);

@@ -34,11 +34,11 @@ namespace moho::fwi {
 /// times. Their products sum up to the derivatives with respect to the coefficients v^2 dt^2, 1 /
 /// rho, 1 + 2 epsilon and sqrt(1 + 2 delta).
 ///
-/// With every = 1 the result is the exact gradient of the discrete misfit, to rounding, for all
-/// media of self-adjoint equations, orders and faces. Exception: perfectly matched layers change
-/// the equations at order / 2 adjacent nodes also, and the gradient omits these terms: a relative
-/// error of 1e-4 along random directions. The density must be smooth there as adjoint_factors()
-/// requires.
+/// With product_interval = 1 the result is the exact gradient of the discrete misfit, to rounding,
+/// for all media of self-adjoint equations, orders and faces. Exception: perfectly matched layers
+/// change the equations at order / 2 adjacent nodes also, and the gradient omits these terms: a
+/// relative error of 1e-4 along random directions. The density must be smooth there as
+/// adjoint_factors() requires.
 ///
 /// Nodes of layers are copies of nodes at the edge of the model. With `layers` their contributions
 /// are added to the gradient of the edge nodes, and the source wavefield must be stored there.
@@ -49,12 +49,12 @@ class ShotGradients {
   /// \param exec instance of the arrays
   /// \param propagator propagator of the model; it must outlive the gradients
   /// \param unknowns parameters besides the P velocity
-  /// \param every steps between products of the wavefields, 1 or more
+  /// \param product_interval steps between products of the wavefields, 1 or more
   /// \param layers true: nodes of layers contribute to the gradient
   /// \throws InputError for Fletcher's equations, parameters absent from the medium, and `layers`
   /// with perfectly matched layers
   ShotGradients(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
-                const InvertedParameters& unknowns = {}, std::int64_t every = 1,
+                const InvertedParameters& unknowns = {}, std::int64_t product_interval = 1,
                 bool layers = false);
 
   /// Adopts the current model of the propagator, after Propagator::update(). Sums are unchanged.
@@ -71,7 +71,7 @@ class ShotGradients {
   /// Number of nodes of the largest snapshot.
   std::int64_t snapshot_nodes() const { return snapshot_box().size(); }
   /// Steps between snapshots.
-  std::int64_t every() const { return m_every; }
+  std::int64_t product_interval() const { return m_product_interval; }
   /// Memory of all arrays, bytes.
   std::size_t bytes() const;
 
@@ -112,11 +112,12 @@ class ShotGradients {
   Box<Dim> snapshot_box() const {
     return intersection(m_box.grown(m_outside), whole_box(m_propagator->grid()));
   }
-  void source_leg(const Instance<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
-                  Wave& wavefield, snapshot::SnapshotStore<T, Dim, Memory>& store, int number,
-                  const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
-                  const std::function<void(std::int64_t)>& present,
-                  ShotGradientReport<Dim>& report) const;
+  void propagate_source(const Instance<Memory>& exec,
+                        const wave::SourceTerm<T, Dim, Memory>& source_term, Wave& wavefield,
+                        snapshot::SnapshotStore<T, Dim, Memory>& store, int number,
+                        const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
+                        const std::function<void(std::int64_t)>& present,
+                        ShotGradientReport<Dim>& report) const;
   detail::AddScale<T, Dim> scale_sums(const detail::SourceValues<T, Dim>& source) const;
   void add_buoyancy(const Instance<Memory>& exec, const Wave& adjoint);
   void add_anisotropy(const Instance<Memory>& exec, const Wave& adjoint,
@@ -128,7 +129,7 @@ class ShotGradients {
 
   const wave::Propagator<T, Dim, Memory>* m_propagator;
   InvertedParameters m_unknowns;
-  std::int64_t m_every, m_outside = 0;
+  std::int64_t m_product_interval, m_outside = 0;
   Box<Dim> m_box;  ///< nodes of the sums
   wave::AdjointFactors<T, Memory> m_factors;
   Array m_change[2];         ///< D nu and the residual
@@ -142,13 +143,15 @@ class ShotGradients {
 template <class T, int Dim, class Memory>
 ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
                                              const wave::Propagator<T, Dim, Memory>& propagator,
-                                             const InvertedParameters& unknowns, std::int64_t every,
-                                             bool layers)
-    : m_propagator(&propagator), m_unknowns(unknowns), m_every(every) {
+                                             const InvertedParameters& unknowns,
+                                             std::int64_t product_interval, bool layers)
+    : m_propagator(&propagator), m_unknowns(unknowns), m_product_interval(product_interval) {
   const Instance<Memory>& instance = exec;
   const auto& scheme = propagator.scheme();
   const wave::Medium medium = propagator.medium();
-  if (every < 1) throw InputError(concat("every is ", every, " (allowed: 1 or more steps)"));
+  if (product_interval < 1)
+    throw InputError(
+        concat("product_interval is ", product_interval, " (allowed: 1 or more steps)"));
   if (unknowns.density && !wave::info(medium).invertible.has(wave::Parameter::density)) {
     throw InputError(concat("unknowns: the density of a medium '", wave::to_string(medium),
                             "' (allowed: with variable_density): give the model a density"));
@@ -187,7 +190,7 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
     m_source.fields = scheme.fields();
     for (int f = 0; f < m_source.fields; ++f) {
       m_source.now[f] = padded("moho::fwi::source");
-      if (f < stencil.work_fields) m_source.slope[f] = padded("moho::fwi::source");
+      if (f < stencil.work_fields) m_source.axis_derivative[f] = padded("moho::fwi::source");
     }
   }
   m_by_scale = dense("moho::fwi::by_scale");
@@ -223,9 +226,9 @@ std::size_t ShotGradients<T, Dim, Memory>::bytes() const {
   std::size_t count = 0;
   for (const Array* array :
        {&m_by_scale, &m_by_a, &m_by_r, &m_by_b, &m_illumination, &m_change[0], &m_change[1],
-        &m_source.now[0], &m_source.now[1], &m_source.slope[0], &m_source.slope[1],
-        &m_source_change[0], &m_source_change[1], &m_injected, &m_lambda, &m_slope,
-        &m_factors.inject[0], &m_factors.inject[1], &m_factors.record}) {
+        &m_source.now[0], &m_source.now[1], &m_source.axis_derivative[0],
+        &m_source.axis_derivative[1], &m_source_change[0], &m_source_change[1], &m_injected,
+        &m_lambda, &m_slope, &m_factors.inject[0], &m_factors.inject[1], &m_factors.record}) {
     count += array->size();
   }
   return count * sizeof(T);
@@ -233,27 +236,27 @@ std::size_t ShotGradients<T, Dim, Memory>::bytes() const {
 
 // Runs a forward propagation and saves its wavefield in the store.
 template <class T, int Dim, class Memory>
-void ShotGradients<T, Dim, Memory>::source_leg(
-    const Instance<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg, Wave& wavefield,
-    snapshot::SnapshotStore<T, Dim, Memory>& store, int number,
+void ShotGradients<T, Dim, Memory>::propagate_source(
+    const Instance<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& source_term,
+    Wave& wavefield, snapshot::SnapshotStore<T, Dim, Memory>& store, int number,
     const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
     const std::function<void(std::int64_t)>& present, ShotGradientReport<Dim>& report) const {
   wavefield.clear(exec);
   store.begin(exec, wavefield, 0);
   wave::RunOptions<T, Dim, Memory> run;
   // a separate source wavefield ends at the last product
-  run.last = number == 0 ? options.steps : options.steps / m_every * m_every;
+  run.last = number == 0 ? options.steps : options.steps / m_product_interval * m_product_interval;
   run.check_every = options.check_every;
   run.present = present;
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
     store.on_step(exec, wavefield, box, time);
-    if (time % m_every == 0) store.save(exec, wavefield, kept, time);
+    if (time % m_product_interval == 0) store.save(exec, wavefield, kept, time);
   };
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(number, now); };
   }
   const auto done = wave::in_propagation(number == 0 ? "forward leg" : "leg of the source",
-                                         [&] { return leg.run(exec, wavefield, run); });
+                                         [&] { return source_term.run(exec, wavefield, run); });
   store.end_forward(exec);
   report.points += done.points;
   (number == 0 ? report.forward_seconds : report.backward_seconds) += done.seconds;
@@ -271,8 +274,8 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     throw InputError(concat("extended: its nodes are ", box_string(options.extended->box()),
                             " (allowed: ", box_string(m_box), ", those of the gradient)"));
   }
-  if (options.steps < m_every) {
-    throw InputError(concat("steps is ", options.steps, " (allowed: ", m_every,
+  if (options.steps < m_product_interval) {
+    throw InputError(concat("steps is ", options.steps, " (allowed: ", m_product_interval,
                             " or more, the steps from one product to the next)"));
   }
   const auto& propagator = *m_propagator;
@@ -286,7 +289,8 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   };
   Index<Dim> shift{};  // from the grid of the separate source wavefield to that of the propagator
   if (options.source == nullptr) {
-    source_leg(instance, forward, wavefield, store, 0, options, snapshot_box(), record, report);
+    propagate_source(instance, forward, wavefield, store, 0, options, snapshot_box(), record,
+                     report);
   } else {
     wave::RunOptions<T, Dim, Memory> run;
     run.last = options.steps;
@@ -314,7 +318,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     }
     kept = intersection(kept, whole_box(other.grid()));
     auto own = other.make_wavefield(exec);
-    source_leg(instance, *options.source, own, store, 1, options, kept, {}, report);
+    propagate_source(instance, *options.source, own, store, 1, options, kept, {}, report);
   }
   const auto derivative =
       allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::derivative", rows, count);
@@ -339,7 +343,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   const Box<Dim> whole = whole_box(propagator.grid());
   back.present = [&](std::int64_t after) {
     const std::int64_t time = after - 1;  // time of the source wavefield combined with this one
-    const bool products = time > 0 && time % m_every == 0;
+    const bool products = time > 0 && time % m_product_interval == 0;
     const bool begins = time == 0 && m_unknowns.anisotropy;
     if (!products && !m_unknowns.anisotropy) return;
     const auto inject = [&] {
@@ -408,8 +412,8 @@ detail::AddScale<T, Dim> ShotGradients<T, Dim, Memory>::scale_sums(
   add.sums = detail::dense(m_box);
   add.scale = m_by_scale.data();
   add.illumination = m_illumination.data();
-  add.weight = static_cast<T>(m_every);
-  add.time = static_cast<T>(static_cast<double>(m_every) * m_propagator->dt());
+  add.weight = static_cast<T>(m_product_interval);
+  add.time = static_cast<T>(static_cast<double>(m_product_interval) * m_propagator->dt());
   return add;
 }
 
@@ -454,7 +458,7 @@ void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
   }
   add.sums = detail::dense(m_box);
   add.d_b = m_by_b.data();
-  add.weight = static_cast<T>(m_every);
+  add.weight = static_cast<T>(m_product_interval);
   detail::launch_buoyancy<T, Dim, Memory>(exec, m_box, add);
 }
 
@@ -495,7 +499,7 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   add.sums = detail::dense(m_box);
   add.d_a = m_by_a.data();
   add.d_r = m_by_r.data();
-  add.weight = static_cast<T>(m_every);
+  add.weight = static_cast<T>(m_product_interval);
   launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
   inject(-1.0);  // resets to exact zeros
 }

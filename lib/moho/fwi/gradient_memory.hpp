@@ -28,15 +28,15 @@ struct SourceFieldBytes {
 /// \param scheme of the propagator, with its layers
 /// \param snapshot_nodes,outside values of ShotGradients
 /// \param steps of the run, 1 or more
-/// \param every steps between products, 1 or more
+/// \param product_interval steps between products, 1 or more
 template <class T, int Dim, class Memory>
 SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
                                     std::int64_t snapshot_nodes, std::int64_t outside,
-                                    std::int64_t steps, std::int64_t every) {
+                                    std::int64_t steps, std::int64_t product_interval) {
   const auto each = static_cast<double>(sizeof(T) * static_cast<std::size_t>(scheme.fields()));
   const double state = 2.0 * each * static_cast<double>(scheme.layout().size);
   const double snapshot = each * static_cast<double>(snapshot_nodes);
-  const auto count = static_cast<double>(steps / every);
+  const auto count = static_cast<double>(steps / product_interval);
   SourceFieldBytes bytes;
   bytes.shell = each * static_cast<double>(steps) *
                     static_cast<double>(

@@ -42,7 +42,7 @@ struct ShotGradientOptions {
   ExtendedImage<T, Dim, Memory>* extended = nullptr;
   /// Reports the progress of a propagation about twice a second.
   /// Propagations: 0 forward, 1 separate source wavefield, 2 backward.
-  std::function<void(int leg, const wave::ShotProgress&)> progress = {};
+  std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
 };
 
 /// Report of ShotGradients::add().

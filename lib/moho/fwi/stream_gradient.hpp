@@ -33,7 +33,7 @@ struct StreamedGradientOptions {
   wave::Boundaries<Dim> source_faces = {};
   std::vector<double> wavelet = {};   ///< wavelet, a sample per step
   std::int64_t steps = 0;             ///< steps of each propagation, 1 or more
-  std::int64_t every = 1;             ///< steps between products of the wavefields
+  std::int64_t product_interval = 1;  ///< steps between products of the wavefields
   InvertedParameters unknowns = {};   ///< parameters besides vp: density only
   stream::StreamRequest wishes = {};  ///< memory of a device, block, updates, devices
   std::size_t memory = 0;             ///< memory of the host in bytes; 0: available memory
@@ -46,7 +46,7 @@ struct StreamedShotOptions {
   std::string prefix = {};  ///< prefix of messages about sources and receivers
   /// Reports the progress of a propagation about twice a second.
   /// Propagations: 0 forward, 1 separate source wavefield, 2 backward.
-  std::function<void(int leg, const wave::ShotProgress&)> progress = {};
+  std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
   Timeline* timeline = nullptr;  ///< receives spans of the first iterations of the backward
                                  ///< propagation; may be null
 };
@@ -152,12 +152,13 @@ class StreamedGradients {
                                                 const Points& points) const;
   stream::StreamReport forward(Side& side, const std::vector<Points>& sources,
                                const std::vector<Points>* receivers, std::int64_t steps,
-                               const wave::Traces<T>& rows, int leg,
+                               const wave::Traces<T>& rows, int propagation,
                                const StreamedShotOptions& options);
-  static void check_finite(const Side& side, const char* leg);
+  static void check_finite(const Side& side, const char* context);
   std::vector<Points> points_of(const Side& side, const moho::Points<Dim>& places,
                                 const std::string& name) const;
-  stream::StreamRunOptions<T> run_options(int leg, const StreamedShotOptions& options) const;
+  stream::StreamRunOptions<T> run_options(int propagation,
+                                          const StreamedShotOptions& options) const;
 
   Grid<Dim> m_grid;
   StreamedGradientOptions<Dim> m_options;

@@ -251,7 +251,7 @@ std::unique_ptr<StreamedGradients<T, Dim, Memory>> StreamedEvaluator<T, Dim, Mem
   o.source_faces = random_faces(m_options, m_input.faces);
   o.wavelet = plan.wavelet;
   o.steps = plan.time.steps;
-  o.every = this->interval_of(plan);
+  o.product_interval = this->interval_of(plan);
   o.unknowns = m_inverted;
   o.wishes.device_memory = m_options.device_memory;
   o.wishes.block = m_options.block;

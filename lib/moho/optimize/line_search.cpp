@@ -42,33 +42,33 @@ LineSearch::LineSearch(const LineSearchOptions& options, double f, double slope,
 
 // Computes the next step by interpolation, and updates the interval that contains the minimum.
 void LineSearch::update(Trial& x, Trial& y, Trial trial) {
-  const bool turned = trial.slope * (x.slope < 0.0 ? -1.0 : 1.0) < 0.0;
+  const bool turned = trial.derivative * (x.derivative < 0.0 ? -1.0 : 1.0) < 0.0;
   bool minimum = true;
   double next = 0.0;
   if (trial.f > x.f) {
     // higher value: the minimum is between the two
-    const double part =
-        cubic_part(x.step, x.f, x.slope, trial.step, trial.f, trial.slope, false, minimum);
+    const double part = cubic_part(x.step, x.f, x.derivative, trial.step, trial.f, trial.derivative,
+                                   false, minimum);
     const double cubic = x.step + part * (trial.step - x.step);
-    const double slope = (x.f - trial.f) / (trial.step - x.step) + x.slope;
-    const double quadratic = x.step + 0.5 * (x.slope / slope) * (trial.step - x.step);
+    const double slope = (x.f - trial.f) / (trial.step - x.step) + x.derivative;
+    const double quadratic = x.step + 0.5 * (x.derivative / slope) * (trial.step - x.step);
     next = std::fabs(cubic - x.step) < std::fabs(quadratic - x.step)
                ? cubic
                : cubic + 0.5 * (quadratic - cubic);
     m_bracketed = true;
   } else if (turned) {
     // lower value, derivative of opposite sign: the minimum is between the two
-    const double part =
-        cubic_part(trial.step, trial.f, trial.slope, x.step, x.f, x.slope, false, minimum);
+    const double part = cubic_part(trial.step, trial.f, trial.derivative, x.step, x.f, x.derivative,
+                                   false, minimum);
     const double cubic = trial.step + part * (x.step - trial.step);
     const double secant =
-        trial.step + trial.slope / (trial.slope - x.slope) * (x.step - trial.step);
+        trial.step + trial.derivative / (trial.derivative - x.derivative) * (x.step - trial.step);
     next = std::fabs(cubic - trial.step) > std::fabs(secant - trial.step) ? cubic : secant;
     m_bracketed = true;
-  } else if (std::fabs(trial.slope) < std::fabs(x.slope)) {
+  } else if (std::fabs(trial.derivative) < std::fabs(x.derivative)) {
     // lower value, smaller derivative
     const double part =
-        cubic_part(trial.step, trial.f, trial.slope, x.step, x.f, x.slope, true, minimum);
+        cubic_part(trial.step, trial.f, trial.derivative, x.step, x.f, x.derivative, true, minimum);
     double cubic;
     if (part < 0.0 && minimum) {
       cubic = trial.step + part * (x.step - trial.step);
@@ -76,7 +76,7 @@ void LineSearch::update(Trial& x, Trial& y, Trial trial) {
       cubic = trial.step > x.step ? m_greatest : m_least;
     }
     const double secant =
-        trial.step + trial.slope / (trial.slope - x.slope) * (x.step - trial.step);
+        trial.step + trial.derivative / (trial.derivative - x.derivative) * (x.step - trial.step);
     const bool cubic_is_nearer = std::fabs(cubic - trial.step) < std::fabs(secant - trial.step);
     if (m_bracketed) {
       next = cubic_is_nearer ? cubic : secant;
@@ -87,8 +87,8 @@ void LineSearch::update(Trial& x, Trial& y, Trial trial) {
     }
   } else if (m_bracketed) {
     // lower value, derivative of at least the same magnitude
-    const double part =
-        cubic_part(trial.step, trial.f, trial.slope, y.step, y.f, y.slope, false, minimum);
+    const double part = cubic_part(trial.step, trial.f, trial.derivative, y.step, y.f, y.derivative,
+                                   false, minimum);
     next = trial.step + part * (y.step - trial.step);
   } else {
     next = trial.step > x.step ? m_greatest : m_least;
@@ -132,10 +132,10 @@ LineSearch::Outcome LineSearch::tell(double given, double slope) {
   if (!m_second_stage && f <= m_x.f && f > highest) {
     // on f minus the line of sufficient decrease
     const auto lowered = [&](Trial t) {
-      return Trial{t.step, t.f - t.step * wanted, t.slope - wanted, t.given};
+      return Trial{t.step, t.f - t.step * wanted, t.derivative - wanted, t.given};
     };
     const auto raised = [&](Trial t) {
-      return Trial{t.step, t.f + t.step * wanted, t.slope + wanted, t.given};
+      return Trial{t.step, t.f + t.step * wanted, t.derivative + wanted, t.given};
     };
     Trial x = lowered(m_x), y = lowered(m_y);
     update(x, y, lowered(trial));

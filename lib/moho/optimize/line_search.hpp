@@ -53,7 +53,7 @@ class LineSearch {
 
  private:
   struct Trial {
-    double step, f, slope;
+    double step, f, derivative;
     double given;  // f as passed to tell()
   };
   void update(Trial& x, Trial& y, Trial trial);

@@ -21,7 +21,7 @@ namespace moho::rtm {
 template <class T, int Dim, class Memory>
 struct MigrateOptions {
   std::int64_t steps = 0;                          ///< steps of each propagation, 1 or more
-  std::int64_t every = 0;                          ///< steps between snapshots, 1 or more
+  std::int64_t snapshot_interval = 0;              ///< steps between snapshots, 1 or more
   wave::Domain<T, Dim, Memory>* domain = nullptr;  ///< domain of the forward propagation; null: the
                                                    ///< complete grid
   /// True: backward propagation on the complete grid, even with a domain.
@@ -32,7 +32,7 @@ struct MigrateOptions {
                             ///< side
   std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks
   /// Reports the progress of a propagation about twice a second: 0 forward, 1 backward.
-  std::function<void(int leg, const wave::ShotProgress&)> progress = {};
+  std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
   /// Receives both wavefields after each imaging step, for pictures.
   std::function<void(const snapshot::Snapshot<T, Dim, Memory>& snapshot,
                      const wave::Wavefield<T, Dim, Memory>& receivers, std::int64_t time)>
@@ -50,10 +50,10 @@ struct MigrateReport {
 
 /// \brief Migrates a shot: correlates the source and the receiver wavefield (Claerbout, 1971).
 ///
-/// The forward propagation saves a snapshot of p in the store every `every` steps. The backward
-/// propagation injects the data at the receivers, from the last time to the first snapshot. Medium
-/// and faces are the same. Its boxes are those of the forward propagation in reverse order: nodes
-/// that the source wavefield has not reached contribute nothing to the image
+/// The forward propagation saves a snapshot of p in the store every `snapshot_interval` steps. The
+/// backward propagation injects the data at the receivers, from the last time to the first
+/// snapshot. Medium and faces are the same. Its boxes are those of the forward propagation in
+/// reverse order: nodes that the source wavefield has not reached contribute nothing to the image
 /// (docs/theory/migration.md). The receiver illumination is then incomplete, unless
 /// `complete_receivers` is set. Mute data before the first arrival of the source wavefield at a
 /// receiver.
@@ -88,8 +88,9 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
                                 snapshot::SnapshotStore<T, Dim, Memory>& store,
                                 const MigrateOptions<T, Dim, Memory>& options,
                                 const ImageSums<T, Dim, Memory>& sums) {
-  if (options.steps < 1 || options.every < 1 || options.every > options.steps) {
-    throw InputError(concat("snapshots every ", options.every, " of ", options.steps,
+  if (options.steps < 1 || options.snapshot_interval < 1 ||
+      options.snapshot_interval > options.steps) {
+    throw InputError(concat("snapshots every ", options.snapshot_interval, " of ", options.steps,
                             " steps (allowed: 1 to the number of steps): migrate longer, or keep "
                             "more of them"));
   }
@@ -110,7 +111,7 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
     store.on_step(instance, wavefield, box, time);
     const Box<Dim> kept = intersection(box, interior);
-    if (time % options.every == 0 && !kept.empty()) {
+    if (time % options.snapshot_interval == 0 && !kept.empty()) {
       store.save(instance, wavefield, kept, time);
     }
   };
@@ -127,13 +128,13 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   wave::RunOptions<T, Dim, Memory> back;
   // data after the last snapshot propagate back to its time also
   back.first = options.steps;
-  back.last = options.every;
+  back.last = options.snapshot_interval;
   const bool inside = options.domain != nullptr && !options.complete_receivers;
   if (inside) back.domain = &boxes;
   back.check_every = options.check_every;
-  const double weight = static_cast<double>(options.every) * propagator.dt();
+  const double weight = static_cast<double>(options.snapshot_interval) * propagator.dt();
   back.present = [&](std::int64_t time) {
-    if (time % options.every != 0) return;
+    if (time % options.snapshot_interval != 0) return;
     const Box<Dim> kept = intersection(report.forward.boxes.at(time - 1), interior);
     if (options.domain != nullptr && !inside) {
       add_receiver_illumination<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], interior,

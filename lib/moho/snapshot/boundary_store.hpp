@@ -34,10 +34,10 @@ template <class T, int Dim, class Memory>
 class BoundaryStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param exec execution instance of the run
-  /// \param leg source term of the forward propagation; it has to outlive the store
+  /// \param source source term of the forward propagation; it has to outlive the store
   /// \param arena memory of the boundary values
   /// \param options fields and nodes of snapshots
-  BoundaryStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
+  BoundaryStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& source,
                 DeviceArena<T, Memory>& arena, const BoundaryStoreOptions& options = {});
   /// Returns the nodes of one field that are saved at a step, for a scheme and its faces.
   static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
@@ -64,7 +64,7 @@ class BoundaryStore : public SnapshotStore<T, Dim, Memory> {
   // Steps backwards to the time of a snapshot, and returns the nodes of the snapshot.
   const Box<Dim>& run_back(const Instance<Memory>& exec, std::int64_t time);
 
-  const wave::SourceTerm<T, Dim, Memory>& m_leg;
+  const wave::SourceTerm<T, Dim, Memory>& m_source;
   DeviceArena<T, Memory>& m_arena;
   BoundaryStoreOptions m_options;
   Box<Dim> m_inner;
@@ -224,12 +224,15 @@ std::int64_t BoundaryStore<T, Dim, Memory>::kept_nodes(const wave::Scheme<T, Dim
 
 template <class T, int Dim, class Memory>
 BoundaryStore<T, Dim, Memory>::BoundaryStore(const InstanceOf<Memory>& exec,
-                                             const wave::SourceTerm<T, Dim, Memory>& leg,
+                                             const wave::SourceTerm<T, Dim, Memory>& source,
                                              DeviceArena<T, Memory>& arena,
                                              const BoundaryStoreOptions& options)
-    : m_leg(leg), m_arena(arena), m_options(options), m_work(leg.propagator->make_wavefield(exec)) {
+    : m_source(source),
+      m_arena(arena),
+      m_options(options),
+      m_work(source.propagator->make_wavefield(exec)) {
   m_arena.reset();
-  m_slabs = slabs(leg.propagator->scheme(), options.outside, m_inner);
+  m_slabs = slabs(source.propagator->scheme(), options.outside, m_inner);
   for (const Box<Dim>& slab : m_slabs) m_nodes += slab.size();
 }
 
@@ -287,8 +290,8 @@ const Box<Dim>& BoundaryStore<T, Dim, Memory>::run_back(const Instance<Memory>& 
       m_reversed = true;
     } else {
       const Box<Dim> box = intersection(m_history.at(m_time), m_inner);
-      m_leg.propagator->step(instance, m_work, box);
-      m_leg.inject(instance, m_work, m_time);
+      m_source.propagator->step(instance, m_work, box);
+      m_source.inject(instance, m_work, m_time);
       m_points += static_cast<double>(box.size());
       if (m_nodes > 0) {
         detail::move_faces<T, Dim, Memory, false>(

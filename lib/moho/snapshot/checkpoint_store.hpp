@@ -26,16 +26,17 @@ template <class T, int Dim, class Memory>
 class CheckpointStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param exec execution instance of the run
-  /// \param leg source term of the forward propagation; it has to outlive the store
+  /// \param source source term of the forward propagation; it has to outlive the store
   /// \param arena memory of the snapshots of a segment
   /// \param snapshots total number of snapshots of the run
-  /// \param every steps between snapshots
+  /// \param snapshot_interval steps between snapshots
   /// \param piece snapshots of a segment, 1 or more
   /// \param states largest number of checkpoints, in addition to the state of rest at the beginning
   /// \param fields wavefields in a snapshot: 1 p, 2 p and q
-  CheckpointStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
-                  DeviceArena<T, Memory>& arena, std::int64_t snapshots, std::int64_t every,
-                  std::int64_t piece, std::int64_t states, int fields = 1);
+  CheckpointStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& source,
+                  DeviceArena<T, Memory>& arena, std::int64_t snapshots,
+                  std::int64_t snapshot_interval, std::int64_t piece, std::int64_t states,
+                  int fields = 1);
 
   void on_step(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                const Box<Dim>& box, std::int64_t time) override;
@@ -48,7 +49,7 @@ class CheckpointStore : public SnapshotStore<T, Dim, Memory> {
   using Wave = wave::Wavefield<T, Dim, Memory>;
   using Action = CheckpointAction::Kind;
   // time at which a segment begins: that of the snapshot before its first
-  std::int64_t begin_of(std::int64_t piece) const { return piece * m_piece * m_every; }
+  std::int64_t begin_of(std::int64_t piece) const { return piece * m_piece * m_snapshot_interval; }
   // follows the schedule to the next visit, without stepping: lists the states that the forward
   // propagation stores
   void plan_forward();
@@ -57,10 +58,10 @@ class CheckpointStore : public SnapshotStore<T, Dim, Memory> {
   void run(const Instance<Memory>& exec, std::int64_t first, std::int64_t last, bool keep);
   void replay(const Instance<Memory>& exec, std::int64_t piece);
 
-  const wave::SourceTerm<T, Dim, Memory>& m_leg;
+  const wave::SourceTerm<T, Dim, Memory>& m_source;
   DeviceArena<T, Memory>& m_arena;
   int m_fields;
-  std::int64_t m_every, m_piece, m_pieces;
+  std::int64_t m_snapshot_interval, m_piece, m_pieces;
   std::vector<CheckpointAction> m_actions;          ///< positions are segments
   std::size_t m_next = 0;                           ///< index of the next action
   std::map<std::int64_t, std::int64_t> m_to_store;  ///< forward propagation: slot by segment
@@ -77,19 +78,19 @@ class CheckpointStore : public SnapshotStore<T, Dim, Memory> {
 
 template <class T, int Dim, class Memory>
 CheckpointStore<T, Dim, Memory>::CheckpointStore(const InstanceOf<Memory>& exec,
-                                                 const wave::SourceTerm<T, Dim, Memory>& leg,
+                                                 const wave::SourceTerm<T, Dim, Memory>& source,
                                                  DeviceArena<T, Memory>& arena,
-                                                 std::int64_t snapshots, std::int64_t every,
-                                                 std::int64_t piece, std::int64_t states,
-                                                 int fields)
-    : m_leg(leg),
+                                                 std::int64_t snapshots,
+                                                 std::int64_t snapshot_interval, std::int64_t piece,
+                                                 std::int64_t states, int fields)
+    : m_source(source),
       m_arena(arena),
       m_fields(fields),
-      m_every(every),
+      m_snapshot_interval(snapshot_interval),
       m_piece(piece),
       m_pieces((snapshots + piece - 1) / piece),
       m_actions(replay_schedule(m_pieces, states + 1)),
-      m_work(leg.propagator->make_wavefield(exec)) {
+      m_work(source.propagator->make_wavefield(exec)) {
   m_arena.reset();
   m_state_bytes = m_work.bytes();
   plan_forward();
@@ -108,8 +109,8 @@ template <class T, int Dim, class Memory>
 void CheckpointStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
                                                  const wave::Wavefield<T, Dim, Memory>& from,
                                                  const wave::Wavefield<T, Dim, Memory>& to) const {
-  wave::copy_planes<T, Dim, Memory>(exec, m_leg.propagator->scheme(), from, to,
-                                    all_planes(m_leg.propagator->grid()));
+  wave::copy_planes<T, Dim, Memory>(exec, m_source.propagator->scheme(), from, to,
+                                    all_planes(m_source.propagator->grid()));
 }
 
 template <class T, int Dim, class Memory>
@@ -118,8 +119,8 @@ void CheckpointStore<T, Dim, Memory>::save(const Instance<Memory>& exec, const W
   if (slot == 0) return;  // state of rest
   auto found = m_slots.find(slot);
   if (found == m_slots.end()) {
-    Wave state = m_leg.propagator->make_wavefield(exec);
-    for (auto& slope : state.slope) slope = {};  // work space, not state
+    Wave state = m_source.propagator->make_wavefield(exec);
+    for (auto& field : state.axis_derivative) field = {};  // work space, not state
     found = m_slots.emplace(slot, state).first;
   }
   copy_state(exec, from, found->second);
@@ -129,8 +130,8 @@ template <class T, int Dim, class Memory>
 void CheckpointStore<T, Dim, Memory>::on_step(const Instance<Memory>& exec, const Wave& wavefield,
                                               const Box<Dim>& box, std::int64_t time) {
   m_history.add(box);
-  if (time % (m_piece * m_every) != 0) return;
-  const auto found = m_to_store.find(time / (m_piece * m_every));
+  if (time % (m_piece * m_snapshot_interval) != 0) return;
+  const auto found = m_to_store.find(time / (m_piece * m_snapshot_interval));
   if (found != m_to_store.end()) save(exec, wavefield, found->second);
 }
 
@@ -140,7 +141,7 @@ void CheckpointStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
                                            const Box<Dim>& box, std::int64_t time) {
   m_boxes[time] = box;
   m_raw += static_cast<double>(m_fields * box.size()) * sizeof(T);
-  const std::int64_t piece = (time / m_every - 1) / m_piece;
+  const std::int64_t piece = (time / m_snapshot_interval - 1) / m_piece;
   if (piece != m_pieces - 1) return;
   // the last segment need not be replayed
   m_present = piece;
@@ -166,7 +167,7 @@ void CheckpointStore<T, Dim, Memory>::run(const Instance<Memory>& exec, std::int
       m_snapshots[time] = {found->second, values};
     };
   }
-  m_points += m_leg.run(exec, m_work, options).points;
+  m_points += m_source.run(exec, m_work, options).points;
 }
 
 template <class T, int Dim, class Memory>
@@ -191,7 +192,7 @@ void CheckpointStore<T, Dim, Memory>::replay(const Instance<Memory>& exec, std::
     }
     present = action.position;
   }
-  if (m_next == m_actions.size()) detail::no_snapshot(begin_of(piece) + m_every);
+  if (m_next == m_actions.size()) detail::no_snapshot(begin_of(piece) + m_snapshot_interval);
   run(exec, begin_of(piece), std::min(begin_of(piece + 1), m_boxes.rbegin()->first), true);
   m_present = piece;
 }
@@ -200,7 +201,7 @@ template <class T, int Dim, class Memory>
 Snapshot<T, Dim, Memory> CheckpointStore<T, Dim, Memory>::load(const Instance<Memory>& exec,
                                                                std::int64_t time) {
   if (m_boxes.count(time) == 0) detail::no_snapshot(time);
-  const std::int64_t piece = (time / m_every - 1) / m_piece;
+  const std::int64_t piece = (time / m_snapshot_interval - 1) / m_piece;
   if (piece != m_present) replay(exec, piece);
   return m_snapshots.at(time);
 }

@@ -90,14 +90,14 @@ void check(const ErrorBound& accuracy) {
 struct Shot {
   const ShotShape& shape;
   const Rates& rates;
-  double leg, image, raw, largest, state, mean_state;
+  double propagation, image, raw, largest, state, mean_state;
   double device, host, disk;  // budgets
   bool has_link, has_disk;
 
   Shot(const ShotShape& s, const Rates& r, const Budget& budget)
       : shape(s),
         rates(r),
-        leg(s.step_nodes / r.points),
+        propagation(s.step_nodes / r.points),
         image(s.snapshot_nodes * s.image_bytes / r.memory),
         raw(whole(s.snapshot_nodes * s.snapshot_bytes)),
         largest(whole(s.largest_snapshot * s.snapshot_bytes)),
@@ -124,8 +124,8 @@ struct Stream {
   double encode_seconds = 0.0;   // of threads concurrent with the forward propagation
   double decode_seconds = 0.0;   // and with the backward propagation
   double backward_window = 0.0;  // seconds of the backward propagation
-  double leg_seconds = 0.0;      // of all propagations
-  bool may_stay = true;          // true if pieces may stay on the device
+  double propagation_seconds = 0.0;  // of all propagations
+  bool may_stay = true;              // true if pieces may stay on the device
 };
 
 /// Bytes in each location.
@@ -145,8 +145,9 @@ double seconds_of(const Shot& shot, const Stream& stream, double kept, double ho
   const double read = on_disk > 0.0 ? on_disk / shot.rates.disk_read : 0.0;
   const double forward = std::max({link, written, stream.encode_seconds});
   const double backward = std::max({link, read, stream.decode_seconds});
-  return stream.leg_seconds + shot.image + stream.kernel_seconds + stream.device_seconds * kept +
-         std::max(0.0, forward - shot.leg) + std::max(0.0, backward - stream.backward_window);
+  return stream.propagation_seconds + shot.image + stream.kernel_seconds +
+         stream.device_seconds * kept + std::max(0.0, forward - shot.propagation) +
+         std::max(0.0, backward - stream.backward_window);
 }
 
 /// Returns the kept bytes between `least` and `most` with the smallest time.
@@ -156,7 +157,7 @@ double best_kept(const Shot& shot, const Stream& stream, double least, double mo
   std::vector<double> ends{most, least, stream.bytes - host_room};
   const double pace = shot.has_link ? shot.rates.link / stream.link_bytes : infinite;
   for (const auto& [rate, window, threads] :
-       {std::array<double, 3>{shot.rates.disk_write, shot.leg, stream.encode_seconds},
+       {std::array<double, 3>{shot.rates.disk_write, shot.propagation, stream.encode_seconds},
         std::array<double, 3>{shot.rates.disk_read, stream.backward_window,
                               stream.decode_seconds}}) {
     for (const double seconds : {window, threads}) {
@@ -244,7 +245,7 @@ std::string places_text(const Shot& shot, double device, double host, double dis
 StorageChoice from_stream(const Shot& shot, const Stream& stream, std::string name) {
   const Placement placement = place(shot, stream);
   StorageChoice result;
-  result.legs = 2.0 * shot.leg;
+  result.propagation_seconds = 2.0 * shot.propagation;
   result.snapshots = shot.shape.snapshots;
   result.bytes = to_bytes(stream.bytes);
   result.min_device_bytes =
@@ -270,8 +271,8 @@ Stream snapshot_stream(const Shot& shot) {
   Stream stream;
   stream.bytes = shot.raw;
   stream.piece = shot.largest;
-  stream.leg_seconds = 2.0 * shot.leg;
-  stream.backward_window = shot.leg;
+  stream.propagation_seconds = 2.0 * shot.propagation;
+  stream.backward_window = shot.propagation;
   stream.device_ring = 2.0 * shot.largest;
   return stream;
 }
@@ -331,8 +332,8 @@ StorageChoice keep_faces(const Shot& shot) {
   stream.device_seconds = 2.0 / shot.rates.memory;
   stream.device_fixed = shot.state;  // wavefield propagated backward
   stream.device_ring = 2.0 * stream.piece;
-  stream.leg_seconds = 3.0 * shot.leg;
-  stream.backward_window = 2.0 * shot.leg;
+  stream.propagation_seconds = 3.0 * shot.propagation;
+  stream.backward_window = 2.0 * shot.propagation;
   const std::string which =
       shape.face_interval == 1 ? "every step" : concat("every ", shape.face_interval, "th step");
   StorageChoice result = from_stream(shot, stream, "faces of " + which + ", stepped back,");
@@ -354,7 +355,7 @@ StorageChoice keep_states(const Shot& shot) {
   StorageChoice best;
   best.keep = StorageMethod::checkpoints;
   best.lossless = true;
-  best.legs = 2.0 * shot.leg;
+  best.propagation_seconds = 2.0 * shot.propagation;
   best.seconds = infinite;
   best.min_device_bytes = to_bytes(shot.state);  // recomputed wavefield
   best.possible = false;
@@ -391,7 +392,7 @@ StorageChoice keep_states(const Shot& shot) {
       // A state is stored once and restored once per later segment of its part: at most once a
       // segment.
       const double moved = others * shot.state;
-      double seconds = shot.leg * (sweeps + 1.0) + shot.image;
+      double seconds = shot.propagation * (sweeps + 1.0) + shot.image;
       if (places.states == Where::host) seconds += 2.0 * moved / shot.rates.link;
       if (places.states == Where::disk) {
         seconds += moved / shot.rates.disk_write + moved / shot.rates.disk_read;
@@ -400,7 +401,7 @@ StorageChoice keep_states(const Shot& shot) {
         seconds += 2.0 * shot.raw / shot.rates.memory;
       }
       if (length > 1 && places.snapshots == Where::host) {
-        seconds += 2.0 * std::max(0.0, shot.raw / shot.rates.link - shot.leg);
+        seconds += 2.0 * std::max(0.0, shot.raw / shot.rates.link - shot.propagation);
       }
       if (!(seconds < best.seconds)) continue;
       best.possible = true;

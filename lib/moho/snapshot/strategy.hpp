@@ -123,7 +123,7 @@ struct StorageChoice {
   std::uint64_t host_bytes = 0;        ///< in the memory of the host, including buffers
   std::uint64_t disk_bytes = 0;        ///< on the disk
   double seconds = 0.0;                ///< complete shot: both propagations, snapshots and imaging
-  double legs = 0.0;                   ///< both propagations only
+  double propagation_seconds = 0.0;    ///< both propagations only
   bool lossless = false;               ///< true if the image has the bits of raw snapshots
   std::string name;                    ///< description
   std::string reason;                  ///< reason of the choice, or obstacle
@@ -132,7 +132,9 @@ struct StorageChoice {
                                        ///< unchanged; the largest number if impossible
 
   /// Returns the time relative to both propagations: 1 if all other work is concurrent.
-  double relative() const { return legs > 0.0 ? seconds / legs : 1.0; }
+  double relative() const {
+    return propagation_seconds > 0.0 ? seconds / propagation_seconds : 1.0;
+  }
 };
 
 /// \brief Returns all methods, possible ones first, by ascending time.

@@ -49,11 +49,11 @@ std::string model_node(const Grid<Dim>& model, const std::vector<double>& place)
 template <int Dim>
 Error overflow_error(const NotFinite& failure, const Grid<Dim>& model, std::int64_t steps,
                      const std::string& advice = overflow_advice) {
-  const std::string& leg = failure.leg();
+  const std::string& context = failure.context();
   // streams of two wavefields check planes when these leave the device
-  const bool later = leg.find("at the end of a pass") != std::string::npos;
+  const bool later = context.find("at the end of a pass") != std::string::npos;
   return Error(
-      concat(leg.empty() ? "" : leg + ", ", "step ", failure.step(), ": the wavefield ",
+      concat(context.empty() ? "" : context + ", ", "step ", failure.step(), ": the wavefield ",
              failure.field(), " is no longer finite ",
              detail::model_node<Dim>(model, failure.place()), " (of ", steps, " steps; ",
              later ? "the first was up to a pass before" : "it is the first at which it is not",

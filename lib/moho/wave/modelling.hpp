@@ -325,32 +325,34 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
       std::max<std::int64_t>(options.shots, 1), std::numeric_limits<int>::max()));
   const bool one_launch =
       steps_in_one_launch<T, Dim, Memory>(plan.medium, options.equations, plan.faces);
-  const bool steps_together = one_launch && !is_host_memory<Memory> && options.together != 1;
+  const bool steps_together = one_launch && !is_host_memory<Memory> && options.batch_size != 1;
   const int chosen = steps_together ? shots_at_once_together(plan.grid.size(), most)
                                     : shots_at_once(exec, plan.grid.size(), most);
-  plan.at_once = std::min(most, options.at_once > 0 ? options.at_once : chosen);
+  plan.concurrent_shots =
+      std::min(most, options.concurrent_shots > 0 ? options.concurrent_shots : chosen);
   const auto estimate = [&] {
-    plan.together = options.together > 0 ? std::min(options.together, plan.at_once)
-                                         : shots_together<Memory>(plan.at_once, one_launch);
-    shape.at_once = plan.at_once;
-    shape.waiting = waiting_results(plan.at_once, plan.together, most);
+    plan.batch_size = options.batch_size > 0
+                          ? std::min(options.batch_size, plan.concurrent_shots)
+                          : shots_together<Memory>(plan.concurrent_shots, one_launch);
+    shape.concurrent_shots = plan.concurrent_shots;
+    shape.waiting = waiting_results(plan.concurrent_shots, plan.batch_size, most);
     plan.memory = modelling_memory<T, Dim>(shape);
   };
   estimate();
-  while (options.at_once == 0 && plan.at_once > 1 && more() > allowed) {
-    --plan.at_once;
+  while (options.concurrent_shots == 0 && plan.concurrent_shots > 1 && more() > allowed) {
+    --plan.concurrent_shots;
     estimate();
   }
   if (more() > allowed) {
-    const bool one = plan.at_once == 1;
-    throw MemoryError(concat("memory: the model of ", shape_string(plan.grid), " nodes and ",
-                             one ? std::string("its wavefield")
-                                 : concat("wavefields of ", plan.at_once, " shots at once"),
-                             " take ", format_bytes(static_cast<double>(plan.memory.most)),
-                             " (allowed: ", format_bytes(static_cast<double>(allowed)),
-                             options.memory > 0 ? ", as asked" : ", what is free", "): take ",
-                             one ? "" : "fewer shots at once, ",
-                             "fewer nodes, thinner layers or single precision"));
+    const bool one = plan.concurrent_shots == 1;
+    throw MemoryError(concat(
+        "memory: the model of ", shape_string(plan.grid), " nodes and ",
+        one ? std::string("its wavefield")
+            : concat("wavefields of ", plan.concurrent_shots, " shots at once"),
+        " take ", format_bytes(static_cast<double>(plan.memory.most)),
+        " (allowed: ", format_bytes(static_cast<double>(allowed)),
+        options.memory > 0 ? ", as asked" : ", what is free", "): take ",
+        one ? "" : "fewer shots at once, ", "fewer nodes, thinner layers or single precision"));
   }
   return plan;
 }

@@ -31,11 +31,11 @@ class NotFinite : public Error {
   /// Returns the position of the node, m.
   const std::vector<double>& place() const { return m_place; }
   /// Returns the context, such as "shot 3, backward propagation"; empty if unknown.
-  const std::string& leg() const { return m_leg; }
+  const std::string& context() const { return m_context; }
   /// Returns a copy with the name of a propagation in front of the context.
-  NotFinite with_context(const std::string& leg) const {
-    NotFinite result(concat(leg, ", ", what()), m_step, m_field, m_place);
-    result.m_leg = m_leg.empty() ? leg : concat(leg, ", ", m_leg);
+  NotFinite with_context(const std::string& propagation) const {
+    NotFinite result(concat(propagation, ", ", what()), m_step, m_field, m_place);
+    result.m_context = m_context.empty() ? propagation : concat(propagation, ", ", m_context);
     return result;
   }
 
@@ -43,7 +43,7 @@ class NotFinite : public Error {
   std::int64_t m_step;
   int m_field;
   std::vector<double> m_place;
-  std::string m_leg;
+  std::string m_context;
 };
 
 /// \brief Returns the error for a node.
@@ -66,10 +66,10 @@ NotFinite not_finite(const Grid<Dim>& grid, std::int64_t flat, std::int64_t step
 }
 
 /// Runs a propagation and adds its name to the context of a NotFinite error.
-template <class Leg>
-auto in_propagation(const std::string& name, const Leg& leg) {
+template <class Propagate>
+auto in_propagation(const std::string& name, const Propagate& propagate) {
   try {
-    return leg();
+    return propagate();
   } catch (const NotFinite& failure) {
     throw failure.with_context(name);
   }

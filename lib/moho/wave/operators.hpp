@@ -77,7 +77,7 @@ struct OperatorRows {
     } else {
       sum = second(p, s.stride_x, 0);
       if constexpr (stencil != Stencil::vti) sum += second(p, 1, 2);
-      if constexpr (stencil == Stencil::tti) sum -= divergence(s.slope[0] + i, i);
+      if constexpr (stencil == Stencil::tti) sum -= divergence(s.axis_derivative[0] + i, i);
       if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
     }
     return sum;
@@ -85,7 +85,7 @@ struct OperatorRows {
   /// Returns the part of D that enters the equation of q, in media with q.
   KOKKOS_FORCEINLINE_FUNCTION T change_q(std::int64_t i) const {
     if constexpr (stencil == Stencil::vti) return second(s.now[1] + i, 1, 2);
-    if constexpr (stencil == Stencil::tti) return divergence(s.slope[1] + i, i);
+    if constexpr (stencil == Stencil::tti) return divergence(s.axis_derivative[1] + i, i);
     return T(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t i) const {
@@ -146,7 +146,8 @@ bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
   const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));
-  mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]},
+  mirror_faces<T, Dim, Memory>(exec, scheme, window, s,
+                               {s.axis_derivative[0], s.axis_derivative[1]},
                                info(scheme.stencil()).work_fields, T(1));
   return true;
 }

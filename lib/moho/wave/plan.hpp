@@ -54,8 +54,8 @@ struct ModellingOptions {
   std::uint64_t seed = 2011;   ///< seed of random layers
   std::int64_t receivers = 0;  ///< receivers of the largest shot, for the estimate of memory
   std::int64_t shots = 1;      ///< number of shots: upper bound of concurrent shots
-  int at_once = 1;             ///< concurrent shots (run_concurrently()); 0: automatic
-  int together = 0;        ///< batch size: shots that advance in the same launches (model_batch());
+  int concurrent_shots = 1;    ///< concurrent shots (run_concurrently()); 0: automatic
+  int batch_size = 0;      ///< batch size: shots that advance in the same launches (model_batch());
                            ///< batches run in separate threads; 0: shots_together()
   std::size_t memory = 0;  ///< memory limit in the space, bytes; 0: the free memory
   bool gathers_wait = true;  ///< results that wait for delivery keep their gathers, as in
@@ -90,8 +90,8 @@ struct ModellingPlan {
   double nodes_per_wave_wanted = 0.0;  ///< nodes per shortest wavelength that the order requires
   Grid<Dim> grid;                      ///< grid with the layers of the faces
   Boundaries<Dim> faces;               ///< faces of the grid
-  int at_once = 1;                     ///< concurrent shots
-  int together = 1;                    ///< batch size
+  int concurrent_shots = 1;            ///< concurrent shots
+  int batch_size = 1;                  ///< batch size
   MemoryNeed memory;                   ///< memory of the run
   RandomLayerOptions random;           ///< options of random layers
 };

@@ -44,9 +44,9 @@ void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
 /// \brief Computes the axis derivatives of p and q in a box: the first half of a TTI step.
 ///
 /// TTI means the self-adjoint equations; in other media the function does nothing. The derivatives
-/// stay in wavefield.slope until the next step. Neighbouring boxes can share them. Computed once,
-/// on all nodes within order / 2 of the boxes, they serve step_from_axis_derivatives() for all of
-/// these boxes. \throws InputError as step()
+/// stay in wavefield.axis_derivative until the next step. Neighbouring boxes can share them.
+/// Computed once, on all nodes within order / 2 of the boxes, they serve
+/// step_from_axis_derivatives() for all of these boxes. \throws InputError as step()
 template <class T, int Dim, class Memory>
 void compute_axis_derivatives(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                               const MediumCoefficients<T, Dim, Memory>& medium,
@@ -392,8 +392,8 @@ bool bind_step(const Scheme<T, Dim, Memory>& scheme,
     s.now[f] = wavefield.now[f].data() + wavefield.layout.offset;
     s.next[f] = wavefield.next[f].data() + wavefield.layout.offset;
   }
-  for (int f = 0; f < 2 && wavefield.slope[f].data() != nullptr; ++f) {
-    s.slope[f] = wavefield.slope[f].data() + wavefield.layout.offset;
+  for (int f = 0; f < 2 && wavefield.axis_derivative[f].data() != nullptr; ++f) {
+    s.axis_derivative[f] = wavefield.axis_derivative[f].data() + wavefield.layout.offset;
   }
   return true;
 }
@@ -454,7 +454,7 @@ void slopes_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& schem
   s.apart = several.apart;
   mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, s, {s.now[0], s.now[1]},
                                info(scheme.stencil()).work_fields, T(-1));
-  scheme.stepper().slopes(exec, s);
+  scheme.stepper().axis_derivatives(exec, s);
 }
 
 /// Steps one wavefield or a batch from axis derivatives.
@@ -470,7 +470,8 @@ void step_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
   const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));
-  mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]},
+  mirror_faces<T, Dim, Memory>(exec, scheme, window, s,
+                               {s.axis_derivative[0], s.axis_derivative[1]},
                                info(scheme.stencil()).work_fields, T(1));
   if (scheme.layers().empty()) {
     scheme.stepper().step(exec, s);

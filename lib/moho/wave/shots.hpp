@@ -37,19 +37,21 @@ struct ShotWorkers {
   /// \param exec instance of the first worker; other workers have separate instances on its device
   /// \param modelling modelling; its wavefield becomes the first of the first worker
   ShotWorkers(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& modelling) {
-    const int at_once = modelling.plan().at_once;
-    const int together = std::max(modelling.plan().together, 1);
-    instances = concurrent_instances(Instance<Memory>(exec), (at_once + together - 1) / together);
+    const int concurrent_shots = modelling.plan().concurrent_shots;
+    const int batch_size = std::max(modelling.plan().batch_size, 1);
+    instances = concurrent_instances(Instance<Memory>(exec),
+                                     (concurrent_shots + batch_size - 1) / batch_size);
     // frees the wavefield first: memory may not suffice for one more
-    if (together > 1) modelling.wavefield() = {};
+    if (batch_size > 1) modelling.wavefield() = {};
     for (std::size_t n = 0; n < instances.size(); ++n) {
-      if (n == 0 && together == 1) {
+      if (n == 0 && batch_size == 1) {
         wavefields.push_back({modelling.wavefield()});
         continue;
       }
-      const int first = static_cast<int>(n) * together;
-      wavefields.push_back(make_wavefields<T, Dim, Memory>(
-          instances[n], modelling.propagator().scheme(), std::min(together, at_once - first)));
+      const int first = static_cast<int>(n) * batch_size;
+      wavefields.push_back(
+          make_wavefields<T, Dim, Memory>(instances[n], modelling.propagator().scheme(),
+                                          std::min(batch_size, concurrent_shots - first)));
     }
     modelling.wavefield() = wavefields.front().front();
     for (const auto& instance : instances) instance.fence();
@@ -57,7 +59,7 @@ struct ShotWorkers {
   /// Number of workers.
   int workers() const { return static_cast<int>(instances.size()); }
   /// Largest batch of all workers.
-  std::size_t together() const { return wavefields.front().size(); }
+  std::size_t batch_size() const { return wavefields.front().size(); }
   /// Largest batch of a worker.
   std::size_t room(std::size_t worker) const { return wavefields[worker].size(); }
 };
@@ -199,7 +201,7 @@ class SurveyRun {
 template <class T, int Dim, class Memory>
 SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
   SurveyReport report;
-  const bool one_at_a_time = m_plan.at_once == 1;
+  const bool one_at_a_time = m_plan.concurrent_shots == 1;
   double first = -1.0, last = 0.0;  // times of the first and last step of all shots, s
   std::size_t k = 0, groups = 0;
   const auto next = [&]() -> std::optional<std::size_t> {
@@ -236,7 +238,7 @@ SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
 template <class T, int Dim, class Memory>
 std::vector<std::size_t> SurveyRun<T, Dim, Memory>::next_group(std::size_t& k) const {
   std::vector<std::size_t> group;
-  while (k < m_shots.size() && group.size() < m_places.together()) {
+  while (k < m_shots.size() && group.size() < m_places.batch_size()) {
     const bool alone = has_snapshots(k);
     if (alone && !group.empty()) break;
     if (!m_options.claim || m_options.claim(k)) group.push_back(k);

@@ -28,11 +28,12 @@ struct LayerMemory {
 /// level one step ahead. When all boxes of a step are complete, advance() exchanges the two.
 template <class T, int Dim, class Memory>
 struct Wavefield {
-  Layout<Dim> layout;           ///< layout of all arrays
-  int fields = 0;               ///< 1: p; 2: p and q
-  Storage<T, Memory> now[2];    ///< the current time level
-  Storage<T, Memory> next[2];   ///< the previous level; the level one step ahead after a step
-  Storage<T, Memory> slope[2];  ///< axis derivatives: work space of self-adjoint TTI, not state
+  Layout<Dim> layout;          ///< layout of all arrays
+  int fields = 0;              ///< 1: p; 2: p and q
+  Storage<T, Memory> now[2];   ///< the current time level
+  Storage<T, Memory> next[2];  ///< the previous level; the level one step ahead after a step
+  Storage<T, Memory>
+      axis_derivative[2];  ///< axis derivatives: work space of self-adjoint TTI, not state
   /// Memory variables by face and field, in the scheme's order.
   std::vector<LayerMemory<T, Memory>> layers;
   PlaneRange across_x;  ///< planes with memory variables in layers across x: those of the window
@@ -59,7 +60,8 @@ struct Wavefield {
   /// Returns the bytes of all arrays.
   std::size_t bytes() const {
     std::size_t count = 0;
-    for (int f = 0; f < fields; ++f) count += now[f].size() + next[f].size() + slope[f].size();
+    for (int f = 0; f < fields; ++f)
+      count += now[f].size() + next[f].size() + axis_derivative[f].size();
     for (const auto& layer : layers) {
       count += layer.psi_now.size() + layer.psi_next.size() + layer.zeta.size();
     }
@@ -130,7 +132,7 @@ Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
     wavefield.next[f] = make_storage<T>(exec, wavefield.layout, names[f]);
   }
   for (int f = 0; f < info(scheme.stencil()).work_fields; ++f) {
-    wavefield.slope[f] = make_storage<T>(exec, wavefield.layout, "moho::wave::slope");
+    wavefield.axis_derivative[f] = make_storage<T>(exec, wavefield.layout, "moho::wave::slope");
   }
   for (const auto& layer : scheme.layers()) {
     const std::int64_t size = scheme.layer_shape(layer, window).size;

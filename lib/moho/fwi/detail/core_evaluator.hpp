@@ -37,7 +37,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
       : Base(std::move(input)), m_arena("moho::fwi::source", arena_piece) {}
 
   bool streamed() const override { return false; }
-  std::int64_t product_interval() const override { return m_gradients->every(); }
+  std::int64_t product_interval() const override { return m_gradients->product_interval(); }
   void set_band(double corner) override;
   void plan_memory(ObjectivePlan& plan, SourceField requested) override;
   std::vector<float> model_shot(const Model& model, const wave::Shot<Dim>& shot) override {
@@ -66,9 +66,9 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   // Arrays of a concurrent shot.
   struct Worker {
     Worker(const Instance<Memory>& on, const Modelling& modelling,
-           const InvertedParameters& inverted, std::int64_t every)
+           const InvertedParameters& inverted, std::int64_t product_interval)
         : exec(on),
-          gradients(exec, modelling.propagator(), inverted, every),
+          gradients(exec, modelling.propagator(), inverted, product_interval),
           wavefield(modelling.propagator().make_wavefield(exec)),
           arena("moho::fwi::source", arena_piece / 16) {
       exec.fence();
@@ -194,7 +194,7 @@ void CoreEvaluator<T, Dim, Memory>::evaluate_concurrently(const Model& model, co
   if (m_workers.empty()) {
     for (const auto& exec : concurrent_instances(m_exec, m_concurrent)) {
       m_workers.push_back(
-          std::make_unique<Worker>(exec, *m_shots, m_inverted, m_gradients->every()));
+          std::make_unique<Worker>(exec, *m_shots, m_inverted, m_gradients->product_interval()));
       m_workers.back()->gradients.update(exec);
     }
   }
@@ -372,14 +372,14 @@ template <class T, int Dim, class Memory>
 std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> CoreEvaluator<T, Dim, Memory>::make_store(
     const Bench& bench, const wave::SourceTerm<T, Dim, Memory>& source) const {
   const int fields = bench.gradients.fields();
-  const std::int64_t every = bench.gradients.every();
+  const std::int64_t product_interval = bench.gradients.product_interval();
   switch (m_source_field) {
     case SourceField::stored:
       return std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(bench.arena, fields);
     case SourceField::replay:
       return std::make_unique<snapshot::CheckpointStore<T, Dim, Memory>>(
-          bench.exec, source, bench.arena, m_plan.time.steps / every, every, m_piece, m_states,
-          fields);
+          bench.exec, source, bench.arena, m_plan.time.steps / product_interval, product_interval,
+          m_piece, m_states, fields);
     default:
       return std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
           bench.exec, source, bench.arena,

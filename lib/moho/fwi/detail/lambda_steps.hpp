@@ -19,14 +19,14 @@ template <class T, int Dim>
 struct StepLambda {
   wave::kernel::StepArguments<T> s;
   const T* change;
-  T *lambda, *slope;
+  T *lambda, *lambda_difference;
   wave::Layout<Dim> layout;
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
     const std::int64_t i = layout.flat(node);
     T w = s.taper[0][node[0]] * s.taper[2][node[Dim - 1]];
     if (Dim == 3) w *= s.taper[1][node[1]];
-    const T d = w * slope[i] + change[i];
-    slope[i] = d;
+    const T d = w * lambda_difference[i] + change[i];
+    lambda_difference[i] = d;
     lambda[i] = w * lambda[i] + d;
   }
 };
@@ -35,11 +35,11 @@ struct StepLambda {
 template <class T, int Dim>
 struct AddToLambda {
   const T* residual;
-  T *lambda, *slope;
+  T *lambda, *lambda_difference;
   wave::Layout<Dim> layout;
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
     const std::int64_t i = layout.flat(node);
-    slope[i] += residual[i];
+    lambda_difference[i] += residual[i];
     lambda[i] += residual[i];
   }
 };
@@ -52,7 +52,7 @@ struct MarchLambda {
   static constexpr int width = March::width;
   using Vector = wave::kernel::Lanes<T, width>;
   March march;
-  T *lambda, *slope;  ///< with the origin of the wavefield's arrays
+  T *lambda, *lambda_difference;  ///< with the origin of the wavefield's arrays
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
     const wave::kernel::StepArguments<T>& s = march.s;
@@ -66,7 +66,7 @@ struct MarchLambda {
     for (std::int64_t x = start.x0; x < start.x1; ++x, at += s.stride_x) {
       // all loads precede the first use
       const Vector ahead = wave::kernel::load_lanes<width>(s.now[0] + at + radius * s.stride_x);
-      Vector d = wave::kernel::load_lanes<width>(slope + at);
+      Vector d = wave::kernel::load_lanes<width>(lambda_difference + at);
       Vector l = wave::kernel::load_lanes<width>(lambda + at);
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) queue[0][2 * radius][i] = ahead.v[i];
@@ -79,7 +79,7 @@ struct MarchLambda {
         d.v[i] = w * d.v[i] + change[i];
         l.v[i] = w * l.v[i] + d.v[i];
       }
-      march.tiles.store(s, z, slope + at, d);
+      march.tiles.store(s, z, lambda_difference + at, d);
       march.tiles.store(s, z, lambda + at, l);
       March::shift(queue);
     }
@@ -88,13 +88,13 @@ struct MarchLambda {
 
 template <class T, int Dim, int radius, class Memory>
 void launch_lambda(const Instance<Memory>& exec, const wave::kernel::StepArguments<T>& s, T* lambda,
-                   T* slope) {
+                   T* lambda_difference) {
   if constexpr (!is_host_memory<Memory>) {
     using Kernel = MarchLambda<T, Dim, radius, DeviceOf<Memory>>;
     Kernel kernel;
     kernel.march.s = s;
     kernel.lambda = lambda;
-    kernel.slope = slope;
+    kernel.lambda_difference = lambda_difference;
     const std::int64_t teams = kernel.march.tiles.cover(s);
     const typename Kernel::March::Policy policy(exec.space(), static_cast<int>(teams),
                                                 Kernel::March::threads);
@@ -105,13 +105,13 @@ void launch_lambda(const Instance<Memory>& exec, const wave::kernel::StepArgumen
 /// Kernels of devices by order.
 template <class T, int Dim, class Memory>
 void launch_lambda_of(const Instance<Memory>& exec, int order,
-                      const wave::kernel::StepArguments<T>& s, T* lambda, T* slope) {
+                      const wave::kernel::StepArguments<T>& s, T* lambda, T* lambda_difference) {
   using Call = void (*)(const Instance<Memory>&, const wave::kernel::StepArguments<T>&, T*, T*);
   constexpr Call table[] = {&launch_lambda<T, Dim, 1, Memory>, &launch_lambda<T, Dim, 2, Memory>,
                             &launch_lambda<T, Dim, 3, Memory>, &launch_lambda<T, Dim, 4, Memory>,
                             &launch_lambda<T, Dim, 5, Memory>, &launch_lambda<T, Dim, 6, Memory>,
                             &launch_lambda<T, Dim, 7, Memory>, &launch_lambda<T, Dim, 8, Memory>};
-  table[order / 2 - 1](exec, s, lambda, slope);
+  table[order / 2 - 1](exec, s, lambda, lambda_difference);
 }
 
 /// Returns true if step_lambda() reads the wavefield, not D of it.
@@ -127,31 +127,32 @@ bool lambda_from_wavefield(const wave::Scheme<T, Dim, Memory>& scheme) {
 /// the nodes of the residuals
 /// \param residuals the nodes that inject() changes
 /// \param inject adds the residuals to `change`; called where lambda_from_wavefield()
-/// \param lambda,slope padded
+/// \param lambda,lambda_difference padded
 template <class T, int Dim, class Memory, class Inject>
 void step_lambda(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
                  const wave::MediumCoefficients<T, Dim, Memory>& medium,
                  const wave::Wavefield<T, Dim, Memory>& nu, const wave::Storage<T, Memory>& change,
                  const Box<Dim>& residuals, const Inject& inject,
-                 const wave::Storage<T, Memory>& lambda, const wave::Storage<T, Memory>& slope) {
+                 const wave::Storage<T, Memory>& lambda,
+                 const wave::Storage<T, Memory>& lambda_difference) {
   const Box<Dim> whole = whole_box(scheme.grid());
   const wave::Layout<Dim>& layout = nu.layout;
   if (!lambda_from_wavefield(scheme)) {
-    launch_box(
-        "moho::fwi::step_lambda", exec, whole,
-        StepLambda<T, Dim>{scheme.arguments(), change.data(), lambda.data(), slope.data(), layout});
+    launch_box("moho::fwi::step_lambda", exec, whole,
+               StepLambda<T, Dim>{scheme.arguments(), change.data(), lambda.data(),
+                                  lambda_difference.data(), layout});
     return;
   }
   wave::kernel::StepArguments<T> s;
   if (!wave::kernel::bind_operator(exec, scheme, medium, nu, whole, s)) return;
   launch_lambda_of<T, Dim, Memory>(exec, scheme.order(), s, lambda.data() + layout.offset,
-                                   slope.data() + layout.offset);
+                                   lambda_difference.data() + layout.offset);
   const Box<Dim> near = intersection(residuals, whole);
   if (near.empty()) return;
   launch_box("moho::fwi::no_residuals", exec, near, ZeroNodes<T, Dim>{change.data(), layout});
   inject();
   launch_box("moho::fwi::add_to_lambda", exec, near,
-             AddToLambda<T, Dim>{change.data(), lambda.data(), slope.data(), layout});
+             AddToLambda<T, Dim>{change.data(), lambda.data(), lambda_difference.data(), layout});
 }
 
 }  // namespace moho::fwi::detail

@@ -83,9 +83,9 @@ void StreamedGradients<T, Dim, Memory>::check() const {
     throw InputError(concat("unknowns: the density of a medium '", wave::to_string(medium),
                             "' (allowed: with variable_density): give the model a density"));
   }
-  if (o.every < 1 || o.steps < o.every) {
-    throw InputError(concat("steps is ", o.steps, ", every is ", o.every,
-                            " (allowed: every from 1 to the steps)"));
+  if (o.product_interval < 1 || o.steps < o.product_interval) {
+    throw InputError(concat("steps is ", o.steps, ", product_interval is ", o.product_interval,
+                            " (allowed: product_interval from 1 to the steps)"));
   }
   for (int d = 0; d < Dim; ++d) {
     for (const wave::Face& face : {o.source_faces.lower[d], o.source_faces.upper[d]}) {
@@ -169,7 +169,7 @@ void StreamedGradients<T, Dim, Memory>::make_need(const std::vector<wave::Shot<D
   // D nu is written and read; nu and the source wavefield are read; sums are read and written
   const double arrays = 4.0 * m_need.fields + 2.0 * m_need.sums;
   m_need.action_bytes = arrays * static_cast<double>(m_need.sum_elements) * sizeof(T) /
-                        static_cast<double>(m_options.every);
+                        static_cast<double>(m_options.product_interval);
 }
 
 template <class T, int Dim, class Memory>
@@ -254,7 +254,7 @@ void StreamedGradients<T, Dim, Memory>::prepare() {
   for (std::size_t g = 0; g < m_adjoint.chain.size(); ++g) {
     m_products.push_back(std::make_unique<Products>(
         *m_adjoint.chain[g], *m_adjoint.schemes[g], *m_source.chain[g], *m_source.schemes[g],
-        m_options.unknowns, m_options.steps, m_options.every,
+        m_options.unknowns, m_options.steps, m_options.product_interval,
         std::min(m_plan.shape.block, m_need.shape.planes)));
   }
   m_prepared = true;
@@ -307,24 +307,26 @@ StreamedGradients<T, Dim, Memory>::points_of(const Side& side, const moho::Point
 
 template <class T, int Dim, class Memory>
 stream::StreamRunOptions<T> StreamedGradients<T, Dim, Memory>::run_options(
-    int leg, const StreamedShotOptions& options) const {
+    int propagation, const StreamedShotOptions& options) const {
   stream::StreamRunOptions<T> run;
   run.staged = !m_locked;
-  if (leg == 2) run.timeline = options.timeline;
+  if (propagation == 2) run.timeline = options.timeline;
   if (options.progress) {
     const auto progress = options.progress;
-    run.progress = [progress, leg](const wave::ShotProgress& now) { progress(leg, now); };
+    run.progress = [progress, propagation](const wave::ShotProgress& now) {
+      progress(propagation, now);
+    };
   }
   return run;
 }
 
 template <class T, int Dim, class Memory>
-void StreamedGradients<T, Dim, Memory>::check_finite(const Side& side, const char* leg) {
+void StreamedGradients<T, Dim, Memory>::check_finite(const Side& side, const char* context) {
   std::int64_t least = stream::BadValue::none;
   for (const auto& device : side.chain) least = std::min(least, device->bad());
   if (least == stream::BadValue::none) return;
   const auto bad = stream::BadValue::of(least, side.grid.size());
-  throw wave::not_finite(side.grid, bad.node, bad.level, bad.field).with_context(leg);
+  throw wave::not_finite(side.grid, bad.node, bad.level, bad.field).with_context(context);
 }
 
 // Returns the source terms of a side.
@@ -348,7 +350,8 @@ stream::StreamShot<T, Dim, Memory> StreamedGradients<T, Dim, Memory>::sources_of
 template <class T, int Dim, class Memory>
 stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
     Side& side, const std::vector<Points>& sources, const std::vector<Points>* receivers,
-    std::int64_t steps, const wave::Traces<T>& rows, int leg, const StreamedShotOptions& options) {
+    std::int64_t steps, const wave::Traces<T>& rows, int propagation,
+    const StreamedShotOptions& options) {
   side.volume->clear();
   stream::StreamShape shape = side.schedule->shape();
   shape.before = shape.behind = 0;
@@ -370,7 +373,7 @@ stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
   }
   const auto run = [&] {
     return stream::run_stream<T, Dim, Memory>(schedule, side.chain, side.volume.get(),
-                                              run_options(leg, options));
+                                              run_options(propagation, options));
   };
   const auto report = run();
   if (report.bad != stream::BadValue::none) {
@@ -381,7 +384,7 @@ stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
       side.chain[g]->begin(schedule, shots[g]);
     }
     run();
-    check_finite(side, leg == 0 ? "forward leg" : "leg of the source");
+    check_finite(side, propagation == 0 ? "forward leg" : "leg of the source");
   }
   // rows by the device that recorded them; row 0 has no samples
   for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = T(0);
@@ -446,7 +449,7 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
   // separate source wavefield, until the time of the last product
   m_source.random = random;
   load(m_source);
-  const std::int64_t last = steps / m_options.every * m_options.every;
+  const std::int64_t last = steps / m_options.product_interval * m_options.product_interval;
   const auto own = points_of(m_source, shot.sources, options.prefix + "source");
   auto done = forward(m_source, own, nullptr, last, {}, 1, options);
   report.points += done.points;
@@ -495,7 +498,7 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
   report.points += done.points;
   report.backward_seconds += done.seconds;
   report.snapshots.kind = "stream";
-  report.snapshots.snapshots = steps / m_options.every;
+  report.snapshots.snapshots = steps / m_options.product_interval;
   for (const auto& device : m_adjoint.chain) device->keep_sums(m_adjoint.volume->state());
   return report;
 }

@@ -36,7 +36,7 @@ void StreamedGradients<T, Dim, Memory>::measure_stages() {
   options.rates.slabs = {{4, 1e9}};
   options.propagator.boundaries = stream::detail::thin_layers(m_options.propagator.boundaries);
   options.source_faces = stream::detail::thin_layers(m_options.source_faces);
-  options.every = std::min<std::int64_t>(m_options.every, 16);
+  options.product_interval = std::min<std::int64_t>(m_options.product_interval, 16);
   options.steps = 16;
   options.wavelet.resize(std::min<std::size_t>(m_options.wavelet.size(), 17));
   options.wavelet = stream::detail::unit_wavelet(options.wavelet);
@@ -51,8 +51,9 @@ void StreamedGradients<T, Dim, Memory>::measure_stages() {
     return 1.0;
   };
   // part of the run forward that the source's own one has
-  const double last = static_cast<double>(options.steps / options.every * options.every) /
-                      static_cast<double>(options.steps);
+  const double last =
+      static_cast<double>(options.steps / options.product_interval * options.product_interval) /
+      static_cast<double>(options.steps);
   stream::LaunchSample single[2], pair[2];
   for (int k = 0; k < 2; ++k) {
     options.wishes.updates = k == 0 ? 1 : 8;

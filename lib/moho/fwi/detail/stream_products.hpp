@@ -48,18 +48,18 @@ class StreamProducts {
   /// \param adjoint,source pipelines of one device, with one stepping instance
   /// \param adjoint_scheme,source_scheme of their grids
   /// \param unknowns besides vp
-  /// \param steps,every of the shot
+  /// \param steps,product_interval of the shot
   /// \param block planes of a stage
   StreamProducts(const Pipeline& adjoint, const wave::Scheme<T, Dim, Memory>& adjoint_scheme,
                  const Pipeline& source, const wave::Scheme<T, Dim, Memory>& source_scheme,
-                 const InvertedParameters& unknowns, std::int64_t steps, std::int64_t every,
-                 std::int64_t block)
+                 const InvertedParameters& unknowns, std::int64_t steps,
+                 std::int64_t product_interval, std::int64_t block)
       : m_adjoint(adjoint),
         m_source(source),
         m_scheme(adjoint_scheme),
         m_unknowns(unknowns),
         m_steps(steps),
-        m_every(every),
+        m_product_interval(product_interval),
         m_radius(adjoint_scheme.order() / 2),
         m_around(window_around(adjoint_scheme)),
         m_box(adjoint_scheme.interior()) {
@@ -129,7 +129,7 @@ class StreamProducts {
   const Pipeline& m_source;
   const wave::Scheme<T, Dim, Memory>& m_scheme;
   InvertedParameters m_unknowns;
-  std::int64_t m_steps, m_every;
+  std::int64_t m_steps, m_product_interval;
   int m_radius;
   std::int64_t m_around;
   Box<Dim> m_box;        ///< nodes of the sums
@@ -172,7 +172,7 @@ void StreamProducts<T, Dim, Memory>::inject(const stream::RingPiece& piece, std:
 template <class T, int Dim, class Memory>
 void StreamProducts<T, Dim, Memory>::add(const stream::StreamStage& stage) {
   const std::int64_t time = m_steps - stage.level;
-  if (time % m_every != 0) return;
+  if (time % m_product_interval != 0) return;
   const PlaneRange planes = intersection(stage.range.planes, planes_of(m_box));
   if (planes.empty()) return;
   const std::int64_t shift = stage.range.position - stage.range.planes.begin;
@@ -205,10 +205,10 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
     nu.next[f] = cut(ring, piece, ring.field(parity(level + 1), f), layout);
     if (f >= wave::info(m_scheme.stencil()).work_fields) continue;
     // those of the ring are one stage's, and shared with the block that comes next
-    nu.slope[f] = window(2 * fields + f, layout);
+    nu.axis_derivative[f] = window(2 * fields + f, layout);
     const PlaneRange all = all_planes(m_scheme.grid());
     const bool within = layout.window.begin >= all.begin && layout.window.end <= all.end;
-    if (!within) fill(exec, nu.slope[f], T(0));  // outside of the grid they are at rest
+    if (!within) fill(exec, nu.axis_derivative[f], T(0));  // outside of the grid they are at rest
   }
   Box<Dim> box = m_box;
   box.lower[0] = piece.planes.begin;
@@ -236,8 +236,8 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   scale.sums = sums_at(piece.planes);
   scale.scale = sums(0);
   scale.illumination = sums(1);
-  scale.weight = static_cast<T>(m_every);
-  scale.time = static_cast<T>(static_cast<double>(m_every) * m_scheme.dt());
+  scale.weight = static_cast<T>(m_product_interval);
+  scale.time = static_cast<T>(static_cast<double>(m_product_interval) * m_scheme.dt());
   const auto inject = [&] {
     m_receivers->inject(exec, layout, piece.planes, change[0], m_derivative, time);
   };
@@ -275,7 +275,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   }
   buoyancy.sums = sums_at(piece.planes);
   buoyancy.d_b = sums(2);
-  buoyancy.weight = static_cast<T>(m_every);
+  buoyancy.weight = static_cast<T>(m_product_interval);
   launch_buoyancy<T, Dim, Memory>(exec, box, buoyancy);
 }
 

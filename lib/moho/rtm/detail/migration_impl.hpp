@@ -357,12 +357,12 @@ MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modellin
                                                           domain_options);
   MigrateOptions<T, Dim, Memory> migrate;
   migrate.steps = plan().time.steps;
-  migrate.every = plan().storage.interval;
+  migrate.snapshot_interval = plan().storage.interval;
   if (options().domain != domain::ExpansionMethod::none) migrate.domain = domain.get();
   migrate.complete_receivers = complete_receivers();
   migrate.progress = tell;
   if (!m_accumulators.empty()) {
-    const double weight = static_cast<double>(migrate.every) * propagator.dt();
+    const double weight = static_cast<double>(migrate.snapshot_interval) * propagator.dt();
     migrate.imaged = [&, weight](const auto& snapshot, const auto& receivers, std::int64_t time) {
       const ImagingStep<T, Dim, Memory> step{snapshot,           receivers, propagator.interior(),
                                              sums.products.grid, weight,    time};

@@ -201,7 +201,8 @@ class MigrationPlanner {
   // Estimates the seconds of all shots. `largest`: equivalent number of largest shots.
   void estimate(double largest) {
     m_plan.seconds = m_plan.storage.strategy.seconds * largest;
-    if (m_input.data_model) m_plan.seconds += 0.5 * m_plan.storage.strategy.legs * largest;
+    if (m_input.data_model)
+      m_plan.seconds += 0.5 * m_plan.storage.strategy.propagation_seconds * largest;
   }
 
   // Measures the rates of the cost model of storage methods.

@@ -74,7 +74,7 @@ void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
                {memory.array, memory.first, nullptr, part.count() * memory.plane_size}),
            T(0));
     }
-    if (m_ring.slope(0).data() == nullptr) continue;
+    if (m_ring.axis_derivative(0).data() == nullptr) continue;
     const wave::Layout<Dim> layout = m_ring.layout(piece);
     for (const PlaneRange& outside :
          {PlaneRange{piece.planes.begin, std::min(piece.planes.end, own.begin)},
@@ -82,10 +82,11 @@ void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
       if (outside.empty()) continue;
       for (int f = 0; f < 2; ++f) {
         fill(m_load,
-             detail::device_part<T, Memory>({m_ring.slope(f), layout.plane_begin(outside.begin),
-                                             nullptr, outside.count() * layout.strides[0]}),
+             detail::device_part<T, Memory>({m_ring.axis_derivative(f),
+                                             layout.plane_begin(outside.begin), nullptr,
+                                             outside.count() * layout.strides[0]}),
              T(0));
-        m_ring.mirror(m_load, {outside, piece.turn, piece.shift}, m_ring.slope(f));
+        m_ring.mirror(m_load, {outside, piece.turn, piece.shift}, m_ring.axis_derivative(f));
       }
     }
   }

@@ -66,7 +66,7 @@ class Ring {
   /// Returns a field at times with this parity.
   const wave::Storage<T, Memory>& field(int parity, int f) const { return m_field[parity][f]; }
   /// Returns the axis derivatives of self-adjoint TTI; unallocated for other media.
-  const wave::Storage<T, Memory>& slope(int f) const { return m_slope[f]; }
+  const wave::Storage<T, Memory>& axis_derivative(int f) const { return m_axis_derivative[f]; }
   /// Memory of a layer for copies: its array, first element and elements of a plane.
   struct LayerPlanes {
     wave::Storage<T, Memory> array;  ///< array of the memory
@@ -107,7 +107,7 @@ class Ring {
   bool m_resident, m_whole = false;
   wave::MediumCoefficients<T, Dim, Memory> m_medium;
   std::vector<wave::Storage<T, Memory>> m_parameters;
-  wave::Storage<T, Memory> m_field[2][2], m_slope[2];
+  wave::Storage<T, Memory> m_field[2][2], m_axis_derivative[2];
   std::vector<wave::LayerMemory<T, Memory>> m_layers;  ///< memory of layers; psi_now: of even times
   typename VolumeShape<T, Dim>::Sums m_sum_shape;
   std::vector<wave::Storage<T, Memory>> m_sums;
@@ -150,7 +150,7 @@ void Ring<T, Dim, Memory>::allocate_state(const Instance<Memory>& exec, const Pl
       parity[f] = wave::make_storage<T>(exec, layout, "moho::stream::ring");
     }
     if (f < wave::info(scheme.stencil()).work_fields) {
-      m_slope[f] = wave::make_storage<T>(exec, layout, "moho::stream::slope");
+      m_axis_derivative[f] = wave::make_storage<T>(exec, layout, "moho::stream::slope");
     }
   }
   for (const auto& layer : scheme.layers()) {
@@ -206,7 +206,7 @@ wave::Wavefield<T, Dim, Memory> Ring<T, Dim, Memory>::wavefield(const RingPiece&
   for (int f = 0; f < result.fields; ++f) {
     result.now[f] = m_field[parity][f];
     result.next[f] = m_field[1 - parity][f];
-    result.slope[f] = m_slope[f];
+    result.axis_derivative[f] = m_axis_derivative[f];
   }
   result.layers = m_layers;
   if (parity == 1) {
@@ -282,7 +282,7 @@ std::size_t Ring<T, Dim, Memory>::bytes() const {
   std::size_t count = 0;
   for (const auto& array : m_parameters) count += array.size();
   for (const auto& parity : m_field) count += parity[0].size() + parity[1].size();
-  count += m_slope[0].size() + m_slope[1].size();
+  count += m_axis_derivative[0].size() + m_axis_derivative[1].size();
   for (const auto& array : m_sums) count += array.size();
   for (const auto& layer : m_layers) {
     count += layer.psi_now.size() + layer.psi_next.size() + layer.zeta.size();

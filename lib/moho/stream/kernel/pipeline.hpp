@@ -221,7 +221,7 @@ class Pipeline {
   Copies written(const StreamRange& range, const VolumeState<T>& state) const;
   void fill_in(const StreamRange& range);
   void step_stage(const StreamStage& stage);
-  void slopes(const StreamStage& stage, const Box<Dim>& box);
+  void axis_derivatives(const StreamStage& stage, const Box<Dim>& box);
   // Checks the planes of a range at a time level.
   void watch(const StreamRange& range, std::int64_t level);
   StreamRange inside(const StreamRange& range) const;
@@ -340,7 +340,7 @@ void Pipeline<T, Dim, Memory>::watch(const StreamRange& range, std::int64_t leve
 // Computes axis derivatives of the planes to be stepped and of order / 2 planes around them. Those
 // on the lower side were computed with the previous planes.
 template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::slopes(const StreamStage& stage, const Box<Dim>& box) {
+void Pipeline<T, Dim, Memory>::axis_derivatives(const StreamStage& stage, const Box<Dim>& box) {
   const std::int64_t radius = m_scheme.order() / 2;
   const PlaneRange own = m_schedule->range(stage.range.sweep);
   PlaneRange wanted{stage.range.planes.begin + radius, stage.range.planes.end + radius};
@@ -353,7 +353,7 @@ void Pipeline<T, Dim, Memory>::slopes(const StreamStage& stage, const Box<Dim>& 
     part.upper[0] = piece.planes.end;
     wave::compute_axis_derivatives<T, Dim, Memory>(m_step, m_scheme, m_ring.medium(piece),
                                                    m_ring.wavefield(piece, stage.level), part);
-    for (int f = 0; f < 2; ++f) m_ring.mirror(m_step, piece, m_ring.slope(f));
+    for (int f = 0; f < 2; ++f) m_ring.mirror(m_step, piece, m_ring.axis_derivative(f));
   }
 }
 
@@ -364,8 +364,8 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
   const std::vector<RingPiece> pieces = m_ring.pieces(stage.range);
   Box<Dim> box = whole_box(m_scheme.grid());
   if (m_shot.box) box = m_shot.box(level);
-  const bool slopes_first = m_ring.slope(0).data() != nullptr;
-  if (slopes_first) slopes(stage, box);
+  const bool axis_derivatives_first = m_ring.axis_derivative(0).data() != nullptr;
+  if (axis_derivatives_first) axis_derivatives(stage, box);
   for (const RingPiece& piece : pieces) {
     Box<Dim> part = box;
     part.lower[0] = std::max(part.lower[0], piece.planes.begin);
@@ -373,7 +373,7 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
     if (!part.empty()) {
       const auto field = m_ring.wavefield(piece, level);
       const auto medium = m_ring.medium(piece);
-      if (slopes_first) {
+      if (axis_derivatives_first) {
         wave::step_from_axis_derivatives<T, Dim, Memory>(m_step, m_scheme, medium, field, part);
       } else {
         wave::step<T, Dim, Memory>(m_step, m_scheme, medium, field, part);

@@ -101,7 +101,7 @@ struct DeviceSlopes {
           slope.v[i] =
               slope_along<Dim, T>(nx.v[i], Dim == 3 ? ny.v[i] : T(0), nz.v[i], dx, dy[i], dz);
         }
-        tiles.store(s, z, s.slope[f] + at, slope);
+        tiles.store(s, z, s.axis_derivative[f] + at, slope);
         MOHO_UNROLL
         for (int k = 0; k < 2 * radius; ++k) {
           MOHO_UNROLL
@@ -146,7 +146,7 @@ struct DeviceAxis {
       for (int i = 0; i < width; ++i) value[k][i] = p.v[i];
       MOHO_UNROLL
       for (int f = 0; f < 2; ++f) {
-        const Vector g = load_lanes<width>(s.slope[f] + there);
+        const Vector g = load_lanes<width>(s.axis_derivative[f] + there);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) flow[f][k][i] = rounded_product<T>(n.v[i], g.v[i]);
       }
@@ -161,8 +161,8 @@ struct DeviceAxis {
           const std::int64_t later = Traits::early * s.stride_x;
           prefetch(s.now[0] + far + later);
           prefetch(s.nx + far + later);
-          prefetch(s.slope[0] + far + later);
-          prefetch(s.slope[1] + far + later);
+          prefetch(s.axis_derivative[0] + far + later);
+          prefetch(s.axis_derivative[1] + far + later);
           prefetch(s.next[0] + at + later);
           prefetch(s.next[1] + at + later);
           prefetch(s.scale + at + later);
@@ -175,8 +175,8 @@ struct DeviceAxis {
       }
       const Vector ahead = load_lanes<width>(s.now[0] + far),
                    n_ahead = load_lanes<width>(s.nx + far);
-      const Vector g_ahead[2] = {load_lanes<width>(s.slope[0] + far),
-                                 load_lanes<width>(s.slope[1] + far)};
+      const Vector g_ahead[2] = {load_lanes<width>(s.axis_derivative[0] + far),
+                                 load_lanes<width>(s.axis_derivative[1] + far)};
       const Vector before[2] = {load_lanes<width>(s.next[0] + at),
                                 load_lanes<width>(s.next[1] + at)};
       const Vector scale = load_lanes<width>(s.scale + at), a = load_lanes<width>(s.a + at),
@@ -203,7 +203,7 @@ struct DeviceAxis {
         load_window<width, side>(s.nz + at, n);
         MOHO_UNROLL
         for (int f = 0; f < 2; ++f) {
-          load_window<width, side>(s.slope[f] + at, g);
+          load_window<width, side>(s.axis_derivative[f] + at, g);
           MOHO_UNROLL
           for (int i = 0; i < (2 * side + 1) * width; ++i) g[i] = rounded_product<T>(g[i], n[i]);
           MOHO_UNROLL
@@ -225,8 +225,8 @@ struct DeviceAxis {
           }
           MOHO_UNROLL
           for (int f = 0; f < 2; ++f) {
-            const Vector g_up = load_lanes<width>(s.slope[f] + up);
-            const Vector g_low = load_lanes<width>(s.slope[f] + low);
+            const Vector g_up = load_lanes<width>(s.axis_derivative[f] + up);
+            const Vector g_low = load_lanes<width>(s.axis_derivative[f] + low);
             MOHO_UNROLL
             for (int i = 0; i < width; ++i) {
               const T difference = rounded_product<T>(n_up.v[i], g_up.v[i]) -

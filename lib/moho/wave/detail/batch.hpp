@@ -102,7 +102,7 @@ std::optional<std::int64_t> elements_apart(std::span<const Wavefield<T, Dim, Mem
       compare(a.now[f], b.now[f]);
       compare(a.next[f], b.next[f]);
     }
-    for (int f = 0; f < 2 && equal; ++f) compare(a.slope[f], b.slope[f]);
+    for (int f = 0; f < 2 && equal; ++f) compare(a.axis_derivative[f], b.axis_derivative[f]);
     for (std::size_t k = 0; k < a.layers.size() && equal; ++k) {
       compare(a.layers[k].psi_now, b.layers[k].psi_now);
       compare(a.layers[k].psi_next, b.layers[k].psi_next);
@@ -349,7 +349,7 @@ std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>&
       take(wavefield.next[f], wavefield.layout.size);
     }
     for (int f = 0; f < info(scheme.stencil()).work_fields; ++f) {
-      take(wavefield.slope[f], wavefield.layout.size);
+      take(wavefield.axis_derivative[f], wavefield.layout.size);
     }
     std::size_t number = 0;
     for (const auto& layer : scheme.layers()) {

@@ -71,12 +71,12 @@ bool steps_in_one_launch(Medium medium, Equations equations, const Boundaries<Di
 /// A device has two workers for four shots or more: one of them fetches traces while the other one
 /// steps. Hosts do not batch shots, since threads that share the steps of several shots synchronise
 /// after each step.
-/// \param at_once concurrent shots
+/// \param concurrent_shots concurrent shots
 /// \param one_launch steps_in_one_launch()
 template <class Memory>
-int shots_together(int at_once, bool one_launch) {
+int shots_together(int concurrent_shots, bool one_launch) {
   if (is_host_memory<Memory> || !one_launch) return 1;
-  return at_once < 4 ? at_once : (at_once + 1) / 2;
+  return concurrent_shots < 4 ? concurrent_shots : (concurrent_shots + 1) / 2;
 }
 
 /// \brief Returns the number of concurrent batched shots that was fastest in trials.
@@ -92,13 +92,13 @@ inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots) {
 
 /// \brief Returns the largest number of results that wait for delivery in model_shots().
 ///
-/// \param at_once concurrent shots
-/// \param together batch size
+/// \param concurrent_shots concurrent shots
+/// \param batch_size batch size
 /// \param shots total number of shots
-inline int waiting_results(int at_once, int together, std::int64_t shots) {
-  const int workers = (at_once + together - 1) / together;
-  const std::int64_t held = std::int64_t{max_pending_results(workers)} * together;
-  return static_cast<int>(std::max<std::int64_t>(std::min(held, shots) - at_once, 0));
+inline int waiting_results(int concurrent_shots, int batch_size, std::int64_t shots) {
+  const int workers = (concurrent_shots + batch_size - 1) / batch_size;
+  const std::int64_t held = std::int64_t{max_pending_results(workers)} * batch_size;
+  return static_cast<int>(std::max<std::int64_t>(std::min(held, shots) - concurrent_shots, 0));
 }
 
 }  // namespace moho::wave

@@ -123,7 +123,7 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     lap = second_sum<V, radius>(lap, p, 1, s.second[2]);
     V h1[2];
     for (int f = 0; f < 2; ++f) {
-      const T* const g = s.slope[f] + i;
+      const T* const g = s.axis_derivative[f] + i;
       h1[f] = flow_sum<V, radius>(V(0), s.nx + i, g, s.stride_x, s.first[0]);
       if constexpr (Dim == 3) {
         h1[f] = flow_sum<V, radius>(h1[f], s.ny + i, g, s.stride_y, s.first[1]);
@@ -238,7 +238,7 @@ void slopes_host(const StepArguments<T>& s, const HostTile& tile) {
         slope = fused<V>(take<V>(s.ny + i), first_sum<V, radius>(p, s.stride_y, s.first[1]), slope);
       }
       slope = fused<V>(take<V>(s.nz + i), first_sum<V, radius>(p, 1, s.first[2]), slope);
-      put<decltype(whole)::value>(s.slope[f] + i, slope, count);
+      put<decltype(whole)::value>(s.axis_derivative[f] + i, slope, count);
     }
   };
   for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {

@@ -26,7 +26,7 @@ struct MemoryShape {
   bool tapered = false;        ///< true if a separate delta is computed (taper_delta())
   bool keep_given = false;     ///< true if the given model stays allocated
   bool keep_model = false;     ///< true if the extended model stays allocated during the steps
-  int at_once = 1;             ///< concurrent shots, each with a wavefield
+  int concurrent_shots = 1;    ///< concurrent shots, each with a wavefield
   int waiting = 0;             ///< results in addition that wait for delivery (waiting_results())
   bool gathers_wait = true;    ///< true if these keep their gathers in addition to their traces
   std::int64_t receivers = 0;  ///< receivers of the largest shot
@@ -69,13 +69,14 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   need.model = bytes(shape.parameters * shape.grid.size());
   need.extended = bytes(extended_fields * extended.size());
   need.medium = bytes(medium * padded);
-  need.wavefield = bytes(shape.at_once * (levels * padded + layers));
+  need.wavefield = bytes(shape.concurrent_shots * (levels * padded + layers));
   // weights of a point along each axis, and their first elements
   const std::int64_t point = Dim * 20 + 32;
   const std::int64_t traces = shape.receivers * shape.samples;
-  need.gathers = bytes(shape.at_once * shape.receivers * (shape.rows + shape.samples + point) +
-                       (shape.gathers_wait ? shape.waiting * traces : 0));
-  need.host = bytes(shape.at_once * shape.receivers * (shape.rows + 3 * shape.samples) +
+  need.gathers =
+      bytes(shape.concurrent_shots * shape.receivers * (shape.rows + shape.samples + point) +
+            (shape.gathers_wait ? shape.waiting * traces : 0));
+  need.host = bytes(shape.concurrent_shots * shape.receivers * (shape.rows + 3 * shape.samples) +
                     shape.waiting * traces);
   if (shape.snapshots) {
     need.snapshots = bytes(2 * shape.grid.size());  // SnapshotOptions::slots

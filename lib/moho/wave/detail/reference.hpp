@@ -95,8 +95,8 @@ struct ReferenceStep {
       if constexpr (stencil == Stencil::vti) {
         h1q = second(q, 1, 2);
       } else {
-        h2p += second(p, 1, 2) - divergence(s.slope[0] + i, i);
-        h1q = divergence(s.slope[1] + i, i);
+        h2p += second(p, 1, 2) - divergence(s.axis_derivative[0] + i, i);
+        h1q = divergence(s.axis_derivative[1] + i, i);
       }
       symmetric_change<T>(h2p, h1q, s.a[i], s.b[i], change, change_q);
       s.next[1][i] = next_value<T>(q[0], s.next[1][i], s.scale[i] * change_q, w);
@@ -133,7 +133,7 @@ struct ReferenceSlopes {
       }
       T slope = s.nx[i] * dx + s.nz[i] * dz;
       if constexpr (Dim == 3) slope += s.ny[i] * dy;
-      s.slope[f][i] = slope;
+      s.axis_derivative[f][i] = slope;
     }
   }
 };

@@ -21,17 +21,17 @@ using Launch = void (*)(const Instance<Memory>&, const StepArguments<T>&);
 /// Launches the plain kernels: of a step, or of the axis derivatives before it.
 template <Stencil stencil, class T, int Dim, class Memory>
 void launch_reference(const Instance<Memory>& exec, const StepArguments<T>& s, int radius,
-                      bool slopes) {
+                      bool axis_derivatives) {
   std::int64_t nodes = 1;
   for (int d = 0; d < 3; ++d) nodes *= s.upper[d] - s.lower[d];
   if constexpr (info(stencil).work_fields > 0) {
-    if (slopes) {
+    if (axis_derivatives) {
       launch("moho::wave::reference_slopes", exec, nodes,
              ReferenceSlopes<stencil, T, Dim>{s, radius});
       return;
     }
   }
-  (void)slopes;
+  (void)axis_derivatives;
   launch("moho::wave::reference_step", exec, nodes, ReferenceStep<stencil, T, Dim>{s, radius});
 }
 
@@ -134,7 +134,9 @@ class Stepper {
     launch_dynamic("moho::wave::layered_step", exec, tiles, loop);
   }
   /// Computes the derivatives along the axis in a box, before the step of self-adjoint TTI.
-  void slopes(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, true); }
+  void axis_derivatives(const Instance<Memory>& exec, const StepArguments<T>& s) const {
+    run(exec, s, true);
+  }
 
  private:
   template <Stencil stencil>
@@ -150,13 +152,13 @@ class Stepper {
       if (stencil == Stencil::tti) m_launch[1] = device_slopes_of<T, Dim, DeviceOf<Memory>>(order);
     }
   }
-  void run(const Instance<Memory>& exec, const StepArguments<T>& s, bool slopes) const {
-    if (m_reference) return m_plain(exec, s, m_radius, slopes);
+  void run(const Instance<Memory>& exec, const StepArguments<T>& s, bool axis_derivatives) const {
+    if (m_reference) return m_plain(exec, s, m_radius, axis_derivatives);
     if constexpr (is_host_memory<Memory>) {
-      run_on_host(slopes ? "moho::wave::slopes" : "moho::wave::step", exec, m_stencil, Dim,
-                  m_radius, m_work[slopes], s);
+      run_on_host(axis_derivatives ? "moho::wave::slopes" : "moho::wave::step", exec, m_stencil,
+                  Dim, m_radius, m_work[axis_derivatives], s);
     } else {
-      m_launch[slopes](exec, s);
+      m_launch[axis_derivatives](exec, s);
     }
   }
 

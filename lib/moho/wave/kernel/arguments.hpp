@@ -18,16 +18,16 @@ namespace moho::wave::kernel {
 /// Pointers to node (0, 0, 0) of padded arrays of one layout, and coefficients.
 template <class T>
 struct StepArguments {
-  const T* now[2];    ///< p and q at the current time
-  T* next[2];         ///< p and q one step ago; the step overwrites them with the next values
-  const T* scale;     ///< (v dt)^2; times the density if the density varies
-  const T* a;         ///< 1 + 2 epsilon; one over the density if the density varies
-  const T* b;         ///< Fletcher: 1 + 2 delta; self-adjoint: its square root, at most sqrt(a)
-  const T* nx;        ///< x component of the symmetry axis
-  const T* ny;        ///< y component of the symmetry axis
-  const T* nz;        ///< z component of the symmetry axis (self-adjoint TTI)
-  T* slope[2];        ///< derivatives of p and q along the symmetry axis (self-adjoint TTI)
-  const T* taper[3];  ///< the sponge's factors along each axis, by node
+  const T* now[2];        ///< p and q at the current time
+  T* next[2];             ///< p and q one step ago; the step overwrites them with the next values
+  const T* scale;         ///< (v dt)^2; times the density if the density varies
+  const T* a;             ///< 1 + 2 epsilon; one over the density if the density varies
+  const T* b;             ///< Fletcher: 1 + 2 delta; self-adjoint: its square root, at most sqrt(a)
+  const T* nx;            ///< x component of the symmetry axis
+  const T* ny;            ///< y component of the symmetry axis
+  const T* nz;            ///< z component of the symmetry axis (self-adjoint TTI)
+  T* axis_derivative[2];  ///< derivatives of p and q along the symmetry axis (self-adjoint TTI)
+  const T* taper[3];      ///< the sponge's factors along each axis, by node
   std::int64_t stride_x, stride_y;
   std::int64_t lower[3], upper[3];  ///< box of the step
   T second[3][largest_radius + 1];  ///< coefficients of the second derivative along each axis, over
@@ -45,7 +45,7 @@ struct StepArguments {
     for (int f = 0; f < 2; ++f) {
       if (now[f] != nullptr) one.now[f] = now[f] + by;
       if (next[f] != nullptr) one.next[f] = next[f] + by;
-      if (slope[f] != nullptr) one.slope[f] = slope[f] + by;
+      if (axis_derivative[f] != nullptr) one.axis_derivative[f] = axis_derivative[f] + by;
     }
     return one;
   }
