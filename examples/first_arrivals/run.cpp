@@ -258,6 +258,43 @@ void collect(Ranks& ranks, eikonal::Traveltimes<T>& outcome) {
   }
 }
 
+// Makes the job from options and model, and reads the receivers; the model's values are moved.
+template <class T, int Dim>
+eikonal::TraveltimeJob<T, Dim> make_job(const Options& o, const Memory& memory,
+                                        EarthModel<T>& model, Points<Dim>& receivers,
+                                        std::vector<io::TextColumn>& texts) {
+  eikonal::TraveltimeJob<T, Dim> job;
+  job.grid = grid_of<Dim>(model);
+  job.sources = make_sources<Dim>(o, job.grid);
+  try {
+    // before ranks share them, so that numbers are those of the options
+    check_positions<Dim>(job.grid, job.sources, "source");
+  } catch (const InputError& error) {
+    throw InputError(concat("--source: ", error.what()));
+  }
+  if (!o.receivers.empty()) {
+    receivers = survey::points_from_text<Dim>(o.receivers, "--receivers", &texts);
+  }
+  try {
+    check_positions<Dim>(job.grid, receivers, "receiver");
+  } catch (const InputError& error) {
+    throw InputError(concat("--receivers: ", error.what()));
+  }
+  job.velocity = std::move(model.values["vp"]);
+  job.epsilon = std::move(model.values["epsilon"]);
+  job.delta = std::move(model.values["delta"]);
+  job.each = o.each;
+  job.fast_marching = o.solver == Solver::fast_marching;
+  job.options.order = o.order;
+  job.options.factored = o.factored;
+  job.options.memory_budget =
+      o.space == "cuda" ? o.memory
+                        : std::max<std::size_t>(static_cast<std::size_t>(memory.solver), 1);
+  job.options.method =
+      o.solver == Solver::sweeping ? eikonal::Method::sweeping : eikonal::Method::active_tiles;
+  return job;
+}
+
 template <class T, int Dim>
 void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Session& session) {
   auto& ranks = static_cast<Ranks&>(session.processes());
@@ -266,35 +303,8 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   std::vector<io::TextColumn> texts;  // text columns of receivers
   ranks.together([&] {
     const HostPhase phase(session.phases, "check");
-    job.grid = grid_of<Dim>(model);
-    job.sources = make_sources<Dim>(o, job.grid);
-    try {
-      // before ranks share them, so that numbers are those of the options
-      check_positions<Dim>(job.grid, job.sources, "source");
-    } catch (const InputError& error) {
-      throw InputError(concat("--source: ", error.what()));
-    }
-    if (!o.receivers.empty()) {
-      receivers = survey::points_from_text<Dim>(o.receivers, "--receivers", &texts);
-    }
-    try {
-      check_positions<Dim>(job.grid, receivers, "receiver");
-    } catch (const InputError& error) {
-      throw InputError(concat("--receivers: ", error.what()));
-    }
-    job.velocity = std::move(model.values["vp"]);
-    job.epsilon = std::move(model.values["epsilon"]);
-    job.delta = std::move(model.values["delta"]);
-    job.each = o.each;
-    job.fast_marching = o.solver == Solver::fast_marching;
-    job.options.order = o.order;
-    job.options.factored = o.factored;
-    job.options.memory_budget =
-        o.space == "cuda" ? o.memory
-                          : std::max<std::size_t>(static_cast<std::size_t>(memory.solver), 1);
+    job = make_job<T, Dim>(o, memory, model, receivers, texts);
     session.summary["memory"] = memory_json(memory.estimate, memory.limit);
-    job.options.method =
-        o.solver == Solver::sweeping ? eikonal::Method::sweeping : eikonal::Method::active_tiles;
   });
   Done done;
   std::tie(done.slowest, done.quickest) = range_of(job.velocity);

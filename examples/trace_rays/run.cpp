@@ -177,6 +177,53 @@ void print_job(const Options& o, const ModelGrid& model, const Done& done, const
   }
 }
 
+// Makes the job of the root from options and model; the velocity is moved.
+// \param sharing ranks of this machine, which share its memory
+template <class T, int Dim>
+rays::TraceJob<T, Dim> make_job(const Options& o, const MemoryLimit& limit, int sharing,
+                                Model<T>& model, std::vector<io::TextColumn>& texts) {
+  rays::TraceJob<T, Dim> job;
+  job.names = {"--memory", "--precision float"};
+  job.grid = grid_of<Dim>(model);
+  job.graph.radius = check_radius<Dim>(o);
+  job.graph.star = o.star;
+  job.graph.rule = o.rule;
+  job.graph.storage = o.storage;
+  job.method = o.method;
+  job.sources = make_sources<Dim>(o, job.grid);
+  job.receivers = make_receivers<Dim>(o, job.grid, texts);
+  check_velocity(model, job.grid);
+  job.velocity = std::move(model.velocity);
+  const bool on_host = o.space != "cuda";
+  job.memory = on_host && o.memory > 0
+                   ? static_cast<std::size_t>(std::max(limit.bytes - MemoryEstimate::process, 1.0))
+                   : o.memory;
+  if (on_host && sharing > 1) {
+    const double whole = job.memory > 0 ? static_cast<double>(job.memory) : limit.bytes;
+    job.memory = static_cast<std::size_t>(whole / sharing);
+  }
+  return job;
+}
+
+template <class T, int Dim>
+void write_results(std::vector<std::int64_t> shape, const rays::TraceJob<T, Dim>& job,
+                   const rays::TraceResult<T, Dim>& outcome,
+                   const std::vector<io::TextColumn>& texts, Session& session) {
+  const HostPhase phase(session.phases, "write");
+  const fs::path& folder = session.folder();
+  io::write_npy(folder / "velocity.npy", job.velocity.data(), shape);
+  session.wrote("velocity.npy");
+  shape.insert(shape.begin(), job.all_sources);
+  io::write_npy(folder / "traveltime.npy", outcome.times.data(), shape);
+  session.wrote("traveltime.npy");
+  write_rays_csv<Dim>(folder / "rays.csv", outcome.paths);
+  session.wrote("rays.csv");
+  write_rays_vtk<Dim>(folder / "rays.vtk", outcome.paths);
+  session.wrote("rays.vtk");
+  write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers, texts);
+  session.wrote("receivers.csv");
+}
+
 template <class T, int Dim>
 void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& limit,
             Model<T>&& model, Session& session) {
@@ -188,28 +235,9 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   ranks.together([&] {
     if (!ranks.root()) return;
     const HostPhase phase(session.phases, "check");
-    job.grid = grid_of<Dim>(model);
-    job.graph.radius = check_radius<Dim>(o);
-    job.graph.star = o.star;
-    job.graph.rule = o.rule;
-    job.graph.storage = o.storage;
-    job.method = o.method;
-    job.sources = make_sources<Dim>(o, job.grid);
-    job.receivers = make_receivers<Dim>(o, job.grid, texts);
-    check_velocity(model, job.grid);
-    std::tie(done.slowest, done.quickest) = range_of(model.velocity);
-    job.velocity = std::move(model.velocity);
-    const bool on_host = o.space != "cuda";
     done.limit = limit;
-    job.memory =
-        on_host && o.memory > 0
-            ? static_cast<std::size_t>(std::max(done.limit.bytes - MemoryEstimate::process, 1.0))
-            : o.memory;
-    // Ranks of one machine share its memory.
-    if (on_host && ranks.size_of_host() > 1) {
-      const double whole = job.memory > 0 ? static_cast<double>(job.memory) : done.limit.bytes;
-      job.memory = static_cast<std::size_t>(whole / ranks.size_of_host());
-    }
+    job = make_job<T, Dim>(o, limit, ranks.size_of_host(), model, texts);
+    std::tie(done.slowest, done.quickest) = range_of(job.velocity);
     print_job(o, model, done, session);
   });
   std::string space = o.space;
@@ -251,26 +279,12 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     matrix = make_matrix<Dim>(job.grid, outcome.paths, *o.matrix);
   }
   session.begin_output();
-  {
+  write_results(model.shape, job, outcome, texts, session);
+  if (o.matrix) {
     const HostPhase phase(session.phases, "write");
-    const fs::path& folder = session.folder();
-    std::vector<std::int64_t> shape(model.shape);
-    io::write_npy(folder / "velocity.npy", job.velocity.data(), shape);
-    session.wrote("velocity.npy");
-    shape.insert(shape.begin(), done.source_count);
-    io::write_npy(folder / "traveltime.npy", outcome.times.data(), shape);
-    session.wrote("traveltime.npy");
-    write_rays_csv<Dim>(folder / "rays.csv", outcome.paths);
-    session.wrote("rays.csv");
-    write_rays_vtk<Dim>(folder / "rays.vtk", outcome.paths);
-    session.wrote("rays.vtk");
-    write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers, texts);
-    session.wrote("receivers.csv");
-    if (o.matrix) {
-      done.memory.pass(write_matrix(folder, matrix, *o.matrix), "the matrix");
-      session.wrote("matrix.npz");
-      session.wrote("matrix.mtx");
-    }
+    done.memory.pass(write_matrix(session.folder(), matrix, *o.matrix), "the matrix");
+    session.wrote("matrix.npz");
+    session.wrote("matrix.mtx");
   }
   done.sources = points_json(sources);
   done.receivers = points_json(job.receivers);

@@ -69,6 +69,44 @@ std::uint64_t size_of(const fs::path& path) {
   return error ? 0 : size;
 }
 
+// Returns an empty text if the next shot may begin. \param late it would not end in time
+std::string reason_to_stop(const WorkerOptions& options, bool late) {
+  const bool stop = options.stop && options.stop();
+  if (late) return "the next shot would not end in time";
+  return stop ? "a stop was requested" : "";
+}
+
+// Returns the program that runs the command of the work. The arguments must outlive it.
+ShotProgram command_of(const Work& work, const fs::path& programs, const fs::path& log,
+                       const WorkerOptions& options) {
+  return [&](const Task& task, const fs::path& out) {
+    StartOptions start;
+    start.words = expand_command(work, task.shot, out, programs);
+    start.folder = out;
+    start.log = log;
+    start.end_with_parent = true;
+    // MOHO_WORKER marks a child of the worker: MPI variables of mpirun are meant for the worker,
+    // not for its programs.
+    start.environment = {{"MOHO_SHOT", std::to_string(task.shot)},
+                         {"MOHO_WORKER", std::to_string(::getpid())}};
+    if (options.devices > 0) {
+      start.environment.emplace_back("CUDA_VISIBLE_DEVICES",
+                                     std::to_string(options.rank % options.devices));
+    }
+    const std::uint64_t before = size_of(log);
+    int process = 0;
+    try {
+      process = start_process(start);
+    } catch (const FileError& error) {
+      return ShotOutcome{127, 0, error.what()};
+    }
+    const ProcessStatus ended = poll_process(process, true);
+    ShotOutcome end{ended.exit, ended.signal, ""};
+    if (end.exit != 0) end.message = last_lines(log, before);
+    return end;
+  };
+}
+
 }  // namespace
 
 std::vector<std::string> expand_command(const Work& work, std::int64_t shot, const fs::path& out,
@@ -130,35 +168,8 @@ int run_job(const std::string& token, const WorkerOptions& options) {
   fs::path programs = options.programs;
   if (programs.empty()) programs = fs::read_symlink("/proc/self/exe").parent_path();
 
-  ShotProgram program = options.program;
-  if (!program) {
-    program = [&](const Task& task, const fs::path& out) {
-      StartOptions start;
-      start.words = expand_command(work, task.shot, out, programs);
-      start.folder = out;
-      start.log = files.log;
-      start.end_with_parent = true;
-      // MOHO_WORKER marks a child of the worker: MPI variables of mpirun are meant for the worker,
-      // not for its programs.
-      start.environment = {{"MOHO_SHOT", std::to_string(task.shot)},
-                           {"MOHO_WORKER", std::to_string(::getpid())}};
-      if (options.devices > 0) {
-        start.environment.emplace_back("CUDA_VISIBLE_DEVICES",
-                                       std::to_string(options.rank % options.devices));
-      }
-      const std::uint64_t before = size_of(files.log);
-      int process = 0;
-      try {
-        process = start_process(start);
-      } catch (const FileError& error) {
-        return ShotOutcome{127, 0, error.what()};
-      }
-      const ProcessStatus ended = poll_process(process, true);
-      ShotOutcome end{ended.exit, ended.signal, ""};
-      if (end.exit != 0) end.message = last_lines(files.log, before);
-      return end;
-    };
-  }
+  const ShotProgram program =
+      options.program ? options.program : command_of(work, programs, files.log, options);
   std::int64_t position = 0;
   const auto next_position =
       options.next_position ? options.next_position : [&] { return position++; };
@@ -173,12 +184,9 @@ int run_job(const std::string& token, const WorkerOptions& options) {
     const std::string file = result_name(task.shot, token);
     std::error_code error;
     if (fs::exists(options.folder / file, error)) continue;  // the job system has restarted the job
-    std::string reason;
-    if (options.stop && options.stop()) reason = "a stop was requested";
-    if (job.time_limit > 0.0 && seconds_now() - begin + 1.2 * longest > job.time_limit) {
-      reason = "the next shot would not end in time";
-    }
-    if (!reason.empty()) {
+    const bool late =
+        job.time_limit > 0.0 && seconds_now() - begin + 1.2 * longest > job.time_limit;
+    if (const std::string reason = reason_to_stop(options, late); !reason.empty()) {
       report.line({"stopped", reason});
       status = status == worker_done ? worker_stopped : status;
       break;

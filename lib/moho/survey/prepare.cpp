@@ -361,16 +361,11 @@ double mute(PreparedShot<Dim>& shot, const PrepareOptions& o, const std::vector<
   return shot.samples.empty() ? 0.0 : zero / static_cast<double>(shot.samples.size());
 }
 
-std::string ms(double seconds) { return concat(seconds * 1e3, " ms"); }
-
-}  // namespace
-
+// Refuses gathers without the samples that they announce, and missing arrivals.
 template <int Dim>
-PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o,
-                          const std::vector<double>& arrivals) {
-  check_options(o);
+void check_gather(const ShotGather<Dim>& gather, const PrepareOptions& o,
+                  const std::vector<double>& arrivals, const std::string& name) {
   const std::size_t receivers = gather.shot.receivers.size();
-  const std::string name = gather.name.empty() ? concat("shot ", gather.shot.number) : gather.name;
   if (gather.count < 1 || !(gather.dt > 0.0) || !std::isfinite(gather.t0) ||
       gather.samples.size() != receivers * static_cast<std::size_t>(gather.count)) {
     throw InputError(concat(name, ": it has ", gather.samples.size(), " samples, ", gather.dt,
@@ -389,7 +384,52 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
                               " s (allowed: finite times): arrival_times() finds them"));
     }
   }
+}
 
+// Multiplies samples by factors that depend on time only: gain, and a taper before `end`.
+// \param shift time of the shot, s
+template <int Dim>
+void apply_gain(PreparedShot<Dim>& shot, const PrepareOptions& o, double amplitude, double shift,
+                double end) {
+  const auto count = static_cast<std::size_t>(o.samples);
+  std::vector<double> factor(count, amplitude);
+  for (std::size_t n = 0; n < count; ++n) {
+    const double t = static_cast<double>(n) * o.dt;
+    if (o.spreading.power != 0.0) {
+      // power of the time since the shot, finite at the shot
+      const double since = t - shift;
+      factor[n] *= since > 0.0 ? std::pow(since, o.spreading.power) : 0.0;
+    }
+    if (o.end_taper > 0.0) {
+      factor[n] *= smooth_ramp((end - t) / o.end_taper);
+    }
+  }
+  for (std::size_t r = 0; r < shot.shot.receivers.size(); ++r) {
+    float* const trace = shot.samples.data() + r * count;
+    for (std::size_t n = 0; n < count; ++n) {
+      trace[n] = static_cast<float>(factor[n] * static_cast<double>(trace[n]));
+    }
+  }
+}
+
+// Returns 0 for an empty list.
+double root_mean_square(const std::vector<float>& values) {
+  double sum = 0.0;
+  for (const float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
+  return values.empty() ? 0.0 : std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+std::string ms(double seconds) { return concat(seconds * 1e3, " ms"); }
+
+}  // namespace
+
+template <int Dim>
+PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o,
+                          const std::vector<double>& arrivals) {
+  check_options(o);
+  const std::size_t receivers = gather.shot.receivers.size();
+  const std::string name = gather.name.empty() ? concat("shot ", gather.shot.number) : gather.name;
+  check_gather(gather, o, arrivals, name);
   PreparedShot<Dim> result;
   result.shot = gather.shot;
   result.count = o.samples;
@@ -423,28 +463,10 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
   resampling.apply(gather.samples.data(), static_cast<std::int64_t>(receivers),
                    result.samples.data());
 
-  // factors that depend on time only: gain and end taper
   const SpreadingOptions& spreading = o.spreading;
   const double amplitude =
       spreading.velocity > 0.0 ? spreading.velocity * std::sqrt(2.0 * pi) : 1.0;
-  std::vector<double> factor(count, amplitude);
-  for (std::size_t n = 0; n < count; ++n) {
-    const double t = static_cast<double>(n) * o.dt;
-    if (spreading.power != 0.0) {
-      // power of the time since the shot, finite at the shot
-      const double since = t - shift;
-      factor[n] *= since > 0.0 ? std::pow(since, spreading.power) : 0.0;
-    }
-    if (o.end_taper > 0.0) {
-      factor[n] *= smooth_ramp((std::min(data_end, run_end) - t) / o.end_taper);
-    }
-  }
-  for (std::size_t r = 0; r < receivers; ++r) {
-    float* const trace = result.samples.data() + r * count;
-    for (std::size_t n = 0; n < count; ++n) {
-      trace[n] = static_cast<float>(factor[n] * static_cast<double>(trace[n]));
-    }
-  }
+  apply_gain(result, o, amplitude, shift, std::min(data_end, run_end));
   if (spreading.power != 0.0) say("samples are multiplied by t^", spreading.power);
   if (amplitude != 1.0) say("samples are multiplied by ", amplitude, ", v sqrt(2 pi)");
 
@@ -465,13 +487,7 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
     say(spreading.half_order > 0 ? "half a derivative is taken" : "half an integral is taken");
   }
 
-  double sum = 0.0;
-  for (const float value : result.samples) {
-    sum += static_cast<double>(value) * static_cast<double>(value);
-  }
-  if (!result.samples.empty()) {
-    result.rms = std::sqrt(sum / static_cast<double>(result.samples.size()));
-  }
+  result.rms = root_mean_square(result.samples);
   if (!std::isfinite(result.rms)) {
     throw InputError(concat(name, ": samples are too large (allowed: what fits single precision ",
                             "after gain and mute): scale the data"));

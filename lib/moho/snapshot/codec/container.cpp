@@ -38,6 +38,12 @@ static_assert(std::is_trivially_copyable_v<Beginning> && sizeof(Beginning) == 23
 
 std::size_t pieces_of(std::size_t bytes) { return (bytes + piece - 1) / piece; }
 
+// Arguments of a view without initial values. Any thread may read a file: views are filled without
+// Kokkos.
+auto uninitialised(const char* label) {
+  return Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing);
+}
+
 [[noreturn]] void refuse(const std::string& name, const std::string& why) {
   throw FileError(concat("'", name, "' is no whole snapshot (", why,
                          "): it was damaged or cut, make it again"));
@@ -106,9 +112,11 @@ std::vector<std::uint8_t> to_container(const Packed<Dim, Kokkos::HostSpace>& pac
   return bytes;
 }
 
-template <int Dim>
-Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::size_t bytes,
-                                              const std::string& name, SnapshotLabel<Dim>& label) {
+namespace {
+
+// Returns the fixed part of a container of `dim` dimensions, whose header has its original bytes.
+Beginning read_beginning(const std::uint8_t* data, std::size_t bytes, const std::string& name,
+                         std::uint32_t dim) {
   Beginning begin{};
   if (bytes < sizeof(begin) + 8) refuse(name, concat("it has ", bytes, " bytes"));
   std::memcpy(&begin, data, sizeof(begin));
@@ -131,18 +139,21 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
   std::uint32_t crc = 0;
   std::memcpy(&crc, data + header_bytes - 4, 4);
   if (crc != io::crc32c(data, header_bytes - 4)) refuse(name, "its header's checksum is wrong");
-
-  // From here on the header has its original bytes; its values must still be consistent.
   if (begin.version != version) {
     throw FileError(concat("'", name, "' is a snapshot of version ", begin.version,
                            " (allowed: ", version, "): read it with the program that wrote it"));
   }
-  if (begin.dim != static_cast<std::uint32_t>(Dim)) {
+  if (begin.dim != dim) {
     throw FileError(concat("'", name, "' is a snapshot of ", begin.dim,
-                           " dimensions (allowed: ", Dim, "): read it as what it is"));
+                           " dimensions (allowed: ", dim, "): read it as what it is"));
   }
-  Packed<Dim, Kokkos::HostSpace> packed;
-  PackedHeader<Dim>& header = packed.header;
+  return begin;
+}
+
+// Sets header and label to the values of a container, which must be consistent.
+template <int Dim>
+void read_header(const Beginning& begin, const std::string& name, PackedHeader<Dim>& header,
+                 SnapshotLabel<Dim>& label) {
   if (begin.mode > static_cast<std::uint32_t>(CodecMode::paper)) refuse(name, "unknown mode");
   header.mode = static_cast<CodecMode>(begin.mode);
   header.bits = begin.bits;
@@ -177,26 +188,26 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
       refuse(name, "its box is not in its grid");
     }
   }
-  const BlockGrid<Dim> blocks(header.box);
-  const auto count = static_cast<std::uint64_t>(blocks.size());
+}
+
+// Refuses lengths that contradict those of the container. \param blocks number of blocks
+void check_lengths(const Beginning& begin, std::uint64_t blocks, bool variable,
+                   const std::string& name) {
+  const std::size_t bytes = begin.total_bytes, header_bytes = begin.header_bytes;
   const std::size_t rest = header_bytes - sizeof(begin) - 4;
-  if (begin.lengths != (header.variable() ? count : 0) || begin.table_bytes > rest ||
+  if (begin.lengths != (variable ? blocks : 0) || begin.table_bytes > rest ||
       (rest - begin.table_bytes) / 2 < begin.lengths ||
       begin.table_bytes + 2 * begin.lengths != rest || begin.payload_bytes > bytes - header_bytes ||
       begin.total_bytes != begin.header_bytes + begin.payload_bytes +
                                4 * (pieces_of(static_cast<std::size_t>(begin.payload_bytes)) + 1)) {
     refuse(name, "its lengths do not go together");
   }
-  packed.payload_bytes = static_cast<std::int64_t>(begin.payload_bytes);
-  const auto payload_bytes = static_cast<std::size_t>(begin.payload_bytes);
-  const std::uint8_t* const table = data + sizeof(begin);
-  const int alphabets = PackedHeader<Dim>::alphabets(header.mode);
-  header.code_lengths = detail::unpack_lengths(
-      std::vector<std::uint8_t>(table, table + begin.table_bytes), alphabets);
-  if (alphabets > 0 && header.code_lengths.empty()) refuse(name, "its codes make no sense");
+}
 
-  // the payload
-  const std::uint8_t* const payload = data + header_bytes;
+// Refuses a payload whose checksums are wrong; they follow it.
+void check_payload(const std::uint8_t* payload, std::size_t payload_bytes,
+                   const std::string& name) {
+  std::uint32_t crc = 0;
   const std::uint8_t* const list = payload + payload_bytes;
   const std::size_t pieces = pieces_of(payload_bytes);
   std::memcpy(&crc, list + 4 * pieces, 4);
@@ -207,13 +218,56 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
       refuse(name, concat("the checksum of MiB ", i, " of its payload is wrong"));
     }
   }
+}
 
-  // any thread may read a file: views are filled here, without Kokkos
-  const auto raw = [](const char* part) {
-    return Kokkos::view_alloc(std::string(part), Kokkos::WithoutInitializing);
-  };
-  packed.payload = Kokkos::View<std::uint8_t*, Kokkos::HostSpace>(raw("moho::snapshot::payload"),
-                                                                  payload_bytes + packed.padding);
+// Sets the lengths and offsets of blocks. \param bytes of the lengths
+template <int Dim>
+void read_lengths(const std::uint8_t* bytes, std::uint64_t count, const std::string& name,
+                  Packed<Dim, Kokkos::HostSpace>& packed) {
+  packed.lengths = Kokkos::View<std::uint16_t*, Kokkos::HostSpace>(
+      uninitialised("moho::snapshot::lengths"), count);
+  packed.offsets = Kokkos::View<std::int64_t*, Kokkos::HostSpace>(
+      uninitialised("moho::snapshot::offsets"), (count + packed.group - 1) / packed.group);
+  std::fill_n(packed.lengths.data(), count, std::uint16_t{0});
+  if (count > 0) {
+    std::memcpy(packed.lengths.data(), bytes, 2 * count);
+  }
+  std::int64_t sum = 0;
+  for (std::uint64_t b = 0; b < count; ++b) {
+    if (b % packed.group == 0) packed.offsets(b / packed.group) = sum;
+    // words of 32 bits, at least the corner and the lengths
+    if (packed.header.mode == CodecMode::lorenzo && packed.lengths(b) != 0 &&
+        (packed.lengths(b) % 4 != 0 || packed.lengths(b) < 12)) {
+      refuse(name, "its lengths do not go together");
+    }
+    sum += packed.lengths(b);
+  }
+  if (sum != packed.payload_bytes) refuse(name, "its lengths do not go together");
+}
+
+}  // namespace
+
+template <int Dim>
+Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::size_t bytes,
+                                              const std::string& name, SnapshotLabel<Dim>& label) {
+  const Beginning begin = read_beginning(data, bytes, name, Dim);
+  Packed<Dim, Kokkos::HostSpace> packed;
+  PackedHeader<Dim>& header = packed.header;
+  read_header(begin, name, header, label);
+  const BlockGrid<Dim> blocks(header.box);
+  const auto count = static_cast<std::uint64_t>(blocks.size());
+  check_lengths(begin, count, header.variable(), name);
+  packed.payload_bytes = static_cast<std::int64_t>(begin.payload_bytes);
+  const auto payload_bytes = static_cast<std::size_t>(begin.payload_bytes);
+  const std::uint8_t* const table = data + sizeof(begin);
+  const int alphabets = PackedHeader<Dim>::alphabets(header.mode);
+  header.code_lengths = detail::unpack_lengths(
+      std::vector<std::uint8_t>(table, table + begin.table_bytes), alphabets);
+  if (alphabets > 0 && header.code_lengths.empty()) refuse(name, "its codes make no sense");
+  const std::uint8_t* const payload = data + begin.header_bytes;
+  check_payload(payload, payload_bytes, name);
+  packed.payload = Kokkos::View<std::uint8_t*, Kokkos::HostSpace>(
+      uninitialised("moho::snapshot::payload"), payload_bytes + packed.padding);
   if (payload_bytes > 0) std::memcpy(packed.payload.data(), payload, payload_bytes);
   std::fill_n(packed.payload.data() + payload_bytes, packed.padding, std::uint8_t{0});
   if (!header.variable()) {
@@ -222,25 +276,7 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
     }
     return packed;
   }
-  packed.lengths =
-      Kokkos::View<std::uint16_t*, Kokkos::HostSpace>(raw("moho::snapshot::lengths"), count);
-  packed.offsets = Kokkos::View<std::int64_t*, Kokkos::HostSpace>(
-      raw("moho::snapshot::offsets"), (count + packed.group - 1) / packed.group);
-  std::fill_n(packed.lengths.data(), count, std::uint16_t{0});
-  if (count > 0) {
-    std::memcpy(packed.lengths.data(), table + begin.table_bytes, 2 * begin.lengths);
-  }
-  std::int64_t sum = 0;
-  for (std::uint64_t b = 0; b < count; ++b) {
-    if (b % packed.group == 0) packed.offsets(b / packed.group) = sum;
-    // words of 32 bits, at least the corner and the lengths
-    if (header.mode == CodecMode::lorenzo && packed.lengths(b) != 0 &&
-        (packed.lengths(b) % 4 != 0 || packed.lengths(b) < 12)) {
-      refuse(name, "its lengths do not go together");
-    }
-    sum += packed.lengths(b);
-  }
-  if (sum != packed.payload_bytes) refuse(name, "its lengths do not go together");
+  read_lengths(table + begin.table_bytes, count, name, packed);
   return packed;
 }
 

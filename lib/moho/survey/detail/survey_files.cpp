@@ -39,6 +39,16 @@ bool is_segy(const fs::path& path) {
 
 std::string milliseconds(double seconds) { return concat(seconds * 1e3, " ms"); }
 
+nlohmann::json parse_summary(const fs::path& path) {
+  const io::InputFile file(path);
+  try {
+    return nlohmann::json::parse(file.text(file.size()));
+  } catch (const nlohmann::json::parse_error& error) {
+    throw FileError(concat("'", path.string(), "' is no JSON (its byte ", error.byte,
+                           " is wrong): give the summary.json that model_waves wrote"));
+  }
+}
+
 }  // namespace
 
 SurveyFiles::SurveyFiles(const fs::path& path, const SurveyOptions& options) : m_options(options) {
@@ -265,14 +275,7 @@ void SurveyFiles::index_segy(const fs::path& path) {
 
 void SurveyFiles::index_summary(const fs::path& path) {
   m_segy = false;
-  const io::InputFile file(path);
-  nlohmann::json summary;
-  try {
-    summary = nlohmann::json::parse(file.text(file.size()));
-  } catch (const nlohmann::json::parse_error& error) {
-    throw FileError(concat("'", path.string(), "' is no JSON (its byte ", error.byte,
-                           " is wrong): give the summary.json that model_waves wrote"));
-  }
+  const nlohmann::json summary = parse_summary(path);
   const auto refuse = [&](const std::string& what) {
     return FileError(concat("'", path.string(), "': ", what,
                             " (allowed: what model_waves writes): run it again"));
