@@ -41,7 +41,6 @@ bool is_segy(const fs::path& path) {
 // Searches the file of a recorded wavelet: at its path, in the current folder, next to the data.
 void find_file(RecordedWavelet& wavelet, const std::string& recorded_path, const fs::path& folder) {
   const wave::WaveletText text = wave::parse_wavelet(wavelet.text);
-  wavelet.is_file = true;
   wavelet.missing = true;
   std::vector<fs::path> places;
   if (!recorded_path.empty()) places.emplace_back(recorded_path);

@@ -30,7 +30,6 @@ struct RecordedWavelet {
   std::string text;      ///< argument of --wavelet; for a file with the path at which it was found
   std::string where;     ///< "'d/summary.json'" or "the textual header of 'line.sgy'"
   bool missing = false;  ///< true for a file that was not found, or has changed since
-  bool is_file = false;  ///< true if `text` names a file
   double bytes = -1.0, checksum = -1.0;  ///< of a file; negative: unknown
 };
 

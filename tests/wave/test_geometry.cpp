@@ -22,7 +22,6 @@ using moho::Grid;
 using moho::Point;
 using moho::Points;
 using moho::testing::message_of;
-using moho::wave::check_shots;
 using moho::wave::fixed_spread;
 using moho::wave::moving_spread;
 using moho::wave::point_grid;
@@ -97,31 +96,6 @@ TEST(Spreads, Moving) {
       "shot 1: none of its 3 receivers is inside of the model, with its source at (5, 50, 4) "
       "(allowed: 1 receiver or more): move the source or change the offsets and depths of the "
       "receivers");
-}
-
-TEST(CheckShots, NamesWhatIsWrong) {
-  const Grid<2> grid{{31, 21}, {10, 5}, {-50, -25}};
-  const Box<2> interior{{5, 5}, {26, 16}};
-  std::vector<Shot<2>> shots = fixed_spread<2>({{0, 0}, {200, 50}}, {{10, 0}, {20, 0}});
-  const auto message = [&] { return message_of([&] { check_shots(grid, shots, interior); }); };
-  EXPECT_EQ(message(), "no exception");
-  shots[1].receivers[1] = {20, -5};
-  EXPECT_EQ(message(),
-            "shot 1: receiver 2: (20, -5) is in the boundary layer (allowed: x 0 to 200, z 0 to "
-            "50): move it or extend the model");
-  shots[1].receivers[1] = {20, 0};
-  shots[0].sources[0] = {1000, 0};
-  EXPECT_THAT(message(), HasSubstr("shot 0: source 1: (1000, 0) is outside the model"));
-  shots[0].sources[0] = {100, 0};
-  shots[1].number = 0;
-  EXPECT_THAT(message(), HasSubstr("shot 0: there are two of this number"));
-  shots[1].number = -4;
-  EXPECT_THAT(message(), HasSubstr("shot -4: its number is negative"));
-  shots[1].number = 9;
-  shots[1].receivers.clear();
-  EXPECT_THAT(message(), HasSubstr("shot 9: it has no receiver"));
-  shots.clear();
-  EXPECT_THAT(message(), HasSubstr("shots: there is none"));
 }
 
 }  // namespace

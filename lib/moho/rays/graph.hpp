@@ -29,7 +29,6 @@ class GridGraph {
   static_assert(std::is_floating_point_v<T>);
 
  public:
-  using scalar_type = T;            ///< precision of weights and traveltimes
   using memory_space = Memory;      ///< memory space of the graph
   static constexpr int rank = Dim;  ///< number of dimensions
 

@@ -130,8 +130,6 @@ class HostVolume {
   ///
   /// They are empty if they equal those of p.
   const wave::Storage<T, Kokkos::HostSpace>& q_factors() const { return m_q_factors; }
-  /// \copydoc q_factors()
-  const wave::Layout<Dim>& q_layout() const { return m_q_layout; }
   /// Returns the factors of sources of a field, for node_factors().
   wave::Storage<const T, Kokkos::HostSpace> source_scale(int field) const;
   /// \copydoc source_scale()

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <unordered_set>
 
 namespace moho::wave {
 
@@ -119,36 +118,9 @@ std::vector<Shot<Dim>> moving_spread(const Points<Dim>& sources, const Points<Di
   return shots;
 }
 
-template <int Dim>
-void check_shots(const Grid<Dim>& grid, const std::vector<Shot<Dim>>& shots,
-                 const Box<Dim>& interior) {
-  if (shots.empty()) throw InputError("shots: there is none (allowed: 1 or more)");
-  std::unordered_set<std::int64_t> numbers;
-  for (const Shot<Dim>& shot : shots) {
-    if (shot.number < 0) {
-      throw InputError(
-          concat("shot ", shot.number, ": its number is negative (allowed: numbers from 0 up)"));
-    }
-    if (!numbers.insert(shot.number).second) {
-      throw InputError(concat("shot ", shot.number,
-                              ": there are two of this number (allowed: one): "
-                              "number the shots from 0 up"));
-    }
-    if (shot.sources.empty() || shot.receivers.empty()) {
-      throw InputError(concat("shot ", shot.number, ": it has no ",
-                              shot.sources.empty() ? "source" : "receiver",
-                              " (allowed: 1 or more)"));
-    }
-    check_positions<Dim>(grid, shot.sources, concat("shot ", shot.number, ": source"), interior);
-    check_positions<Dim>(grid, shot.receivers, concat("shot ", shot.number, ": receiver"),
-                         interior);
-  }
-}
-
 MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, point_line)
 MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, point_grid)
 MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, fixed_spread)
 MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, moving_spread)
-MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, template, check_shots)
 
 }  // namespace moho::wave

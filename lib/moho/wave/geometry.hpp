@@ -47,12 +47,4 @@ template <int Dim>
 std::vector<Shot<Dim>> moving_spread(const Points<Dim>& sources, const Points<Dim>& offsets,
                                      const Grid<Dim>& grid);
 
-/// \brief Throws InputError unless the shots are valid.
-///
-/// At least one shot is required. The numbers of shots differ, and each shot has a source and a
-/// receiver. All positions satisfy check_positions().
-template <int Dim>
-void check_shots(const Grid<Dim>& grid, const std::vector<Shot<Dim>>& shots,
-                 const Box<Dim>& interior);
-
 }  // namespace moho::wave

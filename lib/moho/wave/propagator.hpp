@@ -112,8 +112,6 @@ class Propagator {
   Storage<const T, Memory> source_scale(int field = 0) const {
     return m_window.source_scale(field);
   }
-  /// Returns the bytes of the model in the form that kernels read.
-  std::size_t model_bytes() const { return m_window.bytes(); }
   /// Returns the bytes per node that a step moves if each array is touched once.
   int bytes_per_node() const { return m_scheme.bytes_per_node(); }
 

@@ -96,30 +96,6 @@ class BoxHistory {
     }
     return result;
   }
-  /// Returns the history from its numbers(). \throws InputError for invalid numbers
-  static BoxHistory from_numbers(const std::vector<std::int64_t>& numbers) {
-    constexpr std::size_t each = 1 + 2 * Dim;
-    BoxHistory result;
-    bool good = !numbers.empty() && (numbers.size() - 1) % each == 0 && numbers[0] >= 0 &&
-                (numbers[0] == 0) == (numbers.size() == 1);
-    std::int64_t last = -1;
-    for (std::size_t i = 1; good && i < numbers.size(); i += each) {
-      Entry entry{numbers[i], {}};
-      for (std::size_t d = 0; d < Dim; ++d) {
-        entry.box.lower[d] = numbers[i + 1 + d];
-        entry.box.upper[d] = numbers[i + 1 + Dim + d];
-      }
-      good = (i == 1 ? entry.first == 0 : entry.first > last) && entry.first < numbers[0];
-      last = entry.first;
-      result.m_entries.push_back(entry);
-    }
-    if (!good) {
-      throw InputError(
-          "boxes: the numbers are no history of boxes (allowed: what BoxHistory::numbers() gave)");
-    }
-    result.m_steps = numbers[0];
-    return result;
-  }
 
  private:
   struct Entry {

@@ -29,8 +29,6 @@ class VolumeFile {
 
   /// Returns the next array, page-aligned. Arrays have the order of the first calls.
   void* take(std::size_t bytes);
-  /// Returns true if the file existed, with a state in it.
-  bool continued() const { return m_continued; }
   /// Returns the steps done in the complete state.
   std::int64_t level() const { return m_level; }
   /// Returns the index of the complete state, 0 or 1.
