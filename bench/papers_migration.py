@@ -135,7 +135,7 @@ def survey(run):
         "--vp", "survey_smooth.npy", "--shots", "modelled", "--true-vp", "survey_true.npy", *tti,
         "--spacing", f"{spacing:g}", "--source", f"{line[0]}:{line[1]}:{count}x{lines}x1",
         "--receivers", ":".join(grid), "--wavelet", f"ricker:{run.pick(9, 4.5):g}",
-        "--time", run.pick("3", "1.8"), "--expand", "amplitude", "--condition",
+        "--time", run.pick("3", "1.4"), "--expand", "amplitude", "--condition",
         "laplacian", "--no-plot"], "survey")
     image = np.load(run.out / "survey" / "image.npy")
     plt = plots()
