@@ -15,11 +15,10 @@ using moho::survey::OnsetCheck;
 using moho::survey::shots_to_check;
 using moho::survey::WaveletZero;
 
-constexpr std::int64_t samples = 400, receivers = 9;
-constexpr double dt = 0.01;
-
 // Differences of data whose pulses, of a wavelet from 0 to 0.2 s with its peak at 0.1 s, are moved.
 auto difference(double moved, WaveletZero zero = WaveletZero::start) {
+  constexpr std::int64_t samples = 400, receivers = 9;
+  constexpr double dt = 0.01;
   std::vector<float> traces(static_cast<std::size_t>(receivers * samples), 0.0F);
   moho::survey::ShotGather<2> gather;
   std::vector<double> arrivals;
@@ -61,7 +60,7 @@ TEST(OnsetCheck, TimeZeroMayBeThePeak) {
 
 TEST(OnsetCheck, SilentTracesHaveNoOnset) {
   OnsetCheck check(WaveletZero::start, {}, 24.0);
-  check.add(std::vector<float>(20, 0.0F), 10, dt, 0.0, {0.01, 0.02});
+  check.add(std::vector<float>(20, 0.0F), 10, 0.01, 0.0, {0.01, 0.02});
   EXPECT_FALSE(check.difference());
 }
 
