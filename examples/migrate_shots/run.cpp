@@ -204,18 +204,23 @@ class Program {
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
     summary["model"] = model_json(m_model, plan.medium, m_job.boundaries);
-    summary["scheme"] = Json::object({{"dt", plan.time.dt},
-                                      {"largest_dt", plan.limits.largest_dt},
-                                      {"steps", plan.time.steps},
-                                      {"order", m_o.order},
-                                      {"highest_frequency", plan.frequency},
-                                      {"wavelet_peak", plan.peak_time}});
-    summary["snapshots"] = Json::object({{"way", storage.name},
-                                         {"reason", storage.reason},
-                                         {"every", plan.storage.interval},
-                                         {"count", plan.storage.snapshots},
-                                         {"bytes", static_cast<double>(storage.bytes)},
-                                         {"lossless", storage.lossless}});
+    // nvcc 13 refuses lists of members in member functions of class templates
+    Json scheme;
+    scheme["dt"] = plan.time.dt;
+    scheme["largest_dt"] = plan.limits.largest_dt;
+    scheme["steps"] = plan.time.steps;
+    scheme["order"] = m_o.order;
+    scheme["highest_frequency"] = plan.frequency;
+    scheme["wavelet_peak"] = plan.peak_time;
+    summary["scheme"] = scheme;
+    Json snapshots;
+    snapshots["way"] = storage.name;
+    snapshots["reason"] = storage.reason;
+    snapshots["every"] = plan.storage.interval;
+    snapshots["count"] = plan.storage.snapshots;
+    snapshots["bytes"] = static_cast<double>(storage.bytes);
+    snapshots["lossless"] = storage.lossless;
+    summary["snapshots"] = snapshots;
     summary["at_once"] = plan.concurrent_shots;
     summary["notes"] = Json(m_data.notes);
     if (m_o.plan) return false;
@@ -274,12 +279,15 @@ class Program {
     const auto traces = static_cast<std::int64_t>(before.shot.receivers.size());
     io::write_npy(folder / data_names[0], before.samples.data(), {traces, before.count});
     io::write_npy(folder / data_names[1], after.samples.data(), {traces, after.count});
-    m_session.summary["data"] =
-        Json::object({{"shot", before.shot.number},
-                      {"before", Json::object({{"interval", before.dt}, {"start", before.t0}})},
-                      {"after", Json::object({{"interval", after.dt}, {"start", 0.0}})},
-                      {"sources", points_json(before.shot.sources)},
-                      {"receivers", points_json(before.shot.receivers)}});
+    Json data;
+    data["shot"] = before.shot.number;
+    data["before"]["interval"] = before.dt;
+    data["before"]["start"] = before.t0;
+    data["after"]["interval"] = after.dt;
+    data["after"]["start"] = 0.0;
+    data["sources"] = points_json(before.shot.sources);
+    data["receivers"] = points_json(before.shot.receivers);
+    m_session.summary["data"] = data;
     m_data_of = before.shot.number;
     for (const std::string& note : after.notes) {
       m_session.print("          shot ", before.shot.number, ": ", note);
@@ -446,11 +454,13 @@ class Program {
     for (const Json& entry : m_entries) shots.push_back(entry);
     summary["migrated"] = shots;
     const double rate = m_seconds > 0.0 ? m_points / m_seconds : 0.0;
-    summary["run"] = Json::object({{"device", m_plan.device},
-                                   {"threads", m_plan.threads},
-                                   {"points", m_points},
-                                   {"points_of_whole_grids", m_whole},
-                                   {"seconds_of_legs", m_seconds}});
+    Json run;
+    run["device"] = m_plan.device;
+    run["threads"] = m_plan.threads;
+    run["points"] = m_points;
+    run["points_of_whole_grids"] = m_whole;
+    run["seconds_of_legs"] = m_seconds;
+    summary["run"] = run;
     summary["rates"]["points_per_second"] = rate;
     summary["stages"] = stages_json(m_timeline);
     Ending ending;

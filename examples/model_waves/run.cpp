@@ -152,7 +152,10 @@ class Program : public ShotProgram<T, Dim> {
         [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
           if (k == 0 && options.domain) {
             for (const auto& box : domain::snapshot_domains(modelling->plan(), result.boxes)) {
-              m_domains.push_back(Json::object({{"lower", box.lower}, {"upper", box.upper}}));
+              Json corners;
+              corners["lower"] = box.lower;
+              corners["upper"] = box.upper;
+              m_domains.push_back(corners);
             }
           }
           const wave::Traces<T>& traces = result.traces;
