@@ -103,12 +103,16 @@ Rule<std::int64_t> count(std::int64_t lowest, std::int64_t highest) {
 
 Rule<std::int64_t> even(std::int64_t highest) {
   return {[=](const std::string& option, const std::string& text) {
-    std::string allowed;
-    for (std::int64_t n = 2; n <= highest; n += 2) {
-      if (text == std::to_string(n)) return n;
-      allowed += concat(n > 2 ? ", " : "", n);
+    std::string allowed, given = concat("'", text, "'");
+    for (std::int64_t n = 2; n <= highest; ++n) {
+      const bool is_even = n % 2 == 0;
+      if (text == std::to_string(n)) {
+        if (is_even) return n;
+        given = text;
+      }
+      if (is_even) allowed += concat(n > 2 ? ", " : "", n);
     }
-    throw InputError(concat(option, " is '", text, "' (allowed: ", allowed, ")"));
+    throw InputError(concat(option, " is ", given, " (allowed: ", allowed, ")"));
   }};
 }
 
