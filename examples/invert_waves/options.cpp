@@ -25,7 +25,7 @@ constexpr const char* intro =
 
 constexpr const char* outro =
     R"(
-InvertedParameters (--parameters): vp; vp,rho; vp,epsilon,delta of VTI and TTI (any choice with vp). L-BFGS looks for
+Unknowns (--parameters): vp; vp,rho; vp,epsilon,delta of VTI and TTI (any choice with vp). L-BFGS looks for
 the least misfit, in logarithms of vp and rho. Before the first shot bounds are compared with what the time
 step and the grid allow. --mask depth:40 keeps nodes down to 40 m as they are; a file on the nodes of the model
 keeps those where it is zero.

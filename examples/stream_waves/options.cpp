@@ -20,10 +20,10 @@ them many times while they are there. Waves, model and results are those of mode
 
 constexpr const char* outro =
     R"(
-Streaming. PlaneRange across x are loaded --block at a time, stepped --updates times, and stored. More updates
+Streaming. Planes across x are loaded --block at a time, stepped --updates times, and stored. More updates
 mean fewer transfers and more memory on the device: a ring of 2 block + updates lag + ... planes. Both are
 chosen from --device-memory and from rates that are measured at the start; --plan prints what was chosen,
-the rate predicted and what binds it, and stops. PlaneRange are smaller, and chains may be longer, where x is
+the rate predicted and what binds it, and stops. Planes are smaller, and chains may be longer, where x is
 the longest side of the model. A model that fits the device is not streamed, unless --block, --updates or
 --devices asks for it.
 On hosts (--space serial, openmp) the wavefield is stepped where it lies, without copies. With --device-memory,
