@@ -66,13 +66,15 @@ class BandSearch {
   using Search = optimize::Lbfgs<T, Memory>;           ///< search in all bands
   using ConstVector = Kokkos::View<const T*, Memory>;  ///< constant vector
 
+  /// Begins a search.
   /// \param exec instance of the vectors
   /// \param objective objective, which must outlive the search
   /// \param options bands and limits
   BandSearch(const InstanceOf<Memory>& exec, Objective<T, Dim, Memory>& objective,
              const BandSearchOptions& options = {})
       : BandSearch(exec, objective, options, start_of(exec, objective, options)) {}
-  /// \overload that resumes a search
+  /// Resumes a search.
+  /// \param exec,objective,options as above
   /// \param path file that save() wrote
   /// \param progress of that search
   /// \throws FileError as Lbfgs::load()

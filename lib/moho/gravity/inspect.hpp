@@ -32,8 +32,9 @@ struct HostEnsemble {
 
 /// Number of prisms with mass, and the range of their densities.
 struct Masses {
-  std::int64_t prisms = 0;
-  double lowest = 0.0, highest = 0.0;  ///< kg/m^3
+  std::int64_t prisms = 0;  ///< prisms with a density other than zero
+  double lowest = 0.0,      ///< smallest density, kg/m^3
+      highest = 0.0;        ///< largest density, kg/m^3
 };
 
 /// Counts the prisms whose density is not zero.

@@ -18,9 +18,11 @@ namespace moho::survey {
 
 /// Range of a survey's positions along an axis, and that of the model.
 struct AxisRange {
-  std::string name;                 ///< "x"
-  double low = 0.0, high = 0.0;     ///< of sources and receivers, m
-  double lower = 0.0, upper = 0.0;  ///< of the model, m
+  std::string name;    ///< "x"
+  double low = 0.0,    ///< smallest coordinate of sources and receivers, m
+      high = 0.0;      ///< largest coordinate of sources and receivers, m
+  double lower = 0.0,  ///< smallest coordinate of the model, m
+      upper = 0.0;     ///< largest coordinate of the model, m
 
   /// True if all positions are inside of the model.
   bool inside() const { return low >= lower && high <= upper; }
@@ -28,9 +30,11 @@ struct AxisRange {
 
 /// Shots and traces of a survey that are outside of the model.
 struct LeftOut {
-  std::size_t shots = 0, traces = 0;          ///< outside of the model
-  std::size_t all_shots = 0, all_traces = 0;  ///< of the complete survey
-  std::vector<AxisRange> axes;                ///< the last one is z
+  std::size_t shots = 0,        ///< shots outside of the model
+      traces = 0;               ///< traces outside of the model
+  std::size_t all_shots = 0,    ///< shots of the complete survey
+      all_traces = 0;           ///< traces of the complete survey
+  std::vector<AxisRange> axes;  ///< the last one is z
 };
 
 /// Returns the receivers outside of a grid, the shots that cannot be used, and ranges of positions.
