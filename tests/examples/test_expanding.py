@@ -17,10 +17,7 @@ from support import np
 class Domains(test_model_waves.Case):
     def setUp(self):
         super().setUp()
-        rng = np.random.default_rng(4)
-        v = 1800.0 + 15.0 * np.arange(51) + rng.uniform(0, 150, (71, 51))
-        self.survey = ["--vp", self.save("v.npy", v.astype(np.float32)), "--spacing", "10", "--time", "0.35",
-                       "--snapshot-every", "0", "--source", "204,33", "--receivers", "10,20:690,20:35"]
+        self.survey = self.small_survey()
 
     def test_expanding_domains(self):
         for medium in ([], ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.4"]):

@@ -32,6 +32,12 @@ class Case(support.Case):
     section = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--snapshot-every", "0", "--time",
                "0.3"]
 
+    def small_survey(self):
+        """Saves a rough section, and returns the options of a shot over it."""
+        v = 1800.0 + 15.0 * np.arange(51) + np.random.default_rng(4).uniform(0, 150, (71, 51))
+        return ["--vp", self.save("v.npy", v.astype(np.float32)), "--spacing", "10", "--time", "0.35",
+                "--snapshot-every", "0", "--source", "204,33", "--receivers", "10,20:690,20:35"]
+
     def model(self, *arguments, out="out", plot=False):
         """Runs the program, which must succeed and not write to stderr. Returns its results."""
         return Results(*self.succeed(*arguments, out=out, plot=plot))
@@ -262,10 +268,7 @@ class Threads(Case):
 class Agreement(Case):
     def setUp(self):
         super().setUp()
-        rng = np.random.default_rng(4)
-        v = 1800.0 + 15.0 * np.arange(51) + rng.uniform(0, 150, (71, 51))
-        self.survey = ["--vp", self.save("v.npy", v.astype(np.float32)), "--spacing", "10", "--time", "0.35",
-                       "--snapshot-every", "0", "--source", "204,33", "--receivers", "10,20:690,20:35"]
+        self.survey = self.small_survey()
 
     def test_spaces_precisions_and_orders(self):
         expected = self.model(*self.survey, "--precision", "double", "--space", "serial").gather
