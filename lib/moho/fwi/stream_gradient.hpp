@@ -10,7 +10,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/fwi/detail/stream_products.hpp>
 #include <moho/fwi/gradient.hpp>
-#include <moho/stream/modelling.hpp>
+#include <moho/stream/reversed_pair.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -42,14 +42,7 @@ struct StreamedGradientOptions {
 };
 
 /// Options of StreamedGradients::add().
-struct StreamedShotOptions {
-  std::string prefix = {};  ///< prefix of messages about sources and receivers
-  /// Reports the progress of a propagation about twice a second.
-  /// Propagations: 0 forward, 1 separate source wavefield, 2 backward.
-  std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
-  Timeline* timeline = nullptr;  ///< receives spans of the first iterations of the backward
-                                 ///< propagation; may be null
-};
+using StreamedShotOptions = stream::PairShotOptions;
 
 /// \brief Sum of gradients of shots by random boundaries, for wavefields larger than a device.
 ///
@@ -78,27 +71,27 @@ class StreamedGradients {
                     const StreamedGradientOptions<Dim>& options);
 
   /// Plan of the two concurrent volumes.
-  const stream::StreamPlan& plan() const { return m_plan; }
+  const stream::StreamPlan& plan() const { return m_pair.plan(); }
   /// Requirements of the stream.
-  const stream::StreamRequirements& need() const { return m_need; }
+  const stream::StreamRequirements& need() const { return m_pair.need(); }
   /// Measured or given rates.
-  const stream::StreamRates& rates() const { return m_rates; }
+  const stream::StreamRates& rates() const { return m_pair.rates().both; }
   /// \brief Returns the estimated seconds of a shot.
   ///
   /// The estimate includes the three runs of a shot: data, source wavefield, both backward with
   /// products. It also includes preparation of the source's parameters, clearing of volumes, and
   /// copies of sums and traces.
-  double seconds() const;
+  double seconds() const { return m_pair.seconds(); }
   /// False if copies use buffers because memory could not be page-locked.
-  bool locked() const { return m_locked; }
+  bool locked() const { return m_pair.locked(); }
   /// Memory of all arrays on a device in bytes, without points and their series.
-  std::size_t device_bytes() const;
+  std::size_t device_bytes() const { return m_pair.device_bytes(); }
 
   /// Sets the model; the first call creates the volumes. Sums are unchanged.
   /// \throws InputError for a model of another medium or with unstable velocities
-  void update(const HostModel& model);
+  void update(const HostModel& model) { m_pair.update(model); }
   /// Sets all sums to zero.
-  void clear();
+  void clear() { m_pair.clear(); }
   /// \brief Adds the gradient of a shot over the current model.
   /// \param shot sources, receivers
   /// \param random options of random layers of the separate source wavefield; keep the seed of a
@@ -120,59 +113,19 @@ class StreamedGradients {
 
  private:
   using Host = Kokkos::HostSpace;
-  using Scheme = wave::Scheme<T, Dim, Memory>;
-  using Pipeline = stream::Pipeline<T, Dim, Memory>;
-  using Chain = std::vector<std::unique_ptr<Pipeline>>;
-  using Points = wave::PointSet<T, Dim, Memory>;
   using Series = wave::PointSeries<T, Memory>;
   using Products = detail::StreamProducts<T, Dim, Memory>;
-  /// Volume and pipelines of one of the two wavefields.
-  struct Side {
-    wave::PropagatorOptions<Dim> options;
-    wave::RandomLayerOptions random;
-    Grid<Dim> grid;
-    PlaneRange sources;                            ///< planes of all sources
-    std::vector<std::unique_ptr<Scheme>> schemes;  ///< one a device
-    std::unique_ptr<stream::VolumeShape<T, Dim>> shape;
-    std::unique_ptr<stream::Schedule> schedule;  ///< schedule of the backward propagation
-    std::unique_ptr<stream::HostVolume<T, Dim>> volume;
-    PinnedRegion<Memory> lock;
-    Chain chain;
-  };
 
-  void check() const;
-  void make_side(Side& side, const HostModel& model, const std::vector<wave::Shot<Dim>>& shots);
-  void make_need(const std::vector<wave::Shot<Dim>>& shots);
-  void measure(const stream::StreamRequest& wishes);
-  void measure_stages();
-  void measure_preparation();
-  void prepare();
-  void load(Side& side);
-  stream::StreamShot<T, Dim, Memory> sources_of(Side& side, std::size_t g,
-                                                const Points& points) const;
-  stream::StreamReport forward(Side& side, const std::vector<Points>& sources,
-                               const std::vector<Points>* receivers, std::int64_t steps,
-                               const wave::Traces<T>& rows, int propagation,
-                               const StreamedShotOptions& options);
-  static void check_finite(const Side& side, const char* context);
-  std::vector<Points> points_of(const Side& side, const moho::Points<Dim>& places,
-                                const std::string& name) const;
-  stream::StreamRunOptions<T> run_options(int propagation,
-                                          const StreamedShotOptions& options) const;
+  static void check(wave::Medium medium, const StreamedGradientOptions<Dim>& options);
+  static stream::ReversedPairOptions<Dim> pair_options(const Grid<Dim>& grid,
+                                                       const HostModel& model,
+                                                       const StreamedGradientOptions<Dim>& options);
+  static stream::PairActions<T, Dim, Memory> actions(const Grid<Dim>& grid, const HostModel& model,
+                                                     const InvertedParameters& unknowns);
 
   Grid<Dim> m_grid;
   StreamedGradientOptions<Dim> m_options;
-  std::vector<Instance<Memory>> m_instances;  ///< one a device
-  Side m_adjoint, m_source;
-  std::int64_t m_most_receivers = 0;
-  stream::StreamRequirements m_need;
-  stream::StreamRates m_rates;   ///< rates of both volumes with their products
-  stream::StreamRates m_single;  ///< rates of one volume
-  stream::StreamPlan m_plan;
-  bool m_locked = true;
-  bool m_prepared = false;  ///< true if volumes, pipelines and products are complete
-  HostModel m_model;
-  std::vector<std::unique_ptr<Products>> m_products;  ///< one a device
+  stream::ReversedPair<T, Dim, Memory> m_pair;
 };
 
 }  // namespace moho::fwi

@@ -6,7 +6,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/fwi/gradient.hpp>
-#include <moho/stream/kernel/pipeline.hpp>
+#include <moho/stream/reversed_pair.hpp>
 #include <moho/wave/adjoint.hpp>
 #include <moho/wave/operators.hpp>
 
@@ -25,7 +25,7 @@ namespace moho::fwi::detail {
 /// Time `level` of the stream is step steps - level of the source wavefield and steps + 1 - level
 /// of the adjoint field, as in ShotGradients::add(). Kernels are those of ShotGradients.
 template <class T, int Dim, class Memory>
-class StreamProducts {
+class StreamProducts : public stream::PairAction<T, Dim, Memory> {
  public:
   using Array = wave::Storage<T, Memory>;
   using Pipeline = stream::Pipeline<T, Dim, Memory>;
@@ -44,29 +44,38 @@ class StreamProducts {
   static std::int64_t window_around(const wave::Scheme<T, Dim, Memory>& scheme) {
     return scheme.order() / 2 * wave::info(scheme.stencil()).passes;
   }
+  /// Returns the requirements of the products.
+  static stream::PairRequirements need(const InvertedParameters& unknowns,
+                                       const wave::Scheme<T, Dim, Memory>& scheme) {
+    stream::PairRequirements need;
+    need.sums = sum_count(unknowns);
+    need.window_arrays = window_arrays(unknowns, scheme);
+    need.window_around = window_around(scheme);
+    // D nu is written and read; nu and the source wavefield are read; sums are read and written
+    need.moved_arrays = 4.0 * scheme.fields() + 2.0 * need.sums;
+    need.injects = true;
+    return need;
+  }
 
-  /// \param adjoint,source pipelines of one device, with one stepping instance
-  /// \param adjoint_scheme,source_scheme of their grids
+  /// \param device pipelines of one device, with one stepping instance; the first wavefield is the
+  /// adjoint field
   /// \param unknowns besides vp
-  /// \param steps,product_interval of the shot
-  /// \param block planes of a stage
-  StreamProducts(const Pipeline& adjoint, const wave::Scheme<T, Dim, Memory>& adjoint_scheme,
-                 const Pipeline& source, const wave::Scheme<T, Dim, Memory>& source_scheme,
-                 const InvertedParameters& unknowns, std::int64_t steps,
-                 std::int64_t product_interval, std::int64_t block)
-      : m_adjoint(adjoint),
-        m_source(source),
-        m_scheme(adjoint_scheme),
+  StreamProducts(const stream::PairDevice<T, Dim, Memory>& device,
+                 const InvertedParameters& unknowns)
+      : m_adjoint(device.first),
+        m_source(device.source),
+        m_scheme(device.first_scheme),
         m_unknowns(unknowns),
-        m_steps(steps),
-        m_product_interval(product_interval),
-        m_radius(adjoint_scheme.order() / 2),
-        m_around(window_around(adjoint_scheme)),
-        m_box(adjoint_scheme.interior()) {
-    const PlaneRange planes{0, block + 2 * m_around};
+        m_steps(device.steps),
+        m_product_interval(device.interval),
+        m_radius(device.first_scheme.order() / 2),
+        m_around(window_around(device.first_scheme)),
+        m_box(device.first_scheme.interior()) {
+    const wave::Scheme<T, Dim, Memory>& source_scheme = device.source_scheme;
+    const PlaneRange planes{0, device.block + 2 * m_around};
     for (int k = 0; k < window_arrays(unknowns, m_scheme); ++k) {
-      m_windows.push_back(
-          wave::make_storage<T>(adjoint.stepping(), m_scheme.layout(planes), "moho::fwi::window"));
+      m_windows.push_back(wave::make_storage<T>(m_adjoint.stepping(), m_scheme.layout(planes),
+                                                "moho::fwi::window"));
     }
     // derivatives of the density also read neighbours of the model's nodes
     m_kept = m_box.grown(unknowns.density ? m_radius : 0);
@@ -80,7 +89,7 @@ class StreamProducts {
   }
 
   /// Memory of all arrays, bytes.
-  std::size_t bytes() const {
+  std::size_t bytes() const override {
     std::size_t count = 0;
     for (const Array& array : m_windows) count += array.size();
     return count * sizeof(T);
@@ -88,16 +97,16 @@ class StreamProducts {
   /// The points and derivatives of a shot, in the memory of this device; they have to live as long
   /// as it runs.
   void begin(const wave::PointSet<T, Dim, Memory>& receivers,
-             const wave::PointSeries<const T, Memory>& derivative) {
+             const wave::PointSeries<const T, Memory>& derivative) override {
     m_receivers = &receivers;
     m_derivative = derivative;
   }
 
   /// Adds the adjoint source to the adjoint field after a step.
-  void inject(const stream::RingPiece& piece, std::int64_t level);
+  void inject(const stream::RingPiece& piece, std::int64_t level) override;
 
   /// Adds the products of the planes of a stage of the adjoint field, before it is stepped.
-  void add(const stream::StreamStage& stage);
+  void add(const stream::StreamStage& stage) override;
 
  private:
   static int parity(std::int64_t level) { return static_cast<int>(level & 1); }
