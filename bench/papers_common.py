@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import time
@@ -35,6 +36,9 @@ class Run:
         self.commands, self.sections, self.data, self.machine = [], [], {}, {}
         self.made = set()  # files of this run
         (self.out / "raw").mkdir(parents=True, exist_ok=True)
+        earlier = self.out / "paper.json"
+        if reuse and earlier.is_file():
+            self.commands = json.loads(earlier.read_text(encoding="utf-8"))["commands"]
 
     def pick(self, of_paper, small):
         """Returns the value for the chosen sizes."""
@@ -61,14 +65,19 @@ class Run:
         done = subprocess.run([str(word) for word in command], cwd=cwd or self.out, text=True,
                               capture_output=True, env={**os.environ, **(environment or {})}, check=False)
         seconds = time.monotonic() - begin
+        self.commands = [entry for entry in self.commands if entry["command"] != line]
         self.commands.append({"command": line, "seconds": round(seconds, 1)})
         if done.returncode != 0:
             last = [text for text in (done.stderr + done.stdout).splitlines() if text.strip()][-1:]
             raise PaperError(f"{command[0]} ended with status {done.returncode}: {''.join(last)}")
         return seconds
 
-    def bench(self, program, pattern, label, environment=None):
-        """Runs the cases of a benchmark whose names match, and returns them as a list of objects."""
+    def bench(self, program, pattern, label, environment=None, impossible=None):
+        """Runs the cases of a benchmark whose names match, and returns them as a list of objects.
+
+        With --reuse, cases in raw/LABEL_*.json are added to those in raw/LABEL.json. Cases with an error that
+        matches the pattern `impossible` are left out; other errors raise PaperError.
+        """
         path = (self.out / "raw" / f"{label}.json").resolve()
         if not ((self.reuse or path in self.made) and path.is_file()):
             self.call([self.executable("bench", program), f"--benchmark_filter={pattern}",
@@ -82,10 +91,15 @@ class Run:
         for key in ("device_cuda", "device_openmp", "compiler", "kokkos_version", "moho_commit"):
             if key in context:
                 self.machine[key] = context[key]
-        failed = [entry["name"] for entry in data["benchmarks"] if entry.get("error_occurred")]
+        found = data["benchmarks"]
+        for more in sorted(path.parent.glob(f"{label}_*.json")) if self.reuse else []:
+            found += json.loads(more.read_text(encoding="utf-8"))["benchmarks"]
+        wrong = [entry for entry in found if entry.get("error_occurred")]
+        failed = [entry["name"] for entry in wrong
+                  if not (impossible and re.search(impossible, entry["error_message"]))]
         if failed:
             raise PaperError(f"{program}: {len(failed)} cases failed their check, among them {failed[0]}")
-        return data["benchmarks"]
+        return [entry for entry in found if entry not in wrong]
 
     def program(self, name, arguments, folder, ranks=1):
         """Runs an example program into a folder and returns its summary with the wall time `elapsed`."""
@@ -156,6 +170,15 @@ def plots():
 def milliseconds(entry):
     """Returns the time of a case of a benchmark in milliseconds."""
     return entry["real_time"] * {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[entry["time_unit"]]
+
+
+def devices_here():
+    """Returns the number of NVIDIA devices."""
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    return sum(line.startswith("GPU ") for line in listed.splitlines())
 
 
 def digits(value, count=3):

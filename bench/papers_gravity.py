@@ -3,9 +3,8 @@
 
 import json
 import re
-import subprocess
 
-from papers_common import PaperError, digits, milliseconds, plots
+from papers_common import PaperError, devices_here, digits, milliseconds, plots
 from report_common import write_text
 
 TITLE = "Gravity of ensembles of prisms (Couder-Castañeda et al., 2013)"
@@ -42,19 +41,19 @@ def teams(run):
     found = {}
     for entry in run.bench("bench_gravity",
                            "gravity/nine/(double|float)/by_prisms/cuda/spheres/far:closed/teams:.*/prisms:all",
-                           "teams"):
+                           "teams", impossible="^team_size"):
         match = re.match(r"gravity/nine/(\w+)/.*/teams:(\d+)/team_size:(\d+)/", entry["name"])
         found[match[1], int(match[2]), int(match[3])] = milliseconds(entry) / 1e3
     fewest = min(key[1] for key in found)
     rows, drawn = [], {}
     for k in range(1, 17):
         line = [32 * fewest * k]
-        for shape in ((fewest, 32 * k), (fewest * k, 32)):
+        for one_size, shape in ((True, (fewest, 32 * k)), (False, (fewest * k, 32))):
             for precision in ("double", "float"):
                 seconds = found.get((precision, *shape))
                 line.append(digits(seconds) if seconds else "")
                 if seconds:
-                    drawn.setdefault((shape[0] == fewest, precision), []).append((line[0], seconds))
+                    drawn.setdefault((one_size, precision), []).append((line[0], seconds))
         rows.append(line)
     plt = plots()
     figure, panels = plt.subplots(1, 2, figsize=(10, 4))
@@ -73,18 +72,10 @@ def teams(run):
     panels[0].legend(frameon=False, fontsize=8)
     run.add("teams", "Figures 7 to 10",
             "Seconds for nine components of the complete problem with closed forms. The paper has 14 "
-            f"multiprocessors and teams of 32 to 512 threads; this device has {fewest}.",
+            f"multiprocessors and teams of 32 to 512 threads; this device has {fewest}. Empty cells: "
+            "teams for which a multiprocessor has too few registers.",
             ["threads", f"{fewest} teams: double", "single", "teams of 32: double", "single"], rows,
             [run.save(figure, "figures7_to_10.png")])
-
-
-def devices_here():
-    """Returns the number of NVIDIA devices."""
-    try:
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return 0
-    return sum(line.startswith("GPU ") for line in listed.splitlines())
 
 
 def reduction(summaries):

@@ -24,9 +24,9 @@ def times(run):
             (f"Relaxation, the paper's graph, {space}", "#d98200", "--", "^"),
         f"active_tiles/{space}/float/n:{{n}}/r:{{r}}": (f"active tiles, {space}", "#b3123c", "-", "D"),
     }
-    pattern = (f"rays/(dijkstra/serial|relaxation/{space}|active_tiles/{space})/float/"
-               f"n:({'|'.join(map(str, sizes))})/r:({'|'.join(map(str, radii))})"
-               "(/star:full/weights:sampled|/weights:sampled)?/iterations")
+    cases = "|".join(name.format(n=f"({'|'.join(map(str, sizes))})", r=f"({'|'.join(map(str, radii))})")
+                     for name in lines)
+    pattern = f"rays/({cases})/iterations"
     found = {}
     for entry in run.bench("bench_rays", pattern, "rays", {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"}):
         found[re.sub(r"/iterations.*", "", entry["name"]).removeprefix("rays/")] = milliseconds(entry)

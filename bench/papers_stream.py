@@ -3,7 +3,7 @@
 
 import re
 
-from papers_common import PaperError, digits, plots
+from papers_common import PaperError, devices_here, digits, plots
 
 TITLE = "Volumes that stream through a device (chapter 6 of the thesis on pipelined propagation)"
 GIGABYTES = {2: 0.736, 4: 1.024, 8: 1.6, 16: 2.752, 32: 5.056, 64: 9.664}  # Table 6.1
@@ -111,8 +111,9 @@ def devices(run):
     """Figure 6.4 (c): rate by number of devices in a chain."""
     if run.space != "cuda":
         raise PaperError("a chain needs devices (use --space cuda)")
+    most = max(1, devices_here())
     found = cases(run, rf"stream/vti/cuda/{VOLUME}/block:4/updates:8(/devices:[0-9]+)?/i", "devices",
-                  {"MOHO_BENCH_STREAM_DEVICES": "8"})
+                  {"MOHO_BENCH_STREAM_DEVICES": str(min(most, 8))} if most > 1 else None)
     rows, one = [], None
     for entry in sorted(found.values(), key=lambda entry: entry["devices"]):
         one = one or entry["steady_points/s"]
