@@ -54,6 +54,7 @@ MemoryError in_words(const MemoryError& error) {
 
 std::string in_words_of_scheme(std::string text) {
   replace(text, wave::overflow_advice, overflow_advice);
+  replace(text, "allow more disk", "give a larger --disk");
   return text;
 }
 

@@ -91,13 +91,9 @@ rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host
   options.data.mute = o.mute;
   options.data.spreading = o.spreading;
   options.data.normalise = o.normalise;
-  options.storage.method = o.snapshots;
-  options.storage.error = o.error;
-  options.storage.interval = o.every;
-  options.storage.device = on_host && o.memory > 0 ? o.memory : o.device_memory;
-  options.storage.host = o.memory;
-  options.storage.disk = o.disk;
-  options.storage.folder = scratch;
+  options.storage = {
+      o.snapshots, o.error, o.every, on_host && o.memory > 0 ? o.memory : o.device_memory,
+      o.memory,    o.disk,  scratch, !o.snapshot_folder.empty()};
   options.offsets = job.offsets;
   options.concurrent_shots = o.only_shot ? 1 : o.at_once;
   options.keep_data = job.shots.front().number;
@@ -116,7 +112,7 @@ std::string in_words(const std::string& text, const Options& options,
 /// Returns the error of too little memory of the library in the words of options.
 MemoryError in_words(const MemoryError& error);
 
-/// Returns the message of an overflowed wavefield in the words of options; other texts unchanged.
+/// Returns the message of an overflowed wavefield or a full disk in the words of options.
 std::string in_words_of_scheme(std::string text);
 
 /// \brief Calls a function of the library. Its errors are rethrown in the words of options.

@@ -33,8 +33,10 @@ is printed. --mute arrivals takes away what comes before and with the first arri
 
 Snapshots. The wavefield of the source is kept every so many steps until the backward leg wants it. auto takes
 the quickest way that fits the budgets and --error: as it is on the device (device) or in the host's memory
-(memory), compressed, compressed by threads of the host beside the run (threads), in files (disk), as faces from which it is run back (boundary), or as states from which
-it is computed again (replay). --error snr:55 dB, max:1e-3 (of the largest amplitude), bits:12, or lossless.
+(memory), compressed, compressed by threads of the host beside the run (threads), in files (disk), as faces
+from which it is run back (boundary), or as states from which it is computed again (replay). --error snr:55 dB,
+max:1e-3 (of the largest amplitude), bits:12, or lossless. --snapshot-dir FOLDER: threads and disk write to files
+there, auto where memory does not suffice. --plan measures the disk. Nothing is left there when a run ends.
 
 Conditions, several joined by commas; the first one is image.npy: zero-lag (source times receivers), source and
 receiver (over the illumination; receiver steps the receivers' wave everywhere although --expand is given),
@@ -154,8 +156,10 @@ void bind_snapshots(Description& d, Options& o) {
          count(1, 1000000), {.unset = "auto"});
   d.bind(o.device_memory, "device-memory", "BYTES",
          "most of the device for a shot (default: what is free)", bytes(), {.hidden = true});
+  d.bind(o.snapshot_folder, "snapshot-dir", "FOLDER",
+         "for snapshots in files (default: that of --out)", {.hidden = true});
   d.bind(o.disk, "disk", "BYTES",
-         "most for snapshots in files, in the folder of --out (default: 0)", bytes(),
+         "most for snapshots in files (default: 0; with --snapshot-dir what is free)", bytes(),
          {.hidden = true});
 }
 

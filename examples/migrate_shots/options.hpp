@@ -49,7 +49,8 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::string error = "snr:55";    ///< allowed error of the snapshots' codec, or "lossless"
   std::int64_t every = 0;          ///< steps between snapshots; 0: set by the wavelet
   std::size_t device_memory = 0;   ///< bytes; 0: all free memory
-  std::size_t disk = 0;            ///< bytes of snapshots on disk; 0: no disk
+  std::size_t disk = 0;            ///< bytes of snapshots on disk; 0: none, or what is free there:
+  std::string snapshot_folder;     ///< folder of snapshots in files; empty: that of the results
   bool keep_shots = false;         ///< keep the image of each shot
 };
 

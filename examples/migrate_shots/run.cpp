@@ -138,7 +138,8 @@ class Program {
   void prepare() {
     prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
     const int rank = m_session.processes().rank();
-    m_scratch = m_session.folder() / ".moho_snapshots" / concat("rank_", rank);
+    m_scratch = m_o.snapshot_folder.empty() ? m_session.folder() / ".moho_snapshots"
+                                            : fs::path(m_o.snapshot_folder);
     m_job.offsets = offset_options<Dim>(m_o, m_job.grid);
 
     m_session.will_write(names());
@@ -220,6 +221,10 @@ class Program {
     snapshots["count"] = plan.storage.snapshots;
     snapshots["bytes"] = static_cast<double>(storage.bytes);
     snapshots["lossless"] = storage.lossless;
+    if (plan.storage.files) {
+      for (const auto& [name, value] : plan.storage.files->numbers())
+        snapshots["files"][name] = value;
+    }
     summary["snapshots"] = snapshots;
     summary["at_once"] = plan.concurrent_shots;
     summary["notes"] = Json(m_data.notes);
@@ -259,6 +264,9 @@ class Program {
                     format_bytes(static_cast<double>(storage.budget.device)),
                     disk > 0.0 ? concat(" and ", format_bytes(disk), " of disk") : "", "; ",
                     storage.strategy.reason);
+    if (storage.files) {
+      m_session.print("          files in ", storage.folder.string(), ": ", storage.files->text());
+    }
     if (storage.interval > p.wavelet_interval) {
       m_session.print("          note: the wavelet wants one ", every(p.wavelet_interval, "step"),
                       "; with fewer the image is aliased in time");
@@ -342,6 +350,8 @@ class Program {
                                {"points_of_whole_grids", report.whole_points},
                                {"points_again", report.recomputed_points},
                                {"seconds", report.seconds},
+                               {"seconds_waited", report.seconds_waited},
+                               {"bytes_on_disk", static_cast<double>(report.disk_bytes)},
                                {"notes", Json(report.notes)}});
     if (m_o.expand != domain::ExpansionMethod::none && !m_boxes_told) {
       entry["forward_boxes"] = report.forward_boxes;

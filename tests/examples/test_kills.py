@@ -82,6 +82,8 @@ def all_series(programs):
         plain("migrate_shots", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled", *modelled,
               "--snapshots", "disk", "--disk", "1G", "--error", "lossless", "--columns", "200,300",
               "--angles"),
+        plain("migrate_shots --snapshot-dir", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots",
+              "modelled", *modelled, "--snapshots", "threads", "--snapshot-dir", "."),
         plain("migrate_shots --sites", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled",
               *modelled, "--snapshots", "memory", "--error", "lossless", "--sites", "sites.cfg"),
         plain("invert_waves", "invert_waves", "--vp", "start.npy", *WAVES, "--data", "modelled", *modelled,

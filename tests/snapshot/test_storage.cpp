@@ -93,6 +93,13 @@ TEST(Storage, GoesWhereItFits) {
   ASSERT_TRUE(plan.codec.has_value());
   EXPECT_EQ(plan.codec->mode, CodecMode::transform);
 
+  // replay takes as many states as there is room for, below nine tenths of a budget
+  for (const std::uint64_t budget : {20000000u, 40000000u, 200000000u}) {
+    plan = chosen(request_of("replay", "lossless", true), {budget, 0, 0});
+    EXPECT_EQ(plan.strategy.keep, StorageMethod::checkpoints);
+    EXPECT_LE(static_cast<double>(plan.strategy.bytes), 0.9 * static_cast<double>(budget));
+  }
+
   // nine tenths of a budget are taken at most
   const std::uint64_t bytes = 400ULL * 1000000ULL * 4ULL;
   const StorageRequest device_only = request_of("device", "lossless", true);
@@ -120,6 +127,72 @@ TEST(Storage, TakesTheRequestedMethod) {
 
   const StorageRequest blocks = request_of("compressed", "bits:16", true);
   EXPECT_EQ(chosen(blocks, {ample, 0, 0}).strategy.name, "blocks of 16 bits in memory");
+}
+
+TEST(Storage, ThreadsWriteFilesOnRequestOrWithoutMemory) {
+  for (const bool on_host : {true, false}) {
+    StorageRequest request = request_of("threads", "snr:55", on_host);
+    request.codecs.push_back(request.codecs.front());
+    Rates rates = device_rates(request);
+    if (on_host) rates.link = 0.0;
+    rates.codecs.back().host_threads = true;
+    const auto chosen_with = [&](const Budget& budget) {
+      return choose_storage(cube_shot(), rates, budget, request);
+    };
+    EXPECT_NE(chosen_with({ample, ample, ample}).location, StorageLocation::disk) << on_host;
+    EXPECT_FALSE(chosen_with({ample, ample, ample}).files.has_value());
+    // room for the buffers of 8 threads, but not for 80e6 bytes of snapshots
+    const std::uint64_t buffers = 16 * 4000000;
+    const StoragePlan forced = chosen_with({buffers, buffers, ample});
+    request.use_folder = true;
+    for (const StoragePlan& plan : {forced, chosen_with({ample, ample, ample})}) {
+      EXPECT_EQ(plan.location, StorageLocation::disk) << on_host;
+      EXPECT_EQ(plan.threads, 8);
+      EXPECT_EQ(plan.strategy.name, "transform by 8 threads of the host in files");
+      ASSERT_TRUE(plan.files.has_value());
+      // 80e6 bytes beside propagations of 0.4 s
+      EXPECT_DOUBLE_EQ(plan.files->write_seconds, 0.16);
+      EXPECT_DOUBLE_EQ(plan.files->read_seconds, 0.08);
+      EXPECT_DOUBLE_EQ(plan.files->propagation_seconds, 0.4);
+      EXPECT_EQ(plan.files->bytes, 80000000u);
+      EXPECT_EQ(plan.files->queue_bytes, (file_queue + 9) * 200000u);
+      EXPECT_TRUE(plan.files->hidden());
+      EXPECT_THAT(plan.files->text(),
+                  HasSubstr("0.16 s and 0.08 s beside propagations of 0.4 s: hidden"));
+      EXPECT_LT(plan.strategy.seconds, 0.9);
+    }
+    // a disk that needs 1.6 s in each direction for what is propagated in 0.4 s
+    rates.disk_write = rates.disk_read = 5e7;
+    const StoragePlan slow = chosen_with({ample, ample, ample});
+    EXPECT_FALSE(slow.files->hidden());
+    EXPECT_THAT(slow.files->text(), HasSubstr("the run waits for the disk"));
+    EXPECT_GE(slow.strategy.seconds, 0.8 + 2.0 * 1.2 - 1e-9);
+  }
+}
+
+TEST(Storage, AutoTakesFilesOnlyWithoutMemory) {
+  StorageRequest request = request_of("auto", "snr:55", false);
+  Rates rates = device_rates(request);
+  rates.disk_write = rates.disk_read = 1e13;
+  // the transform fits on the device, although files are as fast
+  StoragePlan plan = choose_storage(cube_shot(), rates, {100000000, 0, ample}, request);
+  EXPECT_NE(plan.location, StorageLocation::disk);
+  EXPECT_THAT(plan.strategy.reason, ::testing::Not(HasSubstr("in files")));
+  // only replay fits: files are compared with it by cost
+  const Budget small{60000000, 0, ample};
+  request = request_of("auto", "snr:55", true);
+  rates.link = 0.0;
+  plan = choose_storage(cube_shot(), rates, small, request);
+  EXPECT_EQ(plan.location, StorageLocation::disk);
+  EXPECT_THAT(plan.strategy.reason, HasSubstr("replay"));
+  rates.disk_write = rates.disk_read = 1e6;
+  plan = choose_storage(cube_shot(), rates, small, request);
+  EXPECT_EQ(plan.strategy.keep, StorageMethod::checkpoints);
+  EXPECT_THAT(plan.strategy.reason, HasSubstr("in files"));
+  // no rates: no disk
+  rates.disk_write = rates.disk_read = 0.0;
+  plan = choose_storage(cube_shot(), rates, small, request);
+  EXPECT_THAT(plan.strategy.reason, ::testing::Not(HasSubstr("in files")));
 }
 
 TEST(Storage, SaysWhatDoesNotFit) {

@@ -354,9 +354,9 @@ TEST(ChooseStrategy, OnAHostHasOneMemory) {
   EXPECT_THAT(best.name, HasSubstr("raw snapshots in memory"));
   // a propagation lasts 30 s, in which 1.2 GB go to the disk without any wait
   best =
-      choose_strategy(shape, rates, {6 * snapshot, 0, plenty}, {ErrorBound::Kind::lossless, 0.0});
+      choose_strategy(shape, rates, {8 * snapshot, 0, plenty}, {ErrorBound::Kind::lossless, 0.0});
   EXPECT_EQ(best.keep, StorageMethod::raw);
-  EXPECT_GT(best.disk_bytes, raw - 6 * snapshot);
+  EXPECT_GT(best.disk_bytes, raw - 8 * snapshot);
   EXPECT_THAT(best.name, HasSubstr("on the disk"));
   EXPECT_LT(best.relative(), 1.02);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/io/detail/write_advice.hpp>
 #include <moho/io/writer.hpp>
 
 #include <fcntl.h>
@@ -35,25 +36,6 @@ Temporaries& temporaries() {
   static Temporaries* const all = new Temporaries;
   return *all;
 }
-
-const char* advice(int reason) {
-  switch (reason) {
-    case ENOSPC:
-    case EDQUOT:
-      return ": free some space or choose another folder";
-    case EFBIG:
-      return ": the file is larger than the system allows (see ulimit -f)";
-    case ENOENT:
-    case ENOTDIR:
-      return ": create the folder first";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return ": choose a folder that you may write to";
-    default:
-      return "";
-  }
-}
 }  // namespace
 
 AtomicFile::AtomicFile(const std::filesystem::path& path, bool sums)
@@ -81,8 +63,8 @@ AtomicFile::AtomicFile(const std::filesystem::path& path, bool sums)
   } while (m_descriptor < 0 && errno == EEXIST);
   if (m_descriptor < 0) {
     const int reason = errno;
-    throw FileError(
-        concat("cannot write '", m_name, "' (", std::strerror(reason), ")", advice(reason)));
+    throw FileError(concat("cannot write '", m_name, "' (", std::strerror(reason), ")",
+                           detail::write_advice(reason)));
   }
   temporaries().names.insert(m_temporary);
 }
@@ -101,7 +83,7 @@ void AtomicFile::discard() noexcept {
 void AtomicFile::fail(int reason) {
   discard();
   throw FileError(concat("cannot write '", m_name, "' (", std::strerror(reason),
-                         "; no part of it was left behind)", advice(reason)));
+                         "; no part of it was left behind)", detail::write_advice(reason)));
 }
 
 void AtomicFile::put(const char* data, std::size_t bytes) {
@@ -161,8 +143,8 @@ void AtomicFile::commit(std::optional<std::uint64_t> expected) {
   const int reason = errno;
   m_descriptor = -1;
   if (failed != 0 && reason != EINTR) {
-    throw FileError(
-        concat("cannot write '", m_name, "' (", std::strerror(reason), ")", advice(reason)));
+    throw FileError(concat("cannot write '", m_name, "' (", std::strerror(reason), ")",
+                           detail::write_advice(reason)));
   }
 }
 

@@ -18,6 +18,9 @@ std::string MigrationPlan<Dim>::text() const {
       concat("snapshots every ", storage.interval, " steps, ", storage.snapshots, ": ",
              storage.strategy.name, ", ", format_bytes(static_cast<double>(storage.strategy.bytes)),
              "; ", storage.strategy.reason, "\n");
+  if (storage.files)
+    result +=
+        concat("          files in ", storage.folder.string(), ": ", storage.files->text(), "\n");
   result += concat("time      about ", std::ceil(seconds), " s for ", shots,
                    shots == 1 ? " shot" : " shots");
   return result;

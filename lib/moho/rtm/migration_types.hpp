@@ -109,6 +109,8 @@ struct ShotMigrationReport {
   std::vector<std::string> notes;           ///< what was done to the data
   std::string storage;                      ///< of the source wavefield; empty: no live trace
   double ratio = 1.0;                       ///< uncompressed over stored bytes
+  std::size_t disk_bytes = 0;               ///< of snapshots in files
+  double seconds_waited = 0.0;              ///< for memory, threads or files of the storage
   double points = 0.0;                      ///< nodes stepped, both propagations
   double whole_points = 0.0;                ///< nodes of the complete grids in the same steps
   double recomputed_points = 0.0;           ///< nodes recomputed by the storage

@@ -8,15 +8,13 @@
 #include <moho/core/launch_box.hpp>
 #include <moho/core/queue.hpp>
 #include <moho/core/timeline.hpp>
-#include <moho/io/checksum.hpp>
 #include <moho/snapshot/codec/codec.hpp>
-#include <moho/snapshot/codec/file.hpp>
+#include <moho/snapshot/codec/container.hpp>
+#include <moho/snapshot/snapshot_file.hpp>
 #include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -84,24 +82,20 @@ class CompressedStore : public SnapshotStore<T, Dim, Memory> {
   double m_raw = 0.0, m_kept = 0.0;
 };
 
-/// \brief Store of snapshots in files of a separate folder, with checksums.
+/// \brief Store of snapshots in a file.
 ///
-/// The snapshots are compressed or not. A thread writes them concurrently with the forward
-/// propagation, and prefetches them for the backward propagation.
+/// The instance of the run compresses the snapshots, or they are not compressed. A thread writes
+/// them concurrently with the forward propagation, and prefetches them for the backward
+/// propagation. When the queue is full the run waits (seconds_waited of the report).
 template <class T, int Dim, class Memory>
 class FileStore : public SnapshotStore<T, Dim, Memory> {
  public:
-  /// \param folder folder that the store creates, and removes with its contents
-  /// \param grid grid of the wavefield, for the files' labels
+  /// \param files folder, grid, largest size of the file, length of the queue
   /// \param codec codec of the snapshots; empty: uncompressed
   /// \param timeline receives spans of writing and reading; may be null
-  /// \throws FileError if the folder cannot be created
-  FileStore(std::filesystem::path folder, const Grid<Dim>& grid,
-            const std::optional<CodecOptions>& codec, Timeline* timeline = nullptr);
-  /// Removes the folder.
-  ~FileStore() override;
-  FileStore(const FileStore&) = delete;
-  FileStore& operator=(const FileStore&) = delete;
+  /// \throws FileError if no file can be made in the folder; InputError for an empty queue
+  FileStore(const SnapshotFileOptions<Dim>& files, const std::optional<CodecOptions>& codec,
+            Timeline* timeline = nullptr);
   void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
             const Box<Dim>& box, std::int64_t time) override;
   void end_forward(const Instance<Memory>& exec) override;
@@ -117,25 +111,21 @@ class FileStore : public SnapshotStore<T, Dim, Memory> {
     Box<Dim> box;                           ///< box of an uncompressed snapshot
     std::vector<T> values;                  ///< values of an uncompressed snapshot
   };
-  std::filesystem::path path_of(std::int64_t time) const {
-    return m_folder / concat("snapshot_", time, ".moho");
-  }
   void write(const Piece& piece);
   Piece read(std::int64_t time) const;
   std::shared_ptr<Piece> next(std::int64_t time);
 
-  std::filesystem::path m_folder;
-  Grid<Dim> m_grid;
+  SnapshotFileOptions<Dim> m_options;
   std::optional<Codec<T, Dim, Memory>> m_codec;
   Timeline* m_timeline;
-  std::unique_ptr<Stages> m_stages;
+  SnapshotFile m_file;
   Queue<std::shared_ptr<Piece>>* m_queue = nullptr;
   std::map<std::int64_t, Box<Dim>> m_boxes;
   Packed<Dim, Memory> m_scratch;
   wave::Storage<T, Memory> m_values;
   std::int64_t m_largest = 0;
   double m_raw = 0.0, m_waited = 0.0;
-  std::atomic<std::int64_t> m_bytes{0};
+  std::unique_ptr<Stages> m_stages;  ///< its threads use the other members
 };
 
 template <class T, int Dim, class Memory>
@@ -202,29 +192,16 @@ SnapshotReport CompressedStore<T, Dim, Memory>::report() const {
 }
 
 template <class T, int Dim, class Memory>
-FileStore<T, Dim, Memory>::FileStore(std::filesystem::path folder, const Grid<Dim>& grid,
+FileStore<T, Dim, Memory>::FileStore(const SnapshotFileOptions<Dim>& files,
                                      const std::optional<CodecOptions>& codec, Timeline* timeline)
-    : m_folder(std::move(folder)), m_grid(grid), m_timeline(timeline) {
+    : m_options(files), m_timeline(timeline), m_file(files.folder, files.limit, timeline) {
   if (codec) m_codec.emplace(*codec);
-  std::error_code error;
-  std::filesystem::create_directory(m_folder, error);
-  if (error) {
-    throw FileError(concat("'", m_folder.string(), "' cannot be made (", error.message(),
-                           "): give a folder that can be written for snapshots"));
-  }
   m_stages = std::make_unique<Stages>();
-  m_queue = &m_stages->template queue<std::shared_ptr<Piece>>(2);
+  m_queue = &m_stages->template queue<std::shared_ptr<Piece>>(detail::queue_length(files.queue));
   m_stages->start("write snapshots", {m_queue}, {}, [this] {
     if (m_timeline != nullptr) m_timeline->name_thread("files");
     while (const auto piece = m_queue->pop()) write(**piece);
   });
-}
-
-template <class T, int Dim, class Memory>
-FileStore<T, Dim, Memory>::~FileStore() {
-  m_stages.reset();  // the files are not in use any more
-  std::error_code ignored;
-  std::filesystem::remove_all(m_folder, ignored);
 }
 
 template <class T, int Dim, class Memory>
@@ -236,7 +213,6 @@ void FileStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
   m_boxes[time] = box;
   m_largest = std::max(m_largest, box.size());
   m_raw += static_cast<double>(box.size()) * sizeof(T);
-  const Stopwatch watch;
   if (m_codec) {
     m_codec->encode(exec, wavefield.layout, wavefield.now[0], box, m_scratch);
     piece->packed = copy_packed<Kokkos::HostSpace>(exec, m_scratch);
@@ -252,58 +228,34 @@ void FileStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
          Kokkos::subview(m_values, std::pair<std::size_t, std::size_t>(0, piece->values.size())));
     exec.fence();
   }
+  const Stopwatch watch;
   m_queue->push(piece);
   m_waited += watch.seconds();
 }
 
 template <class T, int Dim, class Memory>
 void FileStore<T, Dim, Memory>::write(const Piece& piece) {
-  TimelineSpan span(m_timeline, "write snapshot");
-  const std::filesystem::path path = path_of(piece.time);
-  if (m_codec) {
-    write_snapshot<Dim>(path, piece.packed, {m_grid, piece.time, 0.0});
-  } else {
-    const std::size_t bytes = piece.values.size() * sizeof(T);
-    const std::uint32_t crc = io::crc32c(piece.values.data(), bytes);
-    io::AtomicFile file(path);
-    file.write(piece.values.data(), bytes);
-    file.write(&crc, sizeof(crc));
-    file.commit(bytes + sizeof(crc));
+  if (!m_codec) {
+    m_file.write(piece.time, piece.values.data(), piece.values.size() * sizeof(T));
+    return;
   }
-  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
-  m_bytes += bytes;
-  span.set_bytes(bytes);
+  const auto bytes = to_container<Dim>(piece.packed, {m_options.grid, piece.time, 0.0});
+  m_file.write(piece.time, bytes.data(), bytes.size());
 }
 
 template <class T, int Dim, class Memory>
 typename FileStore<T, Dim, Memory>::Piece FileStore<T, Dim, Memory>::read(std::int64_t time) const {
-  TimelineSpan span(m_timeline, "read snapshot");
   Piece piece;
   piece.time = time;
-  const std::filesystem::path path = path_of(time);
   if (m_codec) {
+    const std::vector<std::uint8_t> bytes = m_file.read(time);
     SnapshotLabel<Dim> label;
-    piece.packed = read_snapshot<Dim>(path, label);
-    span.set_bytes(piece.packed.bytes());
+    piece.packed = from_container<Dim>(bytes.data(), bytes.size(), m_file.name(), label);
     return piece;
   }
   piece.box = m_boxes.at(time);
-  piece.values.resize(static_cast<std::size_t>(piece.box.size()));
-  const std::size_t bytes = piece.values.size() * sizeof(T);
-  const io::InputFile file(path);
-  std::uint32_t crc = 0;
-  bool whole = file.size() == bytes + sizeof(crc);
-  if (whole) {
-    file.read(0, piece.values.data(), bytes);
-    file.read(bytes, &crc, sizeof(crc));
-    whole = crc == io::crc32c(piece.values.data(), bytes);
-  }
-  if (!whole) {
-    throw FileError(concat("'", path.string(),
-                           "' is no whole snapshot (its length or its checksum is wrong): it was "
-                           "damaged or cut, migrate the shot again"));
-  }
-  span.set_bytes(static_cast<std::int64_t>(bytes));
+  piece.values.resize(m_file.size_of(time) / sizeof(T));
+  m_file.read(time, piece.values.data());
   return piece;
 }
 
@@ -314,7 +266,8 @@ void FileStore<T, Dim, Memory>::end_forward(const Instance<Memory>&) {
   m_stages->join();
   m_waited += watch.seconds();
   m_stages = std::make_unique<Stages>();
-  m_queue = &m_stages->template queue<std::shared_ptr<Piece>>(2);
+  m_queue =
+      &m_stages->template queue<std::shared_ptr<Piece>>(detail::queue_length(m_options.queue));
   m_stages->start("read snapshots", {}, {m_queue}, [this] {
     if (m_timeline != nullptr) m_timeline->name_thread("files");
     for (auto it = m_boxes.rbegin(); it != m_boxes.rend(); ++it) {
@@ -373,8 +326,8 @@ SnapshotReport FileStore<T, Dim, Memory>::report() const {
                         : std::string("disk");
   report.snapshots = static_cast<std::int64_t>(m_boxes.size());
   report.raw_bytes = m_raw;
-  report.kept_bytes = static_cast<double>(m_bytes.load());
-  report.disk_bytes = static_cast<std::size_t>(m_bytes.load());
+  report.kept_bytes = static_cast<double>(m_file.size());
+  report.disk_bytes = static_cast<std::size_t>(m_file.size());
   report.device_bytes = m_values.size() * sizeof(T);
   report.seconds_waited = m_waited;
   return report;

@@ -11,6 +11,8 @@
 #include <moho/core/queue.hpp>
 #include <moho/core/timeline.hpp>
 #include <moho/snapshot/codec/codec.hpp>
+#include <moho/snapshot/codec/container.hpp>
+#include <moho/snapshot/snapshot_file.hpp>
 #include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
@@ -21,18 +23,23 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace moho::snapshot {
 
-/// \brief Store of snapshots in host memory, compressed by host threads (Suh and Wang 2011).
+/// \brief Store of snapshots in host memory or a file, compressed by host threads (Suh and Wang
+/// 2011).
 ///
 /// A snapshot leaves the device through a buffer of page-locked memory, from which a thread
 /// compresses it. In the backward propagation, threads decompress ahead in the order of use; the
 /// copy to the device is concurrent with the steps. The store has threads + 2 buffers. When all are
 /// full the run waits (seconds_waited of the report). Each thread processes a separate snapshot
 /// with single-threaded kernels.
+///
+/// In a file the compressed snapshots pass a queue to one more thread that writes them. In the
+/// backward propagation this thread reads ahead of the decompressing threads.
 ///
 /// Runs on hosts may use it also; their steps then share the cores with the threads.
 template <class T, int Dim, class Memory>
@@ -43,11 +50,15 @@ class HostCompressedStore : public SnapshotStore<T, Dim, Memory> {
   /// \param largest nodes of the largest box
   /// \param options options of the codec
   /// \param threads number of compressing threads, 1 or more
-  /// \param timeline receives spans of compressing and decompressing; may be null
-  /// \throws InputError for options out of range or no threads
+  /// \param timeline receives spans of compressing, writing, reading and decompressing; may be
+  /// null
+  /// \param files folder, grid, largest size of the file, length of the queue; empty: snapshots
+  /// stay in memory
+  /// \throws InputError for options out of range or no threads; FileError if no file can be made
   HostCompressedStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena,
                       std::int64_t largest, const CodecOptions& options, int threads,
-                      Timeline* timeline = nullptr);
+                      Timeline* timeline = nullptr,
+                      const std::optional<SnapshotFileOptions<Dim>>& files = std::nullopt);
   /// Waits for the threads and for pending copies.
   ~HostCompressedStore() override;
   HostCompressedStore(const HostCompressedStore&) = delete;
@@ -77,11 +88,19 @@ class HostCompressedStore : public SnapshotStore<T, Dim, Memory> {
   };
   struct Entry {
     Box<Dim> box;
-    Packed<Dim, Host> packed;
+    Packed<Dim, Host> packed;           ///< empty in a file
+    std::int64_t bytes = 0;             ///< of the compressed snapshot
     std::promise<std::size_t> promise;  ///< receives the index of the buffer with the values
     std::future<std::size_t> decompressed;
   };
+  /// Bytes of a snapshot in the file.
+  struct FilePiece {
+    std::int64_t time = 0;
+    std::vector<std::uint8_t> bytes;
+  };
   static wave::Layout<Dim> dense_layout(const Box<Dim>& box);
+  void start_writing();
+  void start_reading();
   void compress(int thread);
   void decompress(int thread);
   void decompress_wanted(int thread);
@@ -106,23 +125,26 @@ class HostCompressedStore : public SnapshotStore<T, Dim, Memory> {
   std::vector<std::int64_t> m_order;  ///< times in the order of use
   std::size_t m_taken = 0;            ///< taken elements of m_order; guarded by m_mutex
   std::mutex m_mutex;                 ///< guards the order in which threads take snapshots
+  std::optional<SnapshotFileOptions<Dim>> m_file_options;
+  std::optional<SnapshotFile> m_file;
   std::unique_ptr<Stages> m_stages;
   Queue<std::size_t>* m_free = nullptr;
   Queue<Piece>* m_full = nullptr;
+  Queue<FilePiece>* m_pieces = nullptr;  ///< to or from the file; null in memory
   double m_raw = 0.0, m_waited = 0.0;
 };
 
 template <class T, int Dim, class Memory>
-HostCompressedStore<T, Dim, Memory>::HostCompressedStore(const InstanceOf<Memory>& exec,
-                                                         HostArena<T, Memory>& arena,
-                                                         std::int64_t largest,
-                                                         const CodecOptions& options, int threads,
-                                                         Timeline* timeline)
-    : m_options(options), m_threads(threads), m_timeline(timeline) {
+HostCompressedStore<T, Dim, Memory>::HostCompressedStore(
+    const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
+    const CodecOptions& options, int threads, Timeline* timeline,
+    const std::optional<SnapshotFileOptions<Dim>>& files)
+    : m_options(options), m_threads(threads), m_timeline(timeline), m_file_options(files) {
   check_options(options);
   if (threads < 1) {
     throw InputError(concat("threads that compress are ", threads, " (allowed: 1 or more)"));
   }
+  if (files) m_file.emplace(files->folder, files->limit, timeline);
 #ifdef KOKKOS_ENABLE_SERIAL
   // two or more, so that none of them is that of a run on the host
   m_hosts = concurrent_instances(Instance<Host>(Kokkos::Serial()), std::max(threads, 2));
@@ -143,9 +165,36 @@ HostCompressedStore<T, Dim, Memory>::HostCompressedStore(const InstanceOf<Memory
   m_free = &m_stages->template queue<std::size_t>(m_buffers.size());
   m_full = &m_stages->template queue<Piece>(m_buffers.size());
   for (std::size_t b = 0; b < m_buffers.size(); ++b) m_free->push(b);
-  for (int n = 0; n < threads; ++n) {
-    m_stages->start("compress", {m_full}, {}, [this, n] { compress(n); });
+  std::vector<QueueEnds*> writes;
+  if (m_file) {
+    start_writing();
+    writes.push_back(m_pieces);
   }
+  for (int n = 0; n < threads; ++n) {
+    m_stages->start("compress", {m_full}, writes, [this, n] { compress(n); });
+  }
+}
+
+template <class T, int Dim, class Memory>
+void HostCompressedStore<T, Dim, Memory>::start_writing() {
+  m_pieces = &m_stages->template queue<FilePiece>(detail::queue_length(m_file_options->queue));
+  m_stages->start("write snapshots", {m_pieces}, {}, [this] {
+    if (m_timeline != nullptr) m_timeline->name_thread("files");
+    while (const auto piece = m_pieces->pop()) {
+      m_file->write(piece->time, piece->bytes.data(), piece->bytes.size());
+    }
+  });
+}
+
+template <class T, int Dim, class Memory>
+void HostCompressedStore<T, Dim, Memory>::start_reading() {
+  m_pieces = &m_stages->template queue<FilePiece>(detail::queue_length(m_file_options->queue));
+  m_stages->start("read snapshots", {}, {m_pieces}, [this] {
+    if (m_timeline != nullptr) m_timeline->name_thread("files");
+    for (const std::int64_t time : m_order) {
+      if (!m_pieces->push({time, m_file->read(time)})) return;
+    }
+  });
 }
 
 template <class T, int Dim, class Memory>
@@ -225,7 +274,12 @@ void HostCompressedStore<T, Dim, Memory>::compress(int thread) {
         Kokkos::View<const T*, Host>(buffer.values.data(), static_cast<std::size_t>(layout.size)),
         entry->box, entry->packed);
     span.set_bytes(entry->packed.raw_bytes());
+    entry->bytes = entry->packed.bytes();
     m_free->push(piece->buffer);
+    if (!m_file) continue;
+    const Packed<Dim, Host> packed = std::exchange(entry->packed, {});
+    m_pieces->push(
+        {piece->time, to_container<Dim>(packed, {m_file_options->grid, piece->time, 0.0})});
   }
 }
 
@@ -243,8 +297,13 @@ void HostCompressedStore<T, Dim, Memory>::end_forward(const Instance<Memory>&) {
   m_stages = std::make_unique<Stages>();
   m_free = &m_stages->template queue<std::size_t>(m_buffers.size());
   for (std::size_t b = 0; b < m_buffers.size(); ++b) m_free->push(b);
+  std::vector<QueueEnds*> reads{m_free};
+  if (m_file) {
+    start_reading();
+    reads.push_back(m_pieces);
+  }
   for (int n = 0; n < m_threads; ++n) {
-    m_stages->start("decompress", {m_free}, {}, [this, n] { decompress(n); });
+    m_stages->start("decompress", reads, {}, [this, n] { decompress(n); });
   }
 }
 
@@ -271,6 +330,8 @@ void HostCompressedStore<T, Dim, Memory>::decompress_wanted(int thread) {
   for (;;) {
     std::size_t number = 0;
     std::int64_t time = 0;
+    std::optional<FilePiece> piece;
+    Packed<Dim, Host> unpacked;  // of the piece
     {
       // buffers serve snapshots in the order of use
       const std::lock_guard lock(m_mutex);
@@ -278,6 +339,10 @@ void HostCompressedStore<T, Dim, Memory>::decompress_wanted(int thread) {
       const auto buffer = m_free->pop();
       if (!buffer) return;
       number = *buffer;
+      if (m_file) {
+        piece = m_pieces->pop();  // in the same order
+        if (!piece) return;
+      }
       time = m_order[m_taken++];
     }
     Entry& entry = m_entries.at(time);
@@ -285,10 +350,17 @@ void HostCompressedStore<T, Dim, Memory>::decompress_wanted(int thread) {
       const Buffer& buffer = m_buffers[number];
       if constexpr (on_device) buffer.lane.fence();  // the buffer's values are on the device
       {
-        TimelineSpan span(m_timeline, "decompress", entry.packed.raw_bytes());
+        TimelineSpan span(m_timeline, "decompress");
+        if (piece) {
+          SnapshotLabel<Dim> label;
+          unpacked =
+              from_container<Dim>(piece->bytes.data(), piece->bytes.size(), m_file->name(), label);
+        }
+        const Packed<Dim, Host>& packed = piece ? unpacked : entry.packed;
+        span.set_bytes(packed.raw_bytes());
         const wave::Layout<Dim> layout = dense_layout(entry.box);
         codec.decode(
-            host, entry.packed, layout,
+            host, packed, layout,
             Kokkos::View<T*, Host>(buffer.values.data(), static_cast<std::size_t>(layout.size)),
             entry.box);
         host.fence();
@@ -360,16 +432,18 @@ Snapshot<T, Dim, Memory> HostCompressedStore<T, Dim, Memory>::load(const Instanc
 template <class T, int Dim, class Memory>
 SnapshotReport HostCompressedStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
-  report.kind = concat("compressed (", to_string(m_options.mode), ") by ", m_threads,
-                       m_threads == 1 ? " thread" : " threads", " of the host");
+  report.kind =
+      concat("compressed (", to_string(m_options.mode), ") by ", m_threads,
+             m_threads == 1 ? " thread" : " threads", " of the host", m_file ? ", in files" : "");
   report.snapshots = static_cast<std::int64_t>(m_entries.size());
   report.raw_bytes = m_raw;
   for (const auto& [time, entry] : m_entries) {
-    report.kept_bytes += static_cast<double>(entry.packed.bytes());
+    report.kept_bytes += static_cast<double>(entry.bytes);
   }
   std::size_t buffers = 0;
   for (const Buffer& buffer : m_buffers) buffers += buffer.values.size() * sizeof(T);
-  const std::size_t host = static_cast<std::size_t>(report.kept_bytes) + buffers;
+  report.disk_bytes = m_file ? m_file->size() : 0;
+  const std::size_t host = (m_file ? 0 : static_cast<std::size_t>(report.kept_bytes)) + buffers;
   (on_device ? report.host_bytes : report.device_bytes) = host;
   report.device_bytes += (m_here[0].size() + m_here[1].size()) * sizeof(T);
   report.seconds_waited = m_waited;

@@ -48,11 +48,15 @@ std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
         std::clamp<std::int64_t>(strategy.snapshots, 1, plan.snapshots),
         std::max<std::int64_t>(strategy.states - 1, 0));
   }
-  if (plan.location == StorageLocation::disk) {
-    return std::make_unique<FileStore<T, Dim, Memory>>(plan.folder, propagator.grid(), plan.codec,
-                                                       timeline);
-  }
   const std::int64_t nodes = propagator.interior().size();
+  if (plan.location == StorageLocation::disk) {
+    const SnapshotFileOptions<Dim> files{plan.folder, propagator.grid(), plan.budget.disk};
+    if (plan.threads > 0) {
+      return std::make_unique<HostCompressedStore<T, Dim, Memory>>(
+          exec, arenas.host, nodes, *plan.codec, plan.threads, timeline, files);
+    }
+    return std::make_unique<FileStore<T, Dim, Memory>>(files, plan.codec, timeline);
+  }
   if (plan.threads > 0) {
     return std::make_unique<HostCompressedStore<T, Dim, Memory>>(
         exec, arenas.host, nodes, *plan.codec, plan.threads, timeline);

@@ -12,6 +12,13 @@ namespace moho::snapshot {
 namespace {
 
 constexpr double pinning_rate = 1.7e9;  // bytes per second, measured with an H200
+constexpr double taken = 0.9;           // of a budget at most
+
+/// Returns a positive number with two digits.
+double rounded(double value) {
+  const double digits = std::pow(10.0, std::floor(std::log10(std::max(value, 1e-9))) - 1.0);
+  return std::round(value / digits) * digits;
+}
 
 /// Choice among storage methods.
 class Choice {
@@ -24,11 +31,52 @@ class Choice {
     plan.budget = m_budget;
     std::string obstacle, reason;
     std::optional<double> lowest;
+    for (const Candidate& candidate : candidates(shape, obstacle)) {
+      const StorageChoice& strategy = candidate.strategy;
+      const double cost = candidate.cost;
+      reason +=
+          concat(reason.empty() ? "" : ", ", strategy.name, " (", rounded(cost), " s a shot)");
+      // for equal costs prefers uncompressed to recomputed snapshots
+      const bool plainer =
+          strategy.keep == StorageMethod::raw && plan.strategy.keep != StorageMethod::raw;
+      if (lowest && cost >= *lowest * (plainer ? 1.02 : 0.98)) continue;
+      lowest = cost;
+      plan.location = candidate.location;
+      plan.strategy = strategy;
+    }
+    if (!lowest) throw nothing_fits(obstacle);
+    plan.strategy.reason = concat("of ", reason);
+    if (plan.strategy.codec >= 0) {
+      plan.codec = m_r.codecs[static_cast<std::size_t>(plan.strategy.codec)];
+    }
+    if (uses_threads(plan.strategy)) plan.threads = std::max(m_r.threads / m_r.concurrent_shots, 1);
+    if (plan.location == StorageLocation::disk) plan.files = file_plan(shape, plan);
+    return plan;
+  }
+
+ private:
+  /// A method that fits.
+  struct Candidate {
+    StorageChoice strategy;
+    StorageLocation location;
+    double cost;  // seconds of a shot
+  };
+
+  // Returns the methods that fit, named with their location. `obstacle`: that of the first other
+  // one.
+  std::vector<Candidate> candidates(const ShotShape& shape, std::string& obstacle) const {
+    std::vector<Candidate> result;
+    bool in_memory = false;
     for (const StorageChoice& given : strategies(shape, m_rates, m_budget, m_r.accuracy)) {
       if (!is_wanted(given)) continue;
       StorageChoice strategy = given;
+      std::optional<StorageLocation> location = location_of(strategy);
+      if (!location && strategy.keep == StorageMethod::checkpoints) {
+        // checkpoints take what there is, in any location: here in the memory of the run alone
+        strategy = checkpoints_within(shape, taken * static_cast<double>(m_budget.device));
+        location = location_of(strategy);
+      }
       strategy.name = name_of(strategy);
-      const std::optional<StorageLocation> location = location_of(strategy);
       if (!location) {
         if (obstacle.empty()) {
           obstacle =
@@ -42,33 +90,61 @@ class Choice {
       if (*location == StorageLocation::host && !m_r.host_kernels) {
         cost += static_cast<double>(strategy.bytes) / pinning_rate / static_cast<double>(m_r.shots);
       }
-      reason += concat(reason.empty() ? "" : ", ", strategy.name, " ", location_name(*location),
-                       " (", two_digits(cost), " s a shot)");
-      // for equal costs prefers uncompressed to recomputed snapshots
-      const bool plainer =
-          strategy.keep == StorageMethod::raw && plan.strategy.keep != StorageMethod::raw;
-      if (lowest && cost >= *lowest * (plainer ? 1.02 : 0.98)) continue;
-      lowest = cost;
-      plan.location = *location;
-      plan.strategy = strategy;
-      plan.strategy.name = concat(strategy.name, " ", location_name(*location));
+      if (*location == StorageLocation::disk) {
+        cost = strategy.seconds = seconds_with_files(strategy);
+      } else if (!recomputes(strategy)) {
+        in_memory = true;
+      }
+      strategy.name = concat(strategy.name, " ", location_name(*location));
+      result.push_back({strategy, *location, cost});
     }
-    if (!lowest) throw nothing_fits(obstacle);
-    plan.strategy.reason = concat("of ", reason);
-    if (plan.strategy.codec >= 0) {
-      plan.codec = m_r.codecs[static_cast<std::size_t>(plan.strategy.codec)];
+    if (m_r.method == "auto" && in_memory) {
+      std::erase_if(result, [](const auto& one) { return one.location == StorageLocation::disk; });
     }
-    if (uses_threads(plan.strategy)) plan.threads = std::max(m_r.threads / m_r.concurrent_shots, 1);
-    return plan;
+    return result;
   }
 
- private:
+  StorageChoice checkpoints_within(const ShotShape& shape, double bytes) const {
+    const Budget budget{static_cast<std::uint64_t>(bytes), 0, 0};
+    const auto all = strategies(shape, m_rates, budget, m_r.accuracy);
+    return *std::find_if(all.begin(), all.end(), [](const StorageChoice& one) {
+      return one.keep == StorageMethod::checkpoints;
+    });
+  }
+
+  static bool recomputes(const StorageChoice& strategy) {
+    return strategy.keep == StorageMethod::boundary_values ||
+           strategy.keep == StorageMethod::checkpoints;
+  }
+
+  // Seconds with all snapshots in files; the cost model distributes them over all locations.
+  double seconds_with_files(const StorageChoice& strategy) const {
+    const double leg = 0.5 * strategy.propagation_seconds;
+    const auto bytes = static_cast<double>(strategy.bytes);
+    const double all = strategy.propagation_seconds +
+                       std::max(0.0, bytes / m_rates.disk_write - leg) +
+                       std::max(0.0, bytes / m_rates.disk_read - leg);
+    return std::isfinite(strategy.seconds) ? std::max(strategy.seconds, all) : all;
+  }
+
+  FilePlan file_plan(const ShotShape& shape, const StoragePlan& plan) const {
+    FilePlan files;
+    const auto bytes = static_cast<double>(plan.strategy.bytes);
+    files.write_rate = m_rates.disk_write;
+    files.read_rate = m_rates.disk_read;
+    files.write_seconds = bytes / m_rates.disk_write;
+    files.read_seconds = bytes / m_rates.disk_read;
+    files.propagation_seconds = 0.5 * plan.strategy.propagation_seconds;
+    files.bytes = plan.strategy.bytes;
+    // the queue, a snapshot in the file's thread, and one in each thread before the queue
+    const double largest = bytes * shape.largest_snapshot / shape.snapshot_nodes;
+    files.queue_bytes =
+        static_cast<std::uint64_t>(largest * (file_queue + 1 + std::max(plan.threads, 1)));
+    return files;
+  }
+
   static std::string in_bytes(std::uint64_t bytes) {
     return format_bytes(static_cast<double>(bytes));
-  }
-  static std::string two_digits(double seconds) {
-    const double digits = std::pow(10.0, std::floor(std::log10(std::max(seconds, 1e-9))) - 1.0);
-    return concat(std::round(seconds / digits) * digits);
   }
   const char* location_name(StorageLocation location) const {
     return location == StorageLocation::disk                       ? "in files"
@@ -108,8 +184,6 @@ class Choice {
   // Returns the location of all snapshots; empty if no location suffices or the error exceeds the
   // bound.
   std::optional<StorageLocation> location_of(const StorageChoice& strategy) const {
-    const bool recomputes = strategy.keep == StorageMethod::boundary_values ||
-                            strategy.keep == StorageMethod::checkpoints;
     // threads also need buffers, and store in one location
     if (uses_threads(strategy) && !strategy.possible) return std::nullopt;
     // an impossible method with known bytes may still fit one location
@@ -119,20 +193,20 @@ class Choice {
       return std::nullopt;
     }
     const auto fits = [&](std::uint64_t room) {
-      return static_cast<double>(strategy.bytes) <= 0.9 * static_cast<double>(room);
+      return static_cast<double>(strategy.bytes) <= taken * static_cast<double>(room);
     };
-    const bool disk_only = m_r.method == "disk";
+    const bool disk_only = m_r.method == "disk" || (m_r.method == "threads" && m_r.use_folder);
     const bool host_only = (m_r.method == "memory" || uses_threads(strategy)) && !m_r.host_kernels;
     if (!disk_only && !host_only && fits(m_budget.device)) return StorageLocation::device;
-    if (recomputes || m_r.method == "device") return std::nullopt;
+    if (recomputes(strategy) || m_r.method == "device") return std::nullopt;
     if (!disk_only && !m_r.host_kernels && fits(m_budget.host)) return StorageLocation::host;
-    if (!host_only && m_budget.disk > 0 && fits(m_budget.disk)) return StorageLocation::disk;
+    const bool disk = m_budget.disk > 0 && m_rates.disk_write > 0.0 && m_rates.disk_read > 0.0;
+    const bool memory_only = m_r.method == "memory" && !m_r.host_kernels;
+    if (disk && !memory_only && fits(m_budget.disk)) return StorageLocation::disk;
     return std::nullopt;
   }
 
   bool is_wanted(const StorageChoice& strategy) const {
-    const bool recomputes = strategy.keep == StorageMethod::boundary_values ||
-                            strategy.keep == StorageMethod::checkpoints;
     const bool lossless = m_r.accuracy.kind == ErrorBound::Kind::lossless;
     if (m_r.method == "auto") return true;
     if (m_r.method == "threads") return uses_threads(strategy);
@@ -141,8 +215,10 @@ class Choice {
     // the first codec is that of the requested error
     const bool requested = !lossless && strategy.codec == 0;
     if (m_r.method == "compressed") return requested;
-    if (m_r.method == "disk") return lossless ? strategy.keep == StorageMethod::raw : requested;
-    return strategy.keep == StorageMethod::raw && !recomputes;
+    if (m_r.method == "disk") {
+      return lossless ? strategy.keep == StorageMethod::raw : requested || uses_threads(strategy);
+    }
+    return strategy.keep == StorageMethod::raw;
   }
 
   const Rates& m_rates;
@@ -152,11 +228,33 @@ class Choice {
 
 }  // namespace
 
+std::string FilePlan::text() const {
+  const auto per_second = [](double rate) { return concat(format_bytes(rate), "/s"); };
+  const auto seconds = [](double value) { return concat(rounded(value), " s"); };
+  return concat(per_second(write_rate), " to the disk, ", per_second(read_rate), " back; ",
+                seconds(write_seconds), " and ", seconds(read_seconds), " beside propagations of ",
+                seconds(propagation_seconds), ": ",
+                hidden() ? "hidden" : "the run waits for the disk", "; ",
+                format_bytes(static_cast<double>(queue_bytes)), " of memory on the way");
+}
+
+std::vector<std::pair<std::string, double>> FilePlan::numbers() const {
+  return {{"write_rate", write_rate},
+          {"read_rate", read_rate},
+          {"write_seconds", write_seconds},
+          {"read_seconds", read_seconds},
+          {"propagation_seconds", propagation_seconds},
+          {"hidden_by_rates", hidden() ? 1.0 : 0.0},
+          {"bytes", static_cast<double>(bytes)},
+          {"queue_bytes", static_cast<double>(queue_bytes)}};
+}
+
 StorageRequest make_storage_request(const StorageOptions& options) {
   constexpr const char* methods[] = {"auto",    "device", "memory",   "compressed",
                                      "threads", "disk",   "boundary", "replay"};
   StorageRequest request;
   request.method = options.method;
+  request.use_folder = options.use_folder;
   std::string list;
   bool known = false;
   for (const char* const method : methods) {
@@ -166,6 +264,13 @@ StorageRequest make_storage_request(const StorageOptions& options) {
   if (!known) {
     throw InputError(
         concat("storage: the method '", options.method, "' is unknown (allowed: ", list, ")"));
+  }
+  const bool files =
+      options.method == "auto" || options.method == "threads" || options.method == "disk";
+  if (options.use_folder && !files) {
+    throw InputError(concat("storage: the method ", options.method,
+                            " writes no files (allowed with a folder for snapshots: auto, threads, "
+                            "disk): leave out the folder"));
   }
   if (options.error == "lossless") {
     request.accuracy.kind = ErrorBound::Kind::lossless;

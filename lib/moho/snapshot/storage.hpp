@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::snapshot {
@@ -34,8 +35,12 @@ struct StorageOptions {
   std::size_t device = 0;             ///< bytes of the memory of the run; 0: available memory
   std::size_t host = 0;               ///< bytes of the host, for runs on a device; 0: available
                                       ///< memory
-  std::size_t disk = 0;               ///< bytes of files; 0: no files
-  std::filesystem::path folder = {};  ///< folder of the files; the stores create and remove it
+  std::size_t disk = 0;               ///< bytes of files; 0: no files, or with `use_folder` what
+                                      ///< is free there
+  std::filesystem::path folder = {};  ///< folder of the files, which have no names and are never
+                                      ///< left; it exists before the first shot
+  bool use_folder = false;            ///< true: the folder exists, and snapshots of "threads" go
+                                      ///< there although memory suffices
 };
 
 /// Requirements of choose_storage(), made from options by make_storage_request().
@@ -48,11 +53,32 @@ struct StorageRequest {
   int concurrent_shots = 1;          ///< shots that share these threads
   bool host_kernels = true;          ///< true if the run is in the memory of the host
   std::size_t shots = 1;             ///< shots of the survey that share the cost of pinned memory
+  bool use_folder = false;           ///< see StorageOptions
 };
 
 /// \brief Reads method and error of options, and lists the codecs to measure.
 /// \throws InputError for an unknown method or error
 StorageRequest make_storage_request(const StorageOptions& options);
+
+/// Files of the snapshots of a shot, and whether the disk keeps up with the propagations.
+struct FilePlan {
+  double write_rate = 0.0;           ///< bytes per second, measured; a share of concurrent shots
+  double read_rate = 0.0;            ///< bytes per second, measured; a share of concurrent shots
+  double write_seconds = 0.0;        ///< of a shot, concurrent with the forward propagation
+  double read_seconds = 0.0;         ///< of a shot, concurrent with the backward propagation
+  double propagation_seconds = 0.0;  ///< of one propagation
+  std::uint64_t bytes = 0;           ///< of a shot, on the disk
+  std::uint64_t queue_bytes = 0;     ///< of a shot, in memory for snapshots on their way
+
+  /// Returns true if the disk needs no more time than the propagations.
+  bool hidden() const {
+    return write_seconds <= propagation_seconds && read_seconds <= propagation_seconds;
+  }
+  /// Returns rates, seconds and memory as text of one line.
+  std::string text() const;
+  /// Returns the members with their names, and "hidden_by_rates": 1 if hidden, else 0.
+  std::vector<std::pair<std::string, double>> numbers() const;
+};
 
 /// The chosen storage of a shot's source wavefield.
 struct StoragePlan {
@@ -60,15 +86,19 @@ struct StoragePlan {
       strategy;  ///< method and cost; its name has the location, its reason the alternatives
   StorageLocation location = StorageLocation::device;  ///< of all snapshots
   std::optional<CodecOptions> codec;                   ///< empty: uncompressed
-  int threads = 0;               ///< threads of the host that compress; 0: kernels of the run
-                                 ///< compress
-  Budget budget;                 ///< memory available for snapshots
-  std::int64_t interval = 1;     ///< steps between snapshots
-  std::int64_t snapshots = 0;    ///< of a shot
-  std::filesystem::path folder;  ///< of files
+  int threads = 0;                ///< threads of the host that compress; 0: kernels of the run
+                                  ///< compress
+  Budget budget;                  ///< memory available for snapshots
+  std::int64_t interval = 1;      ///< steps between snapshots
+  std::int64_t snapshots = 0;     ///< of a shot
+  std::filesystem::path folder;   ///< of files
+  std::optional<FilePlan> files;  ///< empty: all snapshots are in memory
 };
 
 /// \brief Returns the fastest storage that fits, with its reason as text. Pure function.
+///
+/// The method "auto" takes files only where no snapshots fit in memory, compressed or not, and
+/// where they cost less than recomputation.
 /// \param shape of a shot
 /// \param rates of the machine, with a codec rate for each codec of the request
 /// \param budget bytes for one shot

@@ -197,7 +197,8 @@ Placement place(const Shot& shot, const Stream& stream) {
     const bool leaves = on_host || on_disk;
     double device_fixed = stream.device_fixed + (leaves ? stream.device_ring : 0.0) +
                           (on_device && leaves ? stream.piece : 0.0);
-    double host_fixed = stream.host_fixed + (on_disk ? 2.0 * stream.piece : 0.0) +
+    // files: the queue, a snapshot in the file's thread, and one that waits for the queue
+    double host_fixed = stream.host_fixed + (on_disk ? (file_queue + 2) * stream.piece : 0.0) +
                         (on_host && on_disk ? stream.piece : 0.0);
     if (!shot.has_link) {  // one memory only
       device_fixed += host_fixed;

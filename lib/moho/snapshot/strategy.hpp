@@ -15,6 +15,9 @@
 
 namespace moho::snapshot {
 
+/// Snapshots that wait for the disk, or are read ahead of their use.
+inline constexpr int file_queue = 2;
+
 /// \brief Returns the steps between snapshots: floor(1 / (2 f dt)), at least 1.
 ///
 /// f is the frequency above which the wavelet's spectrum is below 0.3 % of its maximum.

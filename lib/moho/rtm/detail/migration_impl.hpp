@@ -122,9 +122,6 @@ typename Migration<T, Dim, Memory>::Worker& Migration<T, Dim, Memory>::worker(st
                 snapshot::HostArena<T, Memory>("moho::rtm::snapshots on the host", own)},
                plan().storage,
                {}}));
-    if (number > 0) {
-      m_workers.back()->storage.folder = concat(plan().storage.folder.string(), "_at_", number);
-    }
   }
   return *m_workers[n];
 }
@@ -332,6 +329,8 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
   worker.phases.add("migrate", done.seconds);
   report.storage = done.snapshots.kind;
   report.ratio = done.snapshots.ratio();
+  report.disk_bytes = done.snapshots.disk_bytes;
+  report.seconds_waited = done.snapshots.seconds_waited;
   report.points = done.forward.points + done.backward.points;
   report.whole_points = done.forward.whole_points + done.backward.whole_points;
   report.recomputed_points = done.snapshots.points;

@@ -6,6 +6,7 @@
 
 #include <moho/core/concurrent.hpp>
 #include <moho/core/space.hpp>
+#include <moho/io/scratch_file.hpp>
 #include <moho/rtm/migration_types.hpp>
 #include <moho/snapshot/rates.hpp>
 #include <moho/wave/modelling.hpp>
@@ -13,8 +14,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -212,19 +215,41 @@ class MigrationPlanner {
     m_rates.link = snapshot::measure_link(exec);
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     m_request.threads = m_rates.threads = std::min(host.concurrency(), 64);
-    const bool threads =
-        m_request.method == "threads" || (!is_host_memory<Memory> && m_request.method == "auto");
+    const bool chosen = m_request.method == "auto" || m_request.method == "disk";
+    const bool threads = m_request.method == "threads" || (!is_host_memory<Memory> && chosen);
     if (threads && !m_request.codecs.empty()) {
       // the requested codec only; the others are also weaker on threads of the host
       m_request.codecs.push_back(m_request.codecs.front());
       m_rates.codecs.push_back(snapshot::measure_host_codec<T, Dim, Memory>(
           m_request.codecs.front(), m_request.threads));
     }
-    if (m_o.storage.disk > 0) {
-      m_rates.disk_write = 5e8;  // bytes per second of a common disk; the timeline shows a slower
-                                 // one
-      m_rates.disk_read = 1e9;
+    if (chosen || m_request.method == "threads") measure_disk();
+  }
+
+  // Measures the disk of snapshots in files, and what is free there.
+  void measure_disk() {
+    const snapshot::StorageOptions& storage = m_o.storage;
+    m_disk = storage.disk;
+    if (m_disk == 0 && !storage.use_folder) return;
+    std::error_code error;
+    const auto space = std::filesystem::space(storage.folder, error);
+    if (m_disk == 0 && !error) m_disk = static_cast<std::size_t>(space.available);
+    // the folder of results may not exist yet
+    const auto folder = storage.use_folder ? storage.folder : existing_folder(storage.folder);
+    const std::size_t most = std::size_t{64} << 20;
+    const io::DiskRates rates =
+        io::measure_disk(folder, m_disk > 0 ? std::min(m_disk / 2 + 1, most) : most);
+    m_rates.disk_write = rates.write;
+    m_rates.disk_read = rates.read;
+  }
+
+  // Returns a folder, or the closest existing one above it.
+  static std::filesystem::path existing_folder(std::filesystem::path folder) {
+    std::error_code ignored;
+    while (folder.has_relative_path() && !std::filesystem::exists(folder, ignored)) {
+      folder = folder.parent_path();
     }
+    return folder.empty() ? "." : folder;
   }
 
   // Chooses the storage and the number of concurrent shots.
@@ -318,7 +343,7 @@ class MigrationPlanner {
       budget.host = (free - waiting) / shots;
     }
     budget.device /= shots;
-    budget.disk = m_o.storage.disk / shots;
+    budget.disk = m_disk / shots;
     return budget;
   }
 
@@ -327,8 +352,11 @@ class MigrationPlanner {
     const snapshot::Budget budget = budget_of(exec, modelling.plan().memory.most,
                                               modelling.propagator().interior().size(), concurrent);
     m_request.concurrent_shots = concurrent;
+    snapshot::Rates rates = m_rates;
+    rates.disk_write /= concurrent;
+    rates.disk_read /= concurrent;
     snapshot::StoragePlan storage =
-        snapshot::choose_storage(shape_of(modelling), m_rates, budget, m_request);
+        snapshot::choose_storage(shape_of(modelling), rates, budget, m_request);
     storage.interval = m_interval;
     storage.snapshots = m_plan.time.steps / m_interval;
     storage.folder = m_o.storage.folder;
@@ -343,6 +371,7 @@ class MigrationPlanner {
   snapshot::StorageRequest m_request;
   snapshot::Rates m_rates;
   std::int64_t m_interval = 1;  // steps between snapshots
+  std::size_t m_disk = 0;       // bytes of snapshots in files
 };
 
 }  // namespace moho::rtm::detail

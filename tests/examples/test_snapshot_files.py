@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 10
+"""Tests of --snapshot-dir of migrate_shots: snapshots in files of a folder, and what happens when the disk is
+full or the run is killed.
+
+usage: test_snapshot_files.py --program PATH [--mpirun PATH] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import support
+import test_migrate_shots
+from support import np
+
+
+class Files(test_migrate_shots.Case):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("spool"))
+        self.there = ["--snapshot-dir", "spool"]
+
+    def assert_spool_is_empty(self):
+        self.assertEqual(os.listdir(self.path("spool")), [])
+
+    def stages(self, run):
+        return {stage["stage"]: stage["spans"] for stage in run.summary["stages"]}
+
+    def test_same_bits_as_in_memory(self):
+        for kind, memory in (("threads", "threads"), ("disk", "compressed")):
+            for error in ("snr:55", "bits:12"):
+                kept = self.migrate(*self.shots, "--snapshots", memory, "--error", error, out="kept")
+                r = self.migrate(*self.shots, "--snapshots", kind, "--error", error, *self.there)
+                np.testing.assert_array_equal(r.image, kept.image, f"{kind} {error}")
+                self.assert_spool_is_empty()
+                self.assertNotIn("files", kept.summary["snapshots"])
+                files, count = r.summary["snapshots"]["files"], 3 * r.summary["snapshots"]["count"]
+                for key in ("write_rate", "read_rate", "write_seconds", "read_seconds", "queue_bytes"):
+                    self.assertGreater(files[key], 0.0, key)
+                stages = self.stages(r)
+                self.assertEqual((stages["write snapshot"], stages["read snapshot"]), (count, count))
+                self.assertNotIn("write snapshot", self.stages(kept))
+                for shot in r.summary["migrated"]:
+                    self.assertGreater(shot["bytes_on_disk"], 1000)
+                    self.assertGreaterEqual(shot["seconds_waited"], 0.0)
+        raw = self.migrate(*self.shots, "--snapshots", "memory", "--error", "lossless", out="raw")
+        r = self.migrate(*self.shots, "--snapshots", "disk", "--error", "lossless", *self.there)
+        np.testing.assert_array_equal(r.image, raw.image)
+
+    def test_concurrent_shots_and_ranks(self):
+        shots = [*self.shots[:-3], "300,20:900,20:5", *self.shots[-2:], "--snapshots", "threads", "--space",
+                 self.spaces()[0]]
+        one = self.migrate(*shots, "--at-once", "1", out="one")
+        many = self.migrate(*shots, "--at-once", "3", *self.there, out="many")
+        np.testing.assert_array_equal(many.image, one.image)
+        self.assert_spool_is_empty()
+
+    def test_plan(self):
+        done = self.call("--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "threads", "--plan",
+                         *self.there)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"threads of the host in files, .* of disk; ")
+        self.assertRegex(done.stdout, r"files in spool: .*/s to the disk, .*/s back; .* s and .* s beside "
+                         r"propagations of .* s: (hidden|the run waits for the disk); .* of memory on")
+        self.assert_spool_is_empty()
+
+    def test_auto_takes_files_only_without_memory(self):
+        auto = [*self.shots, "--error", "lossless", "--at-once", "1", "--snapshot-steps", "1"]
+        ample = self.migrate(*auto, *self.there, out="ample")
+        self.assertNotIn("files", ample.summary["snapshots"])
+        # 300 snapshots of 29 KiB do not fit, and recomputation is slower than files by the page cache
+        small = self.migrate(*auto, *self.there, "--memory", "4M", out="small")
+        reason = small.summary["snapshots"]["reason"]
+        self.assertIn("in files", reason)
+        self.assertIn("replay", reason)
+        np.testing.assert_array_equal(small.image, ample.image)
+        alone = self.migrate(*auto, "--memory", "4M", out="alone")
+        self.assertNotIn("in files", alone.summary["snapshots"]["reason"])
+        self.assert_spool_is_empty()
+
+    def test_a_full_disk(self):
+        options = [*self.shots, "--snapshots", "threads", *self.there, "--at-once", "1"]
+        whole = self.migrate(*options, out="whole")
+        arguments = ["--vp", "smooth.npy", *self.survey, *options, "--no-plot", "--out", "out"]
+        # a snapshot compresses worse than that of the plan's measurement
+        done = self.call(*arguments, "--disk", "60K")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, "cannot write temporary data in 'spool' .more than the allowed 60 KiB."
+                         ": give a larger --disk")
+        self.assert_spool_is_empty()
+        done = self.call(*arguments, "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        np.testing.assert_array_equal(np.load(self.path("out/image.npy")), whole.image)
+        limit = (50000, 50000)
+        done = self.call(*arguments[:-1], "full",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "cannot write temporary data in 'spool' .File too large; no part of it "
+                         "was left behind.*ulimit -f")
+        self.assert_spool_is_empty()
+
+    def test_a_killed_run(self):
+        options = [*self.shots[:-3], "300,20:900,20:9", *self.shots[-2:], "--snapshots", "disk", "--error",
+                   "lossless", *self.there, "--at-once", "1", "--space", self.spaces()[0]]
+        whole = self.migrate(*options, out="whole")
+        arguments = ["--vp", "smooth.npy", *self.survey, *options, "--no-plot", "--out", "out"]
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            process = subprocess.Popen([self.program, *arguments, "--resume"], cwd=self.folder,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(lambda process=process: (process.poll() is None and process.kill(),
+                                                     process.communicate()))
+            while process.poll() is None and not os.path.exists(self.path("out/shot_0003.npy")):
+                time.sleep(0.002)
+            process.send_signal(number)
+            process.communicate(timeout=60)
+            self.assert_spool_is_empty()
+        done = self.call(*arguments, "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        np.testing.assert_array_equal(np.load(self.path("out/image.npy")), whole.image)
+
+    def test_refusals(self):
+        self.write("file", "text")
+        for name in ("none", "file"):
+            self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshot-dir", name],
+                        f"cannot write temporary data in '{name}' (No", "create the folder first")
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "memory", *self.there],
+                    "--snapshots memory is not possible here (allowed with a folder for snapshots: auto, "
+                    "threads, disk)")
+        if os.geteuid() == 0:
+            return  # root may write everywhere
+        os.chmod(self.path("spool"), 0o500)
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "disk", *self.there],
+                    "cannot write temporary data in 'spool' (Permission denied)", "may write to")
+
+
+class Ranks(test_migrate_shots.Case):
+    def test_ranks_share_a_folder(self):
+        self.needs_mpirun()
+        os.mkdir(self.path("spool"))
+        shots = [*self.shots, "--snapshots", "threads", "--space", self.spaces()[0]]
+        one = self.migrate(*shots, out="one")
+        folder, _ = self.succeed("--vp", "smooth.npy", *self.survey, *shots, "--snapshot-dir", "spool",
+                                 out="two", ranks=2)
+        np.testing.assert_array_equal(np.load(os.path.join(folder, "image.npy")), one.image)
+        self.assertEqual(os.listdir(self.path("spool")), [])
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
