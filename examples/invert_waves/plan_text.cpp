@@ -46,7 +46,8 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
   }
   if (o.extended) {
     session.print("lags      ", o.lags.count(), " of the result: ", format_bytes(p.lags_bytes),
-                  " of that");
+                  p.lags_stream.empty() ? " of that" : " on the host, in a stream of their own");
+    for (const std::string& line : p.lags_stream) session.print("          ", line);
   }
   const auto most = static_cast<double>(o.iterations) *
                     static_cast<double>(std::max<std::size_t>(o.bands.size(), 1));
@@ -54,6 +55,22 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
                 significant(1.15 * p.seconds * most, 2), " s for ", most, " iterations");
   std::fflush(stdout);
 }
+
+namespace {
+
+Json json_of(const stream::StreamPlan& s) {
+  return Json::object({{"block", s.shape.block},
+                       {"updates", s.shape.updates},
+                       {"lag", s.shape.lag},
+                       {"ring_planes", s.ring_planes},
+                       {"parameters_resident", s.resident},
+                       {"sums_resident", s.sums_held},
+                       {"device_bytes", s.device_bytes},
+                       {"host_bytes", s.host_bytes},
+                       {"points_per_second", s.forecast.points_per_second}});
+}
+
+}  // namespace
 
 void add_plan(Session& session, const Options& o, const PlanInput& input,
               const fwi::ObjectivePlan& plan) {
@@ -69,18 +86,8 @@ void add_plan(Session& session, const Options& o, const PlanInput& input,
                                     {"source_field", fwi::to_string(plan.source_field)},
                                     {"source_field_bytes", plan.source_bytes},
                                     {"at_once", plan.concurrent_shots}});
-  if (!plan.stream.empty()) {
-    const stream::StreamPlan& s = plan.stream_plan;
-    summary["stream"] = Json::object({{"block", s.shape.block},
-                                      {"updates", s.shape.updates},
-                                      {"lag", s.shape.lag},
-                                      {"ring_planes", s.ring_planes},
-                                      {"parameters_resident", s.resident},
-                                      {"sums_resident", s.sums_held},
-                                      {"device_bytes", s.device_bytes},
-                                      {"host_bytes", s.host_bytes},
-                                      {"points_per_second", s.forecast.points_per_second}});
-  }
+  if (!plan.stream.empty()) summary["stream"] = json_of(plan.stream_plan);
+  if (!plan.lags_stream.empty()) summary["lags_stream"] = json_of(plan.lags_stream_plan);
   Json bounds = Json::object();
   for (std::size_t u = 0; u < o.unknowns.size(); ++u) {
     bounds[o.unknowns[u]] = Json::array({plan.bounds[u].low, plan.bounds[u].high});

@@ -206,4 +206,94 @@ MEMORY_TEST(Extended, MemoryIsKnownBefore) {
   EXPECT_EQ(fitting(0.0), 0);
 }
 
+// The kernel of devices, executed here: planes of an image by pairs in rings of different lengths.
+template <int Dim, int width>
+void tiles_of_rings(const Box<Dim>& box, const Lags& lags, const std::vector<std::int64_t>& cuts) {
+  using moho::PlaneRange;
+  using moho::fwi::detail::ExtendedPass;
+  constexpr int pairs = 5;
+  const moho::fwi::detail::DenseBox<Dim> nodes = moho::fwi::detail::dense(box);
+  const std::int64_t plane = nodes.strides[0], planes = box.extent(0);
+  const auto size = static_cast<std::size_t>(box.size());
+  std::mt19937 random(11);
+  // small integers, whose sums are exact
+  std::vector<float> source[pairs], adjoint[pairs];
+  for (auto* list : {&source, &adjoint}) {
+    for (std::vector<float>& values : *list) {
+      for (std::size_t i = 0; i < size; ++i) {
+        values.push_back(static_cast<float>(static_cast<int>(random() % 7) - 3));
+      }
+    }
+  }
+  std::vector<float> found(size * static_cast<std::size_t>(lags.count()), 1.0f), expected = found;
+  ExtendedPass<float, Dim> pass{};
+  pass.nodes = nodes;
+  pass.x = lags.x;
+  pass.y = lags.y;
+  for (std::int64_t lag = 0; lag < lags.count(); ++lag) {
+    const std::int64_t hx = lag % (2 * lags.x + 1) - lags.x, hy = lag / (2 * lags.x + 1) - lags.y;
+    for (std::int64_t i = 0; i < box.size(); ++i) {
+      std::int64_t up = 0, down = 0;
+      const auto node = box.node(i);
+      if (!pass.moved(node, hx, hy, up) || !pass.moved(node, -hx, -hy, down)) continue;
+      float& value = expected[static_cast<std::size_t>(lag * box.size() + i)];
+      for (int k = 0; k < pairs; ++k) {
+        value += 2.0f * adjoint[k][static_cast<std::size_t>(up)] *
+                 source[k][static_cast<std::size_t>(down)];
+      }
+    }
+  }
+  for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+    pass.planes = {cuts[c], cuts[c + 1]};
+    pass.image_first = cuts[c];
+    pass.size = pass.planes.count() * plane;
+    pass.ring = true;
+    pass.slices = 0;
+    const PlaneRange read = pass.read();
+    std::vector<std::vector<float>> rings;
+    for (int k = 0; k < pairs; ++k) {
+      const std::int64_t slots = read.count() + k;
+      const std::int64_t turn = read.begin - (k * 3) % slots;
+      pass.turn[k] = turn;
+      pass.slots[k] = slots;
+      for (const auto* from : {&source[k], &adjoint[k]}) {
+        std::vector<float>& ring =
+            rings.emplace_back(static_cast<std::size_t>(slots * plane), 1e9f);
+        for (std::int64_t x = read.begin; x < read.end; ++x) {
+          std::copy_n(from->begin() + x * plane, plane, ring.begin() + pass.place(k, x) * plane);
+        }
+      }
+      pass.source[k] = rings[rings.size() - 2].data();
+      pass.adjoint[k] = rings[rings.size() - 1].data();
+      ++pass.slices;
+    }
+    std::vector<float> image(static_cast<std::size_t>(pass.size * lags.count()), 1.0f);
+    using Kernel = moho::fwi::detail::AddExtendedTiles<float, Dim, width, false, true>;
+    Kernel kernel = moho::fwi::detail::extended_tiles<Kernel>(pass, 2.0f);
+    for (std::int64_t hy = -lags.y; hy <= lags.y; ++hy) {
+      const std::int64_t threads = moho::fwi::detail::set_lag(kernel, image.data(), hy);
+      for (std::int64_t n = 0; n < threads; ++n) kernel(n);
+    }
+    for (std::int64_t lag = 0; lag < lags.count(); ++lag) {
+      std::copy_n(image.begin() + lag * pass.size, pass.size,
+                  found.begin() + lag * box.size() + cuts[c] * plane);
+    }
+  }
+  EXPECT_EQ(planes, cuts.back());
+  EXPECT_EQ(found, expected);
+}
+
+TEST(ExtendedTiles, AddPairsInRingsToPlanes) {
+  Box<2> flat;
+  flat.lower = {3, 2};
+  flat.upper = {40, 12};
+  tiles_of_rings<2, 2>(flat, {5, 0}, {0, 5, 6, 30, 37});
+  tiles_of_rings<2, 1>(flat, {18, 0}, {0, 16, 37});
+  tiles_of_rings<2, 2>(flat, {0, 0}, {0, 1, 37});
+  Box<3> box;
+  box.lower = {0, 4, 1};
+  box.upper = {21, 11, 7};
+  tiles_of_rings<3, 2>(box, {4, 2}, {0, 7, 15, 21});
+}
+
 }  // namespace

@@ -19,7 +19,9 @@ using moho::Field;
 using moho::Grid;
 using moho::Point;
 using moho::Points;
+using moho::fwi::ExtendedImage;
 using moho::fwi::InvertedParameters;
+using moho::fwi::Lags;
 using moho::fwi::ShotGradientOptions;
 using moho::fwi::ShotGradients;
 using moho::fwi::StreamedGradientOptions;
@@ -43,7 +45,7 @@ bool few_launches(const Instance<Kokkos::CudaSpace>&) { return false; }
 
 /// Compared results.
 struct Outcome {
-  std::vector<double> vp, density, light;
+  std::vector<double> vp, density, light, image;
   double misfit = 0.0;
   double points = 0.0;
 };
@@ -60,12 +62,14 @@ struct Survey {
   std::vector<double> wavelet;
   PropagatorOptions<Dim> options;
   std::int64_t steps = 41, product_interval = 1;
+  std::optional<Lags> lags;  ///< of an extended image
 
   Survey(Medium medium_, const InvertedParameters& unknowns_, const Boundaries<Dim>& faces_,
-         const Boundaries<Dim>& source_faces_, int order)
+         const Boundaries<Dim>& source_faces_, int order, std::int64_t deeper = 0)
       : medium(medium_), unknowns(unknowns_), faces(faces_), source_faces(source_faces_) {
     grid = cube<Dim>(Dim == 2 ? 23 : 13, 10.0);
     grid.extents[0] += 6;
+    grid.extents[Dim - 1] += deeper;
     grid.spacing[Dim - 1] = 9.0;
     if (Dim == 3) steps = 26;
     const auto random = [&](unsigned seed, double low, double high) {
@@ -136,6 +140,8 @@ struct Survey {
     for (const double value : wavelet) samples.push_back(value);
     const auto amplitudes = series_of<T, Memory>(exec, samples, 1);
     Outcome result;
+    std::optional<ExtendedImage<T, Dim, Memory>> image;
+    if (lags) image.emplace(exec, gradients.box(), *lags);
     for (std::size_t k = 0; k < shots.size(); ++k) {
       auto behind = options;
       behind.boundaries = source_faces;
@@ -159,6 +165,7 @@ struct Survey {
       ShotGradientOptions<T, Dim, Memory> run;
       run.steps = steps;
       run.source = &leg;
+      if (image) run.extended = &*image;
       result.misfit +=
           gradients.add(exec, field, forward, receivers, misfit<Memory>(exec), store, run).misfit;
     }
@@ -166,6 +173,11 @@ struct Survey {
     result.vp = values_of<T, Dim, Memory>(exec, found.vp);
     if (unknowns.density) result.density = values_of<T, Dim, Memory>(exec, found.density);
     result.light = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
+    if (image) {
+      image->flush(exec);
+      const std::vector<T> values = moho::download(exec, image->values());
+      result.image.assign(values.begin(), values.end());
+    }
     return result;
   }
 
@@ -177,6 +189,7 @@ struct Survey {
     o.steps = steps;
     o.product_interval = product_interval;
     o.unknowns = unknowns;
+    o.lags = lags;
     o.measure = false;
     o.rates.slabs = {{8, 1e9}};
     o.rates.in = o.rates.out = 1e10;
@@ -199,6 +212,10 @@ struct Survey {
       result.density = values_of<T, Dim, HostModelMemory>(host(), found.density);
     }
     result.light = values_of<T, Dim, HostModelMemory>(host(), gradients.illumination());
+    if (lags) {
+      const std::vector<T> values = moho::download(host(), gradients.extended_image().values());
+      result.image.assign(values.begin(), values.end());
+    }
     return result;
   }
 };
@@ -216,6 +233,9 @@ void expect_the_same_bits(const Instance<Memory>& exec, const Survey<T, Dim>& su
   const Outcome expected = survey.in_core(exec);
   ASSERT_GT(largest(expected.vp), 0.0);
   ASSERT_GT(largest(expected.light), 0.0);
+  if (survey.lags) {
+    ASSERT_GT(largest(expected.image), 0.0);
+  }
   for (const Way& way : ways) {
     auto options = survey.streamed_options();
     options.wishes.block = way.block;
@@ -239,6 +259,7 @@ void expect_the_same_bits(const Instance<Memory>& exec, const Survey<T, Dim>& su
     EXPECT_EQ(found.vp, expected.vp) << where;
     EXPECT_EQ(found.density, expected.density) << where;
     EXPECT_EQ(found.light, expected.light) << where;
+    EXPECT_EQ(found.image, expected.image) << where << ", lags";
     // the memory is that of the plan
     EXPECT_EQ(gradients.device_bytes() + gradients.need().fixed, gradients.plan().device_bytes)
         << where;
@@ -325,6 +346,81 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn3D) {
     expect_the_same_bits<T, 3, Memory>(exec, survey, {{5, 3, 0, 1, false}, {4, 4, 0, 2, false}},
                                        to_string(kind.medium));
   }
+}
+
+// Extended images: lags along x beyond and within a block, none, and half of the model; one shot
+// after the other; groups of one to eight pairs; runs that end within a group.
+MEMORY_TEST(StreamGradient, ImageHasTheBitsInCoreIn2D) {
+  const std::vector<Way> ways = {{1, few_launches(exec) ? 11 : 1, 0, 1, false},
+                                 {5, 3, 0, 1, true},
+                                 {7, 8, 0, 1, false},
+                                 {41, 8, 0, 1, true},
+                                 {4, 10, 0, 2, false},
+                                 {3, 3, 9, 3, false},
+                                 {2, 60, 0, 1, false}};
+  std::size_t number = 0;
+  for (const Kind2& kind : gradient_kinds) {
+    for (const std::int64_t lag : {0, 3, 14}) {
+      Survey<T, 2> survey(kind.medium, kind.unknowns,
+                          absorbing<2>(FaceKind::sponge, lag == 3 ? 14 : 6, lag == 3),
+                          random_faces<2>(lag == 3), lag == 3 ? 8 : 4);
+      survey.product_interval = lag == 0 ? 3 : lag == 3 ? 1 : 2;
+      survey.lags = Lags{lag, 0};
+      std::vector<Way> some;
+      for (int k = 0; k < (few_launches(exec) ? 1 : 3); ++k) {
+        some.push_back(ways[number++ % ways.size()]);
+      }
+      expect_the_same_bits<T, 2, Memory>(
+          exec, survey, some,
+          moho::concat(to_string(kind.medium), kind.unknowns.density ? " by density" : "",
+                       ", half offsets to ", lag));
+    }
+  }
+}
+
+MEMORY_TEST(StreamGradient, ImageHasTheBitsInCoreIn3D) {
+  std::int64_t number = 0;
+  for (const Kind2& kind : gradient_kinds) {
+    const Lags lags[] = {{3, 0}, {0, 2}, {2, 1}};
+    Survey<T, 3> survey(kind.medium, kind.unknowns, absorbing<3>(FaceKind::sponge, 5, true),
+                        random_faces<3>(true), 4, number % 2);  // odd and even rows
+    survey.product_interval = 2;
+    survey.lags = lags[number++ % 3];
+    expect_the_same_bits<T, 3, Memory>(exec, survey, {{5, 3, 0, 1, false}, {2, 4, 0, 2, false}},
+                                       moho::concat(to_string(kind.medium), ", half offsets to ",
+                                                    survey.lags->x, ", ", survey.lags->y));
+  }
+}
+
+// The image of a stream has the focusing objective and the transpose of an image in core.
+MEMORY_TEST(StreamGradient, ImageFocusesAndScattersOnTheHost) {
+  Survey<T, 2> survey(Medium::isotropic, {}, absorbing<2>(FaceKind::sponge, 6, true),
+                      random_faces<2>(true), 4);
+  survey.lags = Lags{3, 0};
+  auto options = survey.streamed_options();
+  options.wishes.block = 6;
+  options.wishes.updates = 5;
+  StreamedGradients<T, 2, Memory> gradients(exec, survey.grid, survey.model, survey.shots, options);
+  EXPECT_THAT([&] { gradients.extended_image(); }, ::testing::ThrowsMessage<moho::InputError>(
+                                                       HasSubstr("extended_image: there is none")));
+  survey.streamed(exec, gradients);
+  const auto image = gradients.extended_image();
+  ExtendedImage<T, 2, HostModelMemory> other(host(), image.box(), image.lags());
+  moho::copy(host(), other.values(), image.values());
+  const double focus = image.focus(host(), survey.grid);
+  EXPECT_GT(focus, 0.0);
+  EXPECT_EQ(focus, other.focus(host(), survey.grid));
+  using Array = typename ExtendedImage<T, 2, HostModelMemory>::Array;
+  const auto make = [&](T value) {
+    const auto array =
+        moho::allocate<Array>(host(), "nodes", static_cast<std::size_t>(image.box().size()));
+    moho::fill(host(), array, value);
+    return array;
+  };
+  const Array source = make(T(2)), to = make(T(0)), expected = make(T(0));
+  image.scatter(host(), source, to, 1.5);
+  other.scatter(host(), source, expected, 1.5);
+  EXPECT_EQ(moho::download(host(), to), moho::download(host(), expected));
 }
 
 // Runs allocate the memory of their plan; a smaller budget is an error.

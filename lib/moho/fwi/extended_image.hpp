@@ -146,7 +146,15 @@ class ExtendedImage {
   /// \param lags half offsets
   /// \throws InputError for negative lags, lags over half of the box, and lags along y in 2D
   ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box, const Lags& lags);
+  /// Creates an image of given values, which it shares.
+  /// \param box,lags as above
+  /// \param values lags (x fastest) x nodes of the box
+  /// \throws InputError as above, and for another number of values
+  ExtendedImage(const Box<Dim>& box, const Lags& lags, const Array& values);
 
+  /// \brief Checks lags. \throws InputError for negative lags, lags over half of the box, and lags
+  /// along y in 2D
+  static void check(const Box<Dim>& box, const Lags& lags);
   /// Returns the memory of an image in bytes.
   static double bytes_of(const Box<Dim>& box, const Lags& lags) {
     return static_cast<double>(sizeof(T)) * static_cast<double>(box.size()) *
@@ -200,6 +208,7 @@ class ExtendedImage {
 
  private:
   detail::ExtendedPass<T, Dim> pass() const;
+  void make_slices(const Instance<Memory>& exec);
   Box<Dim> m_box;
   Lags m_lags;
   Array m_values;
@@ -209,30 +218,52 @@ class ExtendedImage {
 };
 
 template <class T, int Dim, class Memory>
-ExtendedImage<T, Dim, Memory>::ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box,
-                                             const Lags& lags)
-    : m_box(box), m_lags(lags) {
-  const auto check = [&](std::int64_t lag, int axis) {
+void ExtendedImage<T, Dim, Memory>::check(const Box<Dim>& box, const Lags& lags) {
+  const auto along = [&](std::int64_t lag, int axis) {
     const std::int64_t most = (box.extent(axis) - 1) / 2;
     if (lag >= 0 && lag <= most) return;
     throw InputError(concat("lags: the largest along ", axis_name<Dim>(axis), " is ", lag,
                             " nodes (allowed: 0 to ", most,
                             ", half of the nodes there are): take fewer"));
   };
-  check(lags.x, 0);
+  along(lags.x, 0);
   if (Dim == 2 && lags.y != 0) {
     throw InputError(concat("lags: the largest along y is ", lags.y,
                             " in two dimensions (allowed: 0): leave them out"));
   }
-  if (Dim == 3) check(lags.y, 1);
-  const auto make = [&](const char* label, std::int64_t count) {
-    return allocate<Array>(Instance<Memory>(exec), label, static_cast<std::size_t>(count));
-  };
-  m_values = make("moho::fwi::extended_image", box.size() * lags.count());
-  for (auto* slices : {&m_source, &m_adjoint}) {
-    for (Array& slice : *slices) slice = make("moho::fwi::slice", box.size());
-  }
+  if (Dim == 3) along(lags.y, 1);
+}
+
+template <class T, int Dim, class Memory>
+ExtendedImage<T, Dim, Memory>::ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box,
+                                             const Lags& lags)
+    : m_box(box), m_lags(lags) {
+  check(box, lags);
+  const Instance<Memory>& instance = exec;
+  m_values = allocate<Array>(instance, "moho::fwi::extended_image",
+                             static_cast<std::size_t>(box.size() * lags.count()));
+  make_slices(instance);
   clear(exec);
+}
+
+template <class T, int Dim, class Memory>
+ExtendedImage<T, Dim, Memory>::ExtendedImage(const Box<Dim>& box, const Lags& lags,
+                                             const Array& values)
+    : m_box(box), m_lags(lags), m_values(values) {
+  check(box, lags);
+  const auto count = static_cast<std::size_t>(box.size() * lags.count());
+  if (values.size() == count) return;
+  throw InputError(concat("values: there are ", values.size(), " (allowed: ", count,
+                          ", lags x nodes of the box)"));
+}
+
+template <class T, int Dim, class Memory>
+void ExtendedImage<T, Dim, Memory>::make_slices(const Instance<Memory>& exec) {
+  for (auto* slices : {&m_source, &m_adjoint}) {
+    for (Array& slice : *slices) {
+      slice = allocate<Array>(exec, "moho::fwi::slice", static_cast<std::size_t>(m_box.size()));
+    }
+  }
 }
 
 template <class T, int Dim, class Memory>
@@ -253,6 +284,7 @@ detail::ExtendedPass<T, Dim> ExtendedImage<T, Dim, Memory>::pass() const {
   pass.x = m_lags.x;
   pass.y = m_lags.y;
   pass.size = m_box.size();
+  pass.planes = {0, m_box.extent(0)};
   return pass;
 }
 
@@ -276,6 +308,7 @@ std::array<ExtendedPair<T>, 2> ExtendedImage<T, Dim, Memory>::pairs(const Instan
   if (count < 1 || count > 2) {
     throw InputError(concat("count is ", count, " (allowed: 1 or 2 pairs)"));
   }
+  if (m_source[0].data() == nullptr) make_slices(exec);
   const bool room = m_slices + count <= detail::slices_at_once;
   if (!room || (m_slices > 0 && weight != m_weight)) flush(exec);
   m_weight = weight;

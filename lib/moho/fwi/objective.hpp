@@ -130,7 +130,7 @@ class Objective {
   /// Returns modelled traces of shot `k`, receivers x samples. Ends a pending evaluation.
   std::vector<float> model(const ConstVector& x, std::size_t k);
   /// Returns the extended image of all shots with options.lags. Ends a pending evaluation.
-  /// \throws InputError without lags, or if gradients stream
+  /// \throws InputError without lags
   ExtendedResult<T> extended_image(const ConstVector& x);
 
  private:

@@ -115,12 +115,15 @@ struct ObjectivePlan {
   double fixed_bytes = 0.0;                                ///< of all other arrays
   double budget = 0.0;                                     ///< bytes available
   double data_bytes = 0.0;                                 ///< of all gathers, on the host
-  double lags_bytes = 0.0;                                 ///< of the extended image
-  int concurrent_shots = 1;                                ///< shots computed concurrently
-  double variables = 0.0;                                  ///< number of variables
-  double seconds = 0.0;                                    ///< of an evaluation, estimated
+  double lags_bytes = 0.0;          ///< of the extended image, on the host if gradients stream
+  int concurrent_shots = 1;         ///< shots computed concurrently
+  double variables = 0.0;           ///< number of variables
+  double seconds = 0.0;             ///< of an evaluation, estimated
   std::vector<std::string> stream;  ///< description of the stream; empty for gradients in core
   stream::StreamPlan stream_plan;   ///< plan of streamed gradients
+  /// Description of the stream of the extended image; empty in core and without lags.
+  std::vector<std::string> lags_stream;
+  stream::StreamPlan lags_stream_plan;  ///< plan of the extended image in a stream
 };
 
 /// Shots, and the source of their data.

@@ -56,7 +56,7 @@ bool can_stream(const ObjectiveOptions<Dim>& options, wave::Medium medium) {
   for (const Parameter parameter : options.parameters) {
     if (parameter == Parameter::epsilon || parameter == Parameter::delta) return false;
   }
-  return !options.lags && wave::info(wave::info(medium).self_adjoint).passes == 1;
+  return wave::info(wave::info(medium).self_adjoint).passes == 1;
 }
 
 /// Returns the inverted parameters besides vp, for ShotGradients.
@@ -201,7 +201,8 @@ class ShotEvaluator {
   /// the next call
   /// \param changed false if the previous call had the same values
   virtual void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) = 0;
-  /// Returns the extended image of a model. \throws InputError if gradients stream
+  /// \brief Returns the extended image of a model, from all shots.
+  /// \throws InputError for lags over half of the model, MemoryError
   virtual ExtendedResult<T> extended_image(const Model& model, const Lags& lags) = 0;
 
  protected:
@@ -258,6 +259,30 @@ class ShotEvaluator {
       exec.fence();
       return f;
     };
+  }
+  /// Checks the lags of the options, if there are any. \throws InputError
+  void check_lags() const {
+    for (int d = 0; d < 2 && m_options.lags; ++d) {
+      const std::int64_t lag = d == 0 ? m_options.lags->x : m_options.lags->y;
+      const std::int64_t max = Dim == 2 && d == 1 ? 0 : (m_grid.extents[d] - 1) / 2;
+      if (lag <= max) continue;
+      throw InputError(concat(m_options.names("lags"), ": the largest along ", d == 0 ? "x" : "y",
+                              " is ", lag, " nodes (allowed: 0 to ", max,
+                              ", half of the model): take fewer"));
+    }
+  }
+  /// Returns the values and the focus of an image.
+  template <class Space>
+  ExtendedResult<T> result_of(const Instance<Space>& exec,
+                              const ExtendedImage<T, Dim, Space>& image) const {
+    ExtendedResult<T> result;
+    result.values = download(exec, image.values());
+    double square = 0.0;
+    for (const T value : result.values) {
+      square += 0.5 * static_cast<double>(value) * static_cast<double>(value);
+    }
+    if (square > 0.0) result.focus = image.focus(exec, m_grid) / square;
+    return result;
   }
   /// Returns the random boundaries of a shot; every evaluation has the same ones.
   wave::RandomLayerOptions random_of(const wave::Shot<Dim>& shot) const {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ struct StreamedGradientOptions {
   std::int64_t steps = 0;             ///< steps of each propagation, 1 or more
   std::int64_t product_interval = 1;  ///< steps between products of the wavefields
   InvertedParameters unknowns = {};   ///< parameters besides vp: density only
+  std::optional<Lags> lags = {};      ///< lags of an extended image, which each shot is added to
   stream::StreamRequest wishes = {};  ///< memory of a device, block, updates, devices
   std::size_t memory = 0;             ///< memory of the host in bytes; 0: available memory
   bool measure = true;                ///< measure rates before planning; false: `rates`
@@ -110,6 +112,13 @@ class StreamedGradients {
   HostModel derivatives() const;
   /// Returns the illumination. \see ShotGradients::illumination()
   Field<T, Dim, Kokkos::HostSpace> illumination() const;
+  /// \brief Returns the extended image of all shots since clear(), with options.lags.
+  ///
+  /// It shares the memory of the volume: add() and clear() change it. Its box is that of the model,
+  /// without layers. It has the bits of the image that ShotGradients::add() makes with
+  /// ShotGradientOptions::extended.
+  /// \throws InputError without lags, and before update()
+  ExtendedImage<T, Dim, Kokkos::HostSpace> extended_image() const;
 
  private:
   using Host = Kokkos::HostSpace;
@@ -121,7 +130,7 @@ class StreamedGradients {
                                                        const HostModel& model,
                                                        const StreamedGradientOptions<Dim>& options);
   static stream::PairActions<T, Dim, Memory> actions(const Grid<Dim>& grid, const HostModel& model,
-                                                     const InvertedParameters& unknowns);
+                                                     const StreamedGradientOptions<Dim>& options);
 
   Grid<Dim> m_grid;
   StreamedGradientOptions<Dim> m_options;

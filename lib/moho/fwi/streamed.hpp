@@ -44,7 +44,11 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   const double source = padded(random_faces(options, given)) * (4.0 * fields + medium_arrays);
   const double models = nodes * (2.0 * medium_arrays + fields + (density ? 3.0 : 2.0));
   const double search = variables * (2.0 * options.memory_pairs + 8.0);
-  return static_cast<double>(sizeof(T)) * (adjoint + source + models + search) + 8.0 * variables;
+  const double image = options.lags ? ExtendedImage<T, Dim, Kokkos::HostSpace>::bytes_of(
+                                          whole_box(model), *options.lags)
+                                    : 0.0;
+  return static_cast<double>(sizeof(T)) * (adjoint + source + models + search) + 8.0 * variables +
+         image;
 }
 
 /// \brief Returns true if gradients stream through a device.
@@ -86,6 +90,7 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   std::int64_t product_interval() const override { return m_interval; }
   void set_band(double corner) override {
     m_gradients.reset();
+    m_corner = corner;
     this->with_memory_advice(
         [&] { m_gradients = make(m_start, this->wavelet_in_band(corner), m_plan); });
     m_interval = this->interval_of(m_plan);
@@ -95,13 +100,14 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   void plan_memory(ObjectivePlan& plan, SourceField requested) override;
   /// Returns modelled traces of a shot, receivers x (steps + 1).
   std::vector<float> model_shot(const Model& model, const wave::Shot<Dim>& shot) override {
+    Gradients& gradients = ready();
     m_stale = true;
-    return model_gather(*m_gradients, model, shot);
+    return model_gather(gradients, model, shot);
   }
   /// Evaluates shots over a model, see ShotEvaluator::evaluate().
   void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) override;
-  /// Not available in a stream. \throws InputError always
-  ExtendedResult<T> extended_image(const Model&, const Lags&) override { refuse_lags(); }
+  /// Returns the extended image of a model by a stream of its own, see StreamedGradients.
+  ExtendedResult<T> extended_image(const Model& model, const Lags& lags) override;
 
  protected:
   /// Models the data of all shots.
@@ -110,14 +116,17 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
  private:
   using Gradients = StreamedGradients<T, Dim, Memory>;
 
-  [[noreturn]] void refuse_lags() const {
-    const ArgumentNames& names = m_options.names;
-    throw InputError(concat(names("lags"),
-                            ": the gradient streams, and extended images do not (allowed: a "
-                            "gradient in core): leave ",
-                            names("lags"), ", ", names("block"), " and ", names("updates"),
-                            " out, or give more ", names("device_memory")));
+  // Returns the gradients of the current band, made once more after an extended image.
+  Gradients& ready() {
+    if (m_gradients) return *m_gradients;
+    m_gradients = make(m_start, this->wavelet_in_band(m_corner), m_plan);
+    m_stale = true;
+    return *m_gradients;
   }
+  std::unique_ptr<Gradients> make_with(const Lags& lags);
+  void plan_lags(ObjectivePlan& plan, double search);
+  void add_shot(Gradients& gradients, std::size_t k, const Model& model,
+                ShotContribution<T>& contribution);
   // Calls a function and reports overflows at nodes of the model.
   template <class Function>
   auto in_model(const Function& function) const {
@@ -136,18 +145,19 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   std::vector<float> model_gather(Gradients& gradients, const Model& model,
                                   const wave::Shot<Dim>& shot) const;
   std::unique_ptr<Gradients> make(const Model& model, const wave::WaveletAt& wavelet,
-                                  wave::ModellingPlan<Dim>& plan);
+                                  wave::ModellingPlan<Dim>& plan,
+                                  const std::optional<Lags>& lags = {});
 
   Instance<Memory> m_device;
   std::unique_ptr<Gradients> m_gradients;  ///< gradients of the current band
   bool m_stale = true;                     ///< true if m_gradients does not have the latest model
   std::optional<stream::StreamRates> m_rates;  ///< measured once
   std::int64_t m_interval = 1;
+  double m_corner = 0.0;  ///< of the current band, Hz
 };
 
 template <class T, int Dim, class Memory>
 void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField) {
-  if (m_options.lags) refuse_lags();
   plan.stream = stream::describe(m_gradients->plan(), m_gradients->need(), m_gradients->rates());
   plan.stream_plan = m_gradients->plan();
   plan.source_field = SourceField::random;
@@ -166,6 +176,58 @@ void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceF
                             names("memory"), ")"));
   }
   plan.seconds = m_gradients->seconds() * static_cast<double>(m_input.data.shots.size());
+  plan_lags(plan, search);
+}
+
+// Returns gradients with an extended image.
+template <class T, int Dim, class Memory>
+std::unique_ptr<StreamedGradients<T, Dim, Memory>> StreamedEvaluator<T, Dim, Memory>::make_with(
+    const Lags& lags) {
+  std::unique_ptr<Gradients> result;
+  wave::ModellingPlan<Dim> ignored;
+  try {
+    this->with_memory_advice(
+        [&] { result = make(m_start, this->wavelet_in_band(m_corner), ignored, lags); });
+  } catch (const MemoryError& error) {
+    throw MemoryError(concat(error.what(), ", or fewer ", m_options.names("lags")));
+  }
+  return result;
+}
+
+// Plans the extended image, whose volumes replace those of the gradient.
+template <class T, int Dim, class Memory>
+void StreamedEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double search) {
+  if (!m_options.lags) return;
+  this->check_lags();
+  const auto gradients = make_with(*m_options.lags);
+  plan.lags_stream = stream::describe(gradients->plan(), gradients->need(), gradients->rates());
+  plan.lags_stream_plan = gradients->plan();
+  plan.lags_bytes = static_cast<double>(sizeof(T)) * static_cast<double>(m_grid.size()) *
+                    static_cast<double>(m_options.lags->count());
+  // the result is a copy of the image
+  const double host =
+      search + std::max(static_cast<double>(gradients->plan().host_bytes), 2.0 * plan.lags_bytes);
+  if (host <= plan.budget) return;
+  throw InputError(concat(m_options.names("lags"), ": with ", m_options.lags->count(),
+                          " lags the volumes on the host take ", format_bytes(host),
+                          " (allowed: ", format_bytes(plan.budget),
+                          " in all): take fewer, a coarser grid, or more ", "memory (",
+                          m_options.names("memory"), ")"));
+}
+
+template <class T, int Dim, class Memory>
+ExtendedResult<T> StreamedEvaluator<T, Dim, Memory>::extended_image(const Model& model,
+                                                                    const Lags& lags) {
+  m_gradients.reset();  // frees the volumes
+  std::unique_ptr<Gradients> gradients = make_with(lags);
+  if (!(m_plan.source_taper > 0.0)) gradients->update(model);
+  const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
+    add_shot(*gradients, k, model, contribution);
+  };
+  this->each_shot({}, compute, [](std::size_t, const ShotContribution<T>&) {});
+  const auto image = gradients->extended_image();
+  gradients.reset();  // except the image
+  return this->result_of(m_exec, image);
 }
 
 template <class T, int Dim, class Memory>
@@ -184,34 +246,43 @@ template <class T, int Dim, class Memory>
 void StreamedEvaluator<T, Dim, Memory>::evaluate(const Model& model, bool changed,
                                                  const Claim& claim, const Add& add) {
   const bool taper = m_plan.source_taper > 0.0;
+  Gradients& gradients = ready();
   if (!taper && (changed || m_stale)) {
-    m_gradients->update(model);
+    gradients.update(model);
     m_stale = false;
   }
   const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
-    const wave::Shot<Dim>& shot = m_data.shots()[k];
-    if (taper) m_gradients->update(tapered(model, shot));
-    m_gradients->clear();
-    StreamedShotOptions options;
-    options.prefix = concat("shot ", shot.number, ": ");
-    if (m_options.progress) {
-      options.progress = [&](int propagation, const wave::ShotProgress& now) {
-        this->report_progress(k, propagation, now);
-      };
-    }
-    this->with_memory_advice([&] {
-      const auto done = in_model([&] {
-        return m_gradients->add(shot, this->random_of(shot), this->misfit_of(m_device, k), options);
-      });
-      contribution.misfit = done.misfit;
-      contribution.points = done.points;
-      contribution.forward_seconds = done.forward_seconds;
-      contribution.backward_seconds = done.backward_seconds;
-    });
+    gradients.clear();
+    add_shot(gradients, k, model, contribution);
   };
   this->each_shot(claim, compute, [&](std::size_t k, const ShotContribution<T>& contribution) {
-    add(k, contribution, m_gradients->derivatives(), m_gradients->illumination());
+    add(k, contribution, gradients.derivatives(), gradients.illumination());
     m_exec.fence();
+  });
+}
+
+// Adds a shot to gradients, whose model is `model` unless it is tapered around each source.
+template <class T, int Dim, class Memory>
+void StreamedEvaluator<T, Dim, Memory>::add_shot(Gradients& gradients, std::size_t k,
+                                                 const Model& model,
+                                                 ShotContribution<T>& contribution) {
+  const wave::Shot<Dim>& shot = m_data.shots()[k];
+  StreamedShotOptions options;
+  options.prefix = concat("shot ", shot.number, ": ");
+  if (m_options.progress) {
+    options.progress = [&](int propagation, const wave::ShotProgress& now) {
+      this->report_progress(k, propagation, now);
+    };
+  }
+  if (m_plan.source_taper > 0.0) gradients.update(tapered(model, shot));
+  this->with_memory_advice([&] {
+    const auto done = in_model([&] {
+      return gradients.add(shot, this->random_of(shot), this->misfit_of(m_device, k), options);
+    });
+    contribution.misfit = done.misfit;
+    contribution.points = done.points;
+    contribution.forward_seconds = done.forward_seconds;
+    contribution.backward_seconds = done.backward_seconds;
   });
 }
 
@@ -231,7 +302,8 @@ std::vector<float> StreamedEvaluator<T, Dim, Memory>::model_gather(
 
 template <class T, int Dim, class Memory>
 std::unique_ptr<StreamedGradients<T, Dim, Memory>> StreamedEvaluator<T, Dim, Memory>::make(
-    const Model& model, const wave::WaveletAt& wavelet, wave::ModellingPlan<Dim>& plan) {
+    const Model& model, const wave::WaveletAt& wavelet, wave::ModellingPlan<Dim>& plan,
+    const std::optional<Lags>& lags) {
   const wave::ModellingOptions<Dim> modelling = this->options_for(model, wavelet);
   plan =
       wave::plan_modelling<T, Dim, Host>(m_exec, m_grid, model, m_input.faces, wavelet, modelling);
@@ -253,6 +325,7 @@ std::unique_ptr<StreamedGradients<T, Dim, Memory>> StreamedEvaluator<T, Dim, Mem
   o.steps = plan.time.steps;
   o.product_interval = this->interval_of(plan);
   o.unknowns = m_inverted;
+  o.lags = lags;
   o.wishes.device_memory = m_options.device_memory;
   o.wishes.block = m_options.block;
   o.wishes.updates = m_options.updates;

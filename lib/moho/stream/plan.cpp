@@ -90,6 +90,22 @@ void solve_launches(const LaunchSample& one, const LaunchSample& other, StreamRa
   }
 }
 
+std::int64_t KeptPlanes::count(const StreamShape& shape) const {
+  return arrays == 0 ? 0 : (shape.updates + interval - 1) / interval;
+}
+
+std::int64_t KeptPlanes::slots(const StreamShape& shape, std::int64_t n) const {
+  const std::int64_t lag = shape.lag > 0 ? shape.lag : shape.least_lag();
+  const std::int64_t reader = std::min((n / group + 1) * group, count(shape)) - 1;
+  return shape.block + around + (reader - n) * interval * lag;
+}
+
+std::int64_t KeptPlanes::ring_elements(const StreamShape& shape) const {
+  std::int64_t planes = 0;
+  for (std::int64_t n = 0; n < count(shape); ++n) planes += slots(shape, n);
+  return arrays * planes * elements;
+}
+
 std::int64_t StreamRequirements::ring_elements(const StreamShape& given, bool resident) const {
   StreamShape one = given;
   one.ranges.clear();
@@ -116,6 +132,7 @@ std::size_t StreamRequirements::device_bytes(const StreamShape& given, bool resi
   const std::int64_t window =
       std::min(given.block, shape.planes) + 2 * window_around + 2 * given.halo;
   elements += window_arrays * (window * plane_elements + 128 / scalar);
+  elements += kept.ring_elements(one);
   return static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar) + fixed;
 }
 
@@ -211,7 +228,8 @@ StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape
   const double steps = static_cast<double>(shape.steps - shape.first);
   const double sweeps = std::ceil(steps / (updates * devices));
   const double blocks = (positions + 2.0 * static_cast<double>(shape.halo)) / block;
-  const double latency = devices * (2.0 + updates * lag / block) + 1.0;
+  const double latency =
+      devices * (2.0 + (updates * lag + static_cast<double>(shape.hold)) / block) + 1.0;
   const double period = std::max(blocks, latency);
   // the last sweep may have fewer stages: their mean counts
   const double mean = steps / (sweeps * devices);

@@ -53,6 +53,25 @@ struct LaunchSample {
 /// the stages alone.
 void solve_launches(const LaunchSample& one, const LaunchSample& other, StreamRates& rates);
 
+/// \brief Planes that some stages of a pass keep for a later one, in rings of their own.
+///
+/// Every `interval`-th stage of a pass keeps its block. `group` consecutive ones of these stages
+/// have one reader: the last of them, which reads its own block and `around` planes below it.
+struct KeptPlanes {
+  int arrays = 0;             ///< arrays that a stage keeps; 0: none
+  std::int64_t interval = 1;  ///< stages from one that keeps planes to the next
+  std::int64_t group = 1;     ///< stages with one reader
+  std::int64_t around = 0;    ///< planes below the reader's block that it reads
+  std::int64_t elements = 0;  ///< elements of a plane of an array
+
+  /// Returns the largest number of stages of a pass that keep planes.
+  std::int64_t count(const StreamShape& shape) const;
+  /// Returns the planes of the ring of the n-th of these stages, n from 0 to count() - 1.
+  std::int64_t slots(const StreamShape& shape, std::int64_t n) const;
+  /// Returns the elements of all rings.
+  std::int64_t ring_elements(const StreamShape& shape) const;
+};
+
 /// Requirements of a stream: arrays, planes, and their memory.
 struct StreamRequirements {
   StreamShape shape;                ///< planes, steps, halo, reach, point_planes
@@ -76,6 +95,7 @@ struct StreamRequirements {
   int window_arrays = 0;           ///< arrays of a block and the adjacent planes, for actions
   std::int64_t window_around = 0;  ///< planes on both sides of the block in these arrays
   double action_bytes = 0.0;  ///< bytes that an action moves on the device, for each plane and step
+  KeptPlanes kept = {};       ///< planes that actions keep for later stages
 
   /// Returns the bytes of the rings of a schedule, and of parameters and sums held on the device.
   std::size_t device_bytes(const StreamShape& shape, bool resident, bool sums_held = false) const;

@@ -51,6 +51,9 @@ struct PairRequirements {
   int window_arrays = 0;  ///< arrays of a block and `window_around` planes on both sides of it
   std::int64_t window_around = 0;  ///< see window_arrays
   std::int64_t reach = 0;          ///< planes on both sides of a stage that the action reads
+  /// Planes below a stage whose sums the action changes; they stay on the device as much longer.
+  std::int64_t hold = 0;
+  KeptPlanes kept = {};  ///< planes that actions keep for later ones
   /// Arrays of a plane that an action reads or writes, for each plane and action.
   double moved_arrays = 0.0;
   bool injects = false;  ///< true: PairAction::inject() adds the series to the first wavefield;
@@ -70,6 +73,8 @@ struct PairDevice {
   std::int64_t steps;                                 ///< steps of each propagation
   std::int64_t interval;                              ///< steps between actions
   std::int64_t block;                                 ///< largest number of planes of a stage
+  const Schedule& schedule;                           ///< schedule of the first wavefield
+  const StreamRequirements& need;                     ///< requirements of both volumes
 };
 
 /// \brief Work of one device between the steps of both wavefields.
@@ -197,6 +202,10 @@ class ReversedPair {
                  const Series& series, const PairShotOptions& options);
   /// Returns the sums on the nodes of the model, an array for each of PairRequirements::sums.
   const std::vector<PlaneArray<T>>& sums() const { return m_first.volume->state().sums; }
+  /// Returns `count` consecutive sums as one array, which shares the memory of the volume.
+  wave::Storage<T, Kokkos::HostSpace> sums(int first, int count) const {
+    return m_first.volume->sums(first, count);
+  }
 
  private:
   using Host = Kokkos::HostSpace;

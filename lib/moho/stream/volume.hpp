@@ -173,6 +173,16 @@ class HostVolume {
   std::int64_t level() const { return m_level; }
   /// Commits the written state as the current one at a time level; files are synced on return.
   void commit(std::int64_t level);
+  /// Returns `count` arrays of sums from the `first` one on, planes after planes, as one array.
+  ///
+  /// It shares the memory of the volume.
+  wave::Storage<T, Kokkos::HostSpace> sums(int first, int count) const {
+    const auto each =
+        static_cast<std::size_t>(m_shape.sums.planes.count() * m_shape.sums.plane_size);
+    const std::size_t begin = static_cast<std::size_t>(first) * each;
+    return Kokkos::subview(m_sums, std::pair<std::size_t, std::size_t>(
+                                       begin, begin + static_cast<std::size_t>(count) * each));
+  }
   /// Returns the records, rows x receivers.
   Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> records() const { return m_records; }
   /// Page-locks all arrays for devices.
@@ -206,6 +216,7 @@ class HostVolume {
   wave::Layout<Dim> m_q_layout;
   Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> m_records;
   std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_memory;
+  wave::Storage<T, Kokkos::HostSpace> m_sums;                 ///< all arrays of sums
   std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_shared;  ///< arrays shared with another volume
   std::unique_ptr<VolumeFile> m_file;
   int m_present = 0;
@@ -284,9 +295,16 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
       state.zeta.push_back(take(layer.plane_size, layer.planes, "moho::stream::layer"));
     }
   }
-  for (int k = 0; k < m_shape.sums.count; ++k) {
-    m_state[0].sums.push_back(
-        take(m_shape.sums.plane_size, m_shape.sums.planes, "moho::stream::sums"));
+  if (m_shape.sums.count > 0) {
+    // one allocation: sums() returns several arrays as one
+    const PlaneRange& planes = m_shape.sums.planes;
+    PlaneArray<T> one = take(m_shape.sums.plane_size, {0, m_shape.sums.count * planes.count()},
+                             "moho::stream::sums");
+    m_sums = m_memory.back();
+    one.planes = planes;
+    for (int k = 0; k < m_shape.sums.count; ++k, one.first += one.size()) {
+      m_state[0].sums.push_back(one);
+    }
   }
   const PlaneArray<T> records = take(static_cast<std::int64_t>(receivers),
                                      PlaneRange{0, options.rows}, "moho::stream::records");

@@ -243,14 +243,7 @@ ExtendedResult<T> CoreEvaluator<T, Dim, Memory>::extended_image(const Model& mod
   }
   m_extended = nullptr;
   image.flush(m_exec);
-  ExtendedResult<T> result;
-  result.values = download(m_exec, image.values());
-  double square = 0.0;
-  for (const T value : result.values) {
-    square += 0.5 * static_cast<double>(value) * static_cast<double>(value);
-  }
-  if (square > 0.0) result.focus = image.focus(m_exec, m_grid) / square;
-  return result;
+  return this->result_of(m_exec, image);
 }
 
 // Returns the traces of a shot, receivers x samples.

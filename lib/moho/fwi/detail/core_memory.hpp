@@ -26,14 +26,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
   const std::size_t asked = is_host_memory<Memory> ? m_options.memory : m_options.device_memory;
   if (!(plan.budget > 0.0)) plan.budget = static_cast<double>(memory_budget(m_exec, asked));
   if (!m_options.lags) return;
-  for (int d = 0; d < 2; ++d) {
-    const std::int64_t lag = d == 0 ? m_options.lags->x : m_options.lags->y;
-    const std::int64_t max = Dim == 2 && d == 1 ? 0 : (m_grid.extents[d] - 1) / 2;
-    if (lag <= max) continue;
-    throw InputError(concat(m_options.names("lags"), ": the largest along ", d == 0 ? "x" : "y",
-                            " is ", lag, " nodes (allowed: 0 to ", max,
-                            ", half of the model): take fewer"));
-  }
+  this->check_lags();
   plan.lags_bytes = Image::bytes_of(m_gradients->box(), *m_options.lags);
 }
 
@@ -46,11 +39,11 @@ void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, doubl
   const Lags& lags = *m_options.lags;
   const Lags fitting = fitting_lags<T, Dim, Memory>(box, lags, room);
   const std::string name = m_options.names("lags");
-  throw InputError(
-      concat(name, ": ", lags.count(), " lags take ", format_bytes(plan.lags_bytes), " besides ",
-             format_bytes(rest), " of the gradient (allowed: ", format_bytes(plan.budget),
-             " in all): ", fitting.count(), fitting.count() == 1 ? " lag" : " lags", " would fit, ",
-             name, " ", fitting.x, Dim == 3 && lags.y > 0 ? concat(",", fitting.y) : ""));
+  throw InputError(concat(
+      name, ": ", lags.count(), " lags take ", format_bytes(plan.lags_bytes), " besides ",
+      format_bytes(rest), " of the gradient (allowed: ", format_bytes(plan.budget), " in all): ",
+      fitting.count(), fitting.count() == 1 ? " lag" : " lags", " would fit, ", name, " ",
+      fitting.x, Dim == 3 && lags.y > 0 ? concat(",", fitting.y) : "", this->streaming_advice()));
 }
 
 // Chooses the number of concurrent shots: where it is free, as many as need no slower method.

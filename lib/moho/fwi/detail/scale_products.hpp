@@ -280,14 +280,14 @@ void launch_add_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
 /// instance to which the work is submitted \param scheme,medium,nu of the adjoint field \param box
 /// nodes of the sums \param residuals the nodes that inject() changes \param change arrays for D nu
 /// or the residuals \param inject adds the residuals to add.change_p, which is change[0] \param add
-/// operands of AddScale
+/// operands of AddScale \param stored true: D nu is stored for all stencils
 template <class T, int Dim, class Memory, class Inject>
 void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
                   const wave::MediumCoefficients<T, Dim, Memory>& medium,
                   const wave::Wavefield<T, Dim, Memory>& nu, const Box<Dim>& box,
                   const Box<Dim>& residuals, const wave::Storage<T, Memory> (&change)[2],
-                  const Inject& inject, const AddScale<T, Dim>& add) {
-  if (!wave::one_pass_symmetric_stencils.has(scheme.stencil())) {
+                  const Inject& inject, const AddScale<T, Dim>& add, bool stored = false) {
+  if (stored || !wave::one_pass_symmetric_stencils.has(scheme.stencil())) {
     wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, box, change[0], change[1]);
     inject();
     launch_add_scale<T, Dim, Memory>(exec, box, add);

@@ -26,13 +26,14 @@ StreamedGradients<T, Dim, Memory>::StreamedGradients(const InstanceOf<Memory>& e
     : m_grid(grid),
       m_options(options),
       m_pair(exec, grid, model, shots, pair_options(grid, model, options),
-             actions(grid, model, options.unknowns)) {}
+             actions(grid, model, options)) {}
 
 template <class T, int Dim, class Memory>
 stream::ReversedPairOptions<Dim> StreamedGradients<T, Dim, Memory>::pair_options(
     const Grid<Dim>& grid, const HostModel& model, const StreamedGradientOptions<Dim>& options) {
   wave::check_model<T, Dim, Host>(stream::detail::host_instance(), grid, model);
   check(model.medium(), options);
+  if (options.lags) ExtendedImage<T, Dim, Host>::check(whole_box(grid), *options.lags);
   stream::ReversedPairOptions<Dim> result;
   result.propagator = options.propagator;
   result.random = options.random;
@@ -73,7 +74,7 @@ void StreamedGradients<T, Dim, Memory>::check(wave::Medium medium,
 // Returns the products of the gradient as actions of the pair.
 template <class T, int Dim, class Memory>
 stream::PairActions<T, Dim, Memory> StreamedGradients<T, Dim, Memory>::actions(
-    const Grid<Dim>& grid, const HostModel& model, const InvertedParameters& unknowns) {
+    const Grid<Dim>& grid, const HostModel& model, const StreamedGradientOptions<Dim>& options) {
   // the model, derivatives by its fields, illumination
   std::size_t fields = 1;
   for (const auto* field : {&model.density, &model.epsilon, &model.delta}) {
@@ -82,16 +83,26 @@ stream::PairActions<T, Dim, Memory> StreamedGradients<T, Dim, Memory>::actions(
   const std::size_t on_host = (2 * fields + 1) * static_cast<std::size_t>(grid.size()) * sizeof(T);
   const std::int64_t planes = detail::planes_of_piece(grid);
   const auto piece = static_cast<std::size_t>(planes * (grid.size() / grid.extents[0]));
+  const InvertedParameters unknowns = options.unknowns;
+  // rates are measured on small grids without an image
+  const auto lags_on = [lags = options.lags,
+                        nodes = grid.size()](const Box<Dim>& box) -> std::optional<Lags> {
+    return box.size() == nodes ? lags : std::nullopt;
+  };
+  const std::int64_t interval = options.product_interval;
   stream::PairActions<T, Dim, Memory> result;
   result.need = [=](const wave::Scheme<T, Dim, Memory>& scheme) {
     stream::PairRequirements need = Products::need(unknowns, scheme);
+    if (const auto lags = lags_on(scheme.interior())) {
+      Products::Image::require(scheme.interior(), *lags, scheme.fields(), interval, need);
+    }
     need.idle_bytes = (unknowns.density ? 8 : 4) * piece * sizeof(T);
     need.host_bytes = on_host;
     return need;
   };
-  result.make = [unknowns](const stream::PairDevice<T, Dim, Memory>& device)
+  result.make = [=](const stream::PairDevice<T, Dim, Memory>& device)
       -> std::unique_ptr<stream::PairAction<T, Dim, Memory>> {
-    return std::make_unique<Products>(device, unknowns);
+    return std::make_unique<Products>(device, unknowns, lags_on(device.first_scheme.interior()));
   };
   return result;
 }
@@ -199,6 +210,17 @@ StreamedGradients<T, Dim, Memory>::derivatives() const {
     exec.fence();
   }
   return result;
+}
+
+template <class T, int Dim, class Memory>
+ExtendedImage<T, Dim, Kokkos::HostSpace> StreamedGradients<T, Dim, Memory>::extended_image() const {
+  if (!m_options.lags || !m_pair.prepared()) {
+    throw InputError("extended_image: there is none (allowed: with options.lags, after add())");
+  }
+  const Lags& lags = *m_options.lags;
+  return ExtendedImage<T, Dim, Host>(
+      whole_box(m_grid), lags,
+      m_pair.sums(Products::sum_count(m_options.unknowns), static_cast<int>(lags.count())));
 }
 
 template <class T, int Dim, class Memory>

@@ -5,6 +5,7 @@
 /// \brief Products of two wavefields that stream through a device concurrently (internal).
 
 #include <moho/core/instances.hpp>
+#include <moho/fwi/detail/stream_image.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/stream/reversed_pair.hpp>
 #include <moho/wave/adjoint.hpp>
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +32,7 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
  public:
   using Array = wave::Storage<T, Memory>;
   using Pipeline = stream::Pipeline<T, Dim, Memory>;
+  using Image = StreamImage<T, Dim, Memory>;
 
   /// Arrays of a shape's sums: that of the scale, the illumination, and that of the density.
   static int sum_count(const InvertedParameters& unknowns) { return unknowns.density ? 3 : 2; }
@@ -60,8 +64,9 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
   /// \param device pipelines of one device, with one stepping instance; the first wavefield is the
   /// adjoint field
   /// \param unknowns besides vp
+  /// \param lags of an extended image, whose sums follow those of sum_count(); empty: no image
   StreamProducts(const stream::PairDevice<T, Dim, Memory>& device,
-                 const InvertedParameters& unknowns)
+                 const InvertedParameters& unknowns, const std::optional<Lags>& lags = {})
       : m_adjoint(device.first),
         m_source(device.source),
         m_scheme(device.first_scheme),
@@ -86,13 +91,15 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
       whole.upper[d] += m_shift[d];
     }
     m_kept = intersection(intersection(m_kept, whole), whole_box(m_scheme.grid()));
+    if (!lags) return;
+    m_image = std::make_unique<Image>(device, *lags, static_cast<std::size_t>(sum_count(unknowns)));
   }
 
   /// Memory of all arrays, bytes.
   std::size_t bytes() const override {
     std::size_t count = 0;
     for (const Array& array : m_windows) count += array.size();
-    return count * sizeof(T);
+    return count * sizeof(T) + (m_image ? m_image->bytes() : 0);
   }
   /// The points and derivatives of a shot, in the memory of this device; they have to live as long
   /// as it runs.
@@ -100,6 +107,7 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
              const wave::PointSeries<const T, Memory>& derivative) override {
     m_receivers = &receivers;
     m_derivative = derivative;
+    if (m_image) m_image->begin();
   }
 
   /// Adds the adjoint source to the adjoint field after a step.
@@ -144,7 +152,8 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
   Box<Dim> m_box;        ///< nodes of the sums
   Box<Dim> m_kept;       ///< nodes where the source wavefield is read
   Index<Dim> m_shift{};  ///< from the grid of the source wavefield to that of the adjoint field
-  std::vector<Array> m_windows;  ///< as window_arrays() counts them
+  std::vector<Array> m_windows;    ///< as window_arrays() counts them
+  std::unique_ptr<Image> m_image;  ///< null: no extended image
   const wave::PointSet<T, Dim, Memory>* m_receivers = nullptr;
   wave::PointSeries<const T, Memory> m_derivative;
 };
@@ -185,14 +194,20 @@ void StreamProducts<T, Dim, Memory>::add(const stream::StreamStage& stage) {
   const PlaneRange planes = intersection(stage.range.planes, planes_of(m_box));
   if (planes.empty()) return;
   const std::int64_t shift = stage.range.position - stage.range.planes.begin;
-  for (const stream::RingPiece& piece :
-       m_adjoint.ring().pieces({stage.range.sweep, planes, shift + planes.begin})) {
-    // rings of as many slots are cut at the same positions
-    const PlaneRange of_source{piece.planes.begin - m_shift[0], piece.planes.end - m_shift[0]};
-    const stream::RingPiece beside =
-        m_source.ring().pieces({stage.range.sweep, of_source, shift + piece.planes.begin}).front();
-    add(piece, beside, stage.level, time);
+  std::vector<stream::StreamRange> parts{{stage.range.sweep, planes, shift + planes.begin}};
+  if (m_image) parts = m_image->begin(stage, planes);
+  for (const stream::StreamRange& part : parts) {
+    for (const stream::RingPiece& piece : m_adjoint.ring().pieces(part)) {
+      // rings of as many slots are cut at the same positions
+      const PlaneRange of_source{piece.planes.begin - m_shift[0], piece.planes.end - m_shift[0]};
+      const stream::RingPiece beside =
+          m_source.ring()
+              .pieces({stage.range.sweep, of_source, shift + piece.planes.begin})
+              .front();
+      add(piece, beside, stage.level, time);
+    }
   }
+  if (m_image) m_image->end(stage, static_cast<T>(m_product_interval));
 }
 
 template <class T, int Dim, class Memory>
@@ -247,11 +262,14 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   scale.illumination = sums(1);
   scale.weight = static_cast<T>(m_product_interval);
   scale.time = static_cast<T>(static_cast<double>(m_product_interval) * m_scheme.dt());
+  if (m_image) m_image->keep(piece, scale);
   const auto inject = [&] {
     m_receivers->inject(exec, layout, piece.planes, change[0], m_derivative, time);
   };
+  // kernels of rows on hosts keep no factors
+  const bool stored = m_image != nullptr && is_host_memory<Memory>;
   add_products<T, Dim, Memory>(exec, m_scheme, medium, nu, box, m_receivers->box(), change, inject,
-                               scale);
+                               scale, stored);
   if (!m_unknowns.density) return;
 
   const Array p = window(2 * fields, layout);

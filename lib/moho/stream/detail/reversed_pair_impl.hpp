@@ -119,6 +119,7 @@ void ReversedPair<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>&
   std::vector<StreamShape> shapes{m_need.shape, source.shape};
   shapes[0].steps = shapes[1].steps = m_options.steps;
   shapes[0].reach = std::max(shapes[0].reach, static_cast<int>(m_action.reach));
+  shapes[0].hold = m_action.hold;
   const std::vector<std::int64_t> zero{box.lower[0], source_scheme.interior().lower[0]};
   run_concurrent_volumes(shapes, zero);
   // the lag is the plan's
@@ -148,6 +149,7 @@ void ReversedPair<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>&
   m_need.sum_elements = box.size() / box.extent(0);
   m_need.window_arrays = m_action.window_arrays;
   m_need.window_around = m_action.window_around;
+  m_need.kept = m_action.kept;
   m_need.action_bytes = m_action.moved_arrays * static_cast<double>(m_need.sum_elements) *
                         sizeof(T) / static_cast<double>(m_options.interval);
 }
@@ -237,7 +239,8 @@ void ReversedPair<T, Dim, Memory>::prepare() {
   for (std::size_t g = 0; g < m_first.chain.size(); ++g) {
     m_actions.push_back(m_make.make({*m_first.chain[g], *m_first.schemes[g], *m_source.chain[g],
                                      *m_source.schemes[g], m_options.steps, m_options.interval,
-                                     std::min(m_plan.shape.block, m_need.shape.planes)}));
+                                     std::min(m_plan.shape.block, m_need.shape.planes),
+                                     *m_first.schedule, m_need}));
   }
   m_prepared = true;
 }

@@ -84,6 +84,8 @@ class Ring {
   ///
   /// Elements between planes are those of a plane.
   LayerPlanes sums(std::size_t number, const RingPiece& piece, const PlaneRange& planes) const;
+  /// Returns the elements from an array of sums to the next.
+  std::int64_t sum_stride() const { return static_cast<std::int64_t>(m_sums.front().size()); }
   /// Sets all sums to zero.
   void clear_sums(const Instance<Memory>& exec);
   /// Returns the number of arrays of sums.
@@ -257,9 +259,15 @@ void Ring<T, Dim, Memory>::allocate_sums(const Instance<Memory>& exec,
   m_sum_shape = sums;
   m_sum_shape.held = sums.held || m_whole;
   const std::int64_t planes = m_sum_shape.held ? sums.planes.count() : m_slots;
+  if (sums.count == 0) return;
+  // one allocation: arrays of sums are equally far apart
+  const auto each = static_cast<std::size_t>(planes * sums.plane_size);
+  const auto all = allocate<wave::Storage<T, Memory>>(exec, "moho::stream::sums",
+                                                      static_cast<std::size_t>(sums.count) * each);
   for (int k = 0; k < sums.count; ++k) {
+    const std::size_t first = static_cast<std::size_t>(k) * each;
     m_sums.push_back(
-        allocate<wave::Storage<T, Memory>>(exec, "moho::stream::sums", planes * sums.plane_size));
+        Kokkos::subview(all, std::pair<std::size_t, std::size_t>(first, first + each)));
   }
   clear_sums(exec);
 }
