@@ -160,9 +160,6 @@ class Inversion(Case):
         # a model that fits does not stream
         r = self.invert(*asked, "--device-memory", "1G", out="fits")
         self.assertNotIn("stream", r.summary)
-        # a model that cannot stream does not stream
-        r = self.invert(*asked, "--device-memory", "900K", "--lags", "2", out="lags")
-        self.assertNotIn("stream", r.summary)
         # with a density, in two bands
         self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
         self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
@@ -172,6 +169,29 @@ class Inversion(Case):
         r = self.invert(*asked, "--updates", "5", out="stream_rho")
         for name in (*names, "rho.npy", "gradient_rho.npy"):
             np.testing.assert_array_equal(r.load(name), expected.load(name), name)
+
+    def test_extended_images_stream(self):
+        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002",
+                       "--boundary", "sponge:16"]
+        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,140:900,140:2",
+                 "--receivers", "0,700:1200,700:31", "--iterations", "1", "--source-field", "random",
+                 "--space", self.spaces()[0], "--lags", "5"]
+        vti = ["--epsilon", "0.15", "--delta", "0.08", "--true-epsilon", "0.15", "--true-delta", "0.08"]
+        for medium, kib in (([], 1200), (vti, 2000)):
+            expected = self.invert(*asked, *medium, out="core")
+            self.assertNotIn("lags_stream", expected.summary)
+            for more in (["--block", "3", "--updates", "9"], ["--device-memory", f"{kib}K"]):
+                r = self.invert(*asked, *medium, *more, out="stream")
+                for name in ("vp.npy", "lags.npy", "angles.npy"):
+                    np.testing.assert_array_equal(r.load(name), expected.load(name), f"{more}, {name}")
+                self.assertGreater(np.abs(r.load("lags.npy")).max(), 0.0)
+                self.assertEqual(r.summary["lags"]["spread"], expected.summary["lags"]["spread"])
+                self.assertIn("on the host, in a stream of their own", r.text)
+                if more[0] == "--block":
+                    self.assertEqual((r.summary["lags_stream"]["block"],
+                                      r.summary["lags_stream"]["updates"]), (3, 9))
+                else:
+                    self.assertLessEqual(r.summary["lags_stream"]["device_bytes"], kib * 1024)
 
     def test_tti_streams(self):
         asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,140:900,140:2",
@@ -198,7 +218,14 @@ class Inversion(Case):
         self.refuse([*asked, "--block", "1000"], "--block is 1000", "the planes of the volume")
         self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--block", "4"], "--block",
                     "needs --source-field random")
-        self.refuse([*asked, "--updates", "4", "--lags", "3"], "--lags: the gradient streams")
+        done = self.call(*asked, "--updates", "6", "--lags", "4", "--plan", "--out", "plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"lags +9 of the result: .* on the host, in a stream of their own\n"
+                                      r" +blocks of \d+ planes, 6 steps in a pass")
+        self.refuse([*asked, "--updates", "4", "--lags", "40"], "--lags: the largest along x is 40 nodes")
+        self.refuse([*asked, "--device-memory", "800K", "--lags", "20"],
+                    "does not hold the planes of one stage", "or fewer --lags")
+        self.refuse([*asked, "--updates", "4", "--lags", "20", "--memory", "1M"], "on the host", "--lags")
         self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--delta", "0.05", "--parameters",
                      "vp,epsilon"],
                     "epsilon and delta in a stream")
@@ -701,8 +728,8 @@ class Ranks(Case):
 
     def test_errors_end_all_with_one_message(self):
         for more, said in ((["--source-field", "random", "--block", "1000"], "--block is 1000"),
-                           (["--source-field", "random", "--updates", "4", "--lags", "3"],
-                            "--lags: the gradient streams"),
+                           (["--source-field", "random", "--updates", "4", "--lags", "90"],
+                            "--lags: the largest along x is 90 nodes"),
                            (["--mask", "none.npy"], "none.npy"),
                            (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
                            (["--source-field", "stored", "--memory", "1M"],

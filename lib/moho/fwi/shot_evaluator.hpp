@@ -334,7 +334,8 @@ class ShotEvaluator {
       function();
     } catch (const MemoryError& error) {
       std::string text = error.what();
-      const std::string name = m_options.names("device_memory");
+      const bool on_host = text.rfind("memory: the volumes", 0) == 0;
+      const std::string name = m_options.names(on_host ? "memory" : "device_memory");
       if (text.rfind("a device memory", 0) == 0) throw MemoryError(concat(name, ": ", text));
       const std::string requested = ", as asked";
       const auto at = text.find(requested);
