@@ -16,7 +16,8 @@ usage: cmake/bootstrap.sh [--developer] [--portable] [--help]
 
   --developer   also installs what .ci/run needs: clang-format, clang-tidy, codespell, shellcheck, ruff and Doxygen,
                 and for the tests of shots over clusters Slurm, munge, an ssh server and rsync, of which no service
-                is started. Where the distribution has no ruff, pip installs it into .deps/ruff.
+                is started. Where the distribution has no ruff, pip installs it into .deps/ruff. pip installs nanobind,
+                with which the Python package is built, into .deps/python.
   --portable    builds Kokkos for every processor of this architecture instead of the one that is here: for
                 containers and packages
 TEXT
@@ -57,9 +58,9 @@ logged() {
 # The tools that Kokkos needs come first; the other packages are installed while Kokkos is built.
 tools=(g++ cmake ninja-build)
 packages=(libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev libsegyio-dev libsodium-dev libfmt-dev
-  nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib python3-numpy)
+  nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-dev python3-matplotlib python3-numpy python3-venv)
 if [ "$developer" = yes ]; then
-  packages+=(git clang-format-14 clang-tidy-14 codespell shellcheck python3-venv doxygen slurmctld slurmd slurm-client munge openssh-server openssh-client rsync)
+  packages+=(git clang-format-14 clang-tidy-14 codespell shellcheck python3-scipy doxygen slurmctld slurmd slurm-client munge openssh-server openssh-client rsync)
 fi
 
 as_root() {
@@ -236,6 +237,21 @@ if [ "$developer" = yes ] && ! "$root/.ci/ruff" --version >/dev/null 2>&1; then
     say "ruff: installed into $deps/ruff"
   else
     say "ruff: not installed, see $logs/ruff.log"
+  fi
+fi
+
+# ---- 4. nanobind ------------------------------------------------------------------------------------
+
+# Without it builds leave the Python package out, so that a failure here is not an error. The distribution's Python
+# has NumPy and SciPy, which its tests use.
+if [ "$developer" = yes ] && ! "$deps/python/bin/python" -m nanobind --version >/dev/null 2>&1; then
+  python=python3
+  if [ "$debian" = yes ]; then python=/usr/bin/python3; fi
+  if "$python" -m venv --clear --system-site-packages "$deps/python" >"$logs/nanobind.log" 2>&1 &&
+    "$deps/python/bin/pip" install --quiet 'nanobind>=3.0,<4' >>"$logs/nanobind.log" 2>&1; then
+    say "nanobind: installed into $deps/python"
+  else
+    say "nanobind: not installed, see $logs/nanobind.log"
   fi
 fi
 say "ready"

@@ -32,8 +32,12 @@ struct TraceNames {
 /// Input of trace_sources(), on the host.
 template <class T, int Dim>
 struct TraceJob {
-  Grid<Dim> grid;                ///< nodes of the velocity
-  std::vector<T> velocity;       ///< m/s, of the grid's nodes, last axis contiguous
+  Grid<Dim> grid;           ///< nodes of the velocity
+  std::vector<T> velocity;  ///< m/s, of the grid's nodes, last axis contiguous
+  /// Velocity that the caller owns, used in place on hosts; null: that of `velocity`.
+  const T* borrowed_velocity = nullptr;
+  /// Host memory that receives the traveltimes, sources x nodes; null: the result owns its memory.
+  T* borrowed_times = nullptr;
   Points<Dim> sources;           ///< one or more
   Points<Dim> receivers;         ///< at which rays end; may be empty
   std::int64_t all_sources = 0;  ///< with those of other processes: for the storage of weights
@@ -63,8 +67,9 @@ struct TraceSummary {
 /// Results of trace_sources() on the host.
 template <class T, int Dim>
 struct TraceResult : TraceSummary {
-  FieldPerSource<T, Dim, Kokkos::HostSpace> times;  ///< s, sources x nodes
-  RayPaths<Dim> paths;                              ///< of all sources and receivers
+  /// s, sources x nodes; without ownership of TraceJob::borrowed_times.
+  FieldPerSource<T, Dim, Kokkos::HostSpace> times;
+  RayPaths<Dim> paths;  ///< of all sources and receivers
 };
 
 namespace detail {
@@ -161,7 +166,8 @@ void SourceTracer<T, Dim, Memory>::choose_group() {
 template <class T, int Dim, class Memory>
 void SourceTracer<T, Dim, Memory>::send_velocity() {
   ScopedPhase<Exec> phase(m_exec, m_out.phases, "transfer");
-  T* data = const_cast<T*>(m_job.velocity.data());
+  T* data = const_cast<T*>(m_job.borrowed_velocity != nullptr ? m_job.borrowed_velocity
+                                                              : m_job.velocity.data());
   if constexpr (host) {
     m_velocity = wrap_field<Velocity>(data, m_job.grid);
   } else {
@@ -216,9 +222,13 @@ void SourceTracer<T, Dim, Memory>::describe_graph() {
 template <class T, int Dim, class Memory>
 void SourceTracer<T, Dim, Memory>::allocate_results() {
   ScopedPhase<Exec> phase(m_exec, m_out.phases, "transfer");
-  m_out.times =
-      make_field_per_source<T>(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
-                               m_sources, m_job.grid, "traveltime on host");
+  if (m_job.borrowed_times != nullptr) {
+    m_out.times = wrap_field_per_source<HostTimes>(m_job.borrowed_times, m_sources, m_job.grid);
+  } else {
+    m_out.times =
+        make_field_per_source<T>(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
+                                 m_sources, m_job.grid, "traveltime on host");
+  }
   if constexpr (!host) {
     m_times = make_field_per_source<T>(m_exec, m_group, m_job.grid, "traveltime");
   }

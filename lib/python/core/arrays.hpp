@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Arrays of Python as fields and points of the library, without copies of fields.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <moho/core/error.hpp>
+#include <moho/core/grid.hpp>
+#include <moho/core/pages.hpp>
+#include <moho/core/wrap.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <initializer_list>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace moho::python {
+
+/// A contiguous host array that is only read; the package has checked it.
+using Input = nanobind::ndarray<nanobind::ro, nanobind::c_contig, nanobind::device::cpu>;
+/// A contiguous host array that receives results.
+using Output = nanobind::ndarray<nanobind::c_contig, nanobind::device::cpu>;
+
+/// Precision and dimension of a field, as arguments of generic functions.
+template <class T, int Dim>
+struct Kind {
+  using Scalar = T;
+  static constexpr int dim = Dim;
+};
+
+/// Calls function(Kind<T, Dim>()) for the type and number of axes of an array.
+/// \throws InputError for other arrays, which the package refuses before
+template <class Function>
+decltype(auto) with_kind(const nanobind::dlpack::dtype& type, std::size_t axes,
+                         const Function& function) {
+  const bool single = type == nanobind::dtype<float>();
+  if ((!single && type != nanobind::dtype<double>()) || (axes != 2 && axes != 3)) {
+    throw InputError("array: it is not a field of float32 or float64 in 2D or 3D");
+  }
+  if (single) return axes == 2 ? function(Kind<float, 2>()) : function(Kind<float, 3>());
+  return axes == 2 ? function(Kind<double, 2>()) : function(Kind<double, 3>());
+}
+
+/// Returns the grid of a field. \throws InputError as Grid::check()
+template <int Dim>
+Grid<Dim> grid_of(const Input& field, const std::vector<double>& spacing,
+                  const std::vector<double>& origin) {
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] = static_cast<std::int64_t>(field.shape(static_cast<std::size_t>(d)));
+    grid.spacing[d] = spacing.at(static_cast<std::size_t>(d));
+    grid.origin[d] = origin.at(static_cast<std::size_t>(d));
+  }
+  grid.check();
+  return grid;
+}
+
+/// Returns the rows of an array of doubles with Dim columns.
+template <int Dim>
+Points<Dim> points_of(const Input& rows) {
+  Points<Dim> points(rows.shape(0));
+  const auto* value = static_cast<const double*>(rows.data());
+  for (Point<Dim>& point : points) {
+    for (int d = 0; d < Dim; ++d) point[d] = *value++;
+  }
+  return points;
+}
+
+/// Returns an array of NumPy with memory that Kokkos does not know: it may outlive Kokkos.
+/// \throws std::bad_alloc
+template <class T>
+std::pair<T*, nanobind::ndarray<nanobind::numpy, T>> make_array(
+    const std::vector<std::size_t>& shape) {
+  std::size_t count = 1;
+  for (const std::size_t extent : shape) count *= extent;
+  const std::size_t bytes = (count * sizeof(T) + 63) / 64 * 64;
+  T* const data = static_cast<T*>(std::aligned_alloc(64, bytes > 0 ? bytes : 64));
+  if (data == nullptr) throw std::bad_alloc();
+  moho::detail::advise_huge_pages(data, bytes);
+  const nanobind::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
+  return {data, nanobind::ndarray<nanobind::numpy, T>(data, shape.size(), shape.data(), owner)};
+}
+
+}  // namespace moho::python

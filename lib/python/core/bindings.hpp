@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Parts of the compiled module, one for each module of the library.
+
+#include <nanobind/nanobind.h>
+
+namespace moho::python {
+
+/// Adds first-arrival traveltimes.
+void bind_eikonal(nanobind::module_& m);
+/// Adds shortest-path rays.
+void bind_rays(nanobind::module_& m);
+
+}  // namespace moho::python

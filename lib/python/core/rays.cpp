@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Shortest-path rays for the Python package.
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "worker.hpp"
+
+#include <moho/rays/rows.hpp>
+#include <moho/rays/trace_sources.hpp>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace moho::python {
+
+namespace {
+
+namespace nb = nanobind;
+
+// An enumerator by its name, as to_string() writes it.
+template <class Enum>
+Enum named(const std::string& name, std::initializer_list<Enum> known, const char* argument) {
+  std::string list;
+  for (const Enum one : known) {
+    if (rays::to_string(one) == name) return one;
+    list += (list.empty() ? "" : ", ") + rays::to_string(one);
+  }
+  throw InputError(concat(argument, " is '", name, "' (allowed: ", list, ")"));
+}
+
+// A vector of the library as an array of NumPy: moved, not copied.
+template <class T>
+nb::object to_numpy(std::vector<T>&& values) {
+  auto* const kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+// Rays of all sources and receivers, on the host; arrays refer to this object.
+class Paths {
+  template <int Dim>
+  using Rays = std::pair<Grid<Dim>, rays::RayPaths<Dim>>;
+
+  template <class Function>
+  auto visit(const Function& function) const {
+    return std::visit([&](const auto& rays) { return function(rays.first, rays.second); }, m_rays);
+  }
+  template <class T>
+  static nb::object array(const std::vector<T>& values, nb::handle self) {
+    return nb::cast(
+        nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, self));
+  }
+
+ public:
+  template <int Dim>
+  Paths(const Grid<Dim>& grid, rays::RayPaths<Dim>&& paths)
+      : m_rays(std::make_pair(grid, std::move(paths))) {}
+
+  // Arrays of the paths. self: the object of Python that keeps them.
+  nb::object first(nb::handle self) const {
+    return visit([&](const auto&, const auto& paths) { return array(paths.first, self); });
+  }
+  nb::object traveltimes(nb::handle self) const {
+    return visit([&](const auto&, const auto& paths) { return array(paths.traveltime, self); });
+  }
+  nb::object points(nb::handle self) const {
+    return visit([&](const auto& grid, const auto& paths) {
+      const std::size_t columns = grid.extents.size();
+      return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<2>>(
+          paths.points.data(), {paths.points.size(), columns}, self));
+    });
+  }
+  // Parts of the matrix: offsets of rows, columns, values, number of columns.
+  nb::object rows(const std::string& basis, const nb::object& progress) const {
+    rays::RayRows rows;
+    run(progress, [&](Job&) {
+      visit([&](const auto& grid, const auto& paths) {
+        rows =
+            rays::ray_rows(grid, paths, basis == "cells" ? rays::Basis::cells : rays::Basis::nodes);
+      });
+    });
+    return nb::make_tuple(to_numpy(std::move(rows.first)), to_numpy(std::move(rows.column)),
+                          to_numpy(std::move(rows.value)), rows.columns);
+  }
+
+ private:
+  std::variant<Rays<2>, Rays<3>> m_rays;
+};
+
+// Options of trace_rays() besides the model.
+struct Tracing {
+  Input velocity;
+  std::vector<double> spacing, origin;
+  Input sources;
+  std::optional<Input> receivers;
+  rays::GraphOptions graph;
+  rays::Method method;
+  std::size_t memory;
+};
+
+template <class T, int Dim>
+nb::object trace_in(const Tracing& given, const nb::object& progress) {
+  rays::TraceJob<T, Dim> work;
+  work.grid = grid_of<Dim>(given.velocity, given.spacing, given.origin);
+  work.borrowed_velocity = static_cast<const T*>(given.velocity.data());
+  work.sources = points_of<Dim>(given.sources);
+  if (given.receivers) work.receivers = points_of<Dim>(*given.receivers);
+  work.graph = given.graph;
+  work.method = given.method;
+  work.memory = given.memory;
+  std::vector<std::size_t> shape{work.sources.size()};
+  for (std::size_t d = 0; d < Dim; ++d) shape.push_back(given.velocity.shape(d));
+  auto [times, array] = make_array<T>(shape);
+  work.borrowed_times = times;
+  rays::RayPaths<Dim> paths;
+  run(progress, [&](Job& job) {
+    work.progress = job.progress();
+    const Exec exec{Kokkos::DefaultHostExecutionSpace()};
+    paths = std::move(rays::trace_sources(exec, work).paths);
+  });
+  return nb::make_tuple(array, Paths(work.grid, std::move(paths)));
+}
+
+}  // namespace
+
+void bind_rays(nb::module_& m) {
+  nb::class_<Paths>(m, "Paths")
+      .def_prop_ro("first",
+                   [](nb::handle self) { return nb::cast<const Paths&>(self).first(self); })
+      .def_prop_ro("traveltimes",
+                   [](nb::handle self) { return nb::cast<const Paths&>(self).traveltimes(self); })
+      .def_prop_ro("points",
+                   [](nb::handle self) { return nb::cast<const Paths&>(self).points(self); })
+      .def("rows", &Paths::rows, nb::arg("basis"), nb::arg("progress").none());
+  m.def(
+      "trace_rays",
+      [](const Input& velocity, const std::vector<double>& spacing,
+         const std::vector<double>& origin, const Input& sources,
+         const std::optional<Input>& receivers, int radius, const std::string& star,
+         const std::string& weights, const std::string& method, std::size_t memory,
+         const nb::object& progress) {
+        using rays::Method;
+        using rays::Star;
+        using rays::WeightRule;
+        Tracing given{velocity, spacing, origin, sources, receivers, {}, {}, memory};
+        given.graph.radius = radius;
+        given.graph.star = named(star, {Star::coprime, Star::full}, "star");
+        given.graph.rule = named(
+            weights,
+            {WeightRule::slowness, WeightRule::velocity, WeightRule::cells, WeightRule::sampled},
+            "weights");
+        given.method = named(method,
+                             {Method::active_tiles, Method::relaxation, Method::push,
+                              Method::near_far, Method::dijkstra},
+                             "method");
+        return with_kind(velocity.dtype(), velocity.ndim(), [&](auto kind) {
+          using T = typename decltype(kind)::Scalar;
+          return trace_in<T, decltype(kind)::dim>(given, progress);
+        });
+      },
+      nb::arg("velocity").noconvert(), nb::arg("spacing"), nb::arg("origin"),
+      nb::arg("sources").noconvert(), nb::arg("receivers").noconvert().none(), nb::arg("radius"),
+      nb::arg("star"), nb::arg("weights"), nb::arg("method"), nb::arg("memory"),
+      nb::arg("progress").none());
+}
+
+}  // namespace moho::python

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "worker.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/launch.hpp>
+#include <moho/core/scope_guard.hpp>
+
+#include <nanobind/stl/string.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace moho::python {
+
+namespace nb = nanobind;
+
+void Job::report(double fraction, const std::string& what) {
+  if (m_cancelled) throw Cancelled();
+  const std::lock_guard lock(m_mutex);
+  m_fraction = fraction;
+  m_what = what;
+  m_news = true;
+}
+
+// The thread and its queue. There is one, which is never destroyed: threads of the interpreter may
+// wait for it until the process ends.
+class Worker {
+ public:
+  // Starts the thread with the first job. Returns false if no job can be run any more.
+  bool add(std::shared_ptr<Job> job) {
+    const std::lock_guard lock(m_mutex);
+    if (m_finished || (m_thread.joinable() && m_process != ::getpid())) return false;
+    if (!m_thread.joinable()) {
+      m_process = ::getpid();
+      m_thread = std::thread([this] { loop(); });
+    }
+    m_jobs.push_back(std::move(job));
+    m_event.notify_one();
+    return true;
+  }
+  void finish() {
+    {
+      const std::lock_guard lock(m_mutex);
+      const bool ran = m_thread.joinable() && m_process == ::getpid();
+      m_finished = true;
+      m_ending = true;
+      for (const auto& job : m_jobs) job->m_cancelled = true;
+      if (m_current != nullptr) m_current->m_cancelled = true;
+      m_event.notify_one();
+      if (!ran) return;
+    }
+    m_thread.join();
+    // Daemon threads that are about to return need the interpreter, which ends them from then on.
+    for (int k = 0; k < 200 && m_waiting > 0; ++k) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  void set_threads(int threads) {
+    const std::lock_guard lock(m_mutex);
+    if (m_thread.joinable()) {
+      throw InputError(
+          "threads: Kokkos is already running (allowed: before the first computation): call "
+          "moho.configure() earlier, or set MOHO_NUM_THREADS");
+    }
+    m_threads = threads;
+  }
+  void wait(Job& job, const nb::object& progress);
+
+  std::mutex owners_mutex;
+  std::set<Owner*> owners;
+
+ private:
+  // Counts the threads in a scope.
+  class Counted {
+   public:
+    explicit Counted(std::atomic<int>& count) : m_count(count) { ++m_count; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { --m_count; }
+
+   private:
+    std::atomic<int>& m_count;
+  };
+
+  // Blocks a daemon thread until the process ends: the interpreter would unwind its stack, and with
+  // it destructors that may not throw.
+  [[noreturn]] void hang() {
+    --m_waiting;
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  void loop();
+  std::shared_ptr<Job> next() {
+    std::unique_lock lock(m_mutex);
+    m_current = nullptr;
+    m_event.wait(lock, [&] { return !m_jobs.empty() || m_finished; });
+    if (m_jobs.empty()) return nullptr;
+    m_current = std::move(m_jobs.front());
+    m_jobs.pop_front();
+    return m_current;
+  }
+
+  std::mutex m_mutex;
+  std::condition_variable m_event;
+  std::deque<std::shared_ptr<Job>> m_jobs;
+  std::shared_ptr<Job> m_current;
+  std::thread m_thread;
+  ::pid_t m_process = 0;
+  bool m_finished = false;
+  int m_threads = 0;
+  std::atomic<bool> m_ending = false;
+  std::atomic<int> m_waiting = 0;  // threads in wait()
+};
+
+namespace {
+
+Worker& worker() {
+  static auto* const one = new Worker;
+  return *one;
+}
+
+// Marks the thread that executes an iteration.
+struct MarkThread {
+  std::set<std::thread::id>* ids;
+  std::mutex* mutex;
+  void operator()(const std::int64_t) const {
+    const std::lock_guard lock(*mutex);
+    ids->insert(std::this_thread::get_id());
+  }
+};
+
+}  // namespace
+
+void Worker::loop() {
+  std::vector<std::string> words{"moho", "--kokkos-disable-warnings"};
+#if KOKKOS_VERSION >= 30700
+  if (m_threads > 0) words.push_back("--kokkos-num-threads=" + std::to_string(m_threads));
+#else
+  if (m_threads > 0) words.push_back("--kokkos-threads=" + std::to_string(m_threads));
+#endif
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  int count = static_cast<int>(words.size());
+  std::optional<ScopeGuard> kokkos;
+  std::exception_ptr refused;
+  try {
+    kokkos.emplace(count, arguments.data());
+  } catch (...) {
+    refused = std::current_exception();
+  }
+  while (const std::shared_ptr<Job> job = next()) {
+    std::exception_ptr failure = refused;
+    try {
+      if (job->m_cancelled) throw Cancelled();
+      if (!failure) job->m_work(*job);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    job->m_work = {};  // may own memory of Kokkos
+    const std::lock_guard lock(job->m_mutex);
+    job->m_failure = failure;
+    job->m_done = true;
+    job->m_event.notify_all();
+  }
+  const std::lock_guard lock(owners_mutex);
+  for (Owner* const owner : owners) owner->release();
+}
+
+void Worker::wait(Job& job, const nb::object& progress) {
+  const Counted counted(m_waiting);
+  std::optional<nb::python_error> raised;
+  for (bool done = false; !done;) {
+    bool news = false;
+    double fraction = 0.0;
+    std::string what;
+    {
+      const nb::gil_scoped_release unlock;
+      if (m_ending) hang();
+      std::unique_lock lock(job.m_mutex);
+      done = job.m_event.wait_for(lock, std::chrono::milliseconds(50), [&] { return job.m_done; });
+      news = std::exchange(job.m_news, false);
+      fraction = job.m_fraction;
+      what = job.m_what;
+      lock.unlock();
+      if (m_ending) hang();
+    }
+    if (raised) continue;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (news && !progress.is_none()) progress(fraction, what);
+    } catch (nb::python_error& error) {
+      raised.emplace(std::move(error));
+      job.m_cancelled = true;
+    }
+  }
+  if (raised) throw std::move(*raised);
+  try {
+    if (job.m_failure) std::rethrow_exception(job.m_failure);
+  } catch (const Cancelled&) {
+    throw Error("moho: the interpreter is ending, and the computation was ended");
+  }
+}
+
+void run(const nb::object& progress, std::function<void(Job&)> work) {
+  const auto job = std::make_shared<Job>(std::move(work));
+  if (!worker().add(job)) {
+    throw Error("moho: the interpreter is ending (allowed: calls before its exit handlers)");
+  }
+  worker().wait(*job, progress);
+}
+
+void post(std::function<void()> work) {
+  worker().add(std::make_shared<Job>([work = std::move(work)](Job&) { work(); }));
+}
+
+Owner::Owner() {
+  const std::lock_guard lock(worker().owners_mutex);
+  worker().owners.insert(this);
+}
+
+Owner::~Owner() {
+  const std::lock_guard lock(worker().owners_mutex);
+  worker().owners.erase(this);
+}
+
+void set_threads(int threads) { worker().set_threads(threads); }
+
+void finish() {
+  const nb::gil_scoped_release unlock;
+  worker().finish();
+}
+
+int count_threads() {
+  std::set<std::thread::id> ids;
+  std::mutex mutex;
+  run(nb::none(), [&](Job&) {
+    launch("moho::python::count_threads", Exec(Kokkos::DefaultHostExecutionSpace()), 4096,
+           MarkThread{&ids, &mutex});
+  });
+  return static_cast<int>(ids.size());
+}
+
+}  // namespace moho::python

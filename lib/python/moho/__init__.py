@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exploration geophysics on Kokkos: first arrivals and rays.
+
+Fields are arrays with the axes (x, z) or (x, y, z); z is depth, positive down, and the last axis. Positions
+are rows (x, z) or (x, y, z). Lengths are in m, times in s, velocities in m/s. All arguments but the model are
+given by name.
+
+>>> import numpy, moho
+>>> velocity = numpy.full((101, 51), 2000.0)
+>>> times = moho.first_arrivals(velocity, spacing=10, sources=(500, 0))
+>>> float(times[50, 50].round(6))
+0.25
+
+Kokkos starts with the first computation, on a thread that runs all computations; the interpreter's lock is
+released meanwhile. docs/python.md is the guide.
+"""
+
+from ._arrivals import first_arrivals
+from ._errors import Error, FileError, InputError, NotFiniteError, OutOfMemoryError
+from ._rays import Rays, trace_rays
+from ._runtime import build, configure
+from ._version import __version__
+
+__all__ = [
+    "Error",
+    "FileError",
+    "InputError",
+    "NotFiniteError",
+    "OutOfMemoryError",
+    "Rays",
+    "__version__",
+    "build",
+    "configure",
+    "first_arrivals",
+    "trace_rays",
+]

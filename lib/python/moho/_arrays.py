@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks and conversions of arguments: fields, points, numbers for each axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._errors import InputError
+
+AXES = {2: "x, z", 3: "x, y, z"}
+_HOST = (1, 3, 11, 13)  # devices of DLPack with memory that the host reads: kDLCPU, pinned, managed
+
+
+def to_numpy(array: Any, name: str) -> np.ndarray:
+    """The array itself, one over the same memory (DLPack), or a new one of its values."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
+        if array.__dlpack_device__()[0] not in _HOST:
+            raise InputError(
+                f"{name}: the array is in the memory of a device (allowed: of the host): copy it "
+                "to the host first"
+            )
+        try:
+            return np.from_dlpack(array)
+        except (TypeError, RuntimeError, BufferError, AttributeError) as error:
+            raise InputError(
+                f"{name}: the array cannot be shared with NumPy ({error}): convert it, for example "
+                "with detach() of PyTorch"
+            ) from error
+    return np.asarray(array)
+
+
+def field(array: Any, name: str, *, like: np.ndarray | None = None) -> np.ndarray:
+    """Values of the nodes as a contiguous float32 or float64 array; copied only if it is not one already.
+
+    like: a field with the same shape, whose type is taken.
+    """
+    array = to_numpy(array, name)
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8 or array.dtype == np.float16:
+        raise InputError(
+            f"{name}: its elements are of type {array.dtype} (allowed: float32, float64): convert it "
+            "with astype"
+        )
+    if like is None:
+        if array.dtype not in (np.float32, np.float64):
+            array = array.astype(np.float64 if array.dtype.itemsize > 4 else np.float32)
+        if array.ndim not in AXES:
+            raise InputError(f"{name}: it has {array.ndim} axes (allowed: 2, x and z, or 3, x, y and z)")
+    else:
+        if array.shape != like.shape and array.ndim > 0:
+            raise InputError(
+                f"{name}: its shape is {shape_text(array.shape)} (allowed: {shape_text(like.shape)}, "
+                "that of the velocity, or one number): give it on the same nodes"
+            )
+        if array.shape != like.shape or array.dtype != like.dtype:
+            array = np.full(like.shape, array, like.dtype)
+    if array.dtype.byteorder not in "=|":
+        array = array.astype(array.dtype.newbyteorder("="))
+    return np.ascontiguousarray(array)
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """A shape for messages: "401 x 201"."""
+    return " x ".join(str(extent) for extent in shape) or "that of a number"
+
+
+def output(array: Any, name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Checks an array that receives results."""
+    if (
+        not isinstance(array, np.ndarray)
+        or array.shape != shape
+        or array.dtype != dtype
+        or not array.flags.c_contiguous
+        or not array.flags.writeable
+        or not array.dtype.isnative
+    ):
+        raise InputError(
+            f"{name}: it cannot receive the result (allowed: a writable contiguous numpy.ndarray of "
+            f"{shape_text(shape)} {dtype}): make it with numpy.empty"
+        )
+    return array
+
+
+def numbers(value: Any, name: str) -> np.ndarray:
+    """Numbers as float64."""
+    try:
+        return np.asarray(to_numpy(value, name), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name} is {value!r} (allowed: numbers)") from error
+
+
+def per_axis(value: Any, name: str, dim: int) -> list[float]:
+    """One number for each axis, from one for all or one for each."""
+    array = numbers(value, name)
+    if array.ndim == 0:
+        array = np.full(dim, array)
+    if array.shape != (dim,):
+        raise InputError(f"{name} is {value!r} (allowed: one number, or {dim} numbers for {AXES[dim]})")
+    return array.tolist()
+
+
+def points(value: Any, name: str, dim: int) -> np.ndarray:
+    """Positions as rows of coordinates; one position may be given alone."""
+    array = numbers(value, name)
+    if array.shape == (dim,):
+        array = array[None, :]
+    if array.ndim != 2 or array.shape[1] != dim:
+        raise InputError(
+            f"{name}: its shape is {shape_text(array.shape)} (allowed: n x {dim}, rows {AXES[dim]} in "
+            "m, or one such row)"
+        )
+    return np.ascontiguousarray(array)
+
+
+def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+    """One of several words."""
+    if value not in allowed:
+        raise InputError(f"{name} is {value!r} (allowed: {', '.join(allowed)})")
+    return value
+
+
+def whole(value: Any, name: str, least: int, most: int) -> int:
+    """An integer in a range."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        raise InputError(f"{name} is {value!r} (allowed: a whole number from {least} to {most})")
+    return int(value)
+
+
+def memory_bytes(value: Any) -> int:
+    """A budget of memory in bytes; 0 for None, which is the free memory."""
+    if value is None:
+        return 0
+    return whole(value, "memory", 1, 2**62)
+
+
+def callback(value: Any) -> Any:
+    """A progress callback or None."""
+    if value is not None and not callable(value):
+        raise InputError(f"progress is {value!r} (allowed: a function of a fraction and a text, or None)")
+    return value

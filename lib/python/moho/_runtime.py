@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The compiled module: loaded with the first computation, ended with the interpreter."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from typing import Any
+
+from ._errors import Error, InputError
+
+_module: Any = None
+_lock = threading.Lock()
+_forked = False
+_threads = 0
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = _module is not None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _asked_threads() -> int:
+    """Number of threads of configure() or MOHO_NUM_THREADS; 0 without them."""
+    text = os.environ.get("MOHO_NUM_THREADS", "")
+    if _threads or not text:
+        return _threads
+    if not text.isdigit() or not 1 <= int(text) <= 512:
+        raise InputError(f"MOHO_NUM_THREADS is '{text}' (allowed: 1 to 512): give the number of threads")
+    return int(text)
+
+
+def core() -> Any:
+    """Returns the compiled module. Kokkos starts with its first computation."""
+    global _module
+    if _forked:
+        raise Error(
+            "moho: this process was forked after a computation, and has no threads of it (allowed: "
+            "processes that are spawned): use multiprocessing.get_context('spawn'), or 'forkserver'"
+        )
+    if _module is None:
+        with _lock:
+            if _module is None:
+                from . import _core
+
+                _core.set_threads(_asked_threads())
+                atexit.register(_core.finish)
+                _module = _core
+    return _module
+
+
+def configure(*, threads: int) -> None:
+    """Sets the number of threads of all computations; to be called before the first one.
+
+    Without it the variables MOHO_NUM_THREADS and OMP_NUM_THREADS apply, in this order, and then the number
+    of processors that the process may use.
+
+    Parameters
+    ----------
+    threads : int
+        Number of threads, 1 to 512.
+
+    Raises
+    ------
+    InputError
+        The number is out of range, or something has been computed already.
+    """
+    global _threads
+    if not isinstance(threads, int) or not 1 <= threads <= 512:
+        raise InputError(f"threads is {threads!r} (allowed: 1 to 512): give the number of threads")
+    if _module is not None:
+        _module.set_threads(threads)
+    _threads = threads
+
+
+def build() -> dict[str, str | int]:
+    """Describes the build, and starts Kokkos.
+
+    Returns
+    -------
+    dict
+        "version" of moho, "kokkos" and "compiler" with their versions, and "threads", the number of threads
+        that execute a loop.
+    """
+    module = core()
+    return {
+        "version": module.version,
+        "kokkos": module.kokkos,
+        "compiler": module.compiler,
+        "threads": module.count_threads(),
+    }
