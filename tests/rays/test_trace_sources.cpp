@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
 #include <vector>
 
 #include "refusals.hpp"
@@ -69,6 +70,24 @@ void groups_change_nothing(const Instance<Memory>& exec) {
   }
 }
 TYPED_TEST(TraceSources, GroupsChangeNothing) { groups_change_nothing(TypeParam::exec()); }
+
+template <class Memory>
+void memory_of_the_caller_receives_the_same(const Instance<Memory>& exec) {
+  TraceJob<float, 2> job = job_of(3);
+  const auto whole = trace_sources(exec, job);
+  const std::vector<float> velocity = std::move(job.velocity);
+  std::vector<float> times(whole.times.size());
+  job.velocity.clear();
+  job.borrowed_velocity = velocity.data();
+  job.borrowed_times = times.data();
+  const auto same = trace_sources(exec, job);
+  EXPECT_EQ(same.times.data(), times.data());
+  EXPECT_EQ(times, std::vector<float>(whole.times.data(), whole.times.data() + times.size()));
+  EXPECT_EQ(same.paths.traveltime, whole.paths.traveltime);
+}
+TYPED_TEST(TraceSources, MemoryOfTheCallerReceivesTheSame) {
+  memory_of_the_caller_receives_the_same(TypeParam::exec());
+}
 
 template <class Memory>
 void too_little_memory_is_refused(const Instance<Memory>& exec) {
