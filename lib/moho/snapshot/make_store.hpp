@@ -50,7 +50,8 @@ std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
   }
   const std::int64_t nodes = propagator.interior().size();
   if (plan.location == StorageLocation::disk) {
-    const SnapshotFileOptions<Dim> files{plan.folder, propagator.grid(), plan.budget.disk};
+    const SnapshotFileOptions<Dim> files{plan.folder, propagator.grid(), plan.budget.disk,
+                                         plan.files ? plan.files->queue : file_queue};
     if (plan.threads > 0) {
       return std::make_unique<HostCompressedStore<T, Dim, Memory>>(
           exec, arenas.host, nodes, *plan.codec, plan.threads, timeline, files);

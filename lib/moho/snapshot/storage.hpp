@@ -68,6 +68,8 @@ struct FilePlan {
   double read_seconds = 0.0;         ///< of a shot, concurrent with the backward propagation
   double propagation_seconds = 0.0;  ///< of one propagation
   std::uint64_t bytes = 0;           ///< of a shot, on the disk
+  int queue = file_queue;            ///< snapshots that wait for the disk, or are read ahead: 2 to
+                                     ///< 64, more than 2 within 64 MiB and a tenth of the memory
   std::uint64_t queue_bytes = 0;     ///< of a shot, in memory for snapshots on their way
 
   /// Returns true if the disk needs no more time than the propagations.

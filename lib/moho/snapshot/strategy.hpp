@@ -15,7 +15,7 @@
 
 namespace moho::snapshot {
 
-/// Snapshots that wait for the disk, or are read ahead of their use.
+/// Smallest number of snapshots that wait for the disk, or are read ahead of their use.
 inline constexpr int file_queue = 2;
 
 /// \brief Returns the steps between snapshots: floor(1 / (2 f dt)), at least 1.
