@@ -247,25 +247,20 @@ void tiles_of_rings(const Box<Dim>& box, const Lags& lags, const std::vector<std
     pass.planes = {cuts[c], cuts[c + 1]};
     pass.image_first = cuts[c];
     pass.size = pass.planes.count() * plane;
-    pass.ring = true;
     pass.slices = 0;
     const PlaneRange read = pass.read();
     std::vector<std::vector<float>> rings;
     for (int k = 0; k < pairs; ++k) {
-      const std::int64_t slots = read.count() + k;
-      const std::int64_t turn = read.begin - (k * 3) % slots;
-      pass.turn[k] = turn;
-      pass.slots[k] = slots;
+      const std::int64_t tiles = (read.count() + 7) / 8 + k % 2, slots = 8 * tiles;
+      const std::int64_t turn = read.begin / 8 * 8 - 8 * (k % tiles);
       for (const auto* from : {&source[k], &adjoint[k]}) {
         std::vector<float>& ring =
             rings.emplace_back(static_cast<std::size_t>(slots * plane), 1e9f);
         for (std::int64_t x = read.begin; x < read.end; ++x) {
-          std::copy_n(from->begin() + x * plane, plane, ring.begin() + pass.place(k, x) * plane);
+          std::copy_n(from->begin() + x * plane, plane, ring.begin() + (x - turn) % slots * plane);
         }
       }
-      pass.source[k] = rings[rings.size() - 2].data();
-      pass.adjoint[k] = rings[rings.size() - 1].data();
-      ++pass.slices;
+      pass.add_pair(rings[rings.size() - 2].data(), rings.back().data(), turn, slots);
     }
     std::vector<float> image(static_cast<std::size_t>(pass.size * lags.count()), 1.0f);
     using Kernel = moho::fwi::detail::AddExtendedTiles<float, Dim, width, false, true>;

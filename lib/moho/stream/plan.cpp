@@ -97,7 +97,9 @@ std::int64_t KeptPlanes::count(const StreamShape& shape) const {
 std::int64_t KeptPlanes::slots(const StreamShape& shape, std::int64_t n) const {
   const std::int64_t lag = shape.lag > 0 ? shape.lag : shape.least_lag();
   const std::int64_t reader = std::min((n / group + 1) * group, count(shape)) - 1;
-  return shape.block + around + (reader - n) * interval * lag;
+  const std::int64_t planes = shape.block + around + (reader - n) * interval * lag;
+  // two sweeps that begin at multiples may be align - 1 planes further apart, three twice as many
+  return (planes + 3 * (align - 1)) / align * align;
 }
 
 std::int64_t KeptPlanes::ring_elements(const StreamShape& shape) const {

@@ -56,12 +56,14 @@ void solve_launches(const LaunchSample& one, const LaunchSample& other, StreamRa
 /// \brief Planes that some stages of a pass keep for a later one, in rings of their own.
 ///
 /// Every `interval`-th stage of a pass keeps its block. `group` consecutive ones of these stages
-/// have one reader: the last of them, which reads its own block and `around` planes below it.
+/// have one reader: the last of them, which reads its own block and `around` planes below it. Rings
+/// are multiples of `align` planes long, and sweeps may begin at multiples of it.
 struct KeptPlanes {
   int arrays = 0;             ///< arrays that a stage keeps; 0: none
   std::int64_t interval = 1;  ///< stages from one that keeps planes to the next
   std::int64_t group = 1;     ///< stages with one reader
   std::int64_t around = 0;    ///< planes below the reader's block that it reads
+  std::int64_t align = 1;     ///< see above
   std::int64_t elements = 0;  ///< elements of a plane of an array
 
   /// Returns the largest number of stages of a pass that keep planes.

@@ -18,6 +18,8 @@ namespace moho::fwi::detail {
 
 /// Several pairs of wavefields at nodes of one box, one after the other.
 inline constexpr int slices_at_once = 8;
+/// Planes of a tile of AddExtendedTiles; no tile contains the end of a ring.
+inline constexpr int tile_planes = 8;
 
 /// Operands of a pass over an extended image.
 template <class T, int Dim>
@@ -32,19 +34,30 @@ struct ExtendedPass {
   std::int64_t image_first;  ///< plane of the image's first element
   /// True if the planes of every pair are those of a ring; false: all planes of `nodes`.
   bool ring;
-  std::int64_t turn[slices_at_once];   ///< plane in slot 0 of a ring
-  std::int64_t slots[slices_at_once];  ///< planes of a ring
+  std::int64_t wrap[slices_at_once];  ///< plane that is in the first slot once more
+  std::int64_t jump[slices_at_once];  ///< elements of a ring
 
   /// Returns the planes of the wavefields that are read.
   PlaneRange read() const {
     const std::int64_t count = nodes.box.extent(0);
     return {std::max<std::int64_t>(planes.begin - x, 0), std::min(planes.end + x, count)};
   }
-  /// Returns the place of a plane of a pair.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(int k, std::int64_t plane) const {
-    if (!ring) return plane;
-    const std::int64_t slot = plane - turn[k];
-    return slot < slots[k] ? slot : slot - slots[k];
+  /// Returns the elements by which a plane of a pair is before its place without a ring.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t back(int k, std::int64_t plane) const {
+    return plane >= wrap[k] ? jump[k] : 0;
+  }
+  /// \brief Adds a pair in rings.
+  /// \param of_source,of_adjoint rings of some planes
+  /// \param turn plane in the first slot, at most the first one of read(); multiple of tile_planes
+  /// \param slots of both rings, planes of read() or more; multiple of tile_planes
+  void add_pair(const T* of_source, const T* of_adjoint, std::int64_t turn, std::int64_t slots) {
+    const std::int64_t plane = nodes.strides[0];
+    source[slices] = of_source - turn * plane;
+    adjoint[slices] = of_adjoint - turn * plane;
+    wrap[slices] = turn + slots;
+    jump[slices] = slots * plane;
+    ring = true;
+    ++slices;
   }
 
   /// Computes the element of a node shifted by lags; returns false if it is outside.
@@ -76,8 +89,8 @@ struct AddExtendedRows {
     T* const to = image + lag * pass.size + pass.nodes.at(node) - pass.image_first * plane;
     const std::int64_t count = pass.nodes.box.extent(Dim - 1);
     for (int k = 0; k < pass.slices; ++k) {
-      const T* const a = pass.adjoint[k] + up + (pass.place(k, x + hx) - x - hx) * plane;
-      const T* const s = pass.source[k] + down + (pass.place(k, x - hx) - x + hx) * plane;
+      const T* const a = pass.adjoint[k] + up - (pass.ring ? pass.back(k, x + hx) : 0);
+      const T* const s = pass.source[k] + down - (pass.ring ? pass.back(k, x - hx) : 0);
       MOHO_INDEPENDENT
       for (std::int64_t z = 0; z < count; ++z) to[z] += weight * a[z] * s[z];
     }
@@ -97,7 +110,7 @@ struct AddExtendedRows {
 template <class T, int Dim, int width, bool whole_pass, bool part>
 struct AddExtendedTiles {
   using Vector = wave::kernel::Lanes<T, width>;
-  static constexpr int side = 4;  ///< values of each wavefield
+  static constexpr int side = tile_planes / 2;  ///< values of each wavefield
   static constexpr int lane_width = width;
   static constexpr int lanes = 32;  ///< threads along z
 
@@ -153,6 +166,8 @@ struct AddExtendedTiles {
       }
       return from_up + 2 * i < count && from_down + 2 * j < count && h <= pass.x && h >= -pass.x;
     };
+    const std::int64_t at_up = up_row + y + from_up * plane;
+    const std::int64_t at_down = down_row + y + from_down * plane;
     T* const first = image + (from_up - from_down) / 2 * pass.size +
                      (from_up + from_down) / 2 * plane + middle + y;
     const std::int64_t by_up = pass.size + plane, by_down = plane - pass.size;
@@ -171,21 +186,17 @@ struct AddExtendedTiles {
       if constexpr (part) return at >= begin && at < end;
       return at < count;
     };
-    const auto element = [&](int k, std::int64_t from, int i) {
-      if constexpr (part) return pass.place(k, from + 2 * i) * plane;
-      return from * plane + 2 * i * plane;
-    };
     const auto add_slice = [&](int k) {
       Vector up[side] = {}, down[side] = {};
-      const T* const a = pass.adjoint[k] + up_row + y;
-      const T* const s = pass.source[k] + down_row + y;
+      const T* const a = pass.adjoint[k] + at_up - (part ? pass.back(k, from_up) : 0);
+      const T* const s = pass.source[k] + at_down - (part ? pass.back(k, from_down) : 0);
       MOHO_UNROLL
       for (int i = 0; i < side; ++i) {
         if (held(from_up + 2 * i)) {
-          up[i] = wave::kernel::load_lanes<width>(a + element(k, from_up, i));
+          up[i] = wave::kernel::load_lanes<width>(a + 2 * i * plane);
         }
         if (held(from_down + 2 * i)) {
-          down[i] = wave::kernel::load_lanes<width>(s + element(k, from_down, i));
+          down[i] = wave::kernel::load_lanes<width>(s + 2 * i * plane);
         }
         MOHO_UNROLL
         for (int v = 0; v < width; ++v) down[i].v[v] *= weight;

@@ -47,6 +47,7 @@ class StreamImage {
     kept.group = std::clamp<std::int64_t>((31 + product_interval) / product_interval, 1,
                                           slices_at_once / fields);
     kept.around = 2 * lags.x;
+    kept.align = tile_planes;
     kept.elements = box.size() / box.extent(0);
     // planes of the image are complete when products lags.x planes above them are
     need.hold = lags.x;
@@ -68,6 +69,10 @@ class StreamImage {
         m_kept(device.need.kept),
         m_first_sum(first_sum),
         m_steps(device.steps) {
+    // no plane of a tile is in another turn of a ring: sweeps begin at multiples of tiles
+    m_period = std::max(m_schedule.period(0) / m_kept.align,
+                        (m_box.extent(0) + m_kept.align - 1) / m_kept.align) *
+               m_kept.align;
     for (std::int64_t n = 0; n < m_kept.count(m_schedule.shape()); ++n) {
       Pairs& pairs = m_pairs.emplace_back();
       pairs.slots = m_kept.slots(m_schedule.shape(), n);
@@ -123,6 +128,8 @@ class StreamImage {
   std::vector<Pairs> m_pairs;  ///< by number of the product time in a pass
   std::vector<Done> m_done;    ///< by number of the group
   std::size_t m_now = 0;       ///< number of the stage's product time
+  std::int64_t m_period = 0;   ///< planes from a sweep to the next in rings
+  std::int64_t m_first = 0;    ///< place of the first plane of the stage's sweep in a ring
 };
 
 template <class T, int Dim, class Memory>
@@ -131,12 +138,13 @@ std::vector<stream::StreamRange> StreamImage<T, Dim, Memory>::begin(
   const std::int64_t first = m_schedule.first_level(stage.range.sweep, m_adjoint.device());
   const std::int64_t first_product = first + (m_steps - first) % m_kept.interval;
   m_now = static_cast<std::size_t>((stage.level - first_product) / m_kept.interval);
+  m_first = stage.range.sweep * m_period;
   const std::int64_t shift = stage.range.position - stage.range.planes.begin;
-  const std::int64_t slots = m_pairs[m_now].slots;
+  const std::int64_t place = m_first - m_box.lower[0], slots = m_pairs[m_now].slots;
   std::vector<stream::StreamRange> parts;
   for (PlaneRange rest = planes; !rest.empty();) {
-    const std::int64_t turn = (rest.begin + shift) / slots;
-    const std::int64_t end = std::min(rest.end, (turn + 1) * slots - shift);
+    const std::int64_t turn = (rest.begin + place) / slots;
+    const std::int64_t end = std::min(rest.end, (turn + 1) * slots - place);
     parts.push_back({stage.range.sweep, {rest.begin, end}, shift + rest.begin});
     rest.begin = end;
   }
@@ -147,7 +155,8 @@ template <class T, int Dim, class Memory>
 void StreamImage<T, Dim, Memory>::keep(const stream::RingPiece& piece,
                                        AddScale<T, Dim>& product) const {
   const Pairs& pairs = m_pairs[m_now];
-  const std::int64_t first = (piece.planes.begin + piece.shift) % pairs.slots * m_kept.elements;
+  const std::int64_t first =
+      (piece.planes.begin - m_box.lower[0] + m_first) % pairs.slots * m_kept.elements;
   for (std::size_t f = 0; 2 * f < pairs.arrays.size(); ++f) {
     product.kept_source[f] = pairs.arrays[2 * f].data() + first;
     product.kept_change[f] = pairs.arrays[2 * f + 1].data() + first;
@@ -187,17 +196,11 @@ void StreamImage<T, Dim, Memory>::add(const stream::RingPiece& piece, std::size_
   pass.size = m_adjoint.ring().sum_stride();
   pass.planes = {piece.planes.begin - zero, piece.planes.end - zero};
   pass.image_first = pass.planes.begin;
-  pass.ring = true;
-  const std::int64_t read = pass.read().begin + zero;  // the first plane of the pairs
   for (std::size_t n = first; n <= m_now; ++n) {
     const Pairs& pairs = m_pairs[n];
-    const std::int64_t turn = (read + piece.shift) / pairs.slots;
+    const std::int64_t turn = (pass.read().begin + m_first) / pairs.slots * pairs.slots - m_first;
     for (std::size_t f = 0; 2 * f < pairs.arrays.size(); ++f) {
-      const int k = pass.slices++;
-      pass.source[k] = pairs.arrays[2 * f].data();
-      pass.adjoint[k] = pairs.arrays[2 * f + 1].data();
-      pass.turn[k] = turn * pairs.slots - piece.shift - zero;
-      pass.slots[k] = pairs.slots;
+      pass.add_pair(pairs.arrays[2 * f].data(), pairs.arrays[2 * f + 1].data(), turn, pairs.slots);
     }
   }
   const auto image = m_adjoint.ring().sums(m_first_sum, piece, piece.planes);
