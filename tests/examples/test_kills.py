@@ -36,7 +36,7 @@ SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal
 # Members of summary.json that differ between runs; `asked` contains --resume.
 OF_A_RUN = re.compile(r"seconds|rate|date|points_per|allowed_bytes|^/run/|^/stages|^/machine|^/sites"
                       r"|^/asked/resume|^/earlier|^/picture|/measured/|/predicted/|/page_locked"
-                      r"|^/snapshots/reason|^/asked/out|^/stream/staging|^/parts/.*/crc32c|^/memory")
+                      r"|^/snapshots/reason|^/asked/out|^/stream/staging|^/parts/.*/crc32c|^/memory|bytes_on_disk")
 SITES = "[here]\nkind = local\nslots = 2\n"
 WAVES = ["--spacing", "10", "--wavelet", "ricker:15", "--order", "8", "--width", "8"]
 SHOTS = ["--source", "100,20:500,20:5", "--receivers", "0,20:600,20:31"]

@@ -35,8 +35,9 @@ class Files(test_migrate_shots.Case):
     def test_same_bits_as_in_memory(self):
         for kind, memory in (("threads", "threads"), ("disk", "compressed")):
             for error in ("snr:55", "bits:12"):
-                kept = self.migrate(*self.shots, "--snapshots", memory, "--error", error, out="kept")
-                r = self.migrate(*self.shots, "--snapshots", kind, "--error", error, *self.there)
+                options = [*self.shots, "--error", error, "--snapshot-steps", "2"]
+                kept = self.migrate(*options, "--snapshots", memory, out="kept")
+                r = self.migrate(*options, "--snapshots", kind, *self.there)
                 np.testing.assert_array_equal(r.image, kept.image, f"{kind} {error}")
                 self.assert_spool_is_empty()
                 self.assertNotIn("files", kept.summary["snapshots"])
@@ -44,7 +45,9 @@ class Files(test_migrate_shots.Case):
                 for key in ("write_rate", "read_rate", "write_seconds", "read_seconds", "queue_bytes"):
                     self.assertGreater(files[key], 0.0, key)
                 stages = self.stages(r)
-                self.assertEqual((stages["write snapshot"], stages["read snapshot"]), (count, count))
+                # those in the queue at the end of the forward propagation are not written
+                self.assertEqual(stages["write snapshot"], stages["read snapshot"])
+                self.assertLessEqual(stages["write snapshot"], count)
                 self.assertNotIn("write snapshot", self.stages(kept))
                 for shot in r.summary["migrated"]:
                     self.assertGreater(shot["bytes_on_disk"], 1000)
@@ -85,13 +88,15 @@ class Files(test_migrate_shots.Case):
         self.assert_spool_is_empty()
 
     def test_a_full_disk(self):
-        options = [*self.shots, "--snapshots", "threads", *self.there, "--at-once", "1"]
+        # more snapshots than the queue holds
+        options = [*self.shots, "--snapshots", "threads", *self.there, "--at-once", "1", "--snapshot-steps",
+                   "1"]
         whole = self.migrate(*options, out="whole")
         arguments = ["--vp", "smooth.npy", *self.survey, *options, "--no-plot", "--out", "out"]
         # a snapshot compresses worse than that of the plan's measurement
-        done = self.call(*arguments, "--disk", "60K")
+        done = self.call(*arguments, "--disk", "300K")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertRegex(done.stderr, "cannot write temporary data in 'spool' .more than the allowed 60 KiB."
+        self.assertRegex(done.stderr, "cannot write temporary data in 'spool' .more than the allowed 300 KiB."
                          ": give a larger --disk")
         self.assert_spool_is_empty()
         done = self.call(*arguments, "--resume")

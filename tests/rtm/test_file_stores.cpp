@@ -98,15 +98,20 @@ MEMORY_TEST(FileStores, HaveTheBitsOfMemory) {
         const auto& report = migration.report.snapshots;
         EXPECT_EQ(report.snapshots, kept.snapshots);
         EXPECT_DOUBLE_EQ(report.kept_bytes, kept.kept_bytes);
-        EXPECT_GE(report.disk_bytes, static_cast<std::size_t>(kept.kept_bytes));
+        EXPECT_GT(report.disk_bytes, 0u);
         EXPECT_LT(report.disk_bytes, static_cast<std::size_t>(2.0 * kept.kept_bytes));
         const std::size_t buffers =
             static_cast<std::size_t>((threads + 2) * maker.largest) * sizeof(T);
         EXPECT_EQ(is_host_memory<Memory> ? report.device_bytes : report.host_bytes, buffers);
         EXPECT_THAT(report.kind, HasSubstr("of the host, in files"));
-        for (const char* stage : {"compress", "write snapshot", "read snapshot", "decompress"}) {
+        for (const char* stage : {"compress", "decompress"}) {
           EXPECT_EQ(spans_of(timeline, stage), kept.snapshots) << stage;
         }
+        // those before and in the queue at the end are not written
+        const std::int64_t written = spans_of(timeline, "write snapshot");
+        EXPECT_EQ(spans_of(timeline, "read snapshot"), written);
+        EXPECT_LE(written, kept.snapshots);
+        EXPECT_GE(written, kept.snapshots - queue - 2 * threads - 3);
         maker.timeline = nullptr;
       }
     }

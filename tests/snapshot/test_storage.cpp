@@ -156,7 +156,7 @@ TEST(Storage, ThreadsWriteFilesOnRequestOrWithoutMemory) {
       EXPECT_DOUBLE_EQ(plan.files->propagation_seconds, 0.4);
       EXPECT_EQ(plan.files->bytes, 80000000u);
       EXPECT_NEAR(plan.files->queue, plan.budget.device == ample ? 64 : 32, 1);
-      EXPECT_EQ(plan.files->queue_bytes, (plan.files->queue + 9) * 200000u);
+      EXPECT_EQ(plan.files->queue_bytes, (plan.files->queue + 18) * 200000u);
       EXPECT_TRUE(plan.files->hidden());
       EXPECT_THAT(plan.files->text(),
                   HasSubstr("0.16 s and 0.08 s beside propagations of 0.4 s: hidden"));

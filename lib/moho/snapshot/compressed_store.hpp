@@ -14,6 +14,7 @@
 #include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -86,7 +87,8 @@ class CompressedStore : public SnapshotStore<T, Dim, Memory> {
 ///
 /// The instance of the run compresses the snapshots, or they are not compressed. A thread writes
 /// them concurrently with the forward propagation, and prefetches them for the backward
-/// propagation. When the queue is full the run waits (seconds_waited of the report).
+/// propagation. When the queue is full the run waits (seconds_waited of the report). Snapshots that
+/// are in the queue at the end of the forward propagation are not written: they are used first.
 template <class T, int Dim, class Memory>
 class FileStore : public SnapshotStore<T, Dim, Memory> {
  public:
@@ -120,11 +122,13 @@ class FileStore : public SnapshotStore<T, Dim, Memory> {
   Timeline* m_timeline;
   SnapshotFile m_file;
   Queue<std::shared_ptr<Piece>>* m_queue = nullptr;
+  std::atomic<bool> m_turned{false};                      ///< the forward propagation has ended
+  std::map<std::int64_t, std::shared_ptr<Piece>> m_last;  ///< not written; of the file's thread
   std::map<std::int64_t, Box<Dim>> m_boxes;
   Packed<Dim, Memory> m_scratch;
   wave::Storage<T, Memory> m_values;
   std::int64_t m_largest = 0;
-  double m_raw = 0.0, m_waited = 0.0;
+  double m_raw = 0.0, m_kept = 0.0, m_waited = 0.0;
   std::unique_ptr<Stages> m_stages;  ///< its threads use the other members
 };
 
@@ -200,7 +204,13 @@ FileStore<T, Dim, Memory>::FileStore(const SnapshotFileOptions<Dim>& files,
   m_queue = &m_stages->template queue<std::shared_ptr<Piece>>(detail::queue_length(files.queue));
   m_stages->start("write snapshots", {m_queue}, {}, [this] {
     if (m_timeline != nullptr) m_timeline->name_thread("files");
-    while (const auto piece = m_queue->pop()) write(**piece);
+    while (const auto piece = m_queue->pop()) {
+      if (m_turned) {
+        m_last[(*piece)->time] = *piece;
+      } else {
+        write(**piece);
+      }
+    }
   });
 }
 
@@ -216,6 +226,7 @@ void FileStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
   if (m_codec) {
     m_codec->encode(exec, wavefield.layout, wavefield.now[0], box, m_scratch);
     piece->packed = copy_packed<Kokkos::HostSpace>(exec, m_scratch);
+    m_kept += static_cast<double>(piece->packed.bytes());
   } else {
     if (static_cast<std::int64_t>(m_values.size()) < box.size()) {
       m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::snapshot::snapshot", box.size());
@@ -224,6 +235,7 @@ void FileStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
                                      m_values.data());
     piece->box = box;
     piece->values.resize(static_cast<std::size_t>(box.size()));
+    m_kept += static_cast<double>(box.size()) * sizeof(T);
     copy(exec, HostElements<T>(piece->values.data(), piece->values.size()),
          Kokkos::subview(m_values, std::pair<std::size_t, std::size_t>(0, piece->values.size())));
     exec.fence();
@@ -262,6 +274,7 @@ typename FileStore<T, Dim, Memory>::Piece FileStore<T, Dim, Memory>::read(std::i
 template <class T, int Dim, class Memory>
 void FileStore<T, Dim, Memory>::end_forward(const Instance<Memory>&) {
   const Stopwatch watch;
+  m_turned = true;
   m_queue->finish();
   m_stages->join();
   m_waited += watch.seconds();
@@ -271,7 +284,8 @@ void FileStore<T, Dim, Memory>::end_forward(const Instance<Memory>&) {
   m_stages->start("read snapshots", {}, {m_queue}, [this] {
     if (m_timeline != nullptr) m_timeline->name_thread("files");
     for (auto it = m_boxes.rbegin(); it != m_boxes.rend(); ++it) {
-      if (!m_queue->push(std::make_shared<Piece>(read(it->first)))) return;
+      const auto last = m_last.extract(it->first);
+      if (!m_queue->push(last ? last.mapped() : std::make_shared<Piece>(read(it->first)))) return;
     }
   });
 }
@@ -326,7 +340,7 @@ SnapshotReport FileStore<T, Dim, Memory>::report() const {
                         : std::string("disk");
   report.snapshots = static_cast<std::int64_t>(m_boxes.size());
   report.raw_bytes = m_raw;
-  report.kept_bytes = static_cast<double>(m_file.size());
+  report.kept_bytes = m_kept;
   report.disk_bytes = static_cast<std::size_t>(m_file.size());
   report.device_bytes = m_values.size() * sizeof(T);
   report.seconds_waited = m_waited;

@@ -16,6 +16,7 @@
 #include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -38,8 +39,9 @@ namespace moho::snapshot {
 /// full the run waits (seconds_waited of the report). Each thread processes a separate snapshot
 /// with single-threaded kernels.
 ///
-/// In a file the compressed snapshots pass a queue to one more thread that writes them. In the
-/// backward propagation this thread reads ahead of the decompressing threads.
+/// In a file the compressed snapshots pass a queue to one more thread that writes them, except for
+/// those that are in the queue at the end of the forward propagation. In the backward propagation
+/// this thread reads ahead of the decompressing threads.
 ///
 /// Runs on hosts may use it also; their steps then share the cores with the threads.
 template <class T, int Dim, class Memory>
@@ -127,6 +129,8 @@ class HostCompressedStore : public SnapshotStore<T, Dim, Memory> {
   std::mutex m_mutex;                 ///< guards the order in which threads take snapshots
   std::optional<SnapshotFileOptions<Dim>> m_file_options;
   std::optional<SnapshotFile> m_file;
+  std::atomic<bool> m_turned{false};         ///< the forward propagation has ended
+  std::map<std::int64_t, FilePiece> m_last;  ///< not written; of the file's thread
   std::unique_ptr<Stages> m_stages;
   Queue<std::size_t>* m_free = nullptr;
   Queue<Piece>* m_full = nullptr;
@@ -180,8 +184,12 @@ void HostCompressedStore<T, Dim, Memory>::start_writing() {
   m_pieces = &m_stages->template queue<FilePiece>(detail::queue_length(m_file_options->queue));
   m_stages->start("write snapshots", {m_pieces}, {}, [this] {
     if (m_timeline != nullptr) m_timeline->name_thread("files");
-    while (const auto piece = m_pieces->pop()) {
-      m_file->write(piece->time, piece->bytes.data(), piece->bytes.size());
+    while (auto piece = m_pieces->pop()) {
+      if (m_turned) {
+        m_last[piece->time] = std::move(*piece);
+      } else {
+        m_file->write(piece->time, piece->bytes.data(), piece->bytes.size());
+      }
     }
   });
 }
@@ -192,7 +200,10 @@ void HostCompressedStore<T, Dim, Memory>::start_reading() {
   m_stages->start("read snapshots", {}, {m_pieces}, [this] {
     if (m_timeline != nullptr) m_timeline->name_thread("files");
     for (const std::int64_t time : m_order) {
-      if (!m_pieces->push({time, m_file->read(time)})) return;
+      auto last = m_last.extract(time);
+      if (!m_pieces->push(last ? std::move(last.mapped()) : FilePiece{time, m_file->read(time)})) {
+        return;
+      }
     }
   });
 }
@@ -286,6 +297,7 @@ void HostCompressedStore<T, Dim, Memory>::compress(int thread) {
 template <class T, int Dim, class Memory>
 void HostCompressedStore<T, Dim, Memory>::end_forward(const Instance<Memory>&) {
   const Stopwatch watch;
+  m_turned = true;
   m_full->finish();
   m_stages->join();
   m_waited += watch.seconds();

@@ -136,14 +136,14 @@ class Choice {
     files.read_seconds = bytes / m_rates.disk_read;
     files.propagation_seconds = 0.5 * plan.strategy.propagation_seconds;
     files.bytes = plan.strategy.bytes;
-    // the queue, a snapshot in the file's thread, and one in each thread before the queue
+    // the queue, a snapshot in the file's thread, and those before the queue when the forward
+    // propagation ends
     const double largest = bytes * shape.largest_snapshot / shape.snapshot_nodes;
     // short waits for the disk are bridged by small snapshots in the tenth that is not taken
     const auto memory = static_cast<double>(m_r.host_kernels ? m_budget.device : m_budget.host);
     const double room = std::min(64.0 * 1024 * 1024, (1.0 - taken) * memory);
     files.queue = static_cast<int>(std::clamp(room / largest, 1.0 * file_queue, 64.0));
-    files.queue_bytes =
-        static_cast<std::uint64_t>(largest * (files.queue + 1 + std::max(plan.threads, 1)));
+    files.queue_bytes = static_cast<std::uint64_t>(largest * (files.queue + 2 + 2 * plan.threads));
     return files;
   }
 
