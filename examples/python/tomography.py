@@ -38,8 +38,8 @@ slowness = np.full((nx, nz), 1 / 2500.0)  # s/m
 
 
 def smooth(values):
-    """Correlates the unknowns over three nodes; symmetric, as lsqr needs its transpose."""
-    return gaussian_filter(values.reshape(nx, nz), 3.0, mode="constant").ravel()
+    """Correlates the unknowns over 20 m; symmetric, so that it is its own transpose."""
+    return gaussian_filter(values.reshape(nx, nz), 20.0 / spacing, mode="constant").ravel()
 
 
 for step in range(3):
@@ -50,7 +50,7 @@ for step in range(3):
     system = LinearOperator(
         matrix.shape, matvec=lambda v, a=matrix: a @ smooth(v), rmatvec=lambda r, a=matrix: smooth(a.T @ r)
     )
-    slowness += smooth(lsqr(system, residual, damp=0.5, iter_lim=100)[0]).reshape(nx, nz)
+    slowness += smooth(lsqr(system, residual, damp=10.0, iter_lim=100)[0]).reshape(nx, nz)
 residual = observed - moho.trace_rays(1 / slowness, **geometry).traveltimes.ravel()
 print(f"at the end: rms residual {1e3 * np.sqrt(np.mean(residual**2)):.4f} ms")
 

@@ -25,7 +25,7 @@ distance = np.hypot(x[:, None] - source[0], z[None, :] - source[1])
 exact = np.arccosh(1.0 + 0.5 * (0.8 * distance) ** 2 / (1500.0 * velocity)) / 0.8
 print(f"largest time {times.max():.4f} s, largest error {1e3 * np.abs(times - exact).max():.4f} ms")
 
-# %% Errors decrease with the square of the spacing, for differences of second order
+# %% Errors for a coarser grid
 coarse = moho.first_arrivals(velocity[::2, ::2], spacing=2 * spacing, sources=source)
 ratio = np.abs(coarse - exact[::2, ::2]).max() / np.abs(times - exact).max()
 print(f"errors for twice the spacing are {ratio:.1f} times as large")

@@ -140,7 +140,7 @@ class Messages(unittest.TestCase):
         text = str(caught.exception)
         for word in words:
             self.assertIn(word, text)
-        for word in ("moho::", "Kokkos::", "\n"):
+        for word in ("moho::", "Kokkos::", "--", "\n"):
             self.assertNotIn(word, text)
 
     def test_name_the_argument_and_what_is_allowed(self):

@@ -11,14 +11,20 @@
 
 #include <nanobind/stl/string.h>
 
+#include <string>
+
 namespace nb = nanobind;
 
 namespace {
 
-// Raises an exception of moho._errors.
-void raise(const char* name, const char* text) {
+// Raises an exception of moho._errors. The library's checks of positions name the option --spacing
+// of the programs; here it is an argument.
+void raise(const char* name, std::string text) {
+  const std::string option = "--spacing";
+  const std::size_t found = text.find(option);
+  if (found != std::string::npos) text.replace(found, option.size(), "spacing");
   const nb::object type = nb::module_::import_("moho._errors").attr(name);
-  PyErr_SetString(type.ptr(), text);
+  PyErr_SetString(type.ptr(), text.c_str());
 }
 
 void translate(const std::exception_ptr& thrown, void*) {
@@ -49,4 +55,5 @@ NB_MODULE(_core, m) {
   m.def("finish", &moho::python::finish);
   moho::python::bind_eikonal(m);
   moho::python::bind_rays(m);
+  moho::python::bind_wave(m);
 }

@@ -75,8 +75,7 @@ class Worker {
   }
   void wait(Job& job, const nb::object& progress);
 
-  std::mutex owners_mutex;
-  std::set<Owner*> owners;
+  std::set<std::shared_ptr<Resource>> resources;  // used by the thread alone
 
  private:
   // Counts the threads in a scope.
@@ -171,8 +170,7 @@ void Worker::loop() {
     job->m_done = true;
     job->m_event.notify_all();
   }
-  const std::lock_guard lock(owners_mutex);
-  for (Owner* const owner : owners) owner->release();
+  for (const auto& resource : resources) resource->release();
 }
 
 void Worker::wait(Job& job, const nb::object& progress) {
@@ -218,18 +216,13 @@ void run(const nb::object& progress, std::function<void(Job&)> work) {
   worker().wait(*job, progress);
 }
 
-void post(std::function<void()> work) {
-  worker().add(std::make_shared<Job>([work = std::move(work)](Job&) { work(); }));
-}
+void own(const std::shared_ptr<Resource>& resource) { worker().resources.insert(resource); }
 
-Owner::Owner() {
-  const std::lock_guard lock(worker().owners_mutex);
-  worker().owners.insert(this);
-}
-
-Owner::~Owner() {
-  const std::lock_guard lock(worker().owners_mutex);
-  worker().owners.erase(this);
+void disown(const std::shared_ptr<Resource>& resource) {
+  worker().add(std::make_shared<Job>([resource](Job&) {
+    resource->release();
+    worker().resources.erase(resource);
+  }));
 }
 
 void set_threads(int threads) { worker().set_threads(threads); }

@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -61,19 +62,22 @@ class Job {
 /// \throws Error after the end of the interpreter, and what the job throws
 void run(const nanobind::object& progress, std::function<void(Job&)> work);
 
-/// Runs a job at some time without waiting for it: frees memory of Kokkos. Ignored after finish().
-void post(std::function<void()> work);
-
-/// Base of objects that own memory of Kokkos, which they release before Kokkos ends.
-class Owner {
+/// Memory of Kokkos that an object of Python owns; it is released on the worker.
+class Resource {
  public:
-  Owner();
-  Owner(const Owner&) = delete;
-  Owner& operator=(const Owner&) = delete;
-  virtual ~Owner();
-  /// Releases the memory. Called on the worker.
+  Resource() = default;
+  Resource(const Resource&) = delete;
+  Resource& operator=(const Resource&) = delete;
+  virtual ~Resource() = default;
+  /// Releases the memory; called on the worker, at the latest before Kokkos ends.
   virtual void release() = 0;
 };
+
+/// Registers a resource. Call it in a job.
+void own(const std::shared_ptr<Resource>& resource);
+
+/// Releases a resource after the jobs that were added before, without waiting for them.
+void disown(const std::shared_ptr<Resource>& resource);
 
 /// Sets the number of threads of the computations; 0: that of the environment.
 /// \throws InputError after the first computation

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exploration geophysics on Kokkos: first arrivals and rays.
+"""Exploration geophysics on Kokkos: first arrivals, rays and shots.
 
 Fields are arrays with the axes (x, z) or (x, y, z); z is depth, positive down, and the last axis. Positions
 are rows (x, z) or (x, y, z). Lengths are in m, times in s, velocities in m/s. All arguments but the model are
@@ -20,14 +20,17 @@ from ._errors import Error, FileError, InputError, NotFiniteError, OutOfMemoryEr
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
 from ._version import __version__
+from ._waves import Gather, Shots
 
 __all__ = [
     "Error",
     "FileError",
+    "Gather",
     "InputError",
     "NotFiniteError",
     "OutOfMemoryError",
     "Rays",
+    "Shots",
     "__version__",
     "build",
     "configure",

@@ -94,6 +94,14 @@ def numbers(value: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} is {value!r} (allowed: numbers)") from error
 
 
+def number(value: Any, name: str) -> float:
+    """A number."""
+    array = numbers(value, name)
+    if array.ndim != 0:
+        raise InputError(f"{name} is {value!r} (allowed: one number)")
+    return float(array)
+
+
 def per_axis(value: Any, name: str, dim: int) -> list[float]:
     """One number for each axis, from one for all or one for each."""
     array = numbers(value, name)

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Modelling of shots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from . import _arrays
+from ._errors import InputError
+from ._runtime import core
+
+EQUATIONS = ("self_adjoint", "fletcher")
+
+
+@dataclass(frozen=True)
+class Gather:
+    """The traces of a shot."""
+
+    traces: np.ndarray  #: pressure at the receivers: (receivers, samples), of the type of vp
+    interval: float  #: s between samples; the first sample is at time 0
+    sources: np.ndarray  #: m, positions of the sources: (n, 2) or (n, 3)
+    receivers: np.ndarray  #: m, positions of the receivers: (m, 2) or (m, 3)
+
+    @property
+    def times(self) -> np.ndarray:
+        """Times of the samples in s, (samples,)."""
+        return np.arange(self.traces.shape[1]) * self.interval
+
+
+class Shots:
+    """Finite-difference shots over one model, as the program model_waves computes them.
+
+    The medium follows from the parameters that are given: vp alone is isotropic, with density of variable
+    density, with epsilon or delta VTI, with theta (and phi in 3D) TTI.
+
+    Parameters
+    ----------
+    vp : array, shape (nx, nz) or (nx, ny, nz)
+        P velocity, m/s, float32 or float64, which is the precision of the computation. z is depth. An array
+        of that type with contiguous z, y and x is read in place, also one of another library through DLPack.
+    spacing : float or one for each axis
+        Distance of nodes, m.
+    wavelet : str or array, shape (n,)
+        "ricker:FREQUENCY[:DELAY]", "ormsby:F1,F2,F3,F4[:DELAY]" (Hz, s), or samples from time 0 on.
+    time : float
+        Time to model, s.
+    density : array of the shape of vp, or float, optional
+        kg/m3.
+    epsilon, delta : array of the shape of vp, or float, optional
+        Thomsen's parameters, without unit.
+    theta, phi : array of the shape of vp, or float, optional
+        Tilt of the symmetry axis from the vertical towards x, and its azimuth from x to y (3D), radians.
+    origin : float or one for each axis
+        Position of the first node, m.
+    faces : str, optional
+        Faces of the model and widths of their layers in nodes, such as "cpml:20,top=free,left=sponge:40";
+        kinds are cpml, sponge, random, rigid and free. Default: "cpml:20", for TTI "sponge:30".
+    free_surface : bool
+        True: a free surface at the top.
+    dt : float, optional
+        Time step, s. Default: 0.9 of the largest stable one or less, a divisor of the interval.
+    interval : float, optional
+        Sampling interval of the traces, s, in whole microseconds. Default: dt.
+    order : int
+        Order of the differences in space: 2, 4, ..., 16.
+    equations : {"self_adjoint", "fletcher"}
+        Equations of VTI and TTI media.
+    sigma : float
+        Of Fletcher's equations: squared shear velocity = vp^2 |epsilon - delta| / sigma.
+    sources : array, shape (n, 2) or (n, 3), optional
+        Positions of the sources of all shots, m, for VTI and TTI media: around them delta is tapered to
+        epsilon, so that they emit no shear waves. Default: no taper.
+    source_taper : float, optional
+        Radius of that taper, m; 0: none. Default: twice the shortest wavelength.
+    wavelet_interval : float, optional
+        Interval of the samples of a wavelet, s; needed for samples.
+    memory : int, optional
+        Bytes that may be allocated; default: what is free.
+    progress : callable(fraction, text), optional
+        As for shots; called while the shots are prepared.
+
+    Raises
+    ------
+    InputError
+        An argument is invalid: types, shapes, parameters, faces, a time step that is not stable, a wavelet
+        with wavelengths that the grid does not resolve.
+    OutOfMemoryError
+        Model and wavefield do not fit the memory.
+
+    Notes
+    -----
+    Fletcher, Du and Fowler (2009) gave the equations "fletcher". docs/theory/waves.md describes equations,
+    differences and faces.
+
+    Examples
+    --------
+    >>> import numpy, moho
+    >>> shots = moho.Shots(numpy.full((101, 81), 2000, "f4"), spacing=10, wavelet="ricker:15", time=0.5)
+    >>> shots((500, 20), receivers=[(200, 20), (800, 20)]).traces.shape[0]
+    2
+    """
+
+    def __init__(
+        self,
+        vp: Any,
+        *,
+        spacing: Any,
+        wavelet: Any,
+        time: float,
+        density: Any = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        theta: Any = None,
+        phi: Any = None,
+        origin: Any = 0.0,
+        faces: Optional[str] = None,
+        free_surface: bool = False,
+        dt: Optional[float] = None,
+        interval: Optional[float] = None,
+        order: int = 8,
+        equations: str = "self_adjoint",
+        sigma: float = 0.75,
+        sources: Any = None,
+        source_taper: Optional[float] = None,
+        wavelet_interval: Optional[float] = None,
+        memory: Optional[int] = None,
+        progress: Optional[Callable[[float, str], Any]] = None,
+    ) -> None:
+        vp = _arrays.field(vp, "vp")
+        self._dim = vp.ndim
+        if phi is not None and vp.ndim == 2:
+            raise InputError(
+                "phi was given for a model in 2D (allowed in 3D, as an azimuth from x to y): leave it out"
+            )
+        fields = [vp]
+        for name, given in (
+            ("density", density),
+            ("epsilon", epsilon),
+            ("delta", delta),
+            ("theta", theta),
+            ("phi", phi),
+        ):
+            fields.append(None if given is None else _arrays.field(given, name, like=vp))
+        text, samples, of_samples = _wavelet(wavelet, wavelet_interval)
+        if faces is not None and not isinstance(faces, str):
+            raise InputError(f"faces is {faces!r} (allowed: a text such as 'cpml:20,top=free')")
+        times = [
+            _arrays.number(time, "time"),
+            0.0 if dt is None else _positive(dt, "dt"),
+            0.0 if interval is None else _positive(interval, "interval"),
+        ]
+        self._shots = core().make_shots(
+            fields,
+            _arrays.per_axis(spacing, "spacing", vp.ndim),
+            _arrays.per_axis(origin, "origin", vp.ndim),
+            text,
+            samples,
+            of_samples,
+            faces or "",
+            bool(free_surface),
+            times,
+            _arrays.whole(order, "order", 2, 16),
+            _arrays.choice(equations, "equations", EQUATIONS),
+            _arrays.number(sigma, "sigma"),
+            None if sources is None else _arrays.points(sources, "sources", vp.ndim),
+            None if source_taper is None else _arrays.number(source_taper, "source_taper"),
+            _arrays.memory_bytes(memory),
+            _arrays.callback(progress),
+        )
+
+    @property
+    def dt(self) -> float:
+        """Time step, s."""
+        return self._shots.plan.dt
+
+    @property
+    def interval(self) -> float:
+        """Sampling interval of the traces, s."""
+        return self._shots.plan.interval
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps of a shot."""
+        return self._shots.plan.steps
+
+    @property
+    def samples(self) -> int:
+        """Number of samples of a trace."""
+        return self._shots.plan.samples
+
+    @property
+    def medium(self) -> str:
+        """Medium: "isotropic", "variable_density", "vti" or "tti"."""
+        return self._shots.plan.medium
+
+    @property
+    def faces(self) -> str:
+        """Faces and widths of their layers, in the words of the argument `faces`."""
+        return self._shots.plan.faces
+
+    @property
+    def frequency(self) -> float:
+        """Highest frequency of the wavelet, Hz."""
+        return self._shots.plan.frequency
+
+    @property
+    def source_taper(self) -> float:
+        """Radius around sources within which delta is tapered to epsilon, m; 0: no taper."""
+        return self._shots.plan.source_taper
+
+    @property
+    def memory(self) -> int:
+        """Estimate of the memory of model, wavefield and traces, bytes."""
+        return self._shots.plan.memory
+
+    def __call__(
+        self, sources: Any, receivers: Any, *, progress: Optional[Callable[[float, str], Any]] = None
+    ) -> Gather:
+        """Models a shot.
+
+        Parameters
+        ----------
+        sources : array, shape (n, 2) or (n, 3)
+            Positions of sources that act together, m; usually one, which may be a single row.
+        receivers : array, shape (m, 2) or (m, 3)
+            Positions of receivers, m.
+        progress : callable(fraction, text), optional
+            Called by this thread while another one computes, about twice a second. What it raises ends the
+            shot.
+
+        Returns
+        -------
+        Gather
+
+        Raises
+        ------
+        InputError
+            A position is outside the model or on a free surface, or close() was called.
+        NotFiniteError
+            The wavefield overflowed.
+        """
+        at = _arrays.points(sources, "sources", self._dim)
+        to = _arrays.points(receivers, "receivers", self._dim)
+        core()
+        traces = self._shots.shot(at, to, _arrays.callback(progress))
+        return Gather(traces, self.interval, at, to)
+
+    def close(self) -> None:
+        """Releases the memory of model and wavefield; gathers remain valid."""
+        core()
+        self._shots.close()
+
+    def __enter__(self) -> Shots:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _positive(value: Any, name: str) -> float:
+    value = _arrays.number(value, name)
+    if not value > 0.0:
+        raise InputError(f"{name} is {value} (allowed: positive numbers, or None for the automatic one)")
+    return value
+
+
+def _wavelet(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], float]:
+    """Text, samples and their interval."""
+    if isinstance(wavelet, str):
+        if interval is not None:
+            raise InputError(
+                "wavelet_interval was given for a wavelet in words (allowed: with samples): leave it out"
+            )
+        return wavelet, None, 0.0
+    samples = np.ascontiguousarray(_arrays.numbers(wavelet, "wavelet"))
+    if samples.ndim != 1:
+        raise InputError(
+            f"wavelet: its shape is {_arrays.shape_text(samples.shape)} (allowed: samples in one axis, "
+            "or words such as 'ricker:15')"
+        )
+    if interval is None:
+        raise InputError(
+            "wavelet: samples were given without wavelet_interval (allowed: with it, in s): give it"
+        )
+    return "", samples, _positive(interval, "wavelet_interval")

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 20
+"""Shots: the bits of the program in all media, wavelets, objects, messages."""
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+import moho
+import numpy as np
+import support
+
+MEDIA = {
+    "isotropic": {},
+    "variable_density": {"density": 2200.0},
+    "vti": {"epsilon": 0.2, "delta": 0.1},
+    "tti": {"epsilon": 0.2, "delta": 0.1, "theta": 0.4},
+}
+
+
+def shots(vp=None, **change):
+    vp = support.gradient(61, 41) if vp is None else vp
+    return moho.Shots(vp, **{"spacing": 10, "wavelet": "ricker:15", "time": 0.2, **change})
+
+
+class Results(unittest.TestCase):
+    def expect_bits_of_the_program(self, vp, source, receivers, options, fields=None, **arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(f"{folder}/vp.npy", vp)
+            np.save(f"{folder}/receivers.npy", np.array(receivers, float))
+            for name, values in (fields or {}).items():
+                np.save(f"{folder}/{name}.npy", values)
+                options = [*options, f"--{ {'density': 'rho'}.get(name, name) }", f"{folder}/{name}.npy"]
+            if vp.dtype == np.float64:
+                options = [*options, "--precision", "double"]
+            support.run_program(
+                "model_waves",
+                f"{folder}/out",
+                "--vp",
+                f"{folder}/vp.npy",
+                "--spacing",
+                10,
+                "--source",
+                ",".join(map(str, source)),
+                "--receivers",
+                f"{folder}/receivers.npy",
+                "--snapshot-every",
+                0,
+                *options,
+            )
+            expected = samples_of(f"{folder}/out/gather.sgy", len(receivers))
+        made = moho.Shots(vp, spacing=10, sources=source, **(fields or {}), **arguments)
+        gather = made(source, receivers)
+        self.assertEqual(gather.traces.dtype, vp.dtype)
+        self.assertEqual(gather.traces.astype(np.float32).tobytes(), expected.tobytes())
+        self.assertGreater(np.abs(gather.traces).max(), 0.0)
+        return made
+
+    def test_have_the_bits_of_the_program_in_all_media(self):
+        vp = support.gradient(81, 61)
+        for medium, constants in MEDIA.items():
+            with self.subTest(medium=medium):
+                fields = {name: np.full_like(vp, value) for name, value in constants.items()}
+                made = self.expect_bits_of_the_program(
+                    vp,
+                    (403, 22),
+                    [(100, 20), (600.5, 20)],
+                    ["--wavelet", "ricker:15", "--time", 0.4, "--boundary", "sponge:30", "--free-surface"],
+                    fields,
+                    wavelet="ricker:15",
+                    time=0.4,
+                    faces="sponge:30",
+                    free_surface=True,
+                )
+                self.assertEqual(made.medium, medium)
+                self.assertEqual(made.source_taper > 0.0, medium in ("vti", "tti"))
+
+    def test_have_the_bits_of_the_program_in_double_precision_and_3d(self):
+        self.expect_bits_of_the_program(
+            support.gradient(61, 41, dtype=np.float64),
+            (300, 20),
+            [(100, 20), (500, 20)],
+            ["--wavelet", "ormsby:3,8,20,30", "--time", 0.3, "--interval", 0.002, "--order", 12],
+            wavelet="ormsby:3,8,20,30",
+            time=0.3,
+            interval=0.002,
+            order=12,
+        )
+        self.expect_bits_of_the_program(
+            support.gradient(41, 31, 27),
+            (203, 152, 22),
+            [(100, 100, 20), (300, 200, 20)],
+            ["--wavelet", "ricker:15", "--time", 0.2, "--boundary", "cpml:8,top=free"],
+            wavelet="ricker:15",
+            time=0.2,
+            faces="cpml:8,top=free",
+        )
+
+    def test_of_samples_equal_those_of_the_described_wavelet(self):
+        described = shots(interval=0.001, dt=0.001)
+        t = np.arange(0, 0.2005, 0.001)
+        a = (np.pi * 15 * (t - 1.5 / 15)) ** 2
+        sampled = shots(interval=0.001, dt=0.001, wavelet=(1 - 2 * a) * np.exp(-a), wavelet_interval=0.001)
+        one, other = (made((300, 20), (400, 20)).traces for made in (described, sampled))
+        self.assertLess(np.abs(one - other).max(), 1e-5 * np.abs(one).max())
+
+    def test_are_reciprocal_and_add_up(self):
+        made = shots()
+        there, back = made((300, 50), (450, 120)).traces, made((450, 120), (300, 50)).traces
+        scale = np.abs(there).max()
+        self.assertLess(np.abs(there - back).max(), 1e-4 * scale)
+        both = made([(300, 50), (450, 120)], (100, 20)).traces
+        each = made((300, 50), (100, 20)).traces + made((450, 120), (100, 20)).traces
+        self.assertLess(np.abs(both - each).max(), 1e-4 * np.abs(both).max())
+
+    def test_describe_themselves(self):
+        made = shots(interval=0.002)
+        gather = made((300, 20), [(100, 20), (200, 20), (300, 20)])
+        self.assertEqual(gather.traces.shape, (3, made.samples))
+        self.assertEqual((gather.interval, made.interval), (0.002, 0.002))
+        np.testing.assert_allclose(gather.times[[0, -1]], [0.0, 0.2])
+        np.testing.assert_array_equal(gather.sources, [[300, 20]])
+        self.assertAlmostEqual(made.steps * made.dt, 0.2)
+        self.assertEqual(made.faces, "cpml:20")
+        self.assertAlmostEqual(made.frequency, 36.0, delta=1.0)
+        self.assertGreater(made.memory, 101 * 81 * 4)
+
+
+def samples_of(path, traces):
+    """The samples of a SEG-Y file in IEEE format with as many traces."""
+    with open(path, "rb") as file:
+        data = file.read()
+    size = (len(data) - 3600) // traces
+    rows = [data[3600 + k * size + 240 : 3600 + (k + 1) * size] for k in range(traces)]
+    return np.array([np.frombuffer(row, ">f4") for row in rows]).astype(np.float32)
+
+
+class Objects(unittest.TestCase):
+    def test_gathers_outlive_shots(self):
+        made = shots()
+        gather = made((300, 20), (400, 20))
+        copy = gather.traces.copy()
+        made.close()
+        np.testing.assert_array_equal(gather.traces, copy)
+        with self.assertRaisesRegex(moho.InputError, "close\\(\\) was called"):
+            made((300, 20), (400, 20))
+        made.close()
+        with shots() as other:
+            np.testing.assert_array_equal(other((300, 20), (400, 20)).traces, copy)
+
+    def test_models_may_change_after_the_preparation(self):
+        vp = support.gradient(61, 41)
+        made, other = shots(vp), shots(vp.copy())
+        vp[:] = 0.0
+        self.assertEqual(
+            made((300, 20), (400, 20)).traces.tobytes(), other((300, 20), (400, 20)).traces.tobytes()
+        )
+
+    def test_progress_and_its_exceptions_leave_shots_usable(self):
+        made = shots(support.gradient(301, 201), time=2.0)
+        seen = []
+        whole = made((300, 20), (400, 20), progress=lambda fraction, text: seen.append(fraction)).traces
+        self.assertEqual(seen, sorted(seen))
+        self.assertTrue(seen and 0.0 < seen[-1] <= 1.0)
+        with self.assertRaises(ZeroDivisionError):
+            made((300, 20), (400, 20), progress=lambda fraction, text: 1 / 0)
+        self.assertEqual(made((300, 20), (400, 20)).traces.tobytes(), whole.tobytes())
+
+    def test_a_signal_ends_a_shot(self):
+        made = shots(np.full((401, 401), 2000, np.float32), time=100.0)
+        timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        start = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            made((300, 20), (400, 20))
+        self.assertLess(time.monotonic() - start, 15.0, "s; the signal is sent after one")
+        timer.join()
+
+    def test_threads_share_an_object(self):
+        made = shots()
+        expected = [made((300, 20 + k), (400, 20)).traces for k in range(4)]
+        found = [None] * 4
+
+        def compute(k):
+            found[k] = made((300, 20 + k), (400, 20)).traces
+
+        threads = [threading.Thread(target=compute, args=(k,)) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for one, other in zip(expected, found):
+            self.assertEqual(one.tobytes(), other.tobytes())
+
+    def test_end_of_the_interpreter_with_live_shots(self):
+        done = support.run_python("""
+            import builtins, numpy as np, moho
+            shots = moho.Shots(np.full((61, 41), 2000, "f4"), spacing=10, wavelet="ricker:20", time=0.1)
+            builtins.kept = [shots, shots((300, 20), (400, 20))]
+            kept.append(kept)
+            """)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_memory_does_not_grow_with_objects(self):
+        def pages():
+            with open("/proc/self/statm", encoding="ascii") as file:
+                return int(file.read().split()[1])
+
+        vp = support.gradient(301, 201)
+
+        def call():
+            made = shots(vp, time=0.01)
+            made((300, 20), (400, 20))
+
+        for _ in range(5):
+            call()
+        before = pages()
+        for _ in range(15):
+            call()
+        self.assertLess((pages() - before) * 4096, 8e6, "bytes: each object has 1.5 MB or more")
+
+
+class Messages(unittest.TestCase):
+    def refused(self, *words, kind=moho.InputError, **change):
+        with self.assertRaises(kind) as caught:
+            shots(**change)
+        self.check_text(caught.exception, words)
+
+    def check_text(self, error, words):
+        text = str(error)
+        for word in words:
+            self.assertIn(word, text)
+        for word in ("moho::", "Kokkos::", "--", "\n"):
+            self.assertNotIn(word, text)
+
+    def test_of_the_model_name_the_argument(self):
+        vp = support.gradient(61, 41)
+        wrong = vp.copy()
+        wrong[3, 4] = np.nan
+        self.refused("vp", vp=wrong)
+        self.refused("density", "61 x 41", density=vp[:-1])
+        self.refused("phi", "2D", phi=0.1)
+        self.refused("epsilon", epsilon=-2.0)
+        self.refused("faces", faces="absorbing")
+        self.refused("faces", faces=20)
+        self.refused("boundary", "TTI", theta=0.1, faces="cpml:20")
+        self.refused("equations", "fletcher", equations="exact")
+        self.refused("order", order=7)
+        self.refused("spacing", spacing=(1, 2, 3))
+        self.refused("memory", kind=MemoryError, memory=1000)
+
+    def test_of_times_and_wavelets_name_the_argument(self):
+        self.refused("time", time=-1)
+        self.refused("dt", "0.1", dt=0.1)
+        self.refused("dt", dt=-0.1)
+        self.refused("interval", interval=0.05)
+        self.refused("wavelet", wavelet="ricker")
+        self.refused("wavelet", wavelet="ricker:90")
+        self.refused("wavelet", "wavelet_interval", wavelet="file:w.txt")
+        self.refused("wavelet_interval", wavelet=[0.0, 1.0, 0.0])
+        self.refused("wavelet", wavelet=[0.0, 0.0], wavelet_interval=0.001)
+        self.refused("wavelet", wavelet=np.eye(2), wavelet_interval=0.001)
+        self.refused("wavelet_interval", wavelet="ricker:15", wavelet_interval=0.001)
+
+    def test_of_positions_name_the_point(self):
+        made = shots()
+        for sources, receivers, words in (
+            ((9000, 20), (0, 0), ["source 1", "9000"]),
+            ((300, 20), [(0, 0), (0, -5)], ["receiver 2", "-5"]),
+            ((300, 20, 0), (0, 0), ["sources", "n x 2"]),
+        ):
+            with self.assertRaises(moho.InputError) as caught:
+                made(sources, receivers)
+            self.check_text(caught.exception, words)
+
+
+if __name__ == "__main__":
+    unittest.main()
