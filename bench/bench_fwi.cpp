@@ -13,10 +13,12 @@
 // "random" with planes of both wavefields streamed through the device. The number of updates is the
 // steps per pass (0: planned); the bits equal those of "random".
 //
-// MOHO_BENCH_FWI_N and MOHO_BENCH_FWI_STEPS set n and the steps.
+// MOHO_BENCH_FWI_N and MOHO_BENCH_FWI_STEPS set n and the steps, MOHO_BENCH_FWI_NX the nodes along
+// x if they differ from n, MOHO_BENCH_FWI_DEVICE_GIB the memory of a device that streams may use.
 //
 // Names: gradient/<medium>/<unknowns>/<way>/lags:<n>/<space>/n:<n> with -1 for no extended image,
-// gradient/<medium>/<unknowns>/stream/updates:<n>/<space>/n:<n>, and
+// gradient/<medium>/<unknowns>/stream/updates:<n>/<space>/n:<n>,
+// gradient/<medium>/<unknowns>/stream/lags:<n>/<space>/n:<n>, and
 // lbfgs/pairs:<m>/<space>/n:<unknowns>.
 
 #include "bench_fwi/runner.hpp"
@@ -59,7 +61,7 @@ GradientRunner& kept(const std::string& space, const GradientSettings& settings)
   }
   first = false;
   const std::string wanted = concat(space, static_cast<int>(settings.medium), settings.several,
-                                    settings.n, settings.steps);
+                                    settings.n, "x", settings.nx, "x", settings.steps);
   if (key != wanted) {
     runner.reset();
     with_space(space,
@@ -90,11 +92,14 @@ void time_gradient(benchmark::State& state, const std::string& space,
 }
 
 void time_stream(benchmark::State& state, const std::string& space,
-                 const GradientSettings& settings, std::int64_t block, std::int64_t updates) {
+                 const GradientSettings& settings, std::int64_t block, std::int64_t updates,
+                 int lags) {
   GradientRunner& runner = kept(space, settings);
+  const auto memory =
+      static_cast<std::size_t>(from_environment("MOHO_BENCH_FWI_DEVICE_GIB", 0, 0, 4096)) << 30;
   bench::StreamedResult result;
   for (auto _ : state) {
-    result = runner.run_stream(block, updates);
+    result = runner.run_stream(block, updates, lags, memory);
     state.SetIterationTime(result.gradient);
   }
   auto& counters = state.counters;
@@ -107,6 +112,7 @@ void time_stream(benchmark::State& state, const std::string& space,
   counters["device_bytes"] = result.device_bytes;
   counters["host_bytes"] = result.host_bytes;
   counters["sums_held"] = result.sums_held ? 1.0 : 0.0;
+  counters["backward_seconds"] = result.backward;
   if (!(result.size > 0.0) || !std::isfinite(result.size)) {
     bench::fail(state, concat("the gradient's largest value is ", result.size));
   }
@@ -146,6 +152,7 @@ void add_space(const std::string& space) {
                                       : host ? 200
                                              : 600,
                                       10, 100000);
+    settings.nx = from_environment("MOHO_BENCH_FWI_NX", 0, 20, 100000);
     if (smoke) settings.width = 6;
     const auto add = [&](const char* way, int lags) {
       const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
@@ -169,7 +176,17 @@ void add_space(const std::string& space) {
             concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
                    "/stream/updates:", u, "/", space, "/n:", settings.n);
         bench::add(name, 1, [space, settings, block, u](benchmark::State& state) {
-          time_stream(state, space, settings, block, u);
+          time_stream(state, space, settings, block, u, -1);
+        });
+      }
+      const int lags = smoke ? 4 : 16;
+      if (!kind.several) {
+        add("random", lags);
+        const std::string name =
+            concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
+                   "/stream/lags:", lags, "/", space, "/n:", settings.n);
+        bench::add(name, 1, [space, settings, lags](benchmark::State& state) {
+          time_stream(state, space, settings, 0, 0, lags);
         });
       }
     }

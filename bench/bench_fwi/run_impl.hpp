@@ -47,7 +47,7 @@ class GradientRunnerOn final : public GradientRunner {
       : m_exec(exec), m_settings(settings) {
     free_arena();
     for (int d = 0; d < 3; ++d) {
-      m_grid.extents[d] = settings.n;
+      m_grid.extents[d] = d == 0 && settings.nx > 0 ? settings.nx : settings.n;
       m_grid.spacing[d] = 10.0;
     }
     const auto field = [&](double value) {
@@ -77,10 +77,11 @@ class GradientRunnerOn final : public GradientRunner {
     m_product_interval =
         std::max<std::int64_t>(snapshot::snapshot_interval(m_wavelet, m_options.dt) / 2, 1);
     const double side = 10.0 * static_cast<double>(settings.n - 1);
-    m_source = {{0.48 * side, 0.51 * side, 45.0}};
+    const double begin = 0.5 * (m_grid.upper(0) - side);  // the middle of a longer model
+    m_source = {{begin + 0.48 * side, 0.51 * side, 45.0}};
     Points<3> receivers;
     for (int i = 0; i < 200; ++i) {
-      receivers.push_back({side * (0.05 + 0.0045 * i), 0.5 * side, 45.0});
+      receivers.push_back({begin + side * (0.05 + 0.0045 * i), 0.5 * side, 45.0});
     }
     m_receivers = wave::PointSet<float, 3, Memory>(
         m_exec, m_propagator->grid(), m_propagator->layout(), receivers,
@@ -172,7 +173,8 @@ class GradientRunnerOn final : public GradientRunner {
     return result;
   }
 
-  StreamedResult run_stream(std::int64_t block, std::int64_t updates) override {
+  StreamedResult run_stream(std::int64_t block, std::int64_t updates, int lags,
+                            std::size_t device_memory) override {
     wave::Model<float, 3, Kokkos::HostSpace> model;
     const auto take = [&](const Field<float, 3, Memory>& from,
                           Field<float, 3, Kokkos::HostSpace>& to) {
@@ -198,6 +200,8 @@ class GradientRunnerOn final : public GradientRunner {
     options.unknowns = m_unknowns;
     options.wishes.block = block;
     options.wishes.updates = updates;
+    options.wishes.device_memory = device_memory;
+    if (lags >= 0) options.lags = fwi::Lags{lags, 0};
     fwi::StreamedGradients<float, 3, Memory> gradients(
         m_exec, m_grid, model, std::vector<wave::Shot<3>>(1, shot), options);
     gradients.update(model);
@@ -217,6 +221,7 @@ class GradientRunnerOn final : public GradientRunner {
     result.points =
         static_cast<double>(m_propagator->grid().size()) * static_cast<double>(m_settings.steps);
     result.stepped = report.points;
+    result.backward = report.backward_seconds;
     result.every = m_product_interval;
     result.block = gradients.plan().shape.block;
     result.updates = gradients.plan().shape.updates;

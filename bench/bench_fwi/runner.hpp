@@ -7,6 +7,7 @@
 #include <moho/core/instance.hpp>
 #include <moho/wave/types.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,7 +18,8 @@ namespace moho::bench {
 struct GradientSettings {
   wave::Medium medium = wave::Medium::isotropic;  ///< medium of the model
   bool several = false;      ///< invert also for density, or for epsilon and delta
-  std::int64_t n = 512;      ///< nodes of the model along each side
+  std::int64_t n = 512;      ///< nodes of the model along y and z, and along x unless nx is given
+  std::int64_t nx = 0;       ///< nodes of the model along x; 0: n
   int width = 20;            ///< width of the sponge around the model, nodes
   std::int64_t steps = 600;  ///< time steps
 };
@@ -45,6 +47,7 @@ struct StreamedResult {
   double device_bytes = 0.0;  ///< device memory of rings and resident arrays
   double host_bytes = 0.0;    ///< host memory of the volumes
   bool sums_held = false;     ///< sums remain on the device
+  double backward = 0.0;      ///< seconds of the source wavefield and of both wavefields backward
   double size = 0.0;          ///< norm of the gradient
 };
 
@@ -57,7 +60,10 @@ class GradientRunner {
   /// \param lags largest half offset along x of an extended image; negative: no extended image
   virtual GradientResult run(const std::string& way, int lags) = 0;
   /// Computes the gradient "random" by streaming. \param block,updates 0: planned
-  virtual StreamedResult run_stream(std::int64_t block, std::int64_t updates) = 0;
+  /// \param lags as in run()
+  /// \param device_memory bytes of the device that the stream may use; 0: what is free
+  virtual StreamedResult run_stream(std::int64_t block, std::int64_t updates, int lags,
+                                    std::size_t device_memory) = 0;
 };
 /// Prepares model, propagator, source and receivers on a space.
 template <class Memory>

@@ -39,8 +39,7 @@ again from some states (replay). auto takes shell if it fits, else replay.
 
 Streaming. With --source-field random, a gradient that does not fit --device-memory streams: models and
 wavefields are on the host, planes of both wavefields go through the device together. Gradients have the
-same bits. Not for epsilon and delta. The extended image of --lags then streams as well, with a plan of its
-own.
+same bits. Not for epsilon and delta. The image of --lags then streams as well, with a plan of its own.
 
 Results, in the folder of --out:
   vp.npy, rho.npy, epsilon.npy, delta.npy         the unknowns as they were found; vp_start.npy ...: before

@@ -41,9 +41,8 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
                   ", source's wavefield by random, beside the adjoint field in a stream");
     for (const std::string& line : p.stream) session.print("stream    ", line);
   }
-  if (p.stream.empty() && input.shots > 1) {
+  if (p.stream.empty() && input.shots > 1)
     print_concurrent_shots(session, p.concurrent_shots, o.at_once == 0);
-  }
   if (o.extended) {
     session.print("lags      ", o.lags.count(), " of the result: ", format_bytes(p.lags_bytes),
                   p.lags_stream.empty() ? " of that" : " on the host, in a stream of their own");
@@ -55,22 +54,6 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
                 significant(1.15 * p.seconds * most, 2), " s for ", most, " iterations");
   std::fflush(stdout);
 }
-
-namespace {
-
-Json json_of(const stream::StreamPlan& s) {
-  return Json::object({{"block", s.shape.block},
-                       {"updates", s.shape.updates},
-                       {"lag", s.shape.lag},
-                       {"ring_planes", s.ring_planes},
-                       {"parameters_resident", s.resident},
-                       {"sums_resident", s.sums_held},
-                       {"device_bytes", s.device_bytes},
-                       {"host_bytes", s.host_bytes},
-                       {"points_per_second", s.forecast.points_per_second}});
-}
-
-}  // namespace
 
 void add_plan(Session& session, const Options& o, const PlanInput& input,
               const fwi::ObjectivePlan& plan) {
@@ -86,8 +69,19 @@ void add_plan(Session& session, const Options& o, const PlanInput& input,
                                     {"source_field", fwi::to_string(plan.source_field)},
                                     {"source_field_bytes", plan.source_bytes},
                                     {"at_once", plan.concurrent_shots}});
-  if (!plan.stream.empty()) summary["stream"] = json_of(plan.stream_plan);
-  if (!plan.lags_stream.empty()) summary["lags_stream"] = json_of(plan.lags_stream_plan);
+  const auto add_stream = [&](const char* name, const stream::StreamPlan& s) {
+    summary[name] = Json::object({{"block", s.shape.block},
+                                  {"updates", s.shape.updates},
+                                  {"lag", s.shape.lag},
+                                  {"ring_planes", s.ring_planes},
+                                  {"parameters_resident", s.resident},
+                                  {"sums_resident", s.sums_held},
+                                  {"device_bytes", s.device_bytes},
+                                  {"host_bytes", s.host_bytes},
+                                  {"points_per_second", s.forecast.points_per_second}});
+  };
+  if (!plan.stream.empty()) add_stream("stream", plan.stream_plan);
+  if (!plan.lags_stream.empty()) add_stream("lags_stream", plan.lags_stream_plan);
   Json bounds = Json::object();
   for (std::size_t u = 0; u < o.unknowns.size(); ++u) {
     bounds[o.unknowns[u]] = Json::array({plan.bounds[u].low, plan.bounds[u].high});
