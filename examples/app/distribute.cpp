@@ -186,7 +186,7 @@ bool deliver_parts(std::int64_t shot, const fs::path& unpacked, const OnPart& on
 
 cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cluster::Work& work,
                               const std::vector<std::int64_t>& shots, const Session& session,
-                              const OnPart& on_part) {
+                              const OnPart& on_part, const OnSiteSum& on_sum) {
   std::error_code error;
   cluster::make_private_folders(run.folder);
   fs::permissions(run.folder, fs::perms::owner_all, error);
@@ -219,18 +219,27 @@ cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cl
                                std::max<std::int64_t>(static_cast<std::int64_t>(shots.size()), 1));
   how.on_message = print_line;
   how.separate_thread = false;  // the session belongs to this thread
-  const cluster::Report report = cluster::distribute(
-      {work, journal}, tasks, sites, how, [&](std::int64_t shot, const fs::path& result) {
-        const fs::path unpacked = run.folder / concat("shot_", shot);
-        cluster::unpack_result(result, unpacked, journal.key());
-        if (!deliver_parts(shot, unpacked, on_part)) {
-          throw Error(concat("the result of shot ", shot, " in ", run.folder.string(),
-                             " lacks the files that ", session.program(),
-                             " writes for a shot: install this version of the programs at all "
-                             "sites"));
-        }
-        fs::remove_all(unpacked, error);
-      });
+  const auto deliver = [&](std::int64_t shot, const fs::path& result) {
+    const fs::path unpacked = run.folder / concat("shot_", shot);
+    cluster::unpack_result(result, unpacked, journal.key());
+    if (!deliver_parts(shot, unpacked, on_part)) {
+      throw Error(concat("the result of shot ", shot, " in ", run.folder.string(),
+                         " lacks the files that ", session.program(),
+                         " writes for a shot: install this version of the programs at all "
+                         "sites"));
+    }
+    fs::remove_all(unpacked, error);
+  };
+  const auto deliver_sum = [&](const std::vector<std::int64_t>& of, const fs::path& result) {
+    const fs::path unpacked = run.folder / "sum";
+    const auto names = cluster::unpack_result(result, unpacked, journal.key());
+    const bool added = on_sum(of, unpacked, names);
+    fs::remove_all(unpacked, error);
+    return added;
+  };
+  const cluster::Report report =
+      work.sums ? cluster::distribute_sums({work, journal}, tasks, sites, how, deliver, deliver_sum)
+                : cluster::distribute({work, journal}, tasks, sites, how, deliver);
   for (const cluster::SiteReport& site : report.sites) {
     if (!(site.rate > 0.0)) continue;
     double& rate = run.rates[site.name];
@@ -248,9 +257,29 @@ void make_sites_folder(const fs::path& folder) {
 
 fs::path sites_folder(const fs::path& folder) { return fs::absolute(folder) / ".moho_sites"; }
 
+// Returns the members of the summary about sites.
+static Json sites_json(const cluster::Report& report) {
+  Json list = Json::array();
+  for (const cluster::SiteReport& site : report.sites) {
+    list.push_back(Json::object({{"name", site.name},
+                                 {"shots", site.shots},
+                                 {"jobs", site.jobs},
+                                 {"bytes", site.bytes},
+                                 {"sum_bytes", site.sum_bytes},
+                                 {"seconds", site.compute_time}}));
+  }
+  Json json = Json::object({{"list", list}, {"resubmitted", report.resubmitted}});
+  if (report.last_shot > 0.0) {
+    json["begin"] = report.begin;
+    json["last_shot"] = report.last_shot;
+  }
+  return json;
+}
+
 void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
-                      const std::function<void(std::int64_t shot, const Json& more)>& on_shot) {
+                      const std::function<void(std::int64_t shot, const Json& more)>& on_shot,
+                      const OnSiteSum& on_sum) {
   SitesRun run;
   run.folder = sites_folder(session.folder());
   run.resume = options.resume;
@@ -259,27 +288,62 @@ void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
   if (shots.empty()) return;
   make_sites_folder(run.folder);
   const Json* const made_from = session.summary.find("fingerprint");
-  const cluster::Work work =
+  cluster::Work work =
       make_shot_work(options, session.program(), made_from != nullptr ? *made_from : Json());
-  const cluster::Report report =
-      compute_parts(texts, run, work, shots, session,
-                    [&](std::int64_t shot, const Json& part, const fs::path& unpacked,
-                        const std::vector<std::string>& names) {
-                      // List the files in the summary on disk before the first one is moved:
-                      // --resume replaces only files that a summary lists.
-                      if (!session.writing()) session.begin_output();
-                      session.will_write(names);
-                      std::error_code error;  // take_in() detects missing files
-                      for (const std::string& name : names) {
-                        fs::rename(unpacked / name, session.folder() / name, error);
-                      }
-                      Json more;
-                      if (!session.take_in(part, more)) return false;
-                      on_shot(shot, more);
-                      return true;
-                    });
+  work.sums = static_cast<bool>(on_sum);
+  if (work.sums) work.survey["results"] = "sums of sites";
+  const auto move_files = [&](const fs::path& unpacked, const std::vector<std::string>& names) {
+    // List the files in the summary on disk before the first one is moved: --resume replaces only
+    // files that a summary lists.
+    if (!session.writing()) session.begin_output();
+    std::vector<std::string> first;  // a shot that is computed again replaces its files
+    for (const std::string& name : names) {
+      const bool there =
+          std::find(session.files.begin(), session.files.end(), name) != session.files.end();
+      if (!there) first.push_back(name);
+    }
+    session.will_write(first);
+    std::error_code error;  // take_in() detects missing files
+    for (const std::string& name : names) {
+      fs::rename(unpacked / name, session.folder() / name, error);
+    }
+  };
+  const OnPart on_part = [&](std::int64_t shot, const Json& part, const fs::path& unpacked,
+                             const std::vector<std::string>& names) {
+    move_files(unpacked, names);
+    Json more;
+    if (const Json* const kept = part.find("more"); kept != nullptr && kept->find("summed")) {
+      // No part of the summary: a resumed run finds it in the journal.
+      more = *kept;
+      for (const std::string& name : names) {
+        session.files.erase(std::remove(session.files.begin(), session.files.end(), name),
+                            session.files.end());
+        session.wrote(name);
+      }
+    } else if (!session.take_in(part, more)) {
+      return false;
+    }
+    on_shot(shot, more);
+    return true;
+  };
+  const cluster::Report report = compute_parts(texts, run, work, shots, session, on_part, on_sum);
   for (const std::string& line : report_lines(report)) session.print("sites     ", line);
-  io::remove_owned_folder(run.folder);
+  session.summary["sites"] = sites_json(report);
+  if (!work.sums) io::remove_owned_folder(run.folder);
+}
+
+void record_time_after_shots(Session& session) {
+  const Json* const sites = session.summary.find("sites");
+  const Json* const last = sites != nullptr ? sites->find("last_shot") : nullptr;
+  if (last == nullptr) return;
+  const double seconds = cluster::Clock().now() - last->number(0.0);
+  const double before = last->number(0.0) - sites->find("begin")->number(0.0);
+  session.summary["sites"]["seconds_after_last_shot"] = seconds;
+  session.summary["sites"]["part_after_last_shot"] = seconds / (seconds + before);
+}
+
+void forget_sites(const Session& session) {
+  io::remove_owned_folder(sites_folder(session.folder()));
 }
 
 fs::path programs_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
@@ -315,14 +379,15 @@ std::vector<std::string> report_lines(const cluster::Report& report) {
   std::ostringstream head;
   head << std::left << std::setw(12) << "site" << std::right << std::setw(8) << "shots"
        << std::setw(8) << "jobs" << std::setw(10) << "failures" << std::setw(8) << "lost"
-       << std::setw(12) << "shots/min" << std::setw(12) << "worked s";
+       << std::setw(12) << "shots/min" << std::setw(12) << "worked s" << std::setw(12) << "sent";
   lines.push_back(head.str());
   for (const cluster::SiteReport& site : report.sites) {
     std::ostringstream line;
     line << std::left << std::setw(12) << site.name << std::right << std::setw(8) << site.shots
          << std::setw(8) << site.jobs << std::setw(10) << site.failures << std::setw(8) << site.lost
          << std::setw(12) << fixed(60.0 * site.rate, 2) << std::setw(12)
-         << fixed(site.compute_time, 1);
+         << fixed(site.compute_time, 1) << std::setw(12)
+         << format_bytes(site.bytes + site.sum_bytes);
     if (!site.exclusion.empty()) line << "  excluded: " << site.exclusion;
     lines.push_back(line.str());
   }

@@ -32,6 +32,12 @@ using OnPart =
     std::function<bool(std::int64_t shot, const Json& part, const std::filesystem::path& folder,
                        const std::vector<std::string>& names)>;
 
+/// \brief Receives the sum of shots of a site: the files that SiteSum wrote, or those of arrays.
+/// \returns false if it cannot be added: the arrays of all shots of sites follow
+using OnSiteSum =
+    std::function<bool(const std::vector<std::int64_t>& shots, const std::filesystem::path& folder,
+                       const std::vector<std::string>& names)>;
+
 /// State of computations at sites, kept from one evaluation to the next.
 struct SitesRun {
   std::filesystem::path folder;         ///< folder of the journal
@@ -47,10 +53,11 @@ struct SitesRun {
 /// \param shots numbers of the shots
 /// \param session used for printing
 /// \param on_part receives the parts of each shot as its result arrives
+/// \param on_sum receives the sums of sites, with Work::sums
 /// \returns the report of the run \throws InputError, MissingShots
 cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cluster::Work& work,
                               const std::vector<std::int64_t>& shots, const Session& session,
-                              const OnPart& on_part);
+                              const OnPart& on_part, const OnSiteSum& on_sum = {});
 
 /// Returns the folder of journal and jobs for results in `folder`; its name is reserved by moho.
 std::filesystem::path sites_folder(const std::filesystem::path& folder);
@@ -64,11 +71,18 @@ void make_sites_folder(const std::filesystem::path& folder);
 /// \param options options of this run
 /// \param shots numbers of the shots without results
 /// \param session receives files and parts as with --resume
-/// \param on_shot called for each shot with the additional values of its part
+/// \param on_shot called for each shot with the additional values of its part; they have the member
+/// "summed" if its arrays are in a sum
+/// \param on_sum receives the sums of sites; empty: the sites send all files of their shots
 /// \throws InputError, MissingShots
 void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
-                      const std::function<void(std::int64_t shot, const Json& more)>& on_shot);
+                      const std::function<void(std::int64_t shot, const Json& more)>& on_shot,
+                      const OnSiteSum& on_sum = {});
+/// Records the time from the last shot at a site to the present in the summary.
+void record_time_after_shots(Session& session);
+/// Removes the folder of journal and jobs, which hold sums until the results are written.
+void forget_sites(const Session& session);
 
 /// Throws InputError if a job would have more shots than the survey.
 void check_shots_per_job(const SitesOptions& texts, std::size_t shots);

@@ -72,7 +72,7 @@ bool SharedCount::takes(std::int64_t position) {
 }
 
 void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& choice,
-                    const CommonOptions& options, Taken taken) {
+                    const CommonOptions& options, Taken taken, const OnSiteSum& on_sum) {
   m_taken = std::move(taken);
   m_numbers = numbers;
   m_session.resumable();
@@ -102,12 +102,14 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& 
     if (!m_there[k]) left.push_back(numbers[k]);
   }
   compute_at_sites(
-      choice.distribute, options, left, m_session, [&](std::int64_t shot, const Json& more) {
+      choice.distribute, options, left, m_session,
+      [&](std::int64_t shot, const Json& more) {
         const auto k = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), shot) -
                                                 numbers.begin());
         m_taken(k, more, From::place);
         m_there[k] = true;
-      });
+      },
+      on_sum);
 }
 
 void ShotList::share() {

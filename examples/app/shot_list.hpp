@@ -7,7 +7,7 @@
 ///
 /// A process computes alone or as one of several ranks.
 
-#include "app/distribute_options.hpp"
+#include "app/distribute.hpp"
 #include "app/program.hpp"
 
 #include <moho/io/numbered.hpp>
@@ -86,9 +86,10 @@ class ShotList {
   /// Takes over shots of an earlier run, and computes missing ones at --sites.
   /// With --only-shot it chooses that shot.
   /// \param numbers of the shots
+  /// \param on_sum receives the sums of sites; empty: sites send all files
   /// \throws InputError, MissingShots
   void open(const std::vector<std::int64_t>& numbers, const ShotChoice& choice,
-            const CommonOptions& options, Taken taken);
+            const CommonOptions& options, Taken taken, const OnSiteSum& on_sum = {});
   /// Sends the complete shots to all processes, and begins to distribute the others. Collective.
   void share();
   /// Returns true if the shot is complete.

@@ -7,11 +7,13 @@
 #include "app/program.hpp"
 #include "app/summary.hpp"
 #include "distribute_shots/options.hpp"
+#include "distribute_shots/site_sum.hpp"
 
 #include <moho/cluster/guard.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/core/error.hpp>
+#include <moho/core/scope_guard.hpp>
 #include <moho/io/owned_folder.hpp>
 #include <moho/io/writer.hpp>
 
@@ -188,11 +190,27 @@ int run(const Options& o, const fs::path& program) {
       return cancel(o);
     case Action::relay:
       return cluster::serve_relay_request(std::cin, std::cout, program);
-    case Action::run_relay:
+    case Action::run_relay: {
+#ifdef MOHO_WITH_SUMS
+      std::unique_ptr<ScopeGuard> kokkos;
+      const auto make_sum = [&] {
+        try {
+          if (!kokkos) kokkos = std::make_unique<ScopeGuard>();
+        } catch (const std::exception&) {
+          // such as a build for devices on a machine without one
+        }
+        return make_site_sum(kokkos == nullptr);
+      };
+#else
+      const cluster::SumFactory make_sum;
+#endif
       return cluster::run_relay(
-          o.relay, [&](const cluster::Settings& settings, const fs::path& campaign) {
+          o.relay,
+          [&](const cluster::Settings& settings, const fs::path& campaign) {
             return cluster::make_sites({{"site", settings}}, campaign, program.parent_path());
-          });
+          },
+          make_sum);
+    }
     default:
       return compute(o);
   }

@@ -29,6 +29,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace moho::examples::migrate_shots {
@@ -67,6 +68,8 @@ class Program {
     processes.sum_to_root(sums);
     processes.merge_to_root([this] { return std::exchange(m_sum, {}).pack(); },
                             [this](std::string&& bytes) { m_sum.merge(host(), bytes); });
+    processes.merge_to_root([this] { return std::exchange(m_gathers, {}).pack(); },
+                            [this](std::string&& bytes) { m_gathers.merge(host(), bytes); });
     m_points = sums[0], m_whole = sums[1], m_seconds = sums[2] / processes.size();
     m_session.summary["ranks"] = processes.size();
     processes.finish();
@@ -74,6 +77,7 @@ class Program {
     if (m_o.only_shot) return finish_shot(m_session, "plot_migration.py");
     stack();
     finish();
+    if (!m_o.distribute.sites.empty()) forget_sites(m_session);
   }
 
  private:
@@ -122,6 +126,7 @@ class Program {
           const HostPhase phase(m_session.phases, "stack");
           const TimelineSpan span(&m_timeline, "stack");
           m_sum.add(host(), m_job.shots[k].number, image.window.box, image.values.data());
+          if (!m_gathers.closed()) add_gathers(k, all_columns(image));
         });
       });
       const PhaseTimes phases = migration->phases();
@@ -155,17 +160,70 @@ class Program {
       const int ranks = m_session.processes().size_of_host();
       const MemoryLimit free = memory_limit(m_o, m_o.space != "cuda", ranks);
       m_sum = rtm::ImageSum<Dim>::within(free.bytes, m_job.grid, shot_parts);
+      if (m_job.offsets.count() > 0) m_gathers = rtm::ImageSum<2>(gather_grid(), 1);
     }
-    m_list.open(numbers, m_o, m_o, [&](std::size_t k, const Json& more, ShotList::From from) {
+    OnSiteSum on_sum;
+    if (!m_o.keep_shots) {
+      on_sum = [this](const auto& shots, const fs::path& folder, const auto& names) {
+        return add_site(shots, folder, names);
+      };
+    }
+    const auto taken = [&](std::size_t k, const Json& more, ShotList::From from) {
       take(k, more);
       // a rank adds its shots itself
-      if (from != ShotList::From::rank && m_session.processes().root()) add_stored(k);
-    });
+      const bool added = from == ShotList::From::rank || more.find("summed") != nullptr;
+      if (!added && m_session.processes().root()) add_stored(k);
+    };
+    m_list.open(numbers, m_o, m_o, taken, on_sum);
+  }
+
+  // Grid of the sum of offset gathers: offsets of all columns, and depths.
+  Grid<2> gather_grid() const {
+    Grid<2> grid;
+    grid.extents = {static_cast<std::int64_t>(m_job.offsets.columns.size()) * m_job.offsets.count(),
+                    m_job.grid.extents[Dim - 1]};
+    return grid;
+  }
+
+  // Adds the shots of a site, whose sum or arrays are in a folder. False: arrays are needed.
+  bool add_site(const std::vector<std::int64_t>& shots, const fs::path& folder,
+                const std::vector<std::string>& names) {
+    const HostPhase phase(m_session.phases, "stack");
+    if (fs::exists(folder / "image.sum")) {
+      if (m_sum.closed()) return false;
+      merge_file(m_sum, m_job.grid, shots, folder / "image.sum");
+      if (m_job.offsets.count() == 0) return !m_sum.closed();
+      merge_file(m_gathers, gather_grid(), shots, folder / "offsets.sum");
+      return !m_sum.closed() && !m_gathers.closed();
+    }
+    m_session.will_write(names);
+    for (const std::string& name : names) {
+      fs::rename(folder / name, m_session.folder() / name);
+      m_session.wrote(name);
+    }
+    m_sum.close();
+    m_gathers.close();
+    return true;
+  }
+
+  // Adds a sum with exactly these shots.
+  template <int D>
+  static void merge_file(rtm::ImageSum<D>& sum, const Grid<D>& grid,
+                         const std::vector<std::int64_t>& shots, const fs::path& path) {
+    const io::InputFile file(path);
+    auto more = rtm::ImageSum<D>::unpack(grid, file.text(file.size()));
+    if (more.shots() != std::set<std::int64_t>(shots.begin(), shots.end())) {
+      throw FileError(concat("'", path.string(), "' has other shots than those requested: install ",
+                             "this version of the programs at the site"));
+    }
+    sum.merge(host(), std::move(more));
   }
 
   // Adds a shot that another run, site or rank has computed.
   void take(std::size_t k, const Json& more) {
     m_entries[k] = more;
+    m_entries[k].remove("sums");
+    m_entries[k].remove("summed");
     const Json* const data = more.find("data");
     if (data == nullptr) return;
     m_session.summary["data"] = *data;
@@ -309,6 +367,56 @@ class Program {
     const StackedShot<Dim> shot = stored_shot(k);
     m_sum.template add<T>(host(), m_job.shots[k].number, shot.box,
                           [&](int part) { return read_part<T, Dim>(shot, part); });
+    if (!m_gathers.closed()) add_gathers(k, read_gathers<T>(k));
+  }
+
+  // Adds the offset gathers of a shot.
+  template <class Value>
+  void add_gathers(std::size_t k, const std::vector<Value>& values) {
+    m_gathers.add(host(), m_job.shots[k].number, whole_box(gather_grid()), values.data());
+  }
+
+  // Returns the offset gathers of a shot from its file.
+  template <class Value>
+  std::vector<Value> read_gathers(std::size_t k) const {
+    return io::read_npy<Value>(m_session.folder() /
+                               numbered("shot", m_job.shots[k].number, "_offsets.npy"))
+        .data;
+  }
+
+  // Returns the offset gathers of a shot on all columns; zeros on those that it does not see.
+  std::vector<T> all_columns(const rtm::ShotImage<T, Dim>& image) const {
+    std::vector<T> values(static_cast<std::size_t>(gather_grid().size()), T(0));
+    const std::size_t each = values.size() / m_job.offsets.columns.size();
+    for (std::size_t c = 0; c < image.columns.size(); ++c) {
+      std::copy_n(image.offsets.begin() + static_cast<std::ptrdiff_t>(c * each), each,
+                  values.begin() + static_cast<std::ptrdiff_t>(image.columns[c]) *
+                                       static_cast<std::ptrdiff_t>(each));
+    }
+    return values;
+  }
+
+  // Describes the arrays of a shot for sums of sites.
+  Json describe_arrays(const std::vector<std::string>& files, const Json& lower,
+                       const Json& upper) const {
+    Json sums = Json::array();
+    const auto add = [&](const char* name, const std::string& file, int parts, const Json& extents,
+                         const Json& first, const Json& last) {
+      Json entry;
+      entry["name"] = name;
+      entry["file"] = file;
+      entry["parts"] = parts;
+      entry["grid"] = extents;
+      entry["lower"] = first;
+      entry["upper"] = last;
+      sums.push_back(entry);
+    };
+    add("image", files[0], shot_parts, m_model.shape, lower, upper);
+    if (m_job.offsets.count() > 0) {
+      const Json extents = Json::array({gather_grid().extents[0], gather_grid().extents[1]});
+      add("offsets", files[1], 1, extents, Json::array({0, 0}), extents);
+    }
+    return sums;
   }
 
   // Writes the sums of a shot.
@@ -322,10 +430,10 @@ class Program {
     for (int d = 0; d < Dim; ++d) shape.push_back(own.extents[d]);
     std::vector<std::string> files{numbered("shot", number)};
     io::write_npy(m_session.folder() / files[0], image.values.data(), shape);
-    if (!image.offsets.empty()) {
+    if (m_job.offsets.count() > 0) {
       files.push_back(numbered("shot", number, "_offsets.npy"));
-      io::write_npy(m_session.folder() / files[1], image.offsets.data(),
-                    {static_cast<std::int64_t>(image.columns.size()), m_job.offsets.count(),
+      io::write_npy(m_session.folder() / files[1], all_columns(image).data(),
+                    {static_cast<std::int64_t>(m_job.offsets.columns.size()), m_job.offsets.count(),
                      own.extents[Dim - 1]});
     }
     Json lower = Json::array(), upper = Json::array(), largest = Json::array(),
@@ -359,6 +467,7 @@ class Program {
     }
     m_boxes_told = true;
     Json more = entry;
+    if (m_o.only_shot) more["sums"] = describe_arrays(files, lower, upper);
     if (m_data_of == number) {
       files.insert(files.end(), std::begin(data_names), std::end(data_names));
       more["data"] = m_session.summary["data"];
@@ -390,29 +499,21 @@ class Program {
                              : stack_part<T, Dim>(host(), m_job.grid, shots, part));
     }
     m_sum.close();
-    stack_offsets();
+    stack_gathers();
   }
 
-  void stack_offsets() {
-    const std::int64_t count = m_job.offsets.count(), depths = m_job.grid.extents[Dim - 1];
-    if (count == 0) return;
-    const auto columns = m_job.offsets.columns.size();
-    std::vector<double> sum(columns * static_cast<std::size_t>(count * depths), 0.0);
-    // in the order of the shots
-    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-      const Json& list = *m_entries[k].find("columns");
-      if (list.size() == 0) continue;
-      const io::Array<T> array = io::read_npy<T>(
-          m_session.folder() / numbered("shot", m_job.shots[k].number, "_offsets.npy"));
-      const auto each = static_cast<std::size_t>(count * depths);
-      for (std::size_t c = 0; c < list.size(); ++c) {
-        const auto column = static_cast<std::size_t>(list.at(c).number(0.0));
-        for (std::size_t i = 0; i < each; ++i) {
-          sum[column * each + i] += static_cast<double>(array.data[c * each + i]);
-        }
-      }
+  // Sums the offset gathers of all shots in the same way.
+  void stack_gathers() {
+    if (m_job.offsets.count() == 0) return;
+    const Grid<2> grid = gather_grid();
+    if (!m_gathers.closed() && m_gathers.shots().size() == m_job.shots.size()) {
+      m_offsets = m_gathers.template part<double>(host(), 0);
+      return;
     }
-    m_offsets = std::move(sum);
+    std::vector<rtm::StoredPart<2>> parts(m_job.shots.size());
+    for (auto& part : parts) part.box = whole_box(grid);
+    m_offsets = rtm::stack<double, 2>(host(), grid, parts,
+                                      [&](std::size_t k) { return read_gathers<double>(k); });
   }
 
   std::vector<T> image(Condition condition) const {
@@ -459,6 +560,7 @@ class Program {
       m_session.wrote("timeline.json");
       if (!m_o.keep_shots) remove_shots();
     }
+    record_time_after_shots(m_session);
     Json& summary = m_session.summary;
     Json shots = Json::array();
     for (const Json& entry : m_entries) shots.push_back(entry);
@@ -535,6 +637,7 @@ class Program {
   ShotList m_list;
   std::vector<Json> m_entries;
   rtm::ImageSum<Dim> m_sum;            ///< of the shots of this process
+  rtm::ImageSum<2> m_gathers;          ///< their offset gathers
   std::vector<std::vector<T>> m_sums;  ///< image and illuminations
   std::vector<double> m_offsets;
   double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0;

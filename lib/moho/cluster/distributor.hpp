@@ -87,6 +87,8 @@ struct SiteReport {
   std::int64_t lost = 0;      ///< jobs lost for reasons other than a shot's program
   double rate = 0.0;          ///< accepted results per second
   double compute_time = 0.0;  ///< seconds of computation, summed over its workers
+  double bytes = 0.0;         ///< bytes of its accepted results
+  double sum_bytes = 0.0;     ///< bytes of the sums of its shots
   std::string exclusion;      ///< reason of exclusion; empty: the site is in use
 };
 
@@ -108,6 +110,9 @@ struct Report {
                                      ///< submitted
   std::int64_t duplicates = 0;       ///< further results of shots that already had one
   double seconds = 0.0;              ///< duration of this run in seconds
+  double begin = 0.0;                ///< begin of this run, seconds since the epoch
+  double last_shot = 0.0;            ///< end of the last shot of this run, by the clock of its
+                                     ///< site, seconds since the epoch; 0: none
   bool stopped = false;              ///< true if DistributeOptions::stop ended the run
   std::vector<std::string> notes;    ///< messages for the user
 };

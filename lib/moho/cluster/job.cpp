@@ -61,6 +61,7 @@ std::string to_text(const Work& work, const Job& job) {
   command.insert(command.end(), work.command.begin(), work.command.end());
   line(command);
   for (const auto& [name, path] : work.inputs) line({"input", name, path});
+  if (work.sums) line({"sums"});
   line({"limits", format_number(job.time_limit), format_number(job.memory)});
   for (const std::string& node : job.excluded_nodes) line({"avoid", node});
   for (const Task& task : job.tasks) {
@@ -106,6 +107,8 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name,
       work.command.assign(words->begin() + 1, words->end());
     } else if (kind == "input" && count == 2) {
       work.inputs.emplace_back((*words)[1], (*words)[2]);
+    } else if (kind == "sums" && count == 0) {
+      work.sums = true;
     } else if (kind == "limits" && count == 2) {
       good = read_number((*words)[1], job.time_limit) && read_number((*words)[2], job.memory);
     } else if (kind == "avoid" && count == 1) {
@@ -142,6 +145,28 @@ JobFiles files_of(const fs::path& folder, const std::string& job_token) {
 
 std::string result_name(std::int64_t shot, const std::string& job_token) {
   return concat("results/", shot, '.', job_token, ".result");
+}
+
+std::string report_name(std::int64_t shot) { return concat("reports/", shot, ".result"); }
+
+std::string shots_text(const std::vector<Task>& tasks) {
+  std::string text;
+  for (const Task& task : tasks) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(task.shot);
+  }
+  return text;
+}
+
+bool read_shots(std::string_view text, std::vector<Task>& tasks) {
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    Task task;
+    if (!read_number(text.substr(0, comma), task.shot)) return false;
+    tasks.push_back(task);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return !tasks.empty();
 }
 
 JobReport read_report(const fs::path& path) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,8 @@ struct Work {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> inputs;  ///< names and paths of input files and
                                                             ///< folders
-  Key key{};  ///< key of the journal; set by distribute() and by workers
+  bool sums = false;  ///< sites may send the sum of their shots in place of the shots
+  Key key{};          ///< key of the journal; set by distribute() and by workers
 };
 
 /// Shots that one worker computes in turn.
@@ -71,6 +73,11 @@ std::string to_text(const Work& work, const Job& job);
 /// \throws FileError for other and damaged texts, and for texts not authenticated by the key
 std::pair<Work, Job> parse_job(const std::string& text, const std::string& name, const Key& key);
 
+/// Returns the numbers of shots as "3,4,5".
+std::string shots_text(const std::vector<Task>& tasks);
+/// Appends the shots of shots_text(). \returns false for other texts
+bool read_shots(std::string_view text, std::vector<Task>& tasks);
+
 /// Paths of the files of a job.
 struct JobFiles {
   std::filesystem::path job;     ///< job file
@@ -83,6 +90,11 @@ struct JobFiles {
 JobFiles files_of(const std::filesystem::path& folder, const std::string& job_token);
 /// Returns the path of a shot's result, relative to the folder of the site.
 std::string result_name(std::int64_t shot, const std::string& job_token);
+
+/// Returns the path of a shot's report at a site that sends sums, relative to the chunk's folder.
+std::string report_name(std::int64_t shot);
+/// Name of a file with the sum of shots, in the folder of its chunk or request.
+inline constexpr const char* sum_name = "sum.result";
 
 /// Failure of a shot, from the report of its worker.
 struct ShotFailure {

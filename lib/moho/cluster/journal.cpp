@@ -460,6 +460,7 @@ void Journal::add_events(const std::vector<std::vector<std::string>>& events) {
 
 std::vector<std::vector<std::string>> Journal::take_events() {
   const std::lock_guard lock(m_mutex);
+  if (std::exchange(m_events_taken, true)) return read_journal(m_path).events;
   return std::exchange(m_events, {});
 }
 

@@ -139,7 +139,8 @@ class Journal {
   ///
   /// An event is a list of texts; the caller defines its meaning. \throws FileError
   void add_events(const std::vector<std::vector<std::string>>& events);
-  /// Returns the events found when the journal was opened, in order; empty in later calls.
+  /// Returns all events in order, those of earlier runs first. Later calls read the file again.
+  /// \throws FileError
   std::vector<std::vector<std::string>> take_events();
   /// Marks a shot as not done and records the reason. The result file is kept. \throws FileError
   void discard(std::int64_t shot, const std::string& why);
@@ -166,6 +167,7 @@ class Journal {
   Key m_key;
   int m_descriptor = -1;
   bool m_torn = false;  // the file ends within a line
+  bool m_events_taken = false;
   std::map<std::int64_t, ShotResult> m_results;
   std::map<std::string, std::string> m_values;
   std::vector<std::vector<std::string>> m_events;

@@ -54,6 +54,7 @@ RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions
         options.one_job_per_chunk = true;
         options.max_jobs = 2;
         options.file_delay = 0.0;
+        options.collect_interval = std::min(options.collect_interval, 0.25);  // of local processes
         return options;
       }()),
       m_campaign(campaign),
@@ -189,6 +190,7 @@ std::string RelaySite::send_input(const std::string& name, const std::string& pa
 }
 
 void RelaySite::prepare(const Work& work, const Batch& batch) {
+  m_keeps_files = work.sums;
   Work own = work;
   for (auto& [name, path] : own.inputs) path = send_input(name, path);
   const fs::path folder = m_campaign / m_options.name / "chunks" / batch.token;
@@ -306,6 +308,7 @@ void RelaySite::cancel(const std::vector<std::string>& ids) {
 CollectedResults RelaySite::collect(const Work& work, const Job& job,
                                     const std::vector<std::int64_t>& shots) {
   CollectedResults collected;
+  m_keeps_files = work.sums;
   const auto at = m_known.find(job.token);
   if (at == m_known.end()) return collected;
   KnownJob& known = at->second;
@@ -381,8 +384,52 @@ void RelaySite::remove_duplicate(const ShotResult& result) {
 
 void RelaySite::remove_job_files(const Job& job) {
   m_known.erase(job.token);
+  if (m_keeps_files) {
+    m_kept.push_back(job.token);
+  } else {
+    forget({job.token});
+  }
+}
+
+std::optional<ShotResult> RelaySite::sum(const Work& work, const SumRequest& wanted) {
+  const std::string below = concat(m_options.name, '/', wanted.token, '/');
+  const std::int64_t first = wanted.shots.begin()->second.front().shot;
+  std::error_code error;
+  if (fs::exists(m_campaign / (below + sum_name), error)) {
+    try {
+      return check_result(m_campaign, below + sum_name, work, first);  // of an earlier run
+    } catch (const FileError&) {
+      fs::remove(m_campaign / (below + sum_name), error);
+    }
+  }
+  std::vector<std::vector<std::string>> lines{
+      {"do", "sum"}, {"key", to_text(read_key(m_campaign))}, {"job", wanted.token}};
+  if (wanted.arrays) lines.push_back({"setting", "arrays", "1"});
+  for (const auto& [job, tasks] : wanted.shots) lines.push_back({"take", job, shots_text(tasks)});
+  std::string state, message = "its relay ended";
   try {
-    request({{"do", "forget"}, {"job", job.token}});
+    for (const auto& words : request(lines)) {
+      if (words[0] == "state" && words.size() == 4) state = words[3] == "0" ? "made" : words[2];
+      if (words[0] == "unusable" && words.size() == 3) message = words[2];
+    }
+  } catch (const Refused& refused) {
+    throw FileError(refused.what());
+  }
+  if (state == "running") return std::nullopt;
+  if (state != "made") throw FileError(message);
+  make_private_folders(m_campaign / below);
+  transfer({concat(m_relay.host, ':', m_relay.folder, '/',
+                   wanted.token.substr(0, wanted.token.rfind('.')), '/', sum_name),
+            (m_campaign / below).string()});
+  return check_result(m_campaign, below + sum_name, work, first);
+}
+
+void RelaySite::forget(const std::vector<std::string>& tokens) {
+  std::vector<std::vector<std::string>> lines{{"do", "forget"}};
+  for (const std::string& token : std::exchange(m_kept, {})) lines.push_back({"job", token});
+  for (const std::string& token : tokens) lines.push_back({"job", token});
+  try {
+    request(lines);
   } catch (const Error&) {
     // the remote files remain
   }

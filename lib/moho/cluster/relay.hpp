@@ -12,6 +12,7 @@
 
 #include <moho/cluster/process.hpp>
 #include <moho/cluster/site.hpp>
+#include <moho/cluster/site_sums.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -65,7 +66,12 @@ class RelaySite : public Site, private JobSystem {
                            const std::vector<std::int64_t>& shots) override;
   JobReport report(const Job& job) override;
   void remove_duplicate(const ShotResult& result) override;
+  /// \copydoc Site::remove_job_files
+  /// With Work::sums the remote files remain until forget().
   void remove_job_files(const Job& job) override;
+  bool sends_sums() const override { return true; }
+  std::optional<ShotResult> sum(const Work& work, const SumRequest& request) override;
+  void forget(const std::vector<std::string>& tokens) override;
 
  private:
   // State of a job at the remote site.
@@ -96,6 +102,8 @@ class RelaySite : public Site, private JobSystem {
   RelayOptions m_relay;
   std::map<std::string, std::string> m_sent;  // local and remote paths of inputs
   std::map<std::string, KnownJob> m_known;    // by job token
+  bool m_keeps_files = false;                 // results are needed for sums
+  std::vector<std::string> m_kept;            // finished jobs whose files remain
 };
 
 /// \brief Answers one request of a RelaySite (`distribute_shots --relay`).
@@ -112,7 +120,9 @@ using SiteFactory = std::function<std::vector<std::unique_ptr<Site>>(
 /// \brief Computes a chunk at the remote site (`distribute_shots --relay-run FOLDER`).
 /// \param folder folder of the chunk
 /// \param make_sites creates the sites
+/// \param make_sum creates sums of shots; empty: this program makes none
 /// \return exit status
-int run_relay(const std::filesystem::path& folder, const SiteFactory& make_sites);
+int run_relay(const std::filesystem::path& folder, const SiteFactory& make_sites,
+              const SumFactory& make_sum = {});
 
 }  // namespace moho::cluster

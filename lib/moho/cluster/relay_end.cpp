@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Remote sites, remote side: answers to requests, and the computation of chunks.
+#include <moho/cluster/detail/relay_sums.hpp>
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/sites_file.hpp>
@@ -66,6 +67,7 @@ struct Request {
   fs::path folder;
   std::vector<std::string> jobs;
   Settings settings;
+  Settings takes;  // jobs, and their shots to be added
 };
 
 Request read_request(std::istream& in) {
@@ -83,9 +85,9 @@ Request read_request(std::istream& in) {
     if (kind == "do") request.action = (*words)[1];
     if (kind == "key") request.key = (*words)[1];
     if (kind == "job") request.jobs.push_back((*words)[1]);
-    if (kind == "setting" && words->size() == 3) {
-      request.settings.emplace_back((*words)[1], (*words)[2]);
-    }
+    if (words->size() != 3) continue;
+    if (kind == "setting") request.settings.emplace_back((*words)[1], (*words)[2]);
+    if (kind == "take") request.takes.emplace_back((*words)[1], (*words)[2]);
   }
   if (!complete || !is_safe_path(request.folder.string())) {
     throw InputError(
@@ -96,12 +98,10 @@ Request read_request(std::istream& in) {
 
 SiteSection section_of(const Settings& settings) { return {"site", settings}; }
 
-void start_chunk(const Request& request, const std::string& token, const fs::path& program) {
+// Starts the relay of a chunk, or of a sum, unless it runs or has ended.
+void start_relay(const Request& request, const std::string& token, const fs::path& program) {
   const fs::path chunk = chunk_of(request.folder, token);
   std::error_code error;
-  if (!fs::exists(files_of(chunk, token).job, error)) {
-    throw InputError(concat("no job ", token, " in ", request.folder.string()));
-  }
   if (fs::exists(chunk / "relay.end", error)) return;
   check_private_folder(request.folder);
   check_private_folder(chunk);
@@ -114,6 +114,8 @@ void start_chunk(const Request& request, const std::string& token, const fs::pat
   std::string text = add_checksum(join_words({"token", token}));
   for (const auto& [key, value] : request.settings)
     text += add_checksum(join_words({"setting", key, value}));
+  for (const auto& [job, shots] : request.takes)
+    text += add_checksum(join_words({"take", job, shots}));
   write_private_text(chunk / "relay.txt", text);
   StartOptions start;
   start.words = {program.string(), "--relay-run", chunk.string()};
@@ -125,6 +127,23 @@ void start_chunk(const Request& request, const std::string& token, const fs::pat
   write_private_text(chunk / "relay.pid",
                      std::to_string(process) + '\n' + process_identity(process) + '\n');
   ::close(lock);
+}
+
+void start_chunk(const Request& request, const std::string& token, const fs::path& program) {
+  std::error_code error;
+  if (!fs::exists(files_of(chunk_of(request.folder, token), token).job, error)) {
+    throw InputError(concat("no job ", token, " in ", request.folder.string()));
+  }
+  start_relay(request, token, program);
+}
+
+// Starts a sum, and waits for it for up to 5 s.
+void start_sum(const Request& request, const std::string& token, const fs::path& program) {
+  const fs::path folder = chunk_of(request.folder, token);
+  make_private_folders(folder);
+  start_relay(request, token, program);
+  std::error_code error;
+  for (int k = 0; k < 250 && !fs::exists(folder / "relay.end", error); ++k) ::usleep(20000);
 }
 
 void query_chunk(const Request& request, const std::string& token, std::ostream& out) {
@@ -157,8 +176,12 @@ void query_chunk(const Request& request, const std::string& token, std::ostream&
   }
   if (fs::exists(chunk / "journal.txt", error)) {
     const JournalContent journal = read_journal(chunk / "journal.txt");
+    // with sums, the report of a shot is complete after its result
+    const bool sums = fs::exists((chunk / report_name(0)).parent_path(), error);
     for (const ShotResult& result : journal.results) {
-      line({"result", token, std::to_string(result.shot), result.file});
+      const std::string file = sums ? report_name(result.shot) : result.file;
+      if (sums && !fs::exists(chunk / file, error)) continue;
+      line({"result", token, std::to_string(result.shot), file});
     }
   }
   line({"state", token, state, exit});
@@ -217,7 +240,8 @@ int serve_relay_request(std::istream& in, std::ostream& out, const fs::path& pro
     } else {
       for (const std::string& token : request.jobs) {
         if (request.action == "start") start_chunk(request, token, program);
-        if (request.action == "look") query_chunk(request, token, out);
+        if (request.action == "sum") start_sum(request, token, program);
+        if (request.action == "look" || request.action == "sum") query_chunk(request, token, out);
         if (request.action == "cancel") cancel_chunk(request, token);
         if (request.action == "forget") {
           std::error_code error;
@@ -232,12 +256,12 @@ int serve_relay_request(std::istream& in, std::ostream& out, const fs::path& pro
   return out ? 0 : 1;
 }
 
-int run_relay(const fs::path& folder, const SiteFactory& make) {
+int run_relay(const fs::path& folder, const SiteFactory& make, const SumFactory& make_sum) {
   // The lock was inherited; it is taken here if the relay was started by hand.
   close_lock_on_exec();
   static_cast<void>(lock_chunk(folder));
   std::string token;
-  Settings settings;
+  Settings settings, takes;
   const std::string told = read_text(folder / "relay.txt");
   for (const std::string_view text : split_lines(told)) {
     const auto words = parse_line(remove_checksum(text).value_or(""));
@@ -246,9 +270,13 @@ int run_relay(const fs::path& folder, const SiteFactory& make) {
     if ((*words)[0] == "setting" && words->size() == 3) {
       settings.emplace_back((*words)[1], (*words)[2]);
     }
+    if ((*words)[0] == "take" && words->size() == 3) takes.emplace_back((*words)[1], (*words)[2]);
   }
+  if (!takes.empty()) return detail::make_requested_sum(folder, takes, settings, make_sum);
   const fs::path file = files_of(folder, token).job;
-  const auto [work, job] = parse_job(read_text(file), file.string(), read_key(folder));
+  const std::pair<Work, Job> content = parse_job(read_text(file), file.string(), read_key(folder));
+  const Work& work = content.first;  // clang 14 captures no structured binding
+  const Job& job = content.second;
   std::string end;
   int exit = 0;
   const auto line = [&](const std::vector<std::string>& words) {
@@ -264,6 +292,8 @@ int run_relay(const fs::path& folder, const SiteFactory& make) {
       while (::flock(wait, LOCK_EX) != 0 && errno == EINTR) {
       }
     }
+    const auto sum = work.sums && make_sum ? make_sum() : nullptr;
+    if (sum) make_private_folders((folder / report_name(0)).parent_path());
     Journal journal(folder / "journal.txt", work.survey);
     const auto sites = make(settings, folder);
     for (const auto& site : sites) site->probe(work);
@@ -273,7 +303,14 @@ int run_relay(const fs::path& folder, const SiteFactory& make) {
     options.on_message = [](const std::string& text) {
       std::fprintf(stderr, "%s\n", text.c_str());
     };
-    const Report report = distribute({work, journal}, job.tasks, sites, options);
+    OnResult on_result;
+    if (sum) {
+      on_result = [&](std::int64_t shot, const fs::path& result) {
+        detail::add_to_sum(*sum, folder, work, shot, result);
+      };
+    }
+    const Report report = distribute({work, journal}, job.tasks, sites, options, on_result);
+    if (sum) detail::write_sum(*sum, folder, work);
     for (const MissingShot& missing : report.missing) {
       if (missing.given_up) line({"missing", std::to_string(missing.shot), missing.reason});
     }

@@ -27,6 +27,10 @@ Site::Site(SiteOptions options) : m_options(std::move(options)) {
   }
 }
 
+std::optional<ShotResult> Site::sum(const Work&, const SumRequest&) {
+  throw FileError(concat("site ", m_options.name, ": it sends no sums"));
+}
+
 FolderSite::FolderSite(SiteOptions options, const fs::path& campaign,
                        std::unique_ptr<JobSystem> system)
     : Site(std::move(options)),

@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +38,13 @@ struct CollectedResults {
                                                               ///< work
   std::vector<std::pair<std::int64_t, std::string>> damaged;  ///< shots, and what is wrong with
                                                               ///< their files
+};
+
+/// Sum of shots that a site is to send.
+struct SumRequest {
+  std::string token;                               ///< token of the request: one for equal requests
+  std::map<std::string, std::vector<Task>> shots;  ///< by token of the job that computed them
+  bool arrays = false;                             ///< true: their arrays in place of the sum
 };
 
 /// \brief A job system together with the files of its jobs.
@@ -69,6 +78,14 @@ class Site {
   virtual void remove_duplicate(const ShotResult& result) = 0;
   /// Removes the files of a finished job.
   virtual void remove_job_files(const Job& job) = 0;
+  /// Returns true if the site sends the sum of its shots, see Work::sums.
+  virtual bool sends_sums() const { return false; }
+  /// \brief Requests the sum of shots that the site has computed.
+  /// \returns the sum as a complete result; empty while the site adds
+  /// \throws FileError if the sum cannot be made, or is damaged
+  virtual std::optional<ShotResult> sum(const Work& work, const SumRequest& request);
+  /// Removes the files of these jobs and sums at the site.
+  virtual void forget(const std::vector<std::string>& tokens) { (void)tokens; }
 
  protected:
   SiteOptions m_options;  ///< probe() may adjust them

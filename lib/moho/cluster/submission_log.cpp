@@ -9,27 +9,6 @@ namespace moho::cluster {
 
 namespace {
 
-// Returns the shots of a job as "3,4,5".
-std::string shots_text(const Job& job) {
-  std::string text;
-  for (const Task& task : job.tasks) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(task.shot);
-  }
-  return text;
-}
-
-bool read_shots(std::string_view text, std::vector<Task>& tasks) {
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    Task task;
-    if (!read_number(text.substr(0, comma), task.shot)) return false;
-    tasks.push_back(task);
-    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-  }
-  return !tasks.empty();
-}
-
 std::vector<std::string> read_ids(const Event& event, const Batch& batch) {
   std::vector<std::string> ids;
   if (event.size() == 3 && event[2] == "=") {
@@ -54,7 +33,7 @@ Event batch_event(const Batch& batch, const std::string& site, double time) {
               format_number(time),
               format_number(batch.jobs[0].time_limit),
               format_number(batch.jobs[0].memory)};
-  for (const Job& job : batch.jobs) event.push_back(shots_text(job));
+  for (const Job& job : batch.jobs) event.push_back(shots_text(job.tasks));
   return event;
 }
 

@@ -284,6 +284,7 @@ double Run::next_event_time() const {
 
 Report Run::report() {
   m_report.done = m_done;
+  m_report.begin = m_begin;
   m_report.seconds = m_clock.now() - m_begin;
   for (SiteState& state : m_sites) {
     SiteReport& own = state.report;

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of sums that sites send in place of their shots: bits, bytes, and injected faults.
+
+Remote sites are folders of this machine, reached by ssh on the loopback interface.
+"""
+
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import services
+import support
+import test_distribute_shots
+
+# In place of rsync: damages the first sums that arrive, or kills the program that asked for them.
+RSYNC = """#!/bin/sh
+rsync "$@"
+status=$?
+for last; do :; done
+case "$*" in
+*sum.result*)
+  echo x >> {count}
+  if [ $(wc -l < {count}) -le {damaged} ]; then
+    printf X | dd of="$last/sum.result" bs=1 seek=5000 conv=notrunc 2>/dev/null
+  fi
+  if [ $(wc -l < {count}) -le {kills} ]; then kill -9 $PPID; fi
+  ;;
+esac
+exit $status
+"""
+
+
+class SumsCase(test_distribute_shots.PlacesCase):
+    survey = ["--vp", "vp.npy", "--spacing", "20", "--receivers", "0,20:1000,20:26", "--wavelet", "ricker:12",
+              "--time", "0.2", "--space", "serial", "--shots", "modelled", "--true-vp", "true.npy",
+              "--snapshots", "memory", "--condition", "laplacian,source", "--columns", "300,600"]
+    results = ["image.npy", "image_laplacian.npy", "image_source.npy", "illumination_source.npy",
+               "illumination_receiver.npy", "image.sgy", "offsets.npy", "data_before.npy", "data_after.npy"]
+
+    @classmethod
+    def setUpClass(cls):
+        services.need(*services.Sshd.needs)
+
+    def setUp(self):
+        super().setUp()
+        np = support.np
+        z, x = np.meshgrid(np.arange(41), np.arange(51), indexing="xy")
+        self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
+        self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
+        self.migrator = self.other("migrate_shots")
+        self.sshd = services.Sshd(self.path("ssh"))
+        self.addCleanup(self.sshd.stop)
+
+    def remote(self, count, here=False, programs=None, more=""):
+        """Writes a sites file with remote sites, and with local processes."""
+        text = ""
+        for k in range(count):
+            where = (programs or {}).get(k, os.path.dirname(self.program))
+            text += (f"[far{k}]\nhost = far\nfolder = {self.path(f'far{k}')}\nprograms = {where}\nslots = 1\n"
+                     f"ssh_option = -F{self.sshd.config}\n{more}")
+        self.sites(text + ("[here]\nkind = local\nslots = 1\n" if here else ""))
+
+    def programs(self, name, script):
+        """Makes a folder of the programs in which a shell script is migrate_shots."""
+        folder = self.path(name)
+        os.mkdir(folder)
+        for program in ("shot_worker", "distribute_shots"):
+            os.symlink(self.other(program), os.path.join(folder, program))
+        self.write(name + "/migrate_shots", "#!/bin/sh\n" + script + f'\nexec {self.migrator} "$@"\n')
+        os.chmod(os.path.join(folder, "migrate_shots"), 0o755)
+        return folder
+
+    def rsync(self, damaged=0, kills=0):
+        self.write("rsync", RSYNC.format(count=self.path("transfers"), damaged=damaged, kills=kills))
+        os.chmod(self.path("rsync"), 0o755)
+        return f"rsync = {self.path('rsync')}\n"
+
+    def transfers(self):
+        return len(open(self.path("transfers")).read().split())
+
+    def words(self, shots, *more):
+        return [*self.survey, "--source", f"100,20:900,20:{shots}", *more]
+
+    def one(self, shots, *more):
+        self.run_program(self.migrator, *self.words(shots, *more), "--out", "one")
+
+    def many(self, shots, *more, out="many", status=0):
+        return self.run_program(self.migrator, *self.words(shots), "--sites", self.path("sites.cfg"), "--out",
+                                out, *more, status=status)
+
+    def begin_many(self, shots, *more):
+        return subprocess.Popen([self.migrator, *self.words(shots), "--sites", self.path("sites.cfg"),
+                                 "--no-plot", "--out", "many", *more],
+                                cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def summary(self, folder):
+        with open(self.path(folder + "/summary.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def assert_one_process(self, out="many"):
+        self.same(self.results, "one", out)
+        self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
+
+
+# ctest: cost 120, waits
+class Sums(SumsCase):
+    def test_bits_of_one_process(self):
+        """Any number of sites and division of shots; also with --keep-shots."""
+        self.one(6)
+        for count, here, more in ((1, False, []), (2, True, ["--shots-per-job", "2"]),
+                                  (3, False, ["--partition", "parts"])):
+            self.remote(count, here)
+            out = f"many{count}"
+            self.many(6, *more, out=out)
+            self.assert_one_process(out)
+            self.assertEqual(glob.glob(self.path(out + "/shot_*")), [])
+            sites = self.summary(out)["sites"]
+            self.assertEqual(sum(site["shots"] for site in sites["list"]), 6)
+            for site in sites["list"][:count]:
+                self.assertGreater(site["sum_bytes"], 0)
+            self.assertGreater(sites["seconds_after_last_shot"], 0.0)
+            self.assertLess(sites["part_after_last_shot"], 1.0)
+            self.assertEqual(glob.glob(self.path("far*/migrate_shots-*/*/*.result")), [])
+        self.remote(2, True)
+        self.many(6, "--keep-shots", out="kept")
+        self.assert_one_process("kept")
+        self.assertEqual(len(glob.glob(self.path("kept/shot_????.npy"))), 6)
+        self.assertEqual([site["sum_bytes"] for site in self.summary("kept")["sites"]["list"]], [0, 0, 0])
+
+    def test_bytes_of_a_site_do_not_grow_with_its_shots(self):
+        self.remote(1)
+        sums, reports = {}, {}
+        for shots in (2, 12):
+            self.many(shots, out=f"of{shots}")
+            (site,) = self.summary(f"of{shots}")["sites"]["list"]
+            sums[shots], reports[shots] = site["sum_bytes"], site["bytes"]
+        # numbers of shots in the sum of the image and in that of the gathers; digits of lengths
+        self.assertLess(sums[12] - sums[2], 2 * 8 * 10 + 10)
+        # a report has fewer bytes than one part of a shot's image, which has three
+        self.assertLess((reports[12] - reports[2]) / 10, 4 * 51 * 41)
+
+    def test_damaged_sums_are_refused(self):
+        self.one(4)
+        self.remote(1, more=self.rsync(damaged=2))
+        done = self.many(4)
+        self.assertIn("the sum of site far0: ", done.stdout)
+        self.assertIn("is damaged", done.stdout)
+        self.assertEqual(self.transfers(), 3)
+        self.assert_one_process()
+
+    def test_a_damaged_sum_is_computed_again(self):
+        self.one(4)
+        self.remote(1, more=self.rsync(damaged=3))
+        done = self.many(4)
+        self.assertIn("site far0: its sum cannot be collected; 4 of its shots are computed again",
+                      done.stdout)
+        self.assertEqual(self.summary("many")["sites"]["list"][0]["shots"], 8)
+        self.assert_one_process()
+
+    def test_resume_after_a_kill_while_sums_are_collected(self):
+        self.one(4)
+        self.remote(2, more=self.rsync(kills=1))
+        self.many(4, status=-signal.SIGKILL)
+        self.assertTrue(os.path.exists(self.path("many/.moho_sites/journal.txt")))
+        done = self.many(4, "--resume")
+        self.assertIn("4 shots are done, 4 of them earlier", done.stdout)
+        self.assert_one_process()
+
+    def test_a_site_that_lost_its_shots(self):
+        """Its shots are computed again, and counted once."""
+        self.one(6)
+        slow = self.programs("slow", "sleep 2")
+        self.remote(2, programs={1: slow})
+        process = self.begin_many(6)
+        journal = self.path("many/.moho_sites/journal.txt")
+        for _ in range(1200):
+            if os.path.exists(journal) and " far0/" in open(journal).read():
+                break
+            time.sleep(0.05)
+        for chunk in glob.glob(self.path("far0/migrate_shots-*")):
+            if os.path.exists(chunk + "/relay.end"):
+                shutil.rmtree(chunk)
+        text, _ = process.communicate(timeout=400)
+        self.assertEqual(process.returncode, 0, text)
+        self.assertRegex(text, "site far0: its sum cannot be collected; [1-5] of its shots are computed again")
+        self.assert_one_process()
+
+    def test_shots_travel_if_a_sum_cannot_hold_them(self):
+        """The last shot is 10^8 times as large as the others."""
+        np = support.np
+        modeller = self.other("model_waves")
+        survey = self.survey[:self.survey.index("--shots")] + ["--source", "100,20:900,20:4"]
+        self.run_program(modeller, *survey, "--out", "gathers")
+        name = self.path("gathers/gather_0004.npy")
+        np.save(name, np.float32(1e4) * np.load(name))
+        at = self.survey.index("--shots")
+        self.survey = [*self.survey[:4], "--shots", "gathers", *self.survey[at + 4:]]
+        self.run_program(self.migrator, *self.survey, "--out", "one")
+        self.remote(1)
+        self.run_program(self.migrator, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"))
+        self.assert_one_process()
+
+
+# ctest: cost 121, waits
+class Faults(SumsCase):
+    def test_kills(self):
+        """Failing and killed programs, killed relays, a cut connection, and kills of the program."""
+        self.one(12)
+        count = self.path("count")
+        faulty = self.programs("faulty", f"""echo x >> {count}
+case $(( $(wc -l < {count}) % 7 )) in
+2) exit 1 ;;
+5) kill -9 $$ ;;
+esac""")
+        self.remote(2, here=True, programs={0: faulty, 1: faulty})
+        random.seed(5)
+        kills = relays = 0
+        for attempt in range(100):
+            process = self.begin_many(12, "--max-attempts", "50", "--pause", "0.2",
+                                      *(["--resume"] if attempt else []))
+            try:
+                text, _ = process.communicate(timeout=random.uniform(0.5, 9.0) if kills < 5 else 400)
+                self.assertEqual(process.returncode, 0, text)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                kills += 1
+            for lock in glob.glob(self.path("far*/*/relay.pid")):
+                relays += self.kill_relay(lock)
+            if kills == 3:
+                self.sshd.cut()
+                time.sleep(0.5)
+                self.sshd.begin()
+        self.assertGreater(kills, 2)
+        self.assertGreater(len(open(count).read().split()), 7)
+        self.assert_one_process()
+
+    def kill_relay(self, path):
+        """Kills a relay of this test. Returns 1 if it ran."""
+        number = int(open(path).read().split()[0])
+        try:
+            with open(f"/proc/{number}/cmdline", "rb") as file:
+                if os.path.dirname(path).encode() not in file.read():
+                    return 0
+            os.kill(number, signal.SIGKILL)
+            return 1
+        except (FileNotFoundError, ProcessLookupError):
+            return 0
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
