@@ -38,6 +38,9 @@ using OnSiteSum =
     std::function<bool(const std::vector<std::int64_t>& shots, const std::filesystem::path& folder,
                        const std::vector<std::string>& names)>;
 
+/// Name of the file with the sums of a site's shots, rtm::ArraySums::pack().
+inline constexpr const char* site_sum_name = "arrays.sum";
+
 /// State of computations at sites, kept from one evaluation to the next.
 struct SitesRun {
   std::filesystem::path folder;         ///< folder of the journal

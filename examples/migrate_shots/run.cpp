@@ -29,7 +29,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace moho::examples::migrate_shots {
@@ -66,10 +65,8 @@ class Program {
     if (m_o.plan || !m_list.finish()) return;
     std::vector<double> sums{m_points, m_whole, m_seconds};
     processes.sum_to_root(sums);
-    processes.merge_to_root([this] { return std::exchange(m_sum, {}).pack(); },
-                            [this](std::string&& bytes) { m_sum.merge(host(), bytes); });
-    processes.merge_to_root([this] { return std::exchange(m_gathers, {}).pack(); },
-                            [this](std::string&& bytes) { m_gathers.merge(host(), bytes); });
+    processes.merge_to_root([this] { return std::exchange(m_added, {}).pack(); },
+                            [this](std::string&& bytes) { m_added.merge(host(), bytes); });
     m_points = sums[0], m_whole = sums[1], m_seconds = sums[2] / processes.size();
     m_session.summary["ranks"] = processes.size();
     processes.finish();
@@ -123,10 +120,7 @@ class Program {
         migration->migrate_each(next, read, [&](std::size_t k, rtm::ShotImage<T, Dim>&& image) {
           if (image.data) keep_data(image.data->gather, image.data->prepared);
           keep(k, image);
-          const HostPhase phase(m_session.phases, "stack");
-          const TimelineSpan span(&m_timeline, "stack");
-          m_sum.add(host(), m_job.shots[k].number, image.window.box, image.values.data());
-          if (!m_gathers.closed()) add_gathers(k, all_columns(image));
+          add(k, image.window.box, image.values.data(), all_columns(image, m_job.offsets));
         });
       });
       const PhaseTimes phases = migration->phases();
@@ -159,8 +153,7 @@ class Program {
     if (!m_o.plan && !m_o.only_shot) {
       const int ranks = m_session.processes().size_of_host();
       const MemoryLimit free = memory_limit(m_o, m_o.space != "cuda", ranks);
-      m_sum = rtm::ImageSum<Dim>::within(free.bytes, m_job.grid, shot_parts);
-      if (m_job.offsets.count() > 0) m_gathers = rtm::ImageSum<2>(gather_grid(), 1);
+      m_added = rtm::ArraySums(free.bytes);
     }
     OnSiteSum on_sum;
     if (!m_o.keep_shots) {
@@ -177,46 +170,21 @@ class Program {
     m_list.open(numbers, m_o, m_o, taken, on_sum);
   }
 
-  // Grid of the sum of offset gathers: offsets of all columns, and depths.
-  Grid<2> gather_grid() const {
-    Grid<2> grid;
-    grid.extents = {static_cast<std::int64_t>(m_job.offsets.columns.size()) * m_job.offsets.count(),
-                    m_job.grid.extents[Dim - 1]};
-    return grid;
-  }
-
-  // Adds the shots of a site, whose sum or arrays are in a folder. False: arrays are needed.
+  // Adds the shots of a site, whose sums or arrays are in a folder. False: arrays are needed.
   bool add_site(const std::vector<std::int64_t>& shots, const fs::path& folder,
                 const std::vector<std::string>& names) {
     const HostPhase phase(m_session.phases, "stack");
-    if (fs::exists(folder / "image.sum")) {
-      if (m_sum.closed()) return false;
-      merge_file(m_sum, m_job.grid, shots, folder / "image.sum");
-      if (m_job.offsets.count() == 0) return !m_sum.closed();
-      merge_file(m_gathers, gather_grid(), shots, folder / "offsets.sum");
-      return !m_sum.closed() && !m_gathers.closed();
+    if (fs::exists(folder / site_sum_name)) {
+      if (!m_added.closed()) add_site_sum(m_added, host(), shots, folder / site_sum_name);
+      return !m_added.closed();
     }
     m_session.will_write(names);
     for (const std::string& name : names) {
       fs::rename(folder / name, m_session.folder() / name);
       m_session.wrote(name);
     }
-    m_sum.close();
-    m_gathers.close();
+    m_added.close();
     return true;
-  }
-
-  // Adds a sum with exactly these shots.
-  template <int D>
-  static void merge_file(rtm::ImageSum<D>& sum, const Grid<D>& grid,
-                         const std::vector<std::int64_t>& shots, const fs::path& path) {
-    const io::InputFile file(path);
-    auto more = rtm::ImageSum<D>::unpack(grid, file.text(file.size()));
-    if (more.shots() != std::set<std::int64_t>(shots.begin(), shots.end())) {
-      throw FileError(concat("'", path.string(), "' has other shots than those requested: install ",
-                             "this version of the programs at the site"));
-    }
-    sum.merge(host(), std::move(more));
   }
 
   // Adds a shot that another run, site or rank has computed.
@@ -360,64 +328,38 @@ class Program {
     }
   }
 
-  // Adds a shot of an earlier run or of a site.
-  void add_stored(std::size_t k) {
+  // Adds the arrays of a shot to the sums.
+  void add(std::size_t k, const Box<Dim>& box, const T* values, const std::vector<T>& gathers) {
     const HostPhase phase(m_session.phases, "stack");
     const TimelineSpan span(&m_timeline, "stack");
+    const std::int64_t number = m_job.shots[k].number;
+    m_added.add(host(), number, image_array(m_job.grid, box), values);
+    if (gathers.empty()) return;
+    m_added.add(host(), number, gather_array(m_job.offsets, depths()), gathers.data());
+  }
+
+  // Adds a shot of an earlier run or of a site.
+  void add_stored(std::size_t k) {
+    if (m_added.closed()) return;
     const StackedShot<Dim> shot = stored_shot(k);
-    m_sum.template add<T>(host(), m_job.shots[k].number, shot.box,
-                          [&](int part) { return read_part<T, Dim>(shot, part); });
-    if (!m_gathers.closed()) add_gathers(k, read_gathers<T>(k));
+    std::vector<T> values;
+    for (int part = 0; part < shot_parts; ++part) {
+      const std::vector<T> own = read_part<T, Dim>(shot, part);
+      values.insert(values.end(), own.begin(), own.end());
+    }
+    std::vector<T> gathers;
+    if (m_job.offsets.count() > 0) gathers = read_gathers<T>(k);
+    add(k, shot.box, values.data(), gathers);
   }
 
-  // Adds the offset gathers of a shot.
-  template <class Value>
-  void add_gathers(std::size_t k, const std::vector<Value>& values) {
-    m_gathers.add(host(), m_job.shots[k].number, whole_box(gather_grid()), values.data());
-  }
-
-  // Returns the offset gathers of a shot from its file.
+  // Returns the offset gathers of a shot on all columns from its file.
   template <class Value>
   std::vector<Value> read_gathers(std::size_t k) const {
-    return io::read_npy<Value>(m_session.folder() /
-                               numbered("shot", m_job.shots[k].number, "_offsets.npy"))
-        .data;
+    const std::string name = numbered("shot", m_job.shots[k].number, "_offsets.npy");
+    return io::read_npy<Value>(m_session.folder() / name).data;
   }
 
-  // Returns the offset gathers of a shot on all columns; zeros on those that it does not see.
-  std::vector<T> all_columns(const rtm::ShotImage<T, Dim>& image) const {
-    std::vector<T> values(static_cast<std::size_t>(gather_grid().size()), T(0));
-    const std::size_t each = values.size() / m_job.offsets.columns.size();
-    for (std::size_t c = 0; c < image.columns.size(); ++c) {
-      std::copy_n(image.offsets.begin() + static_cast<std::ptrdiff_t>(c * each), each,
-                  values.begin() + static_cast<std::ptrdiff_t>(image.columns[c]) *
-                                       static_cast<std::ptrdiff_t>(each));
-    }
-    return values;
-  }
-
-  // Describes the arrays of a shot for sums of sites.
-  Json describe_arrays(const std::vector<std::string>& files, const Json& lower,
-                       const Json& upper) const {
-    Json sums = Json::array();
-    const auto add = [&](const char* name, const std::string& file, int parts, const Json& extents,
-                         const Json& first, const Json& last) {
-      Json entry;
-      entry["name"] = name;
-      entry["file"] = file;
-      entry["parts"] = parts;
-      entry["grid"] = extents;
-      entry["lower"] = first;
-      entry["upper"] = last;
-      sums.push_back(entry);
-    };
-    add("image", files[0], shot_parts, m_model.shape, lower, upper);
-    if (m_job.offsets.count() > 0) {
-      const Json extents = Json::array({gather_grid().extents[0], gather_grid().extents[1]});
-      add("offsets", files[1], 1, extents, Json::array({0, 0}), extents);
-    }
-    return sums;
-  }
+  std::int64_t depths() const { return m_job.grid.extents[Dim - 1]; }
 
   // Writes the sums of a shot.
   void keep(std::size_t k, const rtm::ShotImage<T, Dim>& image) {
@@ -432,7 +374,7 @@ class Program {
     io::write_npy(m_session.folder() / files[0], image.values.data(), shape);
     if (m_job.offsets.count() > 0) {
       files.push_back(numbered("shot", number, "_offsets.npy"));
-      io::write_npy(m_session.folder() / files[1], all_columns(image).data(),
+      io::write_npy(m_session.folder() / files[1], all_columns(image, m_job.offsets).data(),
                     {static_cast<std::int64_t>(m_job.offsets.columns.size()), m_job.offsets.count(),
                      own.extents[Dim - 1]});
     }
@@ -467,7 +409,12 @@ class Program {
     }
     m_boxes_told = true;
     Json more = entry;
-    if (m_o.only_shot) more["sums"] = describe_arrays(files, lower, upper);
+    if (m_o.only_shot) {
+      Json sums = Json::array({describe(image_array(m_job.grid, image.window.box), files[0])});
+      if (files.size() > 1)
+        sums.push_back(describe(gather_array(m_job.offsets, depths()), files[1]));
+      more["sums"] = sums;
+    }
     if (m_data_of == number) {
       files.insert(files.end(), std::begin(data_names), std::end(data_names));
       more["data"] = m_session.summary["data"];
@@ -493,27 +440,22 @@ class Program {
     const TimelineSpan span(&m_timeline, "stack");
     std::vector<StackedShot<Dim>> shots;
     for (std::size_t k = 0; k < m_job.shots.size(); ++k) shots.push_back(stored_shot(k));
-    const bool grown = !m_sum.closed() && m_sum.shots().size() == shots.size();
+    const bool grown = m_added.hold(shots.size());
     for (int part = 0; part < shot_parts; ++part) {
-      m_sums.push_back(grown ? m_sum.template part<T>(host(), part)
+      m_sums.push_back(grown ? m_added.template part<T>(host(), "image", part)
                              : stack_part<T, Dim>(host(), m_job.grid, shots, part));
     }
-    m_sum.close();
-    stack_gathers();
+    stack_gathers(grown);
+    m_added.close();
   }
 
   // Sums the offset gathers of all shots in the same way.
-  void stack_gathers() {
+  void stack_gathers(bool grown) {
     if (m_job.offsets.count() == 0) return;
-    const Grid<2> grid = gather_grid();
-    if (!m_gathers.closed() && m_gathers.shots().size() == m_job.shots.size()) {
-      m_offsets = m_gathers.template part<double>(host(), 0);
-      return;
-    }
-    std::vector<rtm::StoredPart<2>> parts(m_job.shots.size());
-    for (auto& part : parts) part.box = whole_box(grid);
-    m_offsets = rtm::stack<double, 2>(host(), grid, parts,
-                                      [&](std::size_t k) { return read_gathers<double>(k); });
+    m_offsets = grown ? m_added.template part<double>(host(), "offsets", 0)
+                      : stack_gather_files(host(), gather_array(m_job.offsets, depths()),
+                                           m_job.shots.size(),
+                                           [&](std::size_t k) { return read_gathers<double>(k); });
   }
 
   std::vector<T> image(Condition condition) const {
@@ -636,8 +578,7 @@ class Program {
   SurveyData<Dim> m_data;
   ShotList m_list;
   std::vector<Json> m_entries;
-  rtm::ImageSum<Dim> m_sum;            ///< of the shots of this process
-  rtm::ImageSum<2> m_gathers;          ///< their offset gathers
+  rtm::ArraySums m_added;              ///< arrays of shots, added while others are migrated
   std::vector<std::vector<T>> m_sums;  ///< image and illuminations
   std::vector<double> m_offsets;
   double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0;

@@ -5,19 +5,23 @@
 /// \brief The sums of shots, in memory and in files, their stack, and its image.
 
 #include "app/json.hpp"
+#include "migrate_shots/job.hpp"
 #include "migrate_shots/options.hpp"
 
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/rtm/array_sums.hpp>
 #include <moho/rtm/conditions.hpp>
-#include <moho/rtm/image_sum.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -87,6 +91,81 @@ std::vector<T> stack_part(const Instance<Kokkos::HostSpace>& exec, const Grid<Di
   }
   return rtm::stack<T, Dim>(exec, grid, parts,
                             [&](std::size_t k) { return read_part<T, Dim>(shots[k], part); });
+}
+
+/// Returns the array of a shot's image and illuminations. \param box its window
+template <int Dim>
+rtm::ShotArray image_array(const Grid<Dim>& grid, const Box<Dim>& box) {
+  rtm::ShotArray array{"image", shot_parts, {}, {}, {}};
+  for (int d = 0; d < Dim; ++d) {
+    array.grid.push_back(grid.extents[d]);
+    array.lower.push_back(box.lower[d]);
+    array.upper.push_back(box.upper[d]);
+  }
+  return array;
+}
+
+/// Returns the array of a shot's offset gathers: offsets of all columns, and depths.
+template <int Dim>
+rtm::ShotArray gather_array(const rtm::OffsetOptions<Dim>& offsets, std::int64_t depths) {
+  const auto columns = static_cast<std::int64_t>(offsets.columns.size());
+  return {"offsets",
+          1,
+          {columns * offsets.count(), depths},
+          {0, 0},
+          {columns * offsets.count(), depths}};
+}
+
+/// Returns the offset gathers of a shot on all columns; zeros on those beyond its window.
+template <class T, int Dim>
+std::vector<T> all_columns(const rtm::ShotImage<T, Dim>& image,
+                           const rtm::OffsetOptions<Dim>& offsets) {
+  if (offsets.count() == 0) return {};
+  const auto each = static_cast<std::size_t>(offsets.count() * image.window.grid.extents[Dim - 1]);
+  std::vector<T> values(each * offsets.columns.size(), T(0));
+  for (std::size_t c = 0; c < image.columns.size(); ++c) {
+    const auto column = static_cast<std::size_t>(image.columns[c]);
+    std::copy_n(image.offsets.data() + c * each, each, values.data() + column * each);
+  }
+  return values;
+}
+
+/// Returns the sum of the offset gathers of all shots. \param read returns those of shot k
+template <class Read>
+std::vector<double> stack_gather_files(const Instance<Kokkos::HostSpace>& exec,
+                                       const rtm::ShotArray& array, std::size_t shots,
+                                       const Read& read) {
+  Grid<2> grid;
+  for (int d = 0; d < 2; ++d) grid.extents[d] = array.grid[static_cast<std::size_t>(d)];
+  std::vector<rtm::StoredPart<2>> parts(shots);
+  for (auto& part : parts) part.box = whole_box(grid);
+  return rtm::stack<double, 2>(exec, grid, parts, read);
+}
+
+/// Returns the description of an array for sums of remote sites. \param file name of its file
+inline Json describe(const rtm::ShotArray& array, const std::string& file) {
+  Json entry;
+  entry["name"] = array.name;
+  entry["file"] = file;
+  entry["parts"] = array.parts;
+  entry["grid"] = array.grid;
+  entry["lower"] = array.lower;
+  entry["upper"] = array.upper;
+  return entry;
+}
+
+/// Adds the sum of a site. \throws FileError for a sum of other shots
+inline void add_site_sum(rtm::ArraySums& sums, const Instance<Kokkos::HostSpace>& exec,
+                         const std::vector<std::int64_t>& shots,
+                         const std::filesystem::path& path) {
+  const io::InputFile file(path);
+  std::set<std::int64_t> expected = sums.shots();
+  expected.insert(shots.begin(), shots.end());
+  sums.merge(exec, file.text(file.size()));
+  if (sums.shots() == expected) return;
+  throw FileError(concat("'", path.string(),
+                         "' has other shots than those requested: install this ",
+                         "version of the programs at the site"));
 }
 
 /// Returns a field of values on the host, which must outlive it.

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/rtm/array_sums.hpp>
+
+#include <moho/core/error.hpp>
+#include <moho/io/checksum.hpp>
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace moho::rtm {
+
+namespace {
+
+InputError damaged() {
+  return InputError(
+      "array sums: the bytes are damaged (allowed: bytes of pack()): make the sums again");
+}
+
+void put(std::string& bytes, std::int64_t number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+void put(std::string& bytes, const std::string& text) {
+  put(bytes, static_cast<std::int64_t>(text.size()));
+  bytes += text;
+}
+
+/// Reads numbers and texts of put().
+class Reader {
+ public:
+  /// \param checked true: the last number is the checksum of the bytes before
+  Reader(const std::string& bytes, bool checked) : m_bytes(bytes), m_end(bytes.size()) {
+    if (!checked) return;
+    std::int64_t checksum = -1;
+    if (m_end < sizeof(checksum)) throw damaged();
+    m_end -= sizeof(checksum);
+    std::memcpy(&checksum, bytes.data() + m_end, sizeof(checksum));
+    if (checksum != static_cast<std::int64_t>(io::crc32c(bytes.data(), m_end))) throw damaged();
+  }
+  std::int64_t number() {
+    std::int64_t value = 0;
+    std::memcpy(&value, take(sizeof(value)), sizeof(value));
+    return value;
+  }
+  std::string text() {
+    const std::int64_t size = number();
+    if (size < 0) throw damaged();
+    const auto count = static_cast<std::size_t>(size);
+    return {take(count), count};
+  }
+  bool at_end() const { return m_at == m_end; }
+
+ private:
+  const char* take(std::size_t count) {
+    if (count > m_end - m_at) throw damaged();
+    m_at += count;
+    return m_bytes.data() + (m_at - count);
+  }
+  const std::string& m_bytes;
+  std::size_t m_at = 0, m_end;
+};
+
+template <int Dim>
+Grid<Dim> grid_of(const std::vector<std::int64_t>& extents) {
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) grid.extents[d] = extents[static_cast<std::size_t>(d)];
+  return grid;
+}
+
+template <int Dim>
+ImageSum<Dim> unpack_sum(const std::vector<std::int64_t>& extents, const std::string& bytes) {
+  return ImageSum<Dim>::unpack(grid_of<Dim>(extents), bytes);
+}
+
+}  // namespace
+
+template <class T>
+void ArraySums::add(const Instance<Kokkos::HostSpace>& exec, std::int64_t shot,
+                    const ShotArray& array, const T* values) {
+  const std::size_t axes = array.grid.size();
+  bool good = (axes == 2 || axes == 3) && array.parts > 0 && array.parts < 1000 &&
+              array.lower.size() == axes && array.upper.size() == axes;
+  for (std::size_t d = 0; good && d < axes; ++d) {
+    good = array.lower[d] >= 0 && array.lower[d] <= array.upper[d] &&
+           array.upper[d] <= array.grid[d] && array.grid[d] > 0;
+  }
+  if (!good) {
+    throw InputError(concat("array '", array.name, "' of shot ", shot,
+                            ": invalid grid, box or parts (allowed: 1 to 999 parts on a box inside "
+                            "of a grid of 2 or 3 axes)"));
+  }
+  m_shots.insert(shot);
+  if (m_closed) return;
+  const auto parts = static_cast<int>(array.parts);
+  auto at = m_sums.find(array.name);
+  if (at == m_sums.end()) {
+    Sum sum = axes == 2 ? Sum(ImageSum<2>::within(m_memory, grid_of<2>(array.grid), parts))
+                        : Sum(ImageSum<3>::within(m_memory, grid_of<3>(array.grid), parts));
+    at = m_sums.emplace(array.name, std::move(sum)).first;
+  }
+  const bool open = std::visit(
+      [&]<int Dim>(ImageSum<Dim>& sum) {
+        Box<Dim> box;
+        for (int d = 0; d < Dim; ++d) {
+          box.lower[d] = array.lower.at(static_cast<std::size_t>(d));
+          box.upper[d] = array.upper.at(static_cast<std::size_t>(d));
+        }
+        sum.add(exec, shot, box, values);
+        return !sum.closed();
+      },
+      at->second);
+  if (!open) close();
+}
+
+template <class T>
+std::vector<T> ArraySums::part(const Instance<Kokkos::HostSpace>& exec, const std::string& name,
+                               int p) const {
+  const auto at = m_sums.find(name);
+  if (at == m_sums.end()) {
+    throw InputError(concat("array sums: there is none of '", name,
+                            "' (allowed: names of arrays "
+                            "that were added to open sums)"));
+  }
+  return std::visit([&](const auto& sum) { return sum.template part<T>(exec, p); }, at->second);
+}
+
+std::string ArraySums::pack() const {
+  std::string bytes;
+  put(bytes, m_closed ? 1 : 0);
+  put(bytes, static_cast<std::int64_t>(m_shots.size()));
+  for (const std::int64_t shot : m_shots) put(bytes, shot);
+  put(bytes, static_cast<std::int64_t>(m_sums.size()));
+  for (const auto& [name, sum] : m_sums) {
+    put(bytes, name);
+    std::visit(
+        [&]<int Dim>(const ImageSum<Dim>& own) {
+          const std::string packed = own.pack();
+          put(bytes, static_cast<std::int64_t>(Dim));
+          put(bytes, packed);
+        },
+        sum);
+  }
+  put(bytes, static_cast<std::int64_t>(io::crc32c(bytes.data(), bytes.size())));
+  return bytes;
+}
+
+void ArraySums::merge(const Instance<Kokkos::HostSpace>& exec, const std::string& bytes) {
+  Reader from(bytes, true);
+  const bool other_closed = from.number() != 0;
+  std::set<std::int64_t> shots;
+  for (std::int64_t left = from.number(); left > 0; --left) {
+    const std::int64_t shot = from.number();
+    if (m_shots.count(shot) > 0) {
+      throw InputError(
+          concat("shot ", shot, ": it is already in the sums (allowed: each shot once)"));
+    }
+    shots.insert(shot);
+  }
+  const bool empty = m_shots.empty();
+  std::int64_t count = from.number();
+  if (!other_closed && !m_closed && !empty && !shots.empty() &&
+      count != static_cast<std::int64_t>(m_sums.size())) {
+    throw InputError("array sums: sums of other arrays (allowed: those of the same names)");
+  }
+  for (; count > 0; --count) {
+    const std::string name = from.text();
+    const std::int64_t axes = from.number();
+    const std::string packed = from.text();
+    // title and extents
+    Reader head(packed, false);
+    head.number();
+    std::vector<std::int64_t> extents;
+    for (std::int64_t d = 0; d < axes && d < 3; ++d) extents.push_back(head.number());
+    if (axes != 2 && axes != 3) throw damaged();
+    if (m_closed) continue;
+    Sum sum = axes == 2 ? Sum(unpack_sum<2>(extents, packed)) : Sum(unpack_sum<3>(extents, packed));
+    const auto at = m_sums.find(name);
+    if (at == m_sums.end()) {
+      if (!empty) throw InputError(concat("array sums: there is none of '", name, "'"));
+      m_sums.emplace(name, std::move(sum));
+      continue;
+    }
+    const bool open = std::visit(
+        [&](auto& own) {
+          auto* const other = std::get_if<std::decay_t<decltype(own)>>(&sum);
+          if (other == nullptr) throw damaged();
+          own.merge(exec, std::move(*other));
+          return !own.closed();
+        },
+        at->second);
+    if (!open) close();
+  }
+  if (!from.at_end()) throw damaged();
+  m_shots.insert(shots.begin(), shots.end());
+  if (other_closed) close();
+}
+
+template void ArraySums::add(const Instance<Kokkos::HostSpace>&, std::int64_t, const ShotArray&,
+                             const float*);
+template void ArraySums::add(const Instance<Kokkos::HostSpace>&, std::int64_t, const ShotArray&,
+                             const double*);
+template std::vector<float> ArraySums::part(const Instance<Kokkos::HostSpace>&, const std::string&,
+                                            int) const;
+template std::vector<double> ArraySums::part(const Instance<Kokkos::HostSpace>&, const std::string&,
+                                             int) const;
+
+}  // namespace moho::rtm
