@@ -190,12 +190,8 @@ class Program {
   // Adds a shot that another run, site or rank has computed.
   void take(std::size_t k, const Json& more) {
     m_entries[k] = more;
-    m_entries[k].remove("sums");
-    m_entries[k].remove("summed");
-    const Json* const data = more.find("data");
-    if (data == nullptr) return;
-    m_session.summary["data"] = *data;
-    m_entries[k].remove("data");
+    for (const char* name : {"sums", "summed", "data"}) m_entries[k].remove(name);
+    if (const Json* const data = more.find("data")) m_session.summary["data"] = *data;
   }
 
   // Names of all results.
