@@ -12,6 +12,8 @@ namespace moho::python {
 void bind_eikonal(nanobind::module_& m);
 /// Adds shortest-path rays.
 void bind_rays(nanobind::module_& m);
+/// Adds gravity of prisms.
+void bind_gravity(nanobind::module_& m);
 /// Adds modelling of shots.
 void bind_wave(nanobind::module_& m);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exploration geophysics on Kokkos: first arrivals, rays and shots.
+"""Exploration geophysics on Kokkos: first arrivals, rays, shots and gravity.
 
 Fields are arrays with the axes (x, z) or (x, y, z); z is depth, positive down, and the last axis. Positions
 are rows (x, z) or (x, y, z). Lengths are in m, times in s, velocities in m/s. All arguments but the model are
@@ -17,6 +17,7 @@ released meanwhile. docs/python.md is the guide.
 
 from ._arrivals import first_arrivals
 from ._errors import Error, FileError, InputError, NotFiniteError, OutOfMemoryError
+from ._gravity import gravity
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
 from ._version import __version__
@@ -35,5 +36,6 @@ __all__ = [
     "build",
     "configure",
     "first_arrivals",
+    "gravity",
     "trace_rays",
 ]

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gravity and gravity gradient of prisms."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _arrays
+from ._errors import InputError
+from ._runtime import core
+
+COMPONENTS = ("potential", "gx", "gy", "gz", "gxx", "gyy", "gzz", "gxy", "gxz", "gyz")
+STRATEGIES = ("automatic", "tiles", "by_stations", "by_prisms", "by_corners")
+PRECISIONS = ("double", "single")
+
+
+def gravity(
+    prisms: Any = None,
+    *,
+    stations: Any,
+    components: Union[str, Sequence[str]] = "gz",
+    mesh: Any = None,
+    densities: Any = None,
+    precision: str = "double",
+    strategy: str = "automatic",
+    constant: Optional[float] = None,
+    far_tolerance: Optional[float] = None,
+    check_overlaps: bool = False,
+    memory: Optional[int] = None,
+    progress: Optional[Callable[[float, str], Any]] = None,
+) -> np.ndarray:
+    """Potential, attraction and gradient of prisms at stations, as the program model_gravity computes them.
+
+    Axes are right-handed, x north, y east, z down. The attraction is positive towards the mass along an axis;
+    gab is the derivative of ga along b.
+
+    Parameters
+    ----------
+    prisms : array, shape (n, 7)
+        Rows x1, x2, y1, y2, z1, z2 in m (z1 is the top) and density in kg/m3. Instead: mesh and densities.
+    stations : array, shape (m, 3)
+        Rows x, y, z in m, z down; one station may be a single row.
+    components : str or sequence of str
+        Of "potential", "gx", "gy", "gz", "gxx", "gyy", "gzz", "gxy", "gxz", "gyz", in a sequence or separated
+        by commas; or "all".
+    mesh : sequence of 9 numbers
+        nx, ny, nz, x1, x2, y1, y2, z1, z2: the box in m, divided into nx x ny x nz prisms.
+    densities : array, shape (nz, ny, nx)
+        Of the prisms of the mesh, kg/m3; 0 for no prism.
+    precision : {"double", "single"}
+        Of the fields of prisms; sums and results are double.
+    strategy : {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}
+        Arrangement of the sum; all give the same field. by_corners: meshes in double precision.
+    constant : float, optional
+        Gravitational constant, m3/(kg s2). Default: 6.6743e-11 (CODATA 2018).
+    far_tolerance : float, optional
+        Relative error allowed where an expansion replaces the closed form far away; 0: to rounding. Default:
+        1e-11, in single precision 1e-6.
+    check_overlaps : bool
+        True: refuse prisms that overlap.
+    memory : int, optional
+        Bytes that may be allocated; default: what is free.
+    progress : callable(fraction, text), optional
+        Called by this thread while another one computes, at most twenty times a second. What it raises ends
+        the computation.
+
+    Returns
+    -------
+    numpy.ndarray, shape (components, m), float64
+        m2/s2 for the potential, mGal for gx, gy and gz, Eotvos for the gradient. NaN where a component does
+        not exist: the gradient on vertices and edges of prisms.
+
+    Raises
+    ------
+    InputError
+        An argument is invalid: shapes, coordinates that are not finite or not in order, unknown components.
+    OutOfMemoryError
+        The arrays of the strategy do not fit the memory.
+
+    Notes
+    -----
+    Couder-Castaneda et al. (2013) computed ensembles of prisms on GPUs. docs/theory/gravity.md has the
+    formulas.
+
+    Examples
+    --------
+    >>> import moho
+    >>> cube = [[-50, 50, -50, 50, 100, 200, 500.0]]
+    >>> moho.gravity(cube, stations=(0, 0, 0)).round(4).tolist()
+    [[0.1448]]
+    """
+    if (prisms is None) == (densities is None) or (mesh is None) != (densities is None):
+        raise InputError(
+            "the masses are not given once (needed: prisms, or mesh and densities): give one of these"
+        )
+    box: list[float] = []
+    if prisms is not None:
+        prisms = _rows(prisms, "prisms", 7, "x1, x2, y1, y2, z1, z2, density")
+    else:
+        box = _box(mesh)
+        shape = tuple(int(extent) for extent in box[2::-1])
+        densities = np.ascontiguousarray(_arrays.numbers(densities, "densities"))
+        if densities.shape != shape:
+            raise InputError(
+                f"densities: the shape is {_arrays.shape_text(densities.shape)} (allowed: "
+                f"{_arrays.shape_text(shape)}, nz x ny x nx of the mesh): give one density for each prism"
+            )
+    at = _rows(stations, "stations", 3, "x, y, z in m")
+    names = components if isinstance(components, str) else ",".join(str(name) for name in components)
+    module = core()
+    return module.gravity(
+        prisms,
+        box,
+        densities,
+        at,
+        names,
+        _arrays.choice(precision, "precision", PRECISIONS) == "single",
+        _arrays.choice(strategy, "strategy", STRATEGIES),
+        module.gravitational_constant if constant is None else _arrays.number(constant, "constant"),
+        -1.0 if far_tolerance is None else _tolerance(far_tolerance),
+        bool(check_overlaps),
+        _arrays.memory_bytes(memory),
+        _arrays.callback(progress),
+    )
+
+
+def _tolerance(value: Any) -> float:
+    value = _arrays.number(value, "far_tolerance")
+    if not value >= 0.0:
+        raise InputError(f"far_tolerance is {value} (allowed: 0 or more, or None for the default)")
+    return value
+
+
+def _rows(value: Any, name: str, columns: int, content: str) -> np.ndarray:
+    array = _arrays.numbers(value, name)
+    if array.shape == (columns,):
+        array = array[None, :]
+    if array.ndim != 2 or array.shape[1] != columns:
+        raise InputError(
+            f"{name}: the shape is {_arrays.shape_text(array.shape)} (allowed: n x {columns}, rows {content})"
+        )
+    return np.ascontiguousarray(array)
+
+
+def _box(mesh: Any) -> list[float]:
+    array = _arrays.numbers(mesh, "mesh")
+    if array.shape != (9,) or not np.all(array[:3] == np.floor(array[:3])) or not np.all(array[:3] >= 1):
+        raise InputError(
+            f"mesh is {mesh!r} (allowed: nx, ny, nz, x1, x2, y1, y2, z1, z2 with whole numbers of prisms): "
+            "give these nine numbers"
+        )
+    return array.tolist()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 5
+"""gravity(): the bits of the program, a mesh against its prisms, messages."""
+
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import moho
+import numpy as np
+import support
+
+ALL = "potential,gx,gy,gz,gxx,gyy,gzz,gxy,gxz,gyz".split(",")
+
+
+def prisms(count=40, seed=1):
+    """Prisms below z = 50 m."""
+    random = np.random.default_rng(seed)
+    lower = random.uniform([0, 0, 50], [900, 900, 500], (count, 3))
+    upper = lower + random.uniform(5, 100, (count, 3))
+    sides = np.stack([lower, upper], axis=2).reshape(count, 6)
+    return np.column_stack([sides, random.uniform(-500, 500, count)])
+
+
+def stations(count=60, seed=2):
+    return np.random.default_rng(seed).uniform([-500, -500, -100], [1500, 1500, 0], (count, 3))
+
+
+class Results(unittest.TestCase):
+    def expect_bits_of_the_program(self, files, options, names, **arguments):
+        at = stations()
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(f"{folder}/stations.npy", at)
+            for option, values in files.items():
+                np.save(f"{folder}/{option}.npy", values)
+                options = [*options, f"--{option}", f"{folder}/{option}.npy"]
+            support.run_program(
+                "model_gravity",
+                f"{folder}/out",
+                "--stations",
+                f"{folder}/stations.npy",
+                "--components",
+                ",".join(names),
+                *options,
+            )
+            expected = np.array([np.load(f"{folder}/out/{name}.npy").ravel() for name in names])
+        found = moho.gravity(stations=at, components=names, **arguments)
+        self.assertEqual((found.shape, found.dtype), ((len(names), len(at)), np.float64))
+        self.assertEqual(found.tobytes(), expected.tobytes())
+
+    def test_have_the_bits_of_the_program(self):
+        rows = prisms()
+        self.expect_bits_of_the_program({"prisms": rows}, [], ALL, prisms=rows)
+        self.expect_bits_of_the_program(
+            {"prisms": rows}, ["--precision", "float"], ["gz", "gxz"], prisms=rows, precision="single"
+        )
+        self.expect_bits_of_the_program(
+            {"prisms": rows},
+            ["--constant", 2013, "--far-tolerance", 1e-4, "--strategy", "by_prisms"],
+            ["gz"],
+            prisms=rows,
+            constant=6.673e-11,
+            far_tolerance=1e-4,
+            strategy="by_prisms",
+        )
+
+    def test_of_a_mesh_have_the_bits_of_the_program_and_are_those_of_its_prisms(self):
+        densities = np.random.default_rng(3).uniform(0, 300, (3, 4, 5))
+        box = (5, 4, 3, 0, 500, 0, 400, 50, 350)
+        self.expect_bits_of_the_program(
+            {"densities": densities},
+            ["--mesh", ",".join(map(str, box))],
+            ["gz", "gzz"],
+            mesh=box,
+            densities=densities,
+        )
+        rows = [
+            (100 * i, 100 * i + 100, 100 * j, 100 * j + 100, 50 + 100 * k, 150 + 100 * k, densities[k, j, i])
+            for k in range(3)
+            for j in range(4)
+            for i in range(5)
+        ]
+        at = stations()
+        one = moho.gravity(mesh=box, densities=densities, stations=at, components="all")
+        other = moho.gravity(rows, stations=at, components="all")
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12 * np.abs(other).max())
+
+    def test_satisfy_the_laws_of_the_field(self):
+        rows, at = prisms(), stations()
+        gxx, gyy, gzz = moho.gravity(rows, stations=at, components="gxx,gyy,gzz")
+        self.assertLess(np.abs(gxx + gyy + gzz).max(), 1e-9 * np.abs(gzz).max())
+        # far away a prism is a point mass; 1 m/s2 is 1e5 mGal
+        far = moho.gravity([-1, 1, -1, 1, -1, 1, 1000.0], stations=(0, 0, -1000), components=["gz"])
+        self.assertAlmostEqual(far[0, 0] / (6.6743e-11 * 8000.0 / 1e6 * 1e5), 1.0, places=6)
+
+    def test_without_masses_are_zero(self):
+        at = stations(5)
+        self.assertEqual(
+            moho.gravity(
+                mesh=(2, 2, 2, 0, 1, 0, 1, 0, 1), densities=np.zeros((2, 2, 2)), stations=at
+            ).tolist(),
+            [[0.0] * 5],
+        )
+
+
+class Messages(unittest.TestCase):
+    def refused(self, *words, kind=moho.InputError, **change):
+        arguments = {"prisms": prisms(3), "stations": (0, 0, 0)} | change
+        with self.assertRaises(kind) as caught:
+            moho.gravity(**arguments)
+        text = str(caught.exception)
+        for word in words:
+            self.assertIn(word, text)
+        for word in ("moho::", "Kokkos::", "--", "\n"):
+            self.assertNotIn(word, text)
+
+    def test_name_the_argument_and_what_is_allowed(self):
+        wrong = prisms(3)
+        wrong[1, 0] = np.inf
+        self.refused("prism", prisms=wrong)
+        wrong = prisms(3)
+        wrong[2, 4:6] = wrong[2, 5:3:-1]
+        self.refused("prism", prisms=wrong)
+        self.refused("prisms", "n x 7", prisms=np.zeros((3, 6)))
+        self.refused("stations", "n x 3", stations=(0, 0))
+        self.refused("station", stations=(0, 0, np.nan))
+        self.refused("gzzz", components="gz,gzzz")
+        self.refused("components", components=[])
+        self.refused("strategy", "tiles", strategy="fast")
+        self.refused("precision", "double, single", precision="half")
+        self.refused("far_tolerance", far_tolerance=-1)
+        self.refused("prisms, or mesh and densities", prisms=None)
+        self.refused("prisms, or mesh and densities", mesh=(1, 1, 1, 0, 1, 0, 1, 0, 1))
+        self.refused("mesh", "nine numbers", prisms=None, mesh=(1, 2), densities=[1.0])
+        self.refused("densities", "3 x 2 x 1", prisms=None, mesh=(1, 2, 3, 0, 1, 0, 1, 0, 1), densities=[1.0])
+        self.refused("overlap", prisms=[prisms(1)[0]] * 2, check_overlaps=True)
+        self.refused("by_corners", strategy="by_corners")
+
+
+if __name__ == "__main__":
+    unittest.main()
