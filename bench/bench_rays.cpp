@@ -10,7 +10,9 @@
 // benchmark compares its traveltimes with those of sequential Dijkstra.
 //
 // Names: rays/<method>/<space>/<precision>/n:<n>/r:<radius>[/sources:<count>][/star:<star>]
-// [/weights:<rule>][/storage:<where>]. Paper's graph: star:full, weights:sampled.
+// [/weights:<rule>][/storage:<where>][/table:<part>][/instances:<on one device>][/devices:<number>]
+// [/slabs:<of each>]. Paper's graph: star:full, weights:sampled. table is the memory for weights as
+// a part of their complete table.
 // copy/<space> is the copy bandwidth, the reference of floor_fraction.
 
 #include "bench_rays/run.hpp"
@@ -85,6 +87,10 @@ void add_trace(RayCase what, bool name_storage = false) {
   }
   if (what.rule != rays::WeightRule::slowness) name += "/weights:" + to_string(what.rule);
   if (name_storage) name += "/storage:" + to_string(what.storage);
+  if (what.table > 0.0) name += concat("/table:", what.table);
+  if (what.instances > 0) name += concat("/instances:", what.instances);
+  if (what.devices > 0) name += concat("/devices:", what.devices);
+  if (what.slabs > 0) name += concat("/slabs:", what.slabs);
   // Monsegny and Agudelo's method and the push methods are defined with a table of weights.
   if (what.method != Method::active_tiles) what.storage = WeightStorage::stored;
   const bool main_table =
@@ -173,10 +179,50 @@ void add_space(const std::string& space, int n, int radius) {
   }
 }
 
+int visible_devices() {
+#if KOKKOS_VERSION >= 40300
+  return Kokkos::num_devices();
+#else
+  return 1;
+#endif
+}
+
+/// Adds models that do not fit the memory with their table of weights, or share several devices.
+void add_beyond_one_device(const std::string& space) {
+  const bool host = bench::on_host(space);
+  RayCase what;
+  what.space = space;
+  what.n = bench::smoke() ? 256 : host ? 1024 : 8192;
+  if (host) what.rule = rays::WeightRule::velocity;  // else the table is not the fastest
+  what.storage = WeightStorage::stored;
+  add_trace(what, true);
+  what.storage = WeightStorage::on_the_fly;
+  add_trace(what, true);
+  what.storage = WeightStorage::fragments;
+  for (const double part : {0.25, 0.5}) {
+    what.table = part;
+    add_trace(what, true);
+  }
+  what.table = 0.0;
+  what.storage = WeightStorage::stored;
+  for (const int slabs : {1, 4}) {
+    what.slabs = slabs;
+    what.instances = 2;
+    add_trace(what, true);
+    what.instances = 0;
+    for (const int devices : {2, 4}) {
+      what.devices = devices;
+      if (!host && devices <= visible_devices()) add_trace(what, true);
+    }
+    what.devices = 0;
+  }
+}
+
 void register_benchmarks() {
   std::vector<std::string> spaces{bench::host_space()};
   if (default_space_name() == "cuda") spaces.emplace_back("cuda");
   for (const std::string& space : spaces) bench::add_copy(space);
+  for (const std::string& space : spaces) add_beyond_one_device(space);
   for (const int n : sizes()) {
     for (int radius = 1; radius <= 6; ++radius) {
       if (bench::smoke() && !one_of(radius, {1, 3, 6})) continue;

@@ -78,7 +78,8 @@ void report(benchmark::State& state, const RayPhases& phases, double best, const
 
   // Minimum traffic: the model is read once, traveltimes and predecessors are written once. With a
   // table each weight of the half star is written and read once.
-  const double table = work.stored ? work.neighbours * work.scalar_bytes : 0.0;
+  const double table =
+      work.storage == rays::WeightStorage::stored ? work.neighbours * work.scalar_bytes : 0.0;
   const double bytes =
       work.vertices * (work.scalar_bytes + table + work.sources * (work.scalar_bytes + 2.0));
   const double flops = work.vertices * 2.0 * work.stencil_terms + 2.0 * useful;
@@ -91,7 +92,9 @@ void report(benchmark::State& state, const RayPhases& phases, double best, const
 
   counters["max_rel_diff"] = check.max_relative_difference;
   counters["mean_time_s"] = check.mean_time;
-  state.SetLabel(work.stored ? "weights stored" : "weights on the fly");
+  counters["fragments"] = work.fragments / iterations;
+  counters["exchanges"] = work.exchanges / iterations;
+  state.SetLabel("weights " + rays::to_string(work.storage));
   if (!(check.max_relative_difference <= tolerance)) {
     fail(state, concat("traveltimes differ from Dijkstra's by ", check.max_relative_difference,
                        " (allowed: ", tolerance, ")"));

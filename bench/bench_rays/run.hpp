@@ -28,6 +28,16 @@ struct RayCase {
   rays::Star star = rays::Star::coprime;                         ///< neighbours of a node
   bool mutex = false;  ///< true: push with mutexes (mutex.hpp) instead of `method`
   rays::WeightRule rule = rays::WeightRule::slowness;  ///< weights of edges
+  double table = 0.0;  ///< memory for weights as a part of their table; 0: all that is free
+  int instances = 0;   ///< instances on one device that share the model; 0: no slabs
+  int devices = 0;     ///< devices that share the model; 0: no slabs
+  int slabs = 0;       ///< slabs of each instance; 0: chosen
+
+  /// True if the model is split into slabs.
+  bool split() const { return instances + devices > 0; }
+  /// True if sequential Dijkstra would take too long and too much memory: the reference is then
+  /// trace() with a complete table on the same space, whose bits are expected.
+  bool large() const { return n > 2048; }
 };
 
 /// Returns the grid of the model: n x n nodes, spacing 10 m.
@@ -71,11 +81,13 @@ struct RayWork {
   double neighbours = 0.0;  ///< neighbours of a vertex
   /// Terms of the half star's stencils; a weight is a dot product of them.
   double stencil_terms = 0.0;
-  double scalar_bytes = 4.0;  ///< bytes of a number
-  bool stored = true;         ///< weights are in a table
-  double relaxations = 0.0;   ///< relaxations by the solver, over all iterations
-  double rounds = 0.0;        ///< rounds of the solver, over all iterations
-  double bandwidth = 0.0;     ///< copy bandwidth of the space, bytes per second
+  double scalar_bytes = 4.0;                                  ///< bytes of a number
+  rays::WeightStorage storage = rays::WeightStorage::stored;  ///< of the weights
+  double fragments = 0.0;    ///< tiles whose weights were computed into a block, all iterations
+  double exchanges = 0.0;    ///< of rows between slabs, all iterations
+  double relaxations = 0.0;  ///< relaxations by the solver, over all iterations
+  double rounds = 0.0;       ///< rounds of the solver, over all iterations
+  double bandwidth = 0.0;    ///< copy bandwidth of the space, bytes per second
 };
 
 /// Results of the output's check.

@@ -9,6 +9,7 @@
 #include "common/copy.hpp"
 
 #include <moho/core/copy.hpp>
+#include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/rays/rays.hpp>
 
@@ -53,10 +54,7 @@ class TraceRun {
       m_times = m_host_times;
       m_predecessors = m_host_predecessors;
     } else {
-      m_velocity = make_field<T>(m_exec, m_grid, "moho::bench::velocity");
-      m_times = make_field_per_source<T>(m_exec, what.sources, m_grid, "moho::bench::times");
-      m_predecessors = make_field_per_source<std::int16_t>(m_exec, what.sources, m_grid,
-                                                           "moho::bench::predecessors");
+      if (!what.split()) allocate_fields();  // otherwise the devices hold slabs alone
     }
     for (int s = 0; s < what.sources; ++s) {
       m_sources.push_back(m_grid.position({source_column(s, what.sources, what.n), 0}));
@@ -66,6 +64,7 @@ class TraceRun {
   /// Runs one pass and adds to the phases and the work. The time includes allocations of trace(),
   /// but not those of the caller's arrays.
   void pass(RayPhases& phases, RayWork& work) {
+    if (m_case.split()) return split_pass(phases, work);
     rays::GraphOptions options;
     options.radius = m_case.radius;
     options.storage = m_case.storage;
@@ -83,6 +82,7 @@ class TraceRun {
     if constexpr (!is_host_memory<Memory>) copy(m_exec, m_velocity, m_host_velocity);
     m_exec.fence();
     const auto moved = now();
+    options.memory_budget = budget(options);
     const rays::GridGraph<T, 2, Memory> graph(m_exec, m_grid, m_velocity, options);
     m_exec.fence();
     const auto weighed = now();
@@ -104,19 +104,38 @@ class TraceRun {
     phases.weights += seconds(moved, weighed);
     phases.trace += seconds(weighed, traced) - predecessors;
     phases.predecessors += predecessors;
-    work.relaxations += static_cast<double>(report.relaxations);
-    work.rounds += static_cast<double>(report.rounds);
-    work.vertices = static_cast<double>(m_grid.size());
-    work.sources = m_case.sources;
-    work.neighbours = graph.neighbours();
-    work.stencil_terms = static_cast<double>(graph.data().terms.extent(0));
-    work.scalar_bytes = sizeof(T);
-    work.stored = graph.storage() == rays::WeightStorage::stored;
-    if (m_step.empty()) {
-      for (int k = 0; k < graph.neighbours(); ++k) {
-        m_step.push_back(std::int64_t(graph.neighbour(k)[0]) * m_case.n + graph.neighbour(k)[1]);
-      }
+    count_work(graph, report, work);
+  }
+
+  /// Runs one pass with the model split among instances. The time includes what pass() includes.
+  void split_pass(RayPhases& phases, RayWork& work) {
+    rays::GraphOptions options;
+    options.radius = m_case.radius;
+    options.storage = m_case.storage;
+    options.star = m_case.star;
+    options.rule = m_case.rule;
+    options.sources = m_case.sources;
+    std::vector<Instance<Memory>> instances{m_exec};
+    if (m_case.devices > 0) {
+      instances = instances_on_devices(m_exec, m_case.devices);
+    } else {
+      for (int k = 1; k < m_case.instances; ++k) instances.push_back(new_instance(m_exec));
     }
+    m_exec.fence();
+    const auto begin = now();
+    const rays::SplitGraph<T, 2, Memory> graph(instances, m_grid, m_host_velocity.data(), options,
+                                               m_case.slabs);
+    const auto weighed = now();
+    const rays::TraceReport report =
+        graph.trace(m_sources, m_host_times.data(), m_host_predecessors.data());
+    const auto traced = now();
+    const double predecessors = report.times.seconds("rays::predecessors");
+    const double transfer = report.times.seconds("rays::transfer");
+    phases.transfer += transfer;
+    phases.weights += seconds(begin, weighed);  // with the model to the device
+    phases.trace += seconds(weighed, traced) - predecessors - transfer;
+    phases.predecessors += predecessors;
+    count_work(graph.slab(0), report, work);
   }
 
   /// Overwrites the outputs on the host, so that check() sees only those of the next pass.
@@ -126,7 +145,8 @@ class TraceRun {
   }
 
   /// Compares the first and the last source with Dijkstra's algorithm.
-  void check(RayCheck& result) const {
+  void check(RayCheck& result) {
+    if (m_case.large()) return check_bits(result);
     const std::int64_t last = m_case.sources - 1;
     for (std::int64_t s = 0; s <= last; s += std::max<std::int64_t>(last, 1)) {
       const int column = source_column(static_cast<int>(s), m_case.sources, m_case.n);
@@ -136,6 +156,68 @@ class TraceRun {
   }
 
  private:
+  /// Compares with trace() of a complete table on this space: the difference is 0 or infinite.
+  void check_bits(RayCheck& result) {
+    const std::vector<T> times(m_host_times.data(), m_host_times.data() + m_host_times.size());
+    const std::vector<std::int16_t> predecessors(
+        m_host_predecessors.data(), m_host_predecessors.data() + m_host_predecessors.size());
+    RayCase what = m_case;
+    what.instances = what.devices = 0;
+    what.table = 0.0;
+    what.storage = rays::WeightStorage::stored;
+    std::swap(what, m_case);
+    spoil();
+    RayPhases phases;
+    RayWork work;
+    if constexpr (!is_host_memory<Memory>) {
+      if (m_velocity.size() == 0) allocate_fields();
+    }
+    pass(phases, work);
+    std::swap(what, m_case);
+    const bool same =
+        std::equal(times.begin(), times.end(), m_host_times.data()) &&
+        std::equal(predecessors.begin(), predecessors.end(), m_host_predecessors.data());
+    result.max_relative_difference = same ? 0.0 : infinity<double>();
+  }
+
+  void allocate_fields() {
+    m_velocity = make_field<T>(m_exec, m_grid, "moho::bench::velocity");
+    m_times = make_field_per_source<T>(m_exec, m_case.sources, m_grid, "moho::bench::times");
+    m_predecessors = make_field_per_source<std::int16_t>(m_exec, m_case.sources, m_grid,
+                                                         "moho::bench::predecessors");
+  }
+
+  /// Returns the bytes for a graph whose weights have a part of their table; 0: all that is free.
+  std::size_t budget(const rays::GraphOptions& options) const {
+    if (m_case.table == 0.0) return 0;
+    const auto places =
+        static_cast<std::size_t>(rays::PaddedGrid<2>::make<Memory>(m_grid, options.radius).size);
+    const auto nodes = static_cast<std::size_t>(m_grid.size());
+    const double words =
+        2.0 +
+        m_case.table * static_cast<double>(rays::half_star<2>(options.radius, options.star).size());
+    return nodes * (sizeof(T) + sizeof(std::int16_t)) +
+           static_cast<std::size_t>(words * static_cast<double>(places * sizeof(T)));
+  }
+
+  void count_work(const rays::GridGraph<T, 2, Memory>& graph, const rays::TraceReport& report,
+                  RayWork& work) {
+    work.relaxations += static_cast<double>(report.relaxations);
+    work.rounds += static_cast<double>(report.rounds);
+    work.fragments += static_cast<double>(report.fragments);
+    work.exchanges += static_cast<double>(report.exchanges);
+    work.vertices = static_cast<double>(m_grid.size());
+    work.sources = m_case.sources;
+    work.neighbours = graph.neighbours();
+    work.stencil_terms = static_cast<double>(graph.data().terms.extent(0));
+    work.scalar_bytes = sizeof(T);
+    work.storage = graph.storage();
+    if (!m_step.empty()) return;
+    for (int k = 0; k < graph.neighbours(); ++k) {
+      m_step.push_back(std::int64_t(graph.neighbour(k)[0]) * m_case.n + graph.neighbour(k)[1]);
+    }
+  }
+
   using Clock = std::chrono::steady_clock;
   using HostMemory = typename Staging<Memory>::memory;
   using HostVelocity = Kokkos::View<T**, Kokkos::LayoutRight, HostMemory>;

@@ -181,9 +181,9 @@ void bind_tracing(Description& d, Options& o) {
          one_of({"active_tiles", "relaxation", "push", "near_far", "dijkstra"}));
   bind_precision(d, o);
   d.bind(o.storage, "storage", "HOW",
-         "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
-         "(default: automatic)",
-         one_of({"automatic", "stored", "on_the_fly"}));
+         "edge weights: stored in a table, computed on_the_fly, by fragments of the table where "
+         "the wave is, or automatic: by speed and memory (default: automatic)",
+         one_of({"automatic", "stored", "on_the_fly", "fragments"}));
   d.bind(o.matrix, "matrix", "BASIS",
          "also write the tomography matrix, a row a ray: cells (metres in each cell) or nodes "
          "(derivative by the slowness at each node)",
@@ -202,7 +202,20 @@ Description describe(Options& o) {
   bind_tracing(d, o);
   d.group("Running");
   bind_space(d, o);
-  bind_memory(d, o, "for all arrays together, or on the device");
+  bind_memory(d, o, "for all arrays together, or on each device");
+  d.bind(o.devices, "devices", "n",
+         "devices over which one model is split, with the same results (default: 1); hosts stand "
+         "in for any number",
+         count(1, 64));
+  d.bind(o.slabs, "slabs", "n",
+         "parts of the model for each device; more than one keep all devices at work where the "
+         "wave is (default: chosen)",
+         count(1, 1024), {.unset = Json()});
+  d.check([&o](const Arguments&) {
+    if ((o.devices == 1 && o.slabs < 2) || o.method == rays::Method::active_tiles) return;
+    throw InputError(concat("--devices or --slabs was given with --method ", to_string(o.method),
+                            " (allowed: active_tiles): leave one of them out"));
+  });
   bind_out(d, o);
   bind_no_plot(d, o, "picture");
   d.check([&o](const Arguments& given) { check_space(given, o); });

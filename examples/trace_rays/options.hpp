@@ -38,6 +38,8 @@ struct Options : CommonOptions {
   rays::Method method = rays::Method::active_tiles;              ///< method of the search
   rays::WeightRule rule = rays::WeightRule::slowness;            ///< interpolation along edges
   rays::WeightStorage storage = rays::WeightStorage::automatic;  ///< table of weights, or none
+  int devices = 1;                                               ///< that share the model
+  int slabs = 0;  ///< parts of the model per device; 0: chosen
   std::optional<rays::Basis>
       matrix;  ///< columns of the tomography matrix; empty: no matrix is written
 };

@@ -70,6 +70,11 @@ Json run_json(const rays::TraceSummary& r) {
   json["tile_visits"] = r.report.tile_visits;
   json["relaxations"] = r.report.relaxations;
   json["batches"] = r.report.batches;
+  json["weights"]["fragments"] = r.fragments;
+  json["weights"]["fragments_computed"] = r.report.fragments;
+  json["devices"] = r.devices;
+  json["slabs"] = r.slabs;
+  json["exchanges"] = r.report.exchanges;
   return json;
 }
 
@@ -183,12 +188,14 @@ template <class T, int Dim>
 rays::TraceJob<T, Dim> make_job(const Options& o, const MemoryLimit& limit, int sharing,
                                 Model<T>& model, std::vector<io::TextColumn>& texts) {
   rays::TraceJob<T, Dim> job;
-  job.names = {"--memory", "--precision float"};
+  job.names = {"--memory", "--precision float", "--devices"};
   job.grid = grid_of<Dim>(model);
   job.graph.radius = check_radius<Dim>(o);
   job.graph.star = o.star;
   job.graph.rule = o.rule;
   job.graph.storage = o.storage;
+  job.devices = o.devices;
+  job.slabs = o.slabs;
   job.method = o.method;
   job.sources = make_sources<Dim>(o, job.grid);
   job.receivers = make_receivers<Dim>(o, job.grid, texts);
@@ -229,7 +236,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
             Model<T>&& model, Session& session) {
   auto& ranks = static_cast<Ranks&>(session.processes());
   rays::TraceJob<T, Dim> job;
-  job.names = {"--memory", "--precision float"};
+  job.names = {"--memory", "--precision float", "--devices"};
   Done done;
   std::vector<io::TextColumn> texts;  // text columns of receivers
   ranks.together([&] {
@@ -308,6 +315,11 @@ void run_with(const Options& o, Session& session) {
     if (o.matrix) names.insert(names.end(), {"matrix.npz", "matrix.mtx"});
     if (o.plot) names.emplace_back("rays.png");
     session.will_write(names);
+    if (ranks.size() > 1 && (o.devices > 1 || o.slabs > 1)) {
+      throw InputError(concat("--devices or --slabs was given to ", ranks.size(),
+                              " ranks (allowed: one process, ranks share the sources): leave "
+                              "mpirun or these options out"));
+    }
     limit = memory_limit(o, o.space != "cuda");
     memory = estimate_memory<T>(o, limit);
     session.leave_out_picture(why_no_picture(memory, limit));

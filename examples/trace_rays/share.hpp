@@ -39,6 +39,8 @@ void share(Ranks& ranks, rays::TraceJob<T, Dim>& job, std::string& space) {
   ranks.broadcast(&job.graph, sizeof(job.graph));
   ranks.broadcast(&job.method, sizeof(job.method));
   ranks.broadcast(&job.memory, sizeof(job.memory));
+  ranks.broadcast(&job.devices, sizeof(job.devices));
+  ranks.broadcast(&job.slabs, sizeof(job.slabs));
   std::vector<char> name(space.begin(), space.end());
   broadcast(ranks, name);
   space.assign(name.begin(), name.end());

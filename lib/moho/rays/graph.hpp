@@ -8,6 +8,7 @@
 #include <moho/core/field.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
+#include <moho/rays/detail/vertex_weights.hpp>
 #include <moho/rays/detail/weights.hpp>
 #include <moho/rays/types.hpp>
 
@@ -44,6 +45,17 @@ class GridGraph {
   GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid,
             const Field<T, Dim, Memory>& velocity, const GraphOptions& options = {});
 
+  /// Lays out the graph of a slab for SplitGraph; returns while the table is being computed.
+  ///
+  /// \param exec instance that does the work
+  /// \param grid nodes of the complete model
+  /// \param slab rows of tiles of this graph
+  /// \param velocity of the rows PaddedGrid::stored_begin() to stored_end()
+  /// \param options neighbourhood, rule and storage of weights
+  /// \throws InputError, MemoryError as for a complete model
+  GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid, const Slab& slab,
+            const Field<T, Dim, Memory>& velocity, const GraphOptions& options);
+
   /// Returns the model's grid.
   const Grid<Dim>& grid() const { return m_grid; }
   /// Returns the radius of the neighbourhood.
@@ -52,12 +64,14 @@ class GridGraph {
   const GraphOptions& options() const { return m_options; }
   /// Returns the number of a vertex's neighbours: 96 for the coprime star of radius 6 in 2D.
   int neighbours() const { return 2 * m_data.half; }
-  /// Returns the source of the weights: stored or on_the_fly.
+  /// Returns the source of the weights: stored, on_the_fly or fragments.
   WeightStorage storage() const { return m_storage; }
   /// Returns the reason for storage() as a sentence for reports.
   const std::string& storage_reason() const { return m_storage_reason; }
-  /// Returns the bytes of the weight table; zero without a table.
+  /// Returns the bytes of the weight table or of its fragments; zero without them.
   std::size_t weight_bytes() const { return m_weight_bytes; }
+  /// Returns the largest number of fragments, blocks with the weights of a tile, at a time.
+  std::int64_t fragments() const { return m_fragments; }
   /// Returns the seconds spent on the weight table.
   double weight_seconds() const { return m_weight_seconds; }
   /// Returns the bytes available to a solver for traveltimes.
@@ -72,12 +86,21 @@ class GridGraph {
   /// Returns the stencil terms with offsets relative to a tile of the given box (rule slowness).
   Kokkos::View<detail::StencilTerm<T>*, Memory> tile_terms(const Instance<Memory>& exec,
                                                            const TileBox<Dim>& box) const;
+  /// Returns the coefficients of all edge stencils, edge by edge (rule slowness).
+  std::vector<T> coefficients() const;
+  /// Returns empty fragments for one call of trace(); no blocks unless storage() is fragments.
+  detail::WeightBlocks<T, Memory> make_fragments(const Instance<Memory>& exec) const;
 
  private:
+  void check_radius() const;
+  void build(const Instance<Memory>& exec, const Slab& slab, const Field<T, Dim, Memory>& velocity);
   void check_velocity(const Instance<Memory>& exec, const Field<T, Dim, Memory>& velocity) const;
   void fill_medium(const Instance<Memory>& exec, const Field<T, Dim, Memory>& velocity);
   void make_star(const Instance<Memory>& exec);
   void choose_storage(const Instance<Memory>& exec);
+  bool choose_fragments(const Instance<Memory>& exec, std::size_t budget, std::size_t others,
+                        const std::string& why);
+  bool fragments_pay() const;
   void fill_table(const Instance<Memory>& exec);
   Kokkos::View<detail::StencilTerm<T>*, Memory> upload_terms(
       const Instance<Memory>& exec, const std::array<std::int64_t, Dim>& strides) const;
@@ -90,6 +113,7 @@ class GridGraph {
   WeightStorage m_storage = WeightStorage::stored;
   std::string m_storage_reason;
   std::size_t m_weight_bytes = 0;
+  std::int64_t m_fragments = 0;
   std::size_t m_solver_budget = 0;
   double m_weight_seconds = 0.0;
 };
@@ -100,20 +124,9 @@ GridGraph<T, Dim, Memory>::GridGraph(const Instance<Memory>& exec, const Grid<Di
                                      const GraphOptions& options)
     : m_grid(grid), m_options(options) {
   grid.check();
-  if (options.radius < 1 || options.radius > max_radius<Dim>) {
-    throw InputError(concat("radius: ", options.radius, " (allowed in ", Dim, "D: 1 to ",
-                            max_radius<Dim>, "): a larger radius is more accurate and costs more"));
-  }
+  check_radius();
   check_shape(grid, velocity, "velocity");
-  check_velocity(exec, velocity);
-  m_data.grid = PaddedGrid<Dim>::template make<Memory>(grid, options.radius);
-  m_data.radius = options.radius;
-  m_data.rule = options.rule;
-  m_star = half_star<Dim>(options.radius, options.star);
-  m_data.half = static_cast<int>(m_star.size());
-  choose_storage(exec);
-  make_star(exec);
-  fill_medium(exec, velocity);
+  build(exec, {}, velocity);
   const auto start = std::chrono::steady_clock::now();
   if (m_storage == WeightStorage::stored) {
     Kokkos::Profiling::pushRegion("moho::rays::weights");
@@ -126,13 +139,48 @@ GridGraph<T, Dim, Memory>::GridGraph(const Instance<Memory>& exec, const Grid<Di
 }
 
 template <class T, int Dim, class Memory>
+GridGraph<T, Dim, Memory>::GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                     const Slab& slab, const Field<T, Dim, Memory>& velocity,
+                                     const GraphOptions& options)
+    : m_grid(grid), m_options(options) {
+  grid.check();
+  check_radius();
+  build(exec, slab, velocity);
+  if (m_storage == WeightStorage::stored) fill_table(exec);
+}
+
+template <class T, int Dim, class Memory>
+void GridGraph<T, Dim, Memory>::check_radius() const {
+  if (m_options.radius >= 1 && m_options.radius <= max_radius<Dim>) return;
+  throw InputError(concat("radius: ", m_options.radius, " (allowed in ", Dim, "D: 1 to ",
+                          max_radius<Dim>, "): a larger radius is more accurate and costs more"));
+}
+
+// Everything but the table of weights.
+template <class T, int Dim, class Memory>
+void GridGraph<T, Dim, Memory>::build(const Instance<Memory>& exec, const Slab& slab,
+                                      const Field<T, Dim, Memory>& velocity) {
+  m_data.grid = PaddedGrid<Dim>::template make<Memory>(m_grid, m_options.radius, slab);
+  check_velocity(exec, velocity);
+  m_data.radius = m_options.radius;
+  m_data.rule = m_options.rule;
+  m_star = half_star<Dim>(m_options.radius, m_options.star);
+  m_data.half = static_cast<int>(m_star.size());
+  choose_storage(exec);
+  make_star(exec);
+  fill_medium(exec, velocity);
+}
+
+template <class T, int Dim, class Memory>
 void GridGraph<T, Dim, Memory>::check_velocity(const Instance<Memory>& exec,
                                                const Field<T, Dim, Memory>& velocity) const {
-  const std::int64_t first = find_first("moho::rays::check_velocity", exec, m_grid.size(),
+  const auto& padded = m_data.grid;
+  const std::int64_t rows = padded.stored_end() - padded.stored_begin();
+  const std::int64_t first = find_first("moho::rays::check_velocity", exec, rows * padded.plane(),
                                         detail::BadVelocity<T>{velocity.data()});
   if (first == none_found) return;
   const T value = value_at(exec, velocity.data() + first);
-  const Index<Dim> node = m_grid.node(first);
+  const Index<Dim> node = m_grid.node(first + padded.stored_begin() * padded.plane());
   throw InputError(
       concat("velocity: ", value, " at node ", format_index(node), ", position ",
              format_point(m_grid.position(node)),
@@ -146,7 +194,8 @@ void GridGraph<T, Dim, Memory>::choose_storage(const Instance<Memory>& exec) {
   const bool given = budget == m_options.memory_budget;
   const std::size_t table = vertices * m_data.half * sizeof(T);
   const std::size_t medium = vertices * sizeof(T);
-  const std::size_t one_source = vertices * sizeof(T) + m_grid.size() * (sizeof(T) + 2);
+  const auto nodes = static_cast<std::size_t>(m_data.grid.template nodes<Memory>());
+  const std::size_t one_source = vertices * sizeof(T) + nodes * (sizeof(T) + 2);
   const std::string whose = given ? "the memory budget of " : "the free memory of ";
   if (medium + one_source > budget) {
     throw MemoryError(concat("memory: a model of ", shape_string(m_grid), " nodes needs ",
@@ -170,6 +219,14 @@ void GridGraph<T, Dim, Memory>::choose_storage(const Instance<Memory>& exec) {
   } else if (m_options.storage == WeightStorage::stored) {
     m_storage = WeightStorage::stored;
     m_storage_reason = concat("weights are stored, as asked (", size, ")");
+  } else if (m_options.storage == WeightStorage::fragments || (!fits && fragments_pay())) {
+    const std::string why = fits ? concat("as asked (a table of ", size, " fits)")
+                                 : concat("a table of ", size, " does not fit ", whose,
+                                          format_bytes(static_cast<double>(budget)));
+    if (!choose_fragments(exec, budget, medium + one_source, why)) {
+      m_storage = WeightStorage::on_the_fly;
+      m_storage_reason = concat("weights are computed on the fly: ", why, ", nor do fragments");
+    }
   } else if (!fits) {
     m_storage = WeightStorage::on_the_fly;
     m_storage_reason = concat("weights are computed on the fly: a table of ", size,
@@ -183,8 +240,73 @@ void GridGraph<T, Dim, Memory>::choose_storage(const Instance<Memory>& exec) {
     m_storage = WeightStorage::stored;
     m_storage_reason = concat("weights are stored (", size, ")");
   }
-  m_weight_bytes = m_storage == WeightStorage::stored ? table : 0;
+  if (m_storage == WeightStorage::stored) m_weight_bytes = table;
   m_solver_budget = budget - medium - m_weight_bytes;
+}
+
+// On a host the weights of one source are computed faster than they are read, and so are, in
+// registers, those of small stars on a device.
+template <class T, int Dim, class Memory>
+bool GridGraph<T, Dim, Memory>::fragments_pay() const {
+  if (m_options.rule != WeightRule::slowness) return true;
+  if (is_host_memory<Memory>) return m_options.sources > 1;
+  return !detail::has_vertex_weights<T, Dim, Memory>(m_options.radius, m_options.star,
+                                                     m_options.rule);
+}
+
+// Gives fragments the memory beside `others` bytes; half of it if there are several sources.
+// Returns false if they are too few and were not asked for.
+template <class T, int Dim, class Memory>
+bool GridGraph<T, Dim, Memory>::choose_fragments(const Instance<Memory>& exec, std::size_t budget,
+                                                 std::size_t others, const std::string& why) {
+  const auto tiles = static_cast<std::size_t>(m_data.grid.tile_count());
+  const std::size_t block =
+      static_cast<std::size_t>(detail::weight_block_size<Memory, Dim>(m_star, m_options.radius)) *
+          sizeof(T) +
+      sizeof(int);
+  const std::size_t list = tiles * sizeof(std::int64_t);
+  const int threads = is_host_memory<Memory> ? 1 : tile_volume<Memory, Dim>();
+  const auto teams = static_cast<std::size_t>(std::max(1, exec.concurrency() / threads));
+  const std::size_t least = std::min(tiles, 2 * std::max<std::size_t>(teams, 4));
+  const std::size_t room = budget > others + list ? budget - others - list : 0;
+  const bool asked = m_options.storage == WeightStorage::fragments;
+  if (room / block < least) {
+    if (!asked) return false;
+    throw MemoryError(concat("memory: ", least, " fragments of the table of edge weights need ",
+                             format_bytes(static_cast<double>(least * block)), " beside ",
+                             format_bytes(static_cast<double>(others + list)), " (the budget of ",
+                             format_bytes(static_cast<double>(budget)),
+                             " is less): allow at least ",
+                             format_bytes(static_cast<double>(others + list + least * block)),
+                             ", let weights be computed on the fly, or lower the radius"));
+  }
+  std::size_t count = room / block;
+  if (m_options.sources > 1) count = std::max(least, count / 2);
+  m_fragments = static_cast<std::int64_t>(std::min(count, tiles));
+  m_storage = WeightStorage::fragments;
+  m_weight_bytes = static_cast<std::size_t>(m_fragments) * block + list;
+  m_storage_reason =
+      concat("weights are computed by fragments, ", m_fragments, " of ", tiles,
+             " tiles at a time in ", format_bytes(static_cast<double>(m_weight_bytes)), ": ", why);
+  return true;
+}
+
+template <class T, int Dim, class Memory>
+detail::WeightBlocks<T, Memory> GridGraph<T, Dim, Memory>::make_fragments(
+    const Instance<Memory>& exec) const {
+  if (m_storage != WeightStorage::fragments) return {};
+  return detail::make_weight_blocks<T>(
+      exec, m_data.grid.tile_count(), m_fragments,
+      detail::weight_block_size<Memory, Dim>(m_star, m_options.radius));
+}
+
+template <class T, int Dim, class Memory>
+std::vector<T> GridGraph<T, Dim, Memory>::coefficients() const {
+  std::vector<T> values;
+  for (const auto& stencil : m_stencils) {
+    for (const double value : stencil.coefficients) values.push_back(static_cast<T>(value));
+  }
+  return values;
 }
 
 template <class T, int Dim, class Memory>

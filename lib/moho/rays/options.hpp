@@ -43,9 +43,12 @@ enum class Method {
 
 /// Source of the edge weights.
 enum class WeightStorage {
-  automatic,  ///< the faster one on the execution space, if it fits the memory budget
-  stored,     ///< a table of half of the symmetric weights, computed once for all sources
-  on_the_fly  ///< computed from the slowness at every relaxation of a tile
+  automatic,   ///< the faster one on the execution space, if it fits the memory budget
+  stored,      ///< a table of half of the symmetric weights, computed once for all sources
+  on_the_fly,  ///< computed from the slowness at every relaxation of a tile
+  /// fragments of the table: those of tiles at the wavefront, computed when a tile becomes active
+  /// and kept in the memory that is left (active_tiles; other methods compute on the fly)
+  fragments
 };
 
 /// Options of a GridGraph.
@@ -85,7 +88,7 @@ inline std::string to_string(Method method) {
 
 /// Returns the name of a storage, for command lines and reports.
 inline std::string to_string(WeightStorage storage) {
-  constexpr const char* names[] = {"automatic", "stored", "on_the_fly"};
+  constexpr const char* names[] = {"automatic", "stored", "on_the_fly", "fragments"};
   return names[static_cast<int>(storage)];
 }
 

@@ -7,5 +7,8 @@
 
 #include <moho/rays/paths.hpp>
 #include <moho/rays/rows.hpp>
+#include <moho/rays/split_graph.hpp>
+#include <moho/rays/split_sources.hpp>
 #include <moho/rays/trace.hpp>
+#include <moho/rays/trace_job.hpp>
 #include <moho/rays/trace_sources.hpp>

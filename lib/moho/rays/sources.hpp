@@ -118,13 +118,16 @@ Batch<T, Dim, Memory> start_batch(const Instance<Memory>& exec,
   batch.times = allocate<decltype(batch.times)>(exec, "moho::rays::times", end - begin,
                                                 graph.data().grid.size);
   fill(exec, batch.times, infinity<T>());
+  const PaddedGrid<Dim>& padded = graph.data().grid;
   std::vector<Seed<T, Dim>> seeds;
   for (std::size_t s = begin; s < end; ++s) {
     const Kokkos::Array<double, Dim> q = snap<Dim>(graph.grid(), sources[s]);
     batch.boxes.emplace_back(q, graph.radius(), graph.grid().extents);
     for (std::int64_t i = 0; i < batch.boxes.back().size(); ++i) {
-      seeds.push_back(
-          {static_cast<int>(s - begin), graph.data().grid.at(batch.boxes.back().node(i)), q, T(0)});
+      const Index<Dim> node = batch.boxes.back().node(i);
+      // a slab receives the others with the times of the adjacent slabs
+      if (node[0] < padded.first || node[0] >= padded.template last<Memory>()) continue;
+      seeds.push_back({static_cast<int>(s - begin), padded.at(node), q, T(0)});
     }
   }
   batch.seeds = upload(exec, seeds, "moho::rays::seeds");

@@ -6,6 +6,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/rays/detail/active_tiles.hpp>
+#include <moho/rays/detail/predecessors_device.hpp>
 #include <moho/rays/detail/push.hpp>
 #include <moho/rays/detail/relaxation.hpp>
 #include <moho/rays/dijkstra.hpp>
@@ -50,8 +51,10 @@ struct CopyTimes {
   std::int64_t chunk() const { return is_host_memory<Memory> ? grid.extents[Dim - 1] : 1; }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t n = is_host_memory<Memory> ? grid.extents[Dim - 1] : 1;
-    const std::int64_t source = i * n / grid.size();
-    const T* const from = &times(source, padded.at(grid.node(i * n % grid.size())));
+    const std::int64_t nodes = padded.template nodes<Memory>();
+    const std::int64_t source = i * n / nodes;
+    const std::int64_t node = padded.first * padded.plane() + i * n % nodes;
+    const T* const from = &times(source, padded.at(grid.node(node)));
     for (std::int64_t k = 0; k < n; ++k) out[i * n + k] = from[k];
   }
 };
@@ -81,8 +84,10 @@ struct FindPredecessors {
   std::int16_t* out;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const auto& graph = weights.graph;
-    const std::int64_t source = i / grid.size();
-    const std::int64_t place = graph.grid.at(grid.node(i % grid.size()));
+    const std::int64_t nodes = graph.grid.template nodes<Memory>();
+    const std::int64_t source = i / nodes;
+    const std::int64_t place =
+        graph.grid.at(grid.node(graph.grid.first * graph.grid.plane() + i % nodes));
     const T* const time = &times(source, place);
     const T own = *time;
     T best = infinity<T>();
@@ -121,7 +126,8 @@ struct MarkSeeds {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Seed<T, Dim> seed = seeds(i);
     if (times(seed.source, seed.place) < seed.time) return;
-    out[seed.source * grid.size() + grid.flat(padded.node(seed.place))] = from_source;
+    const std::int64_t node = grid.flat(padded.node(seed.place)) - padded.first * padded.plane();
+    out[seed.source * padded.template nodes<Memory>() + node] = from_source;
   }
 };
 
@@ -203,6 +209,50 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, D
   return std::min({sources, fits, most});
 }
 
+/// Starts the copy of a batch's traveltimes to the output, sources x nodes of the graph.
+template <class T, int Dim, class Memory>
+void copy_times(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
+                const Batch<T, Dim, Memory>& batch, T* times) {
+  const CopyTimes<T, Dim, Memory> body{graph.data().grid, graph.grid(), batch.times, times};
+  launch("moho::rays::copy_times", exec,
+         graph.data().grid.template nodes<Memory>() * batch.sources / body.chunk(), body);
+}
+
+/// Starts the search for the predecessors of a batch from its converged times.
+/// \param predecessors out, sources x nodes of the graph
+template <class T, int Dim, class Memory, class Weights>
+void find_predecessors(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
+                       const Weights& weights, const Batch<T, Dim, Memory>& batch,
+                       std::int16_t* predecessors) {
+  const Grid<Dim>& grid = graph.grid();
+  if constexpr (is_host_memory<Memory>) {
+    HostTile<T, Dim, Weights> tile(exec, graph, weights);
+    if constexpr (!Weights::stored) tile.weights.blocks.closed = true;
+    launch_dynamic("moho::rays::find_predecessors", exec, graph.data().grid.tile_count(),
+                   FindPredecessorsOnHost<T, Dim, Weights>{&tile, batch.times.data(), batch.sources,
+                                                           predecessors});
+  } else if (!find_predecessors_by_tiles(exec, graph, weights, batch, predecessors)) {
+    launch("moho::rays::find_predecessors", exec,
+           graph.data().grid.template nodes<Memory>() * batch.sources,
+           FindPredecessors<T, Dim, Memory, Weights>{weights, grid, batch.times, predecessors});
+  }
+  launch(
+      "moho::rays::mark_seeds", exec, static_cast<std::int64_t>(batch.seeds.extent(0)),
+      MarkSeeds<T, Dim, Memory>{graph.data().grid, grid, batch.seeds, batch.times, predecessors});
+}
+
+/// Throws unless all vertices with a time have a predecessor. \param outputs sources times nodes
+template <class T, class Memory>
+void check_predecessors(const Instance<Memory>& exec, std::int64_t outputs, const T* times,
+                        const std::int16_t* predecessors) {
+  const std::int64_t lost = sum_of<std::int64_t>("moho::rays::count_lost", exec, outputs,
+                                                 CountLost<T>{times, predecessors});
+  if (lost == 0) return;
+  throw Error(concat("predecessors: ", lost,
+                     " vertices are as late as all their neighbours (an edge weighs less than the "
+                     "rounding of the traveltime): use double precision, or a smaller contrast"));
+}
+
 /// Solves one batch with the given weights, and writes its part of the outputs.
 template <class T, int Dim, class Memory, class Weights>
 void solve_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
@@ -215,7 +265,7 @@ void solve_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& 
     const ScopedPhase phase(exec, report.times, "rays::trace");
     switch (options.method) {
       case Method::active_tiles:
-        solve_active_tiles(exec, graph, weights, batch, options, report);
+        make_tile_solver(exec, graph, weights, batch, options).run(-1, report);
         break;
       case Method::relaxation:
         padded_predecessors = solve_relaxation(exec, weights, batch, options, report);
@@ -238,8 +288,7 @@ void solve_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& 
         }
         break;
     }
-    const CopyTimes<T, Dim, Memory> copy_times{graph.data().grid, grid, batch.times, times};
-    launch("moho::rays::copy_times", exec, outputs / copy_times.chunk(), copy_times);
+    copy_times(exec, graph, batch, times);
   }
   if (!predecessors) return;
   const ScopedPhase phase(exec, report.times, "rays::predecessors");
@@ -249,26 +298,8 @@ void solve_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& 
                                             padded_predecessors, predecessors});
     return;
   }
-  if constexpr (is_host_memory<Memory>) {
-    const HostTile<T, Dim, Weights> tile(exec, graph, weights);
-    launch_dynamic("moho::rays::find_predecessors", exec, graph.data().grid.tile_count(),
-                   FindPredecessorsOnHost<T, Dim, Weights>{&tile, batch.times.data(), batch.sources,
-                                                           predecessors});
-  } else {
-    launch("moho::rays::find_predecessors", exec, outputs,
-           FindPredecessors<T, Dim, Memory, Weights>{weights, grid, batch.times, predecessors});
-  }
-  launch(
-      "moho::rays::mark_seeds", exec, static_cast<std::int64_t>(batch.seeds.extent(0)),
-      MarkSeeds<T, Dim, Memory>{graph.data().grid, grid, batch.seeds, batch.times, predecessors});
-  const std::int64_t lost = sum_of<std::int64_t>("moho::rays::count_lost", exec, outputs,
-                                                 CountLost<T>{times, predecessors});
-  if (lost > 0) {
-    throw Error(
-        concat("predecessors: ", lost,
-               " vertices are as late as all their neighbours (an edge weighs less than the "
-               "rounding of the traveltime): use double precision, or a smaller contrast"));
-  }
+  find_predecessors(exec, graph, weights, batch, predecessors);
+  check_predecessors(exec, outputs, times, predecessors);
 }
 
 }  // namespace detail
@@ -280,6 +311,9 @@ TraceReport trace(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory
                   const TraceOptions& options) {
   if (sources.empty())
     throw InputError("sources: there are none (allowed: one or more): give a source");
+  if (graph.data().grid.template nodes<Memory>() != graph.grid().size()) {
+    throw InputError("graph: it is a slab of a model (allowed: a complete one): use SplitGraph");
+  }
   check_positions(graph.grid(), sources, "source");
   const std::int64_t count = static_cast<std::int64_t>(sources.size());
   check_shape(graph.grid(), times, "times", count);
@@ -293,6 +327,8 @@ TraceReport trace(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory
   }
 
   TraceReport report;
+  detail::WeightBlocks<T, Memory> fragments;
+  if (options.method == Method::active_tiles) fragments = graph.make_fragments(exec);
   const std::size_t batch_size = detail::sources_per_batch(exec, graph, sources.size(), options);
   report.batches = static_cast<std::int64_t>((sources.size() + batch_size - 1) / batch_size);
   for (std::size_t begin = 0; begin < sources.size(); begin += batch_size) {
@@ -314,7 +350,8 @@ TraceReport trace(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory
       detail::solve_batch(exec, graph, weights, batch, batch_times, batch_predecessors,
                           batch_options, report);
     } else {
-      const detail::ComputedWeights<T, Dim, Memory> weights{graph.data()};
+      const detail::ComputedWeights<T, Dim, Memory> weights{graph.data(), fragments};
+      fragments.reset(exec);
       detail::solve_batch(exec, graph, weights, batch, batch_times, batch_predecessors,
                           batch_options, report);
     }
@@ -330,6 +367,8 @@ TraceReport trace(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory
 #ifdef MOHO_RAYS_KERNELS
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, trace)
 MOHO_FOR_ALL(MOHO_RAYS_WEIGHTS, extern template, detail::solve_batch)
+MOHO_FOR_ALL(MOHO_RAYS_WEIGHTS, extern template, detail::make_tile_solver)
+MOHO_FOR_ALL(MOHO_RAYS_WEIGHTS, extern template, detail::find_predecessors)
 #endif
 /// \endcond
 

@@ -11,7 +11,9 @@
 #include <moho/core/wrap.hpp>
 #include <moho/rays/graph.hpp>
 #include <moho/rays/paths.hpp>
+#include <moho/rays/split_sources.hpp>
 #include <moho/rays/trace.hpp>
+#include <moho/rays/trace_job.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -23,70 +25,7 @@
 
 namespace moho::rays {
 
-/// Words of messages for arguments of trace_sources(); programs name their options.
-struct TraceNames {
-  std::string memory = "memory";                      ///< TraceJob::memory
-  std::string single_precision = "single precision";  ///< a smaller scalar
-};
-
-/// Input of trace_sources(), on the host.
-template <class T, int Dim>
-struct TraceJob {
-  Grid<Dim> grid;           ///< nodes of the velocity
-  std::vector<T> velocity;  ///< m/s, of the grid's nodes, last axis contiguous
-  /// Velocity that the caller owns, used in place on hosts; null: that of `velocity`.
-  const T* borrowed_velocity = nullptr;
-  /// Host memory that receives the traveltimes, sources x nodes; null: the result owns its memory.
-  T* borrowed_times = nullptr;
-  Points<Dim> sources;           ///< one or more
-  Points<Dim> receivers;         ///< at which rays end; may be empty
-  std::int64_t all_sources = 0;  ///< with those of other processes: for the storage of weights
-  GraphOptions graph;            ///< radius, interpolation, weights
-  Method method = Method::active_tiles;  ///< the solver
-  std::size_t memory = 0;  ///< bytes that may be allocated in the space; 0: what is free
-  TraceNames names;        ///< for messages
-  Progress progress;       ///< of all sources
-};
-
-/// What trace_sources() did.
-struct TraceSummary {
-  TraceReport report;  ///< sums over all groups
-  PhaseTimes phases;   ///< "transfer", "weights", "trace", "predecessors", "rays"
-  std::string device;  ///< name of the processor
-  int threads = 1;     ///< concurrency of the instance
-  WeightStorage storage = WeightStorage::stored;  ///< of edge weights
-  std::string storage_reason;                     ///< why
-  std::size_t weight_bytes = 0;                   ///< of edge weights
-  int neighbours = 0;                             ///< of a node
-  std::int64_t groups = 1;       ///< calls of trace(), more than one if memory was short
-  std::size_t budget = 0;        ///< bytes allowed in the space
-  std::size_t field_bytes = 0;   ///< of velocity, traveltimes and predecessors in the space
-  std::size_t solver_bytes = 0;  ///< largest allocation of the solver besides fields and weights
-};
-
-/// Results of trace_sources() on the host.
-template <class T, int Dim>
-struct TraceResult : TraceSummary {
-  /// s, sources x nodes; without ownership of TraceJob::borrowed_times.
-  FieldPerSource<T, Dim, Kokkos::HostSpace> times;
-  RayPaths<Dim> paths;  ///< of all sources and receivers
-};
-
 namespace detail {
-
-/// Appends the rays of further sources to the same receivers.
-template <int Dim>
-void append(RayPaths<Dim>& all, const RayPaths<Dim>& more) {
-  if (all.sources == 0) {
-    all = more;
-    return;
-  }
-  const std::int64_t shift = static_cast<std::int64_t>(all.points.size());
-  all.sources += more.sources;
-  for (std::size_t k = 1; k < more.first.size(); ++k) all.first.push_back(more.first[k] + shift);
-  all.points.insert(all.points.end(), more.points.begin(), more.points.end());
-  all.traveltime.insert(all.traveltime.end(), more.traveltime.begin(), more.traveltime.end());
-}
 
 /// Traces sources in groups that fit the memory.
 template <class T, int Dim, class Memory>
@@ -208,6 +147,7 @@ void SourceTracer<T, Dim, Memory>::describe_graph() {
   m_out.storage = graph.storage();
   m_out.storage_reason = graph.storage_reason();
   m_out.weight_bytes = graph.weight_bytes();
+  m_out.fragments = graph.fragments();
   m_out.neighbours = graph.neighbours();
   TraceOptions options;
   options.method = m_job.method;
@@ -257,6 +197,7 @@ void SourceTracer<T, Dim, Memory>::trace_group(std::int64_t begin) {
   m_out.report.rounds += report.rounds;
   m_out.report.tile_visits += report.tile_visits;
   m_out.report.relaxations += report.relaxations;
+  m_out.report.fragments += report.fragments;
   m_out.report.batches = begin == 0 ? report.batches : m_out.report.batches + report.batches;
   // "rays::trace" becomes "trace"
   for (const auto& [phase, seconds] : report.times.phases()) {
@@ -277,13 +218,15 @@ void SourceTracer<T, Dim, Memory>::trace_group(std::int64_t begin) {
 }  // namespace detail
 
 /// \brief Traces all sources, in groups where the memory does not hold the fields of all.
-/// \param exec where everything runs; it is waited for
+/// \param exec where everything runs; it is waited for. With several devices the first one
 /// \param job velocity, sources, receivers and options
 /// \throws InputError as GridGraph and trace(), MemoryError if the memory allowed does not hold the
 /// model and the result of one source
 template <class T, int Dim, class Memory>
 TraceResult<T, Dim> trace_sources(const Instance<Memory>& exec, const TraceJob<T, Dim>& job) {
-  return detail::SourceTracer<T, Dim, Memory>(exec, job).run();
+  if (job.devices == 1 && job.slabs < 2)
+    return detail::SourceTracer<T, Dim, Memory>(exec, job).run();
+  return trace_split_sources<T, Dim, Memory>(instances_on_devices(exec, job.devices), job);
 }
 
 }  // namespace moho::rays

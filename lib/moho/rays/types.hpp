@@ -23,6 +23,8 @@ struct TraceReport {
   std::int64_t rounds = 0;       ///< sweeps, or rounds over the list of active tiles
   std::int64_t tile_visits = 0;  ///< tiles loaded into scratch (active_tiles)
   std::int64_t relaxations = 0;  ///< relaxed edges
+  std::int64_t fragments = 0;    ///< tiles whose weights were computed into a block
+  std::int64_t exchanges = 0;    ///< of rows between slabs (SplitGraph)
   std::int64_t batches = 1;      ///< groups of sources, more than one if memory was short
   PhaseTimes times;              ///< phases "trace" and "predecessors"
 };

@@ -5,10 +5,11 @@
 /// \brief One round over the active tiles on a device: a thread per vertex, times in scratch.
 ///
 /// Two kernels exist. For a star known at compile time with at most 96 words of weights, each
-/// thread loads its vertex's weights into registers once per visit. Every relaxation is then one
-/// scratch read, one addition and one minimum. Otherwise weights are read or computed at every
-/// relaxation.
+/// thread loads or computes its vertex's weights once per visit and holds them in registers. Every
+/// relaxation is then one scratch read, one addition and one minimum. Otherwise weights are read
+/// from the table or the tile's block, or computed, at every relaxation.
 
+#include <moho/rays/detail/vertex_weights.hpp>
 #include <moho/rays/detail/work_list.hpp>
 
 #include <utility>
@@ -31,13 +32,21 @@ struct RuntimeStar {
   static constexpr int radius = 1;
 };
 
-template <class T, int Dim, class Memory, class Weights, class FixedStar>
+/// Placeholder for the weights of a vertex in kernels that do not compute all of them at once.
+struct NoVertexWeights {};
+
+/// One round over the active tiles.
+/// \tparam Vertex VertexWeights, or NoVertexWeights. A kernel with the former calls no function
+///         that is not inlined, because its arguments would then be copied to local memory.
+template <class T, int Dim, class Memory, class Weights, class FixedStar, class Vertex>
 struct RelaxTilesOnDevice {
   using Exec = DeviceOf<Memory>;
   static constexpr int threads = tile_volume<Memory, Dim>();
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
   using Member = typename Policy::member_type;
   static constexpr bool fixed = !std::is_same_v<FixedStar, RuntimeStar>;
+  /// Weights are computed by `vertex` from the slowness in scratch.
+  static constexpr bool at_once = !std::is_same_v<Vertex, NoVertexWeights>;
 
   Weights weights;
   WorkList<T, Dim, Memory> list;
@@ -47,6 +56,7 @@ struct RelaxTilesOnDevice {
   int sweeps;
   int repeats;  ///< relaxations of a vertex between two barriers
   int round;
+  Vertex vertex;
 
   // In 2D a team monitors bands of rows. A row checks its neighbours only if a band within its
   // reach has changed.
@@ -57,15 +67,20 @@ struct RelaxTilesOnDevice {
   /// Data shared by the threads of a team.
   struct Shared {
     T* near;         ///< traveltimes of the tile and its overlap
+    T* slowness;     ///< slowness of the tile and its overlap, if weights are computed at once
+    T* block;        ///< block of the tile's weights, or nullptr
+    bool filled;     ///< the block has the weights
     T* side_keys;    ///< earliest changed time near each side
     int* band;       ///< sweep of the last change of each band, counted from 1
     unsigned* word;  ///< the item's changed sides; whether it waits; sides to notify; rows relaxed
   };
 
   std::size_t scratch_bytes() const {
-    return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box.size())) +
+    return (at_once ? 2 : 1) *
+               ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box.size())) +
            ScratchView<T, Exec>::shmem_size(side_count<Dim>) +
-           ScratchView<int, Exec>::shmem_size(bands) + ScratchView<unsigned, Exec>::shmem_size(4);
+           ScratchView<int, Exec>::shmem_size(bands) + ScratchView<unsigned, Exec>::shmem_size(4) +
+           ScratchView<std::int64_t, Exec>::shmem_size(2);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -75,6 +90,13 @@ struct RelaxTilesOnDevice {
     Shared shared;
     shared.near =
         ScratchView<T, Exec>(member.team_scratch(0), static_cast<std::size_t>(box.size())).data();
+    shared.slowness =
+        at_once ? ScratchView<T, Exec>(member.team_scratch(0), static_cast<std::size_t>(box.size()))
+                      .data()
+                : nullptr;
+    shared.block = nullptr;
+    shared.filled = false;
+    std::int64_t* const found = ScratchView<std::int64_t, Exec>(member.team_scratch(0), 2).data();
     shared.side_keys = ScratchView<T, Exec>(member.team_scratch(0), side_count<Dim>).data();
     shared.band = ScratchView<int, Exec>(member.team_scratch(0), bands).data();
     shared.word = ScratchView<unsigned, Exec>(member.team_scratch(0), 4).data();
@@ -84,10 +106,27 @@ struct RelaxTilesOnDevice {
       if (member.team_rank() == 0) {
         shared.word[1] = list.take(round, item, shared.word[0]) ? 1u : 0u;
         shared.word[2] = shared.word[3] = 0u;
+        if constexpr (!Weights::stored) {
+          if (shared.word[1] == 0u) find_block(item % list.tile_count, found);
+        }
       }
       member.team_barrier();
-      if (shared.word[1] == 0u) visit(member, shared, item);
+      if (shared.word[1] != 0u) continue;
+      if constexpr (!Weights::stored) {
+        shared.block = reinterpret_cast<T*>(found[0]);
+        shared.filled = found[1] != 0;
+      }
+      visit(member, shared, item);
     }
+  }
+
+  /// Finds or claims the block of a tile: its address, and whether it has the weights. Called by
+  /// one thread.
+  KOKKOS_INLINE_FUNCTION void find_block(std::int64_t tile, std::int64_t* found) const {
+    T* const known = weights.blocks.find(tile, round);
+    T* const block = known != nullptr ? known : weights.blocks.claim(tile);
+    found[0] = reinterpret_cast<std::int64_t>(block);
+    found[1] = known != nullptr ? 1 : 0;
   }
 
   KOKKOS_INLINE_FUNCTION void visit(const Member& member, const Shared& shared, int item) const {
@@ -122,6 +161,9 @@ struct RelaxTilesOnDevice {
       }
       return relaxed_load(global + from);
     });
+    if constexpr (at_once) {
+      if (!shared.filled) load_slowness(member, shared.slowness, origin);
+    }
 
     int relaxed = 0;
     T mine, before;
@@ -129,16 +171,25 @@ struct RelaxTilesOnDevice {
     T* const near = shared.near + in_tile;
     if constexpr (fixed) {
       T w[2 * FixedStar::half];
-      fetch(w, place, std::make_index_sequence<FixedStar::half>());
-      member.team_barrier();
+      if constexpr (Weights::stored) {
+        fetch(w, place, std::make_index_sequence<FixedStar::half>());
+        member.team_barrier();
+      } else {
+        member.team_barrier();
+        compute_weights(member, shared, w, in_tile, place);
+      }
       mine = before = *near;
       unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
         return best_of(near, w, best, std::make_index_sequence<FixedStar::half>());
       });
     } else {
+      if constexpr (!Weights::stored) fill_block(member, shared, place);
       member.team_barrier();
       mine = before = *near;
       unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
+        if constexpr (!Weights::stored) {
+          if (shared.block != nullptr) return best_from_block(member, shared, near, best);
+        }
         for (int e = 0; e < graph.half; ++e) {
           const int step = tile_step(e);
           best = smaller(best, relaxed_load(near + step) + weights(e, place));
@@ -146,6 +197,12 @@ struct RelaxTilesOnDevice {
         }
         return best;
       });
+    }
+    if constexpr (!Weights::stored) {
+      // after the barriers of the sweeps: all threads have stored their part
+      if (member.team_rank() == 0 && shared.block != nullptr && !shared.filled) {
+        weights.blocks.publish(item % list.tile_count, shared.block, round);
+      }
     }
 
     if (mine < before) {
@@ -171,6 +228,74 @@ struct RelaxTilesOnDevice {
   }
 
  private:
+  /// Loads the slowness of a tile and its overlap.
+  KOKKOS_INLINE_FUNCTION void load_slowness(const Member& member, T* slowness,
+                                            const Index<Dim>& origin) const {
+    const auto& graph = weights.graph;
+    load_tile<Exec, Dim>(member, box, slowness, [&](const Kokkos::Array<int, Dim>& offset) {
+      std::int64_t from = 0;
+      for (int d = 0; d < Dim; ++d) {
+        from += (origin[d] + offset[d] - graph.radius + graph.grid.low[d]) * graph.grid.strides[d];
+      }
+      return graph.medium(from);
+    });
+  }
+
+  /// Sets all weights of a vertex: from the tile's block, or computed (at once from the slowness in
+  /// scratch, or one by one) and stored in the block.
+  template <int directions>
+  KOKKOS_FORCEINLINE_FUNCTION void compute_weights(const Member& member, const Shared& shared,
+                                                   T (&w)[directions], int in_tile,
+                                                   std::int64_t place) const {
+    T* const block = shared.block == nullptr ? nullptr : shared.block + member.team_rank();
+    using All = std::make_index_sequence<static_cast<std::size_t>(directions)>;
+    if (shared.filled) {
+      load_block(w, block, All());
+      return;
+    }
+    if constexpr (at_once) {
+      vertex.compute(w, shared.slowness + in_tile);
+    } else {
+      fetch(w, place, std::make_index_sequence<FixedStar::half>());
+    }
+    if (block != nullptr) store_block(w, block, All());
+  }
+  template <int directions, std::size_t... K>
+  static KOKKOS_FORCEINLINE_FUNCTION void load_block(T (&w)[directions], const T* block,
+                                                     std::index_sequence<K...>) {
+    ((w[K] = block[K * threads]), ...);
+  }
+  template <int directions, std::size_t... K>
+  static KOKKOS_FORCEINLINE_FUNCTION void store_block(const T (&w)[directions], T* block,
+                                                      std::index_sequence<K...>) {
+    ((block[K * threads] = w[K]), ...);
+  }
+
+  /// Computes the weights of a vertex into the tile's block, if it is new.
+  KOKKOS_INLINE_FUNCTION void fill_block(const Member& member, const Shared& shared,
+                                         std::int64_t place) const {
+    if (shared.block == nullptr || shared.filled) return;
+    const auto& graph = weights.graph;
+    T* const block = shared.block + member.team_rank();
+    for (int e = 0; e < graph.half; ++e) {
+      block[e * threads] = weights(e, place);
+      block[(graph.half + e) * threads] = weights(e, place - graph.offset(e));
+    }
+  }
+
+  /// Returns the best time over the neighbours with the weights of the tile's block.
+  KOKKOS_INLINE_FUNCTION T best_from_block(const Member& member, const Shared& shared,
+                                           const T* near, T best) const {
+    const auto& graph = weights.graph;
+    const T* const block = shared.block + member.team_rank();
+    for (int e = 0; e < graph.half; ++e) {
+      const int step = tile_step(e);
+      best = smaller(best, relaxed_load(near + step) + block[e * threads]);
+      best = smaller(best, relaxed_load(near - step) + block[(graph.half + e) * threads]);
+    }
+    return best;
+  }
+
   /// Relaxes the tile until nothing changes; returns true if the sweeps are used up before.
   ///
   /// Vertices relax in place: a thread may read a time while another writes it, without a barrier.

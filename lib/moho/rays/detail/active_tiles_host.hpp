@@ -13,6 +13,7 @@
 #include <moho/rays/detail/work_list.hpp>
 
 #include <array>
+#include <limits>
 #include <vector>
 
 namespace moho::rays::detail {
@@ -23,9 +24,7 @@ struct HostTile {
   using Memory = Kokkos::HostSpace;
   static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
   static constexpr int rows = tile_volume<Memory, Dim>() / width;
-  /// Length of a row of computed weights: tile width plus largest radius, in complete cache lines.
-  /// Weights beyond the edge's range are not used.
-  static constexpr int weight_row = (width + max_radius<Dim> + 15) / 16 * 16;
+  static constexpr int weight_row = detail::weight_row<Dim>;
 
   /// Sets the members that depend on the star.
   HostTile(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
@@ -96,47 +95,58 @@ struct HostTile {
   }
 
   /// Returns the base address of a tile's weights, to which row offsets and directions are added.
-  const T* tile_weights(const Index<Dim>& origin, const Scratch& s) const {
-    const auto& graph = weights.graph;
+  /// They are read from the table or from the tile's block, or computed.
+  const T* tile_weights(std::int64_t number, const Index<Dim>& origin, const Scratch& s,
+                        int round) const {
     if constexpr (Weights::stored) {
-      return &graph.table(0, graph.grid.at(origin));
+      return &weights.graph.table(0, weights.graph.grid.at(origin));
     } else {
-      const bool by_stencil = needs_slowness();
-      if (by_stencil) {
-        load_box<false>(box, graph.grid.strides, graph.medium.data() + box_place(origin),
-                        s.slowness);
-      }
-      for (int e = 0; e < graph.half; ++e) {
-        const auto first = low[static_cast<std::size_t>(e)];
-        const auto extent = count[static_cast<std::size_t>(e)];
-        T* const out = s.weights + edge[static_cast<std::size_t>(e)];
-        const int n = extent[Dim - 1];
-        int edge_rows = 1;
-        for (int d = 0; d < Dim - 1; ++d) edge_rows *= extent[d];
-        for (int row = 0; row < edge_rows; ++row) {
-          int rest = row;
-          int in_box = graph.radius + first[Dim - 1];
-          std::int64_t to = 0;
-          Index<Dim> node = origin;
-          node[Dim - 1] += first[Dim - 1];
-          for (int d = Dim - 2; d >= 0; --d) {
-            const int i = rest % extent[d];
-            rest /= extent[d];
-            to += i * strides[d];
-            in_box += (i + first[d] + graph.radius) * box.stride(d);
-            node[d] += i + first[d];
-          }
-          if (by_stencil) {
-            stencil_row<weight_row>(out + to, s.slowness + in_box, &tile_terms(graph.first_term(e)),
-                                    graph.first_term(e + 1) - graph.first_term(e));
-          } else {
-            const std::int64_t place = graph.grid.at(node);
-            for (int i = 0; i < n; ++i) out[to + i] = weights(e, place + i);
-          }
+      if (const T* const known = weights.blocks.find(number, round)) return known;
+      T* const block = weights.blocks.claim(number);
+      if (block == nullptr) return compute_weights(origin, s, s.weights);
+      compute_weights(origin, s, block);
+      weights.blocks.publish(number, block, round);
+      return block;
+    }
+  }
+
+  /// Computes the weights of a tile and returns their address.
+  const T* compute_weights(const Index<Dim>& origin, const Scratch& s, T* destination) const {
+    const auto& graph = weights.graph;
+    const bool by_stencil = needs_slowness();
+    if (by_stencil) {
+      load_box<false>(box, graph.grid.strides, graph.medium.data() + box_place(origin), s.slowness);
+    }
+    for (int e = 0; e < graph.half; ++e) {
+      const auto first = low[static_cast<std::size_t>(e)];
+      const auto extent = count[static_cast<std::size_t>(e)];
+      T* const out = destination + edge[static_cast<std::size_t>(e)];
+      const int n = extent[Dim - 1];
+      int edge_rows = 1;
+      for (int d = 0; d < Dim - 1; ++d) edge_rows *= extent[d];
+      for (int row = 0; row < edge_rows; ++row) {
+        int rest = row;
+        int in_box = graph.radius + first[Dim - 1];
+        std::int64_t to = 0;
+        Index<Dim> node = origin;
+        node[Dim - 1] += first[Dim - 1];
+        for (int d = Dim - 2; d >= 0; --d) {
+          const int i = rest % extent[d];
+          rest /= extent[d];
+          to += i * strides[d];
+          in_box += (i + first[d] + graph.radius) * box.stride(d);
+          node[d] += i + first[d];
+        }
+        if (by_stencil) {
+          stencil_row<weight_row>(out + to, s.slowness + in_box, &tile_terms(graph.first_term(e)),
+                                  graph.first_term(e + 1) - graph.first_term(e));
+        } else {
+          const std::int64_t place = graph.grid.at(node);
+          for (int i = 0; i < n; ++i) out[to + i] = weights(e, place + i);
         }
       }
-      return s.weights;
     }
+    return destination;
   }
 
   /// Returns the distance from the tile's base address to a row's weights, without the direction.
@@ -280,7 +290,7 @@ struct RelaxTilesOnHost {
     const T* const global = &times(source, 0) + tile.box_place(origin);
     load_box<true>(tile.box, graph.grid.strides, global, scratch.near);
     mark_news(news, scratch.changed, scratch.relaxed);
-    const T* const weights = tile.tile_weights(origin, scratch);
+    const T* const weights = tile.tile_weights(item % list.tile_count, origin, scratch, round);
 
     int stamp = 1;
     int done = 0;
@@ -403,6 +413,9 @@ struct RelaxEach {
   void operator()(const std::int64_t number) const { kernel->relax(number); }
 };
 
+/// A round after all others.
+inline constexpr int after_rounds = std::numeric_limits<int>::max();
+
 /// Predecessors of every vertex, tile by tile: directions of the best strictly earlier neighbours.
 /// Times decrease strictly along a chain of predecessors, so every chain ends.
 template <class T, int Dim, class Weights>
@@ -413,31 +426,30 @@ struct FindPredecessorsOnHost {
   const Tile* shared;
   const T* times;  ///< sources x padded grid
   int sources;
-  std::int16_t* predecessors;  ///< sources x shape of the model
+  std::int16_t* predecessors;  ///< sources x nodes of the graph
 
   void operator()(const std::int64_t number) const {
     const Tile& tile = *shared;
     const auto& graph = tile.weights.graph;
     const Index<Dim> origin = graph.grid.template tile_origin<Kokkos::HostSpace>(number);
     const auto scratch = tile.scratch();
-    const T* const weights = tile.tile_weights(origin, scratch);
-    std::int64_t nodes = 1;
-    for (int d = 0; d < Dim; ++d) nodes *= graph.grid.extents[d];
+    const T* const weights = tile.tile_weights(number, origin, scratch, after_rounds);
+    const std::int64_t nodes = graph.grid.template nodes<Kokkos::HostSpace>();
     for (int source = 0; source < sources; ++source) {
       load_box<false>(tile.box, graph.grid.strides,
                       times + source * graph.grid.size + tile.box_place(origin), scratch.near);
       for (int row = 0; row < Tile::rows; ++row) {
         int local[Dim];
         const int in_box = tile.row_in_box(row, local);
-        std::int64_t to = source * nodes;
-        std::int64_t stride = nodes;
+        std::int64_t to = 0;
         bool inside = true;
         for (int d = 0; d < Dim; ++d) {
-          stride /= graph.grid.extents[d];
-          to += (origin[d] + local[d]) * stride;
-          inside = inside && origin[d] + local[d] < graph.grid.extents[d];
+          const std::int64_t node = origin[d] + local[d];
+          to = to * graph.grid.extents[d] + node;
+          inside = inside && node < graph.grid.extents[d];
         }
         if (!inside) continue;
+        to += source * nodes - graph.grid.first * graph.grid.plane();
         T best[width];  // directions, exact in floating point
         best_directions<width>(scratch.near + in_box, weights + tile.row_offset(local),
                                tile.tile_step.data(), tile.direction.data(), 2 * graph.half, best);

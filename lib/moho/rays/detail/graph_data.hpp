@@ -10,6 +10,7 @@
 /// A weight is then a short dot product. The other rules integrate each edge.
 
 #include <moho/rays/detail/layout.hpp>
+#include <moho/rays/detail/weight_blocks.hpp>
 #include <moho/rays/segment.hpp>
 
 namespace moho::rays::detail {
@@ -53,11 +54,12 @@ struct StoredWeights {
   KOKKOS_INLINE_FUNCTION T operator()(int e, std::int64_t p) const { return graph.table(e, p); }
 };
 
-/// Weights computed at every use.
+/// Weights computed at every use. The active-tile method keeps those of tiles in blocks, if any.
 template <class T, int Dim, class Memory>
 struct ComputedWeights {
   static constexpr bool stored = false;
   GraphData<T, Dim, Memory> graph;
+  WeightBlocks<T, Memory> blocks = {};
 
   KOKKOS_INLINE_FUNCTION T operator()(int e, std::int64_t p) const {
     return graph.rule == WeightRule::slowness ? by_stencil(e, p) : integrated(e, p);

@@ -47,12 +47,24 @@ KOKKOS_INLINE_FUNCTION constexpr int tile_volume() {
   return n;
 }
 
+/// A slab of a model: whole rows of tiles along the first axis. 0 tiles: the complete model.
+struct Slab {
+  int first_tile = 0;  ///< first row of tiles
+  int tiles = 0;       ///< rows of tiles
+};
+
 /// The model's grid padded with dummy vertices. Each side has `radius` or more of them, up to
 /// complete tiles. Traveltimes of dummies stay infinite, so kernels need no test for borders.
+///
+/// That of a slab keeps the nodes' numbers of the complete model. Rows beyond a cut are vertices of
+/// the adjacent slab, whose times are copied from there. There is one more row of the model than
+/// the radius, because the weight of an edge along a row needs the cells on both sides.
 template <int Dim>
 struct PaddedGrid {
   Index<Dim> extents{};            ///< nodes of the model along each axis
-  int low[Dim] = {};               ///< dummies before node 0
+  std::int64_t first = 0;          ///< node along the first axis where the tiles begin
+  int outer = 0;                   ///< first and last rows of a slab whose vertices have no edges
+  int low[Dim] = {};               ///< dummies before node 0; of a slab, less its first node
   int tiles[Dim] = {};             ///< tiles along each axis
   std::int64_t padded[Dim] = {};   ///< nodes along each axis, with dummies
   std::int64_t strides[Dim] = {};  ///< distance between neighbours along each axis
@@ -62,14 +74,21 @@ struct PaddedGrid {
 
   /// Returns the padded grid for the tiles of a memory.
   template <class Memory>
-  static PaddedGrid make(const Grid<Dim>& grid, int radius) {
+  static PaddedGrid make(const Grid<Dim>& grid, int radius, const Slab& slab = {}) {
     PaddedGrid result;
     result.extents = grid.extents;
     for (int d = 0; d < Dim; ++d) {
       const int tile = tile_extent<Memory, Dim>(d);
       result.tiles[d] = static_cast<int>((grid.extents[d] + tile - 1) / tile);
       result.low[d] = d == Dim - 1 ? (radius + 7) / 8 * 8 : radius;
-      result.padded[d] = result.low[d] + static_cast<std::int64_t>(result.tiles[d]) * tile + radius;
+      int margin = radius;
+      if (d == 0 && slab.tiles > 0) {
+        result.outer = 1;
+        margin = radius + result.outer;
+        result.tiles[d] = slab.tiles;
+        result.low[d] = margin;
+      }
+      result.padded[d] = result.low[d] + static_cast<std::int64_t>(result.tiles[d]) * tile + margin;
       if (d == Dim - 1) result.padded[d] = (result.padded[d] + 15) / 16 * 16;
     }
     result.strides[Dim - 1] = 1;
@@ -77,7 +96,35 @@ struct PaddedGrid {
       result.strides[d] = result.strides[d + 1] * result.padded[d + 1];
     }
     result.size = result.strides[0] * result.padded[0];
+    result.first = static_cast<std::int64_t>(slab.first_tile) * tile_extent<Memory, Dim>(0);
+    result.low[0] -= static_cast<int>(result.first);
     return result;
+  }
+
+  /// Returns the node along the first axis after those of the tiles.
+  template <class Memory>
+  KOKKOS_INLINE_FUNCTION std::int64_t last() const {
+    const std::int64_t end =
+        first + static_cast<std::int64_t>(tiles[0]) * tile_extent<Memory, Dim>(0);
+    return end < extents[0] ? end : extents[0];
+  }
+  /// Returns the number of the model's nodes in a row along the first axis.
+  KOKKOS_INLINE_FUNCTION std::int64_t plane() const {
+    std::int64_t n = 1;
+    for (int d = 1; d < Dim; ++d) n *= extents[d];
+    return n;
+  }
+  /// Returns the number of the model's nodes in the tiles: all, or those of the slab.
+  template <class Memory>
+  KOKKOS_INLINE_FUNCTION std::int64_t nodes() const {
+    return (last<Memory>() - first) * plane();
+  }
+  /// Returns the rows of the model that are stored: begin, and one after the last.
+  KOKKOS_INLINE_FUNCTION std::int64_t stored_begin() const { return low[0] > 0 ? 0 : -low[0]; }
+  /// \copydoc stored_begin()
+  KOKKOS_INLINE_FUNCTION std::int64_t stored_end() const {
+    const std::int64_t end = padded[0] - low[0];
+    return end < extents[0] ? end : extents[0];
   }
 
   /// Returns the number of tiles.
@@ -101,12 +148,17 @@ struct PaddedGrid {
     }
     return result;
   }
-  /// Returns true for a vertex of the model, false for a dummy.
-  KOKKOS_INLINE_FUNCTION bool inside(const Index<Dim>& node) const {
+  /// Returns true for a node of the model.
+  KOKKOS_INLINE_FUNCTION bool in_model(const Index<Dim>& node) const {
     for (int d = 0; d < Dim; ++d) {
       if (node[d] < 0 || node[d] >= extents[d]) return false;
     }
     return true;
+  }
+  /// Returns true for a vertex of the model that may have an edge, false for a dummy.
+  KOKKOS_INLINE_FUNCTION bool inside(const Index<Dim>& node) const {
+    const std::int64_t row = node[0] + low[0];
+    return in_model(node) && row >= outer && row < padded[0] - outer;
   }
   /// Returns the first node of a tile.
   template <class Memory>
@@ -116,6 +168,7 @@ struct PaddedGrid {
       result[d] = tile % tiles[d] * tile_extent<Memory, Dim>(d);
       tile /= tiles[d];
     }
+    result[0] += first;
     return result;
   }
 };

@@ -94,16 +94,16 @@ template <class T, int Dim>
 struct FillMedium {
   PaddedGrid<Dim> padded;
   Grid<Dim> grid;
-  const T* velocity;
+  const T* velocity;  ///< of the rows that are stored
   T* medium;
   bool slowness;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t place) const {
     const Index<Dim> node = padded.node(place);
-    if (!padded.inside(node)) {
+    if (!padded.in_model(node)) {
       medium[place] = infinity<T>();
       return;
     }
-    const T v = velocity[grid.flat(node)];
+    const T v = velocity[grid.flat(node) - padded.stored_begin() * padded.plane()];
     medium[place] = slowness ? T(1) / v : v;
   }
 };
@@ -139,6 +139,7 @@ struct WeightTiles {
       result[d] = (tile % tiles[d] - 1) * tile_extent<Memory, Dim>(d);
       tile /= tiles[d];
     }
+    result[0] += graph.grid.first;
     return result;
   }
 

@@ -167,11 +167,13 @@ WorkList<T, Dim, Memory> start_work_list(const Instance<Memory>& exec,
     std::int64_t n = 1;
     for (int d = 0; d < Dim; ++d) {
       const std::int64_t tile = tile_extent<Memory, Dim>(d);
-      low[d] = std::max<std::int64_t>(0, batch.boxes[s].first[d] - graph.radius) / tile;
-      high[d] =
-          std::min<std::int64_t>(graph.grid.extents[d] - 1, batch.boxes[s].last[d] + graph.radius) /
-          tile;
-      n *= high[d] - low[d] + 1;
+      const std::int64_t begin = d == 0 ? graph.grid.first : 0;
+      const std::int64_t end = d == 0 ? graph.grid.template last<Memory>() : graph.grid.extents[d];
+      const std::int64_t from = std::max(begin, batch.boxes[s].first[d] - graph.radius);
+      const std::int64_t to = std::min(end - 1, batch.boxes[s].last[d] + graph.radius);
+      low[d] = (from - begin) / tile;
+      high[d] = (to - begin) / tile;
+      n *= from > to ? 0 : high[d] - low[d] + 1;  // none in this slab
     }
     for (std::int64_t i = 0; i < n; ++i) {
       Index<Dim> tile{};
@@ -185,6 +187,7 @@ WorkList<T, Dim, Memory> start_work_list(const Instance<Memory>& exec,
       first.push_back(static_cast<int>(s * list.tile_count + flat));
     }
   }
+  if (first.empty()) return list;
   using Items = Kokkos::View<int*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   copy(exec, Items(list.items.data(), first.size()),
        HostElements<const int>(first.data(), first.size()));
