@@ -51,7 +51,7 @@ PAPER = {
 NAME = re.compile(
     r"^rays/(?P<method>\w+)/(?P<space>\w+)/(?P<precision>\w+)/n:(?P<n>\d+)/r:(?P<r>\d+)"
     r"(?:/sources:(?P<sources>\d+))?(?:/star:(?P<star>\w+))?(?:/weights:(?P<rule>\w+))?"
-    r"(?:/storage:(?P<storage>\w+))?(?:/|$)"
+    r"(?:/storage:(?P<storage>\w+))?(?P<split>(?:/(?:table|instances|devices|slabs):[0-9.]+)*)(?:/|$)"
 )
 PHASES = ["transfer_s", "weights_s", "trace_s", "predecessors_s"]
 
@@ -64,6 +64,7 @@ class Result:
         self.n, self.r = int(match["n"]), int(match["r"])
         self.sources = int(match["sources"] or 1)
         self.storage, self.star, self.rule = match["storage"], match["star"], match["rule"]
+        self.split = match["split"].replace("/", " ").replace(":", " ")
         self.runs = len(runs)
         self.seconds = statistics.median(run["real_time"] * UNITS[run["time_unit"]] for run in runs)
         self.label = runs[0].get("label", "")
@@ -127,12 +128,13 @@ def main_section(results):
 def detail_rows(results):
     rows = []
     for x in sorted(results, key=lambda x: (x.r, x.n, x.sources, x.key, x.precision, x.star or "",
-                                            x.storage or "")):
+                                            x.storage or "", x.split)):
         rate, floor = x.get("relaxations_per_s"), x.get("floor_fraction")
         work, rounds = x.get("work_ratio"), x.get("rounds")
         rows.append(
             [x.method, x.space, x.precision, x.star or "", x.rule or "", str(x.r), str(x.n), str(x.sources),
-             {"weights stored": "stored", "weights on the fly": "on the fly"}.get(x.label, ""),
+             {"weights stored": "stored", "weights on the fly": "on the fly",
+              "weights by fragments": "fragments"}.get(x.label, "") + x.split,
              show(x.seconds)]
             + [show(x.get(phase)) if x.get(phase) else "" for phase in PHASES]
             + [f"{rate * 1e-9:.2f}" if rate else "", f"{work:.2f}" if work else "",

@@ -94,7 +94,8 @@ void report(benchmark::State& state, const RayPhases& phases, double best, const
   counters["mean_time_s"] = check.mean_time;
   counters["fragments"] = work.fragments / iterations;
   counters["exchanges"] = work.exchanges / iterations;
-  state.SetLabel("weights " + rays::to_string(work.storage));
+  constexpr const char* labels[] = {"", "stored", "on the fly", "by fragments"};
+  state.SetLabel(concat("weights ", labels[static_cast<int>(work.storage)]));
   if (!(check.max_relative_difference <= tolerance)) {
     fail(state, concat("traveltimes differ from Dijkstra's by ", check.max_relative_difference,
                        " (allowed: ", tolerance, ")"));

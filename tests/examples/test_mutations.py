@@ -63,7 +63,8 @@ INTERVAL = {"--interval": ["0.001", "0.002", "0.004"]}
 DEEP = {
     "trace_rays": {"--star": ["full", "coprime"], "--radius": ["1", "3"], "--precision": ["float", "double"],
                    "--space": ["serial", "openmp"], "--method": ["dijkstra", "relaxation"],
-                   "--storage": ["stored", "on_the_fly"], "--matrix": ["nodes", "cells"]},
+                   "--storage": ["stored", "on_the_fly", "fragments"], "--devices": ["1"], "--slabs": ["1"],
+                   "--matrix": ["nodes", "cells"]},
     "first_arrivals": {"--method": ["fast_marching", "sweeping"], "--order": ["1", "2"],
                        "--precision": ["float", "double"], "--space": ["serial", "openmp"], "--each": [None],
                        "--delta": ["0.01"]},

@@ -197,8 +197,8 @@ class Agreement(Case):
         self.assertGreater(stored["bytes"], 0)
 
     def test_slabs_and_fragments_do_not_change_a_bit(self):
-        arguments = ["--builtin", "salt", "--shape", "157,61", "--source", "333,0", "--source", "712.5,441.25",
-                     "--source", "5,600", "--radius", 4]
+        arguments = ["--builtin", "salt", "--shape", "157,61", "--source", "333,0;712.5,441.25;5,600",
+                     "--radius", 4]
         expected = self.trace(*arguments)
         for more, slabs in ((["--devices", 2], 2), (["--devices", 3, "--slabs", 1], 3), (["--slabs", 4], 4),
                             (["--storage", "fragments"], 1),
@@ -765,9 +765,11 @@ class BadOptions(Case):
             for value in ("0", "-1", "2.5", "two"):
                 self.refuse([*self.good, option, value], option)
             self.refuse([*self.good, option, "2", "--method", "relaxation"], option, "allowed: active_tiles")
-        self.refuse([*self.good, "--devices", "40", "--space", "serial"], "--devices: 40", "allowed for this model")
-        self.refuse(["--builtin", "salt", "--shape", "401,301", "--storage", "fragments", "--memory", "16M",
-                     "--radius", 8], "fragments of the table of edge weights need", "allow at least")
+        self.refuse([*self.good, "--devices", "40", "--space", "serial"], "--devices: 40",
+                    "allowed for this model")
+        self.refuse(["--builtin", "salt", "--shape", "401,301", "--storage", "fragments", "--memory", "6M",
+                     "--radius", "8", "--space", "serial"], "fragments of the table of edge weights need",
+                    "allow at least")
 
     def test_three_numbers_are_x_y_z(self):
         volume = ["--vp", "2000", "--spacing", "10,9,8", "--shape", "9,21,8"]
