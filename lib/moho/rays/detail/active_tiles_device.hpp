@@ -150,20 +150,7 @@ struct RelaxTilesOnDevice {
       }
     }
     if (member.team_rank() == 0) list.count_visit(item);
-    for (int i = member.team_rank(); i < side_count<Dim>; i += member.team_size()) {
-      shared.side_keys[i] = infinity<T>();
-    }
-    for (int i = member.team_rank(); i < bands; i += member.team_size()) shared.band[i] = 0;
-    load_tile<Exec, Dim>(member, box, shared.near, [&](const Kokkos::Array<int, Dim>& offset) {
-      std::int64_t from = 0;
-      for (int d = 0; d < Dim; ++d) {
-        from += (origin[d] + offset[d] - graph.radius + padded.low[d]) * padded.strides[d];
-      }
-      return relaxed_load(global + from);
-    });
-    if constexpr (at_once) {
-      if (!shared.filled) load_slowness(member, shared.slowness, origin);
-    }
+    begin_visit(member, shared, origin, global);
 
     int relaxed = 0;
     T mine, before;
@@ -190,12 +177,7 @@ struct RelaxTilesOnDevice {
         if constexpr (!Weights::stored) {
           if (shared.block != nullptr) return best_from_block(member, shared, near, best);
         }
-        for (int e = 0; e < graph.half; ++e) {
-          const int step = tile_step(e);
-          best = smaller(best, relaxed_load(near + step) + weights(e, place));
-          best = smaller(best, relaxed_load(near - step) + weights(e, place - graph.offset(e)));
-        }
-        return best;
+        return best_from_weights(near, place, best);
       });
     }
     if constexpr (!Weights::stored) {
@@ -228,6 +210,26 @@ struct RelaxTilesOnDevice {
   }
 
  private:
+  /// Clears the shared data of the previous visit, and loads the tile and its overlap.
+  KOKKOS_INLINE_FUNCTION void begin_visit(const Member& member, const Shared& shared,
+                                          const Index<Dim>& origin, const T* global) const {
+    const auto& padded = weights.graph.grid;
+    for (int i = member.team_rank(); i < side_count<Dim>; i += member.team_size()) {
+      shared.side_keys[i] = infinity<T>();
+    }
+    for (int i = member.team_rank(); i < bands; i += member.team_size()) shared.band[i] = 0;
+    load_tile<Exec, Dim>(member, box, shared.near, [&](const Kokkos::Array<int, Dim>& offset) {
+      std::int64_t from = 0;
+      for (int d = 0; d < Dim; ++d) {
+        from += (origin[d] + offset[d] - weights.graph.radius + padded.low[d]) * padded.strides[d];
+      }
+      return relaxed_load(global + from);
+    });
+    if constexpr (at_once) {
+      if (!shared.filled) load_slowness(member, shared.slowness, origin);
+    }
+  }
+
   /// Loads the slowness of a tile and its overlap.
   KOKKOS_INLINE_FUNCTION void load_slowness(const Member& member, T* slowness,
                                             const Index<Dim>& origin) const {
@@ -281,6 +283,17 @@ struct RelaxTilesOnDevice {
       block[e * threads] = weights(e, place);
       block[(graph.half + e) * threads] = weights(e, place - graph.offset(e));
     }
+  }
+
+  /// Returns the best time over the neighbours with weights of the table, or computed.
+  KOKKOS_INLINE_FUNCTION T best_from_weights(const T* near, std::int64_t place, T best) const {
+    const auto& graph = weights.graph;
+    for (int e = 0; e < graph.half; ++e) {
+      const int step = tile_step(e);
+      best = smaller(best, relaxed_load(near + step) + weights(e, place));
+      best = smaller(best, relaxed_load(near - step) + weights(e, place - graph.offset(e)));
+    }
+    return best;
   }
 
   /// Returns the best time over the neighbours with the weights of the tile's block.
