@@ -217,6 +217,7 @@ MEMORY_TEST(ObjectiveOf, StreamsWithTheBitsInCore) {
       Inversion<T, Memory> inversion(exec, medium);
       inversion.options.source_field = SourceField::random;
       inversion.options.product_interval = 3;
+      inversion.options.lags = moho::fwi::Lags{3, 0};
       auto in_core = inversion.objective();
       inversion.options.block = 5;
       auto streamed = inversion.objective();
@@ -225,8 +226,17 @@ MEMORY_TEST(ObjectiveOf, StreamsWithTheBitsInCore) {
       EXPECT_TRUE(streamed.streamed());
       EXPECT_FALSE(streamed.plan().stream.empty());
       const auto x = inversion.variables(5, 0.02);
-      EXPECT_EQ((evaluate<T, Memory>(exec, streamed, x)), (evaluate<T, Memory>(exec, in_core, x)))
-          << to_string(medium);
+      const Value expected = evaluate<T, Memory>(exec, in_core, x);
+      EXPECT_EQ((evaluate<T, Memory>(exec, streamed, x)), expected) << to_string(medium);
+      // the image has a stream of its own
+      EXPECT_TRUE(in_core.plan().lags_stream.empty());
+      EXPECT_FALSE(streamed.plan().lags_stream.empty());
+      const auto image = streamed.extended_image(moho::upload(exec, x, "x"));
+      const auto in_memory = in_core.extended_image(moho::upload(exec, x, "x"));
+      EXPECT_GT(image.focus, 0.0);
+      EXPECT_EQ(image.focus, in_memory.focus) << to_string(medium);
+      EXPECT_EQ(image.values, in_memory.values) << to_string(medium);
+      EXPECT_EQ((evaluate<T, Memory>(exec, streamed, x)), expected) << to_string(medium);
     }
   }
 }
