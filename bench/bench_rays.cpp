@@ -53,6 +53,7 @@ int iterations_of(const RayCase& what, bool main_table) {
     if (!active_tiles || !main_table) return 1;
     return what.n <= 256 ? 10 : what.n <= 640 ? 3 : 2;
   }
+  if (what.large()) return 2;
   if (what.method == Method::relaxation) return what.n <= 512 ? 5 : 2;
   if (!active_tiles || what.sources > 8) return 1;
   return what.n <= 256 ? 20 : what.n <= 640 ? 10 : 5;

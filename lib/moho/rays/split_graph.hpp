@@ -95,6 +95,7 @@ class SplitGraph {
     detail::WeightBlocks<T, Memory> fragments;
     detail::TileSolver<T, Dim, Memory> solver;
     Kokkos::View<T*, Memory> from_above, from_below;
+    bool active = false;  ///< had rounds since the last exchange
     Mark<Memory> relaxed, copied;
     Kokkos::View<T*, Memory> times;
     Kokkos::View<std::int16_t*, Memory> predecessors;
@@ -305,7 +306,8 @@ void SplitGraph<T, Dim, Memory>::relax(std::vector<Run>& runs, const TraceOption
     double visited = 0.0;
     for (Run& run : runs) {
       // waits for the slab alone; the others work meanwhile
-      active = !run.solver.run(1, report) || active;
+      run.active = !run.solver.run(1, report);
+      active = active || run.active;
       visited += static_cast<double>(run.solver.state->first_visits);
       rounds = std::max<std::int64_t>(rounds, run.solver.state->round);
     }
@@ -335,10 +337,14 @@ void SplitGraph<T, Dim, Memory>::exchange(std::vector<Run>& runs) const {
     const std::int64_t cut = m_slabs[s + 1].graph->data().grid.first;
     const auto above = side(s, upper, upper.from_below);
     const auto below = side(s + 1, lower, lower.from_above);
-    upper.relaxed.hold(below.exec);
-    detail::exchange_rows(above, below, cut - radius, radius, true);
-    lower.relaxed.hold(above.exec);
-    detail::exchange_rows(below, above, cut, radius, false);
+    if (upper.active) {  // else its rows are those of the last exchange
+      upper.relaxed.hold(below.exec);
+      detail::exchange_rows(above, below, cut - radius, radius, true);
+    }
+    if (lower.active) {
+      lower.relaxed.hold(above.exec);
+      detail::exchange_rows(below, above, cut, radius, false);
+    }
   }
   // rows are not changed while they are copied
   for (std::size_t s = 0; s < runs.size(); ++s) runs[s].copied.set(m_slabs[s].exec);
