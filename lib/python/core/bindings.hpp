@@ -14,6 +14,8 @@ void bind_eikonal(nanobind::module_& m);
 void bind_rays(nanobind::module_& m);
 /// Adds gravity of prisms.
 void bind_gravity(nanobind::module_& m);
+/// Adds misfits of surveys and their gradients.
+void bind_fwi(nanobind::module_& m);
 /// Adds modelling of shots.
 void bind_wave(nanobind::module_& m);
 

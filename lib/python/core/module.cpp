@@ -54,6 +54,7 @@ NB_MODULE(_core, m) {
   m.def("count_threads", &moho::python::count_threads);
   m.def("finish", &moho::python::finish);
   moho::python::bind_eikonal(m);
+  moho::python::bind_fwi(m);
   moho::python::bind_gravity(m);
   moho::python::bind_rays(m);
   moho::python::bind_wave(m);

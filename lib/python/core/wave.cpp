@@ -4,10 +4,9 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "wave_input.hpp"
 #include "worker.hpp"
 
-#include <moho/wave/boundary_text.hpp>
-#include <moho/wave/model_values.hpp>
 #include <moho/wave/modelling.hpp>
 
 #include <nanobind/stl/optional.h>
@@ -17,7 +16,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -27,24 +25,6 @@ namespace {
 
 namespace nb = nanobind;
 
-// Arguments of Shots, all checked for type and shape by the package.
-struct ShotsInput {
-  std::vector<std::pair<wave::Parameter, Input>> fields;
-  std::vector<double> spacing, origin;
-  std::string wavelet;
-  std::optional<Input> wavelet_samples;
-  double wavelet_interval;
-  std::string faces;
-  bool free_surface;
-  wave::TimeOptions time;
-  int order;
-  std::string equations;
-  double sigma;
-  std::optional<Input> sources;
-  std::optional<double> source_taper;
-  std::size_t memory;
-};
-
 // What Shots shows of its plan.
 struct ShotsPlan {
   double dt = 0.0, interval = 0.0, source_taper = 0.0, frequency = 0.0;
@@ -53,37 +33,11 @@ struct ShotsPlan {
   std::string medium, faces;
 };
 
-wave::WaveletAt wavelet_of(const ShotsInput& given) {
-  if (given.wavelet_samples) {
-    const auto* const first = static_cast<const double*>(given.wavelet_samples->data());
-    const std::vector<double> samples(first, first + given.wavelet_samples->size());
-    return [samples, interval = given.wavelet_interval](double dt) {
-      return wave::resample(samples, interval, dt);
-    };
-  }
-  const wave::WaveletText text = wave::parse_wavelet(given.wavelet);
-  if (text.kind == wave::WaveletText::Kind::file) {
-    throw InputError(concat("wavelet is '", given.wavelet,
-                            "' (allowed: ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or "
-                            "samples): read the file, and give samples and wavelet_interval"));
-  }
-  return [text](double dt) { return wave::make_wavelet(text, dt); };
-}
-
-template <int Dim>
-wave::Boundaries<Dim> faces_of(const ShotsInput& given, wave::Medium medium) {
-  if (given.faces.empty()) return wave::absorbing_faces<Dim>(medium, given.free_surface);
-  const auto kind = wave::info(medium).cpml ? wave::FaceKind::cpml : wave::FaceKind::sponge;
-  auto faces = wave::parse_boundaries<Dim>(given.faces, kind, {}, "faces");
-  if (given.free_surface) faces.lower[Dim - 1] = {wave::FaceKind::free_surface, 0};
-  return faces;
-}
-
 // Modelling in a precision and dimension. Its members are used on the worker.
 class AnyModelling : public Resource {
  public:
   // Returns the number of samples, before traces are allocated.
-  virtual void prepare(const ShotsInput& given, ShotsPlan& plan) = 0;
+  virtual void prepare(const WaveInput& given, ShotsPlan& plan) = 0;
   virtual void shot(Job& job, const Input& sources, const Input& receivers, void* traces) = 0;
 };
 
@@ -92,23 +46,10 @@ class ModellingOf : public AnyModelling {
  public:
   void release() override { m_modelling.reset(); }
 
-  void prepare(const ShotsInput& given, ShotsPlan& shown) override {
+  void prepare(const WaveInput& given, ShotsPlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(given.fields.front().second, given.spacing, given.origin);
-    wave::ModelValues<T> values;
-    for (const auto& [parameter, field] : given.fields) {
-      values.emplace(parameter,
-                     std::span<const T>(static_cast<const T*>(field.data()), field.size()));
-    }
-    wave::ModellingOptions<Dim> options;
-    options.time = given.time;
-    options.order = given.order;
-    options.equations =
-        given.equations == "fletcher" ? wave::Equations::fletcher : wave::Equations::self_adjoint;
-    options.sigma = given.sigma;
-    if (given.sources) options.sources = points_of<Dim>(*given.sources);
-    options.source_taper = given.source_taper;
-    options.memory = given.memory;
-    auto model = wave::borrow_model<T>(instance(), grid, values);
+    const wave::ModellingOptions<Dim> options = modelling_of<Dim>(given);
+    auto model = wave::borrow_model<T>(instance(), grid, values_of<T>(given));
     const wave::Boundaries<Dim> faces = faces_of<Dim>(given, model.medium());
     m_modelling.emplace(wave::make_modelling<T, Dim, Memory>(instance(), grid, std::move(model),
                                                              faces, wavelet_of(given), options));
@@ -147,7 +88,7 @@ class ModellingOf : public AnyModelling {
 // Shots over one model.
 class Shots {
  public:
-  Shots(const ShotsInput& given, const nb::object& progress)
+  Shots(const WaveInput& given, const nb::object& progress)
       : m_double(given.fields.front().second.dtype() == nb::dtype<double>()) {
     const Input& vp = given.fields.front().second;
     m_modelling = with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyModelling> {
@@ -195,8 +136,6 @@ class Shots {
   std::shared_ptr<AnyModelling> m_modelling;
 };
 
-using OptionalInput = std::optional<Input>;
-
 // Makes shots from the arguments of the package: fields in the order of wave::Parameter.
 Shots* make_shots(const std::vector<OptionalInput>& fields, const std::vector<double>& spacing,
                   const std::vector<double>& origin, const std::string& wavelet,
@@ -205,15 +144,10 @@ Shots* make_shots(const std::vector<OptionalInput>& fields, const std::vector<do
                   const std::string& equations, double sigma, const OptionalInput& sources,
                   std::optional<double> source_taper, std::size_t memory,
                   const nb::object& progress) {
-  ShotsInput given{{},      spacing,      origin,
-                   wavelet, samples,      wavelet_interval,
-                   faces,   free_surface, {times.at(0), times.at(1), times.at(2), 0.0},
-                   order,   equations,    sigma,
-                   sources, source_taper, memory};
-  for (std::size_t k = 0; k < fields.size(); ++k) {
-    if (fields[k]) given.fields.emplace_back(static_cast<wave::Parameter>(k), *fields[k]);
-  }
-  return new Shots(given, progress);
+  return new Shots(
+      make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
+                      free_surface, times, order, equations, sigma, sources, source_taper, memory),
+      progress);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exploration geophysics on Kokkos: first arrivals, rays, shots and gravity.
+"""Exploration geophysics on Kokkos: first arrivals, rays, shots, inversion and gravity.
 
 Fields are arrays with the axes (x, z) or (x, y, z); z is depth, positive down, and the last axis. Positions
 are rows (x, z) or (x, y, z). Lengths are in m, times in s, velocities in m/s. All arguments but the model are
@@ -18,6 +18,7 @@ released meanwhile. docs/python.md is the guide.
 from ._arrivals import first_arrivals
 from ._errors import Error, FileError, InputError, NotFiniteError, OutOfMemoryError
 from ._gravity import gravity
+from ._inversion import Evaluation, Objective, Search
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
 from ._version import __version__
@@ -25,12 +26,15 @@ from ._waves import Gather, Shots
 
 __all__ = [
     "Error",
+    "Evaluation",
     "FileError",
     "Gather",
     "InputError",
     "NotFiniteError",
+    "Objective",
     "OutOfMemoryError",
     "Rays",
+    "Search",
     "Shots",
     "__version__",
     "build",

@@ -139,11 +139,11 @@ def whole(value: Any, name: str, least: int, most: int) -> int:
     return int(value)
 
 
-def memory_bytes(value: Any) -> int:
+def memory_bytes(value: Any, name: str = "memory") -> int:
     """A budget of memory in bytes; 0 for None, which is the free memory."""
     if value is None:
         return 0
-    return whole(value, "memory", 1, 2**62)
+    return whole(value, name, 1, 2**62)
 
 
 def callback(value: Any) -> Any:

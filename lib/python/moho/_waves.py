@@ -20,14 +20,15 @@ class Gather:
     """The traces of a shot."""
 
     traces: np.ndarray  #: pressure at the receivers: (receivers, samples), of the type of vp
-    interval: float  #: s between samples; the first sample is at time 0
+    interval: float  #: s between samples
     sources: np.ndarray  #: m, positions of the sources: (n, 2) or (n, 3)
     receivers: np.ndarray  #: m, positions of the receivers: (m, 2) or (m, 3)
+    start: float = 0.0  #: s, time of the first sample
 
     @property
     def times(self) -> np.ndarray:
         """Times of the samples in s, (samples,)."""
-        return np.arange(self.traces.shape[1]) * self.interval
+        return self.start + np.arange(self.traces.shape[1]) * self.interval
 
 
 class Shots:
@@ -129,43 +130,14 @@ class Shots:
         memory: Optional[int] = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
-        vp = _arrays.field(vp, "vp")
-        self._dim = vp.ndim
-        if phi is not None and vp.ndim == 2:
-            raise InputError(
-                "phi was given for a model in 2D (allowed in 3D, as an azimuth from x to y): leave it out"
-            )
-        fields = [vp]
-        for name, given in (
-            ("density", density),
-            ("epsilon", epsilon),
-            ("delta", delta),
-            ("theta", theta),
-            ("phi", phi),
-        ):
-            fields.append(None if given is None else _arrays.field(given, name, like=vp))
-        text, samples, of_samples = _wavelet(wavelet, wavelet_interval)
-        if faces is not None and not isinstance(faces, str):
-            raise InputError(f"faces is {faces!r} (allowed: a text such as 'cpml:20,top=free')")
-        times = [
-            _arrays.number(time, "time"),
-            0.0 if dt is None else _positive(dt, "dt"),
-            0.0 if interval is None else _positive(interval, "interval"),
-        ]
+        model = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
+        self._dim = model[0].ndim
         self._shots = core().make_shots(
-            fields,
-            _arrays.per_axis(spacing, "spacing", vp.ndim),
-            _arrays.per_axis(origin, "origin", vp.ndim),
-            text,
-            samples,
-            of_samples,
-            faces or "",
-            bool(free_surface),
-            times,
-            _arrays.whole(order, "order", 2, 16),
-            _arrays.choice(equations, "equations", EQUATIONS),
-            _arrays.number(sigma, "sigma"),
-            None if sources is None else _arrays.points(sources, "sources", vp.ndim),
+            *wave_arguments(
+                model, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, interval
+            ),
+            *scheme_arguments(order, equations, sigma),
+            None if sources is None else _arrays.points(sources, "sources", self._dim),
             None if source_taper is None else _arrays.number(source_taper, "source_taper"),
             _arrays.memory_bytes(memory),
             _arrays.callback(progress),
@@ -258,6 +230,79 @@ class Shots:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def wave_fields(vp: Any, **others: Any) -> list[Optional[np.ndarray]]:
+    """Fields in the order vp, density, epsilon, delta, theta, phi; None for those that are not given."""
+    vp = _arrays.field(vp, "vp")
+    if others["phi"] is not None and vp.ndim == 2:
+        raise InputError(
+            "phi was given for a model in 2D (allowed in 3D, as an azimuth from x to y): leave it out"
+        )
+    names = ("density", "epsilon", "delta", "theta", "phi")
+    return [vp] + [
+        None if others[name] is None else _arrays.field(others[name], name, like=vp) for name in names
+    ]
+
+
+def wave_arguments(
+    fields: list[Optional[np.ndarray]],
+    spacing: Any,
+    origin: Any,
+    wavelet: Any,
+    wavelet_interval: Any,
+    faces: Any,
+    free_surface: Any,
+    time: Any,
+    dt: Any,
+    interval: Any,
+) -> list[Any]:
+    """Model, grid, wavelet, faces and times in the order of the compiled module."""
+    dim = fields[0].ndim
+    text, samples, of_samples = _wavelet(wavelet, wavelet_interval)
+    if faces is not None and not isinstance(faces, str):
+        raise InputError(f"faces is {faces!r} (allowed: a text such as 'cpml:20,top=free')")
+    times = [
+        _arrays.number(time, "time"),
+        0.0 if dt is None else _positive(dt, "dt"),
+        0.0 if interval is None else _positive(interval, "interval"),
+    ]
+    axes = [_arrays.per_axis(spacing, "spacing", dim), _arrays.per_axis(origin, "origin", dim)]
+    return [fields, *axes, text, samples, of_samples, faces or "", bool(free_surface), times]
+
+
+def scheme_arguments(order: Any, equations: Any, sigma: Any) -> list[Any]:
+    """Order, equations and sigma in the order of the compiled module."""
+    return [
+        _arrays.whole(order, "order", 2, 16),
+        _arrays.choice(equations, "equations", EQUATIONS),
+        _arrays.number(sigma, "sigma"),
+    ]
+
+
+def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:
+    """Traces, sources, receivers, intervals and starts of gathers."""
+    gathers = [gathers] if isinstance(gathers, Gather) else list(gathers)
+    if not gathers:
+        raise InputError("gathers: there is none (allowed: one moho.Gather or more)")
+    lists: list[list[Any]] = [[], [], [], [], []]
+    for k, gather in enumerate(gathers):
+        name = f"gathers[{k}]"
+        if not isinstance(gather, Gather):
+            raise InputError(f"{name} is of type {type(gather).__name__} (allowed: moho.Gather)")
+        traces = _arrays.to_numpy(gather.traces, f"{name}.traces")
+        receivers = _arrays.points(gather.receivers, f"{name}.receivers", dim)
+        if traces.dtype.kind not in "iuf" or traces.ndim != 2 or len(traces) != len(receivers):
+            raise InputError(
+                f"{name}.traces: they are {_arrays.shape_text(traces.shape)} {traces.dtype} (allowed: "
+                f"{len(receivers)} x samples of float32 or float64, a row for each receiver)"
+            )
+        lists[0].append(np.ascontiguousarray(traces, np.float32))
+        lists[1].append(_arrays.points(gather.sources, f"{name}.sources", dim))
+        lists[2].append(receivers)
+        lists[3].append(_positive(gather.interval, f"{name}.interval"))
+        lists[4].append(_arrays.number(gather.start, f"{name}.start"))
+    return lists
 
 
 def _positive(value: Any, name: str) -> float:

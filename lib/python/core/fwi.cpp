@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Misfits of surveys, their gradients, and the search for a minimum, for the Python package.
+
+#include "bindings.hpp"
+#include "survey_input.hpp"
+#include "wave_input.hpp"
+#include "worker.hpp"
+
+#include <moho/fwi/band_search.hpp>
+#include <moho/fwi/objective.hpp>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::python {
+
+namespace {
+
+namespace nb = nanobind;
+
+// Options of Objective besides the model and the data.
+struct InversionInput {
+  std::vector<wave::Parameter> parameters;
+  std::vector<fwi::Range> bounds;
+  bool logarithmic = true;
+  fwi::MisfitOptions misfit;
+  fwi::OffsetWeights offset_weights;
+  survey::MuteOptions mute;
+  survey::WaveletZero zero = survey::WaveletZero::start;
+  fwi::SourceField source_field = fwi::SourceField::automatic;
+  std::vector<double> bands;
+  OptionalInput mask;
+  int concurrent_shots = 0;
+  std::size_t device_memory = 0;
+  std::int64_t product_interval = 0;
+};
+
+// What Objective shows of its plan.
+struct ObjectivePlan {
+  double dt = 0.0, frequency = 0.0;
+  std::int64_t steps = 0;
+  int concurrent_shots = 1;
+  bool streamed = false;
+  std::string medium, source_field;
+  std::vector<std::string> stream;
+  std::vector<std::pair<double, double>> bounds;
+};
+
+fwi::SourceField source_field_of(const std::string& name) {
+  using fwi::SourceField;
+  for (const SourceField one : {SourceField::boundary_shell, SourceField::random,
+                                SourceField::stored, SourceField::replay}) {
+    if (name == fwi::to_string(one)) return one;
+  }
+  return SourceField::automatic;
+}
+
+// A search for the minimum of an objective. Its members are used on the worker.
+class AnySearch : public Resource {
+ public:
+  // Evaluates at the next point. Returns false after the last iteration.
+  virtual bool advance(Job& job, fwi::BandEvaluation& evaluation) = 0;
+  // The variables of the best point.
+  virtual void best(double* x) = 0;
+  virtual std::string message() = 0;
+};
+
+// An objective in a precision and dimension. Its members are used on the worker.
+class AnyObjective : public Resource {
+ public:
+  virtual void prepare(Job& job, const WaveInput& wave, const std::vector<GatherInput>& gathers,
+                       const InversionInput& inversion, ObjectivePlan& plan) = 0;
+  // Bounds of the variables; of nodes outside of the mask both are 0.
+  virtual void bounds(double* lower, double* upper) = 0;
+  virtual double evaluate(Job& job, const double* x, double* gradient) = 0;
+  virtual void values(const double* x, wave::Parameter parameter, void* out) = 0;
+  virtual std::vector<float> modelled(Job& job, const double* x, std::size_t k) = 0;
+  virtual void illumination(void* out) = 0;
+  virtual void set_band(double corner) = 0;
+  virtual std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options) = 0;
+};
+
+template <class T, int Dim>
+class ObjectiveOf : public AnyObjective, public std::enable_shared_from_this<ObjectiveOf<T, Dim>> {
+  using Inner = fwi::Objective<T, Dim, Memory>;
+  using Vector = typename Inner::Vector;
+
+  static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
+
+  // Reports progress to a job during a scope.
+  class Working {
+   public:
+    Working(ObjectiveOf& of, Job& job) : m_of(of) { m_of.m_job = &job; }
+    Working(const Working&) = delete;
+    Working& operator=(const Working&) = delete;
+    ~Working() { m_of.m_job = nullptr; }
+
+   private:
+    ObjectiveOf& m_of;
+  };
+
+  class Search : public AnySearch {
+   public:
+    Search(std::shared_ptr<ObjectiveOf> of, const fwi::BandSearchOptions& options)
+        : m_of(std::move(of)), m_gradient(m_of->objective().make_gradient()) {
+      m_search.emplace(instance(), m_of->objective(), options);
+    }
+    void release() override {
+      m_search.reset();
+      m_gradient = {};
+      m_of.reset();
+    }
+    bool advance(Job& job, fwi::BandEvaluation& evaluation) override {
+      auto& search = opened();
+      auto& objective = m_of->objective();
+      const Working working(*m_of, job);
+      while (!m_begun || search.state().wants() != optimize::Want::evaluation) {
+        if (!search.next_band()) return false;
+        m_begun = true;
+      }
+      const double misfit = objective.evaluate(search.state().point(), m_gradient);
+      evaluation = search.tell(misfit, m_gradient);
+      return true;
+    }
+    void best(double* x) override {
+      const auto& best = opened().state().best();
+      std::copy_n(best.data(), best.size(), x);
+    }
+    std::string message() override { return opened().state().message(); }
+
+   private:
+    fwi::BandSearch<T, Dim, Memory>& opened() {
+      if (m_search) return *m_search;
+      throw InputError("search: close() was called (allowed: before): begin another search");
+    }
+
+    std::shared_ptr<ObjectiveOf> m_of;
+    Vector m_gradient;
+    std::optional<fwi::BandSearch<T, Dim, Memory>> m_search;
+    bool m_begun = false;
+  };
+
+ public:
+  void release() override {
+    m_objective.reset();
+    m_x = {};
+    m_gradient = {};
+    m_start = {};
+  }
+
+  void prepare(Job& job, const WaveInput& wave, const std::vector<GatherInput>& gathers,
+               const InversionInput& inversion, ObjectivePlan& shown) override {
+    const Grid<Dim> grid = grid_of<Dim>(wave.fields.front().second, wave.spacing, wave.origin);
+    m_start = wave::make_model<T>(instance(), grid, values_of<T>(wave));
+    fwi::ObjectiveData<T, Dim, Memory> data;
+    data.shots = shots_of<Dim>(gathers);
+    // load_data() reads all gathers, after which the arrays of the caller may change
+    data.read = [&gathers](std::size_t k) {
+      return gather_of<Dim>(gathers.at(k), concat("gathers[", k, "]"));
+    };
+    const Working working(*this, job);
+    m_objective.emplace(fwi::make_objective<T, Dim, Memory>(
+        instance(), grid, m_start, faces_of<Dim>(wave, m_start.medium()), wavelet_of(wave), data,
+        options_of(wave, inversion)));
+    m_objective->load_data();
+    m_gradient = m_objective->make_gradient();
+    m_x = m_objective->make_gradient();
+    show(shown);
+  }
+
+  void bounds(double* lower, double* upper) override {
+    const auto constraints = objective().bounds();
+    const std::size_t count = m_x.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool free = constraints.mask.size() == 0 || constraints.mask(i) != 0;
+      lower[i] = free ? static_cast<double>(constraints.lower(i)) : 0.0;
+      upper[i] = free ? static_cast<double>(constraints.upper(i)) : 0.0;
+    }
+  }
+
+  double evaluate(Job& job, const double* x, double* gradient) override {
+    auto& one = objective();
+    const Working working(*this, job);
+    take(x);
+    const double misfit = one.evaluate(m_x, m_gradient);
+    std::copy_n(m_gradient.data(), m_gradient.size(), gradient);
+    return misfit;
+  }
+
+  void values(const double* x, wave::Parameter parameter, void* out) override {
+    auto& one = objective();
+    take(x);
+    give(one.values(m_x, parameter), out);
+  }
+
+  std::vector<float> modelled(Job& job, const double* x, std::size_t k) override {
+    auto& one = objective();
+    const Working working(*this, job);
+    take(x);
+    return one.model(m_x, k);
+  }
+
+  void illumination(void* out) override { give(objective().illumination(), out); }
+  void set_band(double corner) override { objective().set_band(corner); }
+  std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options) override {
+    objective();
+    return std::make_shared<Search>(this->shared_from_this(), options);
+  }
+
+ private:
+  fwi::ObjectiveOptions<Dim> options_of(const WaveInput& wave, const InversionInput& inversion) {
+    fwi::ObjectiveOptions<Dim> options;
+    options.modelling = modelling_of<Dim>(wave);
+    options.memory = options.modelling.memory;
+    options.device_memory = inversion.device_memory;
+    options.misfit = inversion.misfit;
+    options.offset_weights = inversion.offset_weights;
+    options.mute = inversion.mute;
+    options.zero = inversion.zero;
+    options.parameters = inversion.parameters;
+    options.bounds = inversion.bounds;
+    options.variables =
+        inversion.logarithmic ? fwi::Variables::logarithmic : fwi::Variables::linear;
+    options.bands = inversion.bands;
+    options.source_field = inversion.source_field;
+    options.concurrent_shots = inversion.concurrent_shots;
+    options.product_interval = inversion.product_interval;
+    options.names = {{"data", "gathers"}};
+    if (inversion.mask) {
+      const auto* const first = static_cast<const unsigned char*>(inversion.mask->data());
+      options.mask.assign(first, first + inversion.mask->size());
+    }
+    options.progress = [this](double fraction, const std::string& what) {
+      if (m_job != nullptr) m_job->report(fraction, what);
+    };
+    return options;
+  }
+  void show(ObjectivePlan& shown) {
+    const fwi::ObjectivePlan& plan = m_objective->plan();
+    shown.dt = plan.time.dt;
+    shown.frequency = plan.frequency;
+    shown.steps = plan.time.steps;
+    shown.concurrent_shots = plan.concurrent_shots;
+    shown.streamed = m_objective->streamed();
+    shown.medium = wave::info(plan.medium).name;
+    shown.source_field = fwi::to_string(plan.source_field);
+    shown.stream = plan.stream;
+    for (const fwi::Range& range : plan.bounds) shown.bounds.emplace_back(range.low, range.high);
+  }
+  Inner& objective() {
+    if (m_objective) return *m_objective;
+    throw InputError(
+        "objective: close() was called (allowed: before): make another moho.Objective");
+  }
+  void take(const double* x) {
+    for (std::size_t i = 0; i < m_x.size(); ++i) m_x(i) = static_cast<T>(x[i]);
+  }
+  void give(const typename Inner::HostField& field, void* out) {
+    std::copy_n(field.data(), field.size(), static_cast<T*>(out));
+  }
+
+  wave::Model<T, Dim, Memory> m_start;
+  std::optional<Inner> m_objective;
+  Vector m_x, m_gradient;
+  Job* m_job = nullptr;  // the present one
+};
+
+// A search as an object of Python.
+class Search {
+ public:
+  Search(std::shared_ptr<AnyObjective> of, std::size_t variables,
+         const fwi::BandSearchOptions& options)
+      : m_variables(variables) {
+    run(nb::none(), [&](Job&) {
+      m_search = of->search(options);
+      own(m_search);
+    });
+  }
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
+  ~Search() {
+    if (m_search) disown(m_search);
+  }
+
+  // The next evaluation, or None.
+  nb::object advance(const nb::object& progress) {
+    fwi::BandEvaluation found;
+    bool goes_on = false;
+    run(progress, [&](Job& job) { goes_on = m_search->advance(job, found); });
+    if (!goes_on) return nb::none();
+    return nb::make_tuple(found.band, found.frequency, found.evaluation, found.iteration,
+                          found.taken, found.misfit, found.relative, found.gradient, found.step);
+  }
+  nb::object best() {
+    auto [x, array] = make_array<double>({m_variables});
+    run(nb::none(), [&, out = x](Job&) { m_search->best(out); });
+    return nb::cast(array);
+  }
+  std::string message() {
+    std::string text;
+    run(nb::none(), [&](Job&) { text = m_search->message(); });
+    return text;
+  }
+
+ private:
+  std::size_t m_variables;
+  std::shared_ptr<AnySearch> m_search;
+};
+
+// The misfit of a survey as a function of the variables of a model.
+class Objective {
+ public:
+  Objective(const WaveInput& wave, const std::vector<GatherInput>& gathers,
+            const InversionInput& inversion, const nb::object& progress)
+      : m_variables(inversion.parameters.size() * wave.fields.front().second.size()) {
+    const Input& vp = wave.fields.front().second;
+    m_objective = with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyObjective> {
+      using T = typename decltype(kind)::Scalar;
+      refuse_missing_kernels<T>();
+      if constexpr (has_wave_kernels<T>) {
+        return std::make_shared<ObjectiveOf<T, decltype(kind)::dim>>();
+      } else {
+        return nullptr;
+      }
+    });
+    run(progress, [&](Job& job) {
+      own(m_objective);
+      m_objective->prepare(job, wave, gathers, inversion, m_plan);
+    });
+  }
+  Objective(const Objective&) = delete;
+  Objective& operator=(const Objective&) = delete;
+  ~Objective() { disown(m_objective); }
+
+  std::size_t variables() const { return m_variables; }
+  const ObjectivePlan& plan() const { return m_plan; }
+  nb::object bounds() {
+    auto [lower, first] = make_array<double>({m_variables});
+    auto [upper, second] = make_array<double>({m_variables});
+    run(nb::none(), [&, low = lower, high = upper](Job&) { m_objective->bounds(low, high); });
+    return nb::make_tuple(first, second);
+  }
+  nb::object evaluate(const Input& x, const nb::object& progress) {
+    auto [gradient, array] = make_array<double>({m_variables});
+    double misfit = 0.0;
+    run(progress, [&, out = gradient](Job& job) {
+      misfit = m_objective->evaluate(job, static_cast<const double*>(x.data()), out);
+    });
+    return nb::make_tuple(misfit, array);
+  }
+  void values(const Input& x, int parameter, const Output& out) {
+    run(nb::none(), [&](Job&) {
+      m_objective->values(static_cast<const double*>(x.data()),
+                          static_cast<wave::Parameter>(parameter), out.data());
+    });
+  }
+  // Samples of a shot, receivers x time steps, in one axis.
+  nb::object modelled(const Input& x, std::size_t k, const nb::object& progress) {
+    std::vector<float> samples;
+    run(progress, [&](Job& job) {
+      samples = m_objective->modelled(job, static_cast<const double*>(x.data()), k);
+    });
+    auto [data, array] = make_array<float>({samples.size()});
+    std::copy(samples.begin(), samples.end(), data);
+    return nb::cast(array);
+  }
+  void illumination(const Output& out) {
+    run(nb::none(), [&](Job&) { m_objective->illumination(out.data()); });
+  }
+  void set_band(double corner) {
+    run(nb::none(), [&](Job&) { m_objective->set_band(corner); });
+  }
+  Search* search(const std::vector<double>& bands, std::int64_t iterations, int pairs,
+                 double first_change, bool precondition) {
+    fwi::BandSearchOptions options;
+    options.bands = bands;
+    options.iterations = iterations;
+    options.memory = pairs;
+    options.first_change = first_change;
+    options.precondition = precondition;
+    options.names = {{"data", "gathers"}};
+    return new Search(m_objective, m_variables, options);
+  }
+  void close() {
+    run(nb::none(), [&](Job&) { m_objective->release(); });
+  }
+
+ private:
+  std::size_t m_variables;
+  ObjectivePlan m_plan;
+  std::shared_ptr<AnyObjective> m_objective;
+};
+
+// Makes an objective from the arguments of the package: fields in the order of wave::Parameter,
+// gathers as traces, sources, receivers, intervals and starts, bounds as pairs.
+Objective* make_objective(
+    const std::vector<OptionalInput>& fields, const std::vector<double>& spacing,
+    const std::vector<double>& origin, const std::string& wavelet, const OptionalInput& samples,
+    double wavelet_interval, const std::string& faces, bool free_surface,
+    const std::vector<double>& times, int order, const std::string& equations, double sigma,
+    std::optional<double> source_taper, std::size_t memory, const std::vector<Input>& traces,
+    const std::vector<Input>& sources, const std::vector<Input>& receivers,
+    const std::vector<double>& intervals, const std::vector<double>& starts,
+    const std::vector<int>& parameters, const std::vector<double>& bounds, bool logarithmic,
+    const std::string& misfit, double huber, const std::string& offset_weights,
+    const std::string& mute, const std::string& zero, const std::string& source_field,
+    const std::vector<double>& bands, const OptionalInput& mask, int concurrent_shots,
+    std::size_t device_memory, std::int64_t gradient_steps, const nb::object& progress) {
+  InversionInput inversion;
+  for (const int parameter : parameters) {
+    inversion.parameters.push_back(static_cast<wave::Parameter>(parameter));
+  }
+  for (std::size_t k = 0; k + 1 < bounds.size(); k += 2) {
+    inversion.bounds.push_back({bounds[k], bounds[k + 1]});
+  }
+  inversion.logarithmic = logarithmic;
+  inversion.misfit = {fwi::parse_misfit(misfit), huber};
+  if (!offset_weights.empty()) {
+    inversion.offset_weights = fwi::parse_offset_weights(offset_weights);
+  }
+  inversion.mute = survey::parse_mute(mute);
+  inversion.zero = survey::parse_wavelet_zero(zero);
+  inversion.source_field = source_field_of(source_field);
+  inversion.bands = bands;
+  inversion.mask = mask;
+  inversion.concurrent_shots = concurrent_shots;
+  inversion.device_memory = device_memory;
+  inversion.product_interval = gradient_steps;
+  return new Objective(make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval,
+                                       faces, free_surface, times, order, equations, sigma,
+                                       std::nullopt, source_taper, memory),
+                       make_gathers(traces, sources, receivers, intervals, starts), inversion,
+                       progress);
+}
+
+}  // namespace
+
+void bind_fwi(nb::module_& m) {
+  nb::class_<ObjectivePlan>(m, "ObjectivePlan")
+      .def_ro("dt", &ObjectivePlan::dt)
+      .def_ro("frequency", &ObjectivePlan::frequency)
+      .def_ro("steps", &ObjectivePlan::steps)
+      .def_ro("concurrent_shots", &ObjectivePlan::concurrent_shots)
+      .def_ro("streamed", &ObjectivePlan::streamed)
+      .def_ro("medium", &ObjectivePlan::medium)
+      .def_ro("source_field", &ObjectivePlan::source_field)
+      .def_ro("stream", &ObjectivePlan::stream)
+      .def_ro("bounds", &ObjectivePlan::bounds);
+  nb::class_<Search>(m, "Search")
+      .def("advance", &Search::advance, nb::arg("progress").none())
+      .def("best", &Search::best)
+      .def("message", &Search::message);
+  nb::class_<Objective>(m, "Objective")
+      .def_prop_ro("variables", &Objective::variables)
+      .def_prop_ro("plan", &Objective::plan)
+      .def("bounds", &Objective::bounds)
+      .def("evaluate", &Objective::evaluate, nb::arg("x").noconvert(), nb::arg("progress").none())
+      .def("values", &Objective::values, nb::arg("x").noconvert(), nb::arg("parameter"),
+           nb::arg("out").noconvert())
+      .def("modelled", &Objective::modelled, nb::arg("x").noconvert(), nb::arg("k"),
+           nb::arg("progress").none())
+      .def("illumination", &Objective::illumination, nb::arg("out").noconvert())
+      .def("set_band", &Objective::set_band, nb::arg("corner"))
+      .def("search", &Objective::search, nb::arg("bands"), nb::arg("iterations"), nb::arg("pairs"),
+           nb::arg("first_change"), nb::arg("precondition"), nb::rv_policy::take_ownership)
+      .def("close", &Objective::close);
+  m.def("make_objective", &make_objective, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
+        nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),
+        nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
+        nb::arg("equations"), nb::arg("sigma"), nb::arg("source_taper").none(), nb::arg("memory"),
+        nb::arg("traces"), nb::arg("sources"), nb::arg("receivers"), nb::arg("intervals"),
+        nb::arg("starts"), nb::arg("parameters"), nb::arg("bounds"), nb::arg("logarithmic"),
+        nb::arg("misfit"), nb::arg("huber"), nb::arg("offset_weights"), nb::arg("mute"),
+        nb::arg("zero"), nb::arg("source_field"), nb::arg("bands"), nb::arg("mask").none(),
+        nb::arg("concurrent_shots"), nb::arg("device_memory"), nb::arg("gradient_steps"),
+        nb::arg("progress").none(), nb::rv_policy::take_ownership);
+}
+
+}  // namespace moho::python

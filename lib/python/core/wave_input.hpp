@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Arguments that modelling and inversion of waves have in common.
+
+#include "arrays.hpp"
+
+#include <moho/wave/boundary_text.hpp>
+#include <moho/wave/model_values.hpp>
+#include <moho/wave/plan.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace moho::python {
+
+/// An array, or None.
+using OptionalInput = std::optional<Input>;
+
+/// True if the build has kernels of waves in a precision.
+#ifdef MOHO_SINGLE_KERNELS
+template <class T>
+inline constexpr bool has_wave_kernels = std::is_same_v<T, float>;
+#else
+template <class T>
+inline constexpr bool has_wave_kernels = true;
+#endif
+
+/// \throws InputError if the build has no kernels of waves in a precision
+template <class T>
+void refuse_missing_kernels() {
+  if (has_wave_kernels<T>) return;
+  throw InputError(
+      "vp: it is float64 (allowed in this build, which has MOHO_SINGLE_WAVES: float32): convert it "
+      "with astype");
+}
+
+/// Model, wavelet and scheme of waves, checked for type and shape by the package.
+struct WaveInput {
+  std::vector<std::pair<wave::Parameter, Input>> fields;
+  std::vector<double> spacing, origin;
+  std::string wavelet;
+  std::optional<Input> wavelet_samples;
+  double wavelet_interval = 0.0;
+  std::string faces;
+  bool free_surface = false;
+  wave::TimeOptions time;
+  int order = 8;
+  std::string equations;
+  double sigma = 0.75;
+  std::optional<Input> sources;
+  std::optional<double> source_taper;
+  std::size_t memory = 0;
+};
+
+/// Returns the arguments in the order of the package. \param fields in the order of wave::Parameter
+inline WaveInput make_wave_input(
+    const std::vector<OptionalInput>& fields, const std::vector<double>& spacing,
+    const std::vector<double>& origin, const std::string& wavelet, const OptionalInput& samples,
+    double wavelet_interval, const std::string& faces, bool free_surface,
+    const std::vector<double>& times, int order, const std::string& equations, double sigma,
+    const OptionalInput& sources, std::optional<double> source_taper, std::size_t memory) {
+  WaveInput given;
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    if (fields[k]) given.fields.emplace_back(static_cast<wave::Parameter>(k), *fields[k]);
+  }
+  given.spacing = spacing;
+  given.origin = origin;
+  given.wavelet = wavelet;
+  given.wavelet_samples = samples;
+  given.wavelet_interval = wavelet_interval;
+  given.faces = faces;
+  given.free_surface = free_surface;
+  given.time = {times.at(0), times.at(1), times.at(2), 0.0};
+  given.order = order;
+  given.equations = equations;
+  given.sigma = sigma;
+  given.sources = sources;
+  given.source_taper = source_taper;
+  given.memory = memory;
+  return given;
+}
+
+/// Returns the wavelet. \throws InputError for words that name a file, or are unknown
+inline wave::WaveletAt wavelet_of(const WaveInput& given) {
+  if (given.wavelet_samples) {
+    const auto* const first = static_cast<const double*>(given.wavelet_samples->data());
+    const std::vector<double> samples(first, first + given.wavelet_samples->size());
+    return [samples, interval = given.wavelet_interval](double dt) {
+      return wave::resample(samples, interval, dt);
+    };
+  }
+  const wave::WaveletText text = wave::parse_wavelet(given.wavelet);
+  if (text.kind == wave::WaveletText::Kind::file) {
+    throw InputError(concat("wavelet is '", given.wavelet,
+                            "' (allowed: ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or "
+                            "samples): read the file, and give samples and wavelet_interval"));
+  }
+  return [text](double dt) { return wave::make_wavelet(text, dt); };
+}
+
+/// Returns the faces of the model. \throws InputError as parse_boundaries()
+template <int Dim>
+wave::Boundaries<Dim> faces_of(const WaveInput& given, wave::Medium medium) {
+  if (given.faces.empty()) return wave::absorbing_faces<Dim>(medium, given.free_surface);
+  const auto kind = wave::info(medium).cpml ? wave::FaceKind::cpml : wave::FaceKind::sponge;
+  auto faces = wave::parse_boundaries<Dim>(given.faces, kind, {}, "faces");
+  if (given.free_surface) faces.lower[Dim - 1] = {wave::FaceKind::free_surface, 0};
+  return faces;
+}
+
+/// Returns the values of the model's parameters, which are not copied.
+template <class T>
+wave::ModelValues<T> values_of(const WaveInput& given) {
+  wave::ModelValues<T> values;
+  for (const auto& [parameter, field] : given.fields) {
+    values.emplace(parameter,
+                   std::span<const T>(static_cast<const T*>(field.data()), field.size()));
+  }
+  return values;
+}
+
+/// Returns the options of the scheme.
+template <int Dim>
+wave::ModellingOptions<Dim> modelling_of(const WaveInput& given) {
+  wave::ModellingOptions<Dim> options;
+  options.time = given.time;
+  options.order = given.order;
+  options.equations =
+      given.equations == "fletcher" ? wave::Equations::fletcher : wave::Equations::self_adjoint;
+  options.sigma = given.sigma;
+  if (given.sources) options.sources = points_of<Dim>(*given.sources);
+  options.source_taper = given.source_taper;
+  options.memory = given.memory;
+  return options;
+}
+
+}  // namespace moho::python

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Misfits of surveys, their gradients, and full-waveform inversion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _arrays
+from ._errors import InputError
+from ._runtime import core
+from ._waves import Gather, gather_arguments, scheme_arguments, wave_arguments, wave_fields
+
+PARAMETERS = ("vp", "density", "epsilon", "delta")
+MISFITS = ("least-squares", "correlation", "huber", "envelope")
+SOURCE_FIELDS = ("auto", "shell", "random", "stored", "replay")
+
+
+class Objective:
+    """Misfit of a survey and its gradient as functions of the variables of a model, as in invert_waves.
+
+    An object is a function for optimisers: `objective(x)` returns the misfit and its gradient, such as for
+    scipy.optimize.minimize(objective, objective.start, jac=True). x has the variables of each parameter on
+    the nodes, parameter after parameter; zeros are the initial model. Misfits are divided by that of traces
+    of zeros. `search()` is the search of the program, L-BFGS in one frequency band after another.
+
+    Parameters
+    ----------
+    vp, spacing, wavelet, density, epsilon, delta, theta, phi, origin, faces, free_surface
+        The initial model, wavelet and faces, as for moho.Shots.
+    dt, order, equations, sigma, source_taper, wavelet_interval
+        As for moho.Shots. Default of dt: stable with all models within the bounds.
+    gathers : sequence of moho.Gather
+        The data; traces are used in single precision.
+    time : float, optional
+        Time to model, s. Default: that of the first gather.
+    parameters : str or sequence of str
+        Inverted parameters: "vp", and any of "density", "epsilon", "delta" that the model has.
+    variables : {"log", "linear"}
+        Of vp and density: "log", ln(m / initial m); "linear", differences from the initial model divided by
+        its mean. Those of epsilon and delta are differences.
+    bounds : mapping of str to (float, float), optional
+        Least and greatest values of parameters, in their units. Default: 20 % beyond the values of the
+        initial model, as far as the grid and dt allow; for epsilon and delta 0.1 beyond.
+    mask : array of the shape of vp, optional
+        0 or False: the node keeps its values.
+    misfit : {"least-squares", "correlation", "huber", "envelope"}
+        Measure of the difference of traces.
+    huber : float
+        Threshold of large residuals of the misfit "huber", over the root mean square of the data.
+    offset_weights : str
+        "m:WEIGHT,m:WEIGHT,...": weights of residuals by offset, linear between; "": 1.
+    mute : str
+        "none" or "velocity:V[:DELAY[:TAPER]]" (m/s, s): residuals before the straight ray do not count.
+    zero : {"start", "peak"}
+        Time of the wavelet that is time zero of the data: its first or its largest sample.
+    bands : sequence of float
+        Corners of low-passes for search() and set_band(), Hz, ascending; empty: all frequencies.
+    source_field : {"auto", "shell", "random", "stored", "replay"}
+        Source wavefield backward in time: from values at the faces, behind random layers, stored, or
+        recomputed from checkpoints. "auto": shell if it fits the memory, else replay.
+    gradient_steps : int
+        Steps from one product of the wavefields to the next; 1: the exact derivative; 0: by the wavelet.
+    concurrent_shots : int
+        Shots that are computed at a time; 0: chosen.
+    memory : int, optional
+        Bytes that may be allocated; default: what is free.
+    device_memory : int, optional
+        With source_field "random": bytes of the wavefields that are at hand. Gradients of larger models
+        stream through them, plane by plane, with the same bits. Default: no streaming.
+    progress : callable(fraction, text), optional
+        As for shots; called while the data are loaded.
+
+    Raises
+    ------
+    InputError
+        An argument is invalid, or a gather cannot be inverted.
+    OutOfMemoryError
+        Model, wavefields and data do not fit the memory.
+
+    Notes
+    -----
+    With gradient_steps=1 gradients are exact derivatives of the discrete misfit, to rounding, except at nodes
+    next to absorbing layers: there the contribution of the layers is missing. docs/theory/inversion.md has
+    the equations; Plessix (2006), adjoint states; Bunks et al. (1995), frequency bands; Nocedal (1980),
+    L-BFGS.
+    """
+
+    def __init__(
+        self,
+        vp: Any,
+        gathers: Union[Gather, Sequence[Gather]],
+        *,
+        spacing: Any,
+        wavelet: Any,
+        time: Optional[float] = None,
+        density: Any = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        theta: Any = None,
+        phi: Any = None,
+        origin: Any = 0.0,
+        faces: Optional[str] = None,
+        free_surface: bool = False,
+        dt: Optional[float] = None,
+        order: int = 8,
+        equations: str = "self_adjoint",
+        sigma: float = 0.75,
+        source_taper: Optional[float] = None,
+        wavelet_interval: Optional[float] = None,
+        parameters: Union[str, Sequence[str]] = "vp",
+        variables: str = "log",
+        bounds: Optional[Mapping[str, Any]] = None,
+        mask: Any = None,
+        misfit: str = "least-squares",
+        huber: float = 1.0,
+        offset_weights: str = "",
+        mute: str = "none",
+        zero: str = "start",
+        bands: Sequence[float] = (),
+        source_field: str = "auto",
+        gradient_steps: int = 0,
+        concurrent_shots: int = 0,
+        memory: Optional[int] = None,
+        device_memory: Optional[int] = None,
+        progress: Optional[Callable[[float, str], Any]] = None,
+    ) -> None:
+        fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
+        vp = fields[0]
+        data = gather_arguments(gathers, vp.ndim)
+        if time is None:
+            time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
+        self._names = _parameters(parameters, fields)
+        self._shape, self._dtype = vp.shape, vp.dtype
+        self._bands = _bands(bands)
+        self._count = len(data[0])
+        if mute.split(":")[0] == "arrivals":
+            raise InputError(
+                "mute is 'arrivals' (allowed: none, velocity:V): what is muted may not move with the model"
+            )
+        self._objective = core().make_objective(
+            *wave_arguments(
+                fields, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, None
+            ),
+            *scheme_arguments(order, equations, sigma),
+            None if source_taper is None else _arrays.number(source_taper, "source_taper"),
+            _arrays.memory_bytes(memory),
+            *data,
+            [PARAMETERS.index(name) for name in self._names],
+            _bounds(bounds, self._names),
+            _arrays.choice(variables, "variables", ("log", "linear")) == "log",
+            _arrays.choice(misfit, "misfit", MISFITS),
+            _arrays.number(huber, "huber"),
+            offset_weights,
+            mute,
+            _arrays.choice(zero, "zero", ("start", "peak")),
+            _arrays.choice(source_field, "source_field", SOURCE_FIELDS),
+            self._bands,
+            _mask(mask, vp),
+            _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
+            _arrays.memory_bytes(device_memory, "device_memory"),
+            _arrays.whole(gradient_steps, "gradient_steps", 0, 1000000),
+            _arrays.callback(progress),
+        )
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Inverted parameters, in the order of the variables."""
+        return self._names
+
+    @property
+    def start(self) -> np.ndarray:
+        """Variables of the initial model: zeros, (variables,)."""
+        return np.zeros(self._objective.variables)
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest variables, (variables,) each, for scipy.optimize.Bounds; 0 where mask is 0."""
+        core()
+        return self._objective.bounds()
+
+    @property
+    def value_bounds(self) -> dict[str, tuple[float, float]]:
+        """Bounds of the values of each parameter, in its unit."""
+        return dict(zip(self._names, self._objective.plan.bounds))
+
+    @property
+    def dt(self) -> float:
+        """Time step, s."""
+        return self._objective.plan.dt
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps of a shot."""
+        return self._objective.plan.steps
+
+    @property
+    def medium(self) -> str:
+        """Medium: "isotropic", "variable_density", "vti" or "tti"."""
+        return self._objective.plan.medium
+
+    @property
+    def source_field(self) -> str:
+        """Method of the source wavefield, one of those of the argument."""
+        return self._objective.plan.source_field
+
+    @property
+    def streamed(self) -> bool:
+        """True if gradients stream through `device_memory`."""
+        return self._objective.plan.streamed
+
+    @property
+    def concurrent_shots(self) -> int:
+        """Shots that are computed at a time."""
+        return self._objective.plan.concurrent_shots
+
+    def __call__(
+        self, x: Any, *, progress: Optional[Callable[[float, str], Any]] = None
+    ) -> tuple[float, np.ndarray]:
+        """Returns the misfit and its gradient.
+
+        Parameters
+        ----------
+        x : array, shape (variables,)
+            Variables.
+        progress : callable(fraction, text), optional
+            Called by this thread while another one computes. What it raises ends the evaluation.
+
+        Returns
+        -------
+        (float, numpy.ndarray of shape (variables,) and float64)
+            Misfit, divided by that of traces of zeros, and its derivative by each variable.
+
+        Raises
+        ------
+        InputError
+            x has another size, or the model is not stable with the time step.
+        NotFiniteError
+            A wavefield overflowed.
+        """
+        core()
+        return self._objective.evaluate(self._variables(x), _arrays.callback(progress))
+
+    def model(self, x: Any) -> dict[str, np.ndarray]:
+        """Values of the inverted parameters in their units, each of the shape and type of vp.
+
+        Parameters
+        ----------
+        x : array, shape (variables,)
+            Variables.
+        """
+        x = self._variables(x)
+        core()
+        result = {}
+        for name in self._names:
+            result[name] = np.empty(self._shape, self._dtype)
+            self._objective.values(x, PARAMETERS.index(name), result[name])
+        return result
+
+    def modelled(
+        self, x: Any, shot: int, *, progress: Optional[Callable[[float, str], Any]] = None
+    ) -> np.ndarray:
+        """Modelled traces of a shot at the time steps, in the present band.
+
+        Parameters
+        ----------
+        x : array, shape (variables,)
+            Variables.
+        shot : int
+            Position of its gather.
+
+        Returns
+        -------
+        numpy.ndarray, shape (receivers, steps + 1), float32
+        """
+        x = self._variables(x)
+        core()
+        shot = _arrays.whole(shot, "shot", 0, self._count - 1)
+        return self._objective.modelled(x, shot, _arrays.callback(progress)).reshape(-1, self.steps + 1)
+
+    def illumination(self) -> np.ndarray:
+        """Sum of p^2 dt of the sources over shots and time in the latest evaluation, of the shape of vp."""
+        core()
+        result = np.empty(self._shape, self._dtype)
+        self._objective.illumination(result)
+        return result
+
+    def set_band(self, corner: float) -> None:
+        """Applies a low-pass to data and wavelet of later evaluations.
+
+        Parameters
+        ----------
+        corner : float
+            One of the argument `bands`, Hz; 0: all frequencies, if there are no bands.
+        """
+        core()
+        self._objective.set_band(_arrays.number(corner, "corner"))
+
+    def search(
+        self,
+        *,
+        iterations: int = 10,
+        pairs: int = 5,
+        first_change: float = 0.01,
+        precondition: bool = False,
+    ) -> Search:
+        """Begins L-BFGS in one band after another; iterate over the result.
+
+        Parameters
+        ----------
+        iterations : int
+            Largest number of iterations in each band.
+        pairs : int
+            Stored pairs of differences, 1 to 64.
+        first_change : float
+            Largest change of a variable in the first step.
+        precondition : bool
+            True: by the illumination at the start of each band.
+        """
+        core()
+        return Search(
+            self,
+            self._objective.search(
+                self._bands,
+                _arrays.whole(iterations, "iterations", 1, 100000),
+                _arrays.whole(pairs, "pairs", 1, 64),
+                _arrays.number(first_change, "first_change"),
+                bool(precondition),
+            ),
+        )
+
+    def close(self) -> None:
+        """Releases the memory of models, wavefields and data; results remain valid."""
+        core()
+        self._objective.close()
+
+    def __enter__(self) -> Objective:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _variables(self, x: Any) -> np.ndarray:
+        x = np.ascontiguousarray(_arrays.numbers(x, "x"))
+        if x.size != self._objective.variables:
+            raise InputError(
+                f"x: it has {x.size} numbers (allowed: {self._objective.variables}, the variables of each "
+                "parameter on the nodes)"
+            )
+        return x.reshape(-1)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An evaluation of a search."""
+
+    band: int  #: from 1
+    frequency: float  #: corner of the band, Hz; 0: all frequencies
+    evaluation: int  #: from 1
+    iteration: int  #: accepted steps so far
+    taken: bool  #: True if the evaluation was an accepted step
+    misfit: float  #: divided by that of traces of zeros
+    relative: float  #: divided by the first one of the band
+    gradient: float  #: norm of the gradient at the best point
+    step: float  #: length of the trial step; 0: the start of a band
+
+
+class Search:
+    """A search by L-BFGS, from Objective.search(): an iterator of moho.Evaluation.
+
+    Each step of the iteration evaluates the misfit once. The iteration may end at any step, and an evaluation
+    that was interrupted can be repeated: the search continues with the same bits.
+
+    Examples
+    --------
+    ::
+
+        search = objective.search(iterations=20)
+        for evaluation in search:
+            print(evaluation.iteration, evaluation.misfit)
+        vp = search.model()["vp"]
+    """
+
+    def __init__(self, objective: Objective, search: Any) -> None:
+        self._objective = objective
+        self._search = search
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        return self
+
+    def __next__(self) -> Evaluation:
+        found = self.advance()
+        if found is None:
+            raise StopIteration
+        return found
+
+    def advance(self, *, progress: Optional[Callable[[float, str], Any]] = None) -> Optional[Evaluation]:
+        """Evaluates once. Returns None after the last iteration.
+
+        Parameters
+        ----------
+        progress : callable(fraction, text), optional
+            As for Objective.
+        """
+        core()
+        found = self._search.advance(_arrays.callback(progress))
+        return None if found is None else Evaluation(*found)
+
+    @property
+    def x(self) -> np.ndarray:
+        """Variables of the best point so far, (variables,)."""
+        core()
+        return self._search.best()
+
+    @property
+    def message(self) -> str:
+        """Reason for the end of the search in the present band."""
+        core()
+        return self._search.message()
+
+    def model(self) -> dict[str, np.ndarray]:
+        """Values of the parameters at the best point so far, as Objective.model()."""
+        return self._objective.model(self.x)
+
+
+def _parameters(parameters: Any, fields: list[Optional[np.ndarray]]) -> tuple[str, ...]:
+    names = tuple(parameters.split(",")) if isinstance(parameters, str) else tuple(parameters)
+    for name in names:
+        _arrays.choice(name, "parameters", PARAMETERS)
+        if fields[PARAMETERS.index(name)] is None:
+            raise InputError(f"parameters: {name} is not in the model (allowed: what is given): give it")
+    if "vp" not in names or len(set(names)) < len(names):
+        raise InputError(f"parameters is {parameters!r} (allowed: vp and others of the model, each once)")
+    return names
+
+
+def _bands(bands: Any) -> list[float]:
+    values = np.atleast_1d(_arrays.numbers(bands, "bands"))
+    if values.ndim != 1 or not np.all(values > 0.0) or not np.all(np.diff(values) > 0.0):
+        raise InputError(f"bands is {bands!r} (allowed: positive frequencies in Hz that ascend)")
+    return values.tolist()
+
+
+def _bounds(bounds: Any, names: tuple[str, ...]) -> list[float]:
+    pairs: list[float] = []
+    bounds = dict(bounds or {})
+    for name in names:
+        low, high = bounds.pop(name, (0.0, 0.0))
+        low, high = _arrays.number(low, f"bounds of {name}"), _arrays.number(high, f"bounds of {name}")
+        if (low, high) != (0.0, 0.0) and not low < high:
+            raise InputError(f"bounds: {name} from {low} to {high} (allowed: ascending values)")
+        pairs += [low, high]
+    if bounds:
+        raise InputError(f"bounds: {next(iter(bounds))!r} is not inverted (allowed: {', '.join(names)})")
+    return pairs
+
+
+def _mask(mask: Any, vp: np.ndarray) -> Optional[np.ndarray]:
+    if mask is None:
+        return None
+    mask = _arrays.to_numpy(mask, "mask")
+    if mask.shape != vp.shape or not np.any(mask):
+        raise InputError(
+            f"mask: its shape is {_arrays.shape_text(mask.shape)} (allowed: {_arrays.shape_text(vp.shape)}, "
+            "that of vp, with some nodes that may change)"
+        )
+    return np.ascontiguousarray(mask != 0, np.uint8)

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 10
+"""Misfits and gradients: the bits of invert_waves, derivatives, searches, objects, messages."""
+
+import csv
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import moho
+import numpy as np
+import support
+
+SOURCES = np.array([(110.0, 20.0), (300.0, 20.0), (480.0, 20.0)])
+RECEIVERS = np.column_stack([np.linspace(0.0, 600.0, 21), np.full(21, 20.0)])
+WAVES = {"spacing": 10, "wavelet": "ricker:12"}
+OPTIONS = {"density": "rho"}  # names of options that differ
+
+
+def start(dtype=np.float32):
+    return support.gradient(61, 31, dtype=dtype)
+
+
+def truth(dtype=np.float32):
+    vp = start(dtype)
+    vp[22:38, 12:18] += 120
+    return vp
+
+
+def gathers(vp=None, **more):
+    vp = truth() if vp is None else vp
+    shots = moho.Shots(vp, **{**WAVES, "time": 0.3, "interval": 0.002, "sources": SOURCES, **more})
+    return [shots(source, RECEIVERS) for source in SOURCES]
+
+
+def objective(vp=None, data=None, **change):
+    return moho.Objective(
+        start() if vp is None else vp, gathers() if data is None else data, **{**WAVES, **change}
+    )
+
+
+class Programs:
+    """Data of model_waves, and their inversion by invert_waves."""
+
+    def __init__(self, folder, precision):
+        self.folder = folder
+        self.common = ["--spacing", 10, "--wavelet", "ricker:12", "--time", 0.3, "--precision", precision]
+
+    def saved(self, fields):
+        words = []
+        for name, values in fields.items():
+            path = f"{self.folder}/{len(words)}_{name}.npy"
+            np.save(path, values)
+            words += [f"--{OPTIONS.get(name, name)}", path]
+        return words
+
+    def model(self, fields, *options):
+        np.save(f"{self.folder}/sources.npy", SOURCES)
+        np.save(f"{self.folder}/receivers.npy", RECEIVERS)
+        support.run_program(
+            "model_waves",
+            f"{self.folder}/data",
+            *self.saved(fields),
+            *self.common,
+            *("--source", f"{self.folder}/sources.npy", "--receivers", f"{self.folder}/receivers.npy"),
+            *("--interval", 0.002, "--snapshot-every", 0),
+            *options,
+        )
+
+    def invert(self, fields, *options):
+        """Returns the misfits of all evaluations."""
+        support.run_program(
+            "invert_waves",
+            f"{self.folder}/out",
+            *self.saved(fields),
+            *("--data", f"{self.folder}/data", "--iterations", 2),
+            *self.common,
+            *options,
+        )
+        with open(f"{self.folder}/out/history.csv", encoding="ascii") as file:
+            return [float(row["misfit"]) for row in csv.DictReader(file)]
+
+    def result(self, name):
+        return np.load(f"{self.folder}/out/{OPTIONS.get(name, name)}.npy")
+
+
+class Results(unittest.TestCase):
+    def expect_bits_of_the_program(self, fields, vp, options=(), modelling=(), faces=None, **arguments):
+        """Inverts data of the model with another vp, with programs and package."""
+        faces = faces or {}
+        parameters = arguments.get("parameters", "vp").split(",")
+        with tempfile.TemporaryDirectory() as folder:
+            programs = Programs(folder, "double" if vp.dtype == np.float64 else "float")
+            programs.model({**fields, "vp": vp}, *modelling)
+            misfits = programs.invert(fields, *options, *modelling)
+            expected = {name: programs.result(name) for name in parameters}
+        data = gathers(**{**fields, "vp": vp}, **faces)
+        with objective(**fields, data=data, **faces, **arguments) as made:
+            search = made.search(iterations=2)
+            self.assertEqual([evaluation.misfit for evaluation in search], misfits)
+            found = search.model()
+        for name in parameters:
+            self.assertEqual(found[name].tobytes(), expected[name].tobytes(), name)
+            self.assertGreater(np.abs(found[name] - fields[name]).max(), 0.0)
+        return made
+
+    def test_have_the_bits_of_the_program_in_bands(self):
+        self.expect_bits_of_the_program(
+            {"vp": start()},
+            truth(),
+            ["--bands", "6,12", "--bounds", "vp:1400:2600"],
+            ["--free-surface"],
+            {"free_surface": True},
+            bands=(6, 12),
+            bounds={"vp": (1400, 2600)},
+        )
+
+    def test_have_the_bits_of_the_program_in_two_parameters_and_double_precision(self):
+        vp = start(np.float64)
+        self.expect_bits_of_the_program(
+            {"vp": vp, "density": np.full_like(vp, 2100.0)},
+            truth(np.float64),
+            ["--parameters", "vp,rho", "--misfit", "huber", "--variables", "linear"],
+            parameters="vp,density",
+            misfit="huber",
+            variables="linear",
+        )
+
+    def test_have_the_bits_of_the_program_in_vti_and_tti_media(self):
+        vp = start()
+        fields = {"vp": vp, "epsilon": np.full_like(vp, 0.15), "delta": np.full_like(vp, 0.05)}
+        self.expect_bits_of_the_program(
+            fields, truth(), ["--parameters", "vp,epsilon"], parameters="vp,epsilon"
+        )
+        fields["theta"] = np.full_like(vp, 0.3)
+        self.expect_bits_of_the_program(
+            fields,
+            truth(),
+            ["--source-field", "stored", "--mute", "velocity:1600"],
+            ["--boundary", "sponge:20"],
+            {"faces": "sponge:20"},
+            source_field="stored",
+            mute="velocity:1600",
+        )
+
+    def test_stream_with_the_same_bits(self):
+        data = gathers()
+        whole = objective(data=data, source_field="random")
+        streamed = objective(data=data, source_field="random", device_memory=700_000)
+        self.assertEqual((whole.streamed, streamed.streamed), (False, True))
+        x = 0.01 * np.random.default_rng(2).standard_normal(whole.start.size)
+        (one, first), (other, second) = whole(x), streamed(x)
+        self.assertEqual((one, first.tobytes()), (other, second.tobytes()))
+
+    def test_gradients_are_derivatives_inside_of_the_reach_of_layers(self):
+        inside = np.zeros((61, 31), bool)
+        inside[5:-5, 6:-5] = True
+        data = gathers(truth(np.float64))
+        for more in ({}, {"variables": "linear", "misfit": "correlation"}):
+            made = objective(start(np.float64), data, mask=inside, gradient_steps=1, **more)
+            misfit, gradient = made(made.start)
+            self.assertGreater(misfit, 0.0)
+            along = gradient * inside.reshape(-1) / np.linalg.norm(gradient)
+            step = 1e-3
+            difference = (made(step * along)[0] - made(-step * along)[0]) / (2 * step)
+            self.assertAlmostEqual(difference / (gradient @ along), 1.0, delta=1e-5)
+
+    def test_searches_lower_the_misfit_as_do_those_of_scipy(self):
+        made = objective(bounds={"vp": (1400, 2600)})
+        first = made(made.start)[0]
+        search = made.search(iterations=6)
+        seen = list(search)
+        self.assertEqual([one.evaluation for one in seen], list(range(1, len(seen) + 1)))
+        self.assertEqual((seen[0].misfit, seen[0].relative, seen[0].taken), (first, 1.0, True))
+        self.assertLess(min(one.misfit for one in seen), 0.3 * first)
+        self.assertIn("iterations", search.message)
+        self.assertAlmostEqual(made(search.x)[0], min(one.misfit for one in seen), delta=1e-6 * first)
+        vp = search.model()["vp"]
+        self.assertTrue(1400 <= vp.min() and vp.max() <= 2600)
+        try:
+            from scipy.optimize import Bounds, minimize
+        except ImportError:
+            self.skipTest("SciPy is not installed")
+        found = minimize(
+            made, made.start, jac=True, method="L-BFGS-B", bounds=Bounds(*made.bounds), options={"maxiter": 6}
+        )
+        self.assertLess(found.fun, 0.5 * first)
+
+    def test_masks_bounds_and_variables(self):
+        mask = np.ones((61, 31), bool)
+        mask[:, :5] = False
+        made = objective(mask=mask, bounds={"vp": (1200.0, 3000.0)}, bands=(9, 14))
+        lower, upper = (values.reshape(61, 31) for values in made.bounds)
+        np.testing.assert_array_equal(lower[:, :5], 0.0)
+        np.testing.assert_allclose(np.exp(upper[:, 5:]) * start()[:, 5:], 3000.0, rtol=1e-5)
+        self.assertEqual(made.value_bounds, {"vp": (1200.0, 3000.0)})
+        x = np.full(61 * 31, 0.01)
+        np.testing.assert_allclose(made.model(x)["vp"][:, 5:], start()[:, 5:] * np.exp(0.01), rtol=1e-6)
+        made.set_band(9)
+        low = made(made.start)[0]
+        self.assertGreater(made.illumination().min(), 0.0)
+        made.set_band(14)
+        self.assertNotEqual(made(made.start)[0], low)
+        self.assertEqual(made.modelled(made.start, 1).shape, (21, made.steps + 1))
+        search = made.search(iterations=1)
+        list(search)
+        np.testing.assert_array_equal(search.model()["vp"][:, :5], start()[:, :5])
+
+
+class Objects(unittest.TestCase):
+    def test_data_and_models_may_change_after_the_preparation(self):
+        vp, data = start(), gathers()
+        made = objective(vp, data)
+        expected = made(made.start)[0]
+        vp[:] = 0.0
+        for gather in data:
+            gather.traces[:] = 0.0
+        self.assertEqual(made(made.start)[0], expected)
+
+    def test_interrupted_searches_go_on_with_the_same_bits(self):
+        def stop(fraction, text):
+            raise ZeroDivisionError
+
+        data = gathers()
+        one, other = (objective(data=data).search(iterations=2) for _ in range(2))
+        with self.assertRaises(ZeroDivisionError):
+            while other.advance(progress=stop) is not None:
+                pass
+        list(one), list(other)
+        self.assertEqual(one.x.tobytes(), other.x.tobytes())
+
+    def test_close_ends_evaluations(self):
+        with objective() as made:
+            search = made.search()
+            next(search)
+        with self.assertRaisesRegex(moho.InputError, "close\\(\\) was called"):
+            made(made.start)
+        with self.assertRaisesRegex(moho.InputError, "close\\(\\) was called"):
+            next(search)
+
+    def test_end_of_the_interpreter_with_live_objects(self):
+        done = support.run_python("""
+            import builtins, numpy as np, moho
+            options = {"spacing": 10, "wavelet": "ricker:20"}
+            vp = np.full((61, 41), 2000, "f4")
+            data = moho.Shots(vp + 50, time=0.1, **options)((300, 20), (400, 20))
+            made = moho.Objective(vp, data, **options)
+            builtins.kept = [made, made.search(), made(made.start)]
+            next(kept[1])
+            kept.append(kept)
+            """)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Messages(unittest.TestCase):
+    def refused(self, *words, kind=moho.InputError, **change):
+        with self.assertRaises(kind) as caught:
+            objective(**change)
+        text = str(caught.exception)
+        for word in words:
+            self.assertIn(word, text)
+        for word in ("moho::", "Kokkos::", "--", "\n"):
+            self.assertNotIn(word, text)
+
+    def test_of_arguments_name_them(self):
+        data = gathers()
+        self.refused("gathers", "none", data=[])
+        self.refused("gathers[1]", "moho.Gather", data=[data[0], 3])
+        wrong = moho.Gather(data[0].traces[1:], 0.002, SOURCES[0], RECEIVERS)
+        self.refused("gathers[0].traces", "20 x 151", data=wrong)
+        nan = data[0].traces.copy()
+        nan[3, 4] = np.nan
+        self.refused("gathers[0]", data=moho.Gather(nan, 0.002, SOURCES[0], RECEIVERS))
+        self.refused("gathers[0]", data=moho.Gather(0 * nan[:, :], 0.002, SOURCES[0], RECEIVERS[:, :] + 0))
+        self.refused("parameters", "density", parameters="vp,density")
+        self.refused("parameters", parameters="density", density=2000.0)
+        self.refused("misfit", "huber", misfit="l1")
+        self.refused("bounds", "vp", bounds={"vp": (3, 2)})
+        self.refused("bounds", "'density'", bounds={"density": (1000, 2000)})
+        self.refused("bands", bands=(5, 3))
+        self.refused("mask", "61 x 31", mask=np.ones((3, 3)))
+        self.refused("mute", "arrivals", mute="arrivals")
+        self.refused("source_field", source_field="fast")
+        self.refused("equations", equations="fletcher", epsilon=0.1, delta=0.0)
+        self.refused("memory", memory=1000)
+
+    def test_of_evaluations_name_the_variables(self):
+        made = objective(bands=(12,))
+        for wrong in (np.zeros(3), np.full(61 * 31, np.nan)):
+            with self.assertRaises(moho.Error):
+                made(wrong)
+        with self.assertRaisesRegex(moho.InputError, "x: it has 3 numbers"):
+            made(np.zeros(3))
+        with self.assertRaisesRegex(moho.InputError, "corner: it is 7 Hz"):
+            made.set_band(7)
+        with self.assertRaisesRegex(moho.InputError, "shot is 3"):
+            made.modelled(made.start, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
