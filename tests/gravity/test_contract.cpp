@@ -6,6 +6,8 @@
 #include "events.hpp"
 #include "gravity/ensembles.hpp"
 
+#include <moho/gravity/operator.hpp>
+
 #include <string>
 
 namespace {
@@ -67,6 +69,26 @@ TYPED_TEST(GravityContract, Double) {
 TYPED_TEST(GravityContract, Single) {
   hold_strategies<float, typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>(),
                                                      false);
+}
+
+template <class Memory>
+void hold_operator(const Instance<Memory>& exec) {
+  const std::vector<double> heights{0.0, 0.0, -50.0, 300.0, 200.0, -80.0};
+  const std::vector<double> rho(static_cast<std::size_t>(small_mesh.size()), 100.0);
+  const auto places = numbers_in(exec, heights), densities = numbers_in(exec, rho);
+  const auto results = results_in(exec, 2, 2);
+  const moho::gravity::Components components{moho::gravity::Component::gz,
+                                             moho::gravity::Component::gxz};
+  std::optional<moho::gravity::Operator<Memory>> field;
+  hold(exec, "Operator", returns,
+       [&] { field.emplace(exec, small_mesh, stations_of(places), components); });
+  const Contract submits{{"gravity"}, false};
+  hold(exec, "apply", submits, [&] { field->apply(exec, densities, results); });
+  hold(exec, "adjoint", submits, [&] { field->adjoint(exec, results, densities); });
+  hold(exec, "column_squares", submits, [&] { field->column_squares(exec, results, densities); });
+}
+TYPED_TEST(GravityContract, Operator) {
+  hold_operator<typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());
 }
 
 }  // namespace

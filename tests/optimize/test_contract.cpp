@@ -7,6 +7,7 @@
 #include "spaces.hpp"
 
 #include <moho/core/instances.hpp>
+#include <moho/optimize/cgls.hpp>
 #include <moho/optimize/lbfgs.hpp>
 
 #include <gtest/gtest.h>
@@ -53,6 +54,27 @@ void hold_search(const Instance<Memory>& exec) {
 }
 TYPED_TEST(OptimizeContract, Search) {
   hold_search<typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());
+}
+
+template <class Memory>
+void hold_linear_search(const Instance<Memory>& exec) {
+  using moho::optimize::Cgls;
+  using moho::optimize::LinearWant;
+  const auto view = [&](std::size_t count, double value) {
+    return moho::upload(exec, std::vector<float>(count, static_cast<float>(value)), "values");
+  };
+  const auto start = view(50, 0.0), residual = view(80, 1.0), factors = view(50, 2.0);
+  std::optional<Cgls<float, Memory>> search;
+  hold(exec, "Cgls", waits, [&] { search.emplace(exec, start, residual); });
+  hold(exec, "precondition", waits, [&] { search->precondition(exec, factors); });
+  const auto gradient = view(50, 0.5), image = view(80, 0.25);
+  hold(exec, "tell_transposed", waits, [&] { search->tell_transposed(exec, gradient); });
+  ASSERT_EQ(search->wants(), LinearWant::product);
+  hold(exec, "tell_product", waits, [&] { search->tell_product(exec, image); });
+  EXPECT_EQ(search->iterations(), 1);
+}
+TYPED_TEST(OptimizeContract, LinearSearch) {
+  hold_linear_search<typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());
 }
 
 }  // namespace

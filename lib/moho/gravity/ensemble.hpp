@@ -43,8 +43,13 @@ struct RowSource {
   std::int64_t count;
   KOKKOS_INLINE_FUNCTION std::int64_t size() const { return count; }
   KOKKOS_INLINE_FUNCTION double density(std::int64_t i) const { return rows[7 * i + 6]; }
+  /// Sets the faces of a prism.
+  KOKKOS_INLINE_FUNCTION void box(std::int64_t i, double (&p)[7]) const {
+    for (int c = 0; c < 6; ++c) p[c] = rows[7 * i + c];
+  }
   KOKKOS_INLINE_FUNCTION void prism(std::int64_t i, double (&p)[7]) const {
-    for (int c = 0; c < 7; ++c) p[c] = rows[7 * i + c];
+    box(i, p);
+    p[6] = rows[7 * i + 6];
   }
 };
 
@@ -54,14 +59,18 @@ struct MeshSource {
   const double* densities;
   KOKKOS_INLINE_FUNCTION std::int64_t size() const { return mesh.size(); }
   KOKKOS_INLINE_FUNCTION double density(std::int64_t i) const { return densities[i]; }
-  KOKKOS_INLINE_FUNCTION void prism(std::int64_t i, double (&p)[7]) const {
-    p[6] = densities[i];
+  /// Sets the faces of a prism.
+  KOKKOS_INLINE_FUNCTION void box(std::int64_t i, double (&p)[7]) const {
     for (int axis = 0; axis < 3; ++axis) {
       const std::int64_t k = i % mesh.cells[axis];
       i /= mesh.cells[axis];
       p[2 * axis] = mesh.face(axis, k);
       p[2 * axis + 1] = mesh.face(axis, k + 1);
     }
+  }
+  KOKKOS_INLINE_FUNCTION void prism(std::int64_t i, double (&p)[7]) const {
+    box(i, p);
+    p[6] = densities[i];
   }
 };
 

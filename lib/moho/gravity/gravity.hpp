@@ -9,3 +9,4 @@
 #include <moho/gravity/field.hpp>
 #include <moho/gravity/forward.hpp>
 #include <moho/gravity/inspect.hpp>
+#include <moho/gravity/operator.hpp>

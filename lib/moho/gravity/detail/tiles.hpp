@@ -42,12 +42,11 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<float>& record) {
 /// \overload
 KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<double>&) { return false; }
 
-/// Adds the field of one prism at one station to the sums, on a device.
+/// Computes the field of one prism of density 1 at one station, on a device.
 template <unsigned Mask, class T>
-KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station<T, T>& station,
-                                          const Distances<T>& limits, T* sums) {
-  constexpr int count = count_of(Mask);
-  T lower[3], upper[3], length[3], centre[3], squares[3], out[count];
+KOKKOS_FORCEINLINE_FUNCTION void pair_field(const Record<T>& record, const Station<T, T>& station,
+                                            const Distances<T>& limits, T* out) {
+  T lower[3], upper[3], length[3], centre[3], squares[3];
   T distance2 = T(0);
   station.corners(record, lower, upper, length);
   for (int n = 0; n < 3; ++n) {
@@ -71,16 +70,26 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station
       if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)] = static_cast<T>(all[c]);
     }
   }
+}
+
+/// Adds the field of one prism at one station to the sums, on a device.
+template <unsigned Mask, class T>
+KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station<T, T>& station,
+                                          const Distances<T>& limits, T* sums) {
+  constexpr int count = count_of(Mask);
+  T out[count];
+  pair_field<Mask, T>(record, station, limits, out);
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(record.density, out[c], sums[c]);
 }
 
-/// Adds the field of one prism at a vector of stations to the sums, on a host.
+/// Computes the field of one prism of density 1 at a vector of stations, on a host.
 template <unsigned Mask, class T>
-inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& station,
-                      const Distances<T>& limits, simd::Pack<T>* sums) {
+[[gnu::always_inline]] inline void pair_fields(const Record<T>& record,
+                                               const Station<T, simd::Pack<T>>& station,
+                                               const Distances<T>& limits, simd::Pack<T>* out) {
   using V = simd::Pack<T>;
   constexpr int count = count_of(Mask);
-  V lower[3], upper[3], length[3], centre[3], squares[3], out[count];
+  V lower[3], upper[3], length[3], centre[3], squares[3];
   V distance2(T(0));
   station.corners(record, lower, upper, length);
   for (int n = 0; n < 3; ++n) {
@@ -115,6 +124,16 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
       for (int c = 0; c < count; ++c) out[c] = select(away, out[c], close[c]);
     }
   }
+}
+
+/// Adds the field of one prism at a vector of stations to the sums, on a host.
+template <unsigned Mask, class T>
+inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& station,
+                      const Distances<T>& limits, simd::Pack<T>* sums) {
+  using V = simd::Pack<T>;
+  constexpr int count = count_of(Mask);
+  V out[count];
+  pair_fields<Mask, T>(record, station, limits, out);
   const V density(record.density);
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(density, out[c], sums[c]);
 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Operators of prisms between vectors on the host, computed in any memory space.
+
+#include <moho/core/copy.hpp>
+#include <moho/gravity/field.hpp>
+#include <moho/gravity/operator.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace moho::gravity {
+
+/// \brief A linear map from densities of prisms to components at stations, and its transpose.
+///
+/// All vectors are on the host: densities have one number a prism, values are components x stations
+/// with stations fastest. A weight of 0 excludes a value, even one that does not exist.
+class FieldOperator {
+ public:
+  FieldOperator() = default;
+  FieldOperator(const FieldOperator&) = delete;
+  FieldOperator& operator=(const FieldOperator&) = delete;
+  virtual ~FieldOperator() = default;
+  /// Returns the number of densities.
+  virtual std::int64_t prisms() const = 0;
+  /// Returns the number of values: components times stations.
+  virtual std::int64_t values() const = 0;
+  /// Computes values = G densities; resizes `values`.
+  virtual void apply(const std::vector<double>& densities, std::vector<double>& values) = 0;
+  /// Computes densities = G^T weights; resizes `densities`.
+  virtual void adjoint(const std::vector<double>& weights, std::vector<double>& densities) = 0;
+  /// Computes sum_i (w_i G_ij)^2 for every prism j; resizes `squares`.
+  virtual void column_squares(const std::vector<double>& weights, std::vector<double>& squares) = 0;
+};
+
+/// \brief A FieldOperator by direct sums of an Operator.
+template <class Memory>
+class DirectFieldOperator final : public FieldOperator {
+ public:
+  /// Copies prisms and stations to the space.
+  /// \param exec where everything runs
+  /// \param prisms rows of x1, x2, y1, y2, z1, z2, density (ignored)
+  /// \param stations rows of x, y, z
+  /// \param components components, in the order of values
+  /// \param options gravitational constant, far field, memory
+  /// \throws InputError, MemoryError as Operator
+  DirectFieldOperator(const Instance<Memory>& exec, const std::vector<double>& prisms,
+                      const std::vector<double>& stations, const Components& components,
+                      const OperatorOptions& options = {})
+      : m_exec(exec),
+        m_field(
+            exec, detail::to_space<PrismView<Memory>>(exec, prisms, "prisms", prisms.size() / 7),
+            detail::to_space<StationView<Memory>>(exec, stations, "stations", stations.size() / 3),
+            components, options),
+        m_components(components.size()),
+        m_stations(stations.size() / 3) {
+    m_densities = allocate<Vector>(exec, "moho::gravity::densities", prisms.size() / 7);
+    m_values =
+        allocate<ResultView<Memory>>(exec, "moho::gravity::values", m_components, m_stations);
+  }
+
+  std::int64_t prisms() const override { return m_field.prisms(); }
+  std::int64_t values() const override {
+    return static_cast<std::int64_t>(m_components * m_stations);
+  }
+  /// Returns the bytes allocated in the memory space.
+  std::size_t bytes() const { return m_field.bytes() + 8 * (m_densities.size() + m_values.size()); }
+
+  void apply(const std::vector<double>& densities, std::vector<double>& values) override {
+    detail::check_count("densities", densities.size(), prisms(), "prism");
+    values.resize(m_components * m_stations);
+    copy(m_exec, m_densities, HostVector(densities.data(), densities.size()));
+    m_field.apply(m_exec, m_densities, m_values);
+    copy(m_exec, HostResults(values.data(), m_components, m_stations), m_values);
+    m_exec.fence();
+  }
+  void adjoint(const std::vector<double>& weights, std::vector<double>& densities) override {
+    send(weights, densities);
+    m_field.adjoint(m_exec, m_values, m_densities);
+    take(densities);
+  }
+  void column_squares(const std::vector<double>& weights, std::vector<double>& squares) override {
+    send(weights, squares);
+    m_field.column_squares(m_exec, m_values, m_densities);
+    take(squares);
+  }
+
+ private:
+  using Vector = typename Operator<Memory>::Vector;
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  using HostVector = Kokkos::View<const double*, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
+  using HostResults = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
+  using ConstHostResults =
+      Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
+
+  void send(const std::vector<double>& weights, std::vector<double>& densities) {
+    detail::check_count("weights", weights.size(), values(), "value");
+    densities.resize(static_cast<std::size_t>(prisms()));
+    copy(m_exec, m_values, ConstHostResults(weights.data(), m_components, m_stations));
+  }
+  void take(std::vector<double>& densities) {
+    copy(m_exec,
+         Kokkos::View<double*, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>(densities.data(),
+                                                                                  densities.size()),
+         m_densities);
+    m_exec.fence();
+  }
+
+  Instance<Memory> m_exec;
+  Operator<Memory> m_field;
+  std::size_t m_components, m_stations;
+  Vector m_densities;
+  ResultView<Memory> m_values;
+};
+
+}  // namespace moho::gravity
