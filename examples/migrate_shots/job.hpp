@@ -31,39 +31,6 @@ struct Job : SurveyJob<T, Dim> {
   rtm::OffsetOptions<Dim> offsets;   ///< columns are nodes of the complete model
 };
 
-/// Returns half offsets and columns of gathers. \throws InputError for columns outside of the model
-template <int Dim>
-rtm::OffsetOptions<Dim> offset_options(const Options& o, const Grid<Dim>& grid) {
-  constexpr std::size_t numbers = Dim - 1;
-  rtm::OffsetOptions<Dim> offsets;
-  if (o.columns.size() % numbers != 0) {
-    throw InputError(concat("--columns has ", o.columns.size(),
-                            " numbers (allowed in 3D: an x and a y for each column)"));
-  }
-  for (std::size_t c = 0; c < o.columns.size() / numbers; ++c) {
-    Index<Dim> column{};
-    for (std::size_t d = 0; d < numbers; ++d) {
-      const double at = o.columns[c * numbers + d];
-      const int axis = static_cast<int>(d);
-      const double node = (at - grid.origin[axis]) / grid.spacing[axis];
-      column[axis] = static_cast<std::int64_t>(std::llround(node));
-      if (node > -0.5 && column[axis] >= 0 && column[axis] < grid.extents[axis]) continue;
-      throw InputError(concat("--columns: ", at, " m is outside of the model (allowed: ",
-                              grid.origin[axis], " to ", grid.upper(axis), " m)"));
-    }
-    offsets.columns.push_back(column);
-  }
-  if (offsets.columns.empty()) return offsets;
-  const double width = grid.upper(0) - grid.origin[0];
-  const double largest = o.offset > 0.0 ? o.offset : 0.1 * width;
-  offsets.largest =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::llround(largest / grid.spacing[0])),
-                               1, (grid.extents[0] - 1) / 4);
-  offsets.apart = std::max<std::int64_t>(offsets.largest / 16, 1);
-  offsets.largest = offsets.largest / offsets.apart * offsets.apart;
-  return offsets;
-}
-
 /// \brief Returns the arguments of the migration.
 /// \param on_host true if it runs in the memory of the host \param scratch folder of snapshots
 template <class T, int Dim>

@@ -20,6 +20,7 @@
 #include <moho/io/segy.hpp>
 #include <moho/io/writer.hpp>
 #include <moho/rtm/migration.hpp>
+#include <moho/rtm/offsets_at.hpp>
 #include <moho/wave/boundary_text.hpp>
 
 #include <algorithm>
@@ -120,7 +121,7 @@ class Program {
         migration->migrate_each(next, read, [&](std::size_t k, rtm::ShotImage<T, Dim>&& image) {
           if (image.data) keep_data(image.data->gather, image.data->prepared);
           keep(k, image);
-          add(k, image.window.box, image.values.data(), all_columns(image, m_job.offsets));
+          add(k, image.window.box, image.values.data(), rtm::all_columns(image, m_job.offsets));
         });
       });
       const PhaseTimes phases = migration->phases();
@@ -139,7 +140,7 @@ class Program {
     const int rank = m_session.processes().rank();
     m_scratch = m_o.snapshot_folder.empty() ? m_session.folder() / ".moho_snapshots"
                                             : fs::path(m_o.snapshot_folder);
-    m_job.offsets = offset_options<Dim>(m_o, m_job.grid);
+    m_job.offsets = rtm::offsets_at(m_job.grid, m_o.columns, m_o.offset, "--columns");
 
     m_session.will_write(names());
     m_entries.resize(m_job.shots.size());
@@ -329,9 +330,9 @@ class Program {
     const HostPhase phase(m_session.phases, "stack");
     const TimelineSpan span(&m_timeline, "stack");
     const std::int64_t number = m_job.shots[k].number;
-    m_added.add(host(), number, image_array(m_job.grid, box), values);
+    m_added.add(host(), number, rtm::image_array(m_job.grid, box), values);
     if (gathers.empty()) return;
-    m_added.add(host(), number, gather_array(m_job.offsets, depths()), gathers.data());
+    m_added.add(host(), number, rtm::gather_array(m_job.offsets, depths()), gathers.data());
   }
 
   // Adds a shot of an earlier run or of a site.
@@ -370,7 +371,7 @@ class Program {
     io::write_npy(m_session.folder() / files[0], image.values.data(), shape);
     if (m_job.offsets.count() > 0) {
       files.push_back(numbered("shot", number, "_offsets.npy"));
-      io::write_npy(m_session.folder() / files[1], all_columns(image, m_job.offsets).data(),
+      io::write_npy(m_session.folder() / files[1], rtm::all_columns(image, m_job.offsets).data(),
                     {static_cast<std::int64_t>(m_job.offsets.columns.size()), m_job.offsets.count(),
                      own.extents[Dim - 1]});
     }
@@ -406,9 +407,9 @@ class Program {
     m_boxes_told = true;
     Json more = entry;
     if (m_o.only_shot) {
-      Json sums = Json::array({describe(image_array(m_job.grid, image.window.box), files[0])});
+      Json sums = Json::array({describe(rtm::image_array(m_job.grid, image.window.box), files[0])});
       if (files.size() > 1)
-        sums.push_back(describe(gather_array(m_job.offsets, depths()), files[1]));
+        sums.push_back(describe(rtm::gather_array(m_job.offsets, depths()), files[1]));
       more["sums"] = sums;
     }
     if (m_data_of == number) {
@@ -449,7 +450,7 @@ class Program {
   void stack_gathers(bool grown) {
     if (m_job.offsets.count() == 0) return;
     m_offsets = grown ? m_added.template part<double>(host(), "offsets", 0)
-                      : stack_gather_files(host(), gather_array(m_job.offsets, depths()),
+                      : stack_gather_files(host(), rtm::gather_array(m_job.offsets, depths()),
                                            m_job.shots.size(),
                                            [&](std::size_t k) { return read_gathers<double>(k); });
   }

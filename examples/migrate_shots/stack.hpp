@@ -12,6 +12,7 @@
 #include <moho/io/npy.hpp>
 #include <moho/rtm/array_sums.hpp>
 #include <moho/rtm/conditions.hpp>
+#include <moho/rtm/shot_arrays.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,8 +28,7 @@
 
 namespace moho::examples::migrate_shots {
 
-/// Number of parts: image, source and receiver illumination.
-inline constexpr int shot_parts = 3;
+using rtm::shot_parts;
 
 /// A shot of the stack.
 template <int Dim>
@@ -91,43 +91,6 @@ std::vector<T> stack_part(const Instance<Kokkos::HostSpace>& exec, const Grid<Di
   }
   return rtm::stack<T, Dim>(exec, grid, parts,
                             [&](std::size_t k) { return read_part<T, Dim>(shots[k], part); });
-}
-
-/// Returns the array of a shot's image and illuminations. \param box its window
-template <int Dim>
-rtm::ShotArray image_array(const Grid<Dim>& grid, const Box<Dim>& box) {
-  rtm::ShotArray array{"image", shot_parts, {}, {}, {}};
-  for (int d = 0; d < Dim; ++d) {
-    array.grid.push_back(grid.extents[d]);
-    array.lower.push_back(box.lower[d]);
-    array.upper.push_back(box.upper[d]);
-  }
-  return array;
-}
-
-/// Returns the array of a shot's offset gathers: offsets of all columns, and depths.
-template <int Dim>
-rtm::ShotArray gather_array(const rtm::OffsetOptions<Dim>& offsets, std::int64_t depths) {
-  const auto columns = static_cast<std::int64_t>(offsets.columns.size());
-  return {"offsets",
-          1,
-          {columns * offsets.count(), depths},
-          {0, 0},
-          {columns * offsets.count(), depths}};
-}
-
-/// Returns the offset gathers of a shot on all columns; zeros on those beyond its window.
-template <class T, int Dim>
-std::vector<T> all_columns(const rtm::ShotImage<T, Dim>& image,
-                           const rtm::OffsetOptions<Dim>& offsets) {
-  if (offsets.count() == 0) return {};
-  const auto each = static_cast<std::size_t>(offsets.count() * image.window.grid.extents[Dim - 1]);
-  std::vector<T> values(each * offsets.columns.size(), T(0));
-  for (std::size_t c = 0; c < image.columns.size(); ++c) {
-    const auto column = static_cast<std::size_t>(image.columns[c]);
-    std::copy_n(image.offsets.data() + c * each, each, values.data() + column * each);
-  }
-  return values;
 }
 
 /// Returns the sum of the offset gathers of all shots. \param read returns those of shot k

@@ -16,6 +16,8 @@ void bind_rays(nanobind::module_& m);
 void bind_gravity(nanobind::module_& m);
 /// Adds misfits of surveys and their gradients.
 void bind_fwi(nanobind::module_& m);
+/// Adds reverse-time migration.
+void bind_rtm(nanobind::module_& m);
 /// Adds modelling of shots.
 void bind_wave(nanobind::module_& m);
 

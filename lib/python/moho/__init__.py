@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exploration geophysics on Kokkos: first arrivals, rays, shots, inversion and gravity.
+"""Exploration geophysics on Kokkos: first arrivals, rays, shots, migration, inversion and gravity.
 
 Fields are arrays with the axes (x, z) or (x, y, z); z is depth, positive down, and the last axis. Positions
 are rows (x, z) or (x, y, z). Lengths are in m, times in s, velocities in m/s. All arguments but the model are
@@ -19,6 +19,7 @@ from ._arrivals import first_arrivals
 from ._errors import Error, FileError, InputError, NotFiniteError, OutOfMemoryError
 from ._gravity import gravity
 from ._inversion import Evaluation, Objective, Search
+from ._migration import Migration
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
 from ._version import __version__
@@ -30,6 +31,7 @@ __all__ = [
     "FileError",
     "Gather",
     "InputError",
+    "Migration",
     "NotFiniteError",
     "Objective",
     "OutOfMemoryError",

@@ -102,6 +102,14 @@ def number(value: Any, name: str) -> float:
     return float(array)
 
 
+def positive(value: Any, name: str) -> float:
+    """A positive number."""
+    value = number(value, name)
+    if not value > 0.0:
+        raise InputError(f"{name} is {value} (allowed: positive numbers, or None for the automatic one)")
+    return value
+
+
 def per_axis(value: Any, name: str, dim: int) -> list[float]:
     """One number for each axis, from one for all or one for each."""
     array = numbers(value, name)

@@ -264,8 +264,8 @@ def wave_arguments(
         raise InputError(f"faces is {faces!r} (allowed: a text such as 'cpml:20,top=free')")
     times = [
         _arrays.number(time, "time"),
-        0.0 if dt is None else _positive(dt, "dt"),
-        0.0 if interval is None else _positive(interval, "interval"),
+        0.0 if dt is None else _arrays.positive(dt, "dt"),
+        0.0 if interval is None else _arrays.positive(interval, "interval"),
     ]
     axes = [_arrays.per_axis(spacing, "spacing", dim), _arrays.per_axis(origin, "origin", dim)]
     return [fields, *axes, text, samples, of_samples, faces or "", bool(free_surface), times]
@@ -300,16 +300,9 @@ def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:
         lists[0].append(np.ascontiguousarray(traces, np.float32))
         lists[1].append(_arrays.points(gather.sources, f"{name}.sources", dim))
         lists[2].append(receivers)
-        lists[3].append(_positive(gather.interval, f"{name}.interval"))
+        lists[3].append(_arrays.positive(gather.interval, f"{name}.interval"))
         lists[4].append(_arrays.number(gather.start, f"{name}.start"))
     return lists
-
-
-def _positive(value: Any, name: str) -> float:
-    value = _arrays.number(value, name)
-    if not value > 0.0:
-        raise InputError(f"{name} is {value} (allowed: positive numbers, or None for the automatic one)")
-    return value
 
 
 def _wavelet(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], float]:
@@ -330,4 +323,4 @@ def _wavelet(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], fl
         raise InputError(
             "wavelet: samples were given without wavelet_interval (allowed: with it, in s): give it"
         )
-    return "", samples, _positive(interval, "wavelet_interval")
+    return "", samples, _arrays.positive(interval, "wavelet_interval")

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reverse-time migration of surveys."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _arrays
+from ._errors import InputError
+from ._runtime import core
+from ._waves import Gather, gather_arguments, scheme_arguments, wave_arguments, wave_fields
+
+CONDITIONS = ("inverse-scattering", "zero-lag", "source", "receiver", "laplacian")
+EXPANSIONS = ("none", "layers", "eikonal", "amplitude")
+SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay")
+
+
+class Migration:
+    """Reverse-time migration of the shots of a survey over one model, as in the program migrate_shots.
+
+    The constructor plans all shots: time step, storage of the source wavefield, shots at a time. `add()`
+    migrates gathers and adds them; `image()` applies an imaging condition to the sums, as often as wanted.
+    Sums have the same bits for any order of the gathers.
+
+    Parameters
+    ----------
+    vp, spacing, wavelet, density, epsilon, delta, theta, phi, origin, faces, free_surface
+        Migration model, wavelet and faces, as for moho.Shots.
+    dt, order, equations, sigma, source_taper, wavelet_interval
+        As for moho.Shots.
+    gathers : sequence of moho.Gather
+        All shots of the survey. Their positions are used here; their traces when they are added.
+    time : float, optional
+        Time to model, s. Default: that of the first gather.
+    mute : str
+        "none", "arrivals" or "velocity:V", the latter with ":DELAY" or ":DELAY:TAPER" (m/s, s): traces before
+        first arrivals in the model, or before the straight ray, are muted.
+    spreading : str
+        "none", "line", "line:V", "gain:POWER", "half-derivative", "half-integral", joined by "+".
+    normalise : bool
+        True: each shot is divided by its root mean square.
+    zero : {"start", "peak"}
+        Time of the wavelet that is time zero of the data: its first or its largest sample.
+    aperture : float or (float, float), optional
+        Part of the model beyond sources and receivers in which a shot is migrated, m, along x, or x and y.
+        Default: the complete model.
+    expand : {"none", "layers", "eikonal", "amplitude"}
+        Method that confines steps to the nodes that waves have reached.
+    complete_receivers : bool
+        True: the condition "receiver" can be used with `expand`, too.
+    columns : sequence of float, or array of shape (n, 2) in 3D
+        x, or x and y, of offset gathers, m.
+    half_offset : float, optional
+        Largest half offset of the gathers, m. Default: a tenth of the model's width.
+    snapshots : str
+        Storage of the source wavefield: "auto", "device", "memory", "compressed", "threads", "disk",
+        "boundary" or "replay".
+    error : str
+        Accepted loss of snapshots: "snr:DB", "max:E", "bits:N" or "lossless".
+    snapshot_steps : int
+        Steps between snapshots; 0: by the wavelet.
+    concurrent_shots : int
+        Shots that are migrated at a time; 0: chosen.
+    memory : int, optional
+        Bytes that may be allocated; default: what is free.
+    progress : callable(fraction, text), optional
+        Called while the migration is planned.
+
+    Raises
+    ------
+    InputError
+        An argument is invalid, or a position is outside of the model.
+    OutOfMemoryError
+        A shot does not fit the memory.
+
+    Notes
+    -----
+    docs/theory/migration.md describes wavefields, storage and conditions; Claerbout (1971),
+    cross-correlation; Douma et al. (2010), inverse scattering.
+
+    Examples
+    --------
+    ::
+
+        migration = moho.Migration(vp, gathers, spacing=10, wavelet="ricker:15")
+        for gather in gathers:
+            migration.add(gather)
+        image = migration.image()
+    """
+
+    def __init__(
+        self,
+        vp: Any,
+        gathers: Union[Gather, Sequence[Gather]],
+        *,
+        spacing: Any,
+        wavelet: Any,
+        time: Optional[float] = None,
+        density: Any = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        theta: Any = None,
+        phi: Any = None,
+        origin: Any = 0.0,
+        faces: Optional[str] = None,
+        free_surface: bool = False,
+        dt: Optional[float] = None,
+        order: int = 8,
+        equations: str = "self_adjoint",
+        sigma: float = 0.75,
+        source_taper: Optional[float] = None,
+        wavelet_interval: Optional[float] = None,
+        mute: str = "arrivals",
+        spreading: str = "none",
+        normalise: bool = False,
+        zero: str = "start",
+        aperture: Any = None,
+        expand: str = "none",
+        complete_receivers: bool = False,
+        columns: Any = (),
+        half_offset: Optional[float] = None,
+        snapshots: str = "auto",
+        error: str = "snr:55",
+        snapshot_steps: int = 0,
+        concurrent_shots: int = 0,
+        memory: Optional[int] = None,
+        progress: Optional[Callable[[float, str], Any]] = None,
+    ) -> None:
+        fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
+        vp = fields[0]
+        data = gather_arguments(gathers, vp.ndim)
+        if time is None:
+            time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
+        self._shape, self._dtype = vp.shape, vp.dtype
+        self._spacing = _arrays.per_axis(spacing, "spacing", vp.ndim)
+        self._positions = [(at.tobytes(), to.tobytes()) for at, to in zip(data[1], data[2])]
+        width = vp.ndim - 1
+        self._columns = _arrays.numbers(columns, "columns").reshape(-1)
+        if self._columns.size % width != 0:
+            raise InputError(
+                f"columns: it has {self._columns.size} numbers (allowed in 3D: pairs of x and y)"
+            )
+        self._migration = core().make_migration(
+            *wave_arguments(
+                fields, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, None
+            ),
+            *scheme_arguments(order, equations, sigma),
+            None if source_taper is None else _arrays.number(source_taper, "source_taper"),
+            _arrays.memory_bytes(memory),
+            *data,
+            _arrays.choice(expand, "expand", EXPANSIONS),
+            mute,
+            spreading,
+            _arrays.choice(zero, "zero", ("start", "peak")),
+            bool(normalise),
+            bool(complete_receivers),
+            [] if aperture is None else np.atleast_1d(_arrays.numbers(aperture, "aperture")).tolist(),
+            self._columns.tolist(),
+            0.0 if half_offset is None else _arrays.positive(half_offset, "half_offset"),
+            _arrays.choice(snapshots, "snapshots", SNAPSHOTS),
+            error,
+            _arrays.whole(snapshot_steps, "snapshot_steps", 0, 1000000),
+            _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
+            _arrays.callback(progress),
+        )
+
+    @property
+    def plan(self) -> str:
+        """Time step, storage, memory and expected seconds, as text of a few lines."""
+        return self._migration.plan.text
+
+    @property
+    def dt(self) -> float:
+        """Time step, s."""
+        return self._migration.plan.dt
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps of a propagation."""
+        return self._migration.plan.steps
+
+    @property
+    def medium(self) -> str:
+        """Medium: "isotropic", "variable_density", "vti" or "tti"."""
+        return self._migration.plan.medium
+
+    @property
+    def storage(self) -> str:
+        """Storage of the source wavefield that was chosen."""
+        return self._migration.plan.storage
+
+    @property
+    def snapshot_steps(self) -> int:
+        """Steps between snapshots of the source wavefield."""
+        return self._migration.plan.snapshot_steps
+
+    @property
+    def concurrent_shots(self) -> int:
+        """Shots that are migrated at a time."""
+        return self._migration.plan.concurrent_shots
+
+    @property
+    def shots(self) -> int:
+        """Number of shots that were added."""
+        core()
+        return self._migration.added()
+
+    def add(
+        self,
+        gathers: Union[Gather, Sequence[Gather]],
+        *,
+        progress: Optional[Callable[[float, str], Any]] = None,
+    ) -> None:
+        """Migrates gathers of the survey, several at a time, and adds them to the sums.
+
+        Parameters
+        ----------
+        gathers : moho.Gather, or a sequence of them
+            Each has the positions of one shot of the survey, which was not added before.
+        progress : callable(fraction, text), optional
+            Called by this thread while another one computes. What it raises ends the migration; shots that
+            were complete remain added.
+
+        Raises
+        ------
+        InputError
+            A gather is of no shot of the survey, or was added before, or its traces are invalid.
+        NotFiniteError
+            A wavefield overflowed.
+        """
+        data = gather_arguments(gathers, len(self._shape))
+        numbers = []
+        for k, (at, to) in enumerate(zip(data[1], data[2])):
+            position = (at.tobytes(), to.tobytes())
+            if position not in self._positions:
+                raise InputError(
+                    f"gathers[{k}]: no shot of the survey has its positions (allowed: sources and receivers "
+                    "as given to the constructor)"
+                )
+            numbers.append(self._positions.index(position))
+        if len(set(numbers)) < len(numbers):
+            raise InputError("gathers: two of them are of the same shot (allowed: each shot once)")
+        core()
+        order = sorted(range(len(numbers)), key=numbers.__getitem__)
+        self._migration.add(
+            [numbers[k] for k in order],
+            *[[values[k] for k in order] for values in data],
+            _arrays.callback(progress),
+        )
+
+    def image(self, condition: str = "inverse-scattering", *, level: float = 1e-3) -> np.ndarray:
+        """Image of the shots that were added.
+
+        Parameters
+        ----------
+        condition : {"inverse-scattering", "zero-lag", "source", "receiver", "laplacian"}
+            Half the Laplacian of the cross-correlation; the cross-correlation; that divided by the
+            illumination of sources or receivers; the Laplacian of "source".
+        level : float
+            Part of the largest illumination that is added to divisors.
+
+        Returns
+        -------
+        numpy.ndarray, of the shape and type of vp
+        """
+        _arrays.choice(condition, "condition", CONDITIONS)
+        core()
+        result = np.empty(self._shape, self._dtype)
+        self._migration.image(condition, _arrays.positive(level, "level"), result)
+        return result
+
+    def illumination(self, of: str = "source") -> np.ndarray:
+        """Sum of squares of a wavefield over shots and time, of the shape and type of vp.
+
+        Parameters
+        ----------
+        of : {"source", "receiver"}
+            Wavefield. With `expand`, that of the receivers is complete with `complete_receivers` alone.
+        """
+        _arrays.choice(of, "of", ("source", "receiver"))
+        core()
+        result = np.empty(self._shape, self._dtype)
+        self._migration.part(1 if of == "source" else 2, result)
+        return result
+
+    @property
+    def half_offsets(self) -> np.ndarray:
+        """Half offsets of the gathers, m."""
+        plan = self._migration.plan
+        return plan.apart * (np.arange(plan.half_offsets) - plan.half_offsets // 2)
+
+    def offset_gathers(self) -> np.ndarray:
+        """Offset gathers of the shots that were added: (columns, half offsets, depths), float64."""
+        core()
+        depths = self._shape[-1]
+        return self._migration.offset_gathers().reshape(-1, max(len(self.half_offsets), 1), depths)
+
+    def angle_gathers(self, angles: Any = None) -> np.ndarray:
+        """Angle gathers, by slant stacks of the offset gathers.
+
+        Parameters
+        ----------
+        angles : array, shape (n,), optional
+            Degrees from -89 to 89. Default: -60, -58, ..., 60.
+
+        Returns
+        -------
+        numpy.ndarray, shape (columns, n, depths), float64
+        """
+        angles = (
+            np.arange(-60.0, 61.0, 2.0)
+            if angles is None
+            else np.atleast_1d(_arrays.numbers(angles, "angles"))
+        )
+        apart = self._migration.plan.apart
+        stacks = [
+            core().angle_gather(np.ascontiguousarray(gather), apart, self._spacing[-1], angles.tolist())
+            for gather in self.offset_gathers()
+        ]
+        return np.array(stacks).reshape(-1, len(angles), self._shape[-1])
+
+    def close(self) -> None:
+        """Releases the memory of models, wavefields and sums; images remain valid."""
+        core()
+        self._migration.close()
+
+    def __enter__(self) -> Migration:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

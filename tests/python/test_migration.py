@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 10
+"""Migration: the bits of migrate_shots, conditions, gathers, objects, messages."""
+
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import moho
+import numpy as np
+import support
+
+SOURCES = np.array([(110.0, 20.0), (300.0, 20.0), (480.0, 20.0)])
+RECEIVERS = np.column_stack([np.linspace(0.0, 600.0, 31), np.full(31, 20.0)])
+WAVES = {"spacing": 10, "wavelet": "ricker:20"}
+STORED = {"snapshots": "device", "error": "lossless"}  # others may be chosen by measured rates
+
+
+def smooth(dtype=np.float32):
+    return np.full((61, 41), 2000.0, dtype)
+
+
+def truth(dtype=np.float32):
+    vp = smooth(dtype)
+    vp[:, 25:] = 2400.0
+    return vp
+
+
+def gathers(vp=None, **more):
+    vp = truth() if vp is None else vp
+    shots = moho.Shots(vp, **{**WAVES, "time": 0.5, "interval": 0.002, "sources": SOURCES, **more})
+    return [shots(source, RECEIVERS) for source in SOURCES]
+
+
+def migration(vp=None, data=None, **change):
+    return moho.Migration(
+        smooth() if vp is None else vp, gathers() if data is None else data, **{**WAVES, **STORED, **change}
+    )
+
+
+class Results(unittest.TestCase):
+    def expect_bits_of_the_program(self, fields, options=(), common=(), faces=None, **arguments):
+        """Migrates data of a model with a reflector with programs and package; returns the object."""
+        faces = faces or {}
+        dtype = fields["vp"].dtype
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(f"{folder}/sources.npy", SOURCES)
+            np.save(f"{folder}/receivers.npy", RECEIVERS)
+            words = []
+            for name, values in fields.items():
+                np.save(f"{folder}/{name}.npy", values)
+                words += [f"--{ {'density': 'rho'}.get(name, name) }", f"{folder}/{name}.npy"]
+            np.save(f"{folder}/true.npy", truth(dtype))
+            both = ["--spacing", 10, "--wavelet", "ricker:20", "--time", 0.5, *common]
+            both += ["--precision", "double" if dtype == np.float64 else "float"]
+            points = ["--source", f"{folder}/sources.npy", "--receivers", f"{folder}/receivers.npy"]
+            support.run_program(
+                "model_waves",
+                f"{folder}/data",
+                *("--vp", f"{folder}/true.npy", *words[2:], *both, *points),
+                *("--interval", 0.002, "--snapshot-every", 0),
+            )
+            support.run_program(
+                "migrate_shots",
+                f"{folder}/out",
+                *(*words, "--shots", f"{folder}/data", *both),
+                *("--snapshots", "device", "--error", "lossless", *options),
+            )
+            files = {name: np.load(f"{folder}/out/{name}.npy") for name in arguments.pop("files", ["image"])}
+        data = gathers(**{**fields, "vp": truth(dtype)}, **faces)
+        made = migration(**fields, data=data, **faces, **arguments)
+        made.add(data)
+        self.assertEqual(made.shots, 3)
+        for name, expected in files.items():
+            found = {
+                "illumination_source": made.illumination,
+                "illumination_receiver": lambda: made.illumination("receiver"),
+                "offsets": made.offset_gathers,
+                "angles": made.angle_gathers,
+                "image": made.image,
+            }.get(name, lambda name=name: made.image(name.removeprefix("image_")))()
+            self.assertEqual((found.shape, found.tobytes()), (expected.shape, expected.tobytes()), name)
+            self.assertGreater(np.abs(found).max(), 0.0)
+        return made
+
+    def test_have_the_bits_of_the_program_for_all_conditions_and_gathers(self):
+        conditions = ["inverse-scattering", "zero-lag", "source", "receiver", "laplacian"]
+        made = self.expect_bits_of_the_program(
+            {"vp": smooth()},
+            ["--condition", ",".join(conditions), "--columns", "200,350", "--offset", 60, "--angles"],
+            files=[
+                *(f"image_{name}" for name in conditions),
+                *("illumination_source", "illumination_receiver", "offsets", "angles"),
+            ],
+            columns=(200, 350),
+            half_offset=60,
+        )
+        np.testing.assert_array_equal(made.half_offsets, np.arange(-60, 61, 10))
+        image = made.image()
+        depth = np.abs(image[20:40, 12:]).sum(axis=0).argmax() + 12
+        self.assertIn(depth, (24, 25, 26), "the reflector is at node 25")
+
+    def test_have_the_bits_of_the_program_in_windows_with_domains_and_double_precision(self):
+        self.expect_bits_of_the_program(
+            {"vp": smooth(np.float64)},
+            ["--aperture", 100, "--expand", "eikonal", "--mute", "velocity:2000", "--normalise"],
+            aperture=100,
+            expand="eikonal",
+            mute="velocity:2000",
+            normalise=True,
+        )
+
+    def test_have_the_bits_of_the_program_in_other_media(self):
+        vp = smooth()
+        self.expect_bits_of_the_program({"vp": vp, "density": np.full_like(vp, 2100.0)})
+        thomsen = {"epsilon": np.full_like(vp, 0.15), "delta": np.full_like(vp, 0.05)}
+        self.expect_bits_of_the_program({"vp": vp, **thomsen})
+        self.expect_bits_of_the_program(
+            {"vp": vp, **thomsen, "theta": np.full_like(vp, 0.3)},
+            common=["--boundary", "sponge:20"],
+            faces={"faces": "sponge:20"},
+        )
+
+    def test_do_not_depend_on_order_and_grouping(self):
+        data = gathers()
+        one, other = migration(data=data), migration(data=data, concurrent_shots=2)
+        one.add(data[2])
+        one.add(data[0])
+        one.add(data[1])
+        other.add(data)
+        self.assertEqual((one.concurrent_shots, other.concurrent_shots), (one.concurrent_shots, 2))
+        self.assertEqual(one.image().tobytes(), other.image().tobytes())
+
+    def test_of_very_different_scales_are_added(self):
+        data = gathers()
+        weak = [moho.Gather(1e-8 * one.traces, 0.002, one.sources, one.receivers) for one in data]
+        made = migration(data=data)
+        made.add(weak[0])
+        first = made.image("zero-lag")
+        made.add(data[1])
+        self.assertEqual(made.shots, 2)
+        other = migration(data=data)
+        other.add(data[1])
+        difference = np.abs(made.image("zero-lag") - other.image("zero-lag")).max()
+        self.assertLess(difference, 2.0 * np.abs(first).max())
+        self.assertGreater(np.abs(made.image("zero-lag")).max(), 1e3 * np.abs(first).max())
+
+    def test_describe_themselves(self):
+        made = migration()
+        self.assertEqual((made.medium, made.storage, made.shots), ("isotropic", "raw snapshots in memory", 0))
+        self.assertAlmostEqual(made.steps * made.dt, 0.5, delta=made.dt)
+        self.assertGreater(made.snapshot_steps, 0)
+        self.assertIn("snapshots", made.plan)
+        self.assertEqual(made.offset_gathers().size, 0)
+
+
+class Objects(unittest.TestCase):
+    def test_progress_rises_and_its_exceptions_leave_complete_shots(self):
+        data = gathers()
+        made = migration(data=data, concurrent_shots=1)
+        seen = []
+        made.add(data[0], progress=lambda fraction, text: seen.append((fraction, text)))
+        self.assertEqual(seen, sorted(seen))
+        image = made.image()
+        made.add(data[1:])
+        with self.assertRaises(moho.InputError):
+            made.add(data[0])
+        self.assertEqual(made.shots, 3)
+        self.assertFalse(np.array_equal(image, made.image()))
+
+    def test_close_ends_migrations(self):
+        with migration() as made:
+            pass
+        with self.assertRaisesRegex(moho.InputError, "close\\(\\) was called"):
+            made.image()
+
+    def test_end_of_the_interpreter_with_live_objects(self):
+        done = support.run_python("""
+            import builtins, numpy as np, moho
+            options = {"spacing": 10, "wavelet": "ricker:20"}
+            vp = np.full((61, 41), 2000, "f4")
+            data = moho.Shots(vp + 50, time=0.2, **options)((300, 20), [(400, 20), (200, 20)])
+            made = moho.Migration(vp, data, **options)
+            made.add(data)
+            builtins.kept = [made, made.image()]
+            kept.append(kept)
+            """)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Messages(unittest.TestCase):
+    def refused(self, *words, kind=moho.InputError, **change):
+        with self.assertRaises(kind) as caught:
+            migration(**change)
+        text = str(caught.exception)
+        for word in words:
+            self.assertIn(word, text)
+        for word in ("moho::", "Kokkos::", "--", "\n"):
+            self.assertNotIn(word, text)
+
+    def test_of_arguments_name_them(self):
+        self.refused("gathers", data=[])
+        self.refused("columns", "9000", columns=(9000,))
+        self.refused("mute", mute="all")
+        self.refused("spreading", spreading="much")
+        self.refused("aperture", aperture=-3)
+        self.refused("expand", "eikonal", expand="fast")
+        self.refused("snapshots", snapshots="tape")
+        self.refused("snr", error="much")
+        self.refused("time", time=-1)
+        self.refused("half_offset", half_offset=-5, columns=(100,))
+
+    def test_of_gathers_and_images_name_them(self):
+        data = gathers()
+        made = migration(data=data, expand="layers")
+        with self.assertRaisesRegex(moho.InputError, "condition"):
+            made.image("receiver")
+        with self.assertRaisesRegex(moho.InputError, "condition is 'kirchhoff'"):
+            made.image("kirchhoff")
+        moved = moho.Gather(data[0].traces, 0.002, data[0].sources + 10, RECEIVERS)
+        with self.assertRaisesRegex(moho.InputError, "gathers\\[0\\]: no shot"):
+            made.add(moved)
+        with self.assertRaisesRegex(moho.InputError, "each shot once"):
+            made.add([data[0], data[0]])
+
+
+if __name__ == "__main__":
+    unittest.main()
