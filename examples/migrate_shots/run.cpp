@@ -20,7 +20,6 @@
 #include <moho/io/segy.hpp>
 #include <moho/io/writer.hpp>
 #include <moho/rtm/migration.hpp>
-#include <moho/rtm/offsets_at.hpp>
 #include <moho/wave/boundary_text.hpp>
 
 #include <algorithm>

@@ -10,7 +10,6 @@
 
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
-#include <moho/rtm/array_sums.hpp>
 #include <moho/rtm/conditions.hpp>
 #include <moho/rtm/shot_arrays.hpp>
 

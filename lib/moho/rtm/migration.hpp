@@ -8,6 +8,7 @@
 #include <moho/rtm/conditions.hpp>
 #include <moho/rtm/detail/migration_planner.hpp>
 #include <moho/rtm/migrate.hpp>
+#include <moho/rtm/offsets_at.hpp>
 #include <moho/rtm/partial_image.hpp>
 
 #include <moho/core/phases.hpp>
