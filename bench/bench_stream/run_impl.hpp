@@ -13,6 +13,7 @@
 #include <moho/stream/rates.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -169,7 +170,7 @@ class StreamRunnerOn : public StreamRunner {
 
   void measure(std::size_t device_memory) {
     m_measured_for = device_memory;
-    std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96};
+    std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96, 128, 192};
     const auto plane = static_cast<std::size_t>(
         (2 * m_need.fields + m_need.parameters + m_need.work) * m_need.plane_elements * 4);
     while (device_memory > 0 && slabs.size() > 1 &&
@@ -218,6 +219,19 @@ class StreamRunnerOn : public StreamRunner {
     }
   }
 
+  // Sets a packed axis at the nodes of the grid; words outside of it stay 0.
+  void fill_words(const stream::PlaneArray<T>& array, std::uint32_t word) const {
+    const wave::Layout<3>& layout = m_shape.layout;
+    for (std::int64_t x = 0; x < layout.extents[0]; ++x) {
+      T* const to = array.at(x) + layout.halo * layout.strides[1] + layout.halo;
+      for (std::int64_t y = 0; y < layout.extents[1]; ++y) {
+        for (std::int64_t z = 0; z < layout.extents[2]; ++z) {
+          std::memcpy(to + y * layout.strides[1] + z, &word, sizeof(word));
+        }
+      }
+    }
+  }
+
   // Fills scale = v^2 dt^2 and the medium's other parameters, within the stable range.
   template <class Noise>
   void fill_parameters(const Noise& noise) {
@@ -231,6 +245,11 @@ class StreamRunnerOn : public StreamRunner {
     noise(arrays[2], 1.05, 0.05, 3);
     // symmetry axis: a unit vector
     constexpr double axis[3] = {0.36, 0.48, 0.8};
+    if (m_scheme->always_one_pass()) {
+      const std::uint32_t word = wave::detail::pack_axis(axis[0], axis[1], axis[2]);
+      fill_words(arrays[3], word);
+      return;
+    }
     for (std::size_t a = 3; a < arrays.size(); ++a) noise(arrays[a], axis[a - 3], 0.0, a);
   }
 

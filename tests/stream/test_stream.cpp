@@ -49,6 +49,11 @@ std::vector<Boundaries<Dim>> stream_faces(const Kind& kind) {
   result.push_back(random);
   if (kind.medium != Medium::tti) {
     result.push_back(wave::all_faces<Dim>(FaceKind::cpml, 6));
+  } else {
+    // steps of one pass, where the device has them
+    Boundaries<Dim> sponge = wave::all_faces<Dim>(FaceKind::sponge, 5);
+    sponge.lower[Dim - 1] = {FaceKind::free_surface, 0};
+    result.push_back(sponge);
   }
   return result;
 }
@@ -194,6 +199,33 @@ std::vector<Way> some_of(const std::vector<Way>& ways, std::size_t count, std::s
     result.push_back(ways[(number * count + k) % ways.size()]);
   }
   return result;
+}
+
+// Devices extend planes of the model, not the complete one.
+TEST(ModelPart, ExtendsToThePlanesOfTheModel) {
+  const Grid<2> grid{{9, 4}, {1.0, 1.0}, {}};
+  const auto field = random_field<float, 2, HostModelMemory>(host(), grid, 5, 1.0, 2.0);
+  for (const bool layers : {false, true}) {
+    auto faces = wave::all_faces<2>(FaceKind::random, 3);
+    if (!layers) faces.lower[0] = {FaceKind::free_surface, 0};
+    const Grid<2> extended = wave::extended_grid(grid, faces);
+    for (std::int64_t begin = 0; begin < extended.extents[0]; ++begin) {
+      for (std::int64_t end = begin + 1; end <= extended.extents[0]; ++end) {
+        const auto part = stream::detail::part_of_model(grid, faces, PlaneRange{begin, end});
+        const auto taken = make_field<float>(host(), part.grid, "taken");
+        std::copy_n(field.data() + part.model.begin * grid.extents[1], taken.size(), taken.data());
+        const auto values = [](const auto& one) {
+          return std::vector<float>(one.data(), one.data() + one.size());
+        };
+        EXPECT_EQ(values(wave::extend_field<float, 2, HostModelMemory>(host(), part.grid, taken,
+                                                                       part.faces, part.planes)),
+                  values(wave::extend_field<float, 2, HostModelMemory>(host(), grid, field, faces,
+                                                                       PlaneRange{begin, end})))
+            << begin << " to " << end;
+        EXPECT_LE(part.model.count(), end - begin);
+      }
+    }
+  }
 }
 
 template <class C>

@@ -81,6 +81,46 @@ TYPED_TEST(OnePass, AxesInWords) {
 }
 
 // Blocks process every plane of every tile once, and the load of the multiprocessors is balanced.
+// Launches count planes and elements from their first plane, in 32 bits, and read no plane beyond
+// the halo of the grid.
+TEST(AxisRingArguments, CountFromTheFirstPlane) {
+  using moho::wave::detail::AxisRingArguments;
+  using moho::wave::detail::ring_arguments_of;
+  using moho::wave::detail::ring_planes_at_once;
+  constexpr int radius = 4;
+  constexpr std::int64_t extent = 100, stride = 7;
+  std::vector<float> memory(static_cast<std::size_t>(extent * stride));
+  std::vector<std::uint32_t> words(memory.size());
+  AxisRingArguments<float> a{};
+  a.s.stride_x = stride;
+  for (int f = 0; f < 2; ++f) a.s.now[f] = a.s.next[f] = memory.data();
+  a.s.scale = a.s.a = a.s.b = a.s.taper[0] = memory.data();
+  a.axis = words.data();
+  for (const moho::PlaneRange& planes :
+       std::vector<moho::PlaneRange>{{0, 100}, {0, 3}, {2, 9}, {40, 60}, {95, 100}}) {
+    const std::int64_t begin = planes.begin, end = planes.end;
+    const auto part = ring_arguments_of(a, planes, extent, radius);
+    EXPECT_EQ(part.s.lower[0], 0);
+    EXPECT_EQ(part.s.upper[0], end - begin);
+    EXPECT_EQ(part.s.now[1], memory.data() + begin * stride);
+    EXPECT_EQ(part.s.next[0], memory.data() + begin * stride);
+    EXPECT_EQ(part.s.b, memory.data() + begin * stride);
+    EXPECT_EQ(part.s.taper[0], memory.data() + begin);
+    EXPECT_EQ(part.axis, words.data() + begin * stride);
+    EXPECT_EQ(begin + part.first_plane, std::max<std::int64_t>(begin - 2 * radius, -radius));
+    EXPECT_EQ(begin + part.last_plane,
+              std::min<std::int64_t>(end + 2 * radius, extent + radius) - 1);
+  }
+  // the last element of the last plane has an index of 32 bits
+  for (const std::int64_t plane :
+       {std::int64_t(1000), std::int64_t(282880), std::int64_t(20000000)}) {
+    const std::int64_t planes = ring_planes_at_once(plane, radius);
+    EXPECT_GE(planes, 1);
+    EXPECT_LE((planes + 2 * radius) * plane, INT32_MAX);
+  }
+  EXPECT_LT(ring_planes_at_once(std::int64_t(1) << 30, radius), 1);
+}
+
 TEST(AxisRingWork, CoversTheBox) {
   using moho::wave::detail::AxisRingTraits;
   struct Case {

@@ -262,7 +262,8 @@ class LaneRun {
         continue;
       }
       const auto start = std::chrono::steady_clock::now();
-      to.load(range, m_lane.volume->parameters(), state_before(range.sweep), buffer);
+      to.load(range, m_lane.volume->parameters(), state_before(range.sweep), buffer,
+              m_lane.volume->at_rest() && range.sweep == 0);
       if (buffer != nullptr) {
         buffer += to.staging_elements(range.planes.count());
         m_report.staging_seconds +=

@@ -295,7 +295,7 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
   // devices of a chain, if the volume allows it
   const int each = wishes.devices / std::max(wishes.groups, 1);
   const std::int64_t steps = base.steps - base.first;
-  std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
+  std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192};
   if (wishes.block > 0) {
     if (wishes.block > base.planes) {
       throw InputError(concat("block is ", wishes.block, " (allowed: 1 to ", base.planes,

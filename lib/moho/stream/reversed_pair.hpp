@@ -56,6 +56,12 @@ struct PairRequirements {
   KeptPlanes kept = {};  ///< planes that actions keep for later ones
   /// Arrays of a plane that an action reads or writes, for each plane and action.
   double moved_arrays = 0.0;
+  /// Arrays of a plane that are read or written in each step besides, for each plane and step.
+  double moved_in_steps = 0.0;
+  std::int64_t further_steps = 0;  ///< steps backward from time 0 on, for actions at that time
+  int first_shot_sum = 0;          ///< first array of sums that is set to zero before each shot
+  int shot_sums = 0;               ///< number of these arrays
+  bool sources = false;            ///< true: PairAction::begin_sources() is called
   bool injects = false;  ///< true: PairAction::inject() adds the series to the first wavefield;
                          ///< false: they are added as sources
   std::size_t idle_bytes = 0;   ///< bytes of a device that the owner needs between shots
@@ -95,6 +101,13 @@ class PairAction {
   /// \param series their series, rows of ascending time x points. Both outlive the shot
   virtual void begin(const wave::PointSet<T, Dim, Memory>& points,
                      const wave::PointSeries<const T, Memory>& series) = 0;
+  /// \brief Hands over the sources on the grid of the first wavefield, if
+  /// PairRequirements::sources. \param sources sources of the shot, in the memory of this device
+  /// \param amplitudes their amplitudes, steps x sources. Both outlive the shot
+  virtual void begin_sources(const wave::PointSet<T, Dim, Memory>& sources,
+                             const wave::PointSeries<const T, Memory>& amplitudes) {
+    (void)sources, (void)amplitudes;
+  }
   /// \brief Adds to the sums of the planes of a stage of the first wavefield, before both step.
   ///
   /// In both volumes planes at the time of the stage are those of run_concurrent_volumes().
@@ -165,7 +178,7 @@ class ReversedPair {
   ///
   /// The estimate includes the runs of a shot: data if ReversedPairOptions::models, source
   /// wavefield, both backward with the action. It also includes preparation of the source's
-  /// parameters, clearing of volumes, and copies of sums and traces.
+  /// parameters, and copies of sums and traces.
   double seconds() const;
   /// False if copies use buffers because memory could not be page-locked.
   bool locked() const { return m_locked; }
@@ -241,8 +254,9 @@ class ReversedPair {
                        const std::vector<Points>* receivers, std::int64_t steps,
                        const wave::Traces<T>& rows, int propagation,
                        const PairShotOptions& options);
-  StreamReport backward(const std::vector<Points>& sources, const std::vector<Points>& receivers,
-                        const Series& series, const PairShotOptions& options);
+  StreamReport backward(const wave::Shot<Dim>& shot, const std::vector<Points>& sources,
+                        const std::vector<Points>& receivers, const Series& series,
+                        const PairShotOptions& options);
   static void check_finite(const Side& side, const char* context);
   std::vector<Points> points_of(const Side& side, const moho::Points<Dim>& places,
                                 const std::string& name) const;

@@ -6,6 +6,7 @@
 
 #include <moho/core/pinned.hpp>
 #include <moho/core/timer.hpp>
+#include <moho/stream/detail/model_part.hpp>
 #include <moho/stream/detail/volume_file.hpp>
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/medium.hpp>
@@ -64,7 +65,8 @@ struct VolumeShape {
   int fields = 1;            ///< wavefields: p, or p and q
   int parameters = 1;        ///< arrays that a step reads
   bool q_factors = false;    ///< true if sources of q have separate factors
-  /// Arrays that a step needs on the device in addition to the state: axis derivatives.
+  /// Arrays that a step needs on the device in addition to the state: axis derivatives, unless
+  /// all steps take one pass.
   int work = 0;
   /// Memory of a layer, by face and field: its planes along x, and elements of a plane.
   struct Layer {
@@ -155,8 +157,15 @@ class HostVolume {
   static std::size_t load_bytes(const wave::Scheme<T, Dim, Memory>& scheme);
   /// Sets the waves to rest.
   void clear();
-  /// Sets the sums to zero.
-  void clear_sums();
+  /// \brief Declares the waves at rest without writing them.
+  ///
+  /// The next run must load and store all planes, and begins at rest: its first sweep does not read
+  /// the state. \see Pipeline::load()
+  void begin_at_rest();
+  /// Returns true from begin_at_rest() to the end of the next run.
+  bool at_rest() const { return m_at_rest; }
+  /// Sets some arrays of sums to zero, from number `first` on; a negative count means all of them.
+  void clear_sums(int first = 0, int count = -1);
   /// \brief Exchanges the two time levels if the number is odd, and restarts times at 0.
   ///
   /// A run of that many steps backwards then has the parities of a run forwards.
@@ -221,16 +230,16 @@ class HostVolume {
   std::unique_ptr<VolumeFile> m_file;
   int m_present = 0;
   std::int64_t m_level = 0;
+  bool m_at_rest = false;
 };
 
 template <class T, int Dim>
 template <class Memory>
 VolumeShape<T, Dim>::VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme)
     : layout(scheme.layout()), fields(scheme.fields()) {
-  const auto coefficients = wave::coefficients_of(scheme.stencil(), Dim);
-  q_factors = coefficients.has(wave::Coefficient::q_scale);
-  parameters = coefficients.size() - (q_factors ? 1 : 0);
-  work = wave::info(scheme.stencil()).work_fields;
+  q_factors = wave::coefficients_of(scheme.stencil(), Dim).has(wave::Coefficient::q_scale);
+  parameters = wave::MediumCoefficients<T, Dim, Memory>::array_count(scheme);
+  work = scheme.always_one_pass() ? 0 : wave::info(scheme.stencil()).work_fields;
   for (const auto& layer : scheme.layers()) {
     const wave::kernel::LayerShape one = scheme.layer_shape(layer, all_planes(scheme.grid()));
     Layer place;
@@ -365,9 +374,11 @@ void HostVolume<T, Dim>::rest(const VolumeState<T>& state) {
 }
 
 template <class T, int Dim>
-void HostVolume<T, Dim>::clear_sums() {
+void HostVolume<T, Dim>::clear_sums(int first, int count) {
   const Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
-  for (const PlaneArray<T>& array : m_state[0].sums) {
+  const int all = static_cast<int>(m_state[0].sums.size());
+  for (int k = first; k < (count < 0 ? all : first + count); ++k) {
+    const PlaneArray<T>& array = m_state[0].sums[static_cast<std::size_t>(k)];
     if (array.size() <= 0) continue;
     fill(host,
          Kokkos::View<T*, Kokkos::HostSpace>(array.first, static_cast<std::size_t>(array.size())),
@@ -386,7 +397,15 @@ void HostVolume<T, Dim>::reverse(std::int64_t steps) {
 }
 
 template <class T, int Dim>
+void HostVolume<T, Dim>::begin_at_rest() {
+  if (in_file()) return clear();
+  m_at_rest = true;
+  m_level = 0;
+}
+
+template <class T, int Dim>
 void HostVolume<T, Dim>::clear() {
+  m_at_rest = false;
   m_present = 0;
   m_level = 0;
   // a file is marked as unneeded before any change: a run restarts at time 0
@@ -401,6 +420,7 @@ void HostVolume<T, Dim>::clear_next() {
 
 template <class T, int Dim>
 void HostVolume<T, Dim>::commit(std::int64_t level) {
+  m_at_rest = false;
   m_level = level;
   if (!in_file()) return;
   m_present = 1 - m_present;
@@ -440,67 +460,6 @@ void HostVolume<T, Dim>::copy_out(int field, const Box<Dim>& box, T* values) con
   }
 }
 
-namespace detail {
-
-/// Returns a field of the host in another memory space; hosts share it. It waits.
-template <class T, int Dim, class Memory>
-Field<T, Dim, Memory> field_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                               const Field<T, Dim, Kokkos::HostSpace>& field) {
-  if constexpr (is_host_memory<Memory>) {
-    return field;
-  } else {
-    auto result = make_field<T>(exec, grid, field.label());
-    copy(exec,
-         Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(result.data(),
-                                                                           result.size()),
-         HostElements<const T>(field.data(), field.size()));
-    exec.fence();
-    return result;
-  }
-}
-
-/// Returns the model that a function makes from the allocated fields.
-template <class T, int Dim, class Memory, class Function>
-wave::Model<T, Dim, Memory> changed_model(const wave::Model<T, Dim, Kokkos::HostSpace>& model,
-                                          const Function& function) {
-  wave::Model<T, Dim, Memory> result;
-  const auto take = [&](const Field<T, Dim, Kokkos::HostSpace>& from, Field<T, Dim, Memory>& to) {
-    if (from.data() != nullptr) to = function(from);
-  };
-  for (const wave::ParameterInfo& row : wave::parameters) {
-    take(model.field(row.parameter), result.field(row.parameter));
-  }
-  return result;
-}
-
-}  // namespace detail
-
-/// \brief Returns planes of a host's extended model, in the memory of a device. It waits.
-/// \param exec of the device
-/// \param scheme of the grid with its layers
-/// \param grid,model without layers
-/// \param random of random layers, whose numbers are computed on the device
-/// \param planes of the grid with layers
-template <class T, int Dim, class Memory>
-wave::Model<T, Dim, Memory> extended_part(const Instance<Memory>& exec,
-                                          const wave::Scheme<T, Dim, Memory>& scheme,
-                                          const Grid<Dim>& grid,
-                                          const wave::Model<T, Dim, Kokkos::HostSpace>& model,
-                                          const wave::RandomLayerOptions& random,
-                                          const PlaneRange& planes) {
-  using Host = Kokkos::HostSpace;
-  const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
-  const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
-  Grid<Dim> shape = scheme.grid();
-  shape.extents[0] = planes.count();
-  auto part = detail::changed_model<T, Dim, Memory>(model, [&](const Field<T, Dim, Host>& field) {
-    return detail::field_in<T, Dim, Memory>(
-        exec, shape, wave::extend_field<T, Dim, Host>(host, grid, field, faces, planes));
-  });
-  wave::randomise_layers<T, Dim, Memory>(exec, scheme.grid(), faces, random, planes, part.vp);
-  return part;
-}
-
 template <class T, int Dim>
 template <class Memory>
 std::size_t HostVolume<T, Dim>::load_bytes(const wave::Scheme<T, Dim, Memory>& scheme) {
@@ -508,8 +467,11 @@ std::size_t HostVolume<T, Dim>::load_bytes(const wave::Scheme<T, Dim, Memory>& s
   const wave::Layout<Dim>& layout = shape.layout;
   // fields of the model, and the coefficients derived from them; the last slab may have `halo` more
   // planes
-  const std::int64_t arrays = 2 * shape.parameters + (shape.q_factors ? 1 : 0) +
-                              (scheme.packed_axis() ? 1 : 0);  // packed words of the axis
+  const std::int64_t fields =
+      wave::coefficients_of(scheme.stencil(), Dim).size() - (shape.q_factors ? 1 : 0);
+  const std::int64_t arrays = 2 * fields + (shape.q_factors ? 1 : 0) +
+                              (scheme.packed_axis() ? 1 : 0) +   // packed words of the axis
+                              (is_host_memory<Memory> ? 0 : 1);  // planes of a field of the model
   const std::int64_t planes =
       std::min(planes_at_a_time(layout) + layout.halo, layout.extents[0]) + 2 * layout.halo;
   return static_cast<std::size_t>(arrays * planes * layout.strides[0]) * sizeof(T);

@@ -4,6 +4,7 @@
 /// \file
 /// \brief A model's parameters in the form that kernels read, in a window of the grid.
 
+#include <moho/core/launch_box.hpp>
 #include <moho/wave/detail/axis_word.hpp>
 #include <moho/wave/scheme.hpp>
 
@@ -33,7 +34,8 @@ class MediumCoefficients {
       : MediumCoefficients(exec, scheme, window, true) {}
   /// \brief Returns arrays for a number of planes, for a ring into which planes are copied.
   ///
-  /// The ring has no source factors for q. \see moved(), arrays()
+  /// The ring has no source factors for q, and only the packed axis if all steps take one pass.
+  /// \see moved(), arrays()
   static MediumCoefficients ring(const InstanceOf<Memory>& exec,
                                  const Scheme<T, Dim, Memory>& scheme, std::int64_t planes) {
     return MediumCoefficients(exec, scheme, PlaneRange{0, planes}, false);
@@ -44,8 +46,22 @@ class MediumCoefficients {
   MediumCoefficients moved(const Layout<Dim>& layout) const;
   /// Returns the arrays that a step reads, in an order that depends on the medium alone.
   ///
-  /// Source factors for q are excluded.
+  /// Source factors for q are excluded. If all steps take one pass, the last array has the packed
+  /// axis: words of 32 bits instead of numbers.
   std::vector<Storage<T, Memory>> arrays() const;
+  /// Returns the number of arrays() of a scheme.
+  static int array_count(const Scheme<T, Dim, Memory>& scheme);
+  /// \brief Returns these parameters with components of the axis in given arrays, if they hold
+  /// only the packed one.
+  /// \param exec execution instance that computes the components
+  /// \param scheme scheme of the parameters
+  /// \param layout layout of the arrays, whose window has the strides of this one's
+  /// \param nx,ny,nz arrays of the layout
+  MediumCoefficients with_components(const InstanceOf<Memory>& exec,
+                                     const Scheme<T, Dim, Memory>& scheme,
+                                     const Layout<Dim>& layout, const Storage<T, Memory>& nx,
+                                     const Storage<T, Memory>& ny,
+                                     const Storage<T, Memory>& nz) const;
 
   /// \brief Loads the parameters of some planes of the window.
   /// \param exec execution instance; the model has to live until the work is complete
@@ -76,27 +92,34 @@ class MediumCoefficients {
   /// Returns the bytes of all arrays.
   std::size_t bytes() const {
     std::size_t count = 0;
-    for (const auto* array : {&m_scale, &m_q_scale, &m_a, &m_b, &m_nx, &m_ny, &m_nz}) {
+    for (const auto* array : {&m_scale, &m_q_scale, &m_a, &m_b, &m_nx, &m_ny, &m_nz, &m_axis}) {
       count += array->size();
     }
-    return count * sizeof(T) + m_axis.size() * sizeof(std::uint32_t);
+    return count * sizeof(T);
   }
 
   /// \cond
   void bind(kernel::StepArguments<T>& s) const;
   // words of the axis from node (0, 0, 0); null without packed axis
   const std::uint32_t* axis_words() const {
-    return m_axis.data() == nullptr ? nullptr : m_axis.data() + m_layout.offset;
+    return m_axis.data() == nullptr ? nullptr : words_of(m_axis) + m_layout.offset;
   }
   /// \endcond
 
  private:
   MediumCoefficients(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                      const PlaneRange& window, bool of_grid);
+  // only single precision has a packed axis
+  static std::uint32_t* words_of(const Storage<T, Memory>& array) {
+    return reinterpret_cast<std::uint32_t*>(array.data());
+  }
 
   Layout<Dim> m_layout;
   Storage<T, Memory> m_scale, m_q_scale, m_a, m_b, m_nx, m_ny, m_nz;
-  Storage<std::uint32_t, Memory> m_axis;  ///< symmetry axis; zero outside the grid
+  Storage<T, Memory> m_axis;      ///< words of the symmetry axis; zero outside the grid
+  std::int64_t m_components = 0;  ///< offset of the layout of unpacked nx, ny, nz
+  bool m_unpacked = false;        ///< true if nx, ny, nz are those of with_components()
+  bool m_one_pass = false;        ///< true if arrays() has the packed axis
 };
 
 namespace detail {
@@ -163,6 +186,35 @@ struct Prepare {
   }
 };
 
+/// \brief Functor that computes the components of a packed axis, and extends them into the halo
+/// across y and z.
+///
+/// The extension is that of FillHalo.
+template <class T, int Dim>
+struct UnpackAxis {
+  const std::uint32_t* words;  ///< from node (0, 0, 0)
+  T *nx, *ny, *nz;
+  Layout<Dim> layout;  ///< layout of the components
+  Index<Dim> strides;  ///< strides of the words
+  bool free_lower[Dim];
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    std::int64_t from = 0;
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t last = layout.extents[d] - 1;
+      std::int64_t source = node[d];
+      if (source < 0) source = free_lower[d] ? -source : 0;
+      if (source > last) source = last;
+      from += source * strides[d];
+    }
+    float axis[3];
+    unpack_axis(words[from], axis[0], axis[1], axis[2]);
+    const std::int64_t to = layout.flat(node);
+    nx[to] = axis[0];
+    ny[to] = axis[1];
+    nz[to] = axis[2];
+  }
+};
+
 /// Functor that extends a parameter into the halo.
 ///
 /// Beyond free surfaces the extension is even, so that the operator is self-adjoint there.
@@ -210,11 +262,14 @@ MediumCoefficients<T, Dim, Memory>::MediumCoefficients(const InstanceOf<Memory>&
   make(Coefficient::a, m_a, "moho::wave::a");
   make(Coefficient::b, m_b, "moho::wave::b");
   if (of_grid) make(Coefficient::q_scale, m_q_scale, "moho::wave::q_scale");
-  make(Coefficient::nx, m_nx, "moho::wave::nx");
-  make(Coefficient::ny, m_ny, "moho::wave::ny");
-  make(Coefficient::nz, m_nz, "moho::wave::nz");
-  if (of_grid && scheme.packed_axis()) {
-    m_axis = make_storage<std::uint32_t>(exec, m_layout, "moho::wave::axis");
+  m_one_pass = scheme.always_one_pass();
+  if (of_grid || !m_one_pass) {
+    make(Coefficient::nx, m_nx, "moho::wave::nx");
+    make(Coefficient::ny, m_ny, "moho::wave::ny");
+    make(Coefficient::nz, m_nz, "moho::wave::nz");
+  }
+  if (m_one_pass || (of_grid && scheme.packed_axis())) {
+    m_axis = make_storage<T>(exec, m_layout, "moho::wave::axis");
   }
 }
 
@@ -233,8 +288,57 @@ MediumCoefficients<T, Dim, Memory> MediumCoefficients<T, Dim, Memory>::moved(
 template <class T, int Dim, class Memory>
 std::vector<Storage<T, Memory>> MediumCoefficients<T, Dim, Memory>::arrays() const {
   std::vector<Storage<T, Memory>> result;
-  for (const auto* array : {&m_scale, &m_a, &m_b, &m_nx, &m_ny, &m_nz}) {
+  for (const auto* array : {&m_scale, &m_a, &m_b}) {
     if (array->data() != nullptr) result.push_back(*array);
+  }
+  if (m_one_pass) {
+    result.push_back(m_axis);
+    return result;
+  }
+  for (const auto* array : {&m_nx, &m_ny, &m_nz}) {
+    if (array->data() != nullptr) result.push_back(*array);
+  }
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+int MediumCoefficients<T, Dim, Memory>::array_count(const Scheme<T, Dim, Memory>& scheme) {
+  if (scheme.always_one_pass()) return 4;  // scale, a, b, and the packed axis
+  const CoefficientSet coefficients = coefficients_of(scheme.stencil(), Dim);
+  return coefficients.size() - (coefficients.has(Coefficient::q_scale) ? 1 : 0);
+}
+
+template <class T, int Dim, class Memory>
+MediumCoefficients<T, Dim, Memory> MediumCoefficients<T, Dim, Memory>::with_components(
+    const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme, const Layout<Dim>& layout,
+    const Storage<T, Memory>& nx, const Storage<T, Memory>& ny,
+    const Storage<T, Memory>& nz) const {
+  MediumCoefficients result = *this;
+  if constexpr (Dim == 3 && sizeof(T) == sizeof(std::uint32_t)) {
+    if (m_axis.data() == nullptr || m_nx.data() != nullptr) return result;
+    detail::UnpackAxis<T, Dim> unpack{};
+    unpack.words = axis_words();
+    unpack.nx = nx.data();
+    unpack.ny = ny.data();
+    unpack.nz = nz.data();
+    unpack.layout = layout;
+    unpack.strides = m_layout.strides;
+    Box<Dim> box = whole_box(scheme.grid());
+    for (int d = 0; d < Dim; ++d) {
+      unpack.free_lower[d] = scheme.options().boundaries.lower[d].kind == FaceKind::free_surface;
+      box.lower[d] -= layout.halo;
+      box.upper[d] += layout.halo;
+    }
+    box.lower[0] = layout.window.begin;
+    box.upper[0] = layout.window.end;
+    launch_box("moho::wave::unpack_axis", exec, box, unpack);
+    result.m_nx = nx;
+    result.m_ny = ny;
+    result.m_nz = nz;
+    result.m_components = layout.offset;
+    result.m_unpacked = true;
+  } else {
+    (void)exec, (void)scheme, (void)layout, (void)nx, (void)ny, (void)nz;
   }
   return result;
 }
@@ -273,7 +377,7 @@ void MediumCoefficients<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
   prepare.nx = m_nx.data();
   prepare.ny = m_ny.data();
   prepare.nz = m_nz.data();
-  prepare.axis = m_axis.data();
+  prepare.axis = m_axis.data() == nullptr ? nullptr : words_of(m_axis);
   prepare.packed = scheme.packed_axis();
   prepare.layout = m_layout;
   prepare.medium = scheme.medium();
@@ -316,15 +420,16 @@ void MediumCoefficients<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
 /// \cond
 template <class T, int Dim, class Memory>
 void MediumCoefficients<T, Dim, Memory>::bind(kernel::StepArguments<T>& s) const {
-  const auto start = [&](const Storage<T, Memory>& storage) {
-    return storage.data() == nullptr ? nullptr : storage.data() + m_layout.offset;
+  const auto start = [](const Storage<T, Memory>& storage, std::int64_t offset) {
+    return storage.data() == nullptr ? nullptr : storage.data() + offset;
   };
-  s.scale = start(m_scale);
-  s.a = start(m_a);
-  s.b = start(m_b);
-  s.nx = start(m_nx);
-  s.ny = start(m_ny);
-  s.nz = start(m_nz);
+  s.scale = start(m_scale, m_layout.offset);
+  s.a = start(m_a, m_layout.offset);
+  s.b = start(m_b, m_layout.offset);
+  const std::int64_t components = m_unpacked ? m_components : m_layout.offset;
+  s.nx = start(m_nx, components);
+  s.ny = start(m_ny, components);
+  s.nz = start(m_nz, components);
   s.stride_x = m_layout.strides[0];
   s.stride_y = Dim == 3 ? m_layout.strides[1] : 0;
 }

@@ -413,8 +413,8 @@ bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
     if (!bind_step(scheme, medium, wavefield, box, scheme.reach(0), a.s)) return true;
     const int radius = options.order / 2;
     const Grid<Dim>& grid = scheme.grid();
-    // the kernel uses indices of 32 bits
-    if (grid.extents[0] + 2 * radius > INT32_MAX / a.s.stride_x) return false;
+    const std::int64_t at_once = ring_planes_at_once(a.s.stride_x, radius);
+    if (at_once < 1) return false;
     // the kernel supports images of axis derivatives beyond the lower faces across y and z only
     const auto free = [](const Face& face) { return face.kind == FaceKind::free_surface; };
     for (int d = 0; d < Dim; ++d) {
@@ -431,7 +431,12 @@ bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
     set_box(read, intersection(box.grown(radius), whole_box(grid)));
     mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, read,
                                  {a.s.now[0], a.s.now[1]}, 2, T(-1));
-    axis_ring_step<Kokkos::Cuda>(exec, options.order, a);
+    const PlaneRange all{a.s.lower[0], a.s.upper[0]};
+    for (std::int64_t begin = all.begin; begin < all.end; begin += at_once) {
+      const PlaneRange planes{begin, std::min(begin + at_once, all.end)};
+      axis_ring_step<Kokkos::Cuda>(exec, options.order,
+                                   ring_arguments_of(a, planes, grid.extents[0], radius));
+    }
     return true;
   }
 #endif

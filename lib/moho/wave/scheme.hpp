@@ -126,6 +126,8 @@ class Scheme {
                                  const PlaneRange& window) const;
   // true if media also hold the axis packed in words, for steps in one pass
   bool packed_axis() const { return m_packed_axis; }
+  // true if all boxes of the grid are stepped in one pass: no axis derivatives are stored
+  bool always_one_pass() const;
   const T* layer_factors(int axis, int which) const { return m_factors[axis][which].data(); }
   /// \endcond
 
@@ -220,6 +222,18 @@ int Scheme<T, Dim, Memory>::bytes_per_node() const {
 }
 
 /// \cond
+// The kernel has images of axis derivatives beyond the lower faces across y and z only.
+template <class T, int Dim, class Memory>
+bool Scheme<T, Dim, Memory>::always_one_pass() const {
+  if (!m_packed_axis || !m_options.one_pass || m_options.reference) return false;
+  for (int d = 0; d < Dim; ++d) {
+    const Boundaries<Dim>& faces = m_options.boundaries;
+    if (faces.upper[d].kind == FaceKind::free_surface) return false;
+    if (d == 0 && faces.lower[d].kind == FaceKind::free_surface) return false;
+  }
+  return detail::ring_planes_at_once(layout().strides[0], m_options.order / 2) > 0;
+}
+
 template <class T, int Dim, class Memory>
 kernel::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Memory>& layer,
                                                        const PlaneRange& window) const {

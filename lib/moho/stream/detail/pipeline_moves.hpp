@@ -16,9 +16,10 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
   const int parity = static_cast<int>(level & 1);
   // `array` returns the volume's planes; it is called only with a volume
   const auto add = [&](const wave::Storage<T, Memory>& on_device, std::int64_t first,
-                       const PlaneRange& planes, std::int64_t plane_size, const auto& array) {
+                       const PlaneRange& planes, std::int64_t plane_size, bool waves,
+                       const auto& array) {
     T* const host = state != nullptr ? array().at(planes.begin) : nullptr;
-    result.push_back({on_device, first, host, planes.count() * plane_size});
+    result.push_back({on_device, first, host, planes.count() * plane_size, waves});
   };
   for (const RingPiece& piece : m_ring.pieces(range)) {
     const wave::Layout<Dim> layout = m_ring.layout(piece);
@@ -26,10 +27,10 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
     const std::int64_t plane = layout.strides[0];
     for (std::size_t a = 0; a < m_ring.parameters().size(); ++a) {
       if (!parameters || m_ring.resident()) break;
-      add(m_ring.parameters()[a], first, piece.planes, plane, [&] { return (*model)[a]; });
+      add(m_ring.parameters()[a], first, piece.planes, plane, false, [&] { return (*model)[a]; });
     }
     for (int f = 0; f < 2 * m_shape.fields; ++f) {
-      add(m_ring.field(f % 2, f / 2), first, piece.planes, plane,
+      add(m_ring.field(f % 2, f / 2), first, piece.planes, plane, true,
           [&] { return state->field[f % 2][f / 2]; });
     }
     for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
@@ -37,7 +38,7 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
       if (part.empty()) continue;
       for (const bool zeta : {false, true}) {
         const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
-        add(memory.array, memory.first, part, memory.plane_size,
+        add(memory.array, memory.first, part, memory.plane_size, true,
             [&] { return zeta ? state->zeta[n] : state->psi[n]; });
       }
     }
@@ -45,7 +46,7 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
       const PlaneRange part = intersection(piece.planes, m_shape.sums.planes);
       if (part.empty()) continue;
       const auto sums = m_ring.sums(k, piece, part);
-      add(sums.array, sums.first, part, sums.plane_size, [&] { return state->sums[k]; });
+      add(sums.array, sums.first, part, sums.plane_size, false, [&] { return state->sums[k]; });
     }
   }
   return result;
@@ -95,9 +96,13 @@ void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::load(const StreamRange& range,
                                     const std::vector<PlaneArray<T>>& parameters,
-                                    const VolumeState<T>& state, T* staging) {
+                                    const VolumeState<T>& state, T* staging, bool at_rest) {
   const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
   for (const auto& part : copies(range, level, true, &parameters, &state)) {
+    if (at_rest && part.waves) {
+      fill(m_load, detail::device_part(part), T(0));
+      continue;
+    }
     const auto count = static_cast<std::size_t>(part.count);
     const T* from = part.host;
     if (staging != nullptr) {

@@ -117,7 +117,7 @@ void ReversedPair<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>&
       detail::stream_need<T, Dim, Memory>(source_scheme, *m_source.shape, shots);
   const Box<Dim> box = scheme.interior();
   std::vector<StreamShape> shapes{m_need.shape, source.shape};
-  shapes[0].steps = shapes[1].steps = m_options.steps;
+  shapes[0].steps = shapes[1].steps = m_options.steps + m_action.further_steps;
   shapes[0].reach = std::max(shapes[0].reach, static_cast<int>(m_action.reach));
   shapes[0].hold = m_action.hold;
   const std::vector<std::int64_t> zero{box.lower[0], source_scheme.interior().lower[0]};
@@ -137,7 +137,8 @@ void ReversedPair<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>&
       source.fixed + m_action.fixed_bytes +
       sizeof(T) *
           (receivers * (gathers * static_cast<std::size_t>(m_options.steps + 1) + share * 6) +
-           2 * sources * m_options.wavelet.size());
+           (m_action.sources ? 3 : 2) * sources * m_options.wavelet.size() +
+           (m_action.sources ? sources * share * 6 : 0));
   source.fixed = 0;
   // volumes are loaded, and the owner works, with rings in place
   using Volume = HostVolume<T, Dim>;
@@ -150,21 +151,18 @@ void ReversedPair<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>&
   m_need.window_arrays = m_action.window_arrays;
   m_need.window_around = m_action.window_around;
   m_need.kept = m_action.kept;
-  m_need.action_bytes = m_action.moved_arrays * static_cast<double>(m_need.sum_elements) *
-                        sizeof(T) / static_cast<double>(m_options.interval);
+  m_need.action_bytes =
+      (m_action.moved_arrays / static_cast<double>(m_options.interval) + m_action.moved_in_steps) *
+      static_cast<double>(m_need.sum_elements) * sizeof(T);
 }
 
 template <class T, int Dim, class Memory>
 double ReversedPair<T, Dim, Memory>::seconds() const {
   const StreamRates& rates = m_rates.both;
   double sum = m_plan.forecast.seconds;
-  // before the runs: the parameters behind the source's layers; every volume is set to rest before
-  // its runs
+  // before the runs: the parameters behind the source's layers
   const auto part = [](double amount, double rate) { return rate > 0.0 ? amount / rate : 0.0; };
   sum += part(static_cast<double>(m_source.grid.size()), rates.load);
-  sum += part((m_options.models ? 2.0 : 1.0) * static_cast<double>(m_first.shape->state_bytes()) +
-                  static_cast<double>(m_source.shape->state_bytes()),
-              rates.clear);
   // after them: sums that were held on the device
   if (m_plan.sums_held) {
     const double sums = static_cast<double>(m_need.sums) *
@@ -185,6 +183,7 @@ double ReversedPair<T, Dim, Memory>::seconds() const {
   }
   for (StreamRequirements& alone : runs) {
     StreamShape shape = m_plan.shape;
+    shape.steps = m_options.steps;
     shape.planes = alone.shape.planes;
     shape.before = shape.behind = alone.shape.before = alone.shape.behind = 0;
     sum += forecast(alone, shape, m_plan.resident, m_rates.single).seconds;
@@ -346,7 +345,7 @@ StreamReport ReversedPair<T, Dim, Memory>::forward(Side& side, const std::vector
                                                    std::int64_t steps, const wave::Traces<T>& rows,
                                                    int propagation,
                                                    const PairShotOptions& options) {
-  side.volume->clear();
+  side.volume->begin_at_rest();
   StreamShape shape = side.schedule->shape();
   shape.before = shape.behind = 0;
   shape.steps = steps;
@@ -372,7 +371,7 @@ StreamReport ReversedPair<T, Dim, Memory>::forward(Side& side, const std::vector
   const auto report = run();
   if (report.bad != BadValue::none) {
     // repeats the run to find the first step
-    side.volume->clear();
+    side.volume->begin_at_rest();
     for (std::size_t g = 0; g < side.chain.size(); ++g) {
       shots[g].watched = true;
       side.chain[g]->begin(schedule, shots[g]);
@@ -420,19 +419,20 @@ PairReport ReversedPair<T, Dim, Memory>::run(const wave::Shot<Dim>& shot,
   load(m_source);
   const auto sources = points_of(m_source, shot.sources, options.prefix + "source");
   report.forward = forward(m_source, sources, nullptr, last_action(), {}, 1, options);
-  report.backward = backward(sources, receivers, series, options);
+  report.backward = backward(shot, sources, receivers, series, options);
   return report;
 }
 
 // Both backward: time t of the stream is time steps - t.
 template <class T, int Dim, class Memory>
-StreamReport ReversedPair<T, Dim, Memory>::backward(const std::vector<Points>& sources,
+StreamReport ReversedPair<T, Dim, Memory>::backward(const wave::Shot<Dim>& shot,
+                                                    const std::vector<Points>& sources,
                                                     const std::vector<Points>& receivers,
                                                     const Series& series,
                                                     const PairShotOptions& options) {
   const std::int64_t steps = m_options.steps;
   m_source.volume->reverse(steps);
-  m_first.volume->clear();
+  m_first.volume->begin_at_rest();
   std::vector<Series> rows{series};
   for (std::size_t g = 1; g < m_first.chain.size(); ++g) {
     const std::vector<T> values = download(m_instances.front(), series);
@@ -442,9 +442,20 @@ StreamReport ReversedPair<T, Dim, Memory>::backward(const std::vector<Points>& s
          HostElements<const T>(values.data(), values.size()));
     m_instances[g].fence();
   }
+  std::vector<Points> on_first;  // sources on the grid of the first wavefield
+  if (m_action.sources) on_first = points_of(m_first, shot.sources, options.prefix + "source");
+  if (m_action.shot_sums > 0) {
+    m_first.volume->clear_sums(m_action.first_shot_sum, m_action.shot_sums);
+    for (const auto& device : m_first.chain) {
+      device->clear_sums(m_action.first_shot_sum, m_action.shot_sums);
+    }
+  }
   for (std::size_t g = 0; g < m_first.chain.size(); ++g) {
     PairAction<T, Dim, Memory>& action = *m_actions[g];
     action.begin(receivers[g], rows[g]);
+    if (m_action.sources) {
+      action.begin_sources(on_first[g], sources_of(m_first, g, on_first[g]).amplitudes);
+    }
     StreamShot<T, Dim, Memory> first;
     if (m_action.injects) {
       first.stepped = [&action](const RingPiece& piece, std::int64_t level) {

@@ -65,7 +65,9 @@ class Ring {
   const std::vector<wave::Storage<T, Memory>>& parameters() const { return m_parameters; }
   /// Returns a field at times with this parity.
   const wave::Storage<T, Memory>& field(int parity, int f) const { return m_field[parity][f]; }
-  /// Returns the axis derivatives of self-adjoint TTI; unallocated for other media.
+  /// Returns the axis derivatives of self-adjoint TTI.
+  ///
+  /// They are unallocated in other media, and where all steps take one pass.
   const wave::Storage<T, Memory>& axis_derivative(int f) const { return m_axis_derivative[f]; }
   /// Memory of a layer for copies: its array, first element and elements of a plane.
   struct LayerPlanes {
@@ -86,8 +88,8 @@ class Ring {
   LayerPlanes sums(std::size_t number, const RingPiece& piece, const PlaneRange& planes) const;
   /// Returns the elements from an array of sums to the next.
   std::int64_t sum_stride() const { return static_cast<std::int64_t>(m_sums.front().size()); }
-  /// Sets all sums to zero.
-  void clear_sums(const Instance<Memory>& exec);
+  /// Sets some arrays of sums to zero, from number `first` on; a negative count means all of them.
+  void clear_sums(const Instance<Memory>& exec, int first = 0, int count = -1);
   /// Returns the number of arrays of sums.
   std::size_t sum_count() const { return m_sums.size(); }
   /// Returns true if parameters are held for the complete volume.
@@ -151,7 +153,7 @@ void Ring<T, Dim, Memory>::allocate_state(const Instance<Memory>& exec, const Pl
     for (auto& parity : m_field) {
       parity[f] = wave::make_storage<T>(exec, layout, "moho::stream::ring");
     }
-    if (f < wave::info(scheme.stencil()).work_fields) {
+    if (!scheme.always_one_pass() && f < wave::info(scheme.stencil()).work_fields) {
       m_axis_derivative[f] = wave::make_storage<T>(exec, layout, "moho::stream::slope");
     }
   }
@@ -273,8 +275,9 @@ void Ring<T, Dim, Memory>::allocate_sums(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void Ring<T, Dim, Memory>::clear_sums(const Instance<Memory>& exec) {
-  for (const auto& array : m_sums) fill(exec, array, T(0));
+void Ring<T, Dim, Memory>::clear_sums(const Instance<Memory>& exec, int first, int count) {
+  const int end = count < 0 ? static_cast<int>(m_sums.size()) : first + count;
+  for (int k = first; k < end; ++k) fill(exec, m_sums[static_cast<std::size_t>(k)], T(0));
 }
 
 template <class T, int Dim, class Memory>

@@ -110,6 +110,7 @@ struct PlaneCopy {
   std::int64_t first = 0;  ///< first element on the device
   T* host = nullptr;
   std::int64_t count = 0;
+  bool waves = false;  ///< true for fields and the memory of layers, which may be at rest
 };
 
 }  // namespace detail
@@ -154,8 +155,9 @@ class Pipeline {
   void begin(const Schedule& schedule, const StreamShot<T, Dim, Memory>& shot);
   /// Loads planes from the volume, by the loading instance.
   /// \param staging page-locked memory for the planes; null if the volume is page-locked
+  /// \param at_rest true: the waves are zero, whatever the volume holds
   void load(const StreamRange& range, const std::vector<PlaneArray<T>>& parameters,
-            const VolumeState<T>& state, T* staging);
+            const VolumeState<T>& state, T* staging, bool at_rest = false);
   /// Loads planes from the previous device of the chain, by the loading instance of this one.
   void load_from(const Pipeline& before, const StreamRange& range);
   /// Runs all stages of an iteration, by the stepping instance.
@@ -191,9 +193,9 @@ class Pipeline {
   bool watched() const { return m_shot.watched; }
   /// Returns the shape of the volume.
   const VolumeShape<T, Dim>& shape() const { return m_shape; }
-  /// Sets the sums on the device to zero. It waits.
-  void clear_sums() {
-    m_ring.clear_sums(m_step);
+  /// Sets arrays of sums on the device to zero, see Ring::clear_sums(). It waits.
+  void clear_sums(int first = 0, int count = -1) {
+    m_ring.clear_sums(m_step, first, count);
     m_step.fence();
   }
   /// Copies sums that are held on the device to those of the volume. It waits.

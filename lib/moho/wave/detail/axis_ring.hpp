@@ -5,12 +5,14 @@
 /// \brief Arguments and availability of the one-pass step of self-adjoint TTI.
 /// \see axis_ring_device.hpp
 
+#include <moho/core/box.hpp>
 #include <moho/core/error.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/wave/kernel/arguments.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace moho::wave::detail {
@@ -20,9 +22,47 @@ template <class T>
 struct AxisRingArguments {
   StepArguments<T> s;         ///< axis derivatives and components of the axis are not read
   const std::uint32_t* axis;  ///< node (0, 0, 0) of the packed axis; no_axis outside the grid
-  int extents[3];             ///< nodes of the grid
+  int extents[3];             ///< nodes of the grid along y and z; that along x is not read
+  int first_plane;            ///< first plane of p and q that may be read
+  int last_plane;             ///< last plane of p and q that may be read
   bool free_y, free_z;        ///< true if the lower face across y, z is a free surface
 };
+
+/// \brief Returns the largest number of planes of a launch: its elements have indices of 32 bits.
+/// \param stride_x elements of a plane
+/// \param radius half of the order
+inline std::int64_t ring_planes_at_once(std::int64_t stride_x, int radius) {
+  return std::numeric_limits<std::int32_t>::max() / stride_x - 4 * radius - 3;
+}
+
+/// \brief Returns the arguments for some planes of a box, counted from the first of them.
+/// \param a arguments of the box
+/// \param planes planes of the box
+/// \param extent planes of the grid
+/// \param radius half of the order
+template <class T>
+AxisRingArguments<T> ring_arguments_of(const AxisRingArguments<T>& a, const PlaneRange& planes,
+                                       std::int64_t extent, int radius) {
+  AxisRingArguments<T> result = a;
+  StepArguments<T>& s = result.s;
+  const std::int64_t first = planes.begin * s.stride_x;
+  for (int f = 0; f < 2; ++f) {
+    s.now[f] += first;
+    s.next[f] += first;
+  }
+  s.scale += first;
+  s.a += first;
+  s.b += first;
+  s.taper[0] += planes.begin;
+  result.axis += first;
+  s.lower[0] = 0;
+  s.upper[0] = planes.count();
+  result.first_plane =
+      static_cast<int>(std::max<std::int64_t>(-radius - planes.begin, -2 * radius));
+  result.last_plane = static_cast<int>(
+      std::min<std::int64_t>(extent + radius - 1 - planes.begin, planes.count() + 2 * radius - 1));
+  return result;
+}
 
 /// Largest order of the one-pass kernel: order 10 exceeds registers and shared memory.
 inline constexpr int largest_ring_order = 8;

@@ -215,8 +215,9 @@ struct AxisRing {
     const int y = y0 + row, z = z0 + column;
     // rows beyond the last halo are not in memory; results computed there are not used
     const int last_row = a.extents[1] + radius - 1;
-    const int last_plane = a.extents[0] + radius - 1;
-    const auto plane_at = [&](int x) { return min(max(x, -radius), last_plane) * stride_x; };
+    const auto plane_at = [&](int x) {
+      return min(max(x, a.first_plane), a.last_plane) * stride_x;
+    };
     const int in_plane = min(y, last_row) * stride_y + z;
     // rows of the ring, of the axis and of nz g are equally long: one offset serves all
     const int in_row = row * Shape::ring_row + column;
