@@ -124,6 +124,13 @@ class ShotGradients {
                       const wave::SourceTerm<T, Dim, Memory>& forward,
                       const detail::SourceValues<T, Dim>& source, std::int64_t time);
   void put_source(const Instance<Memory>& exec, const detail::SourceValues<T, Dim>& source);
+  // Adjoint of p, in the layout of the grid; its values are those of m_box.
+  detail::LambdaArrays<T, Dim> lambda() const {
+    const wave::Layout<Dim>& layout = m_propagator->layout();
+    return {m_lambda.data() + layout.offset,
+            m_slope.data() + layout.offset,
+            {whole_box(m_propagator->grid()), layout.strides}};
+  }
   Field<T, Dim, Memory> folded(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                const Array& sums) const;
 
@@ -340,7 +347,6 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   if (options.progress) {
     back.progress = [&](const wave::ShotProgress& now) { options.progress(2, now); };
   }
-  const Box<Dim> whole = whole_box(propagator.grid());
   back.present = [&](std::int64_t after) {
     const std::int64_t time = after - 1;  // time of the source wavefield combined with this one
     const bool products = time > 0 && time % m_product_interval == 0;
@@ -353,9 +359,9 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
                                 ? !detail::lambda_from_wavefield(propagator.scheme())
                                 : options.extended != nullptr && is_host_memory<Memory>;
     if (everywhere) {
-      wave::apply_operator<T, Dim, Memory>(
-          instance, propagator.scheme(), propagator.medium_window(), wavefield,
-          m_unknowns.anisotropy ? whole : m_box, m_change[0], products ? m_change[1] : Array());
+      wave::apply_operator<T, Dim, Memory>(instance, propagator.scheme(),
+                                           propagator.medium_window(), wavefield, m_box,
+                                           m_change[0], products ? m_change[1] : Array());
       inject();
     }
     detail::SourceValues<T, Dim> source{};
@@ -381,8 +387,8 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     }
     if (!m_unknowns.anisotropy) return;
     if (products || begins) add_anisotropy(instance, wavefield, forward, source, time);
-    detail::step_lambda(instance, propagator.scheme(), propagator.medium_window(), wavefield,
-                        m_change[0], receivers.box(), inject, m_lambda, m_slope);
+    detail::step_lambda(instance, propagator.scheme(), propagator.medium_window(), wavefield, m_box,
+                        m_change[0], receivers.box(), inject, lambda());
   };
   back.stepped = [&](std::int64_t after, const Box<Dim>&) {
     for (int f = 0; f < wavefield.fields; ++f) {
@@ -488,7 +494,8 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   inject(1.0);
   detail::AddAnisotropy<T, Dim> add{};
   add.s = s;
-  add.lambda = m_lambda.data();
+  add.lambda = lambda().lambda;
+  add.lambda_nodes = lambda().nodes;
   add.nu_q = adjoint.now[1].data();
   if (source.fields[0] != nullptr) {
     add.h2p = m_source_change[0].data();

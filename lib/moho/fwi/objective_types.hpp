@@ -93,6 +93,8 @@ struct ObjectiveOptions {
   std::int64_t block = 0;         ///< planes of a streamed block; 0: chosen; else gradients stream
   std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen; else gradients
                                   ///< stream
+  int devices = 1;  ///< devices of this process in a chain for each shot; more than 1: gradients
+                    ///< stream
 
   ArgumentNames names = {};  ///< names of arguments in messages
   Progress progress = {};    ///< called with the finished fraction of the evaluation

@@ -50,15 +50,6 @@ void check_steppable(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                   modelling.sigma);
 }
 
-/// Returns true if the gradient can stream through a device.
-template <int Dim>
-bool can_stream(const ObjectiveOptions<Dim>& options, wave::Medium medium) {
-  for (const Parameter parameter : options.parameters) {
-    if (parameter == Parameter::epsilon || parameter == Parameter::delta) return false;
-  }
-  return wave::info(wave::info(medium).self_adjoint).passes == 1;
-}
-
 /// Returns the inverted parameters besides vp, for ShotGradients.
 inline InvertedParameters inverted_parameters(const std::vector<Parameter>& parameters) {
   InvertedParameters inverted;
@@ -348,8 +339,7 @@ class ShotEvaluator {
   /// Returns advice for a gradient that does not fit a device; empty unless streaming would help.
   std::string streaming_advice() const {
     const bool limited = !is_host_memory<Memory> || m_options.device_memory > 0;
-    if (m_options.source_field == SourceField::random || !limited ||
-        !can_stream(m_options, m_start.medium())) {
+    if (m_options.source_field == SourceField::random || !limited) {
       return {};
     }
     return concat(", or ", m_options.names("source_field random"),

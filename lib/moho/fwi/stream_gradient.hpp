@@ -35,7 +35,7 @@ struct StreamedGradientOptions {
   std::vector<double> wavelet = {};   ///< wavelet, a sample per step
   std::int64_t steps = 0;             ///< steps of each propagation, 1 or more
   std::int64_t product_interval = 1;  ///< steps between products of the wavefields
-  InvertedParameters unknowns = {};   ///< parameters besides vp: density only
+  InvertedParameters unknowns = {};   ///< parameters besides vp
   std::optional<Lags> lags = {};      ///< lags of an extended image, which each shot is added to
   stream::StreamRequest wishes = {};  ///< memory of a device, block, updates, devices
   std::size_t memory = 0;             ///< memory of the host in bytes; 0: available memory
@@ -81,9 +81,9 @@ class StreamedGradients {
   /// \brief Returns the estimated seconds of a shot.
   ///
   /// The estimate includes the three runs of a shot: data, source wavefield, both backward with
-  /// products. It also includes preparation of the source's parameters, clearing of volumes, and
-  /// copies of sums and traces.
-  double seconds() const { return m_pair.seconds(); }
+  /// products. It also includes preparation of the source's parameters, copies of sums and traces,
+  /// and derivatives().
+  double seconds() const;
   /// False if copies use buffers because memory could not be page-locked.
   bool locked() const { return m_pair.locked(); }
   /// Memory of all arrays on a device in bytes, without points and their series.
@@ -110,6 +110,11 @@ class StreamedGradients {
 
   /// Returns the derivatives of the sum of misfits. \see ShotGradients::derivatives()
   HostModel derivatives() const;
+  /// \brief Returns the derivatives with respect to a model whose delta was tapered around sources.
+  /// \param model without the taper
+  /// \param kept as for ShotGradients::derivatives()
+  HostModel derivatives(const HostModel& model,
+                        const Field<T, Dim, Kokkos::HostSpace>& kept = {}) const;
   /// Returns the illumination. \see ShotGradients::illumination()
   Field<T, Dim, Kokkos::HostSpace> illumination() const;
   /// \brief Returns the extended image of all shots since clear(), with options.lags.
@@ -125,6 +130,7 @@ class StreamedGradients {
   using Series = wave::PointSeries<T, Memory>;
   using Products = detail::StreamProducts<T, Dim, Memory>;
 
+  void fold_plain(const T* sums, const T* vp, T* to) const;
   static void check(wave::Medium medium, const StreamedGradientOptions<Dim>& options);
   static stream::ReversedPairOptions<Dim> pair_options(const Grid<Dim>& grid,
                                                        const HostModel& model,

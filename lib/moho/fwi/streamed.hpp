@@ -35,14 +35,18 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   const auto nodes = static_cast<double>(model.size());
   const std::size_t parameters = options.parameters.size();
   const auto variables = static_cast<double>(parameters) * nodes;
-  const bool density =
-      parameters > 1 && wave::info(medium).invertible.has(wave::Parameter::density);
+  const InvertedParameters inverted = inverted_parameters(options.parameters);
+  const int work = wave::info(wave::info(medium).self_adjoint).work_fields;
+  // copies of the source wavefield; its D and what it injects, lambda and its difference
+  const double others = inverted.density ? 1.0 : inverted.anisotropy ? 7.0 + work : 0.0;
   // wavefield, medium, D of the wavefield, factors of the adjoint
   const double adjoint =
-      padded(given) * (2.0 * fields + medium_arrays + fields + fields + 1.0 + (density ? 1 : 0));
+      padded(given) * (2.0 * fields + work + medium_arrays + fields + fields + 1.0 + others);
   // the source wavefield, forward and backward
-  const double source = padded(random_faces(options, given)) * (4.0 * fields + medium_arrays);
-  const double models = nodes * (2.0 * medium_arrays + fields + (density ? 3.0 : 2.0));
+  const double source =
+      padded(random_faces(options, given)) * (4.0 * fields + work + medium_arrays);
+  const double sums = 2.0 + (inverted.density ? 1.0 : 0.0) + (inverted.anisotropy ? 2.0 : 0.0);
+  const double models = nodes * (2.0 * medium_arrays + fields + sums);
   const double search = variables * (2.0 * options.memory_pairs + 8.0);
   const double image = options.lags ? ExtendedImage<T, Dim, Kokkos::HostSpace>::bytes_of(
                                           whole_box(model), *options.lags)
@@ -53,16 +57,15 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
 
 /// \brief Returns true if gradients stream through a device.
 ///
-/// This requires random boundaries, and either a given block or updates, or a gradient in core that
-/// does not fit the device.
+/// This requires random boundaries, and either a given block, updates or several devices, or a
+/// gradient in core that does not fit the device.
 /// \param device instance of the device
 /// \param medium medium of the initial model
 template <class T, int Dim, class Memory>
 bool gradient_streams(const Instance<Memory>& device, const Grid<Dim>& grid, wave::Medium medium,
                       const wave::Boundaries<Dim>& faces, const ObjectiveOptions<Dim>& options) {
   if (options.source_field != SourceField::random) return false;
-  if (options.block > 0 || options.updates > 0) return true;
-  if (!can_stream(options, medium)) return false;
+  if (options.block > 0 || options.updates > 0 || options.devices > 1) return true;
   if (is_host_memory<Memory> && options.device_memory == 0) return false;
   const double budget = is_host_memory<Memory>
                             ? static_cast<double>(options.device_memory)
@@ -160,6 +163,12 @@ template <class T, int Dim, class Memory>
 void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField) {
   plan.stream = stream::describe(m_gradients->plan(), m_gradients->need(), m_gradients->rates());
   plan.stream_plan = m_gradients->plan();
+  const int idle = m_options.devices - plan.stream_plan.shape.devices;
+  if (idle > 0) {
+    plan.stream.push_back(concat(idle, " of ", m_options.devices,
+                                 " devices have no work, because a longer chain would wait for the "
+                                 "volume (make x the longest side, or take fewer devices)"));
+  }
   plan.source_field = SourceField::random;
   plan.source_bytes = 0.0;
   plan.fixed_bytes = static_cast<double>(m_gradients->plan().device_bytes);
@@ -251,12 +260,19 @@ void StreamedEvaluator<T, Dim, Memory>::evaluate(const Model& model, bool change
     gradients.update(model);
     m_stale = false;
   }
+  Field<T, Dim, Host> kept;
   const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
     gradients.clear();
     add_shot(gradients, k, model, contribution);
+    if (!taper) return;
+    // kept fraction of delta - epsilon: delta tapered from 1 towards 0
+    Model one;
+    one.delta = make_field<T>(m_exec, m_grid, "delta");
+    fill(m_exec, one.delta, T(1));
+    kept = tapered(one, m_data.shots()[k]).delta;
   };
   this->each_shot(claim, compute, [&](std::size_t k, const ShotContribution<T>& contribution) {
-    add(k, contribution, gradients.derivatives(), gradients.illumination());
+    add(k, contribution, gradients.derivatives(model, kept), gradients.illumination());
     m_exec.fence();
   });
 }
@@ -329,6 +345,7 @@ std::unique_ptr<StreamedGradients<T, Dim, Memory>> StreamedEvaluator<T, Dim, Mem
   o.wishes.device_memory = m_options.device_memory;
   o.wishes.block = m_options.block;
   o.wishes.updates = m_options.updates;
+  o.wishes.devices = m_options.devices;
   o.memory = m_options.memory;
   o.measure = !m_rates;
   if (m_rates) o.rates = *m_rates;

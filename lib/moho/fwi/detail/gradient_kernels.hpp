@@ -111,9 +111,11 @@ struct AddResiduals {
 template <class T, int Dim>
 struct AddAnisotropy {
   wave::kernel::StepArguments<T> s;
-  const T *lambda, *nu_q;  ///< padded
-  const T *h2p, *h1q;      ///< of the source wavefield, padded; null: zero
-  const T* source;         ///< what is injected in the step, over S, padded
+  const T* lambda;             ///< at lambda_nodes
+  DenseBox<Dim> lambda_nodes;  ///< layout of lambda
+  const T* nu_q;               ///< padded
+  const T *h2p, *h1q;          ///< of the source wavefield, padded; null: zero
+  const T* source;             ///< what is injected in the step, over S, padded
   wave::Layout<Dim> layout;
   DenseBox<Dim> sums;
   T *d_a, *d_r;
@@ -125,7 +127,7 @@ struct AddAnisotropy {
     if (Dim == 3) w *= s.taper[1][node[1]];
     if (!(w > T(0))) return;  // on a free surface
     const T r = s.b[i], S = s.scale[i];
-    const T of_p = w * S * lambda[element];
+    const T of_p = w * S * lambda[lambda_nodes.at(node)];
     const T of_q = nu_q[element] - r * of_p;
     const T second_p = h2p != nullptr ? h2p[element] : T(0);
     const T second_q = h1q != nullptr ? h1q[element] : T(0);
@@ -285,6 +287,21 @@ struct FoldLayers {
       sum += static_cast<double>(from[sums.at(all.node(k))]);
     }
     to[n] = static_cast<T>(sum);
+  }
+};
+
+/// Kernel of hosts: sums without layers, as FoldLayers returns them, and from those of the scale
+/// the derivatives with respect to vp, as ToParameters returns them.
+template <class T>
+struct FoldPlain {
+  const T* from;
+  const T* vp;  ///< null: the sums themselves
+  T* to;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const T sum = from[i] + T(0);  // zeros have no sign
+    to[i] = vp == nullptr
+                ? sum
+                : static_cast<T>(2.0 * static_cast<double>(sum) / static_cast<double>(vp[i]));
   }
 };
 

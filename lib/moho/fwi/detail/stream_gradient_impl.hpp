@@ -57,9 +57,9 @@ void StreamedGradients<T, Dim, Memory>::check(wave::Medium medium,
         "equations: Fletcher's are not self-adjoint, so that their steps have no adjoint among "
         "steps (allowed: the self-adjoint equations): take Equations::self_adjoint");
   }
-  if (o.unknowns.anisotropy) {
-    throw InputError(
-        "unknowns: epsilon and delta in a stream (allowed: vp, and the density): keep it in core");
+  if (o.unknowns.anisotropy && !wave::info(medium).invertible.has(wave::Parameter::epsilon)) {
+    throw InputError(concat("unknowns: epsilon and delta of a medium '", wave::to_string(medium),
+                            "' (allowed: with vti and tti): invert for vp there"));
   }
   if (o.unknowns.density && !wave::info(medium).invertible.has(wave::Parameter::density)) {
     throw InputError(concat("unknowns: the density of a medium '", wave::to_string(medium),
@@ -96,7 +96,7 @@ stream::PairActions<T, Dim, Memory> StreamedGradients<T, Dim, Memory>::actions(
     if (const auto lags = lags_on(scheme.interior())) {
       Products::Image::require(scheme.interior(), *lags, scheme.fields(), interval, need);
     }
-    need.idle_bytes = (unknowns.density ? 8 : 4) * piece * sizeof(T);
+    need.idle_bytes = (unknowns.anisotropy ? 14 : unknowns.density ? 8 : 4) * piece * sizeof(T);
     need.host_bytes = on_host;
     return need;
   };
@@ -155,61 +155,104 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
 template <class T, int Dim, class Memory>
 typename StreamedGradients<T, Dim, Memory>::HostModel
 StreamedGradients<T, Dim, Memory>::derivatives() const {
+  return derivatives(m_pair.model());
+}
+
+template <class T, int Dim, class Memory>
+typename StreamedGradients<T, Dim, Memory>::HostModel
+StreamedGradients<T, Dim, Memory>::derivatives(const HostModel& model,
+                                               const Field<T, Dim, Host>& kept) const {
   if (!m_pair.prepared()) {
     throw InputError("derivatives: there are none (allowed: after add())");
   }
+  const InvertedParameters& unknowns = m_options.unknowns;
   const Instance<Memory>& exec = m_pair.exec();
   const auto& sums = m_pair.sums();
   const std::int64_t plane = m_grid.size() / m_grid.extents[0];
   HostModel result;
   const Instance<Host> host = stream::detail::host_instance();
-  result.vp = make_field<T>(host, m_grid, "vp");
-  if (m_options.unknowns.density) result.density = make_field<T>(host, m_grid, "density");
+  const auto make = [&](const char* name) { return make_field<T>(host, m_grid, name); };
+  result.vp = make("vp");
+  if (unknowns.density) result.density = make("density");
+  if (unknowns.anisotropy) {
+    result.epsilon = make("epsilon");
+    result.delta = make("delta");
+  }
+  if (!unknowns.density && !unknowns.anisotropy) {
+    fold_plain(sums[0].first, model.vp.data(), result.vp.data());
+    return result;
+  }
   const std::int64_t each = detail::planes_of_piece(m_grid);
   for (std::int64_t begin = 0; begin < m_grid.extents[0]; begin += each) {
     Grid<Dim> piece = m_grid;
     piece.extents[0] = std::min(each, m_grid.extents[0] - begin);
     const auto size = static_cast<std::size_t>(piece.size());
-    const auto up = [&](const T* values) {
-      const auto field = make_field<T>(exec, piece, "moho::fwi::piece");
+    std::vector<Field<T, Dim, Memory>> operands;  // until the kernels are complete
+    const auto up = [&](const T* values) -> const T* {
+      if (values == nullptr) return nullptr;
+      const auto& field = operands.emplace_back(make_field<T>(exec, piece, "moho::fwi::piece"));
       copy(exec, wave::Storage<T, Memory>(field.data(), size),
            HostElements<const T>(values + begin * plane, size));
-      return field;
+      return field.data();
     };
-    const auto sums_of = [&](std::size_t k) {
-      const auto from = up(sums[k].first);
-      const auto to = make_field<T>(exec, piece, "moho::fwi::folded");
-      launch("moho::fwi::fold_layers", exec, piece.size(),
-             detail::FoldLayers<T, Dim>{
-                 from.data(), to.data(), detail::dense(whole_box(piece)), piece, {}});
-      exec.fence();
-      return to;
+    const auto sums_of = [&](int k) -> const T* {
+      const T* const from = up(sums[static_cast<std::size_t>(k)].first);
+      const auto& to = operands.emplace_back(make_field<T>(exec, piece, "moho::fwi::folded"));
+      launch(
+          "moho::fwi::fold_layers", exec, piece.size(),
+          detail::FoldLayers<T, Dim>{from, to.data(), detail::dense(whole_box(piece)), piece, {}});
+      return to.data();
+    };
+    std::vector<std::pair<Field<T, Dim, Memory>, Field<T, Dim, Host>>> results;
+    const auto down = [&](const Field<T, Dim, Host>& to) {
+      return results.emplace_back(make_field<T>(exec, piece, "moho::fwi::derivative"), to)
+          .first.data();
     };
     detail::ToParameters<T> to{};
-    const auto d_scale = sums_of(0), vp = up(m_pair.model().vp.data());
-    const auto of_vp = make_field<T>(exec, piece, "vp");
-    to.d_scale = d_scale.data();
-    to.vp = vp.data();
-    to.of_vp = of_vp.data();
-    Field<T, Dim, Memory> d_b, density, of_density;
-    if (m_options.unknowns.density) {
-      d_b = sums_of(2);
-      density = up(m_pair.model().density.data());
-      of_density = make_field<T>(exec, piece, "density");
-      to.d_b = d_b.data();
-      to.density = density.data();
-      to.of_density = of_density.data();
+    to.d_scale = sums_of(0);
+    to.vp = up(model.vp.data());
+    to.of_vp = down(result.vp);
+    if (unknowns.density) {
+      to.d_b = sums_of(Products::by_others);
+      to.density = up(model.density.data());
+      to.of_density = down(result.density);
+    }
+    if (unknowns.anisotropy) {
+      to.d_a = sums_of(Products::by_others);
+      to.d_r = sums_of(Products::by_others + 1);
+      to.epsilon = up(model.epsilon.data());
+      to.delta = up(model.delta.data());
+      to.kept = up(kept.data());
+      to.of_epsilon = down(result.epsilon);
+      to.of_delta = down(result.delta);
     }
     launch("moho::fwi::to_parameters", exec, piece.size(), to);
-    const auto down = [&](const Field<T, Dim, Memory>& from, const Field<T, Dim, Host>& all) {
+    for (const auto& [from, all] : results) {
       copy(exec, HostElements<T>(all.data() + begin * plane, size),
            wave::Storage<T, Memory>(from.data(), size));
-    };
-    down(of_vp, result.vp);
-    if (m_options.unknowns.density) down(of_density, result.density);
+    }
     exec.fence();
   }
   return result;
+}
+
+// Hosts compute results by one array of sums, which is on the host already.
+template <class T, int Dim, class Memory>
+void StreamedGradients<T, Dim, Memory>::fold_plain(const T* sums, const T* vp, T* to) const {
+  Instance<Host> host = stream::detail::host_instance();
+  if constexpr (is_host_memory<Memory>) host = m_pair.exec();
+  launch("moho::fwi::fold_plain", host, m_grid.size(), detail::FoldPlain<T>{sums, vp, to});
+  host.fence();
+}
+
+template <class T, int Dim, class Memory>
+double StreamedGradients<T, Dim, Memory>::seconds() const {
+  const double rate = rates().clear;
+  const double bytes = static_cast<double>(m_grid.size()) * sizeof(T);
+  // a derivative reads and writes a field, and reads its sums
+  const double fields =
+      1.0 + (m_options.unknowns.density ? 1.0 : 0.0) + (m_options.unknowns.anisotropy ? 2.0 : 0.0);
+  return m_pair.seconds() + (rate > 0.0 ? 3.0 * fields * bytes / rate : 0.0);
 }
 
 template <class T, int Dim, class Memory>
@@ -229,9 +272,7 @@ Field<T, Dim, Kokkos::HostSpace> StreamedGradients<T, Dim, Memory>::illumination
     throw InputError("illumination: there is none (allowed: after add())");
   }
   const auto result = make_field<T>(stream::detail::host_instance(), m_grid, "illumination");
-  const auto& sums = m_pair.sums()[1];
-  // zeros without a sign, as sums of layers make them
-  for (std::int64_t i = 0; i < m_grid.size(); ++i) result.data()[i] = sums.first[i] + T(0);
+  fold_plain(m_pair.sums()[Products::illumination].first, nullptr, result.data());
   return result;
 }
 

@@ -167,8 +167,10 @@ template <class T, int Dim, class Memory>
 void StreamImage<T, Dim, Memory>::end(const stream::StreamStage& stage, T weight) {
   const std::int64_t sweep = stage.range.sweep;
   const auto group = static_cast<std::size_t>(m_kept.group);
-  const std::int64_t last = m_schedule.first_level(sweep, m_adjoint.device()) +
-                            m_schedule.updates(sweep, m_adjoint.device()) - 1;
+  // lambda also steps at time 0, which has no products
+  const std::int64_t last = std::min(m_steps, m_schedule.first_level(sweep, m_adjoint.device()) +
+                                                  m_schedule.updates(sweep, m_adjoint.device())) -
+                            1;
   const bool complete = (m_now + 1) % group == 0 || stage.level + m_kept.interval > last;
   if (!complete) return;
   const PlaneRange all = planes_of(m_box);

@@ -5,6 +5,7 @@
 /// \brief Products of two wavefields that stream through a device concurrently (internal).
 
 #include <moho/core/instances.hpp>
+#include <moho/fwi/detail/lambda_steps.hpp>
 #include <moho/fwi/detail/stream_image.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/stream/reversed_pair.hpp>
@@ -23,7 +24,8 @@ namespace moho::fwi::detail {
 /// \brief Work of a device between the steps of the backward propagation.
 ///
 /// It injects residuals into the adjoint field, and adds products with the source wavefield to
-/// sums.
+/// sums. For epsilon and delta it also advances the adjoint of p (lambda), whose planes move with
+/// the sums.
 ///
 /// Time `level` of the stream is step steps - level of the source wavefield and steps + 1 - level
 /// of the adjoint field, as in ShotGradients::add(). Kernels are those of ShotGradients.
@@ -34,15 +36,23 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
   using Pipeline = stream::Pipeline<T, Dim, Memory>;
   using Image = StreamImage<T, Dim, Memory>;
 
-  /// Arrays of a shape's sums: that of the scale, the illumination, and that of the density.
-  static int sum_count(const InvertedParameters& unknowns) { return unknowns.density ? 3 : 2; }
+  /// Number of the array of sums of the illumination; that of the scale is 0.
+  static constexpr int illumination = 1;
+  /// Number of the array of the density, or of the first one of epsilon and delta: 1 + 2 epsilon
+  /// and sqrt(1 + 2 delta).
+  static constexpr int by_others = 2;
+  /// Number of the array of lambda; its time difference is the next one.
+  static constexpr int lambda = 4;
+  /// Returns the number of arrays of sums.
+  static int sum_count(const InvertedParameters& unknowns) {
+    return 2 + (unknowns.density ? 1 : 0) + (unknowns.anisotropy ? 4 : 0);
+  }
   /// Returns the number of arrays of a block and its surrounding planes.
-  /// These are changes, factors, the source wavefield for derivatives of the density, and the axis
-  /// derivatives of TTI.
+  /// These are changes, factors, the axis derivatives of TTI, the components of a packed axis, the
+  /// source wavefield for unknowns besides vp, and what the source injects.
   static int window_arrays(const InvertedParameters& unknowns,
                            const wave::Scheme<T, Dim, Memory>& scheme) {
-    return 2 * scheme.fields() + (unknowns.density ? 1 : 0) +
-           wave::info(scheme.stencil()).work_fields;
+    return first_of_source(scheme) + (unknowns.density ? 1 : 0) + (unknowns.anisotropy ? 3 : 0);
   }
   /// Planes around a block that D reads; several passes are differences of differences.
   static std::int64_t window_around(const wave::Scheme<T, Dim, Memory>& scheme) {
@@ -55,9 +65,15 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
     need.sums = sum_count(unknowns);
     need.window_arrays = window_arrays(unknowns, scheme);
     need.window_around = window_around(scheme);
-    // D nu is written and read; nu and the source wavefield are read; sums are read and written
-    need.moved_arrays = 4.0 * scheme.fields() + 2.0 * need.sums;
+    count_bytes(unknowns, scheme, need);
     need.injects = true;
+    if (unknowns.anisotropy) {
+      // what the source injects at time 0 counts
+      need.further_steps = 1;
+      need.first_shot_sum = lambda;
+      need.shot_sums = 2;
+      need.sources = true;
+    }
     return need;
   }
 
@@ -82,8 +98,8 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
       m_windows.push_back(wave::make_storage<T>(m_adjoint.stepping(), m_scheme.layout(planes),
                                                 "moho::fwi::window"));
     }
-    // derivatives of the density also read neighbours of the model's nodes
-    m_kept = m_box.grown(unknowns.density ? m_radius : 0);
+    // derivatives by unknowns besides vp also read neighbours of the model's nodes
+    m_kept = m_box.grown(unknowns.density || unknowns.anisotropy ? m_around : 0);
     for (int d = 0; d < Dim; ++d) m_shift[d] = m_box.lower[d] - source_scheme.interior().lower[d];
     Box<Dim> whole = whole_box(source_scheme.grid());
     for (int d = 0; d < Dim; ++d) {
@@ -109,6 +125,13 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
     m_derivative = derivative;
     if (m_image) m_image->begin();
   }
+  /// The sources on the grid of the adjoint field and their amplitudes, for epsilon and delta; the
+  /// sources have to live as long as the shot runs.
+  void begin_sources(const wave::PointSet<T, Dim, Memory>& sources,
+                     const wave::PointSeries<const T, Memory>& amplitudes) override {
+    m_sources = &sources;
+    m_amplitudes = amplitudes;
+  }
 
   /// Adds the adjoint source to the adjoint field after a step.
   void inject(const stream::RingPiece& piece, std::int64_t level) override;
@@ -118,6 +141,21 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
 
  private:
   static int parity(std::int64_t level) { return static_cast<int>(level & 1); }
+  bool is_product(std::int64_t time) const { return time > 0 && time % m_product_interval == 0; }
+  // Sets the arrays that products and lambda move.
+  static void count_bytes(const InvertedParameters& unknowns,
+                          const wave::Scheme<T, Dim, Memory>& scheme,
+                          stream::PairRequirements& need);
+  // Numbers of window arrays.
+  static int first_axis_derivative(const wave::Scheme<T, Dim, Memory>& scheme) {
+    return 2 * scheme.fields();
+  }
+  static int first_component(const wave::Scheme<T, Dim, Memory>& scheme) {
+    return first_axis_derivative(scheme) + wave::info(scheme.stencil()).work_fields;
+  }
+  static int first_of_source(const wave::Scheme<T, Dim, Memory>& scheme) {
+    return first_component(scheme) + (scheme.always_one_pass() ? 3 : 0);
+  }
   // A window array as one of a layout.
   Array window(int number, const wave::Layout<Dim>& layout) const {
     return Kokkos::subview(
@@ -139,8 +177,39 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
     return result;
   }
 
+  // Operands of the work on a piece.
+  struct Part {
+    stream::RingPiece piece;
+    wave::Layout<Dim> layout;  ///< of windows
+    Box<Dim> box;              ///< nodes of the sums
+    wave::MediumCoefficients<T, Dim, Memory> medium;
+    wave::Wavefield<T, Dim, Memory> nu;
+    Array change[2];
+    const T* source[2];       ///< source wavefield
+    DenseBox<Dim> source_at;  ///< its layout, on nodes of the grid of the adjoint field
+    std::int64_t time;        ///< step of the source wavefield
+    bool products;            ///< true if products are added at this time
+  };
   void add(const stream::RingPiece& piece, const stream::RingPiece& beside, std::int64_t level,
            std::int64_t time);
+  void add_buoyancy(const Part& part);
+  void add_anisotropy(const Part& part);
+  // Copies a field of the source wavefield to a window array, for differences.
+  void put_source(const Part& part, int field, const Array& to);
+  // Elements of sums of a piece.
+  T* sums(const stream::RingPiece& piece, int k) const {
+    const auto at = m_adjoint.ring().sums(static_cast<std::size_t>(k), piece, piece.planes);
+    return at.array.data() + at.first;
+  }
+  // The parameters of the adjoint field, with the components of a packed axis.
+  wave::MediumCoefficients<T, Dim, Memory> medium_around(const stream::RingPiece& piece,
+                                                         const wave::Layout<Dim>& layout) const {
+    const auto medium = m_adjoint.ring().medium(piece);
+    if (!m_scheme.always_one_pass()) return medium;
+    const int first = first_component(m_scheme);
+    return medium.with_components(m_adjoint.stepping(), m_scheme, layout, window(first, layout),
+                                  window(first + 1, layout), window(first + 2, layout));
+  }
 
   const Pipeline& m_adjoint;
   const Pipeline& m_source;
@@ -156,7 +225,38 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
   std::unique_ptr<Image> m_image;  ///< null: no extended image
   const wave::PointSet<T, Dim, Memory>* m_receivers = nullptr;
   wave::PointSeries<const T, Memory> m_derivative;
+  const wave::PointSet<T, Dim, Memory>* m_sources = nullptr;
+  wave::PointSeries<const T, Memory> m_amplitudes;
 };
+
+template <class T, int Dim, class Memory>
+void StreamProducts<T, Dim, Memory>::count_bytes(const InvertedParameters& unknowns,
+                                                 const wave::Scheme<T, Dim, Memory>& scheme,
+                                                 stream::PairRequirements& need) {
+  const double fields = scheme.fields();
+  const wave::StencilInfo& stencil = wave::info(scheme.stencil());
+  const bool reads_nu = lambda_from_wavefield(scheme);
+  // D: the fields; in TTI the components of the axis and the axis derivatives, which are written
+  // and read; components of a packed axis are written before
+  const double axis = stencil.work_fields > 0 ? 2.0 * Dim : 0.0;
+  const double unpacked = scheme.always_one_pass() ? Dim + 1.0 : 0.0;
+  const double operand = fields + 2.0 * stencil.work_fields + axis;
+  const bool stored = stencil.passes > 1 || (unknowns.anisotropy && !reads_nu);
+  // D nu, stored or not; the source wavefield; the scale and the illumination are read and written
+  double products = operand + unpacked + (stored ? 2.0 * fields : 0.0) + fields + 4.0;
+  if (unknowns.density) {
+    // zeros and a copy of the source wavefield; both fields and 1 / rho; a sum
+    products += 3.0 + 3.0 + 2.0;
+  }
+  if (unknowns.anisotropy) {
+    // zeros and a copy of the source wavefield, its D; what AddAnisotropy reads, two sums
+    products += 3.0 * fields + operand + fields + 4.0 + fields + 2.0 + 4.0;
+    // lambda and its difference are read and written after D nu
+    need.moved_in_steps = 4.0 + (reads_nu ? 1.0 : operand + unpacked + 2.0);
+    if (!reads_nu) products -= operand + unpacked + 2.0;
+  }
+  need.moved_arrays = products;
+}
 
 template <class T, int Dim, class Memory>
 void StreamProducts<T, Dim, Memory>::inject(const stream::RingPiece& piece, std::int64_t level) {
@@ -190,12 +290,13 @@ void StreamProducts<T, Dim, Memory>::inject(const stream::RingPiece& piece, std:
 template <class T, int Dim, class Memory>
 void StreamProducts<T, Dim, Memory>::add(const stream::StreamStage& stage) {
   const std::int64_t time = m_steps - stage.level;
-  if (time % m_product_interval != 0) return;
+  if (time % m_product_interval != 0 && !m_unknowns.anisotropy) return;
   const PlaneRange planes = intersection(stage.range.planes, planes_of(m_box));
   if (planes.empty()) return;
   const std::int64_t shift = stage.range.position - stage.range.planes.begin;
+  const bool images = m_image && is_product(time);
   std::vector<stream::StreamRange> parts{{stage.range.sweep, planes, shift + planes.begin}};
-  if (m_image) parts = m_image->begin(stage, planes);
+  if (images) parts = m_image->begin(stage, planes);
   for (const stream::StreamRange& part : parts) {
     for (const stream::RingPiece& piece : m_adjoint.ring().pieces(part)) {
       // rings of as many slots are cut at the same positions
@@ -207,7 +308,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::StreamStage& stage) {
       add(piece, beside, stage.level, time);
     }
   }
-  if (m_image) m_image->end(stage, static_cast<T>(m_product_interval));
+  if (images) m_image->end(stage, static_cast<T>(m_product_interval));
 }
 
 template <class T, int Dim, class Memory>
@@ -218,72 +319,99 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   const stream::Ring<T, Dim, Memory>& ring = m_adjoint.ring();
   const stream::Ring<T, Dim, Memory>& other = m_source.ring();
   const int fields = m_scheme.fields();
-  const wave::Layout<Dim> layout =
+  Part part{};
+  part.piece = piece;
+  part.time = time;
+  part.products = is_product(time);
+  const wave::Layout<Dim> layout = part.layout =
       m_scheme.layout(PlaneRange{piece.planes.begin - m_around, piece.planes.end + m_around});
-  const auto medium = ring.medium(piece);
-  wave::Wavefield<T, Dim, Memory> nu;
+  part.medium = medium_around(piece, layout);
+  wave::Wavefield<T, Dim, Memory>& nu = part.nu;
   nu.layout = layout;
   nu.fields = fields;
   for (int f = 0; f < fields; ++f) {
     nu.now[f] = cut(ring, piece, ring.field(parity(level), f), layout);
     nu.next[f] = cut(ring, piece, ring.field(parity(level + 1), f), layout);
+    part.change[f] = window(f, layout);
     if (f >= wave::info(m_scheme.stencil()).work_fields) continue;
     // those of the ring are one stage's, and shared with the block that comes next
-    nu.axis_derivative[f] = window(2 * fields + f, layout);
+    nu.axis_derivative[f] = window(first_axis_derivative(m_scheme) + f, layout);
     const PlaneRange all = all_planes(m_scheme.grid());
     const bool within = layout.window.begin >= all.begin && layout.window.end <= all.end;
     if (!within) fill(exec, nu.axis_derivative[f], T(0));  // outside of the grid they are at rest
   }
-  Box<Dim> box = m_box;
-  box.lower[0] = piece.planes.begin;
-  box.upper[0] = piece.planes.end;
-  const Array change[2] = {window(0, layout), fields == 2 ? window(1, layout) : Array()};
+  part.box = m_box;
+  part.box.lower[0] = piece.planes.begin;
+  part.box.upper[0] = piece.planes.end;
   // source wavefield on nodes of the grid of the adjoint field
   const wave::Layout<Dim> source_layout = other.layout(beside);
-  DenseBox<Dim> source{};
-  source.box.lower = m_shift;
-  source.strides = source_layout.strides;
-  const auto of_source = [&](int f) {
-    return other.field(parity(level), f).data() + source_layout.offset;
-  };
-  const auto sums = [&](std::size_t k) {
-    const auto at = ring.sums(k, piece, piece.planes);
-    return at.array.data() + at.first;
-  };
-  AddScale<T, Dim> scale{};
-  scale.p = of_source(0);
-  if (fields == 2) scale.q = of_source(1);
-  scale.change_q = change[1].data();
-  scale.snapshot = source;
-  scale.change_p = change[0].data();
-  scale.layout = layout;
-  scale.sums = sums_at(piece.planes);
-  scale.scale = sums(0);
-  scale.illumination = sums(1);
-  scale.weight = static_cast<T>(m_product_interval);
-  scale.time = static_cast<T>(static_cast<double>(m_product_interval) * m_scheme.dt());
-  if (m_image) m_image->keep(piece, scale);
+  part.source_at.box.lower = m_shift;
+  part.source_at.strides = source_layout.strides;
+  for (int f = 0; f < fields; ++f) {
+    part.source[f] = other.field(parity(level), f).data() + source_layout.offset;
+  }
   const auto inject = [&] {
-    m_receivers->inject(exec, layout, piece.planes, change[0], m_derivative, time);
+    m_receivers->inject(exec, layout, piece.planes, part.change[0], m_derivative, time);
   };
-  // kernels of rows on hosts keep no factors
-  const bool stored = m_image != nullptr && is_host_memory<Memory>;
-  add_products<T, Dim, Memory>(exec, m_scheme, medium, nu, box, m_receivers->box(), change, inject,
-                               scale, stored);
-  if (!m_unknowns.density) return;
+  // kernels of rows on hosts keep no factors of images
+  const bool everywhere = m_unknowns.anisotropy ? !lambda_from_wavefield(m_scheme)
+                                                : m_image != nullptr && is_host_memory<Memory>;
+  if (everywhere) {
+    wave::apply_operator<T, Dim, Memory>(exec, m_scheme, part.medium, nu, part.box, part.change[0],
+                                         part.products ? part.change[1] : Array());
+    inject();
+  }
+  if (part.products) {
+    AddScale<T, Dim> scale{};
+    scale.p = part.source[0];
+    if (fields == 2) scale.q = part.source[1];
+    scale.change_p = part.change[0].data();
+    scale.change_q = part.change[1].data();
+    scale.snapshot = part.source_at;
+    scale.layout = layout;
+    scale.sums = sums_at(piece.planes);
+    scale.scale = sums(piece, 0);
+    scale.illumination = sums(piece, illumination);
+    scale.weight = static_cast<T>(m_product_interval);
+    scale.time = static_cast<T>(static_cast<double>(m_product_interval) * m_scheme.dt());
+    if (m_image) m_image->keep(piece, scale);
+    if (everywhere) {
+      launch_add_scale<T, Dim, Memory>(exec, part.box, scale);
+    } else {
+      add_products<T, Dim, Memory>(exec, m_scheme, part.medium, nu, part.box, m_receivers->box(),
+                                   part.change, inject, scale);
+    }
+  }
+  if (m_unknowns.density && part.products) add_buoyancy(part);
+  if (!m_unknowns.anisotropy) return;
+  if (part.products || time == 0) add_anisotropy(part);
+  step_lambda(
+      exec, m_scheme, part.medium, nu, part.box, part.change[0], m_receivers->box(), inject,
+      LambdaArrays<T, Dim>{sums(piece, lambda), sums(piece, lambda + 1), sums_at(piece.planes)});
+}
 
-  const Array p = window(2 * fields, layout);
-  fill(exec, p, T(0));
+template <class T, int Dim, class Memory>
+void StreamProducts<T, Dim, Memory>::put_source(const Part& part, int field, const Array& to) {
+  const Instance<Memory>& exec = m_adjoint.stepping();
+  fill(exec, to, T(0));
   Box<Dim> kept = m_kept;
-  kept.lower[0] = std::max(kept.lower[0], layout.window.begin);
-  kept.upper[0] = std::min(kept.upper[0], layout.window.end);
+  kept.lower[0] = std::max(kept.lower[0], part.layout.window.begin);
+  kept.upper[0] = std::min(kept.upper[0], part.layout.window.end);
   launch_box("moho::fwi::put_source", exec, kept,
-             PutNodes<T, Dim>{of_source(0), p.data(), layout, source});
+             PutNodes<T, Dim>{part.source[field], to.data(), part.layout, part.source_at});
+}
+
+template <class T, int Dim, class Memory>
+void StreamProducts<T, Dim, Memory>::add_buoyancy(const Part& part) {
+  const Instance<Memory>& exec = m_adjoint.stepping();
+  const wave::Layout<Dim>& layout = part.layout;
+  const Array p = window(first_of_source(m_scheme), layout);
+  put_source(part, 0, p);
   wave::kernel::StepArguments<T> s = m_scheme.arguments();
-  medium.bind(s);
+  part.medium.bind(s);
   Box<Dim> read = whole_box(m_scheme.grid());
-  read.lower[0] = piece.planes.begin;
-  read.upper[0] = piece.planes.end;
+  read.lower[0] = part.piece.planes.begin;
+  read.upper[0] = part.piece.planes.end;
   wave::kernel::set_box(s, read);
   // both behind free surfaces: add_products() has filled the other one
   wave::kernel::mirror_faces<T, Dim, Memory>(exec, m_scheme, layout.window, s,
@@ -292,7 +420,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   buoyancy.s = s;
   buoyancy.radius = m_radius;
   buoyancy.p = p.data();
-  buoyancy.nu = nu.now[0].data();
+  buoyancy.nu = part.nu.now[0].data();
   buoyancy.layout = layout;
   buoyancy.extents = m_scheme.grid().extents;
   const wave::Boundaries<Dim>& faces = m_scheme.options().boundaries;
@@ -300,10 +428,55 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
     buoyancy.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
     buoyancy.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
   }
-  buoyancy.sums = sums_at(piece.planes);
-  buoyancy.d_b = sums(2);
+  buoyancy.sums = sums_at(part.piece.planes);
+  buoyancy.d_b = sums(part.piece, by_others);
   buoyancy.weight = static_cast<T>(m_product_interval);
-  launch_buoyancy<T, Dim, Memory>(exec, box, buoyancy);
+  launch_buoyancy<T, Dim, Memory>(exec, part.box, buoyancy);
+}
+
+// Adds the products by epsilon and delta, before the step of lambda.
+template <class T, int Dim, class Memory>
+void StreamProducts<T, Dim, Memory>::add_anisotropy(const Part& part) {
+  const Instance<Memory>& exec = m_adjoint.stepping();
+  const wave::Layout<Dim>& layout = part.layout;
+  const int first = first_of_source(m_scheme);
+  AddAnisotropy<T, Dim> add{};
+  if (part.products) {
+    wave::Wavefield<T, Dim, Memory> u = part.nu;  // with its axis derivatives
+    // factors of residuals are made anew for each injection
+    const Array change[2] = {window(2, layout), window(3, layout)};
+    for (int f = 0; f < 2; ++f) {
+      u.now[f] = window(first + f, layout);
+      put_source(part, f, u.now[f]);
+    }
+    wave::apply_operator<T, Dim, Memory>(exec, m_scheme, part.medium, u, part.box, change[0],
+                                         change[1]);
+    add.h2p = change[0].data();
+    add.h1q = change[1].data();
+  }
+  const Array injected = window(first + 2, layout);  // zeros
+  double volume = 1.0;
+  for (int d = 0; d < Dim; ++d) volume *= m_scheme.grid().spacing[d];
+  const bool injects = part.time < static_cast<std::int64_t>(m_amplitudes.extent(0));
+  const auto inject = [&](double sign) {
+    if (!injects) return;
+    m_sources->inject(exec, layout, part.piece.planes, injected, m_amplitudes, part.time, {},
+                      static_cast<T>(sign / volume));
+  };
+  inject(1.0);
+  add.s = m_scheme.arguments();
+  part.medium.bind(add.s);
+  add.lambda = sums(part.piece, lambda);
+  add.lambda_nodes = sums_at(part.piece.planes);
+  add.nu_q = part.nu.now[1].data();
+  add.source = injected.data();
+  add.layout = layout;
+  add.sums = sums_at(part.piece.planes);
+  add.d_a = sums(part.piece, by_others);
+  add.d_r = sums(part.piece, by_others + 1);
+  add.weight = static_cast<T>(m_product_interval);
+  launch_box("moho::fwi::add_anisotropy", exec, part.box, add);
+  inject(-1.0);  // resets to exact zeros
 }
 
 }  // namespace moho::fwi::detail
