@@ -116,6 +116,7 @@ struct Input : SurveyJob<T, Dim> {
     result.device_memory = o.device_memory;
     result.block = o.block;
     result.updates = o.updates;
+    result.devices = o.devices;
     result.names = argument_names();
     return result;
   }
@@ -131,6 +132,7 @@ struct Input : SurveyJob<T, Dim> {
       throw InputError(in_options(text, this->names,
                                   option_names({{"device-memory", "--device-memory"},
                                                 {"block", "--block"},
+                                                {"devices", "--devices"},
                                                 {"updates", "--updates"}})));
     }
   }
@@ -162,6 +164,7 @@ struct Input : SurveyJob<T, Dim> {
             {"device_memory", "--device-memory"},
             {"block", "--block"},
             {"updates", "--updates"},
+            {"devices", "--devices"},
             {wave::overflow_advice, overflow_advice}};
   }
   // Options by the names of the library. With --bands these limit the frequency.

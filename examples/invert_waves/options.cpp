@@ -39,7 +39,9 @@ again from some states (replay). auto takes shell if it fits, else replay.
 
 Streaming. With --source-field random, a gradient that does not fit --device-memory streams: models and
 wavefields are on the host, planes of both wavefields go through the device together. Gradients have the
-same bits. Not for epsilon and delta. The image of --lags then streams as well, with a plan of its own.
+same bits. The image of --lags then streams as well, with a plan of its own. --devices chains several devices
+of one process for each shot, of which each makes some of the steps; --device-memory is that of each. Hosts
+stand in for any number of devices.
 
 Results, in the folder of --out:
   vp.npy, rho.npy, epsilon.npy, delta.npy         the unknowns as they were found; vp_start.npy ...: before
@@ -267,10 +269,16 @@ void bind_gradient(Description& d, Options& o) {
   d.bind(o.updates, "updates", "n",
          "stream the gradient, with so many steps of a plane on the device (default: chosen)",
          count(1, 1000000), {.unset = Json()});
+  d.bind(o.devices, "devices", "n",
+         "stream the gradient of each shot through so many devices in a chain (default: 1)",
+         count(1, 64));
   d.check([&o](const Arguments& given) {
     o.extended = given.given("lags");
-    if ((o.block > 0 || o.updates > 0) && o.source_field != fwi::SourceField::random) {
-      throw InputError(concat(o.block > 0 ? "--block" : "--updates",
+    if ((o.block > 0 || o.updates > 0 || o.devices > 1) &&
+        o.source_field != fwi::SourceField::random) {
+      throw InputError(concat(o.block > 0     ? "--block"
+                              : o.updates > 0 ? "--updates"
+                                              : "--devices",
                               " streams the gradient, which needs --source-field random (allowed: "
                               "with it): nothing else is had back without being kept"));
     }

@@ -74,6 +74,12 @@ class Program {
     std::vector<std::int64_t> numbers = numbers_of(m_input.shots);
     if (m_o.only_shot) m_input.prepare_only(m_model, numbers);
     if (m_data.survey && !m_o.plan) check_data();
+    if (m_o.devices > 1 && !m_session.processes().alone()) {
+      throw InputError(concat("--devices is ", m_o.devices, ", and mpirun started ",
+                              m_session.processes().size(),
+                              " ranks (allowed: 1 among ranks): each rank has a device and shots "
+                              "of its own; leave one of them out"));
+    }
     if (!m_o.distribute.sites.empty()) {
       refuse_ranks(m_session.processes());
       check_shots_per_job(m_o.distribute, numbers.size());

@@ -26,6 +26,7 @@ class Case(support.Case):
               "sponge:16"]
     shots = ["--data", "modelled", "--true-vp", "true.npy", "--source", "100,40:1100,40:5", "--receivers",
              "0,700:1200,700:31"]
+    results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"]
 
     def setUp(self):
         super().setUp()
@@ -38,6 +39,23 @@ class Case(support.Case):
 
     def invert(self, *arguments, out="out", plot=False):
         return Results(*self.succeed("--vp", "start.npy", *self.survey, *arguments, out=out, plot=plot))
+
+    def plan(self, *more):
+        done = self.call("--vp", "start.npy", *self.survey, *self.shots, *more, "--plan", "--out", "plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    # Sets a short survey; returns arguments of an iteration with random layers.
+    def stream_arguments(self, depth):
+        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002"]
+        return ["--data", "modelled", "--true-vp", "true.npy", "--source", f"300,{depth}:900,{depth}:2",
+                "--receivers", "0,700:1200,700:31", "--iterations", "1", "--source-field", "random",
+                "--space", self.spaces()[0]]
+
+    # Histories are equal besides their times.
+    def expect_same_history(self, *runs):
+        self.assertEqual(*([{key: value for key, value in row.items() if key != "seconds"}
+                            for row in r.history] for r in runs))
 
     def error(self, vp):
         return np.linalg.norm(vp - self.true) / np.linalg.norm(self.start - self.true)
@@ -96,27 +114,21 @@ class Inversion(Case):
         self.assertLess(r.relative, 0.7)
 
     def test_width_of_random_layers(self):
-        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002"]
         sponge = ["--boundary", "sponge:16"]
-        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers",
-                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space",
-                 self.spaces()[0]]
+        asked = self.stream_arguments(40)
         names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_modelled.npy")
         usual = self.invert(*asked, *sponge, out="usual")
         self.assertEqual(usual.summary["asked"]["width"], "auto")
-        same = self.invert(*asked, *sponge, "--width", "60", out="same")
-        for name in names:
-            np.testing.assert_array_equal(same.load(name), usual.load(name), name)
+        self.invert(*asked, *sponge, "--width", "60", out="same")
+        self.assert_same_files(names, "usual", "same")
         other = self.invert(*asked, *sponge, "--width", "25", out="other")
         self.assertEqual(other.summary["asked"]["width"], 25)
         # the sponge keeps its width
         np.testing.assert_array_equal(other.load("gather_start.npy"), usual.load("gather_start.npy"))
         difference = np.abs(other.load("gradient_vp.npy") - usual.load("gradient_vp.npy")).max()
         self.assertGreater(difference, 1e-4 * np.abs(usual.load("gradient_vp.npy")).max())
-        streamed = self.invert(*asked, *sponge, "--width", "25", "--block", "7", "--updates", "8",
-                               out="stream")
-        for name in names:
-            np.testing.assert_array_equal(streamed.load(name), other.load(name), name)
+        self.invert(*asked, *sponge, "--width", "25", "--block", "7", "--updates", "8", out="stream")
+        self.assert_same_files(names, "other", "stream")
         # random layers of --boundary also keep their width
         named = self.invert(*asked, "--boundary", "random:25", out="named")
         for width, like in ((["random:25", "--width", "60"], True), (["random", "--width", "25"], True),
@@ -134,24 +146,21 @@ class Inversion(Case):
                         " is on the free surface, where the field is zero")
 
     def test_gradients_stream(self):
-        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002",
-                       "--boundary", "sponge:16"]
-        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers",
-                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space",
-                 self.spaces()[0]]
+        asked = [*self.stream_arguments(40), "--boundary", "sponge:16"]
         expected = self.invert(*asked, out="core")
         self.assertNotIn("stream", expected.summary)
         names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_observed.npy",
                  "gather_modelled.npy")
         for more, block, updates in ((["--block", "1", "--updates", "25"], 1, 25),
                                      (["--block", "7", "--updates", "8"], 7, 8),
+                                     (["--block", "4", "--updates", "3", "--devices", "2"], 4, 3),
                                      (["--device-memory", "900K"], None, None)):
             r = self.invert(*asked, *more, out="stream")
-            for name in names:
-                np.testing.assert_array_equal(r.load(name), expected.load(name), f"{more}, {name}")
+            self.assert_same_files(names, "core", "stream")
             columns = ("misfit", "gradient", "step")
             self.assertEqual([[row[c] for c in columns] for row in r.history],
                              [[row[c] for c in columns] for row in expected.history])
+            self.assertEqual(r.summary["stream"]["devices"], 2 if "--devices" in more else 1)
             if block:
                 self.assertEqual((r.summary["stream"]["block"], r.summary["stream"]["updates"]),
                                  (block, updates))
@@ -165,25 +174,19 @@ class Inversion(Case):
         self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
         asked += ["--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters", "vp,rho", "--bands",
                   "5,8"]
-        expected = self.invert(*asked, out="core_rho")
-        r = self.invert(*asked, "--updates", "5", out="stream_rho")
-        for name in (*names, "rho.npy", "gradient_rho.npy"):
-            np.testing.assert_array_equal(r.load(name), expected.load(name), name)
+        self.invert(*asked, out="core_rho")
+        self.invert(*asked, "--updates", "5", out="stream_rho")
+        self.assert_same_files((*names, "rho.npy", "gradient_rho.npy"), "core_rho", "stream_rho")
 
     def test_extended_images_stream(self):
-        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002",
-                       "--boundary", "sponge:16"]
-        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,140:900,140:2",
-                 "--receivers", "0,700:1200,700:31", "--iterations", "1", "--source-field", "random",
-                 "--space", self.spaces()[0], "--lags", "5"]
+        asked = [*self.stream_arguments(140), "--boundary", "sponge:16", "--lags", "5"]
         vti = ["--epsilon", "0.15", "--delta", "0.08", "--true-epsilon", "0.15", "--true-delta", "0.08"]
         for medium, kib in (([], 1200), (vti, 2000)):
             expected = self.invert(*asked, *medium, out="core")
             self.assertNotIn("lags_stream", expected.summary)
             for more in (["--block", "3", "--updates", "9"], ["--device-memory", f"{kib}K"]):
                 r = self.invert(*asked, *medium, *more, out="stream")
-                for name in ("vp.npy", "lags.npy", "angles.npy"):
-                    np.testing.assert_array_equal(r.load(name), expected.load(name), f"{more}, {name}")
+                self.assert_same_files(("vp.npy", "lags.npy", "angles.npy"), "core", "stream")
                 self.assertGreater(np.abs(r.load("lags.npy")).max(), 0.0)
                 self.assertEqual(r.summary["lags"]["spread"], expected.summary["lags"]["spread"])
                 self.assertIn("on the host, in a stream of their own", r.text)
@@ -194,41 +197,51 @@ class Inversion(Case):
                     self.assertLessEqual(r.summary["lags_stream"]["device_bytes"], kib * 1024)
 
     def test_tti_streams(self):
-        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,140:900,140:2",
-                 "--receivers", "0,700:1200,700:31", "--iterations", "1", "--source-field", "random",
-                 "--space", self.spaces()[0], "--epsilon", "0.15", "--delta", "0.08", "--theta", "0.4",
-                 "--true-epsilon", "0.15", "--true-delta", "0.08", "--true-theta", "0.4"]
-        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002",
-                       "--boundary", "sponge:16"]
-        expected = self.invert(*asked, out="core")
+        asked = [*self.stream_arguments(140), "--boundary", "sponge:16", "--epsilon", "0.15", "--delta",
+                 "0.08", "--theta", "0.4", "--true-epsilon", "0.15", "--true-delta", "0.08", "--true-theta",
+                 "0.4"]
+        self.invert(*asked, out="core")
         r = self.invert(*asked, "--block", "6", "--updates", "5", out="stream")
         self.assertEqual(r.summary["stream"]["block"], 6)
-        for name in ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_modelled.npy"):
-            np.testing.assert_array_equal(r.load(name), expected.load(name), name)
+        names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_modelled.npy")
+        self.assert_same_files(names, "core", "stream")
+        # a gradient that does not fit the device, with delta tapered around the sources
+        asked += ["--parameters", "vp,epsilon,delta"]
+        expected = self.invert(*asked, out="core_delta")
+        self.assertNotIn("stream", expected.summary)
+        r = self.invert(*asked, "--device-memory", "3500K", out="stream_delta")
+        self.assertLessEqual(r.summary["stream"]["device_bytes"], 3500 << 10)
+        names = (*names, "epsilon.npy", "delta.npy", "gradient_epsilon.npy", "gradient_delta.npy")
+        self.assert_same_files(names, "core_delta", "stream_delta")
+        self.assertGreater(np.abs(r.load("gradient_delta.npy")).max(), 0.0)
 
     def test_plans_of_streams(self):
-        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--source-field", "random"]
-        done = self.call(*asked, "--block", "4", "--updates", "6", "--plan", "--out", "plan")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        random = ["--source-field", "random"]
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, *random]
+        text = self.plan(*random, "--block", "4", "--updates", "6")
         for words in ("source's wavefield by random, beside the adjoint field in a stream",
                       "blocks of 4 planes, 6 steps in a pass", "rings of ", "predicted: "):
-            self.assertIn(words, done.stdout)
+            self.assertIn(words, text)
         self.assertFalse(os.path.exists(self.path("plan/summary.json")))
         self.refuse([*asked, "--device-memory", "9K"], "does not hold the planes of one stage")
         self.refuse([*asked, "--block", "1000"], "--block is 1000", "the planes of the volume")
         self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--block", "4"], "--block",
                     "needs --source-field random")
-        done = self.call(*asked, "--updates", "6", "--lags", "4", "--plan", "--out", "plan")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"lags +9 of the result: .* on the host, in a stream of their own\n"
-                                      r" +blocks of \d+ planes, 6 steps in a pass")
+        self.assertRegex(self.plan(*random, "--updates", "6", "--lags", "4"),
+                         r"lags +9 of the result: .* on the host, in a stream of their own\n"
+                         r" +blocks of \d+ planes, 6 steps in a pass")
         self.refuse([*asked, "--updates", "4", "--lags", "40"], "--lags: the largest along x is 40 nodes")
         self.refuse([*asked, "--device-memory", "800K", "--lags", "20"],
                     "does not hold the planes of one stage", "or fewer --lags")
         self.refuse([*asked, "--updates", "4", "--lags", "20", "--memory", "1M"], "on the host", "--lags")
-        self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--delta", "0.05", "--parameters",
-                     "vp,epsilon"],
-                    "epsilon and delta in a stream")
+        # a chain, of which each device has the memory
+        text = self.plan(*random, "--device-memory", "800K", "--devices", "2")
+        self.assertIn("2 devices in a chain", text)
+        self.assertIn("one host stands in for 2 devices", text)
+        text = self.plan(*random, "--block", "8", "--updates", "40", "--devices", "3")
+        self.assertIn("2 of 3 devices have no work", text)
+        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--devices", "2"], "--devices",
+                    "needs --source-field random")
         self.refuse([*asked, "--updates", "4", "--memory", "750K"], "--source-field random: on the host",
                     "the search")
 
@@ -546,12 +559,8 @@ class Resume(Case):
             self.assertNotEqual(process.returncode, 0)
             again = self.invert(*arguments, "--resume", out=f"part{moment}")
             self.assertIn("evaluations are there", again.text)
-            np.testing.assert_array_equal(again.vp, whole.vp)
-            for name in ("gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"):
-                np.testing.assert_array_equal(again.load(name), whole.load(name), name)
-            timeless = [[{key: value for key, value in row.items() if key != "seconds"} for row in r.history]
-                        for r in (again, whole)]
-            self.assertEqual(*timeless)
+            self.assert_same_files(self.results, "whole", f"part{moment}")
+            self.expect_same_history(again, whole)
 
     def test_other_options_are_no_resume(self):
         self.invert(*self.shots, "--iterations", "1")
@@ -596,16 +605,9 @@ class Resume(Case):
 class AtOnce(Case):
     """Concurrent shots have the bits of consecutive ones."""
 
-    results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"]
-
     def arguments(self, count, *more):
         return [*self.shots, "--iterations", "2", "--bands", "5,9", "--space", "serial", "--at-once",
                 str(count), *more]
-
-    def same(self, one, many):
-        timeless = [[{key: value for key, value in row.items() if key != "seconds"} for row in r.history]
-                    for r in (one, many)]
-        self.assertEqual(*timeless)
 
     def test_same_bits(self):
         for field in ("shell", "random", "stored"):
@@ -615,7 +617,7 @@ class AtOnce(Case):
                 many = self.invert(*self.arguments(count, "--source-field", field), out="many")
                 self.assertIn(f"{count} shots at once", many.text)
                 self.assert_same_files(self.results, "one", "many")
-                self.same(one, many)
+                self.expect_same_history(one, many)
 
     def test_a_kill_is_gone_on_with(self):
         whole = self.invert(*self.arguments(1), out="whole")
@@ -630,7 +632,7 @@ class AtOnce(Case):
         again = self.invert(*self.arguments(2), "--resume", out="part")
         self.assertIn("evaluations are there", again.text)
         self.assert_same_files(self.results, "whole", "part")
-        self.same(whole, again)
+        self.expect_same_history(whole, again)
 
     def test_too_many(self):
         more = ["--source-field", "stored", "--memory", "2M"]
@@ -641,8 +643,6 @@ class AtOnce(Case):
 
 class Ranks(Case):
     """Ranks share the shots of every evaluation: any number of ranks gives the same bits."""
-
-    results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"]
 
     def setUp(self):
         super().setUp()
@@ -730,6 +730,8 @@ class Ranks(Case):
         for more, said in ((["--source-field", "random", "--block", "1000"], "--block is 1000"),
                            (["--source-field", "random", "--updates", "4", "--lags", "90"],
                             "--lags: the largest along x is 90 nodes"),
+                           (["--source-field", "random", "--devices", "2"],
+                            "--devices is 2, and mpirun started 2 ranks"),
                            (["--mask", "none.npy"], "none.npy"),
                            (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
                            (["--source-field", "stored", "--memory", "1M"],
