@@ -13,12 +13,17 @@
 // "random" with planes of both wavefields streamed through the device. The number of updates is the
 // steps per pass (0: planned); the bits equal those of "random".
 //
+// The cases "steps" stream the gradient of one volume with different steps in a pass, as Figure 6.4
+// (b) of the paper does for modelling: of_in_core is the rate over that of "random" of the same
+// volume and steps, 0 if that does not fit. Runs of few steps in a pass have fewer steps in all.
+//
 // MOHO_BENCH_FWI_N and MOHO_BENCH_FWI_STEPS set n and the steps, MOHO_BENCH_FWI_NX the nodes along
 // x if they differ from n, MOHO_BENCH_FWI_DEVICE_GIB the memory of a device that streams may use.
 //
 // Names: gradient/<medium>/<unknowns>/<way>/lags:<n>/<space>/n:<n> with -1 for no extended image,
 // gradient/<medium>/<unknowns>/stream/updates:<n>/<space>/n:<n>,
-// gradient/<medium>/<unknowns>/stream/lags:<n>/<space>/n:<n>, and
+// gradient/<medium>/<unknowns>/stream/lags:<n>/<space>/n:<n>,
+// gradient/<medium>/vp/steps/block:<n>/updates:<n>/<space>/<nx>x<ny>x<nz>, and
 // lbfgs/pairs:<m>/<space>/n:<unknowns>.
 
 #include "bench_fwi/runner.hpp"
@@ -60,8 +65,9 @@ GradientRunner& kept(const std::string& space, const GradientSettings& settings)
     Kokkos::push_finalize_hook([] { runner.reset(); });
   }
   first = false;
-  const std::string wanted = concat(space, static_cast<int>(settings.medium), settings.several,
-                                    settings.n, "x", settings.nx, "x", settings.steps);
+  const std::string wanted = concat(
+      space, " ", static_cast<int>(settings.medium), " ", settings.several, " ",
+      settings.extents[0], "x", settings.extents[1], "x", settings.extents[2], " ", settings.steps);
   if (key != wanted) {
     runner.reset();
     with_space(space,
@@ -91,9 +97,27 @@ void time_gradient(benchmark::State& state, const std::string& space,
   }
 }
 
+/// Returns the rate of the gradient "random" of a case in core, 0 if it does not fit; the last one
+/// is cached.
+double rate_in_core(const std::string& space, const GradientSettings& settings) {
+  static const GradientRunner* last = nullptr;
+  static double rate = 0.0;
+  GradientRunner& runner = kept(space, settings);
+  if (last == &runner) return rate;
+  last = &runner;
+  rate = 0.0;
+  try {
+    const bench::GradientResult result = runner.run("random", -1);
+    rate = result.points / result.gradient;
+  } catch (const MemoryError&) {
+  }
+  return rate;
+}
+
 void time_stream(benchmark::State& state, const std::string& space,
                  const GradientSettings& settings, std::int64_t block, std::int64_t updates,
-                 int lags) {
+                 int lags, bool over_in_core) {
+  const double in_core = over_in_core ? rate_in_core(space, settings) : 0.0;
   GradientRunner& runner = kept(space, settings);
   const auto memory =
       static_cast<std::size_t>(from_environment("MOHO_BENCH_FWI_DEVICE_GIB", 0, 0, 4096)) << 30;
@@ -106,6 +130,11 @@ void time_stream(benchmark::State& state, const std::string& space,
   counters["points/s"] = result.points / result.gradient;
   counters["stepped_points/s"] = result.stepped / result.gradient;
   counters["predicted_seconds"] = result.predicted;
+  counters["predicted_over_measured"] = result.gradient / result.predicted;
+  if (over_in_core) {
+    counters["in_core_points/s"] = in_core;
+    counters["of_in_core"] = in_core > 0.0 ? result.points / result.gradient / in_core : 0.0;
+  }
   counters["every"] = static_cast<double>(result.every);
   counters["block"] = static_cast<double>(result.block);
   counters["updates"] = static_cast<double>(result.updates);
@@ -130,6 +159,33 @@ void time_search(benchmark::State& state, const std::string& space, std::int64_t
   if (!(seconds > 0.0)) bench::fail(state, "no iteration was timed");
 }
 
+/// Adds gradients of one volume by blocks and steps in a pass.
+void add_steps(const std::string& space) {
+  const bool host = bench::on_host(space), smoke = bench::smoke();
+  const std::vector<std::int64_t> all =
+      smoke ? std::vector<std::int64_t>{2, 4} : std::vector<std::int64_t>{2, 4, 8, 16, 32, 64};
+  for (const wave::Medium medium : {wave::Medium::isotropic, wave::Medium::vti}) {
+    for (const std::int64_t block : {std::int64_t(4), std::int64_t(smoke ? 8 : 32)}) {
+      for (const std::int64_t updates : all) {
+        GradientSettings settings;
+        settings.medium = medium;
+        settings.extents = {500, 1000, 1000};
+        if (host) settings.extents = {64, 80, 80};
+        if (smoke) settings.extents = {24, 20, 22};
+        settings.steps = smoke ? 16 : host ? 64 : updates < 8 ? 32 : 256;
+        if (smoke || host) settings.width = 6;
+        const std::string name =
+            concat("gradient/", wave::to_string(medium), "/vp/steps/block:", block,
+                   "/updates:", updates, "/", space, "/", settings.extents[0], "x",
+                   settings.extents[1], "x", settings.extents[2]);
+        bench::add(name, 1, [space, settings, block, updates](benchmark::State& state) {
+          time_stream(state, space, settings, block, updates, -1, true);
+        });
+      }
+    }
+  }
+}
+
 void add_space(const std::string& space) {
   const bool host = bench::on_host(space), smoke = bench::smoke();
   struct Kind {
@@ -137,63 +193,63 @@ void add_space(const std::string& space) {
     bool several;
     const char* unknowns;
   };
-  const Kind kinds[] = {{wave::Medium::isotropic, false, "vp"},
-                        {wave::Medium::variable_density, true, "vp_rho"},
-                        {wave::Medium::vti, false, "vp"},
-                        {wave::Medium::vti, true, "vp_epsilon_delta"},
-                        {wave::Medium::tti, false, "vp"}};
+  const Kind kinds[] = {
+      {wave::Medium::isotropic, false, "vp"}, {wave::Medium::variable_density, true, "vp_rho"},
+      {wave::Medium::vti, false, "vp"},       {wave::Medium::vti, true, "vp_epsilon_delta"},
+      {wave::Medium::tti, false, "vp"},       {wave::Medium::tti, true, "vp_epsilon_delta"}};
   for (const Kind& kind : kinds) {
     GradientSettings settings;
     settings.medium = kind.medium;
     settings.several = kind.several;
-    settings.n = from_environment("MOHO_BENCH_FWI_N", smoke ? 20 : host ? 100 : 512, 20, 2048);
+    const std::int64_t n = from_environment("MOHO_BENCH_FWI_N",
+                                            smoke  ? 20
+                                            : host ? 100
+                                                   : 512,
+                                            20, 2048);
+    settings.extents = {from_environment("MOHO_BENCH_FWI_NX", n, 20, 100000), n, n};
     settings.steps = from_environment("MOHO_BENCH_FWI_STEPS",
                                       smoke  ? 20
                                       : host ? 200
                                              : 600,
                                       10, 100000);
-    settings.nx = from_environment("MOHO_BENCH_FWI_NX", 0, 20, 100000);
     if (smoke) settings.width = 6;
     const auto add = [&](const char* way, int lags) {
       const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
-                                      "/", way, "/lags:", lags, "/", space, "/n:", settings.n);
+                                      "/", way, "/lags:", lags, "/", space, "/n:", n);
       const std::string by = way;
       bench::add(name, 1, [space, settings, by, lags](benchmark::State& state) {
         time_gradient(state, space, settings, by, lags);
       });
     };
     add("shell", -1);
-    if (kind.medium != wave::Medium::tti && !(kind.several && wave::fields_of(kind.medium) == 2)) {
-      // the same gradient in core is the case "random"
-      if (kind.medium != wave::Medium::isotropic) add("random", -1);
-      const std::vector<std::int64_t> updates =
-          smoke ? std::vector<std::int64_t>{0, 3}
-                : (host ? std::vector<std::int64_t>{0, 1, 4}
-                        : std::vector<std::int64_t>{0, 8, 16, 24, 32, 48, 64});
-      for (const std::int64_t u : updates) {
-        const std::int64_t block = u == 0 ? 0 : smoke ? 4 : host ? 8 : 32;
-        const std::string name =
-            concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
-                   "/stream/updates:", u, "/", space, "/n:", settings.n);
-        bench::add(name, 1, [space, settings, block, u](benchmark::State& state) {
-          time_stream(state, space, settings, block, u, -1);
-        });
-      }
+    // the same gradient in core is the case "random"
+    if (kind.medium != wave::Medium::isotropic) add("random", -1);
+    const std::vector<std::int64_t> updates =
+        smoke ? std::vector<std::int64_t>{0, 3}
+              : (host ? std::vector<std::int64_t>{0, 1, 4}
+                      : std::vector<std::int64_t>{0, 8, 16, 24, 32, 48, 64});
+    for (const std::int64_t u : updates) {
+      const std::int64_t block = u == 0 ? 0 : smoke ? 4 : host ? 8 : 32;
+      const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
+                                      "/stream/updates:", u, "/", space, "/n:", n);
+      bench::add(name, 1, [space, settings, block, u](benchmark::State& state) {
+        time_stream(state, space, settings, block, u, -1, false);
+      });
+    }
+    if (!kind.several) {
       const int lags = smoke ? 4 : 16;
-      if (!kind.several) {
-        add("random", lags);
-        const std::string name =
-            concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
-                   "/stream/lags:", lags, "/", space, "/n:", settings.n);
-        bench::add(name, 1, [space, settings, lags](benchmark::State& state) {
-          time_stream(state, space, settings, 0, 0, lags);
-        });
-      }
+      add("random", lags);
+      const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
+                                      "/stream/lags:", lags, "/", space, "/n:", n);
+      bench::add(name, 1, [space, settings, lags](benchmark::State& state) {
+        time_stream(state, space, settings, 0, 0, lags, false);
+      });
     }
     if (kind.medium != wave::Medium::isotropic) continue;
     for (const char* const way : {"random", "stored", "replay"}) add(way, -1);
     for (const int lags : {0, smoke ? 4 : 16, smoke ? 8 : 32}) add("shell", lags);
   }
+  add_steps(space);
   for (const int pairs : {5, 10}) {
     const std::int64_t unknowns = smoke ? 10000 : host ? 10000000 : 134217728;
     bench::add(concat("lbfgs/pairs:", pairs, "/", space, "/n:", unknowns), 1,

@@ -47,7 +47,7 @@ class GradientRunnerOn final : public GradientRunner {
       : m_exec(exec), m_settings(settings) {
     free_arena();
     for (int d = 0; d < 3; ++d) {
-      m_grid.extents[d] = d == 0 && settings.nx > 0 ? settings.nx : settings.n;
+      m_grid.extents[d] = settings.extents[static_cast<std::size_t>(d)];
       m_grid.spacing[d] = 10.0;
     }
     const auto field = [&](double value) {
@@ -65,7 +65,7 @@ class GradientRunnerOn final : public GradientRunner {
     }
     if (settings.medium == wave::Medium::tti) m_model.theta = field(0.4);
     m_unknowns.density = settings.several && settings.medium == wave::Medium::variable_density;
-    m_unknowns.anisotropy = settings.several && settings.medium == wave::Medium::vti;
+    m_unknowns.anisotropy = settings.several && wave::fields_of(settings.medium) == 2;
     m_options.boundaries = wave::all_faces<3>(wave::FaceKind::sponge, settings.width);
     const auto limits = wave::limits_of<float, 3, Memory>(m_exec, m_grid, m_model, m_options.order);
     m_options.dt = 0.9 * limits.largest_dt;
@@ -76,12 +76,13 @@ class GradientRunnerOn final : public GradientRunner {
     m_wavelet = wave::ricker(frequency / 2.4, m_options.dt);
     m_product_interval =
         std::max<std::int64_t>(snapshot::snapshot_interval(m_wavelet, m_options.dt) / 2, 1);
-    const double side = 10.0 * static_cast<double>(settings.n - 1);
-    const double begin = 0.5 * (m_grid.upper(0) - side);  // the middle of a longer model
-    m_source = {{begin + 0.48 * side, 0.51 * side, 45.0}};
+    const auto side = [&](int d) { return 10.0 * static_cast<double>(m_grid.extents[d] - 1); };
+    const double length = std::min(side(0), side(1));
+    const double begin = 0.5 * (side(0) - length);  // the middle of a longer model
+    m_source = {{begin + 0.48 * length, 0.51 * side(1), 45.0}};
     Points<3> receivers;
     for (int i = 0; i < 200; ++i) {
-      receivers.push_back({begin + side * (0.05 + 0.0045 * i), 0.5 * side, 45.0});
+      receivers.push_back({begin + length * (0.05 + 0.0045 * i), 0.5 * side(1), 45.0});
     }
     m_receivers = wave::PointSet<float, 3, Memory>(
         m_exec, m_propagator->grid(), m_propagator->layout(), receivers,
@@ -188,6 +189,7 @@ class GradientRunnerOn final : public GradientRunner {
     take(m_model.density, model.density);
     take(m_model.epsilon, model.epsilon);
     take(m_model.delta, model.delta);
+    take(m_model.theta, model.theta);
     wave::Shot<3> shot;
     shot.sources = m_source;
     shot.receivers = m_receivers.positions();

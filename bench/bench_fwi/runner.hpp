@@ -7,6 +7,7 @@
 #include <moho/core/instance.hpp>
 #include <moho/wave/types.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,9 +18,8 @@ namespace moho::bench {
 /// Settings of a shot.
 struct GradientSettings {
   wave::Medium medium = wave::Medium::isotropic;  ///< medium of the model
-  bool several = false;      ///< invert also for density, or for epsilon and delta
-  std::int64_t n = 512;      ///< nodes of the model along y and z, and along x unless nx is given
-  std::int64_t nx = 0;       ///< nodes of the model along x; 0: n
+  bool several = false;  ///< invert also for density, or for epsilon and delta
+  std::array<std::int64_t, 3> extents = {512, 512, 512};  ///< nodes of the model
   int width = 20;            ///< width of the sponge around the model, nodes
   std::int64_t steps = 600;  ///< time steps
 };
