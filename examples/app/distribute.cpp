@@ -257,6 +257,19 @@ void make_sites_folder(const fs::path& folder) {
 
 fs::path sites_folder(const fs::path& folder) { return fs::absolute(folder) / ".moho_sites"; }
 
+// Creates the sites of a file.
+static std::vector<std::unique_ptr<cluster::Site>> make_sites(const SitesOptions& texts,
+                                                              const fs::path& campaign) {
+  std::string text;
+  try {
+    text = io::read_text(texts.sites, std::uint64_t{1} << 24);
+  } catch (const FileError& error) {
+    throw InputError(concat("--sites ", texts.sites, ": ", error.what()));
+  }
+  return cluster::make_sites(cluster::parse_sites(text, "--sites " + texts.sites), campaign,
+                             programs_folder());
+}
+
 // Returns the members of the summary about sites.
 static Json sites_json(const cluster::Report& report) {
   Json list = Json::array();
@@ -342,8 +355,13 @@ void record_time_after_shots(Session& session) {
   session.summary["sites"]["part_after_last_shot"] = seconds / (seconds + before);
 }
 
-void forget_sites(const Session& session) {
-  io::remove_owned_folder(sites_folder(session.folder()));
+void forget_sites(const SitesOptions& texts, const Session& session) {
+  const fs::path folder = sites_folder(session.folder());
+  std::error_code error;
+  if (fs::exists(folder / "journal.txt", error)) {
+    cluster::forget_sums(folder / "journal.txt", make_sites(texts, folder));
+  }
+  io::remove_owned_folder(folder);
 }
 
 fs::path programs_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
@@ -351,14 +369,7 @@ fs::path programs_folder() { return fs::read_symlink("/proc/self/exe").parent_pa
 std::vector<std::unique_ptr<cluster::Site>> open_sites(
     const SitesOptions& texts, const fs::path& campaign, const cluster::Work& work,
     std::int64_t shots, const std::function<void(const std::string&)>& print_line) {
-  std::string text;
-  try {
-    text = io::read_text(texts.sites, std::uint64_t{1} << 24);
-  } catch (const FileError& error) {
-    throw InputError(concat("--sites ", texts.sites, ": ", error.what()));
-  }
-  auto sites = cluster::make_sites(cluster::parse_sites(text, "--sites " + texts.sites), campaign,
-                                   programs_folder());
+  auto sites = make_sites(texts, campaign);
   struct statvfs disk {};
   const double need = texts.result_bytes * static_cast<double>(shots);
   if (need > 0.0 && ::statvfs(campaign.c_str(), &disk) == 0) {

@@ -84,8 +84,9 @@ void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
                       const OnSiteSum& on_sum = {});
 /// Records the time from the last shot at a site to the present in the summary.
 void record_time_after_shots(Session& session);
-/// Removes the folder of journal and jobs, which hold sums until the results are written.
-void forget_sites(const Session& session);
+/// Removes the files at the sites, and the folder of journal and jobs. Sums are kept there until
+/// the results are written.
+void forget_sites(const SitesOptions& texts, const Session& session);
 
 /// Throws InputError if a job would have more shots than the survey.
 void check_shots_per_job(const SitesOptions& texts, std::size_t shots);

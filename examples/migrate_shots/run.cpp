@@ -74,7 +74,7 @@ class Program {
     if (m_o.only_shot) return finish_shot(m_session, "plot_migration.py");
     stack();
     finish();
-    if (!m_o.distribute.sites.empty()) forget_sites(m_session);
+    if (!m_o.distribute.sites.empty()) forget_sites(m_o.distribute, m_session);
   }
 
  private:
@@ -406,7 +406,8 @@ class Program {
     m_boxes_told = true;
     Json more = entry;
     if (m_o.only_shot) {
-      Json sums = Json::array({describe(rtm::image_array(m_job.grid, image.window.box), files[0])});
+      Json sums;
+      sums.push_back(describe(rtm::image_array(m_job.grid, image.window.box), files[0]));
       if (files.size() > 1)
         sums.push_back(describe(rtm::gather_array(m_job.offsets, depths()), files[1]));
       more["sums"] = sums;

@@ -384,11 +384,7 @@ void RelaySite::remove_duplicate(const ShotResult& result) {
 
 void RelaySite::remove_job_files(const Job& job) {
   m_known.erase(job.token);
-  if (m_keeps_files) {
-    m_kept.push_back(job.token);
-  } else {
-    forget({job.token});
-  }
+  if (!m_keeps_files) forget({job.token});
 }
 
 std::optional<ShotResult> RelaySite::sum(const Work& work, const SumRequest& wanted) {
@@ -426,7 +422,6 @@ std::optional<ShotResult> RelaySite::sum(const Work& work, const SumRequest& wan
 
 void RelaySite::forget(const std::vector<std::string>& tokens) {
   std::vector<std::vector<std::string>> lines{{"do", "forget"}};
-  for (const std::string& token : std::exchange(m_kept, {})) lines.push_back({"job", token});
   for (const std::string& token : tokens) lines.push_back({"job", token});
   try {
     request(lines);

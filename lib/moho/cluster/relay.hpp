@@ -103,7 +103,6 @@ class RelaySite : public Site, private JobSystem {
   std::map<std::string, std::string> m_sent;  // local and remote paths of inputs
   std::map<std::string, KnownJob> m_known;    // by job token
   bool m_keeps_files = false;                 // results are needed for sums
-  std::vector<std::string> m_kept;            // finished jobs whose files remain
 };
 
 /// \brief Answers one request of a RelaySite (`distribute_shots --relay`).

@@ -26,7 +26,6 @@ struct HeldShots {
   Site* site = nullptr;
   SumRequest request;
   std::vector<std::int64_t> shots;
-  std::set<std::string> tokens;  // of all jobs and requests
   bool complete = false, lost = false;
   int failures = 0;
   double silent_since = -1.0;
@@ -67,7 +66,7 @@ class Collection {
              const DistributeOptions& options, const OnSum& on_sum, Clock& clock)
       : m_campaign(campaign), m_options(options), m_on_sum(on_sum), m_clock(clock) {
     for (const auto& site : sites) {
-      if (site->sends_sums()) m_held.push_back({site.get(), {}, {}, {}});
+      if (site->sends_sums()) m_held.push_back({site.get(), {}, {}});
     }
     m_others = sites.size() > 1;
   }
@@ -109,17 +108,6 @@ class Collection {
     }
   }
 
-  // Removes the files at the sites.
-  void forget() {
-    std::vector<std::future<void>> answers;
-    for (const HeldShots& held : m_held) {
-      if (held.tokens.empty()) continue;
-      answers.push_back(std::async(std::launch::async, [&held] {
-        held.site->forget({held.tokens.begin(), held.tokens.end()});
-      }));
-    }
-    for (auto& answer : answers) answer.get();
-  }
   // Returns why the sum of a site was lost.
   const std::string& reason() const { return m_reason; }
 
@@ -127,7 +115,7 @@ class Collection {
   // Sorts the results whose shots are in no sum yet by site and job.
   void find_shots(bool arrays) {
     for (HeldShots& held : m_held) {
-      held = {held.site, {}, {}, std::move(held.tokens)};
+      held = {held.site, {}, {}};
       held.request.arrays = arrays;
       std::string text = arrays ? "arrays" : "sum";
       for (const ShotResult& result : m_campaign.journal.results()) {
@@ -135,7 +123,6 @@ class Collection {
         auto part = file.begin();
         if (part->string() != held.site->options().name) continue;
         const std::string job = (++part)->string();
-        held.tokens.insert(job);
         if (m_added.count(result.shot) > 0) continue;
         held.request.shots[job].push_back({result.shot, 1.0});
         held.shots.push_back(result.shot);
@@ -145,7 +132,8 @@ class Collection {
       held.request.token =
           concat(m_campaign.journal.get("name").value_or(m_campaign.work.campaign), '.',
                  m_campaign.work.evaluation, ".sum-", io::checksum_text(io::checksum(text)), ".0");
-      if (!held.shots.empty()) held.tokens.insert(held.request.token);
+      if (held.shots.empty()) continue;
+      m_campaign.journal.add_events({{"sum", held.request.token, held.site->options().name}});
     }
   }
 
@@ -234,12 +222,25 @@ Report distribute_sums(Campaign campaign, const std::vector<Task>& tasks,
   for (int round = 0; round < max_rounds; ++round) {
     add(total, distribute(campaign, tasks, sites, options, once, clock));
     if (total.stopped) return total;
-    if (collection.collect(arrays, total)) {
-      if (!total.stopped) collection.forget();
-      return total;
-    }
+    if (collection.collect(arrays, total)) return total;
   }
   throw Error(concat(collection.reason(), ": correct the cause and resume with the same journal"));
+}
+
+void forget_sums(const fs::path& journal, const std::vector<std::unique_ptr<Site>>& sites) {
+  std::map<std::string, std::vector<std::string>> tokens;  // by site
+  for (const auto& event : read_journal(journal).events) {
+    if (event.size() < 3) continue;
+    if (event[0] == "batch") tokens[event[2]].push_back(event[1] + ".0");  // of one job
+    if (event[0] == "sum") tokens[event[2]].push_back(event[1]);
+  }
+  std::vector<std::future<void>> answers;
+  for (const auto& site : sites) {
+    const auto at = tokens.find(site->options().name);
+    if (!site->sends_sums() || at == tokens.end()) continue;
+    answers.push_back(std::async(std::launch::async, [&site, at] { site->forget(at->second); }));
+  }
+  for (auto& answer : answers) answer.get();
 }
 
 }  // namespace moho::cluster

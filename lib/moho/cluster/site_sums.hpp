@@ -71,4 +71,12 @@ Report distribute_sums(Campaign campaign, const std::vector<Task>& tasks,
                        const DistributeOptions& options, const OnResult& on_result,
                        const OnSum& on_sum, Clock* clock = nullptr);
 
+/// \brief Removes the files of a complete campaign at the sites that sent sums.
+///
+/// Until then a campaign that is resumed finds them.
+/// \param journal file of the journal
+/// \param sites those of distribute_sums() \throws FileError for other files
+void forget_sums(const std::filesystem::path& journal,
+                 const std::vector<std::unique_ptr<Site>>& sites);
+
 }  // namespace moho::cluster
