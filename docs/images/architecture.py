@@ -34,6 +34,7 @@ MODULES = {
     "snapshot": (3.8, 2, "stores and codecs\nof wavefields"),
     "stream": (4.75, 2, "volumes larger\nthan a device"),
     "gravity": (5.7, 2, "prisms;\nmpi for gravity_mpi"),
+    "gravity_inversion": (5.0, 3, "densities of cells\nfrom gravity"),
     "rtm": (2.4, 3, "imaging conditions,\nmigration"),
     "fwi": (3.8, 3, "misfits, gradients,\nobjective"),
 }

@@ -2,6 +2,7 @@
 #include "model_gravity/input.hpp"
 
 #include "app/memory.hpp"
+#include "app/point_tables.hpp"
 
 #include <moho/gravity/ensemble.hpp>
 #include <moho/gravity/forward.hpp>
@@ -21,172 +22,6 @@
 namespace moho::examples::model_gravity {
 
 namespace {
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-enum class FileKind { npy, table };
-
-FileKind kind_of(const std::string& what, const std::string& file) {
-  const std::string kind = lower_case(std::filesystem::path(file).extension().string());
-  if (kind == ".npy") return FileKind::npy;
-  if (kind == ".csv" || kind == ".txt") return FileKind::table;
-  throw InputError(concat(what, ": '", kind,
-                          "' is no kind of file that is read (allowed: .npy, .csv, .txt): "
-                          "convert it"));
-}
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
-  return list;
-}
-
-// Column of a table with one coordinate or density.
-struct Column {
-  std::int64_t position = 0;
-  bool upwards = false;  // has heights; z is their negative
-};
-
-struct OtherName {
-  const char* name;
-  char axis;
-  bool upwards;
-};
-
-// Alternative names of the axes x (north), y (east) and z (down) in header lines.
-constexpr OtherName other_names[] = {
-    {"north", 'x', false},   {"northing", 'x', false}, {"east", 'y', false},
-    {"easting", 'y', false}, {"down", 'z', false},     {"depth", 'z', false},
-    {"up", 'z', true},       {"height", 'z', true},    {"elevation", 'z', true}};
-
-// Matches a header's name with alternative names of the wanted one. "northing" is x and "east_2" is
-// y2. The upper face z1 of a prism is the negative of its larger height, "height2".
-std::optional<Column> as_other_name(std::string name, const std::string& wanted) {
-  std::string face = wanted.substr(1);
-  if (!face.empty() && face != "1" && face != "2") return std::nullopt;  // density
-  name = lower_case(name);
-  for (const OtherName& other : other_names) {
-    if (other.axis != wanted[0]) continue;
-    std::string number = face;
-    if (other.upwards && !face.empty()) number = face == "1" ? "2" : "1";
-    if (name == other.name + number || (!face.empty() && name == concat(other.name, '_', number))) {
-      return Column{0, other.upwards};
-    }
-  }
-  return std::nullopt;
-}
-
-// Positions of the wanted columns in a table. Alternative names of axes add a note.
-std::vector<Column> find_columns(const std::string& what, const io::Table& table,
-                                 const std::vector<std::string>& names,
-                                 std::vector<std::string>& notes) {
-  std::vector<Column> columns;
-  const auto wanted = static_cast<std::int64_t>(names.size());
-  if (table.names.empty()) {
-    if (table.columns != wanted) {
-      throw InputError(
-          concat(what, ": has ", table.columns, table.columns == 1 ? " column" : " columns",
-                 " and no header line (allowed: ", wanted, " columns, ", list_of(names),
-                 "): mend the file, or name its columns in the first "
-                 "line"));
-    }
-    for (std::int64_t c = 0; c < wanted; ++c) columns.push_back({c, false});
-    return columns;
-  }
-  std::string taken;
-  for (const std::string& name : names) {
-    const auto place = [&](const auto& is_wanted, std::size_t from) {
-      return std::find_if(table.names.begin() + static_cast<std::ptrdiff_t>(from),
-                          table.names.end(), is_wanted);
-    };
-    const auto exact = place([&](const std::string& n) { return lower_case(n) == name; }, 0);
-    if (exact != table.names.end()) {
-      columns.push_back({exact - table.names.begin(), false});
-      continue;
-    }
-    const auto is_other = [&](const std::string& n) { return as_other_name(n, name).has_value(); };
-    const auto other = place(is_other, 0);
-    if (other == table.names.end()) {
-      throw InputError(concat(what, ": there is no column '", name, "' (needed: ", list_of(names),
-                              ", where x may be named north or northing, y east or easting, z "
-                              "depth, down, height, up or elevation; the header line names ",
-                              list_of(table.names), "): name the columns in the first line"));
-    }
-    const std::int64_t position = other - table.names.begin();
-    const auto second = place(is_other, static_cast<std::size_t>(position) + 1);
-    if (second != table.names.end()) {
-      throw InputError(concat(what, ": columns '", *other, "' and '", *second, "' both give '",
-                              name, "' (allowed: one of them): rename one"));
-    }
-    const Column column{position, as_other_name(*other, name)->upwards};
-    taken += concat(taken.empty() ? "" : ", ", name, " = ", column.upwards ? "-" : "", *other);
-    columns.push_back(column);
-  }
-  if (!taken.empty()) {
-    notes.push_back(concat(what, ": ", taken, " (x points north, y east, z down)"));
-  }
-  return columns;
-}
-
-// Rows of named numbers from a file, in one vector. Alternative names of axes add a note.
-std::vector<double> read_rows(const std::string& option, const std::string& file,
-                              const std::vector<std::string>& names,
-                              std::vector<std::string>& notes) {
-  const std::string what = option + " " + file;
-  const auto width = static_cast<std::int64_t>(names.size());
-  if (kind_of(what, file) == FileKind::npy) {
-    io::Array<double> array = io::read_npy<double>(file);
-    if (array.shape.size() != 2 || array.shape[1] != width) {
-      throw InputError(concat(what, ": its shape is ", io::shape_string(array.shape),
-                              " (allowed: n x ", width, ", rows of ", list_of(names), ")"));
-    }
-    return std::move(array.data);
-  }
-  io::Table table = io::read_csv(file);
-  const std::vector<Column> columns = find_columns(what, table, names, notes);
-  std::vector<double> rows;
-  rows.reserve(static_cast<std::size_t>(table.rows() * width));
-  for (std::int64_t row = 0; row < table.rows(); ++row) {
-    for (const Column& column : columns) {
-      const double value = table.at(row, column.position);
-      rows.push_back(column.upwards ? 0.0 - value : value);
-    }
-  }
-  return rows;
-}
-
-// Array of a given shape, one number for each element, x fastest; the shape has x last.
-std::vector<double> read_values(const std::string& option, const std::string& file,
-                                const std::vector<std::int64_t>& shape, const std::string& axes) {
-  const std::string what = option + " " + file;
-  const std::int64_t count = io::shape_size(shape);
-  const auto refuse = [&](const std::string& found) {
-    throw InputError(concat(what, ": ", found, " (allowed: ", axes, " = ", io::shape_string(shape),
-                            ", or ", count,
-                            " values in one row or column, x fastest): look at the "
-                            "order of the axes"));
-  };
-  if (kind_of(what, file) == FileKind::npy) {
-    io::Array<double> array = io::read_npy<double>(file);
-    if (array.shape != shape && !(array.shape.size() == 1 && array.shape[0] == count)) {
-      refuse("its shape is " + io::shape_string(array.shape));
-    }
-    return std::move(array.data);
-  }
-  io::Table table = io::read_csv(file);
-  const bool flat =
-      (table.columns == 1 || table.rows() == 1) && table.columns * table.rows() == count;
-  const bool plane = shape.size() == 2 && table.rows() == shape[0] && table.columns == shape[1];
-  if (!flat && !plane) {
-    refuse(concat("it has ", table.rows(), table.rows() == 1 ? " row" : " rows", " of ",
-                  table.columns, table.columns == 1 ? " number" : " numbers"));
-  }
-  return std::move(table.values);
-}
 
 void load_stations(const Options& o, Input& input) {
   if (!o.stations_file.empty()) {
@@ -242,7 +77,7 @@ InputNeed need_of_input(const Options& o) {
   const auto table = [&](const std::string& file, double width) {
     const TableNeed found = need_of_table(file);
     // rows of text are selected from the table
-    const bool text = kind_of("--", file) == FileKind::table;
+    const bool text = is_text_table("--", file);
     need.passing =
         std::max(need.passing, need.input + found.passing + (text ? 8.0 * found.values : 0.0));
     need.input += 8.0 * found.values;

@@ -3,6 +3,7 @@
 
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
+#include "app/prism_options.hpp"
 #include "ranks/ranks.hpp"
 
 #include <filesystem>
@@ -47,38 +48,6 @@ usable (the message says what and why), 1 anything else, 130 interrupted.
 
 constexpr std::int64_t most_per_axis = std::int64_t(1) << 31;
 
-gravity::RegularMesh parse_mesh(const std::string& text) {
-  const std::string form = "nx,ny,nz,x1,x2,y1,y2,z1,z2 with metres, z down";
-  const auto numbers = parse_numbers("--mesh", text, {9}, form, true);
-  const auto pieces = split(text);
-  gravity::RegularMesh mesh;
-  double size = 1.0;
-  for (int d = 0; d < 3; ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    mesh.cells[d] =
-        parse_count("--mesh " + text + ": a number of prisms", pieces[at], 1, most_per_axis);
-    size *= static_cast<double>(mesh.cells[d]);
-    mesh.lower[d] = numbers[3 + 2 * at];
-    mesh.upper[d] = numbers[4 + 2 * at];
-    if (mesh.lower[d] < mesh.upper[d]) continue;
-    throw InputError(
-        concat("--mesh ", text, ": ", "xyz"[d], " runs from ", mesh.lower[d], " to ", mesh.upper[d],
-               d == 2 ? " (allowed: z1 below z2, the top before the bottom, z points down)"
-                      : concat(" (allowed: ", "xyz"[d], "1 below ", "xyz"[d], "2)"),
-               mesh.lower[d] == mesh.upper[d] ? ": give the box some extent" : ": exchange them"));
-  }
-  if (size > 1e15) {
-    throw InputError(concat("--mesh ", text, ": the box has ", size,
-                            " prisms (allowed: up to 1e15): take fewer"));
-  }
-  return mesh;
-}
-
-Json mesh_json(const gravity::RegularMesh& mesh) {
-  return Json::array({mesh.cells[0], mesh.cells[1], mesh.cells[2], mesh.lower[0], mesh.upper[0],
-                      mesh.lower[1], mesh.upper[1], mesh.lower[2], mesh.upper[2]});
-}
-
 StationGrid parse_grid(const std::string& text) {
   const auto numbers = parse_numbers("--grid", text, {6}, "nx,ny,dx,dy,x0,y0 with metres", true);
   const auto pieces = split(text);
@@ -115,20 +84,6 @@ double parse_tolerance(const std::string& text) {
   const double value = parse_number("--far-tolerance", text, form);
   if (value >= 0.0 && value <= 0.01) return value;
   throw InputError(concat("--far-tolerance is ", value, " (allowed: ", form, ")"));
-}
-
-gravity::Components parse_components(const std::string& text) {
-  try {
-    return gravity::parse_components(text);
-  } catch (const InputError& error) {
-    throw InputError(concat("--", error.what()));  // "components: ..."
-  }
-}
-
-Json components_json(const gravity::Components& components) {
-  Json list = Json::array();
-  for (const gravity::Component c : components) list.push_back(gravity::to_string(c));
-  return list;
 }
 
 // Names two options: "--prisms and --spheres".
@@ -230,7 +185,7 @@ void bind_ensemble(Description& d, Options& o) {
       .show_if([&o] { return o.ensemble == Ensemble::prisms; });
   d.bind(o.mesh, "mesh", "BOX",
          "a regular ensemble, nx,ny,nz,x1,x2,y1,y2,z1,z2: the box cut into nx x ny x nz prisms",
-         parsed(parse_mesh, mesh_json))
+         parsed(parse_prism_mesh, prism_mesh_json))
       .show_if([&o] { return o.ensemble == Ensemble::mesh; });
   d.flag(o.spheres, "spheres",
          "a made-up ensemble: seven spheres in a box of 22 km x 22 km x 8 km, 252,000 prisms "
@@ -274,7 +229,7 @@ void bind_computing(Description& d, Options& o) {
   d.bind(o.components, "components", "LIST",
          "names separated by commas: potential, gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz; or all "
          "(default: gz)",
-         parsed(parse_components, components_json));
+         parsed(parse_prism_components, prism_components_json));
   d.bind(o.strategy, "strategy", "NAME",
          "automatic, tiles, by_stations, by_prisms (the paper's), or by_corners (regular ensembles "
          "in double); all give the same field (default: automatic)",

@@ -144,6 +144,7 @@ class ExitStatus(support.Case):
     quick = {"trace_rays": ["--builtin", "salt", "--shape", "41,31"],
              "first_arrivals": ["--builtin", "salt", "--shape", "41,31"],
              "model_gravity": [*gravity, "--grid", "3,3,10,10,0,0"],
+             "invert_gravity": ["--demo", "--beta", "1", "--iterations", "1", "--rounds", "1"],
              "model_waves": [*waves, *small], "stream_waves": [*waves, *small],
              "migrate_shots": [*waves, *small, "--shots", "modelled"],
              "invert_waves": [*waves, "--shape", "41,31", "--time", "0.3", "--data", "modelled", "--true-vp",
@@ -153,6 +154,7 @@ class ExitStatus(support.Case):
             "first_arrivals": ["--builtin", "salt", "--shape", "6001,6001", "--space", "serial"],
             "model_gravity": [*gravity, "--grid", "3000,2000,1,1,0,0", "--components", "all", "--space",
                               "serial"],
+            "invert_gravity": ["--demo", "--iterations", "100000", "--rounds", "1000", "--space", "serial"],
             "model_waves": [*waves, *long], "stream_waves": [*waves, *long],
             "migrate_shots": [*waves, *long, "--shots", "modelled"],
             "invert_waves": [*waves, *long, "--data", "modelled"]}

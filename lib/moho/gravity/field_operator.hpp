@@ -117,4 +117,14 @@ class DirectFieldOperator final : public FieldOperator {
   ResultView<Memory> m_values;
 };
 
+/// Returns a DirectFieldOperator; its arguments are those of the constructor.
+template <class Memory>
+std::unique_ptr<FieldOperator> make_field_operator(const Instance<Memory>& exec,
+                                                   const std::vector<double>& prisms,
+                                                   const std::vector<double>& stations,
+                                                   const Components& components,
+                                                   const OperatorOptions& options = {}) {
+  return std::make_unique<DirectFieldOperator<Memory>>(exec, prisms, stations, components, options);
+}
+
 }  // namespace moho::gravity

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "invert_gravity/input.hpp"
+
+#include "app/point_tables.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/parse.hpp>
+#include <moho/gravity_inversion/synthetic.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/npy.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+
+namespace moho::examples::invert_gravity {
+
+namespace {
+
+using gravity::Component;
+
+const double nan_value = std::nan("");
+
+std::string error_name(Component component) {
+  return std::string(gravity::to_string(component)) + "_error";
+}
+
+bool has_column(const io::Table& table, const std::string& name) {
+  return std::find(table.names.begin(), table.names.end(), name) != table.names.end();
+}
+
+// Components asked for, or those that the header names.
+gravity::Components components_of(const Options& o, const io::Table& table,
+                                  const std::string& what) {
+  if (o.components) return *o.components;
+  gravity::Components found;
+  for (const Component component : gravity::all_components()) {
+    if (has_column(table, gravity::to_string(component))) found.push_back(component);
+  }
+  if (found.empty()) {
+    throw InputError(concat(what,
+                            ": no column has the name of a component (needed: gz, gx, gy, "
+                            "gxx, gyy, gzz, gxy, gxz, gyz or potential): name the columns in the "
+                            "first line, or give --components"));
+  }
+  return found;
+}
+
+// The table of data: of a text with names, or of an array with the columns of --components.
+io::Table data_table(const Options& o, const std::string& what) {
+  if (is_text_table(what, o.data_file)) {
+    io::Table table = io::read_csv(o.data_file, {.allow_nonfinite = true});
+    if (!table.names.empty() || o.components) return table;
+    throw InputError(concat(what,
+                            ": it has no header line (needed: names of the columns, such as "
+                            "x,y,z,gz): add one, or give --components"));
+  }
+  if (!o.components) {
+    throw InputError(concat(what,
+                            ": an array does not name its columns (needed: --components): "
+                            "say which components follow x,y,z"));
+  }
+  io::Array<double> array = io::read_npy<double>(o.data_file);
+  if (array.shape.size() != 2) {
+    throw InputError(concat(what, ": its shape is ", io::shape_string(array.shape),
+                            " (allowed: n x ", 3 + o.components->size(), ")"));
+  }
+  io::Table table;
+  table.columns = array.shape[1];
+  table.values = std::move(array.data);
+  return table;
+}
+
+void load_data(const Options& o, Input& input) {
+  const std::string what = "--data " + o.data_file;
+  input.data_name = o.data_file;
+  const io::Table table = data_table(o, what);
+  auto& problem = input.problem;
+  problem.components = components_of(o, table, what);
+  std::vector<std::string> names{"x", "y", "z"};
+  for (const Component component : problem.components) {
+    names.emplace_back(gravity::to_string(component));
+  }
+  const auto columns = find_columns(what, table, names, input.notes);
+  const std::int64_t rows = table.rows();
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double value = table.at(row, columns[c].position);
+      if (!std::isfinite(value)) {
+        throw InputError(concat(what, ": row ", row + 1, ": ", names[c], " is ", value,
+                                " (allowed: finite metres): mend the file"));
+      }
+      problem.stations.push_back(columns[c].upwards ? 0.0 - value : value);
+    }
+  }
+  for (std::size_t c = 0; c < problem.components.size(); ++c) {
+    const Component component = problem.components[c];
+    std::int64_t own = -1;
+    const auto place = std::find(table.names.begin(), table.names.end(), error_name(component));
+    if (place != table.names.end()) own = place - table.names.begin();
+    const double floor = o.errors.of(component, 0.0), percent = o.percent.of(component, 0.0);
+    if (own < 0 && floor == 0.0 && percent == 0.0) {
+      throw InputError(concat(what, ": nothing says the errors of ", gravity::to_string(component),
+                              " (needed: a column ", error_name(component),
+                              ", or --errors): give its standard error in ",
+                              gravity::unit_of(component)));
+    }
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const double value = table.at(row, columns[3 + c].position);
+      const double error = own >= 0 ? table.at(row, own) : floor + 0.01 * percent * std::abs(value);
+      if (std::isinf(value)) {
+        throw InputError(concat(what, ": row ", row + 1, ": ", gravity::to_string(component),
+                                " is ", value,
+                                " (allowed: finite numbers, or nan): mend the file"));
+      }
+      if (!std::isnan(value) && !(error > 0.0 && std::isfinite(error))) {
+        throw InputError(concat(what, ": row ", row + 1, ": the error of ",
+                                gravity::to_string(component), " is ", error,
+                                " (allowed: positive numbers): mend the file, or give --errors"));
+      }
+      problem.data.push_back(value);
+      problem.errors.push_back(error);
+    }
+  }
+}
+
+// A number for all cells, or a file in their order.
+std::vector<double> cell_values(const std::string& option, const std::string& text,
+                                const gravity_inversion::Cells& cells) {
+  const auto count = static_cast<std::size_t>(cells.size());
+  std::error_code ignored;
+  if (!std::filesystem::exists(text, ignored)) {
+    try {
+      return std::vector<double>(count, text::parse_number(option, text, "kg/m^3"));
+    } catch (const InputError&) {
+      throw InputError(concat(option, ": '", text,
+                              "' is neither a number nor a file that is there "
+                              "(allowed: kg/m^3, or the name of a file)"));
+    }
+  }
+  std::vector<double> values;
+  if (cells.regular()) {
+    const auto& n = cells.mesh.cells;
+    values = cells.from_mesh(read_values(option, text, {n[2], n[1], n[0]}, "nz x ny x nx"));
+  } else {
+    values = read_values(option, text, {cells.size()}, "prisms");
+  }
+  const auto bad = std::find_if(values.begin(), values.end(),
+                                [](double density) { return !std::isfinite(density); });
+  if (bad == values.end()) return values;
+  throw InputError(concat(option, " ", text, ": the density of cell ", bad - values.begin() + 1,
+                          " is ", *bad, " (allowed: finite numbers): mend the file"));
+}
+
+void load_cells(const Options& o, Input& input) {
+  auto& cells = input.problem.cells;
+  if (!o.mesh) {
+    input.cells_name = o.prisms_file;
+    try {
+      cells = gravity_inversion::list_cells(read_rows(
+          "--prisms", o.prisms_file, {"x1", "x2", "y1", "y2", "z1", "z2", "density"}, input.notes));
+    } catch (const InputError& error) {
+      throw InputError(concat("--prisms ", o.prisms_file, ": ", error.what()));
+    }
+    return;
+  }
+  input.cells_name = "--mesh";
+  const auto& n = o.mesh->cells;
+  std::vector<unsigned char> mask;
+  if (!o.mask_file.empty()) {
+    for (const double value :
+         read_values("--mask", o.mask_file, {n[2], n[1], n[0]}, "nz x ny x nx")) {
+      mask.push_back(value != 0.0 ? 1 : 0);
+    }
+  }
+  if (!o.ground.path.empty()) {
+    const io::Array<double> array = io::read_npy<double>(o.ground.path);
+    if (array.shape.size() != 2) {
+      throw InputError(concat("--topography ", o.ground.path, ": its shape is ",
+                              io::shape_string(array.shape), " (allowed: ny x nx)"));
+    }
+    input.ground =
+        gravity_inversion::Ground{array.shape[1], array.shape[0], o.ground.x0, o.ground.y0,
+                                  o.ground.dx,    o.ground.dy,    array.data};
+  }
+  try {
+    cells = gravity_inversion::mesh_cells(*o.mesh, mask, input.ground ? &*input.ground : nullptr);
+  } catch (const InputError& error) {
+    throw InputError(concat("--mesh: ", error.what()));
+  }
+}
+
+// Mean height of the stations above ground or cells; refuses stations below the ground.
+void measure_heights(Input& input) {
+  const auto& problem = input.problem;
+  double top = problem.cells.prisms[4];
+  for (std::size_t k = 4; k < problem.cells.prisms.size(); k += 7) {
+    top = std::min(top, problem.cells.prisms[k]);
+  }
+  const std::size_t count = problem.stations.size() / 3;
+  std::size_t below = 0;
+  for (std::size_t s = 0; s < count; ++s) {
+    const double* p = &problem.stations[3 * s];
+    double level = top;
+    if (input.ground) {
+      try {
+        level = -input.ground->at(p[0], p[1]);
+      } catch (const InputError&) {
+        level = std::min(level, p[2]);  // a station outside of the topography
+      }
+    }
+    below += p[2] > level ? 1 : 0;
+    input.height += std::max(level - p[2], 0.0) / static_cast<double>(count);
+  }
+  if (below > 0) {
+    input.notes.push_back(concat(below, below == 1 ? " station is" : " stations are", " below the ",
+                                 input.ground ? "ground" : "top of the cells",
+                                 " (z points down: stations above z = 0 have a negative z)"));
+  }
+}
+
+}  // namespace
+
+Input load_input(const Options& o) {
+  Input input;
+  auto& problem = input.problem;
+  if (o.demo) {
+    gravity_inversion::DykeSurvey survey = gravity_inversion::dyke_survey(100.0);
+    input.data_name = input.cells_name = "the demo";
+    problem.components = {Component::gz, Component::gzz, Component::gxz};
+    problem.stations = std::move(survey.stations);
+    problem.cells = gravity_inversion::mesh_cells(survey.mesh);
+    input.truth = std::move(survey.densities);
+    input.demo_errors = {0.02, 0.5, 0.5};
+  } else {
+    load_data(o, input);
+    load_cells(o, input);
+  }
+  if (!o.reference.empty()) {
+    problem.reference = cell_values("--reference", o.reference, problem.cells);
+  }
+  if (!o.start.empty()) problem.start = cell_values("--start", o.start, problem.cells);
+  if (!o.truth_file.empty()) input.truth = cell_values("--true", o.truth_file, problem.cells);
+  const auto count = static_cast<std::size_t>(problem.cells.size());
+  if (o.bounds) {
+    problem.lower.assign(count, o.bounds->first);
+    problem.upper.assign(count, o.bounds->second);
+  }
+  for (const Component component : problem.components) {
+    problem.trend.push_back(static_cast<int>(o.trend.of(component, -1.0)));
+  }
+  measure_heights(input);
+  if (o.weights == Weights::depth) {
+    const bool gradients = std::all_of(problem.components.begin(), problem.components.end(),
+                                       [](Component c) { return c >= Component::gxx; });
+    problem.weights = gravity_inversion::depth_weights(problem.cells, input.height,
+                                                       o.exponent.value_or(gradients ? 3.0 : 2.0),
+                                                       input.ground ? &*input.ground : nullptr);
+  }
+  return input;
+}
+
+}  // namespace moho::examples::invert_gravity

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// invert_gravity: densities of cells below the ground from gravity and gravity gradients.
+
+#include "app/format.hpp"
+#include "app/memory.hpp"
+#include "app/program.hpp"
+#include "app/summary.hpp"
+#include "invert_gravity/input.hpp"
+#include "invert_gravity/options.hpp"
+#include "invert_gravity/output.hpp"
+
+#include <moho/core/phases.hpp>
+#include <moho/core/space.hpp>
+#include <moho/core/statistics.hpp>
+#include <moho/gravity/field_operator.hpp>
+#include <moho/gravity_inversion/synthetic.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/numbered.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace moho::examples::invert_gravity {
+
+namespace {
+
+using gravity_inversion::Fit;
+using gravity_inversion::Inversion;
+using gravity_inversion::InversionState;
+using gravity_inversion::InversionStep;
+
+// Operator of the cells in a space, with the name of its processor.
+struct FieldIn {
+  std::unique_ptr<gravity::FieldOperator> field;
+  std::string device;
+};
+
+FieldIn make_field(const Options& o, const std::vector<double>& prisms,
+                   const std::vector<double>& stations, const gravity::Components& components) {
+  FieldIn made;
+  gravity::OperatorOptions options;
+  if (o.space == "cuda") options.memory_budget = o.memory;
+  with_space(o.space, [&](const auto& exec) {
+    made.field = gravity::make_field_operator(exec, prisms, stations, components, options);
+    made.device = device_name(exec);
+  });
+  return made;
+}
+
+std::vector<std::string> names_of_results(const Options& o) {
+  std::vector<std::string> names{"model.npy", "predicted.csv", "history.csv", "stations.npy"};
+  if (o.weights != Weights::none) names.emplace_back("weights.npy");
+  if (o.inversion.compact > 0.0) names.emplace_back("model_smooth.npy");
+  if (o.demo || !o.truth_file.empty()) names.emplace_back("model_true.npy");
+  if (o.plot) names.insert(names.end(), {"sections.png", "fit.png", "history.png"});
+  return names;
+}
+
+// Refuses input that does not fit the memory.
+MemoryEstimate estimate_memory(const Options& o, const Input& input) {
+  const auto cells = static_cast<double>(input.problem.cells.size());
+  const auto values =
+      static_cast<double>(input.problem.components.size() * (input.problem.stations.size() / 3));
+  MemoryEstimate estimate;
+  estimate.take(cells * (56.0 + 8.0 + 3.0 * 24.0 + 5.0 * 8.0), "cells and their neighbours");
+  estimate.take(16.0 * values, "data");
+  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+  if (o.space != "cuda") estimate.take(72.0 * cells + 64.0 * values, "sums of prisms");
+  estimate.pass(8.0 * cells * (2.0 * o.inversion.pairs + 16.0) + 8.0 * 4.0 * cells + 48.0 * values,
+                "the search");
+  if (o.plot) estimate.picture(24.0 * cells + 40.0 * values, limit.bytes);
+  check_memory(concat(input.problem.cells.size(), " cells"), estimate, limit,
+               "take fewer cells, or fewer --pairs");
+  return estimate;
+}
+
+void print_input(const Input& input, const Session& session) {
+  const auto& problem = input.problem;
+  std::string names;
+  for (const gravity::Component c : problem.components) {
+    names += (names.empty() ? "" : ", ") + std::string(gravity::to_string(c));
+  }
+  const std::size_t missing = static_cast<std::size_t>(std::count_if(
+      problem.data.begin(), problem.data.end(), [](double value) { return std::isnan(value); }));
+  session.print("data      ", input.data_name, ": ",
+                counted(problem.stations.size() / 3, "station"), ", ", names,
+                missing > 0 ? concat("; ", missing, " values are not there") : "", "; mean height ",
+                significant(input.height, 4), " m");
+  const auto& mesh = problem.cells.mesh;
+  session.print("cells     ", input.cells_name, ": ", counted(problem.cells.size(), "cell"),
+                problem.cells.regular()
+                    ? concat(" of ", mesh.cells[0], " x ", mesh.cells[1], " x ", mesh.cells[2])
+                    : std::string(),
+                ", ", counted(problem.cells.links.size(), "common face"));
+  for (const std::string& note : input.notes) session.print("          note: ", note);
+}
+
+// Seconds of both products, measured with a part of the stations.
+double seconds_of_products(const Options& o, const Input& input) {
+  const auto& problem = input.problem;
+  const std::size_t stations = problem.stations.size() / 3;
+  const double most = o.space == "cuda" ? 2e9 : 2e6;
+  const auto part = std::clamp<std::size_t>(
+      static_cast<std::size_t>(most / static_cast<double>(problem.cells.size())), 1, stations);
+  std::vector<double> some;
+  for (std::size_t k = 0; k < part; ++k) {
+    const std::size_t s = k * stations / part;
+    some.insert(some.end(), &problem.stations[3 * s], &problem.stations[3 * s] + 3);
+  }
+  const FieldIn made = make_field(o, problem.cells.prisms, some, problem.components);
+  std::vector<double> model(static_cast<std::size_t>(problem.cells.size()), 1.0), values;
+  made.field->apply(model, values);
+  const Stopwatch timer;
+  made.field->apply(model, values);
+  made.field->adjoint(values, model);
+  return timer.seconds() * static_cast<double>(stations) / static_cast<double>(part);
+}
+
+void print_plan(const Options& o, const Input& input, const MemoryEstimate& memory,
+                const Session& session) {
+  const auto& problem = input.problem;
+  const double pairs =
+      static_cast<double>(problem.cells.size()) * static_cast<double>(problem.stations.size() / 3);
+  const double seconds = seconds_of_products(o, input);
+  const bool linear = o.inversion.solver == gravity_inversion::Solver::conjugate_gradients ||
+                      (o.inversion.solver == gravity_inversion::Solver::automatic && !o.bounds);
+  session.print("plan      ", format_count(pairs), "pairs a product, by direct sums on ", o.space);
+  session.print("          ", significant(seconds, 3),
+                " s for a product and its transpose, as measured with a part of the stations");
+  session.print("          ", linear ? "conjugate gradients" : "L-BFGS", ", at most ",
+                o.inversion.iterations,
+                " iterations a minimisation: ", significant(seconds * o.inversion.iterations, 3),
+                " s; some 5 to 15 minimisations",
+                o.inversion.compact > 0.0 ? concat(" and ", o.inversion.rounds, " compact rounds")
+                                          : std::string());
+  session.print("memory    ", format_bytes(memory.most()), " on the host");
+}
+
+void print_step(const InversionState& state, double seconds, const Session& session) {
+  const InversionStep& step = state.history.back();
+  session.print("minimised ", state.history.size(), ": ", step.stage, ", beta ",
+                significant(step.beta, 4), ": chi2 ", significant(step.chi2, 4), ", ",
+                counted(step.iterations, "iteration"), ", ", significant(seconds, 3), " s");
+}
+
+// Takes the state of an earlier run over, or begins.
+InversionState first_state(const Options& o, Inversion& inversion, Session& session) {
+  if (o.resume) {
+    Json more;
+    const std::int64_t last = session.last_part();
+    if (last >= 0 && session.take_over(last, more)) {
+      InversionState state = read_state(more, session.folder() / io::numbered("state", last),
+                                        inversion.problem().cells.size());
+      inversion.extend(state);
+      session.print("resumed   ", counted(state.history.size(), "minimisation"), " are there");
+      return state;
+    }
+    session.print("resumed   nothing is there, it begins anew");
+  }
+  return inversion.begin();
+}
+
+void keep(const InversionState& state, Session& session) {
+  const auto number = static_cast<std::int64_t>(state.history.size());
+  const std::string name = io::numbered("state", number);
+  session.part_begins({name});
+  write_state(session.folder() / name, state);
+  session.files.push_back(name);
+  session.part_replaces(number, {name}, state_json(state));
+}
+
+Json truth_json(const Input& input, const InversionState& state) {
+  double mass = 0.0, true_mass = 0.0;
+  const std::vector<double> volumes = input.problem.cells.volumes();
+  for (std::size_t k = 0; k < volumes.size(); ++k) {
+    mass += state.model[k] * volumes[k];
+    true_mass += input.truth[k] * volumes[k];
+  }
+  Json json;
+  json["correlation"] = gravity_inversion::correlation_of(state.model, input.truth);
+  json["mass_ratio"] = true_mass != 0.0 ? Json(mass / true_mass) : Json();
+  const auto& cells = input.problem.cells;
+  if (!cells.regular()) return json;
+  json["dip"] = gravity_inversion::dip_of(cells.mesh, cells.on_mesh(state.model, 0.0));
+  json["dip_true"] = gravity_inversion::dip_of(cells.mesh, cells.on_mesh(input.truth, 0.0));
+  return json;
+}
+
+Json data_json(const Input& input, const Fit& fit) {
+  const auto& problem = input.problem;
+  const std::size_t stations = problem.stations.size() / 3;
+  Json json;
+  json["name"] = input.data_name;
+  json["stations"] = stations;
+  json["mean_height"] = input.height;
+  Json list = Json::array();
+  for (std::size_t c = 0; c < problem.components.size(); ++c) {
+    const auto part = [&](const std::vector<double>& all) {
+      return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(c * stations),
+                                 all.begin() + static_cast<std::ptrdiff_t>((c + 1) * stations));
+    };
+    std::vector<double> without = part(problem.data);
+    const std::vector<double> trend = part(fit.trend), field = part(fit.field);
+    for (std::size_t s = 0; s < stations; ++s) without[s] -= trend[s];
+    list.push_back(
+        Json::object({{"name", gravity::to_string(problem.components[c])},
+                      {"unit", gravity::unit_of(problem.components[c])},
+                      {"chi2", fit.chi2[c]},
+                      {"correlation", gravity_inversion::correlation_of(without, field)}}));
+  }
+  json["components"] = list;
+  return json;
+}
+
+Json cells_json(const Input& input) {
+  const auto& cells = input.problem.cells;
+  Json json;
+  json["name"] = input.cells_name;
+  json["count"] = cells.size();
+  if (cells.regular()) {
+    const auto three = [](const auto& list) { return Json::array({list[0], list[1], list[2]}); };
+    json["mesh"] = three(cells.mesh.cells);
+    json["lower"] = three(cells.mesh.lower);
+    json["upper"] = three(cells.mesh.upper);
+  }
+  json["common_faces"] = cells.links.size();
+  return json;
+}
+
+void write_results(const Options& o, const Input& input, const Inversion& inversion,
+                   const InversionState& state, const Fit& fit, Session& session) {
+  const HostPhase phase(session.phases, "write");
+  const std::filesystem::path& folder = session.folder();
+  const auto& problem = inversion.problem();
+  const auto densities = [&](const char* name, const std::vector<double>& values) {
+    write_densities(folder / name, problem.cells, values);
+    session.wrote(name);
+  };
+  densities("model.npy", state.model);
+  if (!state.smooth_model.empty()) densities("model_smooth.npy", state.smooth_model);
+  if (!input.truth.empty()) densities("model_true.npy", input.truth);
+  if (o.weights != Weights::none) densities("weights.npy", problem.weights);
+  io::write_npy(folder / "stations.npy", problem.stations.data(),
+                {static_cast<std::int64_t>(problem.stations.size() / 3), 3});
+  session.wrote("stations.npy");
+  write_predicted(folder / "predicted.csv", problem, fit);
+  session.wrote("predicted.csv");
+  write_history(folder / "history.csv", state.history);
+  session.wrote("history.csv");
+}
+
+void finish(const Options& o, const Input& input, const Inversion& inversion,
+            const InversionState& state, const Fit& fit, const std::string& device,
+            Session& session) {
+  Json& summary = session.summary;
+  summary["asked"] = session.requested();
+  summary["data"] = data_json(input, fit);
+  summary["cells"] = cells_json(input);
+  std::int64_t iterations = 0, products = 0;
+  for (const InversionStep& step : state.history) {
+    iterations += step.iterations;
+    products += step.products;
+  }
+  Json trend;
+  for (std::size_t k = 0; k < fit.coefficients.size(); ++k) {
+    trend[inversion.trend().names()[k]] = fit.coefficients[k];
+  }
+  const auto [lowest, highest] = range_of(state.model);
+  Json& result = summary["result"];
+  result["method"] = inversion.linear() ? "conjugate gradients" : "L-BFGS";
+  result["chi2"] = fit.chi2_all;
+  result["values"] = fit.values;
+  result["beta"] = state.history.empty() ? Json() : Json(state.history.back().beta);
+  result["reason"] = state.reason;
+  result["compact_rounds"] = std::max(state.round, 0);
+  result["minimisations"] = state.history.size();
+  result["iterations"] = iterations;
+  result["products"] = products;
+  result["trend"] = trend;
+  result["density_min"] = lowest;
+  result["density_max"] = highest;
+  summary["truth"] = input.truth.empty() ? Json() : truth_json(input, state);
+  summary["device"] = device;
+
+  Ending ending;
+  ending.script = "plot_densities.py";
+  ending.pictures = {"sections.png", "fit.png", "history.png"};
+  ending.picture_name = "sections.png";
+  ending.lines = {
+      concat("fitted    ", fit.values, " values, chi2 ", significant(fit.chi2_all, 4), "; ",
+             state.reason, state.round > 0 ? "; " + counted(state.round, "compact round") : ""),
+      concat("model     ", significant(lowest, 5), " to ", significant(highest, 5), " kg/m^3; ",
+             counted(iterations, "iteration"), " on ", o.space, ": ", device)};
+  for (std::size_t c = 0; c < fit.chi2.size(); ++c) {
+    ending.lines.push_back(concat("          ",
+                                  gravity::to_string(inversion.problem().components[c]), " chi2 ",
+                                  significant(fit.chi2[c], 4)));
+  }
+  if (!input.truth.empty()) {
+    ending.lines.push_back(
+        concat("          correlation with the true densities ",
+               fixed(gravity_inversion::correlation_of(state.model, input.truth), 2)));
+  }
+  session.finish(ending);
+}
+
+void run(const Options& asked, Session& session) {
+  Options o = asked;
+  if (o.demo) {  // what the page's example asks for
+    if (o.trend.separate.empty() && !o.trend.all) o.trend.separate[gravity::Component::gz] = 1.0;
+    if (!o.bounds) o.bounds = {0.0, gravity_inversion::dyke_density};
+    if (o.inversion.compact == 0.0) o.inversion.compact = 20.0;
+  }
+  PhaseTimes& phases = session.phases;
+  session.will_write(names_of_results(o));
+  Input input;
+  {
+    const HostPhase phase(phases, "read");
+    input = load_input(o);
+  }
+  print_input(input, session);
+  const MemoryEstimate memory = estimate_memory(o, input);
+  session.leave_out_picture(why_no_picture(memory, memory_limit(o, o.space != "cuda")));
+  if (o.plan) return print_plan(o, input, memory, session);
+  session.resumable();
+
+  auto& problem = input.problem;
+  FieldIn made;
+  {
+    const HostPhase phase(phases, "prepare");
+    made = make_field(o, problem.cells.prisms, problem.stations, problem.components);
+    const std::size_t stations = problem.stations.size() / 3;
+    if (!input.demo_errors.empty()) {
+      problem.data = gravity_inversion::synthetic_data(*made.field, input.truth, problem.stations,
+                                                       problem.components, input.demo_errors);
+      for (std::size_t k = 0; k < problem.data.size(); ++k) {
+        problem.errors.push_back(input.demo_errors[k / stations]);
+      }
+    }
+    if (o.weights == Weights::sensitivity) {
+      std::vector<double> inverse(problem.data.size(), 0.0), squares;
+      for (std::size_t k = 0; k < inverse.size(); ++k) {
+        if (!std::isnan(problem.data[k])) inverse[k] = 1.0 / problem.errors[k];
+      }
+      made.field->column_squares(inverse, squares);
+      problem.weights = gravity_inversion::sensitivity_weights(squares);
+    }
+  }
+  Inversion inversion(*made.field, problem, o.inversion);
+  session.begin_output();
+  InversionState state = first_state(o, inversion, session);
+  while (!state.done) {
+    const Stopwatch timer;
+    inversion.advance(state, session.progress());
+    PhaseTimes times;
+    times.add("invert", timer.seconds());
+    session.computed(times);
+    print_step(state, timer.seconds(), session);
+    keep(state, session);
+  }
+  const Fit fit = inversion.fit(state.model);
+  write_results(o, input, inversion, state, fit, session);
+  session.summary["memory"] = memory_json(memory, memory_limit(o, o.space != "cuda"));
+  finish(o, input, inversion, state, fit, made.device, session);
+}
+
+}  // namespace
+
+}  // namespace moho::examples::invert_gravity
+
+int main(int argc, char** argv) {
+  using namespace moho::examples;
+  return run_example<invert_gravity::Options>(argc, argv, invert_gravity::describe,
+                                              invert_gravity::run);
+}

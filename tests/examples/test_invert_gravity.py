@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program invert_gravity through its command line.
+
+usage: test_invert_gravity.py --program PATH [names of test classes]
+Exit status 77 if numpy is missing.
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import support
+from support import np
+
+MESH = ["--mesh", "8,6,4,0,800,0,600,0,400"]
+
+
+class Case(support.Case):
+    """A block in a mesh of 8 x 6 x 4 cells of 100 m, its field by model_gravity, and data with noise."""
+
+    def setUp(self):
+        super().setUp()
+        self.truth = np.zeros((4, 6, 8))
+        self.truth[1:3, 2:4, 3:5] = 300.0
+        np.save(self.path("truth.npy"), self.truth)
+        model = os.path.join(os.path.dirname(self.program), "model_gravity")
+        subprocess.run([model, *MESH, "--densities", "truth.npy", "--grid", "10,8,80,75,30,30", "--elevation",
+                        "25", "--components", "gz,gzz", "--csv", "--no-plot", "--out", "field"],
+                       cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        table = np.genfromtxt(self.path("field/gravity.csv"), delimiter=",", names=True)
+        noise = np.random.default_rng(4)
+        self.gz = table["gz"] + noise.normal(0.0, 0.02, 80) + 2.0 + 0.001 * table["x"]
+        self.gzz = table["gzz"] + noise.normal(0.0, 0.5, 80)
+        self.stations = np.column_stack([table["x"], table["y"], table["z"]])
+        self.write_data()
+
+    def write_data(self, name="data.csv", header="x,y,z,gz,gzz", columns=None):
+        columns = [self.gz, self.gzz] if columns is None else columns
+        rows = np.column_stack([self.stations, *columns])
+        np.savetxt(self.path(name), rows, delimiter=",", header=header, comments="", fmt="%.10g")
+
+    def invert(self, *arguments, out="out", plot=False):
+        folder, text = self.succeed("--data", "data.csv", "--errors", "gz:0.02,gzz:0.5", "--trend", "gz:1",
+                                    *MESH, *arguments, out=out, plot=plot)
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            return np.load(os.path.join(folder, "model.npy")), json.load(file), text
+
+    def correlation(self, model):
+        return float((model * self.truth).sum() / np.sqrt((model**2).sum() * (self.truth**2).sum()))
+
+
+# ctest: quick
+class Inversion(Case):
+    def test_smooth_and_compact(self):
+        model, summary, text = self.invert("--bounds", "0:300", "--compact", "20", "--true", "truth.npy",
+                                           "--rounds", "5")
+        smooth = np.load(self.path("out/model_smooth.npy"))
+        self.assertEqual(model.shape, (4, 6, 8))
+        self.assertGreater(self.correlation(model), 0.85)
+        self.assertGreater(self.correlation(model), self.correlation(smooth))
+        self.assertLessEqual(model.max(), 300.0)
+        self.assertGreaterEqual(model.min(), 0.0)
+        result = summary["result"]
+        self.assertAlmostEqual(result["chi2"], 1.0, delta=0.3)
+        self.assertEqual(result["values"], 160)
+        # the trend is that of the data: 2 + 0.001 x, with x scaled to -1..1 over 30 to 750 m
+        self.assertAlmostEqual(result["trend"]["gz x^0 y^0"], 2.39, delta=0.05)
+        self.assertAlmostEqual(result["trend"]["gz x^1 y^0"], 0.36, delta=0.05)
+        self.assertGreater(min(c["correlation"] for c in summary["data"]["components"]), 0.9)
+        self.assertAlmostEqual(summary["truth"]["correlation"], self.correlation(model), places=10)
+        self.assertIn("chi2", text)
+        with open(self.path("out/predicted.csv"), encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        residual = np.array([float(row["gz_residual"]) for row in rows])
+        parts = [np.array([float(row[f"gz{end}"]) for row in rows]) for end in ("", "_field", "_trend")]
+        np.testing.assert_allclose(residual, (parts[0] - parts[1] - parts[2]) / 0.02, atol=1e-6)
+
+    def test_conjugate_gradients_and_search_agree(self):
+        models = [self.invert("--beta", "0.01", "--method", method, "--iterations", "400", out=method)[0]
+                  for method in ("cg", "lbfgs")]
+        np.testing.assert_allclose(models[0], models[1], atol=0.02 * np.abs(models[0]).max())
+
+    def test_weights_and_lists(self):
+        _, summary, _ = self.invert("--weights", "sensitivity", out="weights")
+        weights = np.load(self.path("weights/weights.npy"))
+        self.assertEqual(weights.max(), 1.0)
+        self.assertLess(weights[3].mean(), weights[0].mean())
+        self.assertEqual(summary["asked"]["weights"], "sensitivity")
+        rows = [[100 * i, 100 * i + 100, 100 * j, 100 * j + 100, 100 * k, 100 * k + 100, 1]
+                for k in range(4) for j in range(6) for i in range(8)]
+        np.save(self.path("cells.npy"), np.array(rows, dtype=float))
+        folder, _ = self.succeed("--data", "data.csv", "--errors", "gz:0.02,gzz:0.5", "--trend", "gz:1",
+                                 "--prisms", "cells.npy", "--beta", "0.02", out="list")
+        mesh, _, _ = self.invert("--beta", "0.02", out="mesh")
+        np.testing.assert_allclose(np.load(os.path.join(folder, "model.npy")), mesh.ravel(), atol=1e-9)
+
+    def test_topography_mask_and_missing_values(self):
+        np.save(self.path("ground.npy"), np.full((2, 2), -60.0))
+        mask = np.ones((4, 6, 8))
+        mask[3] = 0
+        np.save(self.path("mask.npy"), mask)
+        self.gz[5] = np.nan
+        self.write_data()
+        model, summary, text = self.invert("--topography", "ground.npy,0,0,800,600", "--mask", "mask.npy")
+        self.assertTrue(np.isnan(model[3]).all())
+        self.assertFalse(np.isnan(model[:3]).any())
+        self.assertEqual(summary["result"]["values"], 159)
+        self.assertIn("1 values are not there", text)
+
+    def test_plan(self):
+        done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("pairs a product", done.stdout)
+        self.assertFalse(os.path.exists(self.path("invert_gravity_out/model.npy")))
+
+    def test_resume_has_the_same_bits(self):
+        arguments = ("--bounds", "0:300", "--compact", "20", "--iterations", "10")
+        model, _, _ = self.invert(*arguments, "--rounds", "3", out="whole")
+        self.invert(*arguments, "--rounds", "1", out="part")
+        again, summary, text = self.invert(*arguments, "--rounds", "3", "--resume", out="part")
+        self.assertIn("resumed", text)
+        np.testing.assert_array_equal(again, model)
+        self.assertEqual(summary["result"]["compact_rounds"], 3)
+        self.assert_same_files(["history.csv", "predicted.csv"], "whole", "part")
+        done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--resume", "--out", "part",
+                         "--no-plot")
+        self.assertEqual(done.returncode, 2)
+
+
+class Program(support.EveryProgram, Case):
+    small = ["--data", "data.csv", "--errors", "1", *MESH, "--beta", "1"]
+    script = "plot_densities"
+
+
+class Picture(Case):
+    def test_pictures(self):
+        self.invert("--beta", "0.02", "--true", "truth.npy")
+        self.draw("plot_densities", self.path("out"), "sections.png", "fit.png", "history.png")
+        status, _, err = self.plot("plot_densities", self.folder)
+        self.assertEqual(status, 2)
+        self.assertIn("does not hold the results of invert_gravity", err)
+
+
+# ctest: quick
+class BadInput(Case):
+    def test_messages(self):
+        data = ["--data", "data.csv"]
+        good = [*data, "--errors", "1", *MESH]
+        self.refuse([], "no data were given")
+        self.refuse(data, "no cells were given")
+        self.refuse(["--demo", *data], "--demo and --data were both given")
+        self.refuse([*data, *MESH], "nothing says the errors of gz")
+        self.refuse([*data, *MESH, "--errors", "gz:0.1"], "nothing says the errors of gzz")
+        self.refuse([*data, *MESH, "--errors", "gq:1"], "gq")
+        self.refuse([*data, *MESH, "--errors", "-1"], "--errors is -1")
+        self.refuse([*good, "--bounds", "5:1"], "exchange them")
+        self.refuse([*good, "--bounds", "5"], "lowest:highest")
+        self.refuse([*good, "--trend", "1.5"], "a degree from 0 to 3")
+        self.refuse([*good, "--weights", "deep"], "sensitivity")
+        self.refuse([*good, "--start", "nothing.npy"], "neither a number nor a file")
+        self.refuse([*good, "--bounds", "0:1", "--method", "cg"], "--method cg and --bounds")
+        self.refuse([*good, "--components", "gxx"], "no column 'gxx'")
+        self.refuse([*good, "--topography", "a.npy,0,0"], "FILE,x0,y0,dx,dy")
+        self.refuse([*good, "--smooth", "0", "--small", "0"], "all are 0")
+        self.refuse(["--data", "none.csv", "--errors", "1", *MESH], "none.csv")
+
+    def test_values(self):
+        errors = np.full(80, 0.1)
+        errors[7] = 0.0
+        self.write_data(header="x,y,z,gz,gz_error", columns=[self.gz, errors])
+        self.refuse(["--data", "data.csv", *MESH], "row 8", "error of gz is 0")
+        self.gz[3] = np.inf
+        self.write_data(header="x,y,z,gz", columns=[self.gz])
+        self.refuse(["--data", "data.csv", "--errors", "1", *MESH], "row 4: gz is inf")
+        self.write_data(header="x,y,z,value", columns=[self.gzz])
+        self.refuse(["--data", "data.csv", "--errors", "1", *MESH], "no column has the name of a component")
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
