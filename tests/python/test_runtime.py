@@ -4,6 +4,7 @@
 
 import gc
 import glob
+import importlib.util
 import os
 import re
 import resource
@@ -137,6 +138,17 @@ class Progress(unittest.TestCase):
         self.assertEqual(fractions, sorted(fractions))
         self.assertTrue(0.0 <= fractions[0] and fractions[-1] <= 1.0)
         self.assertTrue(all(text and thread == threading.get_ident() for _, text, thread in seen))
+
+    def test_bars_are_drawn_and_removed(self):
+        done = support.run_python("""
+            import numpy as np, moho
+            moho.trace_rays(np.full((201, 201), 2000.0), spacing=10, sources=[(0, 0)] * 4, progress=True)
+            """)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "#+\\.* +[0-9]+ %")
+        self.assertTrue(done.stderr.endswith("\r"), "the bar is overwritten")
+        with self.assertRaisesRegex(moho.InputError, "progress is 3"):
+            times(support.gradient(21, 21), progress=3)
 
     def test_its_exception_ends_the_work(self):
         class Enough(Exception):
@@ -309,6 +321,8 @@ class Pages(unittest.TestCase):
             blocks = re.findall(r"```python\n(.*?)```", file.read(), re.DOTALL)
         self.assertGreater(len(blocks), 0)
         for block in blocks:
+            if "scipy" in block and importlib.util.find_spec("scipy") is None:
+                continue
             done = support.run_python(block)
             self.assertEqual((done.returncode, done.stderr), (0, ""), block)
 

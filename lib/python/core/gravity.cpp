@@ -7,11 +7,13 @@
 #include "worker.hpp"
 
 #include <moho/gravity/forward.hpp>
+#include <moho/gravity/operator.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,10 +68,106 @@ void sum(const Ensemble& ensemble, const Input& stations, const gravity::Compone
   }
 }
 
+// The linear map from densities to the field, and its transpose.
+class GravityOperator {
+  using Inner = gravity::Operator<Memory>;
+
+  class Held : public Resource {
+   public:
+    void release() override { field.reset(); }
+    Inner& opened() {
+      if (field) return *field;
+      throw InputError("operator: close() was called (allowed: before): make another one");
+    }
+    std::optional<Inner> field;
+  };
+
+ public:
+  GravityOperator(const std::optional<Input>& prisms, const std::vector<double>& box,
+                  const Input& stations, const std::string& names, double constant,
+                  double far_tolerance, std::size_t memory)
+      : m_components(gravity::parse_components(names)),
+        m_stations(stations.shape(0)),
+        m_held(std::make_shared<Held>()) {
+    gravity::OperatorOptions options;
+    options.constant = constant;
+    options.far_tolerance = far_tolerance;
+    options.memory_budget = memory;
+    run(nb::none(), [&](Job&) {
+      own(m_held);
+      const gravity::StationView<Memory> at(static_cast<const double*>(stations.data()),
+                                            m_stations);
+      if (prisms) {
+        const gravity::PrismView<Memory> rows(static_cast<const double*>(prisms->data()),
+                                              prisms->shape(0));
+        m_held->field.emplace(instance(), rows, at, m_components, options);
+      } else {
+        m_held->field.emplace(instance(), mesh_of(box), at, m_components, options);
+      }
+      m_prisms = static_cast<std::size_t>(m_held->field->prisms());
+    });
+  }
+  GravityOperator(const GravityOperator&) = delete;
+  GravityOperator& operator=(const GravityOperator&) = delete;
+  ~GravityOperator() { disown(m_held); }
+
+  std::size_t values() const { return m_components.size() * m_stations; }
+  std::size_t prisms() const { return m_prisms; }
+  nb::object apply(const Input& densities) {
+    auto [data, array] = make_array<double>({values()});
+    run(nb::none(), [&, out = data](Job&) {
+      const gravity::DensityView<Memory> given(static_cast<const double*>(densities.data()),
+                                               m_prisms);
+      const gravity::ResultView<Memory> results(out, m_components.size(), m_stations);
+      m_held->opened().apply(instance(), given, results);
+      instance().fence();
+    });
+    return nb::cast(array);
+  }
+  nb::object adjoint(const Input& weights) { return transposed(weights, false); }
+  nb::object column_squares(const Input& weights) { return transposed(weights, true); }
+  void close() {
+    run(nb::none(), [&](Job&) { m_held->release(); });
+  }
+
+ private:
+  static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
+  nb::object transposed(const Input& weights, bool squares) {
+    auto [data, array] = make_array<double>({m_prisms});
+    run(nb::none(), [&, out = data](Job&) {
+      const typename Inner::ConstResultView given(static_cast<const double*>(weights.data()),
+                                                  m_components.size(), m_stations);
+      const typename Inner::Vector results(out, m_prisms);
+      if (squares) {
+        m_held->opened().column_squares(instance(), given, results);
+      } else {
+        m_held->opened().adjoint(instance(), given, results);
+      }
+      instance().fence();
+    });
+    return nb::cast(array);
+  }
+
+  gravity::Components m_components;
+  std::size_t m_stations, m_prisms = 0;
+  std::shared_ptr<Held> m_held;
+};
+
 }  // namespace
 
 void bind_gravity(nb::module_& m) {
   m.attr("gravitational_constant") = gravity::gravitational_constant;
+  nb::class_<GravityOperator>(m, "GravityOperator")
+      .def(nb::init<const std::optional<Input>&, const std::vector<double>&, const Input&,
+                    const std::string&, double, double, std::size_t>(),
+           nb::arg("prisms").noconvert().none(), nb::arg("mesh"), nb::arg("stations").noconvert(),
+           nb::arg("components"), nb::arg("constant"), nb::arg("far_tolerance"), nb::arg("memory"))
+      .def_prop_ro("values", &GravityOperator::values)
+      .def_prop_ro("prisms", &GravityOperator::prisms)
+      .def("apply", &GravityOperator::apply, nb::arg("densities").noconvert())
+      .def("adjoint", &GravityOperator::adjoint, nb::arg("weights").noconvert())
+      .def("column_squares", &GravityOperator::column_squares, nb::arg("weights").noconvert())
+      .def("close", &GravityOperator::close);
   m.def(
       "gravity",
       [](const std::optional<Input>& prisms, const std::vector<double>& mesh,

@@ -46,6 +46,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // objects may live to the end of the process
   m.attr("version") = MOHO_VERSION;
   m.attr("kokkos") = moho::kokkos_version();
   m.attr("compiler") = MOHO_COMPILER;

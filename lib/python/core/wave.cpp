@@ -7,7 +7,11 @@
 #include "wave_input.hpp"
 #include "worker.hpp"
 
+#include <moho/core/arena.hpp>
+#include <moho/fwi/gradient.hpp>
+#include <moho/snapshot/boundary_store.hpp>
 #include <moho/wave/modelling.hpp>
+#include <moho/wave/source_region.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -39,12 +43,21 @@ class AnyModelling : public Resource {
   // Returns the number of samples, before traces are allocated.
   virtual void prepare(const WaveInput& given, ShotsPlan& plan) = 0;
   virtual void shot(Job& job, const Input& sources, const Input& receivers, void* traces) = 0;
+  virtual void update(const WaveInput& model) = 0;
+  // Derivatives of a function of the traces of a shot over a model, from its derivatives by the
+  // traces. gradients: of vp, density, epsilon and delta, null where not wanted.
+  virtual void gradient(Job& job, const WaveInput& model, const Input& sources,
+                        const Input& receivers, const void* derivative,
+                        const std::vector<void*>& gradients) = 0;
 };
 
 template <class T, int Dim>
 class ModellingOf : public AnyModelling {
  public:
-  void release() override { m_modelling.reset(); }
+  void release() override {
+    m_gradients.reset();
+    m_modelling.reset();
+  }
 
   void prepare(const WaveInput& given, ShotsPlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(given.fields.front().second, given.spacing, given.origin);
@@ -53,6 +66,7 @@ class ModellingOf : public AnyModelling {
     const wave::Boundaries<Dim> faces = faces_of<Dim>(given, model.medium());
     m_modelling.emplace(wave::make_modelling<T, Dim, Memory>(instance(), grid, std::move(model),
                                                              faces, wavelet_of(given), options));
+    m_around = options.sources;
     const wave::ModellingPlan<Dim>& plan = m_modelling->plan();
     shown = {plan.time.dt,
              plan.time.interval,
@@ -66,23 +80,120 @@ class ModellingOf : public AnyModelling {
   }
 
   void shot(Job& job, const Input& sources, const Input& receivers, void* traces) override {
-    if (!m_modelling) {
-      throw InputError("shots: close() was called (allowed: before): make another moho.Shots");
-    }
+    auto& modelling = opened();
     const wave::Shot<Dim> shot{0, points_of<Dim>(sources), points_of<Dim>(receivers)};
-    m_modelling->check(instance(), {shot});
-    auto options = m_modelling->shot_options();
+    modelling.check(instance(), {shot});
+    auto options = modelling.shot_options();
     options.progress = [&](const wave::ShotProgress& now) {
       job.report(static_cast<double>(now.step) / static_cast<double>(now.steps), "stepping");
     };
-    const auto result = m_modelling->shot(instance(), shot, options);
+    const auto result = modelling.shot(instance(), shot, options);
     std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces));
+  }
+
+  void update(const WaveInput& model) override {
+    opened().update(instance(), model_of(model), m_around);
+    if (m_gradients) m_gradients->update(instance());
+  }
+
+  void gradient(Job& job, const WaveInput& model, const Input& sources, const Input& receivers,
+                const void* derivative, const std::vector<void*>& gradients) override {
+    auto& modelling = opened();
+    const wave::Shot<Dim> shot{0, points_of<Dim>(sources), points_of<Dim>(receivers)};
+    modelling.check(instance(), {shot});
+    prepare_gradients(gradients);
+    update(model);
+    m_gradients->clear(instance());
+    const auto from = modelling.sources(instance(), shot);
+    const auto to = modelling.injecting_receivers(instance(), shot);
+    const wave::SourceTerm<T, Dim, Memory> forward{
+        &modelling.propagator(), &from,
+        wave::wavelet_series<T, Memory>(instance(), modelling.plan().wavelet,
+                                        modelling.plan().time.steps, from.count())};
+    snapshot::DeviceArena<T, Memory> arena("moho::python::source", std::int64_t{1} << 20);
+    snapshot::BoundaryStore<T, Dim, Memory> store(
+        instance(), forward, arena,
+        snapshot::BoundaryStoreOptions{m_gradients->fields(), m_gradients->outside()});
+    fwi::ShotGradientOptions<T, Dim, Memory> options;
+    options.steps = modelling.plan().time.steps;
+    options.progress = [&](int propagation, const wave::ShotProgress& now) {
+      job.report(0.5 * ((propagation == 2 ? 1.0 : 0.0) +
+                        static_cast<double>(now.step) / static_cast<double>(now.steps)),
+                 propagation == 2 ? "backward" : "forward");
+    };
+    m_gradients->add(
+        instance(), modelling.wavefield(), forward, to,
+        [&](const auto&, const wave::PointSeries<T, Memory>& adjoint) {
+          spread(static_cast<const T*>(derivative), adjoint);
+          return 0.0;
+        },
+        store, options);
+    give(model, gradients);
   }
 
  private:
   static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
 
+  wave::Modelling<T, Dim, Memory>& opened() {
+    if (m_modelling) return *m_modelling;
+    throw InputError("shots: close() was called (allowed: before): make another moho.Shots");
+  }
+  wave::Model<T, Dim, Memory> model_of(const WaveInput& model) {
+    return wave::borrow_model<T>(instance(), m_modelling->model_grid(), values_of<T>(model));
+  }
+  void prepare_gradients(const std::vector<void*>& gradients) {
+    const fwi::InvertedParameters wanted{gradients.at(1) != nullptr,
+                                         gradients.at(2) != nullptr || gradients.at(3) != nullptr};
+    if (m_gradients && m_wanted.density == wanted.density &&
+        m_wanted.anisotropy == wanted.anisotropy) {
+      return;
+    }
+    m_gradients.emplace(instance(), m_modelling->propagator(), wanted);
+    m_wanted = wanted;
+  }
+  // Spreads derivatives by samples, receivers x samples, over the steps: the transpose of sampling.
+  void spread(const T* derivative, const wave::PointSeries<T, Memory>& adjoint) {
+    const wave::TimePlan& time = m_modelling->plan().time;
+    const wave::ShotSampling sampling = wave::shot_sampling(time.dt, time.steps, time.interval);
+    if (sampling.resampled) {
+      throw InputError(concat("interval: ", time.interval, " s is no multiple of the time step of ",
+                              time.dt,
+                              " s, and resampled traces have no gradient (allowed: "
+                              "multiples): set dt to a part of the interval"));
+    }
+    const std::size_t samples = static_cast<std::size_t>(sampling.samples);
+    Kokkos::deep_copy(adjoint, T(0));
+    for (std::size_t row = 0; row < samples; ++row) {
+      const std::size_t step = row * static_cast<std::size_t>(sampling.every);
+      if (step >= adjoint.extent(0)) break;
+      for (std::size_t r = 0; r < adjoint.extent(1); ++r) {
+        adjoint(step, r) = derivative[r * samples + row];
+      }
+    }
+  }
+  void give(const WaveInput& model, const std::vector<void*>& gradients) {
+    const Grid<Dim>& grid = m_modelling->model_grid();
+    const double taper = m_modelling->plan().source_taper;
+    Field<T, Dim, Memory> kept;
+    if (taper > 0.0 && !m_around.empty()) {
+      wave::Model<T, Dim, Memory> one;
+      one.delta = make_field<T>(instance(), grid, "delta");
+      Kokkos::deep_copy(one.delta, T(1));
+      kept = wave::taper_delta<T, Dim, Memory>(instance(), grid, one, m_around, taper);
+    }
+    const auto found = m_gradients->derivatives(instance(), grid, model_of(model), kept);
+    const Field<T, Dim, Memory>* const fields[] = {&found.vp, &found.density, &found.epsilon,
+                                                   &found.delta};
+    for (std::size_t k = 0; k < gradients.size(); ++k) {
+      if (gradients[k] == nullptr) continue;
+      std::copy_n(fields[k]->data(), fields[k]->size(), static_cast<T*>(gradients[k]));
+    }
+  }
+
   std::optional<wave::Modelling<T, Dim, Memory>> m_modelling;
+  std::optional<fwi::ShotGradients<T, Dim, Memory>> m_gradients;
+  fwi::InvertedParameters m_wanted;
+  Points<Dim> m_around;  // sources around which delta is tapered
 };
 
 // Shots over one model.
@@ -93,14 +204,12 @@ class Shots {
     const Input& vp = given.fields.front().second;
     m_modelling = with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyModelling> {
       using T = typename decltype(kind)::Scalar;
-#ifdef MOHO_SINGLE_KERNELS
-      if constexpr (std::is_same_v<T, double>) {
-        throw InputError(
-            "vp: it is float64 (allowed in this build, which has MOHO_SINGLE_WAVES: float32): "
-            "convert it with astype");
-      } else
-#endif
+      refuse_missing_kernels<T>();
+      if constexpr (has_wave_kernels<T>) {
         return std::make_shared<ModellingOf<T, decltype(kind)::dim>>();
+      } else {
+        return nullptr;
+      }
     });
     run(progress, [&](Job&) {
       own(m_modelling);
@@ -117,11 +226,33 @@ class Shots {
     return m_double ? shot_in<double>(sources, receivers, progress)
                     : shot_in<float>(sources, receivers, progress);
   }
+  void update(const std::vector<OptionalInput>& fields) {
+    const WaveInput model = model_of(fields);
+    run(nb::none(), [&](Job&) { m_modelling->update(model); });
+  }
+  // gradients: of vp, density, epsilon and delta, or None.
+  void gradient(const std::vector<OptionalInput>& fields, const Input& sources,
+                const Input& receivers, const Input& derivative,
+                const std::vector<std::optional<Output>>& gradients, const nb::object& progress) {
+    const WaveInput model = model_of(fields);
+    std::vector<void*> out;
+    for (const auto& one : gradients) out.push_back(one ? one->data() : nullptr);
+    run(progress, [&](Job& job) {
+      m_modelling->gradient(job, model, sources, receivers, derivative.data(), out);
+    });
+  }
   void close() {
     run(nb::none(), [&](Job&) { m_modelling->release(); });
   }
 
  private:
+  static WaveInput model_of(const std::vector<OptionalInput>& fields) {
+    WaveInput model;
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      if (fields[k]) model.fields.emplace_back(static_cast<wave::Parameter>(k), *fields[k]);
+    }
+    return model;
+  }
   template <class T>
   nb::object shot_in(const Input& sources, const Input& receivers, const nb::object& progress) {
     auto [traces, array] =
@@ -167,6 +298,10 @@ void bind_wave(nb::module_& m) {
       .def_prop_ro("plan", &Shots::plan)
       .def("shot", &Shots::shot, nb::arg("sources").noconvert(), nb::arg("receivers").noconvert(),
            nb::arg("progress").none())
+      .def("update", &Shots::update, nb::arg("fields"))
+      .def("gradient", &Shots::gradient, nb::arg("fields"), nb::arg("sources").noconvert(),
+           nb::arg("receivers").noconvert(), nb::arg("derivative").noconvert(),
+           nb::arg("gradients"), nb::arg("progress").none())
       .def("close", &Shots::close);
   m.def("make_shots", &make_shots, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
         nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),

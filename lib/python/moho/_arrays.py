@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -155,7 +156,40 @@ def memory_bytes(value: Any, name: str = "memory") -> int:
 
 
 def callback(value: Any) -> Any:
-    """A progress callback or None."""
+    """A progress callback or None; True is a bar."""
+    if value is True:
+        return ProgressBar()
+    if value is False:
+        return None
     if value is not None and not callable(value):
-        raise InputError(f"progress is {value!r} (allowed: a function of a fraction and a text, or None)")
+        raise InputError(
+            f"progress is {value!r} (allowed: True for a bar, a function of a fraction and a text, or None)"
+        )
     return value
+
+
+class ProgressBar:
+    """A bar on standard error or in the output of a notebook, which disappears at the end."""
+
+    WIDTH = 30
+
+    def __init__(self, stream: Any = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._length = 0
+
+    def __call__(self, fraction: float, text: str) -> None:
+        full = int(self.WIDTH * min(max(fraction, 0.0), 1.0))
+        line = f"{'#' * full}{'.' * (self.WIDTH - full)} {100 * fraction:3.0f} %  {text}"
+        self._write(line)
+        self._length = len(line)
+
+    def __del__(self) -> None:
+        if self._length > 0:
+            self._write("")
+
+    def _write(self, line: str) -> None:
+        try:
+            self._stream.write("\r" + line.ljust(self._length) + ("" if line else "\r"))
+            self._stream.flush()
+        except (OSError, ValueError):
+            pass  # a closed stream shows no bar

@@ -97,9 +97,9 @@ def gravity(
         )
     box: list[float] = []
     if prisms is not None:
-        prisms = _rows(prisms, "prisms", 7, "x1, x2, y1, y2, z1, z2, density")
+        prisms = rows_of(prisms, "prisms", 7, "x1, x2, y1, y2, z1, z2, density")
     else:
-        box = _box(mesh)
+        box = box_of(mesh)
         shape = tuple(int(extent) for extent in box[2::-1])
         densities = np.ascontiguousarray(_arrays.numbers(densities, "densities"))
         if densities.shape != shape:
@@ -107,8 +107,8 @@ def gravity(
                 f"densities: the shape is {_arrays.shape_text(densities.shape)} (allowed: "
                 f"{_arrays.shape_text(shape)}, nz x ny x nx of the mesh): give one density for each prism"
             )
-    at = _rows(stations, "stations", 3, "x, y, z in m")
-    names = components if isinstance(components, str) else ",".join(str(name) for name in components)
+    at = rows_of(stations, "stations", 3, "x, y, z in m")
+    names = component_names(components)
     module = core()
     return module.gravity(
         prisms,
@@ -119,21 +119,28 @@ def gravity(
         _arrays.choice(precision, "precision", PRECISIONS) == "single",
         _arrays.choice(strategy, "strategy", STRATEGIES),
         module.gravitational_constant if constant is None else _arrays.number(constant, "constant"),
-        -1.0 if far_tolerance is None else _tolerance(far_tolerance),
+        -1.0 if far_tolerance is None else tolerance_of(far_tolerance),
         bool(check_overlaps),
         _arrays.memory_bytes(memory),
         _arrays.callback(progress),
     )
 
 
-def _tolerance(value: Any) -> float:
+def component_names(components: Any) -> str:
+    """Names of components, separated by commas."""
+    return components if isinstance(components, str) else ",".join(str(name) for name in components)
+
+
+def tolerance_of(value: Any) -> float:
+    """A relative error of 0 or more."""
     value = _arrays.number(value, "far_tolerance")
     if not value >= 0.0:
         raise InputError(f"far_tolerance is {value} (allowed: 0 or more, or None for the default)")
     return value
 
 
-def _rows(value: Any, name: str, columns: int, content: str) -> np.ndarray:
+def rows_of(value: Any, name: str, columns: int, content: str) -> np.ndarray:
+    """Rows of numbers; one row may be given alone."""
     array = _arrays.numbers(value, name)
     if array.shape == (columns,):
         array = array[None, :]
@@ -144,7 +151,8 @@ def _rows(value: Any, name: str, columns: int, content: str) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
-def _box(mesh: Any) -> list[float]:
+def box_of(mesh: Any) -> list[float]:
+    """The nine numbers of a mesh."""
     array = _arrays.numbers(mesh, "mesh")
     if array.shape != (9,) or not np.all(array[:3] == np.floor(array[:3])) or not np.all(array[:3] >= 1):
         raise InputError(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
@@ -132,6 +132,7 @@ class Shots:
     ) -> None:
         model = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
         self._dim = model[0].ndim
+        self._given = [None if one is None else (one.shape, one.dtype) for one in model]
         self._shots = core().make_shots(
             *wave_arguments(
                 model, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, interval
@@ -219,6 +220,109 @@ class Shots:
         core()
         traces = self._shots.shot(at, to, _arrays.callback(progress))
         return Gather(traces, self.interval, at, to)
+
+    def update(
+        self,
+        vp: Any,
+        *,
+        density: Any = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        theta: Any = None,
+        phi: Any = None,
+    ) -> None:
+        """Loads another model of the same grid, parameters and type; all else stays the same.
+
+        Parameters
+        ----------
+        vp, density, epsilon, delta, theta, phi
+            Those of the constructor, with other values.
+
+        Raises
+        ------
+        InputError
+            Other parameters, shapes or types, or a model that is not stable with the time step.
+        """
+        fields = self._fields(vp, density, epsilon, delta, theta, phi)
+        core()
+        self._shots.update(fields)
+
+    def gradient(
+        self,
+        sources: Any,
+        receivers: Any,
+        derivative: Any,
+        vp: Any,
+        *,
+        density: Any = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        theta: Any = None,
+        phi: Any = None,
+        wanted: Sequence[str] = ("vp",),
+        progress: Optional[Callable[[float, str], Any]] = None,
+    ) -> dict[str, np.ndarray]:
+        """Derivatives of a function of a shot's traces by the model, by the adjoint of the time steps.
+
+        The shot is modelled again: its cost is that of three to four shots. The derivative is exact to
+        rounding, except at nodes next to absorbing layers: there the contribution of the layers is missing.
+
+        Parameters
+        ----------
+        sources, receivers
+            As for a shot.
+        derivative : array, shape (receivers, samples)
+            Derivatives of the function by the traces.
+        vp, density, epsilon, delta, theta, phi
+            The model, as for update(), which is called.
+        wanted : sequence of str
+            Parameters of the derivatives: "vp", "density", "epsilon", "delta".
+        progress : callable(fraction, text), optional
+            As for a shot.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            Derivatives by each wanted parameter, 1 over its unit, of the shape and type of vp.
+
+        Raises
+        ------
+        InputError
+            As for a shot and update(); traces that are not sampled at a multiple of dt; a parameter that the
+            medium lacks.
+        """
+        fields = self._fields(vp, density, epsilon, delta, theta, phi)
+        at = _arrays.points(sources, "sources", self._dim)
+        to = _arrays.points(receivers, "receivers", self._dim)
+        shape = (len(to), self.samples)
+        derivative = np.ascontiguousarray(_arrays.to_numpy(derivative, "derivative"), fields[0].dtype)
+        if derivative.shape != shape:
+            raise InputError(
+                f"derivative: its shape is {_arrays.shape_text(derivative.shape)} (allowed: "
+                f"{_arrays.shape_text(shape)}, that of the traces)"
+            )
+        names = ("vp", "density", "epsilon", "delta")
+        wanted = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        for name in wanted:
+            _arrays.choice(name, "wanted", names)
+            if fields[names.index(name)] is None:
+                raise InputError(f"wanted: {name} is not in the model (allowed: parameters that are given)")
+        result = {name: np.empty(fields[0].shape, fields[0].dtype) for name in wanted}
+        core()
+        self._shots.gradient(
+            fields, at, to, derivative, [result.get(name) for name in names], _arrays.callback(progress)
+        )
+        return result
+
+    def _fields(self, *given: Any) -> list[Optional[np.ndarray]]:
+        names = ("density", "epsilon", "delta", "theta", "phi")
+        fields = wave_fields(given[0], **dict(zip(names, given[1:])))
+        for name, one, before in zip(("vp", *names), fields, self._given):
+            if (None if one is None else (one.shape, one.dtype)) != before:
+                found = "none" if one is None else f"{_arrays.shape_text(one.shape)} {one.dtype}"
+                was = "none" if before is None else f"{_arrays.shape_text(before[0])} {before[1]}"
+                raise InputError(f"{name}: it is {found} (allowed: {was}, as in the constructor)")
+        return fields
 
     def close(self) -> None:
         """Releases the memory of model and wavefield; gathers remain valid."""

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Computations of moho as differentiable functions of PyTorch. They need PyTorch, on the host.
+
+Each function takes and returns tensors, and is part of graphs of torch.autograd. Gradients are those of the
+library: adjoint time steps, the matrix of rays, the transpose of the field of prisms. Second derivatives are
+refused.
+
+::
+
+    shots = moho.Shots(vp0, spacing=10, wavelet="ricker:12", time=0.6, dt=0.0015)
+    vp = torch.tensor(vp0, requires_grad=True)
+    traces = moho.torch.shot(shots, (400, 20), receivers, vp)
+    torch.nn.functional.mse_loss(traces, observed).backward()  # vp.grad
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+import torch
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+
+from . import _arrays
+from ._errors import InputError
+from ._rays import trace_rays
+from ._waves import Shots
+
+__all__ = ["gravity", "shot", "traveltimes"]
+
+_PARAMETERS = ("vp", "density", "epsilon", "delta", "theta", "phi")
+
+
+def _values(tensor: Any, name: str) -> Optional[np.ndarray]:
+    """The values of a tensor, which share its memory where layout allows."""
+    if not isinstance(tensor, torch.Tensor):
+        raise InputError(f"{name} is of type {type(tensor).__name__} (allowed: torch.Tensor)")
+    if tensor.device.type != "cpu":
+        raise InputError(f"{name}: it is on {tensor.device} (allowed: the host): take its cpu()")
+    return _arrays.to_numpy(tensor.detach().contiguous(), name)
+
+
+def _tensor(array: np.ndarray) -> torch.Tensor:
+    return torch.from_dlpack(array)
+
+
+class _Shot(Function):
+    @staticmethod
+    def forward(ctx: Any, shots: Shots, sources: Any, receivers: Any, *fields: Any) -> torch.Tensor:
+        model = {name: _values(one, name).copy() for name, one in zip(_PARAMETERS, fields) if one is not None}
+        shots.update(**model)
+        ctx.call = (shots, sources, receivers, model)
+        return _tensor(shots(sources, receivers).traces)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, derivative: torch.Tensor) -> tuple[Any, ...]:
+        shots, sources, receivers, model = ctx.call
+        wanted = [name for name, need in zip(_PARAMETERS, ctx.needs_input_grad[3:]) if need]
+        refused = [name for name in wanted if name in ("theta", "phi")]
+        if refused:
+            raise InputError(
+                f"{refused[0]}: there are no derivatives by the axis (allowed: vp, density, epsilon, delta): "
+                "give it without requires_grad"
+            )
+        found = shots.gradient(sources, receivers, _values(derivative, "derivative"), **model, wanted=wanted)
+        return (None, None, None, *(_tensor(found[n]) if n in found else None for n in _PARAMETERS))
+
+
+def shot(
+    shots: Shots,
+    sources: Any,
+    receivers: Any,
+    vp: torch.Tensor,
+    *,
+    density: Optional[torch.Tensor] = None,
+    epsilon: Optional[torch.Tensor] = None,
+    delta: Optional[torch.Tensor] = None,
+    theta: Optional[torch.Tensor] = None,
+    phi: Optional[torch.Tensor] = None,
+) -> torch.Tensor:
+    """Traces of a shot as a function of the model: isotropic, variable density, VTI, TTI.
+
+    The gradient models the shot again, so that no wavefield is kept between forward and backward: forward and
+    backward together cost four to five shots. At nodes next to absorbing layers the gradient lacks the
+    contribution of the layers.
+
+    Parameters
+    ----------
+    shots : moho.Shots
+        Grid, wavelet, faces, time step (with dt=, which stays the same) and medium. Its model is replaced.
+    sources, receivers
+        As for a call of moho.Shots, m.
+    vp, density, epsilon, delta, theta, phi : torch.Tensor
+        The parameters of the medium, of the shape and type of the model of `shots`, in m/s, kg/m3, radians.
+        theta and phi have no derivatives.
+
+    Returns
+    -------
+    torch.Tensor, shape (receivers, samples)
+        Pressure, of the type of vp.
+
+    Raises
+    ------
+    InputError
+        As for moho.Shots.update() and a shot; tensors that are not on the host.
+    """
+    return _Shot.apply(shots, sources, receivers, vp, density, epsilon, delta, theta, phi)
+
+
+class _Traveltimes(Function):
+    @staticmethod
+    def forward(ctx: Any, slowness: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
+        values = _values(slowness, "slowness")
+        with np.errstate(divide="ignore"):
+            rays = trace_rays(1.0 / values, **options)
+        ctx.matrix = rays.matrix()
+        ctx.like = (values.shape, values.dtype)
+        return _tensor(np.array(rays.traveltimes, values.dtype))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, derivative: torch.Tensor) -> tuple[Any, ...]:
+        shape, dtype = ctx.like
+        weights = _values(derivative, "derivative").reshape(-1).astype(np.float64)
+        return _tensor((ctx.matrix.T @ weights).reshape(shape).astype(dtype)), None
+
+
+def traveltimes(slowness: torch.Tensor, *, spacing: Any, sources: Any, receivers: Any, **more: Any) -> Any:
+    """Traveltimes of first arrivals by shortest paths as a function of slowness; needs SciPy.
+
+    The derivative is the matrix of the rays: exact while the rays stay the same.
+
+    Parameters
+    ----------
+    slowness : torch.Tensor, shape (nx, nz) or (nx, ny, nz)
+        1 / velocity, s/m.
+    spacing, sources, receivers
+        As for moho.trace_rays, m.
+    **more
+        Other options of moho.trace_rays, but for weights, which are those of slowness.
+
+    Returns
+    -------
+    torch.Tensor, shape (sources, receivers)
+        Traveltimes, s, of the type of slowness.
+    """
+    return _Traveltimes.apply(
+        slowness, {"spacing": spacing, "sources": sources, "receivers": receivers, **more}
+    )
+
+
+class _Gravity(Function):
+    @staticmethod
+    def forward(ctx: Any, density: torch.Tensor, operator: Any) -> torch.Tensor:
+        values = _values(density, "density")
+        if values.size != operator.shape[1]:
+            raise InputError(f"density: it has {values.size} numbers (allowed: {operator.shape[1]})")
+        ctx.operator, ctx.like = operator, (values.shape, values.dtype)
+        field = operator.matvec(values.reshape(-1).astype(np.float64))
+        return _tensor(field.reshape(operator.dimsd).astype(values.dtype))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, derivative: torch.Tensor) -> tuple[Any, ...]:
+        shape, dtype = ctx.like
+        weights = _values(derivative, "derivative").reshape(-1).astype(np.float64)
+        return _tensor(ctx.operator.rmatvec(weights).reshape(shape).astype(dtype)), None
+
+
+def gravity(density: torch.Tensor, operator: Any) -> torch.Tensor:
+    """Field of prisms as a function of their densities, with the exact transpose; needs SciPy.
+
+    Parameters
+    ----------
+    density : torch.Tensor
+        Densities in kg/m3, in any shape of as many numbers as the operator has prisms.
+    operator : moho.linear.GravityOperator
+        From moho.linear.gravity_operator.
+
+    Returns
+    -------
+    torch.Tensor, shape (components, stations)
+        Field in m2/s2, mGal, Eotvos, of the type of density.
+    """
+    return _Gravity.apply(density, operator)
