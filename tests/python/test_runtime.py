@@ -146,7 +146,7 @@ class Progress(unittest.TestCase):
             """)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, "#+\\.* +[0-9]+ %")
-        self.assertTrue(done.stderr.endswith("\r"), "the bar is overwritten")
+        self.assertTrue(done.stderr.endswith(" \n"), "the bar is overwritten")  # \r as text
         with self.assertRaisesRegex(moho.InputError, "progress is 3"):
             times(support.gradient(21, 21), progress=3)
 
