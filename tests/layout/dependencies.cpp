@@ -33,6 +33,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"survey", {"core", "io", "eikonal", "wave"}},
     {"optimize", {"core", "io"}},
     {"gravity_inversion", {"core", "gravity", "optimize"}},
+    {"tomography", {"core", "io", "rays", "eikonal", "optimize"}},
     {"rtm", {"core", "io", "eikonal", "wave", "domain", "snapshot", "survey"}},
     {"fwi", {"core", "io", "wave", "stream", "snapshot", "survey", "optimize"}},
     {"cluster", {"core", "io"}},

@@ -130,12 +130,14 @@ struct MakeRow {
 /// graph with WeightRule::slowness, exact up to rounding. G is then also the derivative, because by
 /// Fermat's principle the first arrival does not change to first order when the ray moves.
 ///
+/// \param host all work is submitted to this instance; the function returns when it is complete
 /// \param grid the model's grid
 /// \param paths rays
 /// \param basis meaning of the columns: flat cells (Grid::flat_cell) or flat nodes (Grid::flat)
 /// \throws InputError the model has no cells (an axis with one node), or more than 2^31 - 1 columns
 template <int Dim>
-RayRows ray_rows(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis = Basis::cells) {
+RayRows ray_rows_on(const Instance<Kokkos::HostSpace>& host, const Grid<Dim>& grid,
+                    const RayPaths<Dim>& paths, Basis basis = Basis::cells) {
   grid.check();
   RayRows result;
   result.columns = basis == Basis::cells ? grid.cells() : grid.size();
@@ -150,7 +152,6 @@ RayRows ray_rows(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis 
   }
   const std::int64_t rows = paths.sources * paths.receivers;
   std::vector<std::vector<std::pair<int, double>>> entries(static_cast<std::size_t>(rows));
-  const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
   launch("moho::rays::matrix_rows", host, rows,
          detail::MakeRow<Dim>{grid, &paths, basis, entries.data()});
   host.fence();
@@ -164,9 +165,15 @@ RayRows ray_rows(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis 
   return result;
 }
 
+/// Returns ray_rows_on() of the default instance of the host.
+template <int Dim>
+RayRows ray_rows(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis = Basis::cells) {
+  return ray_rows_on<Dim>(Kokkos::DefaultHostExecutionSpace(), grid, paths, basis);
+}
+
 /// \cond
 #ifdef MOHO_RAYS_KERNELS
-MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, extern template, ray_rows)
+MOHO_FOR_DIMENSIONS(MOHO_FUNCTION, extern template, ray_rows_on)
 #endif
 /// \endcond
 

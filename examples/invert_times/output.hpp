@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Tables of results of invert_times.
+
+#include <moho/tomography/damping.hpp>
+#include <moho/tomography/state.hpp>
+#include <moho/tomography/types.hpp>
+
+#include <filesystem>
+#include <vector>
+
+namespace moho::examples::invert_times {
+
+/// Writes a row for each pick: positions, times, residual, weights, flag.
+/// The flag is 1 for picks more than four standard deviations away.
+template <int Dim>
+void write_picks(const std::filesystem::path& path, const tomography::PickSet<Dim>& picks,
+                 const std::vector<tomography::PickFit>& fits);
+
+/// Writes a row for each station with a delay.
+template <int Dim>
+void write_statics(const std::filesystem::path& path, const tomography::PickSet<Dim>& picks,
+                   const tomography::Delays& delays);
+
+/// Writes a row for each iteration.
+void write_history(const std::filesystem::path& path,
+                   const std::vector<tomography::IterationReport>& reports);
+
+/// Writes chi^2, norm, degrees of freedom and gcv over lambda.
+void write_lambda(const std::filesystem::path& path,
+                  const std::vector<tomography::DampingPoint>& curve);
+
+}  // namespace moho::examples::invert_times

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// invert_times: velocity from picked first arrivals.
+
+#include "app/format.hpp"
+#include "app/memory.hpp"
+#include "app/model_file.hpp"
+#include "app/model_grid.hpp"
+#include "app/program.hpp"
+#include "app/summary.hpp"
+#include "invert_times/options.hpp"
+#include "invert_times/output.hpp"
+
+#include <moho/core/space.hpp>
+#include <moho/io/csv.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/numbered.hpp>
+#include <moho/io/vtk.hpp>
+#include <moho/tomography/tomography.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+namespace moho::examples::invert_times {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+tomography::PickFormat format_of(const Options& o) {
+  const double units[] = {1.0, 1e-3, 1e-6};
+  return {o.format, units[o.time_unit], o.elevations, o.shots, o.receivers};
+}
+
+std::string iteration_text(const tomography::IterationReport& r) {
+  if (r.iteration == 0) {
+    return concat("start       chi^2 ", significant(r.chi2, 4), ", rms ",
+                  significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
+  }
+  std::string text = concat(
+      "iteration ", r.iteration, ": chi^2 ", significant(r.chi2, 4), " (linear ",
+      significant(r.chi2_linear, 3), "), lambda ", significant(r.lambda, 3), " (deviation ",
+      significant(1.0 / r.lambda, 2), "), ", significant(r.dof, 3), " degrees of freedom, rms ",
+      significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
+  if (r.step < 1.0) text += concat(", step ", significant(r.step, 2));
+  if (r.held > 0) text += concat(", ", counted(r.held, "node"), " at a bound");
+  if (r.rejected > 0) text += concat(", ", counted(r.rejected, "pick"), " without weight");
+  return text;
+}
+
+// One run in 2D or 3D.
+template <int Dim>
+class Run {
+ public:
+  Run(const Options& options, Session& session) : m_o(options), m_session(session) {}
+
+  void run() {
+    {
+      const HostPhase phase(m_session.phases, "read");
+      m_job.picks = tomography::read_picks<Dim>(m_o.picks, format_of(m_o));
+      m_check = tomography::check_picks<Dim>(m_job.picks, concat("--picks ", m_o.picks));
+      check_errors();
+      make_grid();
+      make_ground();
+      make_options();
+      make_start();
+      tomography::check_input<Dim>(
+          m_job.grid, m_job.picks, m_job.start,
+          tomography::ground_mask<Dim>(m_job.grid, m_job.ground, m_job.picks), m_job.options);
+    }
+    estimate_memory();
+    print_plan();
+    if (m_o.plan) return;
+    std::vector<std::string> names(results);
+    if (m_o.statics != tomography::Statics::none) names.emplace_back("statics.csv");
+    if (m_o.plot) names.insert(names.end(), pictures.begin(), pictures.end());
+    m_session.will_write(names);
+    m_session.leave_out_picture(why_no_picture(m_estimate, m_limit));
+    m_session.resumable();
+    resume();
+    m_session.begin_output();
+    invert();
+    write();
+    finish();
+  }
+
+ private:
+  inline static const std::vector<std::string> results = {
+      "velocity.npy",  "slowness.npy",   "start.npy", "picks.csv",   "coverage.npy",
+      "deviation.npy", "resolution.npy", "rays.vtk",  "history.csv", "lambda.csv"};
+  inline static const std::vector<std::string> pictures = {"model.png", "fit.png", "history.png"};
+
+  // Refuses picks without errors, with what the file suggests.
+  void check_errors() const {
+    if (!m_o.error.empty()) return;
+    for (const tomography::Pick& pick : m_job.picks.picks) {
+      if (pick.error > 0.0) continue;
+      std::string advice = "write --error 0.0005,0.02 for 0.5 ms and 2 % of the time";
+      if (m_check.reciprocal_pairs > 10) {
+        advice =
+            concat("reciprocal pairs differ by ", significant(1e3 * m_check.reciprocal_rms, 2),
+                   " ms, so that --error ", significant(m_check.reciprocal_rms, 2), ",0.01 may do");
+      }
+      throw InputError(concat("--error is missing (--picks ", m_o.picks,
+                              " has no errors, and chi^2 has no meaning without them): ", advice));
+    }
+  }
+
+  void make_grid() {
+    tomography::GridRequest<Dim> request;
+    request.spacing = m_o.spacing.empty() ? 0.0 : m_o.spacing[0];
+    request.depth = m_o.depth;
+    if (m_o.margin >= 0.0) request.margin = m_o.margin;
+    if (!m_o.origin.empty()) request.origin = to_axes<Point<Dim>>("--origin", m_o.origin);
+    if (!m_o.shape.empty()) request.shape = to_axes<Index<Dim>>("--shape", m_o.shape);
+    m_job.grid = tomography::plan_grid<Dim>(m_job.picks, m_check.longest_offset,
+                                            m_check.receiver_spacing, request);
+    m_model.name = m_o.picks;
+    for (int d = 0; d < Dim; ++d) {
+      m_model.shape.push_back(m_job.grid.extents[d]);
+      m_model.spacing.push_back(m_job.grid.spacing[d]);
+      m_model.origin.push_back(m_job.grid.origin[d]);
+    }
+  }
+
+  template <class Axes, class Value>
+  static Axes to_axes(const char* option, const std::vector<Value>& values) {
+    if (values.size() != static_cast<std::size_t>(Dim)) {
+      throw InputError(concat(option, " has ", values.size(), " values (allowed: ", Dim,
+                              ", one for each axis of the picks)"));
+    }
+    Axes axes{};
+    for (int d = 0; d < Dim; ++d) axes[d] = values[static_cast<std::size_t>(d)];
+    return axes;
+  }
+
+  void make_ground() {
+    if (m_o.topography == "none") return;
+    if (m_o.topography == "auto") {
+      if constexpr (Dim == 2) {
+        m_job.ground = tomography::ground_of_points(m_job.picks, m_job.grid, m_o.buried_below);
+      }
+      return;
+    }
+    const io::Table table = io::read_csv(m_o.topography, {.columns = Dim});
+    Points<Dim> points;
+    for (std::int64_t k = 0; k < table.rows(); ++k) {
+      Point<Dim> p{};
+      for (int d = 0; d < Dim; ++d) p[d] = table.at(k, d);
+      if (m_o.elevations) p[Dim - 1] = -p[Dim - 1];
+      points.push_back(p);
+    }
+    m_job.ground = tomography::ground_of_table<Dim>(points, m_job.grid);
+  }
+
+  void make_options() {
+    tomography::Options<Dim>& options = m_job.options;
+    if (!m_o.error.empty()) {
+      options.error_absolute = m_o.error[0];
+      options.error_relative = m_o.error[1];
+    }
+    if (m_o.lengths.empty()) {
+      for (int d = 0; d < Dim; ++d) options.prior.lengths[d] = 8.0 * m_check.receiver_spacing;
+    } else {
+      std::vector<double> lengths(m_o.lengths);
+      if (Dim == 3 && lengths.size() == 2) lengths.insert(lengths.begin(), lengths[0]);
+      options.prior.lengths = to_axes<Point<Dim>>("--lengths", lengths);
+    }
+    options.prior.deviation_max = m_o.deviation_max;
+    options.coarsening = m_o.coarsening > 0 ? m_o.coarsening : Dim - 1;
+    if (m_o.radius > 0) options.radius = m_o.radius;
+    options.krylov = m_o.krylov;
+    options.iterations = m_o.iterations;
+    options.target = m_o.target;
+    options.tolerance = m_o.tolerance;
+    options.rule = m_o.lambda > 0.0 ? tomography::DampingRule::fixed : m_o.rule;
+    options.lambda = m_o.lambda;
+    if (!m_o.bounds.empty()) {
+      options.velocity_min = m_o.bounds[0];
+      options.velocity_max = m_o.bounds[1];
+    }
+    options.robust = m_o.robust;
+    options.statics = m_o.statics;
+    options.static_deviation = m_o.static_deviation;
+    options.memory = m_o.memory;
+    options.progress = m_session.progress();
+  }
+
+  // The start model of --start, and its description.
+  void make_start() {
+    const auto linear = [&](const tomography::LinearVelocity& v, const std::string& how) {
+      m_job.start = tomography::linear_model<Dim>(m_job.grid, m_job.ground, v);
+      m_start = concat(how, "v = ", significant(v.v0, 4), " m/s + ", significant(v.gradient, 4),
+                       " 1/s times the depth below the ground");
+    };
+    if (m_o.start == "auto") {
+      const auto v = tomography::fit_linear_velocity<Dim>(m_job.picks, m_job.grid, m_job.ground);
+      linear(v, "fitted to the picks: ");
+      m_start += concat(", rms ", significant(1e3 * v.rms, 3), " ms");
+    } else if (m_o.start.find_first_not_of("0123456789.,eE+- ") == std::string::npos) {
+      const auto v = text::split(m_o.start, ',');
+      const double v0 = text::parse_number("--start", v[0], "v0,g: m/s and 1/s");
+      const double g =
+          v.size() > 1 ? text::parse_number("--start", v[1], "v0,g: m/s and 1/s") : 0.0;
+      if (v.size() > 2 || !(v0 > 0.0) || !(g >= 0.0)) {
+        throw InputError(concat("--start is '", m_o.start,
+                                "' (allowed: auto, v0,g with v0 above 0 and g from 0, or a file)"));
+      }
+      linear({v0, g, 0.0}, "");
+    } else {
+      io::LoadedModel<double> file = read_model_file<double>("--start", m_o.start, m_model.notes);
+      if (file.values.shape != m_model.shape) {
+        throw InputError(concat("--start ", m_o.start, ": its shape is ",
+                                io::shape_string(file.values.shape),
+                                " (allowed: ", io::shape_string(m_model.shape),
+                                ", that of the grid): give --shape, --origin and --spacing of the "
+                                "file"));
+      }
+      m_job.start = std::move(file.values.data);
+      to_metres_per_second(concat("--start ", m_o.start), m_o.velocity_unit, file.value_unit,
+                           file.length_unit, m_job.start, m_model.notes);
+      m_start = m_o.start;
+    }
+    if (m_o.bounds.empty()) return;
+    if (m_o.start != "auto") return;
+    for (double& v : m_job.start) v = std::clamp(v, m_o.bounds[0], m_o.bounds[1]);
+  }
+
+  // Rows, Krylov vectors and the traced times, from counts.
+  void estimate_memory() {
+    const bool on_host = m_o.space != "cuda";
+    m_limit = memory_limit(m_o, on_host);
+    const auto picks = static_cast<double>(m_job.picks.picks.size());
+    const auto nodes = static_cast<double>(m_job.grid.size());
+    double unknowns = 1.0, diagonal = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      unknowns *=
+          std::ceil(static_cast<double>(m_job.grid.extents[d]) / m_job.options.coarsening) + 1.0;
+      diagonal += static_cast<double>(m_job.grid.extents[d]);
+    }
+    // a ray of half of the diagonal meets 2^(Dim - 1) + 1 nodes a cell
+    const double entries = picks * 0.5 * diagonal * (Dim == 2 ? 3.0 : 5.0);
+    m_estimate.take(nodes * 8.0 * 8.0, "model arrays");
+    m_estimate.take(entries * 12.0 * 4.0, "rows of the derivative");
+    m_estimate.take((unknowns + picks) * 8.0 * (m_o.krylov + 8),
+                    "vectors of the bidiagonalisation");
+    const auto sources = static_cast<double>(m_job.picks.sources.size());
+    m_estimate.pass(nodes * (m_o.double_precision ? 18.0 : 10.0) * std::min(sources, 64.0),
+                    "traveltimes");
+    if (m_o.plot) m_estimate.picture(nodes * 40.0, m_limit.bytes);
+    check_memory(concat("an inversion on ", io::shape_string(m_model.shape), " nodes"), m_estimate,
+                 m_limit, "take a larger --spacing or --coarsening, or fewer --krylov steps");
+    m_session.summary["memory"] = memory_json(m_estimate, m_limit);
+  }
+
+  void print_plan() {
+    const auto& picks = m_job.picks;
+    m_session.print("picks     ", m_o.picks, ": ", counted(picks.picks.size(), "pick"), " of ",
+                    counted(picks.sources.size(), "source"), " at ",
+                    counted(picks.receivers.size(), "receiver"),
+                    picks.left_out > 0 ? concat(", ", picks.left_out, " left out") : "",
+                    ", offsets to ", significant(m_check.longest_offset, 4), " m");
+    double least = 1e300, most = 0.0;
+    for (const tomography::Pick& pick : picks.picks) {
+      const double sigma = pick.error > 0.0 ? pick.error
+                                            : m_job.options.error_absolute +
+                                                  m_job.options.error_relative * pick.time;
+      least = std::min(least, sigma);
+      most = std::max(most, sigma);
+    }
+    m_session.print("          errors ", significant(1e3 * least, 3), " to ",
+                    significant(1e3 * most, 3), " ms",
+                    m_check.reciprocal_pairs > 0
+                        ? concat("; ", counted(m_check.reciprocal_pairs, "reciprocal pair"),
+                                 " differ by ", significant(1e3 * m_check.reciprocal_rms, 3), " ms")
+                        : "");
+    if (m_check.repeated > 0) {
+      m_session.print("          note: ", counted(m_check.repeated, "pick"),
+                      " of a pair that is there twice; they differ by up to ",
+                      significant(1e3 * m_check.largest_repeated, 3), " ms");
+    }
+    for (const std::string& warning : m_check.warnings) {
+      m_session.print("          warning: " + warning);
+    }
+    if (m_job.grid.spacing[0] > 0.5001 * m_check.receiver_spacing) {
+      m_session.print("          warning: nodes are ", m_job.grid.spacing[0],
+                      " m apart and receivers ", significant(m_check.receiver_spacing, 4),
+                      " m: --spacing ", significant(0.5 * m_check.receiver_spacing, 3),
+                      " resolves them");
+    }
+    m_session.print("grid      ", describe_grid(m_model), ", ",
+                    m_job.ground.depth.empty() ? "without air" : "ground by topography");
+    m_session.print("start     ", m_start);
+    for (const std::string& note : m_model.notes) m_session.print("          note: " + note);
+    const Point<Dim>& l = m_job.options.prior.lengths;
+    m_session.print("prior     correlation lengths ", format_point(l),
+                    " m, deviation of ln v up to ", m_o.deviation_max);
+    if (m_o.plan) {
+      m_session.print("memory    ", format_bytes(m_estimate.most()), ": ",
+                      m_estimate.largest(false));
+    }
+  }
+
+  // Takes the last iteration of an earlier run over.
+  void resume() {
+    const std::int64_t last = m_session.last_part();
+    Json more;
+    if (last < 0 || !m_session.take_over(last, more)) return;
+    m_job.state = tomography::read_state(m_session.folder() / state_name(last));
+    m_session.print("resumed   after iteration ", m_job.state.reports.back().iteration);
+  }
+
+  static std::string state_name(std::int64_t iteration) {
+    return io::numbered("state", iteration, ".npy");
+  }
+
+  void invert() {
+    m_job.each = [this](const tomography::IterationReport& report,
+                        const tomography::InversionState& state) {
+      m_session.print(iteration_text(report));
+      const std::string name = state_name(report.iteration);
+      m_session.part_begins({name});
+      tomography::write_state(m_session.folder() / name, state);
+      m_session.wrote(name);
+      m_session.part_replaces(report.iteration, {name}, Json::object());
+    };
+    with_space(m_o.space, [&](const auto& exec) {
+      m_result = m_o.double_precision ? tomography::invert<double>(exec, m_job)
+                                      : tomography::invert<float>(exec, m_job);
+    });
+    m_session.computed(m_result.phases);
+  }
+
+  void write_field(const std::string& name, const std::vector<double>& values) {
+    if (m_o.double_precision) {
+      io::write_npy(m_session.folder() / name, values.data(), m_model.shape);
+    } else {
+      const std::vector<float> single(values.begin(), values.end());
+      io::write_npy(m_session.folder() / name, single.data(), m_model.shape);
+    }
+    m_session.wrote(name);
+  }
+
+  void write() {
+    const HostPhase phase(m_session.phases, "write");
+    const fs::path& folder = m_session.folder();
+    std::vector<double> slowness(m_result.velocity);
+    for (double& s : slowness) s = 1.0 / s;
+    write_field("velocity.npy", m_result.velocity);
+    write_field("slowness.npy", slowness);
+    write_field("start.npy", m_job.start);
+    write_field("coverage.npy", m_result.coverage);
+    write_field("deviation.npy", m_result.appraisal.deviation);
+    write_field("resolution.npy", m_result.appraisal.resolution);
+    write_picks<Dim>(folder / "picks.csv", m_job.picks, m_result.fits);
+    m_session.wrote("picks.csv");
+    if (m_o.statics != tomography::Statics::none) {
+      write_statics<Dim>(folder / "statics.csv", m_job.picks, m_result.delays);
+      m_session.wrote("statics.csv");
+    }
+    write_history(folder / "history.csv", m_result.reports);
+    m_session.wrote("history.csv");
+    write_lambda(folder / "lambda.csv", m_result.appraisal.curve);
+    m_session.wrote("lambda.csv");
+    std::vector<io::VtkCellData> data{{"source", {}}, {"receiver", {}}, {"residual", {}}};
+    for (std::size_t k = 0; k < m_result.fits.size(); ++k) {
+      data[0].values.push_back(m_job.picks.picks[k].source);
+      data[1].values.push_back(m_job.picks.picks[k].receiver);
+      data[2].values.push_back(m_result.fits[k].residual);
+    }
+    io::write_vtk_polylines<Dim>(folder / "rays.vtk", m_result.paths.first, m_result.paths.points,
+                                 data, {.title = "first-arrival rays, metres and seconds"});
+    m_session.wrote("rays.vtk");
+  }
+
+  // Picks beyond four standard deviations, and the stations with the most of them.
+  std::string bad_picks() const {
+    std::int64_t bad = 0;
+    std::vector<int> of_source(m_job.picks.sources.size()),
+        of_receiver(m_job.picks.receivers.size());
+    for (std::size_t k = 0; k < m_result.fits.size(); ++k) {
+      if (std::abs(m_result.fits[k].z()) <= 4.0) continue;
+      ++bad;
+      ++of_source[static_cast<std::size_t>(m_job.picks.picks[k].source)];
+      ++of_receiver[static_cast<std::size_t>(m_job.picks.picks[k].receiver)];
+    }
+    if (bad == 0) return "no pick is more than 4 standard deviations away";
+    const auto s = std::max_element(of_source.begin(), of_source.end()) - of_source.begin();
+    const auto r = std::max_element(of_receiver.begin(), of_receiver.end()) - of_receiver.begin();
+    return concat(counted(bad, "pick"),
+                  " more than 4 standard deviations away (flag in picks.csv), "
+                  "most of source ",
+                  s, " (", of_source[static_cast<std::size_t>(s)], ") and receiver ", r, " (",
+                  of_receiver[static_cast<std::size_t>(r)], ")");
+  }
+
+  void finish() {
+    const tomography::IterationReport& last = m_result.reports.back();
+    Json& summary = m_session.summary;
+    summary["asked"] = m_session.requested();
+    summary["picks"] = Json::object({{"file", m_o.picks},
+                                     {"count", m_job.picks.picks.size()},
+                                     {"left_out", m_job.picks.left_out},
+                                     {"reciprocal_pairs", m_check.reciprocal_pairs},
+                                     {"reciprocal_rms", m_check.reciprocal_rms}});
+    Json& model = summary["model"];
+    model["name"] = m_model.name;
+    add_grid(m_model, model);
+    model["units"] = Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}});
+    const auto [slow, quick] = range_of(m_result.velocity);
+    model["velocity_min"] = slow;
+    model["velocity_max"] = quick;
+    model["ground"] = m_job.ground.depth;
+    model["start"] = m_start;
+    summary["sources"] = points_json(m_job.picks.sources);
+    summary["receivers"] = points_json(m_job.picks.receivers);
+    summary["run"] = Json::object({{"device", m_result.device},
+                                   {"threads", m_result.threads},
+                                   {"iterations", last.iteration},
+                                   {"stop", tomography::to_string(m_result.stop)},
+                                   {"chi2", last.chi2},
+                                   {"rms", last.rms},
+                                   {"lambda", last.lambda},
+                                   {"degrees_of_freedom", m_result.appraisal.dof},
+                                   {"matrix_entries", m_result.entries},
+                                   {"rejected", last.rejected}});
+    Ending ending;
+    ending.script = "plot_tomography.py";
+    ending.pictures = pictures;
+    ending.picture_name = "drawn";
+    ending.word = "pictures";
+    ending.lines = {
+        concat("ended     ", tomography::to_string(m_result.stop), ": chi^2 ",
+               significant(last.chi2, 4), " after ", counted(last.iteration, "iteration")),
+        concat("          ", bad_picks())};
+    m_session.finish(ending);
+  }
+
+  const Options& m_o;
+  Session& m_session;
+  tomography::InversionJob<Dim> m_job;
+  tomography::PickCheck m_check;
+  ModelGrid m_model;
+  std::string m_start;
+  MemoryEstimate m_estimate;
+  MemoryLimit m_limit;
+  tomography::InversionResult<Dim> m_result;
+};
+
+void run(const Options& options, Session& session) {
+  if (tomography::dimensions_of_picks(options.picks, format_of(options)) == 2) {
+    Run<2>(options, session).run();
+  } else {
+    Run<3>(options, session).run();
+  }
+}
+
+}  // namespace
+
+}  // namespace moho::examples::invert_times
+
+int main(int argc, char** argv) {
+  using namespace moho::examples;
+  return run_example<invert_times::Options>(argc, argv, invert_times::describe, invert_times::run);
+}

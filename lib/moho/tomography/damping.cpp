@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/tomography/damping.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace moho::tomography {
+
+namespace {
+
+DampingPoint point_at(const optimize::Bidiagonal& matrix, double data, double lambda) {
+  DampingPoint point;
+  point.lambda = lambda;
+  point.chi2 = matrix.misfit(lambda) / data;
+  point.norm = std::sqrt(matrix.norm(lambda));
+  point.dof = matrix.degrees_of_freedom(lambda);
+  const double free = std::max(data - point.dof, 1e-3 * data);
+  point.gcv = data * data * point.chi2 / (free * free);
+  return point;
+}
+
+}  // namespace
+
+double choose_damping(const optimize::Bidiagonal& matrix, const DampingRequest& request) {
+  if (request.rule == DampingRule::fixed) return request.fixed;
+  const double largest = matrix.steps() > 0
+                             ? std::max(100.0 * matrix.singular_values().front(), request.lowest)
+                             : request.lowest;
+  if (request.rule == DampingRule::gcv) {
+    double best = request.lowest, least = point_at(matrix, request.data, best).gcv;
+    const int points = 200;
+    for (int k = 1; k <= points; ++k) {
+      const double lambda =
+          request.lowest * std::pow(largest / request.lowest, static_cast<double>(k) / points);
+      const double value = point_at(matrix, request.data, lambda).gcv;
+      if (value >= least) continue;
+      least = value;
+      best = lambda;
+    }
+    return best;
+  }
+  const double goal = std::max(request.target, 0.3 * request.chi2);
+  return matrix.largest_damping(goal * request.data, request.lowest, largest);
+}
+
+std::vector<DampingPoint> damping_curve(const optimize::Bidiagonal& matrix, double data,
+                                        double lambda) {
+  std::vector<DampingPoint> curve;
+  for (int k = -20; k <= 20; ++k) {
+    curve.push_back(point_at(matrix, data, lambda * std::pow(10.0, 0.1 * k)));
+  }
+  return curve;
+}
+
+}  // namespace moho::tomography

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Definitions of Inversion (internal).
+
+#include <moho/tomography/inversion.hpp>
+
+#include <algorithm>
+
+namespace moho::tomography {
+
+template <class T, int Dim, class Memory>
+Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>&, const Grid<Dim>& grid,
+                                     const PickSet<Dim>& picks, std::vector<double> start,
+                                     const Ground<Dim>& ground, const Options<Dim>& options)
+    : m_grid(grid),
+      m_picks(picks),
+      m_start(std::move(start)),
+      m_mask(ground_mask<Dim>(grid, ground, picks)),
+      m_options(options),
+      m_forward(grid, picks, m_mask, {options.coarsening, options.radius, options.memory}),
+      m_prior(m_forward.unknowns(), options.prior.lengths) {
+  check_input<Dim>(grid, picks, m_start, m_mask, options);
+  if (m_options.error_times < 0.0) m_options.error_times = Dim == 2 ? 0.001 : 0.006;
+  m_state.white.assign(static_cast<std::size_t>(unknowns().size()), 0.0);
+  if (options.statics == Statics::source || options.statics == Statics::both) {
+    m_state.delays.source.assign(picks.sources.size(), 0.0);
+  }
+  if (options.statics == Statics::receiver || options.statics == Statics::both) {
+    m_state.delays.receiver.assign(picks.receivers.size(), 0.0);
+  }
+  m_velocity = m_start;
+  m_fits.resize(m_picks.picks.size());
+}
+
+template <class T, int Dim, class Memory>
+std::vector<double> Inversion<T, Dim, Memory>::apply_prior(const Instance<Memory>& exec,
+                                                           const std::vector<double>& white) const {
+  const auto x = upload(exec, white, "moho::tomography::white");
+  m_prior.apply(exec, x);
+  return download(exec, x);
+}
+
+// Sets change, velocity and, where bounds are active, white.
+template <class T, int Dim, class Memory>
+void Inversion<T, Dim, Memory>::make_velocity(const Instance<Memory>& exec, Trial& trial) const {
+  trial.change = apply_prior(exec, trial.white);
+  trial.held = 0;
+  if (m_options.velocity_max > 0.0) {
+    const std::vector<double> start = m_forward.interpolation().sample(m_start);
+    const std::vector<unsigned char>& mask = m_mask;
+    const double low = m_options.velocity_min, high = m_options.velocity_max;
+    for (std::size_t i = 0; i < trial.change.size(); ++i) {
+      const double least = std::log(start[i] / high), most = std::log(start[i] / low);
+      const double inside = std::clamp(trial.change[i], std::min(least, 0.0), std::max(most, 0.0));
+      if (inside == trial.change[i]) continue;
+      trial.change[i] = inside;
+      if (m_options.coarsening > 1 || mask[i] != 0) ++trial.held;
+    }
+    if (trial.held > 0) {
+      const auto x = upload(exec, trial.change, "moho::tomography::change");
+      m_prior.inverse(exec, x);
+      trial.white = download(exec, x);
+    }
+  }
+  const std::vector<double> change = m_forward.interpolation().interpolate(trial.change);
+  trial.velocity.resize(m_start.size());
+  for (std::size_t i = 0; i < m_start.size(); ++i) {
+    trial.velocity[i] = m_mask[i] == 0 ? m_start[i] : m_start[i] * std::exp(-change[i]);
+  }
+}
+
+template <class T, int Dim, class Memory>
+double Inversion<T, Dim, Memory>::delay_of(const Delays& delays, const Pick& pick) const {
+  double sum = 0.0;
+  if (!delays.source.empty()) sum += delays.source[static_cast<std::size_t>(pick.source)];
+  if (!delays.receiver.empty()) sum += delays.receiver[static_cast<std::size_t>(pick.receiver)];
+  return sum;
+}
+
+// Residuals, standard deviations and robust weights of the present model.
+template <class T, int Dim, class Memory>
+void Inversion<T, Dim, Memory>::fit() {
+  std::vector<double> z;
+  for (std::size_t k = 0; k < m_fits.size(); ++k) {
+    const Pick& pick = m_picks.picks[k];
+    PickFit& fit = m_fits[k];
+    fit.predicted = m_now.times[k] + delay_of(m_state.delays, pick);
+    fit.residual = pick.time - fit.predicted;
+    const double picked = pick.error > 0.0
+                              ? pick.error
+                              : m_options.error_absolute + m_options.error_relative * pick.time;
+    fit.sigma = std::hypot(picked, m_options.error_times * m_now.times[k]);
+    z.push_back(fit.z());
+  }
+  // A biweight takes the weight of good picks that an early model does not explain, for good. So
+  // weights are Huber's, whose minimum is unique, till the scale of the residuals has settled.
+  const double scale = robust_scale(z);
+  InversionState& state = m_state;
+  if (scale <= 1.3 || (state.scale > 0.0 && scale > 0.8 * state.scale)) state.redescending = true;
+  state.scale = scale;
+  Robust robust = m_options.robust;
+  double limit = 5.0;
+  if (robust == Robust::biweight && !state.redescending) {
+    robust = Robust::huber;
+    limit = 2.0;
+  }
+  const std::vector<double> weights = robust_weights(robust, z, limit * scale);
+  m_kappa = robust_kappa(robust, limit);
+  for (std::size_t k = 0; k < m_fits.size(); ++k) m_fits[k].weight = weights[k];
+}
+
+template <class T, int Dim, class Memory>
+double Inversion<T, Dim, Memory>::data_weight() const {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < m_fits.size(); ++k) {
+    sum += m_fits[k].weight * m_picks.picks[k].weight;
+  }
+  return sum * m_kappa;
+}
+
+// Sum of the squared weighted residuals of a prediction, with the present sigma and weights.
+template <class T, int Dim, class Memory>
+double Inversion<T, Dim, Memory>::misfit(const Prediction<Dim>& prediction,
+                                         const Delays& delays) const {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < m_fits.size(); ++k) {
+    const Pick& pick = m_picks.picks[k];
+    const double r = pick.time - prediction.times[k] - delay_of(delays, pick);
+    sum += m_fits[k].weight * pick.weight * std::pow(r / m_fits[k].sigma, 2);
+  }
+  return sum;
+}
+
+template <class T, int Dim, class Memory>
+double Inversion<T, Dim, Memory>::chi2() const {
+  return misfit(m_now, m_state.delays) / data_weight();
+}
+
+// Seconds of a white unknown of a delay: its prior has the deviation of the options at the last
+// lambda.
+template <class T, int Dim, class Memory>
+double Inversion<T, Dim, Memory>::delay_scale() const {
+  const double lambda = m_state.reports.empty() || !(m_state.reports.back().lambda > 0.0)
+                            ? 1.0 / m_options.prior.deviation_max
+                            : m_state.reports.back().lambda;
+  return m_options.static_deviation * lambda;
+}
+
+template <class T, int Dim, class Memory>
+std::vector<double> Inversion<T, Dim, Memory>::unknowns_of(const std::vector<double>& white,
+                                                           const Delays& delays) const {
+  std::vector<double> x(white);
+  for (const double d : delays.source) x.push_back(d / delay_scale());
+  for (const double d : delays.receiver) x.push_back(d / delay_scale());
+  return x;
+}
+
+template <class T, int Dim, class Memory>
+void Inversion<T, Dim, Memory>::split(const std::vector<double>& x, std::vector<double>& white,
+                                      Delays& delays) const {
+  const std::size_t n = m_state.white.size();
+  white.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n));
+  delays = m_state.delays;
+  std::size_t k = n;
+  for (double& d : delays.source) d = x[k++] * delay_scale();
+  for (double& d : delays.receiver) d = x[k++] * delay_scale();
+}
+
+// The derivative by ln slowness and delays, rows over their sigma.
+template <class T, int Dim, class Memory>
+SparseRows Inversion<T, Dim, Memory>::scaled_rows() const {
+  const SparseRows& rows = m_now.rows;
+  const Delays& delays = m_state.delays;
+  SparseRows result;
+  result.columns = rows.columns + static_cast<std::int64_t>(delays.source.size()) +
+                   static_cast<std::int64_t>(delays.receiver.size());
+  result.column.reserve(rows.column.size() + 2 * m_fits.size());
+  result.value.reserve(rows.column.size() + 2 * m_fits.size());
+  for (std::size_t r = 0; r < m_fits.size(); ++r) {
+    const Pick& pick = m_picks.picks[r];
+    const double scale = std::sqrt(m_fits[r].weight * pick.weight) / m_fits[r].sigma;
+    for (auto k = static_cast<std::size_t>(rows.first[r]);
+         k < static_cast<std::size_t>(rows.first[r + 1]); ++k) {
+      result.column.push_back(rows.column[k]);
+      result.value.push_back(scale * rows.value[k]);
+    }
+    auto column = static_cast<int>(rows.columns);
+    if (!delays.source.empty()) {
+      result.column.push_back(column + pick.source);
+      result.value.push_back(scale * delay_scale());
+      column += static_cast<int>(delays.source.size());
+    }
+    if (!delays.receiver.empty()) {
+      result.column.push_back(column + pick.receiver);
+      result.value.push_back(scale * delay_scale());
+    }
+    result.first.push_back(static_cast<std::int64_t>(result.column.size()));
+  }
+  return result;
+}
+
+// Bidiagonalises the total problem, whose solution is the new w and not its change.
+template <class T, int Dim, class Memory>
+optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise(const Instance<Memory>& exec,
+                                                                  int steps) {
+  m_matrix = RayJacobian<Memory>(exec, scaled_rows());
+  const auto columns = m_matrix.columns();
+  const System system{&m_matrix, &m_prior,
+                      allocate<Vector<Memory>>(exec, "moho::tomography::full", columns)};
+  const auto x = upload(exec, unknowns_of(m_state.white, m_state.delays), "moho::tomography::x");
+  const auto y = allocate<Vector<Memory>>(exec, "moho::tomography::y", m_matrix.rows());
+  system.apply(exec, x, y);
+  std::vector<double> b = download(exec, y);
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    b[k] += std::sqrt(m_fits[k].weight * m_picks.picks[k].weight) * m_fits[k].z();
+  }
+  return optimize::bidiagonalise(exec, system, upload(exec, b, "moho::tomography::b"),
+                                 {.steps = steps});
+}
+
+template <class T, int Dim, class Memory>
+void Inversion<T, Dim, Memory>::report_state(IterationReport& report) const {
+  report.iteration = static_cast<int>(m_state.reports.size());
+  report.chi2 = chi2();
+  double sum = 0.0, weights = 0.0;
+  for (std::size_t k = 0; k < m_fits.size(); ++k) {
+    const double w = m_fits[k].weight * m_picks.picks[k].weight;
+    sum += w * m_fits[k].residual * m_fits[k].residual;
+    weights += w;
+    if (m_fits[k].weight < 0.01) ++report.rejected;
+  }
+  report.rms = std::sqrt(sum / weights);
+}
+
+namespace detail {
+inline double square_of(const std::vector<double>& x) {
+  double sum = 0.0;
+  for (const double value : x) sum += value * value;
+  return sum;
+}
+}  // namespace detail
+
+// Tries the step and halves of it; returns the decrease of the objective over the predicted one.
+template <class T, int Dim, class Memory>
+double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
+                                            const std::vector<double>& x,
+                                            const std::vector<double>& solution, double predicted,
+                                            double lambda, IterationReport& report) {
+  const double now = misfit(m_now, m_state.delays) + lambda * lambda * detail::square_of(x);
+  double rho = 0.0;
+  for (double step = 1.0; step > 0.1; step *= 0.5) {
+    Trial trial;
+    std::vector<double> at(x);
+    for (std::size_t i = 0; i < x.size(); ++i) at[i] += step * (solution[i] - x[i]);
+    split(at, trial.white, trial.delays);
+    make_velocity(exec, trial);
+    trial.prediction = m_forward.evaluate(exec, trial.velocity, false, m_options.progress);
+    ++report.traces;
+    trial.objective = misfit(trial.prediction, trial.delays) +
+                      lambda * lambda * detail::square_of(unknowns_of(trial.white, trial.delays));
+    rho = (now - trial.objective) / predicted;
+    if (!(rho > 0.1 * step)) continue;
+    report.step = step;
+    report.held = trial.held;
+    m_state.white = std::move(trial.white);
+    m_state.delays = std::move(trial.delays);
+    m_velocity = std::move(trial.velocity);
+    m_now = std::move(trial.prediction);
+    return rho;
+  }
+  return rho;
+}
+
+// Decides whether to go on.
+template <class T, int Dim, class Memory>
+void Inversion<T, Dim, Memory>::decide(const IterationReport& report, double before,
+                                       double predicted, bool at_least) {
+  m_state.failures = report.step > 0.0 && report.rho >= 0.1 ? 0 : m_state.failures + 1;
+  m_state.least_damping = report.step == 0.0 ? 2.0 * report.lambda
+                          : report.rho < 0.5 ? 0.6 * report.lambda
+                                             : 0.0;
+  const bool by_target = m_options.rule == DampingRule::target;
+  // robust weights have settled where hardly a pick is rejected or taken back
+  const std::int64_t changed = std::abs(report.rejected - m_state.reports.back().rejected);
+  const bool settled = changed <= static_cast<std::int64_t>(m_fits.size() / 500) &&
+                       (m_options.robust != Robust::biweight || m_state.redescending);
+  if (by_target && settled && std::abs(report.chi2 - m_options.target) <= m_options.tolerance) {
+    m_state.stop = Stop::target;
+  } else if (m_state.failures >= 2 ||
+             (at_least && by_target && report.chi2 > 0.98 * before / data_weight())) {
+    m_state.stop = Stop::floor;
+  } else if (report.step > 0.0 && predicted < 0.02 * before) {
+    m_state.stop = Stop::stalled;
+  } else if (report.iteration >= m_options.iterations) {
+    m_state.stop = Stop::iterations;
+  }
+}
+
+template <class T, int Dim, class Memory>
+IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec) {
+  const Stopwatch watch;
+  IterationReport report;
+  if (m_state.reports.empty()) {
+    m_now = m_forward.evaluate(exec, m_velocity, false, m_options.progress);
+    fit();
+    report.traces = 1;
+    report_state(report);
+    if (m_options.iterations == 0) m_state.stop = Stop::iterations;
+    report.seconds = watch.seconds();
+    m_state.reports.push_back(report);
+    return report;
+  }
+  const auto krylov = bidiagonalise(exec, m_options.krylov);
+  const optimize::Bidiagonal& matrix = krylov.matrix;
+  const std::vector<double> x = unknowns_of(m_state.white, m_state.delays);
+  const double data = data_weight(), chi2_before = chi2();
+  const double floor = 1.0 / m_options.prior.deviation_max;
+  DampingRequest request{m_options.rule, m_options.lambda, data,
+                         chi2_before,    m_options.target, std::max(floor, m_state.least_damping)};
+  if (m_options.robust == Robust::biweight && !m_state.redescending) {
+    // bad picks keep chi^2 away from its goal, whatever the damping
+    request.lowest = std::max(request.lowest, 0.3 * m_state.reports.back().lambda);
+  }
+  double lambda = choose_damping(matrix, request);
+  const bool at_least = lambda <= request.lowest * 1.0001 && m_state.least_damping <= floor;
+  // a change of ln slowness of at most 0.7, a factor of 2
+  std::vector<double> solution;
+  const std::vector<double> present = apply_prior(exec, m_state.white);
+  const auto view =
+      allocate<Vector<Memory>>(exec, "moho::tomography::solution", m_matrix.columns());
+  for (int turn = 0; turn < 30; ++turn) {
+    optimize::combine(exec, krylov, matrix.coefficients(lambda), view);
+    solution = download(exec, view);
+    std::vector<double> white;
+    Delays delays;
+    split(solution, white, delays);
+    const std::vector<double> change = apply_prior(exec, white);
+    double largest = 0.0;
+    for (std::size_t i = 0; i < change.size(); ++i) {
+      largest = std::max(largest, std::abs(change[i] - present[i]));
+    }
+    if (largest <= 0.7 || m_options.rule == DampingRule::fixed) break;
+    lambda *= 1.3;
+  }
+  report.lambda = lambda;
+  report.krylov = static_cast<int>(matrix.steps());
+  report.chi2_linear = matrix.misfit(lambda) / data;
+  report.dof = matrix.degrees_of_freedom(lambda);
+  const double before = chi2_before * data + lambda * lambda * detail::square_of(x);
+  const double predicted =
+      before - (matrix.misfit(lambda) + lambda * lambda * detail::square_of(solution));
+  report.rho = predicted > 0.0 ? try_steps(exec, x, solution, predicted, lambda, report) : 0.0;
+  fit();
+  report_state(report);
+  report.seconds = watch.seconds();
+  decide(report, before, predicted, at_least);
+  m_state.reports.push_back(report);
+  return report;
+}
+
+template <class T, int Dim, class Memory>
+Appraisal Inversion<T, Dim, Memory>::appraise(const Instance<Memory>& exec) {
+  Appraisal result;
+  double lambda = 1.0 / m_options.prior.deviation_max;
+  if (m_state.reports.size() > 1) lambda = m_state.reports.back().lambda;
+  auto krylov = bidiagonalise(exec, m_options.krylov);
+  result.dof = krylov.matrix.degrees_of_freedom(lambda);
+  // the basis of twice as many vectors as degrees of freedom
+  const int needed = static_cast<int>(2.0 * result.dof) + 1;
+  if (needed > m_options.krylov) krylov = bidiagonalise(exec, std::min(needed, 400));
+  const optimize::Bidiagonal& matrix = krylov.matrix;
+  result.dof = matrix.degrees_of_freedom(lambda);
+  result.curve = damping_curve(matrix, data_weight(), lambda);
+  const auto n = m_state.white.size();
+  std::vector<double> explained(n, 0.0), diagonal(n, 0.0), c(matrix.steps());
+  const auto view = allocate<Vector<Memory>>(exec, "moho::tomography::vector", m_matrix.columns());
+  const auto other = allocate<Vector<Memory>>(exec, "moho::tomography::other", m_matrix.columns());
+  for (std::size_t k = 0; k < matrix.steps(); ++k) {
+    const double q = matrix.singular_values()[k];
+    const double part = q * q / (q * q + lambda * lambda);
+    if (part < 1e-4) break;
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = matrix.right(i, k);
+    optimize::combine(exec, krylov, c, view);
+    copy(exec, other, view);
+    m_prior.apply(exec, view);
+    m_prior.transposed_inverse(exec, other);
+    const std::vector<double> a = download(exec, view), b = download(exec, other);
+    for (std::size_t i = 0; i < n; ++i) {
+      explained[i] += part * a[i] * a[i];
+      diagonal[i] += part * a[i] * b[i];
+    }
+  }
+  for (double& value : explained) value = std::sqrt(std::max(0.0, 1.0 - value)) / lambda;
+  result.deviation = m_forward.interpolation().interpolate(explained);
+  result.resolution = m_forward.interpolation().interpolate(diagonal);
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+void Inversion<T, Dim, Memory>::restore(const Instance<Memory>& exec, InversionState state) {
+  if (state.white.size() != m_state.white.size() ||
+      state.delays.source.size() != m_state.delays.source.size() ||
+      state.delays.receiver.size() != m_state.delays.receiver.size()) {
+    throw InputError(concat("the state has ", state.white.size(), " unknowns (allowed: ",
+                            m_state.white.size(), "): it belongs to another inversion"));
+  }
+  m_state = std::move(state);
+  Trial trial;
+  trial.white = m_state.white;
+  make_velocity(exec, trial);
+  m_velocity = std::move(trial.velocity);
+  m_now = m_forward.evaluate(exec, m_velocity, false, m_options.progress);
+  fit();
+}
+
+/// \cond
+#ifdef MOHO_TOMOGRAPHY_KERNELS
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, Inversion)
+#endif
+/// \endcond
+
+}  // namespace moho::tomography

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/tomography/ground.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace moho::tomography {
+
+namespace {
+
+// Value of a polyline of (x, depth), constant beyond its ends.
+double along(const std::vector<std::array<double, 2>>& line, double x) {
+  const auto after = std::lower_bound(line.begin(), line.end(), x,
+                                      [](const auto& p, double at) { return p[0] < at; });
+  if (after == line.begin()) return line.front()[1];
+  if (after == line.end()) return line.back()[1];
+  const auto& a = *(after - 1);
+  const auto& b = *after;
+  return a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0]);
+}
+
+// Sorts points by x and keeps the highest of those at one place.
+std::vector<std::array<double, 2>> highest(std::vector<std::array<double, 2>> points) {
+  std::sort(points.begin(), points.end());
+  std::vector<std::array<double, 2>> line;
+  for (const auto& p : points) {
+    if (line.empty() || p[0] > line.back()[0]) line.push_back(p);
+  }
+  return line;
+}
+
+template <int Dim>
+std::int64_t columns_of(const Grid<Dim>& grid) {
+  return grid.size() / grid.extents[Dim - 1];
+}
+
+template <int Dim, class Function>
+void for_each_point(const PickSet<Dim>& picks, const Function& function) {
+  for (const Point<Dim>& p : picks.sources) function(p, "source");
+  for (const Point<Dim>& p : picks.receivers) function(p, "receiver");
+}
+
+template <int Dim>
+void check_inside(const Grid<Dim>& grid, const PickSet<Dim>& picks) {
+  for_each_point<Dim>(picks, [&](const Point<Dim>& p, const char* what) {
+    if (grid.contains(p)) return;
+    Point<Dim> upper{};
+    for (int d = 0; d < Dim; ++d) upper[d] = grid.upper(d);
+    throw InputError(concat("the ", what, " at ", format_point(p),
+                            " m is outside of the grid from ", format_point(grid.origin), " to ",
+                            format_point(upper),
+                            " m: enlarge the grid, or leave its shape and origin to be chosen"));
+  });
+}
+
+}  // namespace
+
+template <int Dim>
+Grid<Dim> plan_grid(const PickSet<Dim>& picks, double longest_offset, double receiver_spacing,
+                    const GridRequest<Dim>& request) {
+  Grid<Dim> grid;
+  const double h = request.spacing > 0.0 ? request.spacing : 0.5 * receiver_spacing;
+  const double margin = request.margin.value_or(4.0 * h);
+  const double depth = request.depth > 0.0 ? request.depth : 0.4 * longest_offset;
+  double nodes = 1.0;
+  for (int d = 0; d < Dim; ++d) {
+    double low = picks.sources.front()[d], high = low;
+    for_each_point<Dim>(picks, [&](const Point<Dim>& p, const char*) {
+      low = std::min(low, p[d]);
+      high = std::max(high, p[d]);
+    });
+    const bool z = d == Dim - 1;
+    grid.spacing[d] = h;
+    // a node above the highest point, for the skin
+    const double first =
+        request.origin ? (*request.origin)[d] : h * std::floor((low - (z ? h : margin)) / h + 1e-9);
+    grid.origin[d] = first;
+    const double last = high + (z ? depth : margin);
+    grid.extents[d] = request.shape
+                          ? (*request.shape)[d]
+                          : static_cast<std::int64_t>(std::ceil((last - first) / h - 1e-9)) + 1;
+    nodes *= static_cast<double>(grid.extents[d]);
+  }
+  if (!request.shape && nodes > static_cast<double>(request.most_nodes)) {
+    throw InputError(concat("the grid would have ", nodes, " nodes at a spacing of ", h,
+                            " m (allowed: ", request.most_nodes,
+                            " unless a shape is given): "
+                            "give a larger spacing or a smaller depth"));
+  }
+  grid.check();
+  check_inside<Dim>(grid, picks);
+  return grid;
+}
+
+Ground<2> ground_of_points(const PickSet<2>& picks, const Grid<2>& grid, double buried_below) {
+  std::vector<std::array<double, 2>> line;
+  for_each_point<2>(picks, [&](const Point<2>& p, const char*) { line.push_back({p[0], p[1]}); });
+  line = highest(std::move(line));
+  while (line.size() > 1) {
+    double most = 0.0;  // excess of the deepest buried point
+    std::size_t deepest = line.size();
+    for (std::size_t k = 0; k < line.size(); ++k) {
+      std::vector<std::array<double, 2>> others(line);
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
+      double excess = line[k][1] - along(others, line[k][0]) - buried_below;
+      // beyond the ends of the others the ground may fall as steeply as 45 degrees
+      if (k == 0) excess -= line[1][0] - line[0][0];
+      if (k + 1 == line.size()) excess -= line[k][0] - line[k - 1][0];
+      if (excess <= most) continue;
+      most = excess;
+      deepest = k;
+    }
+    if (deepest == line.size()) break;
+    line.erase(line.begin() + static_cast<std::ptrdiff_t>(deepest));
+  }
+  Ground<2> ground;
+  for (std::int64_t i = 0; i < grid.extents[0]; ++i) {
+    ground.depth.push_back(along(line, grid.origin[0] + grid.spacing[0] * static_cast<double>(i)));
+  }
+  return ground;
+}
+
+template <int Dim>
+Ground<Dim> ground_of_table(const Points<Dim>& table, const Grid<Dim>& grid) {
+  if (table.empty()) throw InputError("the table of the ground has no points (allowed: 1 or more)");
+  Ground<Dim> ground;
+  std::vector<std::array<double, 2>> line;
+  if constexpr (Dim == 2) {
+    for (const Point<2>& p : table) line.push_back({p[0], p[1]});
+    line = highest(std::move(line));
+  }
+  for (std::int64_t c = 0; c < columns_of<Dim>(grid); ++c) {
+    const Point<Dim> at = grid.position(grid.node(c * grid.extents[Dim - 1]));
+    if constexpr (Dim == 2) {
+      ground.depth.push_back(along(line, at[0]));
+    } else {
+      std::vector<std::array<double, 2>> near;  // squared distance, depth
+      for (const Point<Dim>& p : table) {
+        const double dx = p[0] - at[0], dy = p[1] - at[1];
+        near.push_back({dx * dx + dy * dy, p[2]});
+      }
+      const auto count = std::min<std::size_t>(4, near.size());
+      std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(count),
+                        near.end());
+      double sum = 0.0, weights = 0.0;
+      for (std::size_t k = 0; k < count; ++k) {
+        const double weight = 1.0 / (near[k][0] + 1e-12 * grid.spacing[0] * grid.spacing[0]);
+        sum += weight * near[k][1];
+        weights += weight;
+      }
+      ground.depth.push_back(sum / weights);
+    }
+  }
+  return ground;
+}
+
+template <int Dim>
+std::vector<unsigned char> ground_mask(const Grid<Dim>& grid, const Ground<Dim>& ground,
+                                       const PickSet<Dim>& picks) {
+  const auto nodes = static_cast<std::size_t>(grid.size());
+  if (ground.depth.empty()) return std::vector<unsigned char>(nodes, 1);
+  if (static_cast<std::int64_t>(ground.depth.size()) != columns_of<Dim>(grid)) {
+    throw InputError(concat("the ground has ", ground.depth.size(), " depths (allowed: ",
+                            columns_of<Dim>(grid), ", one for each column of nodes)"));
+  }
+  constexpr int z = Dim - 1;
+  std::vector<unsigned char> below(nodes, 0), mask(nodes, 0);
+  for (std::int64_t i = 0; i < grid.size(); ++i) {
+    const double depth = grid.position(grid.node(i))[z];
+    const auto column = static_cast<std::size_t>(i / grid.extents[z]);
+    below[static_cast<std::size_t>(i)] = depth >= ground.depth[column] - 1e-6 * grid.spacing[z];
+  }
+  // nodes of a cell, by the node at its lower corner
+  const auto fill_cell = [&](const Index<Dim>& cell) {
+    for (int corner = 0; corner < (1 << Dim); ++corner) {
+      Index<Dim> node = cell;
+      bool exists = true;
+      for (int d = 0; d < Dim; ++d) {
+        node[d] += (corner >> d) & 1;
+        exists = exists && node[d] >= 0 && node[d] < grid.extents[d];
+      }
+      if (exists) mask[static_cast<std::size_t>(grid.flat(node))] = 1;
+    }
+  };
+  for (std::int64_t i = 0; i < grid.size(); ++i) {
+    if (below[static_cast<std::size_t>(i)] == 0) continue;
+    const Index<Dim> node = grid.node(i);
+    for (int corner = 0; corner < (1 << Dim); ++corner) {
+      Index<Dim> cell = node;
+      bool exists = true;
+      for (int d = 0; d < Dim; ++d) {
+        cell[d] -= (corner >> d) & 1;
+        exists = exists && cell[d] >= 0 && cell[d] + 1 < std::max<std::int64_t>(grid.extents[d], 2);
+      }
+      if (exists) fill_cell(cell);
+    }
+  }
+  for_each_point<Dim>(picks, [&](const Point<Dim>& p, const char* what) {
+    const double height = -depth_below<Dim>(grid, ground, p);
+    if (height > 2.0 * grid.spacing[z]) {
+      throw InputError(concat("the ", what, " at ", format_point(p), " m is ", height,
+                              " m above the ground (allowed: up to two nodes): correct its depth, "
+                              "or the topography"));
+    }
+    const Point<Dim> q = grid.to_index_space(p);
+    Index<Dim> cell{};
+    for (int d = 0; d < Dim; ++d) {
+      cell[d] = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(q[d] + 1e-9)), 0,
+                                         std::max<std::int64_t>(grid.extents[d] - 2, 0));
+    }
+    fill_cell(cell);
+  });
+  return mask;
+}
+
+template <int Dim>
+double depth_below(const Grid<Dim>& grid, const Ground<Dim>& ground,
+                   const std::type_identity_t<Point<Dim>>& point) {
+  constexpr int z = Dim - 1;
+  if (ground.depth.empty()) return point[z] - grid.origin[z];
+  const Point<Dim> q = grid.to_index_space(point);
+  double depth = 0.0;
+  for (int corner = 0; corner < (1 << z); ++corner) {
+    double weight = 1.0;
+    std::int64_t column = 0;
+    for (int d = 0; d < z; ++d) {
+      const double last = static_cast<double>(grid.extents[d] - 1);
+      const double at = std::clamp(q[d], 0.0, last);
+      const double lower = std::min(std::floor(at), std::max(last - 1.0, 0.0));
+      const bool upper = (corner >> d) & 1;
+      weight *= upper ? at - lower : 1.0 - (at - lower);
+      const auto node = static_cast<std::int64_t>(lower) + (upper ? 1 : 0);
+      column = column * grid.extents[d] + std::min(node, grid.extents[d] - 1);
+    }
+    depth += weight * ground.depth[static_cast<std::size_t>(column)];
+  }
+  return point[z] - depth;
+}
+
+template Grid<2> plan_grid<2>(const PickSet<2>&, double, double, const GridRequest<2>&);
+template Grid<3> plan_grid<3>(const PickSet<3>&, double, double, const GridRequest<3>&);
+template Ground<2> ground_of_table<2>(const Points<2>&, const Grid<2>&);
+template Ground<3> ground_of_table<3>(const Points<3>&, const Grid<3>&);
+template std::vector<unsigned char> ground_mask<2>(const Grid<2>&, const Ground<2>&,
+                                                   const PickSet<2>&);
+template std::vector<unsigned char> ground_mask<3>(const Grid<3>&, const Ground<3>&,
+                                                   const PickSet<3>&);
+template double depth_below<2>(const Grid<2>&, const Ground<2>&, const Point<2>&);
+template double depth_below<3>(const Grid<3>&, const Ground<3>&, const Point<3>&);
+
+}  // namespace moho::tomography

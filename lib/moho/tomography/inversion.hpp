@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Gauss-Newton inversion of first arrivals for the slowness.
+
+#include <moho/core/timer.hpp>
+#include <moho/optimize/bidiagonalise.hpp>
+#include <moho/tomography/check.hpp>
+#include <moho/tomography/damping.hpp>
+#include <moho/tomography/forward.hpp>
+#include <moho/tomography/ground.hpp>
+#include <moho/tomography/prior.hpp>
+#include <moho/tomography/robust.hpp>
+#include <moho/tomography/state.hpp>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace moho::tomography {
+
+/// How well a model is determined, at the model nodes.
+struct Appraisal {
+  std::vector<double> deviation;    ///< posterior standard deviation of ln velocity
+  std::vector<double> resolution;   ///< diagonal of the resolution matrix, about 0 to 1
+  double dof = 0.0;                 ///< degrees of freedom, the trace of the resolution matrix
+  std::vector<DampingPoint> curve;  ///< chi^2, norm and degrees of freedom over lambda
+};
+
+/// \brief Inversion for ln slowness, ln s = ln s_start + P S w with white unknowns w.
+///
+/// It minimises sum_k w_k (r_k / sigma_k)^2 + lambda^2 |w|^2 (with delays: + lambda^2 |y|^2, their
+/// prior in the units of the last lambda). Each iteration traces all sources, bidiagonalises the
+/// derivative once, chooses lambda, and takes the step or a part of it that decreases the
+/// objective.
+///
+/// Source: Tarantola and Valette (1982) for the prior; Golub and Kahan (1965) for the
+/// bidiagonalisation.
+template <class T, int Dim, class Memory>
+class Inversion {
+ public:
+  /// \param exec all work is submitted to this instance; functions return when it is complete
+  /// \param grid nodes of the model
+  /// \param picks sorted by source
+  /// \param start velocity at the model nodes, m/s
+  /// \param ground depth of the ground; empty: no air
+  /// \param options as described there
+  /// \throws InputError for picks without errors, bounds or lengths that are not allowed
+  Inversion(const Instance<Memory>& exec, const Grid<Dim>& grid, const PickSet<Dim>& picks,
+            std::vector<double> start, const Ground<Dim>& ground, const Options<Dim>& options);
+
+  /// Returns true if the inversion has ended.
+  bool ended() const { return m_state.stop != Stop::none; }
+  /// Returns the reason to end.
+  Stop stop() const { return m_state.stop; }
+  /// Computes an iteration; the first call evaluates the start model.
+  IterationReport iterate(const Instance<Memory>& exec);
+  /// Returns the velocity at the model nodes, m/s; nodes of air have that of the start.
+  const std::vector<double>& velocity() const { return m_velocity; }
+  /// Returns observed and predicted times, in the order of the picks.
+  const std::vector<PickFit>& fits() const { return m_fits; }
+  /// Returns the delays, s.
+  const Delays& delays() const { return m_state.delays; }
+  /// Returns times, rows and coverage of the present model.
+  const Prediction<Dim>& prediction() const { return m_now; }
+  /// Returns the nodes of the ground, 1, and of air, 0.
+  const std::vector<unsigned char>& mask() const { return m_mask; }
+  /// Returns the reports of all iterations.
+  const std::vector<IterationReport>& reports() const { return m_state.reports; }
+  /// Returns the grid of the unknowns.
+  const Grid<Dim>& unknowns() const { return m_forward.unknowns(); }
+  /// Traces the present model once more and returns it with all rays.
+  Prediction<Dim> rays(const Instance<Memory>& exec) const {
+    return m_forward.evaluate(exec, m_velocity, true);
+  }
+  /// Computes deviations and resolution of the present model. Call it after an iteration.
+  Appraisal appraise(const Instance<Memory>& exec);
+  /// Returns the state, from which another inversion of the same input goes on.
+  const InversionState& state() const { return m_state; }
+  /// Goes on from a state. \throws InputError if it has other numbers of unknowns
+  void restore(const Instance<Memory>& exec, InversionState state);
+
+ private:
+  // The linear problem: G S and the columns of delays, by rows scaled by sqrt(weight) / sigma.
+  struct System {
+    const RayJacobian<Memory>* matrix;
+    const ExponentialPrior<Dim, Memory>* prior;
+    Vector<Memory> full;  // the unknowns after the prior
+    std::int64_t rows() const { return matrix->rows(); }
+    std::int64_t columns() const { return matrix->columns(); }
+    void apply(const Instance<Memory>& exec, const Vector<Memory>& x,
+               const Vector<Memory>& y) const {
+      copy(exec, full, x);
+      prior->apply(exec, full);
+      matrix->product(exec, full, y);
+    }
+    void transpose(const Instance<Memory>& exec, const Vector<Memory>& y,
+                   const Vector<Memory>& x) const {
+      matrix->product_transposed(exec, y, x);
+      prior->transpose(exec, x);
+    }
+  };
+  // A model to compare with the present one.
+  struct Trial {
+    std::vector<double> white, change;  // w; ln slowness minus that of the start, at the unknowns
+    Delays delays;
+    std::vector<double> velocity;
+    Prediction<Dim> prediction;
+    std::int64_t held = 0;
+    double objective = 0.0;
+  };
+
+  std::vector<double> apply_prior(const Instance<Memory>& exec,
+                                  const std::vector<double>& white) const;
+  void make_velocity(const Instance<Memory>& exec, Trial& trial) const;
+  double delay_of(const Delays& delays, const Pick& pick) const;
+  void fit();
+  double chi2() const;
+  double data_weight() const;
+  double misfit(const Prediction<Dim>& prediction, const Delays& delays) const;
+  double delay_scale() const;
+  std::vector<double> unknowns_of(const std::vector<double>& white, const Delays& delays) const;
+  void split(const std::vector<double>& x, std::vector<double>& white, Delays& delays) const;
+  SparseRows scaled_rows() const;
+  optimize::Krylov<Memory> bidiagonalise(const Instance<Memory>& exec, int steps);
+  void report_state(IterationReport& report) const;
+  double try_steps(const Instance<Memory>& exec, const std::vector<double>& x,
+                   const std::vector<double>& solution, double predicted, double lambda,
+                   IterationReport& report);
+  void decide(const IterationReport& report, double before, double predicted, bool at_least);
+
+  Grid<Dim> m_grid;
+  PickSet<Dim> m_picks;
+  std::vector<double> m_start;
+  std::vector<unsigned char> m_mask;
+  Options<Dim> m_options;
+  Forward<T, Dim, Memory> m_forward;
+  ExponentialPrior<Dim, Memory> m_prior;
+  double m_kappa = 1.0;
+  InversionState m_state;
+  std::vector<double> m_velocity;
+  Prediction<Dim> m_now;
+  std::vector<PickFit> m_fits;
+  RayJacobian<Memory> m_matrix;
+};
+
+}  // namespace moho::tomography
+
+#include <moho/tomography/detail/inversion_impl.hpp>

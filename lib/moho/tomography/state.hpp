@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The state of an inversion between iterations, and its file.
+
+#include <moho/tomography/types.hpp>
+
+#include <filesystem>
+#include <vector>
+
+namespace moho::tomography {
+
+/// Delays of stations, s.
+struct Delays {
+  std::vector<double> source;    ///< one for each source; empty if not unknown
+  std::vector<double> receiver;  ///< one for each receiver; empty if not unknown
+};
+
+/// The state of an inversion between iterations, for files.
+struct InversionState {
+  std::vector<double> white;             ///< unknowns before the prior
+  Delays delays;                         ///< s
+  std::vector<IterationReport> reports;  ///< of all iterations
+  double least_damping = 0.0;            ///< lambda may not fall below it in the next iteration
+  double scale = 0.0;                    ///< of the residuals over sigma; 0: not yet known
+  bool redescending = false;             ///< biweights have replaced Huber's weights
+  int failures = 0;                      ///< iterations without a step, in sequence
+  Stop stop = Stop::none;                ///< reason to end
+};
+
+/// \brief Writes a state as a .npy file of doubles.
+/// \throws FileError
+void write_state(const std::filesystem::path& path, const InversionState& state);
+
+/// \brief Reads what write_state() wrote.
+/// \throws FileError for another file
+InversionState read_state(const std::filesystem::path& path);
+
+}  // namespace moho::tomography

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program invert_times through its command line.
+
+usage: test_invert_times.py --program PATH [--data FOLDER] [names of test classes]
+Exit status 77 if numpy is missing.
+"""
+
+import json
+import os
+import sys
+
+import support
+from support import np
+
+
+def exact_time(offset, v0=1000.0, g=20.0):
+    return 2.0 / g * np.arcsinh(g * offset / (2.0 * v0))
+
+
+def line(noise=0.0003, shots=6, receivers=24, seed=3, bad=0.0):
+    """Picks of a line, 2 m apart, over v = 1000 m/s + 20 1/s z: a table, and which picks are wrong."""
+    random = np.random.default_rng(seed)
+    rows, wrong = [], []
+    for s in np.linspace(1.0, 2.0 * receivers - 3.0, shots):
+        for r in 2.0 * np.arange(receivers):
+            t = exact_time(abs(r - s)) + noise * random.standard_normal()
+            wrong.append(random.random() < bad)
+            rows.append((s, 0.0, r, 0.0, max(t + 0.01 * wrong[-1], 1e-4)))
+    return np.array(rows), np.array(wrong)
+
+
+class Case(support.Case):
+    def table(self, name="picks.csv", rows=None, names="sx,sz,rx,rz,time"):
+        rows = line()[0] if rows is None else rows
+        return self.write(name, names + "\n" + "\n".join(",".join(map(repr, map(float, r))) for r in rows))
+
+    def solve(self, *arguments, out="out", plot=False):
+        folder, text = self.succeed(*arguments, out=out, plot=plot)
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            return folder, json.load(file), text
+
+    def read(self, folder, name):
+        return np.genfromtxt(os.path.join(folder, name), delimiter=",", names=True)
+
+
+# ctest: quick
+class Line(Case):
+    def test_the_model_and_the_files(self):
+        folder, summary, text = self.solve("--picks", self.table(), "--error", "0.0003", "--depth", "15")
+        velocity = np.load(os.path.join(folder, "velocity.npy"))
+        coverage = np.load(os.path.join(folder, "coverage.npy"))
+        self.assertEqual(velocity.dtype, np.float32)
+        self.assertEqual(list(velocity.shape), summary["model"]["shape"])
+        z = summary["model"]["origin"][1] + summary["model"]["spacing"][1] * np.arange(velocity.shape[1])
+        exact = 1000.0 + 20.0 * np.maximum(z, 0.0)
+        error = (velocity / exact - 1.0)[(coverage > 1.0) & (z >= 0.0)[None, :]]
+        self.assertLess(np.sqrt(np.mean(error**2)), 0.03)
+        self.assertAlmostEqual(summary["run"]["chi2"], 1.0, delta=0.2)
+        slowness = np.load(os.path.join(folder, "slowness.npy"))
+        np.testing.assert_allclose(slowness * velocity, 1.0, rtol=1e-6)
+        picks = self.read(folder, "picks.csv")
+        np.testing.assert_allclose(picks["residual"], picks["time"] - picks["predicted"], atol=1e-12)
+        history = self.read(folder, "history.csv")
+        self.assertEqual(history["chi2"][-1], summary["run"]["chi2"])
+        self.assertIn("degrees of freedom", text)
+        for name in ("start.npy", "deviation.npy", "resolution.npy", "lambda.csv", "rays.vtk"):
+            self.assertTrue(os.path.isfile(os.path.join(folder, name)), name)
+
+    def test_plan_computes_nothing(self):
+        done = self.call("--picks", self.table(), "--error", "0.0003", "--plan", "--out", "none")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for word in ("144 picks", "6 sources", "grid", "start", "memory"):
+            self.assertIn(word, done.stdout)
+        self.assertFalse(os.path.exists(self.path("none/velocity.npy")))
+
+    def test_sgt_and_milliseconds(self):
+        rows, _ = line()
+        points = sorted({(r[0], r[1]) for r in rows} | {(r[2], r[3]) for r in rows})
+        number = {p: k + 1 for k, p in enumerate(points)}
+        text = f"{len(points)}\n#x y\n" + "".join(f"{x!r} {0.0 - z!r}\n" for x, z in points)
+        text += f"{len(rows)}\n#s g t err\n" + "".join(
+            f"{number[r[0], r[1]]} {number[r[2], r[3]]} {r[4]!r} 0.0003\n" for r in rows)
+        one, _, _ = self.solve("--picks", self.write("a.sgt", text), "--iterations", "2", out="one")
+        rows[:, 4] *= 1e3
+        other, _, _ = self.solve("--picks", self.table(rows=rows), "--time-unit", "ms", "--error", "0.0003",
+                                 "--iterations", "2", out="other")
+        np.testing.assert_allclose(np.load(os.path.join(one, "velocity.npy")),
+                                   np.load(os.path.join(other, "velocity.npy")), rtol=1e-5)
+
+    def test_start_bounds_and_fixed_lambda(self):
+        arguments = ["--picks", self.table(), "--error", "0.0003", "--depth", "12", "--iterations", "2"]
+        folder, summary, _ = self.solve(*arguments, "--start", "900,25", "--bounds", "850,1300", "--lambda",
+                                        "3")
+        velocity = np.load(os.path.join(folder, "velocity.npy"))
+        start = np.load(os.path.join(folder, "start.npy"))
+        self.assertTrue(np.all(velocity <= 1300.01) and np.all(velocity >= 849.9))
+        self.assertEqual(summary["run"]["lambda"], 3.0)
+        np.save(self.path("start.npy"), start)
+        again, _, _ = self.solve(*arguments, "--start", "start.npy", "--bounds", "850,1300", "--lambda", "3",
+                                 out="again")
+        np.testing.assert_allclose(np.load(os.path.join(again, "velocity.npy")), velocity, rtol=1e-4)
+
+
+class Robust(Case):
+    def test_bad_picks_are_flagged(self):
+        rows, wrong = line(bad=0.1)
+        folder, summary, text = self.solve("--picks", self.table(rows=rows), "--error", "0.0003", "--robust",
+                                           "biweight", "--depth", "15")
+        flag = self.read(folder, "picks.csv")["flag"] > 0
+        sorted_rows = np.lexsort((rows[:, 2], rows[:, 0]))
+        self.assertTrue(np.all(flag[wrong[sorted_rows]]))
+        self.assertLessEqual(np.count_nonzero(flag & ~wrong[sorted_rows]), 3)
+        self.assertIn("more than 4 standard deviations away", text)
+        self.assertGreater(summary["run"]["rejected"], 5)
+
+    def test_delays_and_gcv(self):
+        rows, _ = line()
+        rows[rows[:, 2] == 20.0, 4] += 0.003
+        folder, _, _ = self.solve("--picks", self.table(rows=rows), "--error", "0.0003", "--statics",
+                                  "receiver", "--depth", "15", "--iterations", "6")
+        table = self.read(folder, "statics.csv")
+        self.assertEqual(table["x"][np.argmax(table["delay"])], 20.0)
+        self.assertAlmostEqual(np.max(table["delay"]) - np.median(table["delay"]), 0.003, delta=0.001)
+        self.solve("--picks", self.table(), "--error", "0.0003", "--lambda-by", "gcv", "--iterations", "2",
+                   "--depth", "15", out="gcv")
+
+
+class Resume(Case):
+    def test_goes_on_with_the_same_bits(self):
+        arguments = ["--picks", self.table(), "--error", "0.0001", "--depth", "12", "--start", "800,30"]
+        whole, _, _ = self.solve(*arguments, "--iterations", "3", out="whole")
+        self.solve(*arguments, "--iterations", "3", out="part")
+        # as if the run had been interrupted after its last iteration
+        with open(self.path("part/summary.json"), encoding="utf-8") as file:
+            summary = json.load(file)
+        summary["state"] = "interrupted"
+        with open(self.path("part/summary.json"), "w", encoding="utf-8") as file:
+            json.dump(summary, file)
+        os.remove(self.path("part/velocity.npy"))
+        _, _, text = self.solve(*arguments, "--iterations", "3", "--resume", out="part")
+        self.assertIn("resumed   after iteration", text)
+        self.assert_same_files(["velocity.npy", "picks.csv", "deviation.npy"], "whole", "part")
+        self.assertTrue(os.path.isfile(os.path.join(whole, "velocity.npy")))
+        done = self.call(*arguments[:-1], "900,30", "--iterations", "3", "--resume", "--no-plot", "--out",
+                         "part")
+        self.assertEqual(done.returncode, 2, done.stderr)
+
+
+class Koenigsee(Case):
+    """A refraction line: 63 points, 714 picks."""
+
+    def test_fits(self):
+        path = os.path.join(self.data, "koenigsee.sgt")
+        if not self.data or not os.path.isfile(path):
+            self.skipTest("koenigsee.sgt is not there")
+        folder, summary, _ = self.solve("--picks", path, "--error", "0.0005,0.02", "--spacing", "0.5")
+        self.assertLess(summary["run"]["chi2"], 1.04)
+        self.assertGreater(summary["run"]["chi2"], 0.9)
+        self.assertLessEqual(summary["run"]["iterations"], 8)
+        # overburden and refractor of the line
+        velocity = np.load(os.path.join(folder, "velocity.npy"))
+        model = summary["model"]
+        ground = np.array(model["ground"])
+        z = model["origin"][1] + model["spacing"][1] * np.arange(velocity.shape[1])
+        columns = slice(velocity.shape[0] // 4, 3 * velocity.shape[0] // 4)
+
+        def at(depth):
+            return np.median([np.interp(g + depth, z, v)
+                              for g, v in zip(ground[columns], velocity[columns])])
+        self.assertTrue(300.0 < at(0.5) < 1200.0, at(0.5))
+        self.assertTrue(1600.0 < at(8.0) < 3500.0, at(8.0))
+
+
+class Picture(Case):
+    def test_program_draws(self):
+        self.needs_matplotlib()
+        folder, summary, _ = self.solve("--picks", self.table(), "--error", "0.0003", "--iterations", "1",
+                                        plot=True)
+        for name in ("model.png", "fit.png", "history.png"):
+            self.assertIn(name, summary["files"])
+            self.assert_picture(os.path.join(folder, name))
+
+
+# ctest: quick
+class Program(support.EveryProgram, Case):
+    script = "plot_tomography"
+
+    @property
+    def small(self):
+        return ["--picks", self.table(rows=line(shots=2, receivers=8)[0]), "--error", "0.001", "--iterations",
+                "1", "--depth", "6"]
+
+
+class BadInput(Case):
+    def test_options(self):
+        picks = ["--picks", self.table()]
+        error = ["--error", "0.0003"]
+        self.refuse([], "--picks is missing")
+        self.refuse(picks, "--error is missing", "write --error")
+        self.refuse([*picks, "--error", "0,0"], "not both 0")
+        self.refuse([*picks, "--error", "-1,0.1"], "--error")
+        self.refuse([*picks, *error, "--spacing", "0"], "--spacing")
+        self.refuse([*picks, *error, "--lengths", "0.1,0.1"], "length along x", "or more")
+        self.refuse([*picks, *error, "--bounds", "900,400"], "vmin < vmax")
+        self.refuse([*picks, *error, "--start", "-5"], "--start")
+        self.refuse([*picks, *error, "--start", "none.npy"], "none.npy")
+        self.refuse([*picks, *error, "--start", "2000", "--bounds", "300,900"], "start model")
+        self.refuse([*picks, *error, "--lambda", "3", "--lambda-by", "gcv"], "leave one out")
+        self.refuse([*picks, *error, "--radius", "9"], "--radius")
+        self.refuse([*picks, *error, "--origin", "0,0", "--shape", "5,5"], "outside of the grid")
+        self.refuse([*picks, *error, "--spacing", "0.001"], "nodes")
+        self.refuse([*picks, *error, "--origin", "1,2,3"], "--origin has 3 values")
+        self.refuse([*picks, *error, "--topography", self.write("t.csv", "0,30\n50,30\n")],
+                    "above the ground")
+
+    def test_picks(self):
+        rows, _ = line()
+        error = ["--error", "0.0003"]
+        wrong = rows.copy()
+        wrong[:, 4] *= 1e3
+        self.refuse(["--picks", self.table(rows=wrong), *error], "--time-unit ms")
+        wrong = rows.copy()
+        wrong[5, 4] = -1.0
+        self.refuse(["--picks", self.table(rows=wrong), *error], "has the time -1")
+        self.refuse(["--picks", self.table(rows=rows[:7]), *error], "7 picks")
+        self.refuse(["--picks", self.table(rows=rows[:24]), *error], "same source")
+        self.refuse(["--picks", self.table(names="sx,sz,rx,depth,time"), *error], "no column rz")
+        self.refuse(["--picks", self.write("a.sgt", "2\n0 0\n1 0\n1\n1 3 0.1\n"), *error], "a.sgt:5",
+                    "point 3")
+        self.refuse(["--picks", "none.csv", *error], "none.csv")
+        self.refuse(["--picks", self.table(), *error, "--format", "sgt"], "picks.csv:1")
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))

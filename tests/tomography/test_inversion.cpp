@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, cost 8
+//
+// Rows against times and differences, and inversions of exact times of a linear velocity.
+
+#include "spaces.hpp"
+#include "tomography/line.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace {
+
+using namespace moho::testing;
+using namespace moho::tomography;
+using moho::Grid;
+using moho::Instance;
+using Memory = Kokkos::HostSpace;
+using DoubleForward = Forward<double, 2, Memory>;
+
+Instance<Memory> host() { return Kokkos::DefaultHostExecutionSpace(); }
+
+double row_sum(const SparseRows& rows, std::size_t r) {
+  double sum = 0.0;
+  for (auto k = rows.first[r]; k < rows.first[r + 1]; ++k) {
+    sum += rows.value[static_cast<std::size_t>(k)];
+  }
+  return sum;
+}
+
+// The derivative by ln s sums to the time, because times are homogeneous in the slowness.
+TEST(TomographyRows, SumToTheTimes) {
+  const auto picks = line_picks(4, 16, 0.0);
+  const Grid<2> grid = line_grid(16, 10.0, 150.0);
+  const auto velocity = linear_model<2>(grid, {}, line_truth);
+  for (const int coarsening : {1, 2, 3}) {
+    const DoubleForward forward(grid, picks, {}, {.coarsening = coarsening, .radius = 5});
+    const auto found = forward.evaluate(host(), velocity, true);
+    ASSERT_EQ(found.times.size(), picks.picks.size());
+    for (std::size_t k = 0; k < found.times.size(); ++k) {
+      EXPECT_NEAR(row_sum(found.rows, k), found.times[k], 1e-12);
+      EXPECT_NEAR(found.paths.traveltime[k], found.times[k], 1e-12);
+    }
+  }
+}
+
+TEST(TomographyRows, AreTheDerivative) {
+  const auto picks = line_picks(3, 16, 0.0);
+  const Grid<2> grid = line_grid(16, 10.0, 150.0);
+  const DoubleForward forward(grid, picks, {}, {.coarsening = 2, .radius = 6});
+  const auto velocity = linear_model<2>(grid, {}, line_truth);
+  const auto now = forward.evaluate(host(), velocity);
+  for (int direction = 0; direction < 10; ++direction) {
+    std::vector<double> change;
+    for (std::int64_t i = 0; i < forward.unknowns().size(); ++i) {
+      const auto p = forward.unknowns().position(forward.unknowns().node(i));
+      change.push_back(std::sin(0.01 * (direction + 1) * p[0] + direction) *
+                       std::cos(0.02 * p[1] * direction));
+    }
+    const auto wide = forward.interpolation().interpolate(change);
+    const double step = 1e-5;
+    std::vector<double> slower(velocity), quicker(velocity);
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      slower[i] *= std::exp(-step * wide[i]);
+      quicker[i] *= std::exp(step * wide[i]);
+    }
+    const auto up = forward.evaluate(host(), slower), down = forward.evaluate(host(), quicker);
+    for (std::size_t k = 0; k < now.times.size(); ++k) {
+      double linear = 0.0;
+      for (auto e = now.rows.first[k]; e < now.rows.first[k + 1]; ++e) {
+        const auto at = static_cast<std::size_t>(e);
+        linear += now.rows.value[at] * change[static_cast<std::size_t>(now.rows.column[at])];
+      }
+      EXPECT_NEAR((up.times[k] - down.times[k]) / (2.0 * step), linear, 1e-3 * now.times[k]);
+    }
+  }
+}
+
+// A hollow: rays go around the air.
+TEST(TomographyRows, LeaveAirOut) {
+  PickSet<2> picks;
+  picks.sources = {{20.0, 20.0}, {180.0, 20.0}};
+  picks.receivers = {{180.0, 20.0}, {20.0, 20.0}};
+  picks.picks = {{0, 0, 0.1, 0.001, 1.0}, {1, 1, 0.1, 0.001, 1.0}};
+  const Grid<2> grid{{101, 61}, {2.0, 2.0}, {0.0, 0.0}};
+  Ground<2> ground;
+  for (int i = 0; i < 101; ++i) ground.depth.push_back(i > 40 && i < 60 ? 60.0 : 20.0);
+  const auto mask = ground_mask<2>(grid, ground, picks);
+  const DoubleForward forward(grid, picks, mask, {.radius = 8});
+  const auto found = forward.evaluate(host(), std::vector<double>(mask.size(), 1000.0), true);
+  // taut around the corners of the skin at (82, 58) and (118, 58)
+  const double exact = (2.0 * std::hypot(62.0, 38.0) + 36.0) / 1000.0;
+  EXPECT_NEAR(found.times[0], exact, 0.02 * exact);
+  EXPECT_NEAR(found.times[1], found.times[0], 1e-12);
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    if (mask[i] == 0) {
+      EXPECT_EQ(found.coverage[i], 0.0);
+    }
+  }
+}
+
+InversionJob<2> line_job(PickSet<2> picks, double v0, double gradient) {
+  InversionJob<2> job;
+  job.picks = std::move(picks);
+  job.grid = line_grid(48, 12.5, 350.0);
+  job.start = linear_model<2>(job.grid, {}, {v0, gradient, 0.0});
+  job.options.coarsening = 2;
+  job.options.prior.lengths = {300.0, 150.0};
+  job.options.radius = 8;
+  job.options.krylov = 60;
+  return job;
+}
+
+// Errors of the velocity where rays are: rms and mean.
+std::array<double, 2> errors(const InversionJob<2>& job, const std::vector<double>& velocity,
+                             const std::vector<double>& coverage) {
+  const auto truth = linear_model<2>(job.grid, {}, line_truth);
+  double squares = 0.0, sum = 0.0, count = 0.0;
+  for (std::size_t i = 0; i < velocity.size(); ++i) {
+    if (coverage[i] < job.grid.spacing[0]) continue;
+    const double e = velocity[i] / truth[i] - 1.0;
+    squares += e * e;
+    sum += e;
+    count += 1.0;
+  }
+  return {std::sqrt(squares / count), sum / count};
+}
+
+TEST(TomographyInversion, RecoversAGradient) {
+  const auto job = line_job(line_picks(12, 48, 0.002), 1600.0, 2.3);
+  const auto result = invert<float, 2, Memory>(host(), job);
+  EXPECT_EQ(result.stop, Stop::target);
+  EXPECT_GT(errors(job, job.start, result.coverage)[0], 0.07);
+  const auto [rms, mean] = errors(job, result.velocity, result.coverage);
+  EXPECT_LT(rms, 0.01);
+  EXPECT_LT(std::abs(mean), 0.005);
+  for (std::size_t i = 0; i < result.velocity.size(); ++i) {
+    EXPECT_GE(result.appraisal.resolution[i], -1e-9);
+    EXPECT_LE(result.appraisal.resolution[i], 1.0 + 1e-9);
+    EXPECT_LE(result.appraisal.deviation[i], 1.0 / result.reports.back().lambda * (1.0 + 1e-9));
+  }
+}
+
+TEST(TomographyInversion, FindsBadPicks) {
+  std::vector<unsigned char> bad;
+  auto job = line_job(line_picks(12, 48, 0.002, 0.1, &bad), 0.0, 0.0);
+  const auto start = fit_linear_velocity<2>(job.picks, job.grid, {});
+  EXPECT_NEAR(start.v0, line_truth.v0, 0.05 * line_truth.v0);
+  job.start = linear_model<2>(job.grid, {}, start);
+  job.options.robust = Robust::biweight;
+  const auto result = invert<float, 2, Memory>(host(), job);
+  int missed = 0, wronged = 0, all = 0;
+  for (std::size_t k = 0; k < bad.size(); ++k) {
+    const bool flagged = std::abs(result.fits[k].z()) > 4.0;
+    all += bad[k];
+    missed += bad[k] != 0 && !flagged;
+    wronged += bad[k] == 0 && flagged;
+  }
+  EXPECT_GT(all, 30);
+  EXPECT_EQ(missed, 0);
+  EXPECT_LE(wronged, 3);
+  EXPECT_LT(errors(job, result.velocity, result.coverage)[0], 0.01);
+}
+
+TEST(TomographyInversion, FindsDelays) {
+  std::vector<double> delay;
+  auto job = line_job(line_picks(12, 48, 0.002, 0.0, nullptr, 0.004, &delay), 1550.0, 2.1);
+  job.options.statics = Statics::receiver;
+  job.options.static_deviation = 0.005;
+  const auto result = invert<float, 2, Memory>(host(), job);
+  double mean = 0.0, squares = 0.0;
+  for (std::size_t k = 0; k < delay.size(); ++k) {
+    mean += (result.delays.receiver[k] - delay[k]) / static_cast<double>(delay.size());
+  }
+  for (std::size_t k = 0; k < delay.size(); ++k) {
+    squares += std::pow(result.delays.receiver[k] - delay[k] - mean, 2);
+  }
+  EXPECT_LT(std::sqrt(squares / static_cast<double>(delay.size())), 0.0015);
+  EXPECT_NEAR(result.reports.back().chi2, 1.0, 0.1);
+}
+
+TEST(TomographyInversion, KeepsBounds) {
+  auto job = line_job(line_picks(12, 48, 0.002), 1600.0, 1.0);
+  job.options.velocity_min = 1550.0;
+  job.options.velocity_max = 2100.0;
+  job.options.iterations = 3;
+  for (double& v : job.start) v = std::clamp(v, 1550.0, 2100.0);
+  const auto result = invert<float, 2, Memory>(host(), job);
+  EXPECT_GT(result.reports.back().held, 0);
+  for (const double v : result.velocity) {
+    EXPECT_GE(v, 1550.0 * (1.0 - 1e-12));
+    EXPECT_LE(v, 2100.0 * (1.0 + 1e-12));
+  }
+}
+
+TEST(TomographyInversion, GoesOnWithTheSameBits) {
+  auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
+  job.options.iterations = 3;
+  std::vector<InversionState> states;
+  job.each = [&](const IterationReport&, const InversionState& state) { states.push_back(state); };
+  const auto whole = invert<float, 2, Memory>(host(), job);
+  ASSERT_GE(states.size(), 3u);
+  const auto path = std::filesystem::temp_directory_path() / "moho_tomography_state.npy";
+  write_state(path, states[1]);
+  job.state = read_state(path);
+  std::filesystem::remove(path);
+  const auto resumed = invert<float, 2, Memory>(host(), job);
+  EXPECT_EQ(resumed.velocity, whole.velocity);
+  EXPECT_EQ(resumed.reports.size(), whole.reports.size());
+}
+
+TEST(TomographyInversion, HasTheSameBitsOnAllHostSpaces) {
+#if defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP)
+  auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
+  job.options.iterations = 2;
+  const auto one = invert<float, 2, Memory>(Instance<Memory>(Kokkos::Serial()), job);
+  const auto other = invert<float, 2, Memory>(Instance<Memory>(Kokkos::OpenMP()), job);
+  EXPECT_EQ(one.velocity, other.velocity);
+#else
+  GTEST_SKIP() << "needs two host spaces";
+#endif
+}
+
+TEST(TomographyInversion, RefusesBadInput) {
+  const auto picks = line_picks(6, 48, 0.002);
+  auto job = line_job(picks, 1600.0, 2.3);
+  const auto refuse = [&](const InversionJob<2>& wrong, const char* words) {
+    try {
+      invert<float, 2, Memory>(host(), wrong);
+      ADD_FAILURE() << "accepted: " << words;
+    } catch (const moho::InputError& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(words));
+    }
+  };
+  auto wrong = job;
+  wrong.picks.picks[3].error = 0.0;
+  refuse(wrong, "have no errors");
+  wrong = job;
+  wrong.start.pop_back();
+  refuse(wrong, "nodes");
+  wrong = job;
+  wrong.start[5] = -1.0;
+  refuse(wrong, "start model");
+  wrong = job;
+  wrong.options.prior.lengths[0] = 1.0;
+  refuse(wrong, "length along x");
+  wrong = job;
+  wrong.options.velocity_max = 1700.0;
+  refuse(wrong, "bounds");
+}
+
+}  // namespace
