@@ -27,6 +27,19 @@ std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,
 /// it
 void print_concurrent_shots(const Session& session, int count, bool automatic);
 
+/// Returns the shape and the memory of a stream for summary.json. Plan: stream::StreamPlan
+template <class Plan>
+Json stream_json(const Plan& plan) {
+  return Json::object({{"block", plan.shape.block},
+                       {"updates", plan.shape.updates},
+                       {"lag", plan.shape.lag},
+                       {"devices", plan.shape.devices},
+                       {"parameters_resident", plan.resident},
+                       {"ring_planes", plan.ring_planes},
+                       {"device_bytes", plan.device_bytes},
+                       {"host_bytes", plan.host_bytes}});
+}
+
 /// Returns the numbers of shots.
 template <class Shots>
 std::vector<std::int64_t> numbers_of(const Shots& shots) {

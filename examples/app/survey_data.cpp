@@ -145,6 +145,21 @@ void bind_true_model(Description& d, const std::string& option, const EarthModel
   });
 }
 
+void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
+                       std::int64_t& updates, int& devices) {
+  const auto numbers = count(1, 1000000);
+  d.bind(block, "block", "n",
+         concat("stream the ", what, ", so many planes at a time (default: chosen)"), numbers,
+         {.unset = Json()});
+  d.bind(updates, "updates", "n",
+         concat("stream the ", what,
+                ", with so many steps of a plane on the device (default: chosen)"),
+         numbers, {.unset = Json()});
+  d.bind(devices, "devices", "n",
+         concat("stream the ", what, " through a chain of so many devices (default: 1)"),
+         count(1, 64));
+}
+
 void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice) {
   d.group("Running");
   bind_precision(d, o);

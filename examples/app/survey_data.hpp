@@ -51,6 +51,9 @@ void bind_true_model(Description& d, const std::string& option, const EarthModel
 /// Binds the heading "Running" of a program on data.
 /// \param part after which a run is resumed
 void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice);
+/// Binds --block, --updates and --devices of a stream. \param what streams: "shots"
+void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
+                       std::int64_t& updates, int& devices);
 /// Adds the files of the data and of the wavelet to the inputs, which no result replaces.
 ///
 /// A wavelet that the data name becomes one of the words of the options, because other sites may

@@ -264,14 +264,7 @@ void bind_gradient(Description& d, Options& o) {
   d.move_in_summary("source_field", {"lags"});
   d.bind(o.device_memory, "device-memory", "BYTES", "most of the device (default: what is free)",
          bytes(), {.hidden = true});
-  d.bind(o.block, "block", "n", "stream the gradient, so many planes at a time (default: chosen)",
-         count(1, 1000000), {.unset = Json()});
-  d.bind(o.updates, "updates", "n",
-         "stream the gradient, with so many steps of a plane on the device (default: chosen)",
-         count(1, 1000000), {.unset = Json()});
-  d.bind(o.devices, "devices", "n",
-         "stream the gradient of each shot through so many devices in a chain (default: 1)",
-         count(1, 64));
+  bind_stream_shape(d, "gradient", o.block, o.updates, o.devices);
   d.check([&o](const Arguments& given) {
     o.extended = given.given("lags");
     if ((o.block > 0 || o.updates > 0 || o.devices > 1) &&

@@ -70,16 +70,9 @@ void add_plan(Session& session, const Options& o, const PlanInput& input,
                                     {"source_field_bytes", plan.source_bytes},
                                     {"at_once", plan.concurrent_shots}});
   const auto add_stream = [&](const char* name, const stream::StreamPlan& s) {
-    summary[name] = Json::object({{"block", s.shape.block},
-                                  {"updates", s.shape.updates},
-                                  {"lag", s.shape.lag},
-                                  {"devices", s.shape.devices},
-                                  {"ring_planes", s.ring_planes},
-                                  {"parameters_resident", s.resident},
-                                  {"sums_resident", s.sums_held},
-                                  {"device_bytes", s.device_bytes},
-                                  {"host_bytes", s.host_bytes},
-                                  {"points_per_second", s.forecast.points_per_second}});
+    summary[name] = stream_json(s);
+    summary[name]["sums_resident"] = s.sums_held;
+    summary[name]["points_per_second"] = s.forecast.points_per_second;
   };
   if (!plan.stream.empty()) add_stream("stream", plan.stream_plan);
   if (!plan.lags_stream.empty()) add_stream("lags_stream", plan.lags_stream_plan);

@@ -61,6 +61,11 @@ rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host
   options.storage = {
       o.snapshots, o.error, o.every, on_host && o.memory > 0 ? o.memory : o.device_memory,
       o.memory,    o.disk,  scratch, !o.snapshot_folder.empty()};
+  if (o.width) options.storage.random_width = *o.width;
+  options.stream.block = o.block;
+  options.stream.updates = o.updates;
+  options.stream.devices = o.devices;
+  options.stream.device_memory = o.device_memory;
   options.offsets = job.offsets;
   options.concurrent_shots = o.only_shot ? 1 : o.at_once;
   options.keep_data = job.shots.front().number;

@@ -34,9 +34,15 @@ is printed. --mute arrivals takes away what comes before and with the first arri
 Snapshots. The wavefield of the source is kept every so many steps until the backward leg wants it. auto takes
 the quickest way that fits the budgets and --error: as it is on the device (device) or in the host's memory
 (memory), compressed, compressed by threads of the host beside the run (threads), in files (disk), as faces
-from which it is run back (boundary), or as states from which it is computed again (replay). --error snr:55 dB,
-max:1e-3 (of the largest amplitude), bits:12, or lossless. --snapshot-dir FOLDER: threads and disk write to files
-there, auto where memory does not suffice. --plan measures the disk. Nothing is left there when a run ends.
+from which it is run back (boundary), as states from which it is computed again (replay), or not at all: a
+second one, in random layers that lose nothing, is run back (random; what they scatter adds noise to the image).
+--error snr:55 dB, max:1e-3 (of the largest amplitude), bits:12, or lossless. --snapshot-dir FOLDER: threads and
+disk write to files there, auto where memory does not suffice. --plan measures the disk. Nothing is left there
+when a run ends.
+
+Streaming. A shot that does not fit --device-memory streams: model and wavefields are on the host, and planes of
+the source's wavefield, which is run back as with random, and of the receivers' pass through the device together.
+Images have the bits of --snapshots random. Not with --expand.
 
 Conditions, several joined by commas; the first one is image.npy: zero-lag (source times receivers), source and
 receiver (over the illumination; receiver steps the receivers' wave everywhere although --expand is given),
@@ -148,8 +154,9 @@ void bind_snapshots(Description& d, Options& o) {
   d.group("Snapshots");
   d.bind(
       o.snapshots, "snapshots", "NAME",
-      "auto, device, memory, compressed, threads, disk, boundary or replay (default: auto)",
-      name_of({"auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay"}));
+      "auto, device, memory, compressed, threads, disk, boundary, replay or random (default: auto)",
+      name_of({"auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay",
+               "random"}));
   d.bind(o.error, "error", "ERROR", "snr:DB, max:E, bits:N or lossless (default: snr:55)");
   d.check([&o](const Arguments&) { check_error(o); });
   d.bind(o.every, "snapshot-steps", "n", "steps between snapshots (default: by the wavelet)",
@@ -161,6 +168,37 @@ void bind_snapshots(Description& d, Options& o) {
   d.bind(o.disk, "disk", "BYTES",
          "most for snapshots in files (default: 0; with --snapshot-dir what is free)", bytes(),
          {.hidden = true});
+}
+
+void bind_streaming(Description& d, Options& o) {
+  bind_stream_shape(d, "shots", o.block, o.updates, o.devices);
+  d.option("width").text += "; also of random layers of the source's wavefield (default: 60)";
+}
+
+// Refuses what does not combine with a stream or with random layers.
+void check_streaming(const Options& o) {
+  const bool random = o.snapshots == "random";
+  const std::string stream = o.block > 0     ? "--block"
+                             : o.updates > 0 ? "--updates"
+                             : o.devices > 1 ? "--devices"
+                                             : "";
+  const auto refuse = [](const std::string& option, const auto&... why) {
+    throw InputError(concat(option, " and ", why...));
+  };
+  if (o.expand != domain::ExpansionMethod::none && (random || !stream.empty())) {
+    refuse(random ? "--snapshots random" : stream, "--expand ", domain::to_string(o.expand),
+           " (allowed together: --expand none): the source's wavefield comes back from all faces, "
+           "which a domain leaves out");
+  }
+  if (stream.empty()) return;
+  if (!random && o.snapshots != "auto") {
+    refuse(stream, "--snapshots ", o.snapshots,
+           " (allowed together: auto or random): a stream keeps no snapshots");
+  }
+  if (o.at_once > 1) {
+    refuse(stream, "--at-once ", o.at_once,
+           " (allowed together: 1): shots stream one after the other");
+  }
 }
 
 }  // namespace
@@ -190,8 +228,12 @@ Description describe(Options& o) {
   bind_scheme(d, o, o);
   d.move_in_summary("expand", {"aperture", "condition", "columns", "offset", "angles"});
   bind_snapshots(d, o);
+  bind_streaming(d, o);
   bind_running(d, "shot", o, o);
-  d.check([&o](const Arguments& given) { add_data_inputs("shots", given.given("wavelet"), o, o); });
+  d.check([&o](const Arguments& given) {
+    add_data_inputs("shots", given.given("wavelet"), o, o);
+    check_streaming(o);
+  });
   return d;
 }
 

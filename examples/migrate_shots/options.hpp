@@ -51,6 +51,9 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::size_t device_memory = 0;   ///< bytes; 0: all free memory
   std::size_t disk = 0;            ///< bytes of snapshots on disk; 0: none, or what is free there:
   std::string snapshot_folder;     ///< folder of snapshots in files; empty: that of the results
+  std::int64_t block = 0;          ///< planes of a stream that move at a time; 0: chosen
+  std::int64_t updates = 0;        ///< steps of a plane on the device in a stream; 0: chosen
+  int devices = 1;                 ///< devices of a stream
   bool keep_shots = false;         ///< keep the image of each shot
 };
 

@@ -9,6 +9,7 @@
 #include "app/survey_program.hpp"
 #include "migrate_shots/job.hpp"
 #include "migrate_shots/options.hpp"
+#include "migrate_shots/plan_text.hpp"
 #include "migrate_shots/stack.hpp"
 #include "ranks/ranks.hpp"
 
@@ -20,7 +21,6 @@
 #include <moho/io/segy.hpp>
 #include <moho/io/writer.hpp>
 #include <moho/rtm/migration.hpp>
-#include <moho/wave/boundary_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -63,11 +63,12 @@ class Program {
     m_timeline.name_thread("run");
     with_space(m_o.space, [&](const auto& exec) { migrate(exec); });
     if (m_o.plan || !m_list.finish()) return;
-    std::vector<double> sums{m_points, m_whole, m_seconds};
+    std::vector<double> sums{m_points, m_whole, m_seconds, m_shots_done};
     processes.sum_to_root(sums);
     processes.merge_to_root([this] { return std::exchange(m_added, {}).pack(); },
                             [this](std::string&& bytes) { m_added.merge(host(), bytes); });
     m_points = sums[0], m_whole = sums[1], m_seconds = sums[2] / processes.size();
+    m_shot_seconds = sums[2] / std::max(sums[3], 1.0);
     m_session.summary["ranks"] = processes.size();
     processes.finish();
     if (!processes.root()) return;
@@ -223,7 +224,7 @@ class Program {
   bool begin() {
     const rtm::MigrationPlan<Dim>& plan = m_plan;
     const snapshot::StorageChoice& storage = plan.storage.strategy;
-    print_plan();
+    print_plan(m_session, m_o, m_model, m_data, m_job, plan);
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
     summary["model"] = model_json(m_model, plan.medium, m_job.boundaries);
@@ -249,6 +250,11 @@ class Program {
     }
     summary["snapshots"] = snapshots;
     summary["at_once"] = plan.concurrent_shots;
+    if (!plan.stream.empty()) {
+      summary["stream"] = stream_json(plan.stream_plan);
+      summary["stream"]["binds"] = plan.stream_plan.forecast.binds;
+      summary["stream"]["predicted_seconds"] = storage.seconds;  // of a shot, as measured_seconds
+    }
     summary["notes"] = Json(m_data.notes);
     if (m_o.plan) return false;
     if (!m_session.processes().root()) return true;
@@ -257,50 +263,6 @@ class Program {
     io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
     m_session.wrote("vp.npy");
     return true;
-  }
-
-  void print_plan() const {
-    const rtm::MigrationPlan<Dim>& p = m_plan;
-    const snapshot::StoragePlan& storage = p.storage;
-    print_model(m_session, m_model, p.medium, wave::boundaries_string(m_job.boundaries));
-    m_session.print("data      ", m_o.data, ": ", counted(m_job.shots.size(), "shot"), ", ",
-                    counted(m_data.traces, "trace"));
-    for (const std::string& note : m_data.notes) m_session.print("          ", note);
-    m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note, ", up to ",
-                    significant(p.frequency, 4), " Hz, peak at ", significant(p.peak_time, 4),
-                    " s, zero at its ", survey::to_string(m_o.zero), "; mute ", m_o.mute_text);
-    m_session.print(
-        scheme_text(m_o.order, p.time.dt, p.limits.largest_dt, p.time.steps, p.nodes_per_wave));
-    std::string largest;
-    for (int d = 0; d < Dim; ++d) largest += concat(d == 0 ? "" : " x ", p.extents[d]);
-    m_session.print("          largest shot ", largest, " nodes with layers, ",
-                    format_bytes(static_cast<double>(p.memory.most)), " on ", m_o.space,
-                    p.concurrent_shots > 1 ? " each besides snapshots" : " besides snapshots");
-    if (m_job.shots.size() > 1) {
-      print_concurrent_shots(m_session, p.concurrent_shots, m_o.at_once == 0);
-    }
-    const auto disk = static_cast<double>(storage.budget.disk);
-    m_session.print("snapshots ", every(storage.interval, "step"), ", ", storage.snapshots,
-                    " of them: ", storage.strategy.name, ", ",
-                    format_bytes(static_cast<double>(storage.strategy.bytes)), " of ",
-                    format_bytes(static_cast<double>(storage.budget.device)),
-                    disk > 0.0 ? concat(" and ", format_bytes(disk), " of disk") : "", "; ",
-                    storage.strategy.reason);
-    if (storage.files) {
-      m_session.print("          files in ", storage.folder.string(), ": ", storage.files->text());
-    }
-    if (storage.interval > p.wavelet_interval) {
-      m_session.print("          note: the wavelet wants one ", every(p.wavelet_interval, "step"),
-                      "; with fewer the image is aliased in time");
-    }
-    if (!complete_receivers(m_o)) {
-      m_session.print("          note: no illumination_receiver.npy: with --expand ",
-                      domain::to_string(m_o.expand),
-                      " receivers' waves are stepped only where sources' waves are (--condition ",
-                      "receiver steps them everywhere)");
-    }
-    m_session.print("time      about ", significant(p.seconds, 2), " s");
-    std::fflush(stdout);
   }
 
   // Writes the data of the survey's first shot. The files belong to that shot's part.
@@ -422,6 +384,7 @@ class Program {
     m_points += report.points + report.recomputed_points;
     m_whole += report.whole_points;
     m_seconds += report.seconds;
+    m_shots_done += 1.0;
   }
 
   StackedShot<Dim> stored_shot(std::size_t k) const {
@@ -483,12 +446,10 @@ class Program {
       } catch (const InputError& error) {
         m_session.print("          note: no image.sgy, ", error.what());
       }
-      std::vector<io::RsfAxis> axes(m_model.shape.size());
-      for (std::size_t d = 0; d < axes.size(); ++d) {
-        axes[d].spacing = m_model.spacing[d];
-        axes[d].origin = m_model.origin[d];
-        axes[d].label = m_model.axis(d);
-        axes[d].unit = "m";
+      std::vector<io::RsfAxis> axes;
+      for (std::size_t d = 0; d < m_model.shape.size(); ++d) {
+        axes.push_back(
+            {m_model.shape[d], m_model.spacing[d], m_model.origin[d], m_model.axis(d), "m"});
       }
       io::write_rsf<T>(folder / "image.rsf", array, axes);
       m_session.wrote("image.rsf");
@@ -513,6 +474,7 @@ class Program {
     run["seconds_of_legs"] = m_seconds;
     summary["run"] = run;
     summary["rates"]["points_per_second"] = rate;
+    if (!m_plan.stream.empty()) summary["stream"]["measured_seconds"] = m_shot_seconds;
     summary["stages"] = stages_json(m_timeline);
     Ending ending;
     ending.script = "plot_migration.py";
@@ -578,7 +540,8 @@ class Program {
   rtm::ArraySums m_added;              ///< arrays of shots, added while others are migrated
   std::vector<std::vector<T>> m_sums;  ///< image and illuminations
   std::vector<double> m_offsets;
-  double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0;
+  double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0, m_shots_done = 0.0;
+  double m_shot_seconds = 0.0;  ///< mean of all shots
   bool m_boxes_told = false;
   std::optional<std::int64_t> m_data_of;  ///< shot whose data this process has written
 };

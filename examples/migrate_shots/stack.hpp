@@ -8,6 +8,7 @@
 #include "migrate_shots/job.hpp"
 #include "migrate_shots/options.hpp"
 
+#include <moho/core/wrap.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/rtm/conditions.hpp>
@@ -130,24 +131,15 @@ inline void add_site_sum(rtm::ArraySums& sums, const Instance<Kokkos::HostSpace>
                          "version of the programs at the site"));
 }
 
-/// Returns a field of values on the host, which must outlive it.
-template <class T, int Dim>
-rtm::HostField<T, Dim> field_of(const Grid<Dim>& grid, const std::vector<T>& values) {
-  auto* const data = const_cast<T*>(values.data());
-  const auto& nodes = grid.extents;
-  if constexpr (Dim == 2) {
-    return rtm::HostField<T, Dim>(data, nodes[0], nodes[1]);
-  } else {
-    return rtm::HostField<T, Dim>(data, nodes[0], nodes[1], nodes[2]);
-  }
-}
-
 /// Returns the image of a condition. \param sums of all shots, by part: S R, S S and R R
 template <class T, int Dim>
 std::vector<T> make_image(Condition condition, const Grid<Dim>& grid,
                           const std::vector<std::vector<T>>& sums) {
   rtm::ImageParts<T, Dim> parts{grid, {}};
-  for (const auto& sum : sums) parts.fields.push_back(field_of<T, Dim>(grid, sum));
+  using Field = rtm::HostField<T, Dim>;
+  for (const auto& sum : sums) {
+    parts.fields.push_back(wrap_field<Field>(const_cast<T*>(sum.data()), grid));
+  }
   const auto finish = [&](const auto& type) {
     const Instance<Kokkos::HostSpace> exec = Kokkos::DefaultHostExecutionSpace();
     const rtm::HostField<T, Dim> field = type.finish(exec, parts);

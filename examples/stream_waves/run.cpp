@@ -3,6 +3,7 @@
 // stream_waves: shots over a model that is larger than the memory of a device.
 
 #include "app/format.hpp"
+#include "app/plan_text.hpp"
 #include "app/shot_program.hpp"
 #include "app/summary.hpp"
 #include "app/wave_fields.hpp"
@@ -51,17 +52,9 @@ Json rates_json(const stream::StreamRates& rates) {
 }
 
 Json plan_json(const stream::StreamPlan& plan) {
-  Json json;
+  Json json = stream_json(plan);
   json["in_core"] = plan.in_core;
-  json["block"] = plan.shape.block;
-  json["updates"] = plan.shape.updates;
-  json["lag"] = plan.shape.lag;
-  json["devices"] = plan.shape.devices;
   json["chains"] = plan.groups;
-  json["parameters_resident"] = plan.resident;
-  json["ring_planes"] = plan.ring_planes;
-  json["device_bytes"] = plan.device_bytes;
-  json["host_bytes"] = plan.host_bytes;
   json["bytes_per_plane_in"] = plan.plane_in;
   json["bytes_per_plane_out"] = plan.plane_out;
   return json;

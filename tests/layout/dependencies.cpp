@@ -34,7 +34,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"optimize", {"core", "io"}},
     {"gravity_inversion", {"core", "gravity", "optimize"}},
     {"tomography", {"core", "io", "rays", "eikonal", "optimize"}},
-    {"rtm", {"core", "io", "eikonal", "wave", "domain", "snapshot", "survey"}},
+    {"rtm", {"core", "io", "eikonal", "wave", "stream", "domain", "snapshot", "survey"}},
     {"fwi", {"core", "io", "wave", "stream", "snapshot", "survey", "optimize"}},
     {"cluster", {"core", "io"}},
 };

@@ -11,6 +11,7 @@
 #include <moho/fwi/model_parameters.hpp>
 #include <moho/fwi/objective_types.hpp>
 #include <moho/fwi/observed_data.hpp>
+#include <moho/snapshot/boundary_store.hpp>
 #include <moho/wave/locate_overflow.hpp>
 #include <moho/wave/modelling.hpp>
 
@@ -62,19 +63,12 @@ inline InvertedParameters inverted_parameters(const std::vector<Parameter>& para
   return inverted;
 }
 
-/// Returns faces with which the source wavefield is reversible in time.
-/// Each absorbing layer becomes a random boundary of options.random_width nodes. Random boundaries
-/// are kept.
+/// Returns faces with which the source wavefield is reversible in time, see
+/// snapshot::random_faces().
 template <int Dim>
 wave::Boundaries<Dim> random_faces(const ObjectiveOptions<Dim>& options,
-                                   wave::Boundaries<Dim> faces) {
-  for (int d = 0; d < Dim; ++d) {
-    for (wave::Face* face : {&faces.lower[d], &faces.upper[d]}) {
-      if (!face->layered() || face->kind == wave::FaceKind::random) continue;
-      *face = {wave::FaceKind::random, options.random_width};
-    }
-  }
-  return faces;
+                                   const wave::Boundaries<Dim>& faces) {
+  return snapshot::random_faces(faces, options.random_width);
 }
 
 /// \brief Evaluates misfits and gradients of shots over a sequence of models.

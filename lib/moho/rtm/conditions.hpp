@@ -101,7 +101,9 @@ struct ImageParts {
 ///     };
 ///
 /// The fields are zero at the first snapshot. add() submits its work to the instance. Concurrent
-/// shots share an object: add() is const.
+/// shots share an object: add() is const. In a stream (MigrationOptions::stream) a step has some
+/// planes of the window, which `step.grid` and `parts` describe; S and R are read at the nodes of
+/// `step.box()` only.
 template <class A>
 concept Accumulator = requires(const A& a, const Instance<Kokkos::HostSpace>& exec,
                                const ImagingStep<float, 2, Kokkos::HostSpace>& step,

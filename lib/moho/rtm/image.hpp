@@ -28,6 +28,25 @@ struct OffsetOptions {
   std::int64_t count() const { return columns.empty() ? 0 : 2 * (largest / apart) + 1; }
 };
 
+/// \brief Checks columns and half offsets. \throws InputError if some are outside of the grid
+template <int Dim>
+void check_offsets(const Grid<Dim>& grid, const OffsetOptions<Dim>& offsets) {
+  if (offsets.count() == 0) return;
+  if (offsets.largest < 0 || offsets.apart < 1 || 2 * offsets.largest >= grid.extents[0]) {
+    throw InputError(concat("offsets: the largest is ", offsets.largest, " nodes, ", offsets.apart,
+                            " apart (allowed: 0 to ", (grid.extents[0] - 1) / 2,
+                            ", 1 or more apart): take fewer"));
+  }
+  for (const Index<Dim>& column : offsets.columns) {
+    for (int d = 0; d < Dim - 1; ++d) {
+      if (column[d] >= 0 && column[d] < grid.extents[d]) continue;
+      throw InputError(concat("offsets: the column at node ", column[d], " along ",
+                              axis_name<Dim>(d), " is outside of the model (allowed: 0 to ",
+                              grid.extents[d] - 1, ")"));
+    }
+  }
+}
+
 /// \brief Sums over the snapshots of one or more shots, for each node of the model.
 ///
 /// With source wavefield S and receiver wavefield R: image S R, source_illumination S^2,
@@ -251,19 +270,9 @@ ImageSums<T, Dim, Memory> make_image(const InstanceOf<Memory>& exec, const Grid<
   }
   sums.offset_options = offsets;
   if (offsets.count() == 0) return sums;
-  if (offsets.largest < 0 || offsets.apart < 1 || 2 * offsets.largest >= grid.extents[0]) {
-    throw InputError(concat("offsets: the largest is ", offsets.largest, " nodes, ", offsets.apart,
-                            " apart (allowed: 0 to ", (grid.extents[0] - 1) / 2,
-                            ", 1 or more apart): take fewer"));
-  }
+  check_offsets(grid, offsets);
   std::vector<std::int64_t> nodes;
   for (const Index<Dim>& column : offsets.columns) {
-    for (int d = 0; d < Dim - 1; ++d) {
-      if (column[d] >= 0 && column[d] < grid.extents[d]) continue;
-      throw InputError(concat("offsets: the column at node ", column[d], " along ",
-                              axis_name<Dim>(d), " is outside of the model (allowed: 0 to ",
-                              grid.extents[d] - 1, ")"));
-    }
     for (int d = 0; d < Dim; ++d) nodes.push_back(column[d]);
   }
   sums.column_nodes = upload(Instance<Memory>(exec), nodes, "moho::rtm::columns");

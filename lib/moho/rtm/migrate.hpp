@@ -31,6 +31,13 @@ struct MigrateOptions {
   std::int64_t margin = 4;  ///< nodes by which boxes of the backward propagation are larger on each
                             ///< side
   std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks
+  /// \brief Separate source term whose wavefield is imaged; null: that of the forward propagation.
+  ///
+  /// Its model is the same; the layers of its grid may differ. The store belongs to it. It runs
+  /// until the time of the last snapshot. Not together with a domain.
+  const wave::SourceTerm<T, Dim, Memory>* source = nullptr;
+  /// Wavefield of the propagator of `source`; its values are overwritten.
+  wave::Wavefield<T, Dim, Memory>* source_wavefield = nullptr;
   /// Reports the progress of a propagation about twice a second: 0 forward, 1 backward.
   std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
   /// Receives both wavefields after each imaging step, for pictures.
@@ -47,6 +54,29 @@ struct MigrateReport {
   snapshot::SnapshotReport snapshots;  ///< cost of the storage of snapshots
   double seconds = 0.0;                ///< seconds of both propagations
 };
+
+namespace detail {
+
+/// Throws InputError for options of migrate_shot() that are out of range or do not combine.
+template <class T, int Dim, class Memory>
+void check_options(const MigrateOptions<T, Dim, Memory>& options) {
+  if (options.steps < 1 || options.snapshot_interval < 1 ||
+      options.snapshot_interval > options.steps) {
+    throw InputError(concat("snapshots every ", options.snapshot_interval, " of ", options.steps,
+                            " steps (allowed: 1 to the number of steps): migrate longer, or keep "
+                            "more of them"));
+  }
+  if (options.margin < 0) {
+    throw InputError(concat("margin is ", options.margin, " (allowed: 0 or more nodes)"));
+  }
+  if (options.source != nullptr && options.domain != nullptr) {
+    throw InputError(
+        "source: a separate source wavefield has no domain (allowed: the complete grid): leave one "
+        "of them out");
+  }
+}
+
+}  // namespace detail
 
 /// \brief Migrates a shot: correlates the source and the receiver wavefield (Claerbout, 1971).
 ///
@@ -88,38 +118,35 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
                                 snapshot::SnapshotStore<T, Dim, Memory>& store,
                                 const MigrateOptions<T, Dim, Memory>& options,
                                 const ImageSums<T, Dim, Memory>& sums) {
-  if (options.steps < 1 || options.snapshot_interval < 1 ||
-      options.snapshot_interval > options.steps) {
-    throw InputError(concat("snapshots every ", options.snapshot_interval, " of ", options.steps,
-                            " steps (allowed: 1 to the number of steps): migrate longer, or keep "
-                            "more of them"));
-  }
-  if (options.margin < 0) {
-    throw InputError(concat("margin is ", options.margin, " (allowed: 0 or more nodes)"));
-  }
+  detail::check_options(options);
   const Box<Dim> interior = propagator.interior();
   const Instance<Memory>& instance = exec;
   MigrateReport<Dim> report;
 
-  wavefield.clear(exec);
-  store.begin(instance, wavefield, 0);
+  const bool separate = options.source != nullptr;
+  const wave::SourceTerm<T, Dim, Memory>& modelled = separate ? *options.source : forward;
+  wave::Wavefield<T, Dim, Memory>& field = separate ? *options.source_wavefield : wavefield;
+  const Box<Dim> own = modelled.propagator->interior();
+  field.clear(exec);
+  store.begin(instance, field, 0);
   wave::RunOptions<T, Dim, Memory> run;
-  run.last = options.steps;
+  run.last = separate ? options.steps / options.snapshot_interval * options.snapshot_interval
+                      : options.steps;
   run.domain = options.domain;
-  run.least = forward.points->box();
+  run.least = modelled.points->box();
   run.check_every = options.check_every;
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
-    store.on_step(instance, wavefield, box, time);
-    const Box<Dim> kept = intersection(box, interior);
+    store.on_step(instance, field, box, time);
+    const Box<Dim> kept = intersection(box, own);
     if (time % options.snapshot_interval == 0 && !kept.empty()) {
-      store.save(instance, wavefield, kept, time);
+      store.save(instance, field, kept, time);
     }
   };
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(0, now); };
   }
   report.forward =
-      wave::in_propagation("forward leg", [&] { return forward.run(exec, wavefield, run); });
+      wave::in_propagation("forward leg", [&] { return modelled.run(exec, field, run); });
   store.end_forward(instance);
 
   wavefield.clear(exec);
@@ -135,21 +162,27 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   const double weight = static_cast<double>(options.snapshot_interval) * propagator.dt();
   back.present = [&](std::int64_t time) {
     if (time % options.snapshot_interval != 0) return;
-    const Box<Dim> kept = intersection(report.forward.boxes.at(time - 1), interior);
+    const Box<Dim> kept =
+        separate ? interior : intersection(report.forward.boxes.at(time - 1), interior);
     if (options.domain != nullptr && !inside) {
       add_receiver_illumination<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], interior,
                                                 kept, weight, sums);
     }
     if (kept.empty()) return;
     // offset gathers multiply values of different nodes; stores add products of one node only
-    const bool point_products = !options.imaged && sums.offset_options.count() == 0;
+    const bool point_products = !separate && !options.imaged && sums.offset_options.count() == 0;
     if (point_products &&
         store.correlate(instance, time,
                         correlation<T, Dim, Memory>(wavefield.layout, wavefield.now[0], interior,
                                                     weight, sums))) {
       return;
     }
-    const snapshot::Snapshot<T, Dim, Memory> snapshot = store.load(instance, time);
+    snapshot::Snapshot<T, Dim, Memory> snapshot = store.load(instance, time);
+    // in the grid of the receiver wavefield
+    for (int d = 0; d < Dim; ++d) {
+      snapshot.box.lower[d] += interior.lower[d] - own.lower[d];
+      snapshot.box.upper[d] += interior.lower[d] - own.lower[d];
+    }
     add_to_image<T, Dim, Memory>(exec, snapshot, wavefield.layout, wavefield.now[0], interior,
                                  interior, weight, sums);
     if (options.imaged) options.imaged(snapshot, wavefield, time);

@@ -129,6 +129,7 @@ class Migration {
   using Tell = std::function<void(int backward, const wave::ShotProgress&)>;
   struct Terms;
   struct Sums;
+  using Random = detail::RandomSource<T, Dim, Memory>;
 
   static Instance<Kokkos::HostSpace> host() { return Kokkos::DefaultHostExecutionSpace(); }
   const MigrationOptions<Dim>& options() const { return m_planner->input().options; }
@@ -141,15 +142,20 @@ class Migration {
   std::vector<double> first_arrivals(const Instance<Memory>& exec, const HostModel<T, Dim>& part,
                                      const survey::ShotWindow<Dim>& window,
                                      const wave::Shot<Dim>& shot) const;
-  survey::PreparedShot<Dim> prepare(const Instance<Memory>& exec, const Modelling& modelling,
+  survey::PreparedShot<Dim> prepare(const Instance<Memory>& exec,
+                                    const wave::ModellingPlan<Dim>& modelling,
                                     const HostModel<T, Dim>& part,
                                     const survey::ShotWindow<Dim>& window,
                                     const survey::ShotGather<Dim>& gather) const;
+  OffsetOptions<Dim> columns_in_window(ShotImage<T, Dim>& result) const;
+  static void note_report(Worker& worker, const MigrateReport<Dim>& done,
+                          ShotMigrationReport& report);
   Sums make_sums(const Instance<Memory>& exec, ShotImage<T, Dim>& result) const;
   ShotImage<T, Dim> migrate(Worker& worker, std::size_t k, survey::ShotGather<Dim>&& gather,
                             const Stopwatch& preparing, const Tell& tell) const;
   MigrateReport<Dim> propagate(Worker& worker, Modelling& modelling, const Terms& terms,
-                               const Sums& sums, const std::string& name, const Tell& tell) const;
+                               Random* random, const Sums& sums, const std::string& name,
+                               const Tell& tell) const;
   void collect(Worker& worker, const Sums& sums, ShotImage<T, Dim>& result) const;
   void tell_alone(std::size_t k, int backward, const wave::ShotProgress& now) const;
   void tell_concurrent(std::size_t k, int backward, const wave::ShotProgress& now,
@@ -203,6 +209,9 @@ void Migration<T, Dim, Memory>::accumulate(const A& accumulator) {
       {typeid(A), m_part_count, A::part_count,
        [accumulator](const Instance<Memory>& exec, const ImagingStep<T, Dim, Memory>& step,
                      const Fields& parts) { accumulator.add(exec, step, parts); }});
+  if (m_planner->streamed() != nullptr) {
+    m_planner->streamed()->accumulate({A::part_count, m_accumulators.back().add});
+  }
   m_part_count += A::part_count;
 }
 

@@ -14,6 +14,7 @@ std::string MigrationPlan<Dim>::text() const {
              " s, ", time.steps, " steps, ", nodes, " nodes with layers in the largest shot\n",
              "memory    ", format_bytes(static_cast<double>(memory.most)), " for each of ",
              concurrent_shots, " concurrent shots, without snapshots\n");
+  for (const std::string& line : stream) result += concat("stream    ", line, "\n");
   result +=
       concat("snapshots every ", storage.interval, " steps, ", storage.snapshots, ": ",
              storage.strategy.name, ", ", format_bytes(static_cast<double>(storage.strategy.bytes)),

@@ -8,6 +8,7 @@
 #include <moho/domain/types.hpp>
 #include <moho/rtm/image.hpp>
 #include <moho/snapshot/storage.hpp>
+#include <moho/stream/plan.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
 #include <moho/survey/window.hpp>
@@ -57,9 +58,16 @@ struct MigrationOptions {
                                           ///< sides of the part
   survey::PrepareOptions data = {};  ///< zero, mute, spreading, normalise; the migration sets the
                                      ///< other members
-  snapshot::StorageOptions storage = {};       ///< of the source wavefield
-  OffsetOptions<Dim> offsets = {};             ///< gathers; columns are nodes of the complete model
-  int concurrent_shots = 0;                    ///< 0: chosen by memory and threads
+  snapshot::StorageOptions storage = {};  ///< of the source wavefield
+  OffsetOptions<Dim> offsets = {};        ///< gathers; columns are nodes of the complete model
+  /// Memory of a device, block, updates, devices of a stream.
+  ///
+  /// A migration streams with a given block, updates or several devices, or if a shot in core does
+  /// not fit the device; on hosts the latter requires a given memory. The source wavefield then has
+  /// random layers (snapshot::StorageOptions::method "auto" or "random").
+  stream::StreamRequest stream = {};
+  std::optional<stream::PairRates> stream_rates = {};  ///< of an earlier plan; empty: measured
+  int concurrent_shots = 0;                            ///< 0: chosen by memory and threads
   std::optional<std::int64_t> keep_data = {};  ///< number of a shot: ShotImage::data has its data
   std::function<void(const MigrationProgress&)> progress = {};  ///< called about twice a second
   Timeline* timeline = nullptr;                                 ///< receives spans of all stages;
@@ -99,6 +107,9 @@ struct MigrationPlan {
   int concurrent_shots = 1;                       ///< shots migrated concurrently
   std::size_t shots = 0;                          ///< of the survey
   double seconds = 0.0;                           ///< estimate for all shots
+  std::vector<std::string> stream;                ///< description of the stream; empty: in core
+  stream::StreamPlan stream_plan;                 ///< of the largest shot, if it streams
+  stream::PairRates stream_rates;                 ///< on which stream_plan is based
 
   /// Returns the plan as text of a few lines.
   std::string text() const;

@@ -7,6 +7,7 @@
 #include <moho/domain/expand.hpp>
 #include <moho/rtm/image_sum.hpp>
 #include <moho/rtm/migration.hpp>
+#include <moho/rtm/shot_arrays.hpp>
 #include <moho/snapshot/boundary_store.hpp>
 #include <moho/snapshot/checkpoint_store.hpp>
 #include <moho/snapshot/codec/codec.hpp>

@@ -16,6 +16,20 @@
 
 namespace moho::snapshot {
 
+/// \brief Returns faces with which a source wavefield is reversible in time.
+///
+/// Each absorbing layer becomes a random layer of `width` nodes. Random layers are kept.
+template <int Dim>
+wave::Boundaries<Dim> random_faces(wave::Boundaries<Dim> faces, int width) {
+  for (int d = 0; d < Dim; ++d) {
+    for (wave::Face* face : {&faces.lower[d], &faces.upper[d]}) {
+      if (!face->layered() || face->kind == wave::FaceKind::random) continue;
+      *face = {wave::FaceKind::random, width};
+    }
+  }
+  return faces;
+}
+
 /// Options of a BoundaryStore.
 struct BoundaryStoreOptions {
   int fields = 1;  ///< wavefields in a snapshot: 1 p, 2 p and q

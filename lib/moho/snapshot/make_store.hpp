@@ -28,7 +28,8 @@ struct StorageArenas {
 /// \brief Returns the store of a shot.
 /// \param exec instance of the run
 /// \param plan method, location and codec
-/// \param forward source term of the shot, for methods that recompute
+/// \param forward source term of the shot, for methods that recompute; with random layers that of
+/// the separate source wavefield
 /// \param arenas memory of the worker; the store is its only user until destroyed
 /// \param timeline receives spans of threads and files; may be null
 template <class T, int Dim, class Memory>
@@ -39,7 +40,8 @@ std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
   const auto& propagator = *forward.propagator;
   const StorageChoice& strategy = plan.strategy;
   const bool on_host = plan.location == StorageLocation::host;
-  if (strategy.keep == StorageMethod::boundary_values) {
+  if (strategy.keep == StorageMethod::boundary_values ||
+      strategy.keep == StorageMethod::random_layers) {
     return std::make_unique<BoundaryStore<T, Dim, Memory>>(exec, forward, arenas.device);
   }
   if (strategy.keep == StorageMethod::checkpoints) {

@@ -67,7 +67,10 @@ class Choice {
   std::vector<Candidate> candidates(const ShotShape& shape, std::string& obstacle) const {
     std::vector<Candidate> result;
     bool in_memory = false;
-    for (const StorageChoice& given : strategies(shape, m_rates, m_budget, m_r.accuracy)) {
+    const std::vector<StorageChoice> choices =
+        m_r.method == "random" ? std::vector<StorageChoice>{random_layers(shape, m_rates, m_budget)}
+                               : strategies(shape, m_rates, m_budget, m_r.accuracy);
+    for (const StorageChoice& given : choices) {
       if (!is_wanted(given)) continue;
       StorageChoice strategy = given;
       std::optional<StorageLocation> location = location_of(strategy);
@@ -114,7 +117,8 @@ class Choice {
 
   static bool recomputes(const StorageChoice& strategy) {
     return strategy.keep == StorageMethod::boundary_values ||
-           strategy.keep == StorageMethod::checkpoints;
+           strategy.keep == StorageMethod::checkpoints ||
+           strategy.keep == StorageMethod::random_layers;
   }
 
   // Seconds with all snapshots in files; the cost model distributes them over all locations.
@@ -174,7 +178,8 @@ class Choice {
 
   std::string name_of(const StorageChoice& strategy) const {
     constexpr const char* names[] = {"raw snapshots", "blocks", "differences of integers",
-                                     "transform",     "faces",  "replay"};
+                                     "transform",     "faces",  "replay",
+                                     "random layers"};
     if (strategy.keep == StorageMethod::checkpoints)
       return concat("replay from ", strategy.states, " states");
     std::string name = names[static_cast<int>(strategy.keep)];
@@ -212,7 +217,7 @@ class Choice {
 
   bool is_wanted(const StorageChoice& strategy) const {
     const bool lossless = m_r.accuracy.kind == ErrorBound::Kind::lossless;
-    if (m_r.method == "auto") return true;
+    if (m_r.method == "auto" || m_r.method == "random") return true;
     if (m_r.method == "threads") return uses_threads(strategy);
     if (m_r.method == "boundary") return strategy.keep == StorageMethod::boundary_values;
     if (m_r.method == "replay") return strategy.keep == StorageMethod::checkpoints;
@@ -254,8 +259,8 @@ std::vector<std::pair<std::string, double>> FilePlan::numbers() const {
 }
 
 StorageRequest make_storage_request(const StorageOptions& options) {
-  constexpr const char* methods[] = {"auto",    "device", "memory",   "compressed",
-                                     "threads", "disk",   "boundary", "replay"};
+  constexpr const char* methods[] = {"auto", "device",   "memory", "compressed", "threads",
+                                     "disk", "boundary", "replay", "random"};
   StorageRequest request;
   request.method = options.method;
   request.use_folder = options.use_folder;

@@ -28,7 +28,8 @@ enum class StorageLocation {
 struct StorageOptions {
   /// "auto": the fastest method within budgets and error. "device": uncompressed in the memory of
   /// the run; "memory": in the memory of the host; "compressed"; "threads": compressed by threads
-  /// of the host; "disk": in files; "boundary": boundary values; "replay": checkpoints.
+  /// of the host; "disk": in files; "boundary": boundary values; "replay": checkpoints; "random":
+  /// a separate source wavefield with random layers, propagated backward.
   std::string method = "auto";
   std::string error = "snr:55";       ///< accepted loss: "snr:DB", "max:E", "bits:N" or "lossless"
   std::int64_t interval = 0;          ///< steps between snapshots; 0: snapshot_interval()
@@ -41,6 +42,7 @@ struct StorageOptions {
                                       ///< left; it exists before the first shot
   bool use_folder = false;            ///< true: the folder exists, and snapshots of "threads" go
                                       ///< there although memory suffices
+  int random_width = 60;              ///< nodes of random layers
 };
 
 /// Requirements of choose_storage(), made from options by make_storage_request().
@@ -95,6 +97,7 @@ struct StoragePlan {
   std::int64_t snapshots = 0;     ///< of a shot
   std::filesystem::path folder;   ///< of files
   std::optional<FilePlan> files;  ///< empty: all snapshots are in memory
+  int random_width = 60;          ///< nodes of random layers
 };
 
 /// \brief Returns the fastest storage that fits, with its reason as text. Pure function.

@@ -487,7 +487,8 @@ std::int64_t snapshot_interval(const std::vector<double>& wavelet, double dt) {
 }
 
 const char* to_string(StorageMethod keep) {
-  constexpr const char* names[] = {"raw", "blocks", "lorenzo", "transform", "faces", "replay"};
+  constexpr const char* names[] = {"raw",   "blocks", "lorenzo", "transform",
+                                   "faces", "replay", "random"};
   return names[static_cast<int>(keep)];
 }
 
@@ -512,6 +513,25 @@ std::vector<StorageChoice> strategies(const ShotShape& shape, const Rates& rates
     strategy.reason = std::move(why);
   }
   std::stable_sort(result.begin(), result.end(), comes_before);
+  return result;
+}
+
+StorageChoice random_layers(const ShotShape& shape, const Rates& rates, const Budget& budget) {
+  check(shape);
+  check(rates);
+  require(is_positive(shape.random_nodes), "random_nodes", shape.random_nodes, "positive");
+  const Shot shot(shape, rates, budget);
+  const double source = shape.random_nodes * static_cast<double>(shape.steps) / rates.points;
+  StorageChoice result;
+  result.keep = StorageMethod::random_layers;
+  result.name = "random layers";
+  result.sweeps = 2.0;
+  result.bytes = to_bytes(whole(shape.random_bytes + shot.largest));
+  result.device_bytes = result.min_device_bytes = result.bytes;
+  result.propagation_seconds = 2.0 * shot.propagation;
+  // forward, back, and a snapshot that is written and read
+  result.seconds = shot.propagation + 2.0 * source + shot.image + 2.0 * shot.raw / rates.memory;
+  result.possible = static_cast<double>(result.bytes) <= shot.device;
   return result;
 }
 

@@ -38,10 +38,12 @@ enum class StorageMethod {
   lorenzo,          ///< snapshots as coded differences of integers (pointwise bound)
   transform,        ///< snapshots as coded transforms of blocks (signal-to-noise ratio)
   boundary_values,  ///< layers at the faces of the interior in each step, for backward propagation
-  checkpoints       ///< states, for piecewise recomputation of the forward propagation
+  checkpoints,      ///< states, for piecewise recomputation of the forward propagation
+  random_layers     ///< last state of a separate source wavefield with random layers, which is
+                    ///< propagated backward; chosen only on request
 };
 
-/// Returns "raw", "blocks", "lorenzo", "transform", "faces" or "replay".
+/// Returns "raw", "blocks", "lorenzo", "transform", "faces", "replay" or "random".
 const char* to_string(StorageMethod keep);
 
 /// Sizes of a shot for the cost model. Lengths are in nodes, sizes in bytes.
@@ -63,6 +65,8 @@ struct ShotShape {
   double face_error = 1e-4;       ///< error of a wavefield propagated backward from faces, over the
                                   ///< largest value
   bool reversible = true;         ///< true without losses in the interior
+  double random_nodes = 0.0;      ///< nodes of the grid with random layers
+  double random_bytes = 0.0;      ///< medium and two wavefields on this grid
 };
 
 /// Compression of snapshots and its measured rates.
@@ -150,6 +154,12 @@ struct StorageChoice {
 /// \throws InputError for shapes, rates, budgets and error bounds out of range
 std::vector<StorageChoice> strategies(const ShotShape& shape, const Rates& rates,
                                       const Budget& budget, const ErrorBound& accuracy = {});
+
+/// \brief Returns the cost of a separate source wavefield with random layers.
+///
+/// Sums of the image differ from those of other methods by waves that these layers scatter.
+/// \throws InputError for shapes and rates out of range, and without ShotShape::random_nodes
+StorageChoice random_layers(const ShotShape& shape, const Rates& rates, const Budget& budget);
 
 /// \brief Returns the fastest possible method; its reason has the next best one.
 /// \throws InputError as strategies(); and with the smallest sufficient budget if no method fits

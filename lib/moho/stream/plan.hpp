@@ -38,6 +38,12 @@ struct StreamRates {
                           ///< that of the largest slab
 };
 
+/// Rates on which the plan of a ReversedPair is based.
+struct PairRates {
+  StreamRates both;    ///< both volumes with the action
+  StreamRates single;  ///< one volume
+};
+
 /// Times of a run of stages with known steps.
 struct LaunchSample {
   double seconds = 0.0;     ///< time of the run

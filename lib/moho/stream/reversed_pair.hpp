@@ -21,12 +21,6 @@
 
 namespace moho::stream {
 
-/// Rates on which the plan of a ReversedPair is based.
-struct PairRates {
-  StreamRates both;    ///< both volumes with the action
-  StreamRates single;  ///< one volume
-};
-
 /// Options of ReversedPair.
 template <int Dim>
 struct ReversedPairOptions {
@@ -114,6 +108,10 @@ class PairAction {
   virtual void add(const StreamStage& stage) = 0;
   /// Adds the series to planes of the first wavefield after a step, if PairRequirements::injects.
   virtual void inject(const RingPiece& piece, std::int64_t level) { (void)piece, (void)level; }
+  /// Receives the action of the device from which this one gets its planes, in a chain.
+  ///
+  /// The first device gets them from the last one, a sweep later.
+  virtual void follow(const PairAction& before) { (void)before; }
 };
 
 /// Makes the actions of a ReversedPair.
@@ -180,6 +178,8 @@ class ReversedPair {
   /// wavefield, both backward with the action. It also includes preparation of the source's
   /// parameters, and copies of sums and traces.
   double seconds() const;
+  /// Returns the estimated seconds of model_shot().
+  double model_seconds() const { return forward_seconds(m_need); }
   /// False if copies use buffers because memory could not be page-locked.
   bool locked() const { return m_locked; }
   /// Memory of all arrays on a device in bytes, without points and their series.
@@ -213,6 +213,10 @@ class ReversedPair {
   /// \throws InputError for invalid points; wave::NotFinite if a wavefield overflows
   PairReport run(const wave::Shot<Dim>& shot, const wave::RandomLayerOptions& random,
                  const Series& series, const PairShotOptions& options);
+  /// Returns the actions, one a device; empty before update().
+  const std::vector<std::unique_ptr<PairAction<T, Dim, Memory>>>& actions() const {
+    return m_actions;
+  }
   /// Returns the sums on the nodes of the model, an array for each of PairRequirements::sums.
   const std::vector<PlaneArray<T>>& sums() const { return m_first.volume->state().sums; }
   /// Returns `count` consecutive sums as one array, which shares the memory of the volume.
@@ -242,6 +246,7 @@ class ReversedPair {
   void check() const;
   void make_side(Side& side, const HostModel& model, const std::vector<wave::Shot<Dim>>& shots);
   void make_need(const std::vector<wave::Shot<Dim>>& shots);
+  double forward_seconds(const StreamRequirements& volume) const;
   void measure(const StreamRequest& wishes);
   void measure_stages();
   void measure_preparation();

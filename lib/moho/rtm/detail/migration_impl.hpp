@@ -10,30 +10,18 @@ namespace moho::rtm {
 
 namespace detail {
 
-/// Multiplies values of a window by its taper weights.
-template <class T, int Dim>
-struct TaperWindow {
-  T* values;
-  Grid<Dim> grid;
-  const double* weights[Dim];
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    double weight = 1.0;
-    for (int d = 0; d < Dim - 1; ++d) weight *= weights[d][node[d]];
-    T& value = values[grid.flat(node)];
-    value = static_cast<T>(weight * weights[Dim - 1][node[Dim - 1]] * static_cast<double>(value));
-  }
-};
-
-/// Copies amplitudes on the host, steps x points, to the memory of an instance.
-template <class T, class Memory>
-wave::PointSeries<T, Memory> upload_rows(const Instance<Memory>& exec, const std::vector<T>& rows,
-                                         std::int64_t count, std::int64_t points) {
-  const auto series =
-      allocate<wave::PointSeries<T, Memory>>(exec, "moho::rtm::amplitudes", count, points);
-  copy(exec, wave::Storage<T, Memory>(series.data(), rows.size()),
-       HostElements<const T>(rows.data(), rows.size()));
-  exec.fence();
-  return series;
+/// Returns the first arrivals at the receivers of a shot, s.
+/// \param used vp, epsilon and delta of the model
+template <class T, int Dim, class Memory>
+std::vector<double> arrivals_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                const HostModel<T, Dim>& used, const wave::Shot<Dim>& shot) {
+  const auto fields = upload_model<T, Dim, Memory>(exec, grid, used);
+  eikonal::Model<T, Dim, Memory> model;
+  model.velocity = fields.vp;
+  model.epsilon = fields.epsilon;
+  model.delta = fields.delta;
+  // tilted axis: the velocity of the fastest direction is an upper bound
+  return survey::arrival_times<T, Dim, Memory>(exec, grid, model, shot);
 }
 
 /// Transposes points x samples to samples x points.
@@ -156,6 +144,19 @@ survey::ShotGather<Dim> Migration<T, Dim, Memory>::model_data(const Worker& work
   survey::ShotGather<Dim> gather;
   gather.shot = shot;
   gather.name = concat("modelled shot ", shot.number);
+  for (std::size_t r = 0; r < shot.receivers.size(); ++r) {
+    gather.traces.push_back(static_cast<std::int64_t>(r) + 1);
+  }
+  if (m_planner->streamed() != nullptr) {
+    detail::with_data_model([&] {
+      const auto traces = m_planner->streamed()->model_data(
+          window, m_planner->part_of(*m_planner->input().data_model, window), shot);
+      gather.dt = plan().time.dt;
+      gather.count = static_cast<std::int64_t>(traces.extent(1));
+      gather.samples.assign(traces.data(), traces.data() + traces.size());
+    });
+    return gather;
+  }
   wave::ModellingOptions<Dim> modelling_options = m_planner->modelling_options();
   modelling_options.memory = 0;  // the limit applies to the migration of a shot
   modelling_options.sources = shot.sources;
@@ -179,9 +180,6 @@ survey::ShotGather<Dim> Migration<T, Dim, Memory>::model_data(const Worker& work
     gather.count = static_cast<std::int64_t>(result.traces.extent(1));
     gather.samples.assign(result.traces.data(), result.traces.data() + result.traces.size());
   });
-  for (std::size_t r = 0; r < shot.receivers.size(); ++r) {
-    gather.traces.push_back(static_cast<std::int64_t>(r) + 1);
-  }
   return gather;
 }
 
@@ -201,32 +199,29 @@ std::vector<double> Migration<T, Dim, Memory>::first_arrivals(const Instance<Mem
   used.vp = part.vp;
   used.epsilon = part.epsilon;
   used.delta = part.delta;
-  const auto fields = detail::upload_model<T, Dim, Memory>(exec, window.grid, used);
-  eikonal::Model<T, Dim, Memory> model;
-  model.velocity = fields.vp;
-  model.epsilon = fields.epsilon;
-  model.delta = fields.delta;
-  // tilted axis: the velocity of the fastest direction is an upper bound
-  return survey::arrival_times<T, Dim, Memory>(exec, window.grid, model, shot);
+  // volumes that stream may be too large for the device
+  return m_planner->streamed() != nullptr
+             ? detail::arrivals_of<T, Dim, Kokkos::HostSpace>(host(), window.grid, used, shot)
+             : detail::arrivals_of<T, Dim, Memory>(exec, window.grid, used, shot);
 }
 
 template <class T, int Dim, class Memory>
 survey::PreparedShot<Dim> Migration<T, Dim, Memory>::prepare(
-    const Instance<Memory>& exec, const Modelling& modelling, const HostModel<T, Dim>& part,
-    const survey::ShotWindow<Dim>& window, const survey::ShotGather<Dim>& gather) const {
+    const Instance<Memory>& exec, const wave::ModellingPlan<Dim>& modelling,
+    const HostModel<T, Dim>& part, const survey::ShotWindow<Dim>& window,
+    const survey::ShotGather<Dim>& gather) const {
   const wave::TimePlan& time = plan().time;
   survey::PrepareOptions prepare_options = options().data;
   prepare_options.dt = time.dt;
   prepare_options.samples = time.steps + 1;
-  const double highest =
-      snapshot::highest_of_products(modelling.plan().wavelet, modelling.plan().time.dt);
+  const double highest = snapshot::highest_of_products(modelling.wavelet, modelling.time.dt);
   double spacing = 0.0;
   for (int d = 0; d < Dim; ++d) {
     spacing = std::max(spacing, m_planner->input().grid.spacing[d]);
   }
   // highest frequency of the grid with small dispersion
   const double carried =
-      modelling.plan().limits.min_velocity / (modelling.plan().nodes_per_wave_wanted * spacing);
+      modelling.limits.min_velocity / (modelling.nodes_per_wave_wanted * spacing);
   prepare_options.highest = m_planner->input().data_model ? 0.0 : std::min(carried, highest);
   prepare_options.wavelet = plan().wavelet;
   prepare_options.end_taper =
@@ -238,9 +233,9 @@ survey::PreparedShot<Dim> Migration<T, Dim, Memory>::prepare(
   return survey::prepare(gather, prepare_options, arrivals);
 }
 
+// Returns the columns in the window of a shot.
 template <class T, int Dim, class Memory>
-typename Migration<T, Dim, Memory>::Sums Migration<T, Dim, Memory>::make_sums(
-    const Instance<Memory>& exec, ShotImage<T, Dim>& result) const {
+OffsetOptions<Dim> Migration<T, Dim, Memory>::columns_in_window(ShotImage<T, Dim>& result) const {
   const survey::ShotWindow<Dim>& window = result.window;
   OffsetOptions<Dim> offsets = options().offsets;
   offsets.columns.clear();
@@ -255,8 +250,16 @@ typename Migration<T, Dim, Memory>::Sums Migration<T, Dim, Memory>::make_sums(
     offsets.columns.push_back(column);
     result.columns.push_back(static_cast<std::int64_t>(c));
   }
+  check_offsets(window.grid, offsets);
+  return offsets;
+}
+
+template <class T, int Dim, class Memory>
+typename Migration<T, Dim, Memory>::Sums Migration<T, Dim, Memory>::make_sums(
+    const Instance<Memory>& exec, ShotImage<T, Dim>& result) const {
+  const survey::ShotWindow<Dim>& window = result.window;
   Sums sums;
-  sums.products = make_image<T, Dim, Memory>(exec, window.grid, offsets);
+  sums.products = make_image<T, Dim, Memory>(exec, window.grid, columns_in_window(result));
   for (const AddedAccumulator& added : m_accumulators) {
     Fields fields;
     for (int p = 0; p < added.count; ++p) {
@@ -312,8 +315,17 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
     return result;
   }
   const HostModel<T, Dim> part = m_planner->part_of(m_planner->input().model, result.window);
-  auto modelling = m_planner->make(exec, result.window, part, gather.shot);
-  survey::PreparedShot<Dim> data = prepare(exec, modelling, part, result.window, gather);
+  const wave::Shot<Dim> live = gather.shot;
+  detail::StreamedShots<T, Dim, Memory>* const streamed = m_planner->streamed();
+  std::optional<Modelling> core;
+  if (streamed != nullptr) {
+    streamed->open(result.window, part, live);
+  } else {
+    core.emplace(m_planner->make(exec, result.window, part, live));
+  }
+  survey::PreparedShot<Dim> data =
+      prepare(exec, streamed != nullptr ? streamed->modelling() : core->plan(), part, result.window,
+              gather);
   report.notes.insert(report.notes.end(), data.notes.begin(), data.notes.end());
   if (options().keep_data == shot.number) {
     result.data = std::make_shared<ShotData<Dim>>(ShotData<Dim>{std::move(gather), data});
@@ -321,11 +333,34 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
   gather.samples = {};
   const std::vector<T> rows = detail::rows_of<T>(data);
   data.samples = {};
-  const Terms terms(exec, modelling, data, rows, name);
+  if (streamed != nullptr) {
+    const OffsetOptions<Dim> offsets = columns_in_window(result);
+    worker.phases.add("prepare", preparing.seconds());
+    note_report(worker, streamed->migrate(data.shot, rows, data.count, offsets, tell, result),
+                report);
+    return result;
+  }
+  const Terms terms(exec, *core, data, rows, name);
+  std::optional<detail::RandomSource<T, Dim, Memory>> random;
+  if (plan().storage.strategy.keep == snapshot::StorageMethod::random_layers) {
+    random.emplace(exec, result.window.grid,
+                   detail::upload_model<T, Dim, Memory>(exec, result.window.grid, part), *core,
+                   plan().storage.random_width, live, terms.forward.amplitudes, name);
+  }
   const Sums sums = make_sums(exec, result);
   exec.fence();
   worker.phases.add("prepare", preparing.seconds());
-  const MigrateReport<Dim> done = propagate(worker, modelling, terms, sums, name, tell);
+  note_report(worker,
+              propagate(worker, *core, terms, random ? &*random : nullptr, sums, name, tell),
+              report);
+  collect(worker, sums, result);
+  return result;
+}
+
+// Records what the propagations of a shot cost.
+template <class T, int Dim, class Memory>
+void Migration<T, Dim, Memory>::note_report(Worker& worker, const MigrateReport<Dim>& done,
+                                            ShotMigrationReport& report) {
   worker.phases.add("migrate", done.seconds);
   report.storage = done.snapshots.kind;
   report.ratio = done.snapshots.ratio();
@@ -337,14 +372,12 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
   report.seconds = done.seconds;
   report.forward_boxes = done.forward.boxes.numbers();
   report.backward_boxes = done.backward.boxes.numbers();
-  collect(worker, sums, result);
-  return result;
 }
 
 template <class T, int Dim, class Memory>
 MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modelling& modelling,
-                                                        const Terms& terms, const Sums& sums,
-                                                        const std::string& name,
+                                                        const Terms& terms, Random* random,
+                                                        const Sums& sums, const std::string& name,
                                                         const Tell& tell) const {
   const Instance<Memory>& exec = worker.exec;
   const auto& propagator = modelling.propagator();
@@ -358,6 +391,10 @@ MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modellin
   migrate.steps = plan().time.steps;
   migrate.snapshot_interval = plan().storage.interval;
   if (options().domain != domain::ExpansionMethod::none) migrate.domain = domain.get();
+  if (random != nullptr) {
+    migrate.source = &random->term();
+    migrate.source_wavefield = &random->wavefield();
+  }
   migrate.complete_receivers = complete_receivers();
   migrate.progress = tell;
   if (!m_accumulators.empty()) {
@@ -372,15 +409,17 @@ MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modellin
   }
   Timeline* const timeline = options().timeline;
   const double begin = timeline != nullptr ? timeline->now() : 0.0;
-  const auto done = wave::locate_overflow<Dim>(
+  auto done = wave::locate_overflow<Dim>(
       m_planner->input().grid, migrate.steps, name, [&](std::int64_t check_every) {
         migrate.check_every = check_every;
         if (check_every == 1) migrate.domain = nullptr;
-        const auto store = snapshot::make_store<T, Dim, Memory>(exec, worker.storage, terms.forward,
-                                                                worker.arenas, timeline);
+        const auto store = snapshot::make_store<T, Dim, Memory>(
+            exec, worker.storage, random != nullptr ? random->term() : terms.forward, worker.arenas,
+            timeline);
         return migrate_shot<T, Dim, Memory>(exec, propagator, modelling.wavefield(), terms.forward,
                                             terms.backward, *store, migrate, sums.products);
       });
+  if (random != nullptr) done.snapshots.kind = "random";
   if (timeline != nullptr) {
     const double turn = begin + done.forward.seconds;
     timeline->add("forward leg", begin, turn);

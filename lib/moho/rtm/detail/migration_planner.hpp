@@ -7,6 +7,7 @@
 #include <moho/core/concurrent.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/scratch_file.hpp>
+#include <moho/rtm/detail/streamed_shots.hpp>
 #include <moho/rtm/migration_types.hpp>
 #include <moho/snapshot/rates.hpp>
 #include <moho/wave/modelling.hpp>
@@ -15,6 +16,8 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -90,6 +93,7 @@ class MigrationPlanner {
     m_request = snapshot::make_storage_request(m_o.storage);
     m_request.host_kernels = is_host_memory<Memory>;
     m_request.shots = m_input.shots.size();
+    check_stream();
   }
   MigrationPlanner(const MigrationPlanner&) = delete;
   MigrationPlanner& operator=(const MigrationPlanner&) = delete;
@@ -97,6 +101,8 @@ class MigrationPlanner {
   const MigrationInput<T, Dim>& input() const { return m_input; }
   /// Result of make_plan().
   const MigrationPlan<Dim>& plan() const { return m_plan; }
+  /// Streams of the shots; null if they are migrated in core.
+  StreamedShots<T, Dim, Memory>* streamed() const { return m_streamed.get(); }
   /// Options of modelling, with the time step of all shots.
   const wave::ModellingOptions<Dim>& modelling_options() const { return m_modelling; }
 
@@ -121,7 +127,6 @@ class MigrationPlanner {
     m_plan.device = device_name(exec);
     m_plan.threads = exec.concurrency();
     m_plan.shots = m_input.shots.size();
-    plan_waves(exec);
     // the largest shot determines the plan
     std::size_t largest = 0;
     std::int64_t nodes = 0;
@@ -132,6 +137,10 @@ class MigrationPlanner {
       if (size > nodes) largest = k, nodes = size;
     }
     const survey::ShotWindow<Dim> window = window_of(m_input.shots[largest]);
+    if (streams(exec, window.grid)) {
+      return plan_stream(exec, window, m_input.shots[largest], all / static_cast<double>(nodes));
+    }
+    plan_waves(exec);
     auto modelling = make(exec, window, part_of(m_input.model, window), m_input.shots[largest]);
     m_plan.memory = modelling.plan().memory;
     m_plan.extents = modelling.plan().grid.extents;
@@ -155,8 +164,103 @@ class MigrationPlanner {
   }
 
  private:
+  // Refuses options that do not combine with a requested stream.
+  void check_stream() const {
+    if (m_request.method == "random" && m_o.domain != domain::ExpansionMethod::none) {
+      throw InputError(
+          "storage: the method random is not possible here (the source wavefield comes back from "
+          "all faces, of which a domain leaves some out; allowed: without a domain): choose "
+          "another "
+          "method");
+    }
+    const stream::StreamRequest& stream = m_o.stream;
+    if (stream.block == 0 && stream.updates == 0 && stream.devices <= 1) return;
+    if (m_o.domain != domain::ExpansionMethod::none) {
+      throw InputError(concat(
+          "stream: the domain is '", domain::to_string(m_o.domain),
+          "' (allowed in a stream: none): many steps are under way at a time, and the source "
+          "wavefield comes back from all faces; leave out one of them"));
+    }
+    if (m_request.method != "auto" && m_request.method != "random") {
+      throw InputError(concat("stream: the storage is '", m_request.method,
+                              "' (allowed in a stream: auto or random): a stream keeps no "
+                              "snapshots; leave out one of them"));
+    }
+  }
+
+  // Returns true if shots stream, see MigrationOptions::stream.
+  bool streams(const Instance<Memory>& exec, const Grid<Dim>& window) const {
+    const stream::StreamRequest& stream = m_o.stream;
+    if (stream.block > 0 || stream.updates > 0 || stream.devices > 1) return true;
+    const bool random = m_request.method == "random";
+    if (m_o.domain != domain::ExpansionMethod::none || !(random || m_request.method == "auto")) {
+      return false;
+    }
+    if (is_host_memory<Memory> && stream.device_memory == 0) return false;
+    const auto budget = is_host_memory<Memory>
+                            ? static_cast<double>(stream.device_memory)
+                            : static_cast<double>(memory_budget(exec, stream.device_memory));
+    return in_core_bytes(window, random) > budget;
+  }
+
+  // Returns the memory of a shot in core without snapshots, bytes.
+  double in_core_bytes(const Grid<Dim>& window, bool random) const {
+    const HostModel<T, Dim>& model = m_input.model;
+    wave::MemoryShape<Dim> shape;
+    shape.grid = window;
+    shape.faces = m_input.faces;
+    shape.medium = model.medium();
+    shape.equations = m_o.modelling.equations;
+    shape.order = m_o.modelling.order;
+    shape.parameters = model.given().size();
+    shape.delta = model.delta.data() != nullptr;
+    double sum = static_cast<double>(wave::modelling_memory<T, Dim>(shape).most) +
+                 3.0 * sizeof(T) * static_cast<double>(window.size());
+    if (random) sum += random_bytes(window);
+    return sum;
+  }
+
+  // Returns the memory of a separate source wavefield with random layers, bytes.
+  double random_bytes(const Grid<Dim>& window) const {
+    const auto stencil = wave::stencil_of(m_input.model.medium(), m_o.modelling.equations);
+    const wave::Boundaries<Dim> faces =
+        snapshot::random_faces(m_input.faces, m_o.storage.random_width);
+    const auto padded = static_cast<double>(
+        wave::make_layout<T>(wave::extended_grid(window, faces), m_o.modelling.order / 2).size);
+    const int arrays = wave::coefficients_of(stencil, Dim).size() +
+                       2 * (2 * wave::info(stencil).fields + wave::info(stencil).work_fields);
+    return padded * arrays * sizeof(T);
+  }
+
+  // Plans the streams of the largest shot. `largest`: equivalent number of such shots.
+  void plan_stream(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
+                   const wave::Shot<Dim>& shot, double largest) {
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    plan_waves(host);
+    m_streamed =
+        std::make_unique<StreamedShots<T, Dim, Memory>>(exec, m_input, m_modelling, m_interval);
+    m_streamed->open(window, part_of(m_input.model, window), shot);
+    const auto& pair = m_streamed->pair();
+    m_plan.stream = stream::describe(pair.plan(), pair.need(), pair.rates().both);
+    m_plan.stream_plan = pair.plan();
+    m_plan.stream_rates = pair.rates();
+    m_plan.extents = m_streamed->modelling().grid.extents;
+    m_plan.memory.most = pair.plan().device_bytes;
+    m_plan.memory.host = pair.plan().host_bytes;
+    m_plan.storage.strategy.keep = snapshot::StorageMethod::random_layers;
+    m_plan.storage.strategy.name = "random layers, beside the receivers' wavefield in a stream";
+    m_plan.storage.strategy.reason = "nothing is kept";
+    m_plan.storage.strategy.seconds = pair.seconds();
+    m_plan.storage.interval = m_interval;
+    m_plan.storage.snapshots = m_plan.time.steps / m_interval;
+    m_plan.storage.random_width = m_o.storage.random_width;
+    m_plan.seconds = pair.seconds() * largest;
+    if (m_input.data_model) m_plan.seconds += pair.model_seconds() * largest;
+  }
+
   // Checks the models; chooses the time step of all shots and of modelled data.
-  void plan_waves(const Instance<Memory>& exec) {
+  template <class Space>
+  void plan_waves(const Instance<Space>& exec) {
     wave::ModellingOptions<Dim> options = m_o.modelling;
     for (const auto& shot : m_input.shots) {
       options.receivers =
@@ -164,20 +268,20 @@ class MigrationPlanner {
     }
     const Grid<Dim>& grid = m_input.grid;
     const auto limits_of = [&](const HostModel<T, Dim>& given) {
-      const auto model = upload_model<T, Dim, Memory>(exec, grid, given);
-      wave::check_model<T, Dim, Memory>(exec, grid, model);
-      return wave::limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations,
-                                             options.sigma);
+      const auto model = upload_model<T, Dim, Space>(exec, grid, given);
+      wave::check_model<T, Dim, Space>(exec, grid, model);
+      return wave::limits_of<T, Dim, Space>(exec, grid, model, options.order, options.equations,
+                                            options.sigma);
     };
     double dt = 0.0;
     if (m_input.data_model) {
       dt = with_data_model([&] { return limits_of(*m_input.data_model); }).largest_dt;
     }
-    const auto model = upload_model<T, Dim, Memory>(exec, grid, m_input.model);
-    wave::check_model<T, Dim, Memory>(exec, grid, model);
+    const auto model = upload_model<T, Dim, Space>(exec, grid, m_input.model);
+    wave::check_model<T, Dim, Space>(exec, grid, model);
     if (options.time.dt == 0.0) {
-      const double own = wave::limits_of<T, Dim, Memory>(exec, grid, model, options.order,
-                                                         options.equations, options.sigma)
+      const double own = wave::limits_of<T, Dim, Space>(exec, grid, model, options.order,
+                                                        options.equations, options.sigma)
                              .largest_dt;
       const double largest = dt > 0.0 ? std::min(dt, own) : own;
       options.time.dt = std::floor(0.9 * largest * 1e6) * 1e-6;
@@ -185,8 +289,8 @@ class MigrationPlanner {
     }
     wave::ModellingOptions<Dim> plain = options;
     plain.memory = std::size_t{1} << 62;  // make() checks the memory of windows
-    const auto whole = wave::plan_modelling<T, Dim, Memory>(exec, grid, model, m_input.faces,
-                                                            m_input.wavelet, plain);
+    const auto whole = wave::plan_modelling<T, Dim, Space>(exec, grid, model, m_input.faces,
+                                                           m_input.wavelet, plain);
     m_modelling = options;
     m_plan.medium = whole.medium;
     m_plan.time = whole.time;
@@ -306,6 +410,11 @@ class MigrationPlanner {
     shape.face_layers = wave::info(scheme.stencil()).passes * (scheme.order() / 2);
     shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();
     shape.face_error = sizeof(T) == 4 ? 1e-4 : 1e-11;
+    const Grid<Dim>& window = modelling.model_grid();
+    shape.random_nodes = static_cast<double>(
+        wave::extended_grid(window, snapshot::random_faces(m_input.faces, m_o.storage.random_width))
+            .size());
+    shape.random_bytes = random_bytes(window);
     return shape;
   }
 
@@ -360,6 +469,7 @@ class MigrationPlanner {
     storage.interval = m_interval;
     storage.snapshots = m_plan.time.steps / m_interval;
     storage.folder = m_o.storage.folder;
+    storage.random_width = m_o.storage.random_width;
     m_plan.storage = std::move(storage);
     m_plan.concurrent_shots = concurrent;
   }
@@ -370,6 +480,7 @@ class MigrationPlanner {
   wave::ModellingOptions<Dim> m_modelling;
   snapshot::StorageRequest m_request;
   snapshot::Rates m_rates;
+  std::unique_ptr<StreamedShots<T, Dim, Memory>> m_streamed;
   std::int64_t m_interval = 1;  // steps between snapshots
   std::size_t m_disk = 0;       // bytes of snapshots in files
 };

@@ -173,22 +173,22 @@ double ReversedPair<T, Dim, Memory>::seconds() const {
   const double traces =
       static_cast<double>(m_most_receivers) * static_cast<double>(m_options.steps + 1) * sizeof(T);
   sum += (m_options.models ? part(traces, rates.out) : 0.0) + part(traces, rates.in);
-  // forward propagations: one volume each
-  std::vector<StreamRequirements> runs{m_need.beside.front()};
-  if (m_options.models) {
-    runs.push_back(m_need);
-    runs.back().beside.clear();
-    runs.back().sums = 0;
-    runs.back().action_bytes = 0.0;
-  }
-  for (StreamRequirements& alone : runs) {
-    StreamShape shape = m_plan.shape;
-    shape.steps = m_options.steps;
-    shape.planes = alone.shape.planes;
-    shape.before = shape.behind = alone.shape.before = alone.shape.behind = 0;
-    sum += forecast(alone, shape, m_plan.resident, m_rates.single).seconds;
-  }
-  return sum;
+  sum += m_options.models ? model_seconds() : 0.0;
+  return sum + forward_seconds(m_need.beside.front());
+}
+
+// Returns the estimated seconds of one volume alone.
+template <class T, int Dim, class Memory>
+double ReversedPair<T, Dim, Memory>::forward_seconds(const StreamRequirements& volume) const {
+  StreamRequirements alone = volume;
+  alone.beside.clear();
+  alone.sums = 0;
+  alone.action_bytes = 0.0;
+  StreamShape shape = m_plan.shape;
+  shape.steps = m_options.steps;
+  shape.planes = alone.shape.planes;
+  shape.before = shape.behind = alone.shape.before = alone.shape.behind = 0;
+  return forecast(alone, shape, m_plan.resident, m_rates.single).seconds;
 }
 
 template <class T, int Dim, class Memory>
@@ -240,6 +240,10 @@ void ReversedPair<T, Dim, Memory>::prepare() {
                                      *m_source.schemes[g], m_options.steps, m_options.interval,
                                      std::min(m_plan.shape.block, m_need.shape.planes),
                                      *m_first.schedule, m_need}));
+  }
+  const std::size_t devices = m_actions.size();
+  for (std::size_t g = 0; g < devices && devices > 1; ++g) {
+    m_actions[g]->follow(*m_actions[(g + devices - 1) % devices]);
   }
   m_prepared = true;
 }

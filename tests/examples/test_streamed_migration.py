@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 30
+"""Tests of streams of migrate_shots: shots whose wavefields pass through a device plane by plane.
+
+usage: test_streamed_migration.py --program PATH [--mpirun PATH] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import support
+import test_migrate_shots
+from support import np
+
+
+class Streams(test_migrate_shots.Case):
+    survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.4", "--dt", "0.002", "--boundary",
+              "sponge:12", "--width", "14"]
+    shots = ["--shots", "modelled", "--true-vp", "true.npy", "--source", "300,20:900,20:2", "--receivers",
+             "0,20:1200,20:31"]
+    files = ("image.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
+             "data_after.npy")
+
+    def setUp(self):
+        super().setUp()
+        self.asked = [*self.shots, "--mute", "none", "--space", self.spaces()[0]]
+
+    def test_files_have_the_bits_in_core(self):
+        gathers = ["--columns", "400,650", "--offset", "100"]
+        core = self.migrate(*self.asked, *gathers, "--snapshots", "random", out="core")
+        self.assertNotIn("stream", core.summary)
+        self.assertIn("random layers", core.summary["snapshots"]["way"])
+        for more, block, devices in ((["--block", "9", "--updates", "25"], 9, 1),
+                                     (["--snapshots", "random", "--block", "16", "--devices", "2"], 16, 2)):
+            r = self.migrate(*self.asked, *gathers, *more, out="stream")
+            for name in self.files:
+                np.testing.assert_array_equal(r.load(name), core.load(name), f"{more}, {name}")
+            stream = r.summary["stream"]
+            self.assertEqual((stream["block"], stream["devices"]), (block, devices))
+            for key in ("predicted_seconds", "measured_seconds", "device_bytes", "host_bytes"):
+                self.assertGreater(stream[key], 0.0, key)
+            self.assertEqual({shot["snapshots"] for shot in r.summary["migrated"]}, {"stream"})
+
+    def test_streams_what_does_not_fit(self):
+        core = self.migrate(*self.asked, "--snapshots", "random", "--aperture", "200", out="core")
+        asked = [*self.asked, "--snapshots", "random", "--aperture", "200"]
+        fits = self.migrate(*asked, "--device-memory", "1G", out="fits")
+        self.assertNotIn("stream", fits.summary)
+        r = self.migrate(*asked, "--device-memory", "560K", out="stream")
+        self.assertLessEqual(r.summary["stream"]["device_bytes"], 560 * 1024)
+        np.testing.assert_array_equal(r.image, core.image)
+        self.refuse(["--vp", "smooth.npy", *self.survey, *asked, "--device-memory", "9K"],
+                    "does not hold the planes of one stage")
+
+    def test_plan(self):
+        done = self.call("--vp", "smooth.npy", *self.survey, *self.asked, "--block", "16", "--plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"largest shot .* nodes with layers, .* and .* on the host")
+        self.assertRegex(done.stdout, r"stream    blocks of 16 planes, \d+ steps in a pass")
+        self.assertRegex(done.stdout, r"predicted: .* a shot")
+        self.assertRegex(done.stdout, r"random layers, .*nothing is kept")
+        self.assertRegex(done.stdout, r"time      about .* s")
+
+    def test_a_killed_run(self):
+        asked = [*self.asked[:-2], "--space", self.spaces()[0], "--block", "20", "--updates", "30"]
+        asked[asked.index("300,20:900,20:2")] = "300,20:900,20:4"
+        whole = self.migrate(*asked, out="whole")
+        arguments = ["--vp", "smooth.npy", *self.survey, *asked, "--no-plot", "--out", "out", "--resume"]
+        process = subprocess.Popen([self.program, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        while process.poll() is None and not os.path.exists(self.path("out/shot_0002.npy")):
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        done = self.call(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        np.testing.assert_array_equal(np.load(self.path("out/image.npy")), whole.image)
+
+    def test_refusals(self):
+        for more, *words in (
+                (["--block", "8", "--expand", "layers"],
+                 "--block and --expand layers (allowed together: --expand none)"),
+                (["--snapshots", "random", "--expand", "layers"], "--snapshots random and --expand layers"),
+                (["--updates", "8", "--snapshots", "disk"],
+                 "--updates and --snapshots disk (allowed together: auto or random)"),
+                (["--devices", "2", "--at-once", "2"], "--devices and --at-once 2 (allowed together: 1)"),
+                (["--block", "1000"], "block is 1000 (allowed: 1 to")):
+            self.refuse(["--vp", "smooth.npy", *self.survey, *self.asked, *more], *words)
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
