@@ -4,6 +4,7 @@
 /// \file
 /// \brief Migration of shots whose wavefields stream through devices (internal).
 
+#include <moho/core/exact_sum.hpp>
 #include <moho/rtm/detail/random_source.hpp>
 #include <moho/rtm/detail/stream_image.hpp>
 #include <moho/rtm/migrate.hpp>
