@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "rays/model.hpp"
+#include "refusals.hpp"
 
 namespace {
 
@@ -172,16 +173,6 @@ void little_memory(const Instance<Memory>& exec) {
       moho::MemoryError);
 }
 TYPED_TEST(Split, LittleMemory) { little_memory<typename TypeParam::Scalar>(TypeParam::exec()); }
-
-template <class Run>
-std::string message_of(const Run& run) {
-  try {
-    run();
-  } catch (const moho::InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 template <class T, class Memory>
 void refusals(const Instance<Memory>& exec) {

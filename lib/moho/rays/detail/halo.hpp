@@ -84,9 +84,10 @@ void exchange_rows(const SlabSide<T, Dim, Memory>& from, const SlabSide<T, Dim, 
   const auto sources = static_cast<std::int64_t>(to.times.extent(0));
   const std::int64_t place = (first + from.grid.low[0]) * from.grid.strides[0];
   const auto length = static_cast<std::size_t>(count);
+  const auto of_source = static_cast<std::int64_t>(from.times.stride(0));
   for (std::int64_t s = 0; s < sources; ++s) {
     copy(to.exec, Elements(to.buffer.data() + s * count, length),
-         Elements(&from.times(s, 0) + place, length));
+         Elements(from.times.data() + s * of_source + place, length));
   }
   launch("moho::rays::take_rows", to.exec, sources * count,
          TakeRows<T, Dim, Memory>{to.list, to.times, to.buffer, count,
