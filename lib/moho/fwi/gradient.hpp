@@ -486,12 +486,10 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   double volume = 1.0;
   for (int d = 0; d < Dim; ++d) volume *= propagator.grid().spacing[d];
   const bool injects = time < static_cast<std::int64_t>(forward.amplitudes.extent(0));
-  const auto inject = [&](double sign) {
-    if (!injects) return;
+  if (injects) {
     forward.points->inject(exec, m_injected, forward.amplitudes, time, {},
-                           static_cast<T>(sign / volume));
-  };
-  inject(1.0);
+                           static_cast<T>(1.0 / volume));
+  }
   detail::AddAnisotropy<T, Dim> add{};
   add.s = s;
   add.lambda = lambda().lambda;
@@ -508,7 +506,10 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   add.d_r = m_by_r.data();
   add.weight = static_cast<T>(m_product_interval);
   launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
-  inject(-1.0);  // resets to exact zeros
+  if (injects) {
+    launch_box("moho::fwi::no_source", exec, forward.points->box(),
+               detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
+  }
 }
 
 template <class T, int Dim, class Memory>

@@ -458,12 +458,10 @@ void StreamProducts<T, Dim, Memory>::add_anisotropy(const Part& part) {
   double volume = 1.0;
   for (int d = 0; d < Dim; ++d) volume *= m_scheme.grid().spacing[d];
   const bool injects = part.time < static_cast<std::int64_t>(m_amplitudes.extent(0));
-  const auto inject = [&](double sign) {
-    if (!injects) return;
+  if (injects) {
     m_sources->inject(exec, layout, part.piece.planes, injected, m_amplitudes, part.time, {},
-                      static_cast<T>(sign / volume));
-  };
-  inject(1.0);
+                      static_cast<T>(1.0 / volume));
+  }
   add.s = m_scheme.arguments();
   part.medium.bind(add.s);
   add.lambda = sums(part.piece, lambda);
@@ -476,7 +474,12 @@ void StreamProducts<T, Dim, Memory>::add_anisotropy(const Part& part) {
   add.d_r = sums(part.piece, by_others + 1);
   add.weight = static_cast<T>(m_product_interval);
   launch_box("moho::fwi::add_anisotropy", exec, part.box, add);
-  inject(-1.0);  // resets to exact zeros
+  if (!injects) return;
+  Box<Dim> near = m_sources->box();
+  near.lower[0] = std::max(near.lower[0], part.piece.planes.begin);
+  near.upper[0] = std::min(near.upper[0], part.piece.planes.end);
+  if (near.empty()) return;
+  launch_box("moho::fwi::no_source", exec, near, ZeroNodes<T, Dim>{injected.data(), layout});
 }
 
 }  // namespace moho::fwi::detail
