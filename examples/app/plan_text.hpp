@@ -30,14 +30,16 @@ void print_concurrent_shots(const Session& session, int count, bool automatic);
 /// Returns the shape and the memory of a stream for summary.json. Plan: stream::StreamPlan
 template <class Plan>
 Json stream_json(const Plan& plan) {
-  return Json::object({{"block", plan.shape.block},
-                       {"updates", plan.shape.updates},
-                       {"lag", plan.shape.lag},
-                       {"devices", plan.shape.devices},
-                       {"parameters_resident", plan.resident},
-                       {"ring_planes", plan.ring_planes},
-                       {"device_bytes", plan.device_bytes},
-                       {"host_bytes", plan.host_bytes}});
+  Json result = Json::object();
+  result["block"] = plan.shape.block;
+  result["updates"] = plan.shape.updates;
+  result["lag"] = plan.shape.lag;
+  result["devices"] = plan.shape.devices;
+  result["parameters_resident"] = plan.resident;
+  result["ring_planes"] = plan.ring_planes;
+  result["device_bytes"] = plan.device_bytes;
+  result["host_bytes"] = plan.host_bytes;
+  return result;
 }
 
 /// Returns the numbers of shots.
