@@ -10,6 +10,8 @@ namespace moho::python {
 
 /// Adds first-arrival traveltimes.
 void bind_eikonal(nanobind::module_& m);
+/// Adds files of models and gathers, and compressed fields.
+void bind_io(nanobind::module_& m);
 /// Adds shortest-path rays.
 void bind_rays(nanobind::module_& m);
 /// Adds gravity of prisms.

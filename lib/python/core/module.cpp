@@ -57,6 +57,7 @@ NB_MODULE(_core, m) {
   moho::python::bind_eikonal(m);
   moho::python::bind_fwi(m);
   moho::python::bind_gravity(m);
+  moho::python::bind_io(m);
   moho::python::bind_rays(m);
   moho::python::bind_rtm(m);
   moho::python::bind_wave(m);

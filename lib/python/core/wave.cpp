@@ -37,6 +37,22 @@ struct ShotsPlan {
   std::string medium, faces;
 };
 
+// All nodes in every step, and the end of the shot if its caller was interrupted.
+template <class T, int Dim>
+class PolledDomain : public wave::WholeDomain<T, Dim, Memory> {
+ public:
+  explicit PolledDomain(const Job& job) : m_job(job) {}
+  Box<Dim> box(const Exec& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+               const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) override {
+    m_job.check();
+    return wave::WholeDomain<T, Dim, Memory>::box(exec, propagator, wavefield, step);
+  }
+  bool clears_outside() const override { return false; }
+
+ private:
+  const Job& m_job;
+};
+
 // Modelling in a precision and dimension. Its members are used on the worker.
 class AnyModelling : public Resource {
  public:
@@ -87,6 +103,8 @@ class ModellingOf : public AnyModelling {
     options.progress = [&](const wave::ShotProgress& now) {
       job.report(static_cast<double>(now.step) / static_cast<double>(now.steps), "stepping");
     };
+    PolledDomain<T, Dim> whole(job);
+    options.domain = &whole;
     const auto result = modelling.shot(instance(), shot, options);
     std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces));
   }

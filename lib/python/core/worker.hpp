@@ -31,6 +31,10 @@ class Job {
  public:
   explicit Job(std::function<void(Job&)> work) : m_work(std::move(work)) {}
 
+  /// Ends the job if its caller was interrupted. \throws Cancelled
+  void check() const {
+    if (m_cancelled.load(std::memory_order_relaxed)) throw Cancelled();
+  }
   /// Stores the progress for the caller. \throws Cancelled if the caller was interrupted
   void report(double fraction, const std::string& what);
   /// Returns a progress callback of the library that calls report().

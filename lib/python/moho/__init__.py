@@ -19,6 +19,7 @@ from ._arrivals import first_arrivals
 from ._errors import Error, FileError, InputError, NotFiniteError, OutOfMemoryError
 from ._gravity import gravity
 from ._inversion import Evaluation, Objective, Search
+from ._io import ModelFile, compress, decompress, read_gathers, read_model, write_gathers, write_model
 from ._migration import Migration
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
@@ -32,6 +33,7 @@ __all__ = [
     "Gather",
     "InputError",
     "Migration",
+    "ModelFile",
     "NotFiniteError",
     "Objective",
     "OutOfMemoryError",
@@ -40,8 +42,14 @@ __all__ = [
     "Shots",
     "__version__",
     "build",
+    "compress",
     "configure",
+    "decompress",
     "first_arrivals",
     "gravity",
+    "read_gathers",
+    "read_model",
     "trace_rays",
+    "write_gathers",
+    "write_model",
 ]

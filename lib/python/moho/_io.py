@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of models and gathers, and compressed fields."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _arrays
+from ._errors import FileError, InputError
+from ._runtime import core
+from ._waves import Gather, gather_arguments
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """Values of a model file and the geometry that it states."""
+
+    values: np.ndarray  #: (nx, nz) or (nx, ny, nz), in the units of the file
+    spacing: tuple[float, ...]  #: m, one for each axis; 0 where the file does not state it
+    origin: tuple[float, ...]  #: m, one for each axis; 0 where the file does not state it
+    length_unit: str  #: "m", "km", "ft" or "mixed", from which lengths were converted; "" if not stated
+    value_unit: str  #: unit of the values in an RSF file; "" if not stated
+
+
+def read_model(path: Union[str, os.PathLike[str]], *, dtype: Any = np.float32) -> ModelFile:
+    """Reads a model from a .npy, .rsf, .sgy or .segy file, as the programs do.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. In RSF files axis 1 is depth; in SEG-Y files samples are depths.
+    dtype : {numpy.float32, numpy.float64}
+        Type of the values.
+
+    Returns
+    -------
+    ModelFile
+        Lengths are converted to m, values are not converted.
+
+    Raises
+    ------
+    FileError
+        The file is missing, damaged, of another kind or has other than 2 or 3 axes.
+    """
+    values, spacing, origin, length, unit = core().read_model(os.fspath(path), _doubles(dtype))
+    return ModelFile(values, tuple(spacing), tuple(origin), length, unit)
+
+
+def write_model(path: Union[str, os.PathLike[str]], values: Any, *, spacing: Any, origin: Any = 0.0) -> None:
+    """Writes a model or an image to an .rsf or .sgy file that the programs read.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, with the extension .rsf, .sgy or .segy. For .npy files take numpy.save.
+    values : array, shape (nx, nz) or (nx, ny, nz)
+        Values of the nodes, float32 or float64.
+    spacing : float or one for each axis
+        Distance of nodes, m. In SEG-Y that along z is in whole millimetres up to 65.535 m.
+    origin : float or one for each axis
+        Position of the first node, m.
+
+    Raises
+    ------
+    InputError
+        Another extension, or a geometry that SEG-Y cannot hold.
+    FileError
+        The file cannot be written.
+    """
+    values = _arrays.field(values, "values")
+    kind = os.path.splitext(os.fspath(path))[1].lower()
+    _arrays.choice(kind, "extension of path", (".rsf", ".sgy", ".segy"))
+    core().write_model(
+        os.fspath(path),
+        values,
+        _arrays.per_axis(spacing, "spacing", values.ndim),
+        _arrays.per_axis(origin, "origin", values.ndim),
+        kind != ".rsf",
+    )
+
+
+def read_gathers(
+    path: Union[str, os.PathLike[str]],
+    *,
+    dim: int = 2,
+    shots: Optional[Sequence[int]] = None,
+    elevations: str = "standard",
+    unit: str = "auto",
+    line: str = "auto",
+    origin: Any = (0.0, 0.0, 0.0),
+    interval: Optional[float] = None,
+    keep_zero_traces: bool = False,
+    progress: Optional[Callable[[float, str], Any]] = None,
+) -> list[Gather]:
+    """Reads the gathers of a survey from a SEG-Y file, or a folder of them or of model_waves.
+
+    Parameters
+    ----------
+    path : str or path
+        A .sgy or .segy file of one or more shots, a folder of such files, or the results of model_waves.
+    dim : {2, 3}
+        Dimension of positions; in 2D they are projected on a line.
+    shots : sequence of int, optional
+        Positions of the shots to read, from 0. Default: all.
+    elevations : {"standard", "depth"}
+        Meaning of elevations in headers: heights above the datum, or depths below it.
+    unit : {"auto", "m", "ft"}
+        Unit of lengths; "auto": that of the file.
+    line : str
+        Line of a 2D survey: "auto", degrees from x to y, or two points "x,y:x,y" in m.
+    origin : (float, float, float)
+        Position of the model's (0, 0, 0) in the survey, m. In 2D: along the line, unused, depth.
+    interval : float, optional
+        Sampling interval in s instead of that of the file.
+    keep_zero_traces : bool
+        True: traces whose samples are all zero are kept.
+    progress : callable(fraction, text), optional
+        Called after each shot.
+
+    Returns
+    -------
+    list of Gather
+        Live traces in single precision.
+
+    Raises
+    ------
+    FileError
+        A file is missing, damaged or of another kind.
+    InputError
+        An argument is invalid.
+    """
+    place = _arrays.numbers(origin, "origin").reshape(-1)
+    if place.size != 3:
+        raise InputError(f"origin is {origin!r} (allowed: three numbers, in m)")
+    found, _ = core().read_gathers(
+        os.fspath(path),
+        _arrays.whole(dim, "dim", 2, 3),
+        _arrays.choice(elevations, "elevations", ("standard", "depth")),
+        _arrays.choice(unit, "unit", ("auto", "m", "ft")),
+        str(line),
+        place.tolist(),
+        0.0 if interval is None else _arrays.positive(interval, "interval"),
+        bool(keep_zero_traces),
+        [] if shots is None else [int(k) for k in shots],
+        shots is None,
+        _arrays.callback(progress),
+    )
+    return [
+        Gather(traces, dt, sources, receivers, start) for traces, sources, receivers, dt, start, _ in found
+    ]
+
+
+def write_gathers(
+    path: Union[str, os.PathLike[str]], gathers: Union[Gather, Sequence[Gather]], *, dim: int = 2
+) -> None:
+    """Writes gathers to a SEG-Y file, revision 1, IEEE floats, that the programs read.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    gathers : moho.Gather, or a sequence of them
+        Shots with one source each, with equal intervals in whole microseconds and equal numbers of samples.
+        Field records are numbered from 1.
+    dim : {2, 3}
+        Dimension of the positions.
+
+    Raises
+    ------
+    InputError
+        Gathers that SEG-Y cannot hold.
+    FileError
+        The file cannot be written.
+    """
+    dim = _arrays.whole(dim, "dim", 2, 3)
+    data = gather_arguments(gathers, dim)
+    for k, sources in enumerate(data[1]):
+        if len(sources) != 1:
+            raise InputError(f"gathers[{k}]: it has {len(sources)} sources (allowed in SEG-Y: one)")
+    core().write_gathers(os.fspath(path), dim, *data)
+
+
+def compress(field: Any, error: str = "snr:55") -> bytes:
+    """Compresses a field, such as a snapshot of a wavefield, as the programs compress snapshots.
+
+    Parameters
+    ----------
+    field : array, shape (nx, nz) or (nx, ny, nz)
+        Finite values up to 3e38, converted to float32.
+    error : str
+        Accepted loss: "snr:DB" (signal over error), "max:E" (largest error over the largest value) or
+        "bits:N" of a value.
+
+    Returns
+    -------
+    bytes
+        A container with checksums for decompress(), on machines of the same byte order.
+
+    Raises
+    ------
+    InputError
+        Another error, or values that are not finite.
+
+    Notes
+    -----
+    docs/theory/codec.md describes the codec.
+    """
+    values = np.ascontiguousarray(_arrays.field(field, "field"), np.float32)
+    return core().compress(values, error)
+
+
+def decompress(data: bytes) -> np.ndarray:
+    """Decompresses the result of compress().
+
+    Parameters
+    ----------
+    data : bytes
+        Result of compress().
+
+    Returns
+    -------
+    numpy.ndarray, shape (nx, nz) or (nx, ny, nz), float32
+
+    Raises
+    ------
+    FileError
+        Other or damaged bytes.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise InputError(f"data is of type {type(data).__name__} (allowed: bytes)")
+    data = bytes(data)
+    try:
+        return core().decompress(data, 2)
+    except FileError as error:
+        if "3 dimensions" not in str(error):
+            raise
+    return core().decompress(data, 3)
+
+
+def _doubles(dtype: Any) -> bool:
+    if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputError(f"dtype is {dtype!r} (allowed: float32, float64)")
+    return np.dtype(dtype) == np.float64
