@@ -257,7 +257,7 @@ void bind_regularisation(Description& d, Options& o) {
          number("0 or a positive factor", 0.0, true));
   d.bind(
       inversion.smooth, "smooth", "X,Y,Z",
-      "factors of squared differences of neighbours along x, y, z (default: 1,1,1)",
+      "factors of squared differences of neighbours along x, y, z (default: 0.2)",
       parsed(
           [](const std::string& text) {
             const auto list = parse_numbers("--smooth", text, {1, 3}, "one factor, or X,Y,Z");
@@ -316,6 +316,11 @@ Description describe(Options& o) {
   bind_regularisation(d, o);
   bind_search(d, o);
   d.group("Running");
+  d.bind(o.products, "operator", "NAME",
+         "direct sums of all pairs; lattice, Fourier transforms for a whole --mesh and stations at "
+         "one height on the lattice of its cells; or automatic: lattice where possible (default: "
+         "automatic)",
+         one_of({"automatic", "direct", "lattice"}));
   bind_space(d, o);
   bind_memory(d, o, "for all arrays, or on the device");
   bind_out(d, o);

@@ -30,6 +30,9 @@ struct PerComponent {
 /// Kind of the weights of cells.
 enum class Weights { depth, sensitivity, none };
 
+/// Computation of products with the matrix of fields.
+enum class Products { automatic, direct, lattice };
+
 /// Position of a ground file's lattice.
 struct GroundFile {
   std::string path;                               ///< empty: no topography
@@ -56,6 +59,7 @@ struct Options : CommonOptions {
   Weights weights = Weights::depth;                 ///< of cells
   std::optional<double> exponent;                   ///< of depth weights; empty: by the components
   gravity_inversion::InversionOptions inversion;    ///< regularisation and search
+  Products products = Products::automatic;          ///< direct sums or Fourier transforms
 };
 
 /// Returns the table of the options, bound to them.

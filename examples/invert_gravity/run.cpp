@@ -14,6 +14,7 @@
 #include <moho/core/space.hpp>
 #include <moho/core/statistics.hpp>
 #include <moho/gravity/field_operator.hpp>
+#include <moho/gravity/lattice.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/numbered.hpp>
@@ -38,6 +39,8 @@ using gravity_inversion::InversionStep;
 struct FieldIn {
   std::unique_ptr<gravity::FieldOperator> field;
   std::string device;
+  bool lattice = false;
+  double error = 0.0;  // of a lattice, of the largest value
 };
 
 FieldIn make_field(const Options& o, const std::vector<double>& prisms,
@@ -50,6 +53,90 @@ FieldIn make_field(const Options& o, const std::vector<double>& prisms,
     made.device = device_name(exec);
   });
   return made;
+}
+
+// Stations in equal distances in their list: their numbers.
+std::vector<std::size_t> some_of(std::size_t stations, std::size_t most) {
+  std::vector<std::size_t> chosen;
+  const std::size_t count = std::min(stations, most);
+  for (std::size_t k = 0; k < count; ++k) chosen.push_back(k * stations / count);
+  return chosen;
+}
+
+std::vector<double> places_of(const std::vector<double>& stations,
+                              const std::vector<std::size_t>& chosen) {
+  std::vector<double> places;
+  for (const std::size_t s : chosen) {
+    places.insert(places.end(), &stations[3 * s], &stations[3 * s] + 3);
+  }
+  return places;
+}
+
+// Largest difference from direct sums at some stations, of the largest value of a component.
+double error_of(const Options& o, const Input& input, gravity::FieldOperator& field) {
+  const auto& problem = input.problem;
+  const std::size_t stations = problem.stations.size() / 3;
+  const std::vector<std::size_t> chosen = some_of(stations, 12);
+  const FieldIn direct =
+      make_field(o, problem.cells.prisms, places_of(problem.stations, chosen), problem.components);
+  std::vector<double> densities(static_cast<std::size_t>(problem.cells.size()), 1.0), all, some;
+  for (std::size_t k = 0; k < densities.size(); k += 3) densities[k] = -0.5;
+  field.apply(densities, all);
+  direct.field->apply(densities, some);
+  double worst = 0.0;
+  for (std::size_t c = 0; c < problem.components.size(); ++c) {
+    double largest = 0.0, off = 0.0;
+    for (std::size_t s = 0; s < stations; ++s) {
+      largest = std::max(largest, std::abs(all[c * stations + s]));
+    }
+    for (std::size_t n = 0; n < chosen.size(); ++n) {
+      off = std::max(off, std::abs(all[c * stations + chosen[n]] - some[c * chosen.size() + n]));
+    }
+    worst = std::max(worst, largest > 0.0 ? off / largest : 0.0);
+  }
+  return worst;
+}
+
+// The reason why the transforms of a lattice cannot be used; empty: they can.
+std::string why_no_lattice(const Input& input) {
+  const auto& cells = input.problem.cells;
+  if (!cells.regular()) return "the cells are a list of prisms";
+  if (input.ground || cells.size() != cells.mesh.size()) {
+    return "cells of the mesh are cut or left out";
+  }
+  return gravity::find_lattice(cells.mesh, input.problem.stations).why;
+}
+
+// The operator asked for.
+FieldIn choose_field(const Options& o, const Input& input, const Session& session) {
+  const auto& problem = input.problem;
+  const std::string why = o.products == Products::direct ? "-" : why_no_lattice(input);
+  if (o.products == Products::lattice && !why.empty()) {
+    throw InputError(concat("--operator lattice: ", why,
+                            " (allowed: a whole mesh, and stations at one height above it, whole "
+                            "steps of its cells apart): take direct"));
+  }
+  FieldIn made;
+  if (why.empty()) {
+    gravity::OperatorOptions options;
+    if (o.space == "cuda") options.memory_budget = o.memory;
+    try {
+      with_space(o.space, [&](const auto& exec) {
+        made.field = gravity::make_lattice_operator(exec, problem.cells.mesh, problem.stations,
+                                                    problem.components, options);
+        made.device = device_name(exec);
+      });
+      made.lattice = true;
+      made.error = error_of(o, input, *made.field);
+      session.print("operator  lattice: differs from direct sums by ", significant(made.error, 2),
+                    " of the largest value");
+      return made;
+    } catch (const MemoryError& error) {
+      if (o.products == Products::lattice) throw with_advice(error, "--memory", "");
+      session.print("          note: ", error.what(), "; direct sums are taken");
+    }
+  }
+  return make_field(o, problem.cells.prisms, problem.stations, problem.components);
 }
 
 std::vector<std::string> names_of_results(const Options& o) {
@@ -101,18 +188,20 @@ void print_input(const Input& input, const Session& session) {
 }
 
 // Seconds of both products, measured with a part of the stations.
-double seconds_of_products(const Options& o, const Input& input) {
+double seconds_of_products(const Options& o, const Input& input, bool lattice,
+                           const Session& session) {
   const auto& problem = input.problem;
   const std::size_t stations = problem.stations.size() / 3;
   const double most = o.space == "cuda" ? 2e9 : 2e6;
-  const auto part = std::clamp<std::size_t>(
-      static_cast<std::size_t>(most / static_cast<double>(problem.cells.size())), 1, stations);
-  std::vector<double> some;
-  for (std::size_t k = 0; k < part; ++k) {
-    const std::size_t s = k * stations / part;
-    some.insert(some.end(), &problem.stations[3 * s], &problem.stations[3 * s] + 3);
-  }
-  const FieldIn made = make_field(o, problem.cells.prisms, some, problem.components);
+  const auto part =
+      lattice ? stations
+              : std::clamp<std::size_t>(
+                    static_cast<std::size_t>(most / static_cast<double>(problem.cells.size())), 1,
+                    stations);
+  const FieldIn made = lattice ? choose_field(o, input, session)
+                               : make_field(o, problem.cells.prisms,
+                                            places_of(problem.stations, some_of(stations, part)),
+                                            problem.components);
   std::vector<double> model(static_cast<std::size_t>(problem.cells.size()), 1.0), values;
   made.field->apply(model, values);
   const Stopwatch timer;
@@ -126,12 +215,16 @@ void print_plan(const Options& o, const Input& input, const MemoryEstimate& memo
   const auto& problem = input.problem;
   const double pairs =
       static_cast<double>(problem.cells.size()) * static_cast<double>(problem.stations.size() / 3);
-  const double seconds = seconds_of_products(o, input);
+  const bool lattice = o.products == Products::lattice ||
+                       (o.products == Products::automatic && why_no_lattice(input).empty());
+  const double seconds = seconds_of_products(o, input, lattice, session);
   const bool linear = o.inversion.solver == gravity_inversion::Solver::conjugate_gradients ||
                       (o.inversion.solver == gravity_inversion::Solver::automatic && !o.bounds);
-  session.print("plan      ", format_count(pairs), "pairs a product, by direct sums on ", o.space);
+  session.print("plan      ", format_count(pairs), "pairs a product, by ",
+                lattice ? "Fourier transforms" : "direct sums", " on ", o.space);
   session.print("          ", significant(seconds, 3),
-                " s for a product and its transpose, as measured with a part of the stations");
+                " s for a product and its transpose, measured",
+                lattice ? "" : " with a part of the stations");
   session.print("          ", linear ? "conjugate gradients" : "L-BFGS", ", at most ",
                 o.inversion.iterations,
                 " iterations a minimisation: ", significant(seconds * o.inversion.iterations, 3),
@@ -255,8 +348,7 @@ void write_results(const Options& o, const Input& input, const Inversion& invers
 }
 
 void finish(const Options& o, const Input& input, const Inversion& inversion,
-            const InversionState& state, const Fit& fit, const std::string& device,
-            Session& session) {
+            const InversionState& state, const Fit& fit, const FieldIn& made, Session& session) {
   Json& summary = session.summary;
   summary["asked"] = session.requested();
   summary["data"] = data_json(input, fit);
@@ -285,7 +377,9 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
   result["density_min"] = lowest;
   result["density_max"] = highest;
   summary["truth"] = input.truth.empty() ? Json() : truth_json(input, state);
-  summary["device"] = device;
+  summary["device"] = made.device;
+  summary["operator"] = Json::object({{"name", made.lattice ? "lattice" : "direct"},
+                                      {"error", made.lattice ? Json(made.error) : Json()}});
 
   Ending ending;
   ending.script = "plot_densities.py";
@@ -295,7 +389,7 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
       concat("fitted    ", fit.values, " values, chi2 ", significant(fit.chi2_all, 4), "; ",
              state.reason, state.round > 0 ? "; " + counted(state.round, "compact round") : ""),
       concat("model     ", significant(lowest, 5), " to ", significant(highest, 5), " kg/m^3; ",
-             counted(iterations, "iteration"), " on ", o.space, ": ", device)};
+             counted(iterations, "iteration"), " on ", o.space, ": ", made.device)};
   for (std::size_t c = 0; c < fit.chi2.size(); ++c) {
     ending.lines.push_back(concat("          ",
                                   gravity::to_string(inversion.problem().components[c]), " chi2 ",
@@ -333,7 +427,7 @@ void run(const Options& asked, Session& session) {
   FieldIn made;
   {
     const HostPhase phase(phases, "prepare");
-    made = make_field(o, problem.cells.prisms, problem.stations, problem.components);
+    made = choose_field(o, input, session);
     const std::size_t stations = problem.stations.size() / 3;
     if (!input.demo_errors.empty()) {
       problem.data = gravity_inversion::synthetic_data(*made.field, input.truth, problem.stations,
@@ -366,7 +460,7 @@ void run(const Options& asked, Session& session) {
   const Fit fit = inversion.fit(state.model);
   write_results(o, input, inversion, state, fit, session);
   session.summary["memory"] = memory_json(memory, memory_limit(o, o.space != "cuda"));
-  finish(o, input, inversion, state, fit, made.device, session);
+  finish(o, input, inversion, state, fit, made, session);
 }
 
 }  // namespace

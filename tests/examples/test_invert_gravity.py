@@ -110,6 +110,22 @@ class Inversion(Case):
         self.assertEqual(summary["result"]["values"], 159)
         self.assertIn("1 values are not there", text)
 
+    def test_lattice_is_the_direct_sum(self):
+        x, y = np.meshgrid(np.arange(50.0, 800.0, 100.0), np.arange(50.0, 600.0, 100.0))
+        self.stations = np.column_stack([x.ravel(), y.ravel(), np.full(48, -25.0)])
+        rng = np.random.default_rng(2)
+        self.write_data(columns=[rng.normal(0.5, 0.2, 48), rng.normal(0.0, 2.0, 48)])
+        models = []
+        for name in ("lattice", "direct", "automatic"):
+            model, summary, _ = self.invert("--beta", "0.05", "--operator", name, out=name)
+            models.append(model)
+            self.assertEqual(summary["operator"]["name"], "direct" if name == "direct" else "lattice")
+        self.assertLess(summary["operator"]["error"], 1e-10)
+        np.testing.assert_allclose(models[0], models[1], atol=1e-6 * np.abs(models[1]).max())
+        np.testing.assert_array_equal(models[0], models[2])
+        done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--plan")
+        self.assertIn("Fourier transforms", done.stdout)
+
     def test_plan(self):
         done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--plan")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -162,6 +178,7 @@ class BadInput(Case):
         self.refuse([*good, "--weights", "deep"], "sensitivity")
         self.refuse([*good, "--start", "nothing.npy"], "neither a number nor a file")
         self.refuse([*good, "--bounds", "0:1", "--method", "cg"], "--method cg and --bounds")
+        self.refuse([*good, "--operator", "lattice"], "--operator lattice: station", "take direct")
         self.refuse([*good, "--components", "gxx"], "no column 'gxx'")
         self.refuse([*good, "--topography", "a.npy,0,0"], "FILE,x0,y0,dx,dy")
         self.refuse([*good, "--smooth", "0", "--small", "0"], "all are 0")

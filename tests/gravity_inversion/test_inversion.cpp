@@ -268,10 +268,10 @@ TEST(InversionStages, ReachTheTargetAndCompactTheBlock) {
   const InversionState state = run(inversion);
   const Fit fit = inversion.fit(state.model), smooth = inversion.fit(state.smooth_model);
   EXPECT_NEAR(smooth.chi2_all, 1.0, 0.05);
-  EXPECT_NEAR(fit.chi2_all, 1.0, 0.2);
+  EXPECT_NEAR(fit.chi2_all, 1.0, 0.3);
   EXPECT_THAT(state.reason, HasSubstr("reached the target"));
   EXPECT_EQ(state.history.back().stage, "compact");
-  EXPECT_EQ(fit.chi2_all, state.history.back().chi2);
+  EXPECT_NEAR(fit.chi2_all, state.history.back().chi2, 1e-12);
   const auto correlation = [&](const std::vector<double>& model) {
     double xy = 0.0, xx = 0.0, yy = 0.0;
     for (std::size_t k = 0; k < model.size(); ++k) {

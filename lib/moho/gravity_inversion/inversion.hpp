@@ -41,7 +41,7 @@ enum class Solver {
 /// Options of an Inversion.
 struct InversionOptions {
   double small = 1.0;                           ///< factor of the squared densities
-  std::array<double, 3> smooth{1.0, 1.0, 1.0};  ///< factors of squared differences along x, y, z
+  std::array<double, 3> smooth{0.2, 0.2, 0.2};  ///< factors of squared differences along x, y, z
   double beta = 0.0;        ///< factor of the regularisation; 0: that of chi^2 = target
   double target = 1.0;      ///< chi^2 a value to be reached
   double tolerance = 0.05;  ///< relative difference of chi^2 from the target that is accepted

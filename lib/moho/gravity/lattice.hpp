@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Fields of a regular mesh at stations on its lattice, by Fourier transforms.
+
+#include <moho/core/instances.hpp>
+#include <moho/gravity/detail/fourier.hpp>
+#include <moho/gravity/field_operator.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho::gravity {
+
+/// Stations on a lattice with the steps of a mesh, at one height.
+struct Lattice {
+  std::int64_t nx = 0, ny = 0;      ///< points along x and y
+  double x0 = 0.0, y0 = 0.0;        ///< first point, m
+  double z = 0.0;                   ///< of all points, m
+  std::vector<std::int64_t> point;  ///< point of each station, x fastest
+  std::string why;                  ///< empty, or the reason why the stations are not on a lattice
+};
+
+/// \brief Returns the lattice of stations above a mesh.
+///
+/// Distances of stations along x and y are multiples of the mesh's steps to 1e-6 of a step; the
+/// offset is arbitrary. Points without a station and points with several are allowed. The stations
+/// have one z, above the mesh. If not, `why` says which station is the first to differ.
+/// \param stations rows of x, y, z
+Lattice find_lattice(const RegularMesh& mesh, const std::vector<double>& stations);
+
+/// \brief The operator of a mesh at stations on its lattice.
+///
+/// The field of a layer of equal prisms is a convolution. Each layer and component has a spectrum,
+/// computed once from the closed forms with the lengths of a linear convolution, so that the result
+/// is that of the direct sum to rounding. A product costs the transforms of the layers and of the
+/// components in place of one pair for each prism and station. adjoint() is the transpose of
+/// apply(). Both have the same bits for any number of host threads.
+///
+/// Memory: 16 bytes times layers, components, Lx and Ly / 2 + 1, with Lx at least the numbers of
+/// cells and points along x less 1.
+template <class Memory>
+class LatticeOperator final : public FieldOperator {
+ public:
+  /// \param exec where everything runs
+  /// \param mesh the box and its division
+  /// \param stations rows of x, y, z on the lattice of the mesh
+  /// \param components components, in the order of values
+  /// \param options gravitational constant, far field, memory
+  /// \throws InputError for stations that are not on the lattice, MemoryError
+  LatticeOperator(const Instance<Memory>& exec, const RegularMesh& mesh,
+                  const std::vector<double>& stations, const Components& components,
+                  const OperatorOptions& options = {});
+
+  std::int64_t prisms() const override { return m_mesh.size(); }
+  std::int64_t values() const override {
+    return static_cast<std::int64_t>(m_components.size() * (m_stations.size() / 3));
+  }
+  /// Returns the bytes allocated in the memory space.
+  std::size_t bytes() const { return m_bytes; }
+  /// Returns the lengths of the transforms along x and y.
+  Kokkos::Array<std::int64_t, 2> lengths() const { return {m_x.length, m_y.length}; }
+
+  void apply(const std::vector<double>& densities, std::vector<double>& results) override;
+  void adjoint(const std::vector<double>& weights, std::vector<double>& densities) override;
+  /// Direct sums; an operator of them is made for the call.
+  void column_squares(const std::vector<double>& weights, std::vector<double>& squares) override;
+
+ private:
+  using Grid = Kokkos::View<detail::Complex*, Memory>;
+  void make_spectra(const OperatorOptions& options);
+  detail::Complex* transform(detail::Complex* data, detail::Complex* work, std::int64_t rows,
+                             bool inverse);
+  detail::Complex* spectrum(std::int64_t layer, std::size_t component) const {
+    return m_spectra.data() + (layer * static_cast<std::int64_t>(m_components.size()) +
+                               static_cast<std::int64_t>(component)) *
+                                  m_half;
+  }
+
+  Instance<Memory> m_exec;
+  RegularMesh m_mesh;
+  std::vector<double> m_stations;
+  Components m_components;
+  OperatorOptions m_options;
+  Lattice m_lattice;
+  detail::Fourier<Memory> m_x, m_y;
+  std::int64_t m_half = 0;  // numbers of half a plane
+  std::size_t m_bytes = 0;
+  Grid m_spectra, m_sums, m_data, m_work;
+  Kokkos::View<std::int64_t*, Memory> m_point, m_first, m_listed;  // of stations, of points
+  Kokkos::View<double*, Memory> m_densities, m_values;
+};
+
+namespace detail {
+
+/// Puts two real layers into the real and imaginary parts of an array with rows of `length`.
+struct PackLayers {
+  const double *first, *second;  ///< count numbers each; null: 0
+  std::int64_t nx, length;
+  Complex* to;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    const std::int64_t row = item / length, i = item % length;
+    Complex value{0.0, 0.0};
+    if (i < nx) {
+      if (first != nullptr) value.re = first[row * nx + i];
+      if (second != nullptr) value.im = second[row * nx + i];
+    }
+    to[item] = value;
+  }
+};
+
+/// Puts the sums of two components' weights at each point into an array with rows of `length`.
+struct PackPoints {
+  const double *first, *second;      ///< weights of stations; null: 0
+  const std::int64_t *begin, *list;  ///< stations of each point
+  std::int64_t nx, length;
+  Complex* to;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    const std::int64_t row = item / length, i = item % length;
+    Complex value{0.0, 0.0};
+    if (i < nx) {
+      const std::int64_t point = row * nx + i;
+      for (std::int64_t k = begin[point]; k < begin[point + 1]; ++k) {
+        value.re += first[list[k]];
+        if (second != nullptr) value.im += second[list[k]];
+      }
+    }
+    to[item] = value;
+  }
+};
+
+/// Places the field of one prism at lags, rows of 1 - nx to sx - 1, in a circular array.
+struct PackLags {
+  const double* values;
+  std::int64_t nx, ny, sx, sy, lx, ly;
+  double factor;
+  Complex* to;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    const std::int64_t i = item % lx, j = item / lx;
+    // lags of 0 to sx - 1, and of -(nx - 1) to -1 from the end
+    const std::int64_t a = i < sx ? i + nx - 1 : i - (lx - nx + 1);
+    const std::int64_t b = j < sy ? j + ny - 1 : j - (ly - ny + 1);
+    const bool is_lag = (i < sx || i >= lx - nx + 1) && (j < sy || j >= ly - ny + 1);
+    to[item] = {is_lag ? factor * values[b * (nx + sx - 1) + a] : 0.0, 0.0};
+  }
+};
+
+/// Numbers k and -k of a plane of lx x ly, for items of its half.
+struct HalfPlane {
+  std::int64_t lx, ly;
+  /// Sets the places of k and -k; false for items whose -k is another item.
+  KOKKOS_FORCEINLINE_FUNCTION bool places(std::int64_t item, std::int64_t& minus) const {
+    const std::int64_t i = item % lx, j = item / lx;
+    const std::int64_t mi = i == 0 ? 0 : lx - i, mj = j == 0 ? 0 : ly - j;
+    minus = mj * lx + mi;
+    return mj != j || i <= mi;
+  }
+};
+
+/// Adds the products of two layers with their spectra to the sum of one component.
+struct AddLayers {
+  HalfPlane plane;
+  const Complex* data;            ///< transform of first + i second
+  const Complex *first, *second;  ///< spectra; second may be null
+  Complex* sum;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    std::int64_t minus = 0;
+    if (!plane.places(item, minus)) return;
+    const Complex a = data[item], b = conjugate(data[minus]);
+    const Complex one{0.5 * (a.re + b.re), 0.5 * (a.im + b.im)};
+    Complex total = sum[item] + first[item] * one;
+    if (second != nullptr) {
+      const Complex other{0.5 * (a.im - b.im), -0.5 * (a.re - b.re)};
+      total = total + second[item] * other;
+    }
+    sum[item] = total;
+  }
+};
+
+/// Adds the products of two components with conjugate spectra to the sum of one layer.
+struct AddComponents {
+  HalfPlane plane;
+  const Complex* data;
+  const Complex *first, *second;
+  Complex* sum;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    std::int64_t minus = 0;
+    if (!plane.places(item, minus)) return;
+    const Complex a = data[item], b = conjugate(data[minus]);
+    const Complex one{0.5 * (a.re + b.re), 0.5 * (a.im + b.im)};
+    Complex total = sum[item] + conjugate(first[item]) * one;
+    if (second != nullptr) {
+      const Complex other{0.5 * (a.im - b.im), -0.5 * (a.re - b.re)};
+      total = total + conjugate(second[item]) * other;
+    }
+    sum[item] = total;
+  }
+};
+
+/// Joins the half planes of two real arrays to the plane of first + i second.
+struct JoinHalves {
+  HalfPlane plane;
+  const Complex *first, *second;  ///< second may be null
+  Complex* to;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    std::int64_t minus = 0;
+    if (!plane.places(item, minus)) return;
+    const Complex a = first[item];
+    const Complex b = second != nullptr ? second[item] : Complex{0.0, 0.0};
+    // of the conjugate first: k and -k may be the same number, whose spectrum is real
+    to[minus] = {a.re + b.im, b.re - a.im};
+    to[item] = {a.re - b.im, a.im + b.re};
+  }
+};
+
+/// Takes the values of stations from the real and imaginary parts.
+struct TakePoints {
+  const Complex* from;
+  const std::int64_t* point;
+  std::int64_t nx, length;
+  double *first, *second;  ///< second may be null
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t s) const {
+    const Complex value = from[point[s] / nx * length + point[s] % nx];
+    first[s] = value.re;
+    if (second != nullptr) second[s] = value.im;
+  }
+};
+
+/// Takes two layers of cells from the real and imaginary parts.
+struct TakeLayers {
+  const Complex* from;
+  std::int64_t nx, length;
+  double *first, *second;  ///< second may be null
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t cell) const {
+    const Complex value = from[cell / nx * length + cell % nx];
+    first[cell] = value.re;
+    if (second != nullptr) second[cell] = value.im;
+  }
+};
+
+/// Throws InputError with the reason of a lattice.
+void check_lattice(const Lattice& lattice);
+/// Returns the stations of each point: begins of the points, then stations in order.
+void list_stations(const Lattice& lattice, std::vector<std::int64_t>& begin,
+                   std::vector<std::int64_t>& list);
+/// Returns stations at all lags of a mesh's first column, x fastest.
+std::vector<double> lag_stations(const RegularMesh& mesh, const Lattice& lattice);
+
+}  // namespace detail
+
+template <class Memory>
+LatticeOperator<Memory>::LatticeOperator(const Instance<Memory>& exec, const RegularMesh& mesh,
+                                         const std::vector<double>& stations,
+                                         const Components& components,
+                                         const OperatorOptions& options)
+    : m_exec(exec),
+      m_mesh(mesh),
+      m_stations(stations),
+      m_components(components),
+      m_options(options),
+      m_lattice(find_lattice(mesh, stations)) {
+  detail::check_lattice(m_lattice);
+  (void)detail::make_plan(components, options.constant, 1.0);
+  const std::int64_t nx = mesh.cells[0], ny = mesh.cells[1], nz = mesh.cells[2];
+  const std::int64_t lx = detail::fourier_length(nx + m_lattice.nx - 1);
+  const std::int64_t ly = detail::fourier_length(ny + m_lattice.ny - 1);
+  m_half = lx * (ly / 2 + 1);
+  const auto count = static_cast<std::int64_t>(components.size());
+  const std::int64_t sums = std::max<std::int64_t>(count, 2) * m_half;
+  const double bytes =
+      16.0 * (static_cast<double>(nz * count) * static_cast<double>(m_half) +
+              static_cast<double>(sums + 2 * lx * ly)) +
+      8.0 * static_cast<double>(mesh.size()) +
+      (8.0 * static_cast<double>(count) + 16.0) * static_cast<double>(stations.size() / 3);
+  Options budget;
+  budget.memory_budget = options.memory_budget;
+  detail::check_budget(bytes, detail::budget_of(budget, memory_budget(exec), 0),
+                       concat("spectra of ", nz, " layers and ", count, " components"));
+  m_bytes = static_cast<std::size_t>(bytes);
+  m_x = detail::Fourier<Memory>(exec, lx);
+  m_y = detail::Fourier<Memory>(exec, ly);
+  const auto grid = [&](const char* label, std::int64_t numbers) {
+    return allocate<Grid>(exec, label, static_cast<std::size_t>(numbers));
+  };
+  m_spectra = grid("moho::gravity::spectra", nz * count * m_half);
+  m_sums = grid("moho::gravity::products", sums);
+  m_data = grid("moho::gravity::plane", lx * ly);
+  m_work = grid("moho::gravity::plane", lx * ly);
+  std::vector<std::int64_t> begin, list;
+  detail::list_stations(m_lattice, begin, list);
+  m_point = upload(exec, m_lattice.point, "moho::gravity::points");
+  m_first = upload(exec, begin, "moho::gravity::points");
+  m_listed = upload(exec, list, "moho::gravity::points");
+  m_densities = allocate<Kokkos::View<double*, Memory>>(exec, "moho::gravity::densities",
+                                                        static_cast<std::size_t>(mesh.size()));
+  m_values = allocate<Kokkos::View<double*, Memory>>(exec, "moho::gravity::values",
+                                                     static_cast<std::size_t>(values()));
+  make_spectra(options);
+}
+
+template <class Memory>
+detail::Complex* LatticeOperator<Memory>::transform(detail::Complex* data, detail::Complex* work,
+                                                    std::int64_t rows, bool inverse) {
+  const std::int64_t lx = m_x.length, ly = m_y.length;
+  // rows of zeros are not transformed, and those that nobody reads are not transformed back
+  if (inverse) {
+    detail::Complex* const columns = m_y.run(m_exec, data, work, 1, lx, lx * ly, true);
+    return m_x.run(m_exec, columns, columns == data ? work : data, rows, 1, lx, true);
+  }
+  detail::Complex* const lines = m_x.run(m_exec, data, work, rows, 1, lx, false);
+  if (rows < ly) {
+    const Kokkos::View<detail::Complex*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> rest(
+        lines + rows * lx, static_cast<std::size_t>((ly - rows) * lx));
+    launch("moho::gravity::clear_rows", m_exec, (ly - rows) * lx,
+           detail::PackLayers{nullptr, nullptr, 0, lx, rest.data()});
+  }
+  return m_y.run(m_exec, lines, lines == data ? work : data, 1, lx, lx * ly, false);
+}
+
+template <class Memory>
+void LatticeOperator<Memory>::make_spectra(const OperatorOptions& options) {
+  const std::int64_t nx = m_mesh.cells[0], ny = m_mesh.cells[1], nz = m_mesh.cells[2];
+  const std::int64_t lx = m_x.length, ly = m_y.length;
+  const std::vector<double> lags = detail::lag_stations(m_mesh, m_lattice);
+  const std::size_t count = lags.size() / 3;
+  const auto places = detail::to_space<StationView<Memory>>(m_exec, lags, "stations", count);
+  const auto fields =
+      allocate<ResultView<Memory>>(m_exec, "moho::gravity::lags", m_components.size(), count);
+  Options sums;
+  sums.constant = options.constant;
+  sums.far_tolerance = options.far_tolerance;
+  for (std::int64_t layer = 0; layer < nz; ++layer) {
+    const std::vector<double> prism{m_mesh.face(0, 0),
+                                    m_mesh.face(0, 1),
+                                    m_mesh.face(1, 0),
+                                    m_mesh.face(1, 1),
+                                    m_mesh.face(2, layer),
+                                    m_mesh.face(2, layer + 1),
+                                    1.0};
+    const auto rows = detail::to_space<PrismView<Memory>>(m_exec, prism, "prisms", std::size_t(1));
+    forward<double>(m_exec, rows, places, m_components, fields, sums);
+    for (std::size_t c = 0; c < m_components.size(); ++c) {
+      launch("moho::gravity::pack_lags", m_exec, lx * ly,
+             detail::PackLags{fields.data() + c * count, nx, ny, m_lattice.nx, m_lattice.ny, lx, ly,
+                              1.0 / static_cast<double>(lx * ly), m_data.data()});
+      const detail::Complex* const plane = transform(m_data.data(), m_work.data(), ly, false);
+      copy(m_exec, Grid(spectrum(layer, c), static_cast<std::size_t>(m_half)),
+           Kokkos::View<const detail::Complex*, Memory>(plane, static_cast<std::size_t>(m_half)));
+    }
+    m_exec.fence();
+  }
+}
+
+template <class Memory>
+void LatticeOperator<Memory>::apply(const std::vector<double>& densities,
+                                    std::vector<double>& results) {
+  detail::check_count("densities", densities.size(), prisms(), "prism");
+  results.resize(static_cast<std::size_t>(values()));
+  copy(m_exec, m_densities, HostElements<const double>(densities.data(), densities.size()));
+  const std::int64_t nx = m_mesh.cells[0], ny = m_mesh.cells[1], nz = m_mesh.cells[2];
+  const std::int64_t lx = m_x.length, ly = m_y.length, cells = nx * ny;
+  const detail::HalfPlane plane{lx, ly};
+  fill(m_exec,
+       Kokkos::View<double*, Memory>(reinterpret_cast<double*>(m_sums.data()), 2 * m_sums.size()),
+       0.0);
+  for (std::int64_t layer = 0; layer < nz; layer += 2) {
+    const bool two = layer + 1 < nz;
+    const double* const first = m_densities.data() + layer * cells;
+    launch("moho::gravity::pack_layers", m_exec, ny * lx,
+           detail::PackLayers{first, two ? first + cells : nullptr, nx, lx, m_data.data()});
+    const detail::Complex* const data = transform(m_data.data(), m_work.data(), ny, false);
+    for (std::size_t c = 0; c < m_components.size(); ++c) {
+      launch(
+          "moho::gravity::add_layers", m_exec, m_half,
+          detail::AddLayers{plane, data, spectrum(layer, c), two ? spectrum(layer + 1, c) : nullptr,
+                            m_sums.data() + static_cast<std::int64_t>(c) * m_half});
+    }
+  }
+  const auto stations = static_cast<std::int64_t>(m_stations.size() / 3);
+  for (std::size_t c = 0; c < m_components.size(); c += 2) {
+    const bool two = c + 1 < m_components.size();
+    const detail::Complex* const sum = m_sums.data() + static_cast<std::int64_t>(c) * m_half;
+    launch("moho::gravity::join_halves", m_exec, m_half,
+           detail::JoinHalves{plane, sum, two ? sum + m_half : nullptr, m_data.data()});
+    const detail::Complex* const field =
+        transform(m_data.data(), m_work.data(), m_lattice.ny, true);
+    double* const to = m_values.data() + static_cast<std::int64_t>(c) * stations;
+    launch("moho::gravity::take_points", m_exec, stations,
+           detail::TakePoints{field, m_point.data(), m_lattice.nx, lx, to,
+                              two ? to + stations : nullptr});
+  }
+  copy(m_exec, HostElements<double>(results.data(), results.size()), m_values);
+  m_exec.fence();
+}
+
+template <class Memory>
+void LatticeOperator<Memory>::adjoint(const std::vector<double>& weights,
+                                      std::vector<double>& densities) {
+  detail::check_count("weights", weights.size(), values(), "value");
+  densities.resize(static_cast<std::size_t>(prisms()));
+  copy(m_exec, m_values, HostElements<const double>(weights.data(), weights.size()));
+  const std::int64_t nx = m_mesh.cells[0], ny = m_mesh.cells[1], nz = m_mesh.cells[2];
+  const std::int64_t lx = m_x.length, ly = m_y.length, cells = nx * ny;
+  const auto stations = static_cast<std::int64_t>(m_stations.size() / 3);
+  const detail::HalfPlane plane{lx, ly};
+  // transforms of the components, two in a plane, are kept in planes of their own
+  const std::size_t pairs = (m_components.size() + 1) / 2;
+  const auto planes =
+      allocate<Grid>(m_exec, "moho::gravity::planes", pairs * static_cast<std::size_t>(lx * ly));
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const bool two = 2 * pair + 1 < m_components.size();
+    const double* const first = m_values.data() + static_cast<std::int64_t>(2 * pair) * stations;
+    launch("moho::gravity::pack_points", m_exec, m_lattice.ny * lx,
+           detail::PackPoints{first, two ? first + stations : nullptr, m_first.data(),
+                              m_listed.data(), m_lattice.nx, lx, m_data.data()});
+    const detail::Complex* const data =
+        transform(m_data.data(), m_work.data(), m_lattice.ny, false);
+    copy(m_exec,
+         Grid(planes.data() + pair * static_cast<std::size_t>(lx * ly),
+              static_cast<std::size_t>(lx * ly)),
+         Kokkos::View<const detail::Complex*, Memory>(data, static_cast<std::size_t>(lx * ly)));
+  }
+  for (std::int64_t layer = 0; layer < nz; layer += 2) {
+    const bool two = layer + 1 < nz;
+    fill(m_exec,
+         Kokkos::View<double*, Memory>(reinterpret_cast<double*>(m_sums.data()),
+                                       static_cast<std::size_t>(4 * m_half)),
+         0.0);
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      const std::size_t c = 2 * pair;
+      const bool other = c + 1 < m_components.size();
+      for (std::int64_t part = 0; part < (two ? 2 : 1); ++part) {
+        launch("moho::gravity::add_components", m_exec, m_half,
+               detail::AddComponents{
+                   plane, planes.data() + pair * static_cast<std::size_t>(lx * ly),
+                   spectrum(layer + part, c), other ? spectrum(layer + part, c + 1) : nullptr,
+                   m_sums.data() + part * m_half});
+      }
+    }
+    launch("moho::gravity::join_halves", m_exec, m_half,
+           detail::JoinHalves{plane, m_sums.data(), two ? m_sums.data() + m_half : nullptr,
+                              m_data.data()});
+    const detail::Complex* const sums = transform(m_data.data(), m_work.data(), ny, true);
+    double* const to = m_densities.data() + layer * cells;
+    launch("moho::gravity::take_layers", m_exec, cells,
+           detail::TakeLayers{sums, nx, lx, to, two ? to + cells : nullptr});
+  }
+  copy(m_exec, HostElements<double>(densities.data(), densities.size()), m_densities);
+  m_exec.fence();
+}
+
+template <class Memory>
+void LatticeOperator<Memory>::column_squares(const std::vector<double>& weights,
+                                             std::vector<double>& squares) {
+  const std::vector<double> prisms =
+      mesh_prisms(m_mesh, std::vector<double>(static_cast<std::size_t>(m_mesh.size()), 1.0));
+  DirectFieldOperator<Memory> direct(m_exec, prisms, m_stations, m_components, m_options);
+  direct.column_squares(weights, squares);
+}
+
+/// Returns a LatticeOperator; its arguments are those of the constructor.
+template <class Memory>
+std::unique_ptr<FieldOperator> make_lattice_operator(const Instance<Memory>& exec,
+                                                     const RegularMesh& mesh,
+                                                     const std::vector<double>& stations,
+                                                     const Components& components,
+                                                     const OperatorOptions& options = {}) {
+  return std::make_unique<LatticeOperator<Memory>>(exec, mesh, stations, components, options);
+}
+
+#ifdef MOHO_GRAVITY_KERNELS
+MOHO_FOR_MEMORIES(MOHO_CLASS, extern template class, LatticeOperator)
+#endif
+
+}  // namespace moho::gravity
