@@ -191,33 +191,15 @@ void load_cells(const Options& o, Input& input) {
   }
 }
 
-// Mean height of the stations above ground or cells; refuses stations below the ground.
+// Sets the mean height of the stations, and notes those below the ground.
 void measure_heights(Input& input) {
-  const auto& problem = input.problem;
-  double top = problem.cells.prisms[4];
-  for (std::size_t k = 4; k < problem.cells.prisms.size(); k += 7) {
-    top = std::min(top, problem.cells.prisms[k]);
-  }
-  const std::size_t count = problem.stations.size() / 3;
-  std::size_t below = 0;
-  for (std::size_t s = 0; s < count; ++s) {
-    const double* p = &problem.stations[3 * s];
-    double level = top;
-    if (input.ground) {
-      try {
-        level = -input.ground->at(p[0], p[1]);
-      } catch (const InputError&) {
-        level = std::min(level, p[2]);  // a station outside of the topography
-      }
-    }
-    below += p[2] > level ? 1 : 0;
-    input.height += std::max(level - p[2], 0.0) / static_cast<double>(count);
-  }
-  if (below > 0) {
-    input.notes.push_back(concat(below, below == 1 ? " station is" : " stations are", " below the ",
-                                 input.ground ? "ground" : "top of the cells",
-                                 " (z points down: stations above z = 0 have a negative z)"));
-  }
+  const auto heights = gravity_inversion::station_heights(
+      input.problem.cells, input.problem.stations, input.ground ? &*input.ground : nullptr);
+  input.height = heights.mean;
+  if (heights.below == 0) return;
+  input.notes.push_back(concat(heights.below, heights.below == 1 ? " station is" : " stations are",
+                               " below the ", input.ground ? "ground" : "top of the cells",
+                               " (z points down: stations above z = 0 have a negative z)"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "app/format.hpp"
 #include "app/memory.hpp"
+#include "app/prism_options.hpp"
 #include "app/program.hpp"
 #include "app/summary.hpp"
 #include "invert_gravity/input.hpp"
@@ -55,46 +56,13 @@ FieldIn make_field(const Options& o, const std::vector<double>& prisms,
   return made;
 }
 
-// Stations in equal distances in their list: their numbers.
-std::vector<std::size_t> some_of(std::size_t stations, std::size_t most) {
-  std::vector<std::size_t> chosen;
-  const std::size_t count = std::min(stations, most);
-  for (std::size_t k = 0; k < count; ++k) chosen.push_back(k * stations / count);
-  return chosen;
-}
-
-std::vector<double> places_of(const std::vector<double>& stations,
-                              const std::vector<std::size_t>& chosen) {
-  std::vector<double> places;
-  for (const std::size_t s : chosen) {
-    places.insert(places.end(), &stations[3 * s], &stations[3 * s] + 3);
-  }
-  return places;
-}
-
 // Largest difference from direct sums at some stations, of the largest value of a component.
 double error_of(const Options& o, const Input& input, gravity::FieldOperator& field) {
   const auto& problem = input.problem;
-  const std::size_t stations = problem.stations.size() / 3;
-  const std::vector<std::size_t> chosen = some_of(stations, 12);
-  const FieldIn direct =
-      make_field(o, problem.cells.prisms, places_of(problem.stations, chosen), problem.components);
-  std::vector<double> densities(static_cast<std::size_t>(problem.cells.size()), 1.0), all, some;
-  for (std::size_t k = 0; k < densities.size(); k += 3) densities[k] = -0.5;
-  field.apply(densities, all);
-  direct.field->apply(densities, some);
-  double worst = 0.0;
-  for (std::size_t c = 0; c < problem.components.size(); ++c) {
-    double largest = 0.0, off = 0.0;
-    for (std::size_t s = 0; s < stations; ++s) {
-      largest = std::max(largest, std::abs(all[c * stations + s]));
-    }
-    for (std::size_t n = 0; n < chosen.size(); ++n) {
-      off = std::max(off, std::abs(all[c * stations + chosen[n]] - some[c * chosen.size() + n]));
-    }
-    worst = std::max(worst, largest > 0.0 ? off / largest : 0.0);
-  }
-  return worst;
+  const auto chosen = gravity::spread_stations(problem.stations.size() / 3, 12);
+  const FieldIn direct = make_field(
+      o, problem.cells.prisms, gravity::stations_at(problem.stations, chosen), problem.components);
+  return gravity::difference_at(field, *direct.field, chosen, problem.components.size());
 }
 
 // The reason why the transforms of a lattice cannot be used; empty: they can.
@@ -157,12 +125,19 @@ MemoryEstimate estimate_memory(const Options& o, const Input& input) {
   estimate.take(cells * (56.0 + 8.0 + 3.0 * 24.0 + 5.0 * 8.0), "cells and their neighbours");
   estimate.take(16.0 * values, "data");
   const MemoryLimit limit = memory_limit(o, o.space != "cuda");
-  if (o.space != "cuda") estimate.take(72.0 * cells + 64.0 * values, "sums of prisms");
+  if (o.space != "cuda" && o.products != Products::direct && why_no_lattice(input).empty()) {
+    const auto& mesh = input.problem.cells.mesh;
+    estimate.take(gravity::lattice_bytes(mesh, gravity::find_lattice(mesh, input.problem.stations),
+                                         input.problem.components.size()),
+                  "spectra of the layers");
+  } else if (o.space != "cuda") {
+    estimate.take(72.0 * cells + 64.0 * values, "sums of prisms");
+  }
   estimate.pass(8.0 * cells * (2.0 * o.inversion.pairs + 16.0) + 8.0 * 4.0 * cells + 48.0 * values,
                 "the search");
   if (o.plot) estimate.picture(24.0 * cells + 40.0 * values, limit.bytes);
   check_memory(concat(input.problem.cells.size(), " cells"), estimate, limit,
-               "take fewer cells, or fewer --pairs");
+               "take fewer cells, fewer --pairs, or --operator direct");
   return estimate;
 }
 
@@ -198,10 +173,12 @@ double seconds_of_products(const Options& o, const Input& input, bool lattice,
               : std::clamp<std::size_t>(
                     static_cast<std::size_t>(most / static_cast<double>(problem.cells.size())), 1,
                     stations);
-  const FieldIn made = lattice ? choose_field(o, input, session)
-                               : make_field(o, problem.cells.prisms,
-                                            places_of(problem.stations, some_of(stations, part)),
-                                            problem.components);
+  const FieldIn made =
+      lattice ? choose_field(o, input, session)
+              : make_field(o, problem.cells.prisms,
+                           gravity::stations_at(problem.stations,
+                                                gravity::spread_stations(stations, part)),
+                           problem.components);
   std::vector<double> model(static_cast<std::size_t>(problem.cells.size()), 1.0), values;
   made.field->apply(model, values);
   const Stopwatch timer;
@@ -310,21 +287,6 @@ Json data_json(const Input& input, const Fit& fit) {
   return json;
 }
 
-Json cells_json(const Input& input) {
-  const auto& cells = input.problem.cells;
-  Json json;
-  json["name"] = input.cells_name;
-  json["count"] = cells.size();
-  if (cells.regular()) {
-    const auto three = [](const auto& list) { return Json::array({list[0], list[1], list[2]}); };
-    json["mesh"] = three(cells.mesh.cells);
-    json["lower"] = three(cells.mesh.lower);
-    json["upper"] = three(cells.mesh.upper);
-  }
-  json["common_faces"] = cells.links.size();
-  return json;
-}
-
 void write_results(const Options& o, const Input& input, const Inversion& inversion,
                    const InversionState& state, const Fit& fit, Session& session) {
   const HostPhase phase(session.phases, "write");
@@ -352,7 +314,11 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
   Json& summary = session.summary;
   summary["asked"] = session.requested();
   summary["data"] = data_json(input, fit);
-  summary["cells"] = cells_json(input);
+  const auto& cells = input.problem.cells;
+  summary["cells"] = Json::object({{"name", input.cells_name},
+                                   {"count", cells.size()},
+                                   {"mesh", cells.regular() ? prism_mesh_json(cells.mesh) : Json()},
+                                   {"common_faces", cells.links.size()}});
   std::int64_t iterations = 0, products = 0;
   for (const InversionStep& step : state.history) {
     iterations += step.iterations;

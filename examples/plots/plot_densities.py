@@ -35,9 +35,9 @@ class Model:
     """Densities on the cells of a mesh."""
 
     def __init__(self, folder, cells):
-        self.shape = tuple(reversed(cells["mesh"]))
-        self.edges = [np.linspace(cells["lower"][a], cells["upper"][a], cells["mesh"][a] + 1)
-                      for a in range(3)]
+        mesh = cells["mesh"]  # nx,ny,nz,x1,x2,y1,y2,z1,z2
+        self.shape = tuple(reversed(mesh[:3]))
+        self.edges = [np.linspace(mesh[3 + 2 * a], mesh[4 + 2 * a], mesh[a] + 1) for a in range(3)]
         self.models = {"model": common.load(folder, "model.npy")}
         for name in ("model_smooth", "model_true"):
             if os.path.exists(os.path.join(folder, name + ".npy")):
@@ -171,7 +171,7 @@ def main():
             raise PlotError(f"--output {out} is no folder")
         summary = common.read_summary(options.folder, "invert_gravity")
         cells = summary["cells"]
-        on_mesh = "mesh" in cells
+        on_mesh = cells["mesh"] is not None
         sections = draw_sections(options.folder, cells, options) if on_mesh else draw_list(options.folder)
         save(sections, os.path.join(out, f"sections.{options.format}"), options.dpi)
         save(draw_fit(options.folder, summary["data"]["components"]),

@@ -154,7 +154,7 @@ class ExitStatus(support.Case):
             "first_arrivals": ["--builtin", "salt", "--shape", "6001,6001", "--space", "serial"],
             "model_gravity": [*gravity, "--grid", "3000,2000,1,1,0,0", "--components", "all", "--space",
                               "serial"],
-            "invert_gravity": ["--demo", "--beta", "1e-4", "--iterations", "500", "--space", "serial"],
+            "invert_gravity": ["--demo", "--beta", "1e-4", "--iterations", "100", "--operator", "direct"],
             "model_waves": [*waves, *long], "stream_waves": [*waves, *long],
             "migrate_shots": [*waves, *long, "--shots", "modelled"],
             "invert_waves": [*waves, *long, "--data", "modelled"]}

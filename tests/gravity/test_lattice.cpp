@@ -141,6 +141,13 @@ TYPED_TEST(GravityLattice, IsTheDirectSumAndItsTranspose) {
         right += static_cast<long double>(densities[k]) * back[k];
       }
       EXPECT_LE(std::abs(left - right), 1e-14L * size);
+      const auto chosen = moho::gravity::spread_stations(count, 4);
+      DirectFieldOperator<Memory> some(exec, prisms, moho::gravity::stations_at(stations, chosen),
+                                       components, {.far_tolerance = 0.0});
+      EXPECT_LT(moho::gravity::difference_at(lattice, some, chosen, components.size()), 1e-13);
+      EXPECT_GT(moho::gravity::difference_at(lattice, some, std::vector<std::size_t>(chosen.size()),
+                                             components.size()),
+                count > 1 ? 1e-3 : -1.0);
       lattice.column_squares(weights, back);
       direct.column_squares(weights, known_back);
       EXPECT_EQ(back, known_back);

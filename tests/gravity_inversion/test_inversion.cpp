@@ -120,6 +120,10 @@ TEST(InversionWeights, DecayWithDepth) {
   EXPECT_THAT(weights, ::testing::ElementsAre(1.0, 0.5, ::testing::DoubleNear(1.0 / 3.0, 1e-15)));
   const Ground ground{1, 1, 0.0, 0.0, 1.0, 1.0, {100.0}};
   EXPECT_DOUBLE_EQ(depth_weights(cells, 50.0, 2.0, &ground)[1], 200.0 / 300.0);
+  const Heights heights = station_heights(cells, {50.0, 50.0, -30.0, 50.0, 50.0, 10.0});
+  EXPECT_EQ(heights.mean, 15.0);
+  EXPECT_EQ(heights.below, 1);
+  EXPECT_EQ(station_heights(cells, {50.0, 50.0, -130.0}, &ground).mean, 30.0);
   EXPECT_THAT(sensitivity_weights({16.0, 1.0, 0.0}), ::testing::ElementsAre(1.0, 0.5, 1e-3));
   EXPECT_THAT(message_of([&] { depth_weights(cells, 1.0, -1.0); }), HasSubstr("exponent is -1"));
 }

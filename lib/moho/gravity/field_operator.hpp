@@ -37,6 +37,19 @@ class FieldOperator {
   virtual void column_squares(const std::vector<double>& weights, std::vector<double>& squares) = 0;
 };
 
+/// Returns the numbers of at most `most` of `count` stations, evenly spread over their list.
+std::vector<std::size_t> spread_stations(std::size_t count, std::size_t most);
+/// Returns the rows x, y, z of chosen stations.
+std::vector<double> stations_at(const std::vector<double>& stations,
+                                const std::vector<std::size_t>& chosen);
+/// \brief Returns the largest difference of two operators of the same prisms.
+///
+/// It is relative to the largest value of each component. Densities alternate in sign.
+/// \param all operator at all stations \param some operator at the chosen stations
+/// \param chosen numbers of these stations \param components number of components
+double difference_at(FieldOperator& all, FieldOperator& some,
+                     const std::vector<std::size_t>& chosen, std::size_t components);
+
 /// \brief A FieldOperator by direct sums of an Operator.
 template <class Memory>
 class DirectFieldOperator final : public FieldOperator {

@@ -67,6 +67,13 @@ Lattice find_lattice(const RegularMesh& mesh, const std::vector<double>& station
   return lattice;
 }
 
+double lattice_bytes(const RegularMesh& mesh, const Lattice& lattice, std::size_t components) {
+  const auto lx = detail::fourier_length(mesh.cells[0] + lattice.nx - 1);
+  const auto ly = detail::fourier_length(mesh.cells[1] + lattice.ny - 1);
+  return 16.0 * static_cast<double>(mesh.cells[2]) * static_cast<double>(components) *
+         static_cast<double>(lx) * static_cast<double>(ly / 2 + 1);
+}
+
 namespace detail {
 
 std::vector<int> fourier_radices(std::int64_t length) {

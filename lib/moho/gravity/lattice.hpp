@@ -31,6 +31,9 @@ struct Lattice {
 /// \param stations rows of x, y, z
 Lattice find_lattice(const RegularMesh& mesh, const std::vector<double>& stations);
 
+/// Returns the bytes of the spectra of a LatticeOperator.
+double lattice_bytes(const RegularMesh& mesh, const Lattice& lattice, std::size_t components);
+
 /// \brief The operator of a mesh at stations on its lattice.
 ///
 /// The field of a layer of equal prisms is a convolution. Each layer and component has a spectrum,

@@ -19,6 +19,13 @@ std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 // Cells at least this part of their height below the ground are unknowns.
 constexpr double least_part = 0.05;
 
+// z of the highest face.
+double top_of(const Cells& cells) {
+  double top = cells.prisms[4];
+  for (std::size_t k = 4; k < cells.prisms.size(); k += 7) top = std::min(top, cells.prisms[k]);
+  return top;
+}
+
 }  // namespace
 
 double Ground::at(double x, double y) const {
@@ -146,13 +153,33 @@ Cells list_cells(const std::vector<double>& rows) {
   return cells;
 }
 
+Heights station_heights(const Cells& cells, const std::vector<double>& stations,
+                        const Ground* ground) {
+  const double top = top_of(cells);
+  const std::size_t count = stations.size() / 3;
+  Heights heights;
+  for (std::size_t s = 0; s < count; ++s) {
+    const double* p = &stations[3 * s];
+    double level = top;
+    if (ground != nullptr) {
+      try {
+        level = -ground->at(p[0], p[1]);
+      } catch (const InputError&) {
+        level = std::max(level, p[2]);  // outside: not below the ground
+      }
+    }
+    if (p[2] > level) ++heights.below;
+    heights.mean += std::max(level - p[2], 0.0) / static_cast<double>(count);
+  }
+  return heights;
+}
+
 std::vector<double> depth_weights(const Cells& cells, double height, double exponent,
                                   const Ground* ground) {
   if (!(exponent >= 0.0 && exponent <= 10.0)) {
     throw InputError(concat("depth weights: the exponent is ", exponent, " (allowed: 0 to 10)"));
   }
-  double top = cells.prisms[4];
-  for (std::size_t k = 4; k < cells.prisms.size(); k += 7) top = std::min(top, cells.prisms[k]);
+  const double top = top_of(cells);
   std::vector<double> weights(place(cells.size()));
   double largest = 0.0;
   for (std::size_t k = 0; k < weights.size(); ++k) {

@@ -69,6 +69,17 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
 /// InputError for an invalid prism, or none
 Cells list_cells(const std::vector<double>& rows);
 
+/// Heights of stations.
+struct Heights {
+  double mean = 0.0;       ///< above the ground, or above the highest cell without a ground, m
+  std::int64_t below = 0;  ///< stations below the ground or that cell's top
+};
+
+/// Returns the heights of stations above ground or cells; those below count as 0.
+/// \param stations rows of x, y, z; outside of the ground they are compared with the highest cell
+Heights station_heights(const Cells& cells, const std::vector<double>& stations,
+                        const Ground* ground = nullptr);
+
 /// \brief Returns weights (d_j + h)^(-exponent / 2), with 1 as the largest.
 ///
 /// d_j is the depth of a cell's centre below the ground, or below the highest
