@@ -30,6 +30,7 @@ Results, in the folder of --out:
   coverage.npy, deviation.npy, resolution.npy   metres of rays, posterior deviation of ln v, resolution
   rays.vtk        a ray for each pick            statics.csv   delays (--statics)
   history.csv     a row for each iteration       lambda.csv    chi^2 over lambda
+  check_true.npy, check_found.npy, checkerboard.csv   of --checkerboard
   state_0001.npy  the state for --resume         summary.json  what was asked, versions, times
   model.png, fit.png, history.png                the pictures
 
@@ -161,9 +162,21 @@ void bind_inversion(Description& d, Options& o) {
   d.bind(o.iterations, "iterations", "n", "most iterations (default: 20)", count(0, 1000));
   d.bind(o.krylov, "krylov", "n", "most steps of a bidiagonalisation (default: 100)",
          count(2, 1000));
+  d.bind(
+      o.times, "times", "NAME",
+      "automatic, graph, or eikonal, whose times the rows of graph rays are scaled to; automatic "
+      "is eikonal in 3D without air, else graph (default: automatic)",
+      one_of({"automatic", "graph", "eikonal"}));
   d.bind(o.radius, "radius", "r",
          "radius of the graph's neighbourhood, 1 to 8 in 2D, 1 to 4 in 3D (default: 8, in 3D 3)",
          count(1, 8), {.unset = "auto"});
+  d.bind(o.checks, "checkerboard", "dx[,dy],dz,percent",
+         "also invert times of the result with checks of this size in metres and strength",
+         parsed([](const std::string& text) {
+           return parse_numbers("--checkerboard", text, {3, 4},
+                                "dx,dz,percent, in 3D dx,dy,dz,percent");
+         }),
+         {.unset = Json()});
   bind_precision(d, o, "float or double, of traced times (default: float)");
   d.check([&o](const Arguments& given) {
     if (o.lambda == 0.0 || !given.given("lambda-by")) return;

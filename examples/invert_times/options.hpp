@@ -35,10 +35,12 @@ struct Options : CommonOptions {
   std::string start = "auto";                            ///< auto, v0,g, a number or a file
   VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of the start model
   std::vector<double> bounds;                            ///< velocities, m/s
-  int radius = 0;                                        ///< 0: 8 in 2D, 3 in 3D
-  std::vector<double> lengths;                           ///< m; empty: chosen
-  double deviation_max = 0.5;                            ///< of ln slowness
-  double lambda = 0.0;                                   ///< 0: chosen
+  tomography::Times times = tomography::Times::automatic;  ///< solver of the traveltimes
+  std::vector<double> checks;   ///< dx[,dy],dz in m and percent; empty: no test
+  int radius = 0;               ///< 0: 8 in 2D, 3 in 3D
+  std::vector<double> lengths;  ///< m; empty: chosen
+  double deviation_max = 0.5;   ///< of ln slowness
+  double lambda = 0.0;          ///< 0: chosen
   tomography::DampingRule rule = tomography::DampingRule::target;  ///< choice of lambda
   tomography::Robust robust = tomography::Robust::none;            ///< weights of residuals
   tomography::Statics statics = tomography::Statics::none;         ///< unknown delays

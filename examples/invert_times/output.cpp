@@ -103,6 +103,18 @@ void write_lambda(const std::filesystem::path& path,
   io::write_csv(path, table);
 }
 
+void write_layers(const std::filesystem::path& path,
+                  const std::vector<tomography::CheckLayer>& layers) {
+  io::Table table;
+  name_columns(table, {"depth", "correlation", "recovered"});
+  for (const tomography::CheckLayer& layer : layers) {
+    for (const double value : {layer.depth, layer.correlation, layer.recovered}) {
+      table.values.push_back(value);
+    }
+  }
+  io::write_csv(path, table);
+}
+
 template void write_picks<2>(const std::filesystem::path&, const tomography::PickSet<2>&,
                              const std::vector<tomography::PickFit>&);
 template void write_picks<3>(const std::filesystem::path&, const tomography::PickSet<3>&,

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Tables of results of invert_times.
 
+#include <moho/tomography/checkerboard.hpp>
 #include <moho/tomography/damping.hpp>
 #include <moho/tomography/state.hpp>
 #include <moho/tomography/types.hpp>
@@ -31,5 +32,9 @@ void write_history(const std::filesystem::path& path,
 /// Writes chi^2, norm, degrees of freedom and gcv over lambda.
 void write_lambda(const std::filesystem::path& path,
                   const std::vector<tomography::DampingPoint>& curve);
+
+/// Writes depth, correlation and recovered part of the layers of a checkerboard.
+void write_layers(const std::filesystem::path& path,
+                  const std::vector<tomography::CheckLayer>& layers);
 
 }  // namespace moho::examples::invert_times

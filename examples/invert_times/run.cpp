@@ -66,6 +66,7 @@ class Run {
       make_ground();
       make_options();
       make_start();
+      if (!m_o.checks.empty()) checks_of();
       tomography::check_input<Dim>(
           m_job.grid, m_job.picks, m_job.start,
           tomography::ground_mask<Dim>(m_job.grid, m_job.ground, m_job.picks), m_job.options);
@@ -75,6 +76,9 @@ class Run {
     if (m_o.plan) return;
     std::vector<std::string> names(results);
     if (m_o.statics != tomography::Statics::none) names.emplace_back("statics.csv");
+    if (!m_o.checks.empty()) {
+      names.insert(names.end(), {"check_true.npy", "check_found.npy", "checkerboard.csv"});
+    }
     if (m_o.plot) names.insert(names.end(), pictures.begin(), pictures.end());
     m_session.will_write(names);
     m_session.leave_out_picture(why_no_picture(m_estimate, m_limit));
@@ -171,6 +175,10 @@ class Run {
     options.prior.deviation_max = m_o.deviation_max;
     options.coarsening = m_o.coarsening > 0 ? m_o.coarsening : Dim - 1;
     if (m_o.radius > 0) options.radius = m_o.radius;
+    if (Dim == 3 && m_o.radius > 4) {
+      throw InputError(concat("--radius is ", m_o.radius, " (allowed in 3D: 1 to 4)"));
+    }
+    options.times = m_o.times;
     options.krylov = m_o.krylov;
     options.iterations = m_o.iterations;
     options.target = m_o.target;
@@ -329,8 +337,28 @@ class Run {
     with_space(m_o.space, [&](const auto& exec) {
       m_result = m_o.double_precision ? tomography::invert<double>(exec, m_job)
                                       : tomography::invert<float>(exec, m_job);
+      if (m_o.checks.empty()) return;
+      const HostPhase phase(m_result.phases, "checkerboard");
+      const auto checks = checks_of();
+      m_test = m_o.double_precision
+                   ? tomography::test_checkerboard<double>(exec, m_job, m_result, checks)
+                   : tomography::test_checkerboard<float>(exec, m_job, m_result, checks);
     });
     m_session.computed(m_result.phases);
+  }
+
+  tomography::Checkerboard<Dim> checks_of() const {
+    std::vector<double> values(m_o.checks);
+    tomography::Checkerboard<Dim> checks;
+    if (values.size() != static_cast<std::size_t>(Dim) + 1) {
+      throw InputError(concat("--checkerboard has ", values.size(), " numbers (allowed: ", Dim + 1,
+                              ", a size along each axis and percent)"));
+    }
+    checks.percent = values.back();
+    values.pop_back();
+    checks.size = to_axes<Point<Dim>>("--checkerboard", values);
+    tomography::checkerboard<Dim>(m_job.grid, checks);
+    return checks;
   }
 
   void write_field(const std::string& name, const std::vector<double>& values) {
@@ -359,6 +387,12 @@ class Run {
     if (m_o.statics != tomography::Statics::none) {
       write_statics<Dim>(folder / "statics.csv", m_job.picks, m_result.delays);
       m_session.wrote("statics.csv");
+    }
+    if (!m_o.checks.empty()) {
+      write_field("check_true.npy", m_test.truth);
+      write_field("check_found.npy", m_test.found);
+      write_layers(folder / "checkerboard.csv", m_test.layers);
+      m_session.wrote("checkerboard.csv");
     }
     write_history(folder / "history.csv", m_result.reports);
     m_session.wrote("history.csv");
@@ -435,6 +469,11 @@ class Run {
         concat("ended     ", tomography::to_string(m_result.stop), ": chi^2 ",
                significant(last.chi2, 4), " after ", counted(last.iteration, "iteration")),
         concat("          ", bad_picks())};
+    for (const tomography::CheckLayer& layer : m_test.layers) {
+      ending.lines.push_back(concat("checks    depth ", significant(layer.depth, 4),
+                                    " m: correlation ", significant(layer.correlation, 2), ", ",
+                                    significant(100.0 * layer.recovered, 2), " % recovered"));
+    }
     m_session.finish(ending);
   }
 
@@ -447,6 +486,7 @@ class Run {
   MemoryEstimate m_estimate;
   MemoryLimit m_limit;
   tomography::InversionResult<Dim> m_result;
+  tomography::CheckerboardResult<Dim> m_test;
 };
 
 void run(const Options& options, Session& session) {

@@ -75,8 +75,8 @@ def draw_model(summary, folder):
                          f"First-arrival tomography: {os.path.basename(model['name'])}, {shape} nodes, "
                          f"chi² {run['chi2']:.4g} after {run['iterations']} iterations")
     opacity = shading(np.asarray(arrays["coverage"]), np.asarray(arrays["deviation"]))
-    seen = np.asarray(arrays["velocity"])[opacity > 0.3]
-    limits = common.limits_of(seen if seen.size else np.asarray(arrays["velocity"]))
+    shown = np.asarray(arrays["velocity"])[opacity > 0.3]
+    limits = common.limits_of(shown if shown.size else np.asarray(arrays["velocity"]))
     rays = thinned(read_rays(folder, dimensions)) if dimensions == 2 else []
     for column, section in enumerate(sections):
         axes = sheet.panel(0, column, section.title or "Velocity; pale: hardly determined, blank: no ray", 9)
@@ -88,7 +88,8 @@ def draw_model(summary, folder):
         below = sheet.panel(1, column, "" if section.title else "Rays over the coverage", 9)
         cover = section.cut(arrays["coverage"])
         most = np.percentile(cover[cover > 0.0], 95) if (cover > 0.0).any() else 1.0
-        rays_image = section.draw(below, np.where(cover > 0.0, cover, np.nan), cmap="Greys", vmin=0.0, vmax=most)
+        seen = np.where(cover > 0.0, cover, np.nan)
+        rays_image = section.draw(below, seen, cmap="Greys", vmin=0.0, vmax=most)
         if rays:
             section.draw_lines(below, rays, "tab:blue", 0.3)
         last = sheet.panel(2, column, "" if section.title else "Posterior deviation of ln v", 9)
@@ -148,7 +149,8 @@ def draw_fit(summary, folder):
 
 def draw_history(summary, folder):
     history, curve = read_table(folder, "history.csv"), read_table(folder, "lambda.csv")
-    sheet = common.Sheet([4.2, 4.2], [3.2], f"Iterations: {summary['run']['stop']}")
+    checks = os.path.exists(os.path.join(folder, "check_found.npy")) and "checkerboard" in summary["asked"]
+    sheet = common.Sheet([4.2, 4.2], [3.2] * (1 + checks), f"Iterations: {summary['run']['stop']}")
     axes = sheet.panel(0, 0, "chi² by iteration", 9)
     axes.semilogy(history["iteration"], history["chi2"], "o-", markersize=4, label="chi²")
     later = history["iteration"] > 0
@@ -161,7 +163,22 @@ def draw_history(summary, folder):
     axes.axvline(summary["run"]["lambda"] or 1.0, color="tab:red", linewidth=0.8, label="chosen")
     axes.set_xlabel("lambda")
     axes.legend(fontsize=8)
+    if checks:
+        draw_checks(sheet, summary["model"], folder)
     return sheet.figure
+
+
+def draw_checks(sheet, model, folder):
+    """True and recovered changes of the checkerboard, where rays are."""
+    section = common.middle_sections(model)[0]
+    seen = section.cut(common.load(folder, "coverage.npy")) > 0.0
+    true, found = (section.cut(common.load(folder, f"check_{name}.npy")) for name in ("true", "found"))
+    most = 100.0 * np.abs(true).max()
+    panels = (("Checks", true), ("Recovered", np.where(seen, found, np.nan)))
+    for column, (title, values) in enumerate(panels):
+        axes = sheet.panel(1, column, title, 9)
+        image = section.draw(axes, 100.0 * values, cmap="RdBu", vmin=-most, vmax=most)
+    common.colour_bar(axes, image, "Change of v (%)")
 
 
 def main():

@@ -102,6 +102,32 @@ class Line(Case):
         np.testing.assert_allclose(np.load(os.path.join(again, "velocity.npy")), velocity, rtol=1e-4)
 
 
+class Volume(Case):
+    def test_eikonal_times_and_checkerboard(self):
+        random = np.random.default_rng(5)
+        rows = []
+        for sx in (5.0, 25.0, 45.0):
+            for rx in np.arange(0.0, 51.0, 10.0):
+                for ry in (0.0, 15.0, 30.0):
+                    offset = np.hypot(rx - sx, ry - 12.0)
+                    rows.append((sx, 12.0, 0.0, rx, ry, 0.0,
+                                 exact_time(offset) + 0.0003 * random.standard_normal()))
+        picks = self.table(rows=rows, names="sx,sy,sz,rx,ry,rz,time")
+        folder, summary, text = self.solve(
+            "--picks", picks, "--error", "0.0003", "--depth", "10", "--spacing", "2.5", "--lengths",
+            "40,40,20", "--krylov", "20", "--checkerboard", "20,20,10,6", "--iterations", "5")
+        self.assertEqual(len(summary["model"]["shape"]), 3)
+        self.assertLess(summary["run"]["chi2"], 1.6)
+        true, found = (np.load(os.path.join(folder, f"check_{name}.npy")) for name in ("true", "found"))
+        self.assertEqual(true.shape, found.shape)
+        np.testing.assert_allclose(np.abs(true), 0.06, rtol=1e-5)
+        self.assertIn("correlation", text)
+        layers = self.read(folder, "checkerboard.csv")
+        self.assertGreater(np.atleast_1d(layers["correlation"])[0], 0.2)
+        self.refuse(["--picks", picks, "--error", "0.0003", "--checkerboard", "20,20,6"],
+                    "--checkerboard has 3 numbers")
+
+
 class Robust(Case):
     def test_bad_picks_are_flagged(self):
         rows, wrong = line(bad=0.1)
@@ -208,6 +234,7 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--start", "2000", "--bounds", "300,900"], "start model")
         self.refuse([*picks, *error, "--lambda", "3", "--lambda-by", "gcv"], "leave one out")
         self.refuse([*picks, *error, "--radius", "9"], "--radius")
+        self.refuse([*picks, *error, "--checkerboard", "0.1,0.1,5"], "checkerboard", "or more")
         self.refuse([*picks, *error, "--origin", "0,0", "--shape", "5,5"], "outside of the grid")
         self.refuse([*picks, *error, "--spacing", "0.001"], "nodes")
         self.refuse([*picks, *error, "--origin", "1,2,3"], "--origin has 3 values")

@@ -181,6 +181,80 @@ TEST(TomographyInversion, FindsDelays) {
   EXPECT_NEAR(result.reports.back().chi2, 1.0, 0.1);
 }
 
+// Rows of graph rays, scaled to the times of the eikonal equation.
+TEST(TomographyRows, OfEikonalTimesSumToThem) {
+  const Grid<3> grid{{25, 17, 13}, {20.0, 20.0, 20.0}, {0.0, 0.0, 0.0}};
+  PickSet<3> picks;
+  picks.sources = {{43.0, 51.0, 7.0}, {400.0, 200.0, 0.0}};
+  for (int r = 0; r < 6; ++r) {
+    picks.receivers.push_back({70.0 + 70.0 * r, 300.0 - 35.0 * r, 13.0});
+    for (int s = 0; s < 2; ++s) picks.picks.push_back({s, r, 0.1, 0.001, 1.0});
+  }
+  std::stable_sort(picks.picks.begin(), picks.picks.end(),
+                   [](const Pick& a, const Pick& b) { return a.source < b.source; });
+  const auto velocity = linear_model<3>(grid, {}, line_truth);
+  const Forward<double, 3, Memory> forward(grid, picks, {},
+                                           {.coarsening = 2, .radius = 3, .eikonal = true});
+  const auto found = forward.evaluate(host(), velocity);
+  for (std::size_t k = 0; k < found.times.size(); ++k) {
+    EXPECT_NEAR(row_sum(found.rows, k), found.times[k], 1e-12);
+    const auto& a = picks.sources[static_cast<std::size_t>(picks.picks[k].source)];
+    const auto& b = picks.receivers[static_cast<std::size_t>(picks.picks[k].receiver)];
+    const double exact = linear_time(std::hypot(a[0] - b[0], a[1] - b[1]), a[2], b[2], line_truth);
+    EXPECT_NEAR(found.times[k], exact, 2e-3 * exact);
+  }
+}
+
+TEST(TomographyInversion, OfAVolumeRecoversAGradient) {
+  InversionJob<3> job;
+  job.grid = {{25, 17, 13}, {20.0, 20.0, 20.0}, {0.0, 0.0, 0.0}};
+  for (int s = 0; s < 6; ++s) job.picks.sources.push_back({40.0 + 80.0 * s, 60.0 + 35.0 * s, 0.0});
+  for (int r = 0; r < 40; ++r) {
+    job.picks.receivers.push_back({20.0 + 55.0 * (r % 8), 20.0 + 60.0 * (r / 8), 0.0});
+  }
+  std::mt19937_64 generator(3);
+  for (int s = 0; s < 6; ++s) {
+    for (int r = 0; r < 40; ++r) {
+      const auto& a = job.picks.sources[static_cast<std::size_t>(s)];
+      const auto& b = job.picks.receivers[static_cast<std::size_t>(r)];
+      const double offset = std::hypot(a[0] - b[0], a[1] - b[1]);
+      if (offset < 30.0) continue;
+      const double noise = 2.0 * (0x1p-53 * static_cast<double>(generator() >> 11)) - 1.0;
+      job.picks.picks.push_back(
+          {s, r, linear_time(offset, 0.0, 0.0, line_truth) + 0.0017 * noise, 0.001, 1.0});
+    }
+  }
+  job.start = linear_model<3>(job.grid, {}, {1600.0, 2.0, 0.0});
+  job.options.coarsening = 2;
+  job.options.prior.lengths = {300.0, 300.0, 200.0};
+  job.options.krylov = 30;
+  const auto result = invert<float, 3, Memory>(host(), job);
+  EXPECT_NEAR(result.reports.back().chi2, 1.0, 0.1);
+  const auto truth = linear_model<3>(job.grid, {}, line_truth);
+  double squares = 0.0, count = 0.0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (result.coverage[i] < 20.0) continue;
+    squares += std::pow(result.velocity[i] / truth[i] - 1.0, 2);
+    count += 1.0;
+  }
+  EXPECT_LT(std::sqrt(squares / count), 0.015);
+}
+
+TEST(TomographyInversion, RecoversACheckerboard) {
+  auto job = line_job(line_picks(24, 48, 0.001), 1500.0, 2.0);
+  job.options.coarsening = 1;
+  job.options.prior.lengths = {100.0, 60.0};
+  const auto result = invert<float, 2, Memory>(host(), job);
+  const auto test = test_checkerboard<float, 2, Memory>(host(), job, result,
+                                                        {.size = {240.0, 120.0}, .percent = 8.0});
+  ASSERT_GE(test.layers.size(), 2u);
+  EXPECT_GT(test.layers[0].correlation, 0.8);
+  EXPECT_GT(test.layers[0].recovered, 0.5);
+  EXPECT_LT(test.layers[0].recovered, 1.2);
+  EXPECT_GT(test.layers[1].correlation, 0.5);
+  for (const double change : test.truth) EXPECT_NEAR(std::abs(change), 0.08, 1e-12);
+}
+
 TEST(TomographyInversion, KeepsBounds) {
   auto job = line_job(line_picks(12, 48, 0.002), 1600.0, 1.0);
   job.options.velocity_min = 1550.0;
@@ -237,6 +311,12 @@ TEST(TomographyInversion, RefusesBadInput) {
   auto wrong = job;
   wrong.picks.picks[3].error = 0.0;
   refuse(wrong, "have no errors");
+  wrong = job;
+  wrong.options.times = Times::eikonal;
+  wrong.ground.depth.assign(static_cast<std::size_t>(wrong.grid.extents[0]), 100.0);
+  for (auto& p : wrong.picks.sources) p[1] = 100.0;
+  for (auto& p : wrong.picks.receivers) p[1] = 100.0;
+  refuse(wrong, "air above the ground");
   wrong = job;
   wrong.start.pop_back();
   refuse(wrong, "nodes");

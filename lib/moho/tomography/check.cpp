@@ -3,6 +3,7 @@
 #include <moho/tomography/check.hpp>
 #include <moho/tomography/interpolation.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace moho::tomography {
@@ -14,6 +15,11 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
   if (static_cast<std::int64_t>(start.size()) != grid.size()) {
     throw InputError(concat("the start model has ", start.size(), " nodes (allowed: ", grid.size(),
                             ", those of the grid)"));
+  }
+  if (o.times == Times::eikonal && std::count(mask.begin(), mask.end(), 0) > 0) {
+    throw InputError(
+        "eikonal times were asked for a grid with air above the ground (allowed: grids "
+        "without air): take times of the graph, or no topography");
   }
   const bool errors = o.error_absolute > 0.0 || o.error_relative > 0.0;
   for (const Pick& pick : picks.picks) {
@@ -44,6 +50,14 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
   }
 }
 
+template <int Dim>
+bool uses_eikonal(const Options<Dim>& options, const std::vector<unsigned char>& mask) {
+  if (options.times != Times::automatic) return options.times == Times::eikonal;
+  return Dim == 3 && std::count(mask.begin(), mask.end(), 0) == 0;
+}
+
+template bool uses_eikonal<2>(const Options<2>&, const std::vector<unsigned char>&);
+template bool uses_eikonal<3>(const Options<3>&, const std::vector<unsigned char>&);
 template void check_input<2>(const Grid<2>&, const PickSet<2>&, const std::vector<double>&,
                              const std::vector<unsigned char>&, const Options<2>&);
 template void check_input<3>(const Grid<3>&, const PickSet<3>&, const std::vector<double>&,

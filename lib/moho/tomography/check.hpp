@@ -22,4 +22,10 @@ template <int Dim>
 void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::vector<double>& start,
                  const std::vector<unsigned char>& mask, const Options<Dim>& options);
 
+/// Returns true if times are those of the eikonal equation, whose solver knows no air.
+/// \param options Options::times
+/// \param mask 1 for nodes of the ground, 0 for air
+template <int Dim>
+bool uses_eikonal(const Options<Dim>& options, const std::vector<unsigned char>& mask);
+
 }  // namespace moho::tomography

@@ -10,6 +10,7 @@
 #include <moho/core/positions.hpp>
 #include <moho/core/progress.hpp>
 #include <moho/core/wrap.hpp>
+#include <moho/eikonal/solve.hpp>
 #include <moho/rays/graph.hpp>
 #include <moho/rays/paths.hpp>
 #include <moho/rays/rows.hpp>
@@ -41,12 +42,76 @@ template <int Dim>
 struct ForwardOptions {
   int coarsening = 1;             ///< model nodes between unknowns, 1 or more
   int radius = Dim == 2 ? 8 : 3;  ///< of the graph's neighbourhood
+  bool eikonal = false;           ///< times of the eikonal equation; rows are scaled to them
   std::size_t memory = 0;         ///< bytes allowed in the space; 0: what is free
 };
 
+namespace detail {
+/// Gathers elements of an array.
+template <class T>
+struct GatherTimes {
+  const T* times;
+  const std::int64_t* nodes;
+  T* out;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { out[i] = times[nodes[i]]; }
+};
+
+/// Returns the times of a source at receivers. The time over that of a homogeneous medium is
+/// interpolated linearly, so that the source's singularity does no harm.
+template <class T, int Dim, class Memory>
+std::vector<double> times_at(const Instance<Memory>& exec, const Grid<Dim>& grid, const T* times,
+                             const Point<Dim>& source, const Points<Dim>& receivers) {
+  constexpr int corners = 1 << Dim;
+  std::vector<std::int64_t> nodes;
+  std::vector<double> weights, distances;
+  const auto distance = [&](const Point<Dim>& p) {
+    double square = 0.0;
+    for (int d = 0; d < Dim; ++d) square += (p[d] - source[d]) * (p[d] - source[d]);
+    return std::sqrt(square);
+  };
+  for (const Point<Dim>& receiver : receivers) {
+    const Point<Dim> q = grid.to_index_space(receiver);
+    for (int corner = 0; corner < corners; ++corner) {
+      Index<Dim> node{};
+      double weight = 1.0;
+      for (int d = 0; d < Dim; ++d) {
+        const double last = static_cast<double>(grid.extents[d] - 1);
+        const double at = std::clamp(q[d], 0.0, last);
+        const double lower = std::min(std::floor(at), std::max(last - 1.0, 0.0));
+        const bool upper = ((corner >> d) & 1) != 0;
+        weight *= upper ? at - lower : 1.0 - (at - lower);
+        node[d] = std::min(static_cast<std::int64_t>(lower) + (upper ? 1 : 0), grid.extents[d] - 1);
+      }
+      nodes.push_back(grid.flat(node));
+      weights.push_back(weight);
+      distances.push_back(distance(grid.position(node)));
+    }
+  }
+  const auto list = upload(exec, nodes, "moho::tomography::nodes");
+  const auto found =
+      allocate<Kokkos::View<T*, Memory>>(exec, "moho::tomography::found", nodes.size());
+  launch("moho::tomography::gather_times", exec, static_cast<std::int64_t>(nodes.size()),
+         GatherTimes<T>{times, list.data(), found.data()});
+  const std::vector<T> values = download(exec, found);
+  std::vector<double> result;
+  for (std::size_t r = 0; r < receivers.size(); ++r) {
+    double sum = 0.0, weight = 0.0;  // slowness seen from the source; corners at it do not count
+    for (std::size_t k = r * corners; k < (r + 1) * corners; ++k) {
+      if (!(distances[k] > 0.0)) continue;
+      sum += weights[k] * static_cast<double>(values[k]) / distances[k];
+      weight += weights[k];
+    }
+    result.push_back(weight > 0.0 ? distance(receivers[r]) * sum / weight : 0.0);
+  }
+  return result;
+}
+}  // namespace detail
+
 /// \brief The forward problem of first arrivals: shortest paths over a grid graph.
 ///
-/// All sources of a batch are traced together; only rows of picks are kept.
+/// All sources of a batch are traced together; only rows of picks are kept. With eikonal times each
+/// row of a graph ray is scaled so that it sums to the time of the eikonal equation, which is not
+/// late as paths that turn at nodes are.
 template <class T, int Dim, class Memory>
 class Forward {
  public:
@@ -72,10 +137,13 @@ class Forward {
                            bool keep_rays = false, const Progress& progress = {}) const;
 
  private:
+  Field<T, Dim, Memory> send_velocity(const Instance<Memory>& exec,
+                                      const std::vector<double>& velocity,
+                                      std::vector<double>& slowness) const;
   std::int64_t batch_size(const rays::GridGraph<T, Dim, Memory>& graph) const;
   void add_source(const Instance<Memory>& exec, const rays::RayPaths<Dim>& paths,
-                  const std::vector<double>& slowness, std::size_t first_pick,
-                  Prediction<Dim>& result) const;
+                  const std::vector<double>& slowness, const std::vector<double>& times,
+                  std::size_t first_pick, Prediction<Dim>& result) const;
 
   Grid<Dim> m_grid;
   PickSet<Dim> m_picks;
@@ -106,16 +174,17 @@ std::int64_t Forward<T, Dim, Memory>::batch_size(
     const rays::GridGraph<T, Dim, Memory>& graph) const {
   const auto nodes = static_cast<double>(m_grid.size());
   // times and predecessors of the result, and times of the solver
-  const double each = nodes * (sizeof(T) + sizeof(std::int16_t)) +
+  const double each = nodes * (sizeof(T) * (m_options.eikonal ? 3 : 1) + sizeof(std::int16_t)) +
                       static_cast<double>(graph.data().grid.size) * sizeof(T);
   const double room = 0.5 * static_cast<double>(graph.solver_budget());
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / each), 1, 64);
 }
 
+// Copies a velocity to the memory of the space, with that of air; also returns its slowness.
 template <class T, int Dim, class Memory>
-Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
-                                                  const std::vector<double>& velocity,
-                                                  bool keep_rays, const Progress& progress) const {
+Field<T, Dim, Memory> Forward<T, Dim, Memory>::send_velocity(const Instance<Memory>& exec,
+                                                             const std::vector<double>& velocity,
+                                                             std::vector<double>& slowness) const {
   const auto nodes = static_cast<std::size_t>(m_grid.size());
   double slowest = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < nodes; ++i) {
@@ -123,7 +192,7 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
   }
   // paths through air take 10,000 times as long
   std::vector<T> values(nodes);
-  std::vector<double> slowness(nodes);
+  slowness.resize(nodes);
   for (std::size_t i = 0; i < nodes; ++i) {
     const bool air = !m_mask.empty() && m_mask[i] == 0;
     values[i] = static_cast<T>(air ? 1e-4 * slowest : velocity[i]);
@@ -133,6 +202,16 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
   copy(exec, Kokkos::View<T*, Memory>(field.data(), nodes),
        HostElements<const T>(values.data(), nodes));
   exec.fence();
+  return field;
+}
+
+template <class T, int Dim, class Memory>
+Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
+                                                  const std::vector<double>& velocity,
+                                                  bool keep_rays, const Progress& progress) const {
+  const auto nodes = static_cast<std::size_t>(m_grid.size());
+  std::vector<double> slowness;
+  const Field<T, Dim, Memory> field = send_velocity(exec, velocity, slowness);
   rays::GraphOptions graph_options;
   graph_options.radius = m_options.radius;
   graph_options.memory_budget = m_options.memory;
@@ -149,6 +228,10 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
   const auto times = make_field_per_source<T>(exec, batch, m_grid, "moho::tomography::times");
   const auto predecessors =
       make_field_per_source<std::int16_t>(exec, batch, m_grid, "moho::tomography::predecessors");
+  FieldPerSource<T, Dim, Memory> arrivals;
+  if (m_options.eikonal) {
+    arrivals = make_field_per_source<T>(exec, batch, m_grid, "moho::tomography::arrivals");
+  }
   const auto part = [&](const auto& fields, std::int64_t begin, std::int64_t count) {
     using View = std::decay_t<decltype(fields)>;
     return wrap_field_per_source<View>(fields.data() + begin * m_grid.size(), count, m_grid);
@@ -162,6 +245,10 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
                             m_picks.sources.begin() + begin + count);
     rays::trace<T, Dim, Memory>(exec, graph, group, part(times, 0, count),
                                 part(predecessors, 0, count));
+    if (m_options.eikonal) {
+      eikonal::solve_each(exec, m_grid, eikonal::Model<T, Dim, Memory>{field, {}, {}}, group,
+                          part(arrivals, 0, count));
+    }
     for (std::int64_t s = 0; s < count; ++s) {
       const auto source = static_cast<std::size_t>(begin + s);
       Points<Dim> receivers;
@@ -172,7 +259,12 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
       const auto paths =
           rays::ray_paths<T, Dim, Memory>(exec, graph, {m_picks.sources[source]}, part(times, s, 1),
                                           part(predecessors, s, 1), receivers);
-      add_source(exec, paths, slowness, m_first[source], result);
+      std::vector<double> exact;
+      if (m_options.eikonal) {
+        exact = detail::times_at<T, Dim, Memory>(exec, m_grid, arrivals.data() + s * m_grid.size(),
+                                                 m_picks.sources[source], receivers);
+      }
+      add_source(exec, paths, slowness, exact, m_first[source], result);
       if (!keep_rays) continue;
       const auto shift = static_cast<std::int64_t>(result.paths.points.size());
       for (std::size_t k = 1; k < paths.first.size(); ++k) {
@@ -193,7 +285,8 @@ template <class T, int Dim, class Memory>
 void Forward<T, Dim, Memory>::add_source(const Instance<Memory>& exec,
                                          const rays::RayPaths<Dim>& paths,
                                          const std::vector<double>& slowness,
-                                         std::size_t first_pick, Prediction<Dim>& result) const {
+                                         const std::vector<double>& times, std::size_t first_pick,
+                                         Prediction<Dim>& result) const {
   rays::RayRows rows;
   if constexpr (is_host_memory<Memory>) {
     rows = rays::ray_rows_on<Dim>(exec, m_grid, paths, rays::Basis::nodes);
@@ -224,11 +317,13 @@ void Forward<T, Dim, Memory>::add_source(const Instance<Memory>& exec,
           " m has no path through the ground (the topography puts air around a point, or "
           "both points are one): correct the topography or leave the pick out"));
     }
-    result.times.push_back(ground + air);
+    const double time = times.empty() ? ground + air : times[r];
+    const double scale = times.empty() ? 1.0 : time / (ground + air);
+    result.times.push_back(time);
     m_coarse.spread(row);
     for (const auto& [column, value] : row) {
       result.rows.column.push_back(column);
-      result.rows.value.push_back(value);
+      result.rows.value.push_back(scale * value);
     }
     result.rows.first.push_back(static_cast<std::int64_t>(result.rows.column.size()));
   }

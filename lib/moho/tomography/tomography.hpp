@@ -5,6 +5,7 @@
 /// \brief First-arrival traveltime tomography: all headers of the module.
 
 #include <moho/tomography/check.hpp>
+#include <moho/tomography/checkerboard.hpp>
 #include <moho/tomography/damping.hpp>
 #include <moho/tomography/forward.hpp>
 #include <moho/tomography/ground.hpp>

@@ -60,6 +60,13 @@ enum class Statics {
   both       ///< for each source and each receiver
 };
 
+/// Solver of the traveltimes.
+enum class Times {
+  automatic,  ///< eikonal in 3D without air, else graph
+  graph,      ///< shortest paths of the grid graph
+  eikonal     ///< eikonal equation of second order; rows of graph rays are scaled to its times
+};
+
 /// Choice of the damping.
 enum class DampingRule {
   target,  ///< chi^2 = the target
@@ -73,6 +80,7 @@ struct Options {
   Prior<Dim> prior;                        ///< correlation and largest deviation
   int coarsening = 1;                      ///< model nodes between unknowns
   int radius = Dim == 2 ? 8 : 3;           ///< of the graph's neighbourhood
+  Times times = Times::automatic;          ///< solver of the traveltimes
   int krylov = 100;                        ///< largest number of steps of a bidiagonalisation
   int iterations = 20;                     ///< largest number of iterations
   double target = 1.0;                     ///< chi^2 to reach

@@ -19,10 +19,14 @@ Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>&, const Grid<Dim>& g
       m_start(std::move(start)),
       m_mask(ground_mask<Dim>(grid, ground, picks)),
       m_options(options),
-      m_forward(grid, picks, m_mask, {options.coarsening, options.radius, options.memory}),
+      m_forward(
+          grid, picks, m_mask,
+          {options.coarsening, options.radius, uses_eikonal<Dim>(options, m_mask), options.memory}),
       m_prior(m_forward.unknowns(), options.prior.lengths) {
   check_input<Dim>(grid, picks, m_start, m_mask, options);
-  if (m_options.error_times < 0.0) m_options.error_times = Dim == 2 ? 0.001 : 0.006;
+  if (m_options.error_times < 0.0) {
+    m_options.error_times = uses_eikonal<Dim>(options, m_mask) ? 0.0005 : Dim == 2 ? 0.001 : 0.006;
+  }
   m_state.white.assign(static_cast<std::size_t>(unknowns().size()), 0.0);
   if (options.statics == Statics::source || options.statics == Statics::both) {
     m_state.delays.source.assign(picks.sources.size(), 0.0);
