@@ -159,6 +159,13 @@ void read_elevation(const std::string& elevation, Options& o) {
 }
 
 void check_strategy(const Arguments& given, const Options& o) {
+  if (o.strategy == gravity::Strategy::lattice &&
+      (o.ensemble == Ensemble::prisms || !o.double_precision)) {
+    throw InputError(concat("--strategy lattice was given with ",
+                            o.ensemble == Ensemble::prisms ? "--prisms" : "--precision float",
+                            " (allowed: --mesh and --spheres in double precision): take another "
+                            "strategy"));
+  }
   if (o.strategy == gravity::Strategy::by_corners && o.ensemble == Ensemble::prisms) {
     throw InputError(
         "--strategy by_corners was given with --prisms (allowed: with --mesh and --spheres, "
@@ -231,9 +238,10 @@ void bind_computing(Description& d, Options& o) {
          "(default: gz)",
          parsed(parse_prism_components, prism_components_json));
   d.bind(o.strategy, "strategy", "NAME",
-         "automatic, tiles, by_stations, by_prisms (the paper's), or by_corners (regular ensembles "
-         "in double); all give the same field (default: automatic)",
-         one_of({"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}));
+         "automatic, tiles, by_stations, by_prisms (the paper's), by_corners (regular ensembles in "
+         "double), or lattice (Fourier transforms for regular ensembles and stations at one height "
+         "on the lattice of their prisms, in double); all give the same field (default: automatic)",
+         one_of({"automatic", "tiles", "by_stations", "by_prisms", "by_corners", "lattice"}));
   o.double_precision = true;
   bind_precision(d, o, "of the sums: float or double; results are double (default: double)");
   d.bind(o.constant, "constant", "G",

@@ -356,6 +356,10 @@ void finish(const Options& o, const Input& input, const gravity::Masses& masses,
              ": ", format_count(pairs), "pairs of prism and station"),
       concat("          on ", o.space, ": ", outcome.device,
              reports.size() > 1 ? concat(", and ", reports.size() - 1, " more ranks") : "")};
+  if (report.difference >= 0.0) {
+    ending.lines.push_back(concat("          differs from direct sums by ",
+                                  significant(report.difference, 2), " of the largest value"));
+  }
   for (std::size_t c = 0; c < o.components.size(); ++c) {
     const Extremes& e = extremes[c];
     ending.lines.push_back(concat(

@@ -7,10 +7,13 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
+#include <moho/gravity/detail/to_space.hpp>
 #include <moho/gravity/forward.hpp>
+#include <moho/gravity/lattice.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,25 +41,59 @@ struct FieldResult {
   std::size_t budget = 0;       ///< bytes allowed in the space
 };
 
+template <class T, class Memory>
+FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job);
+
 namespace detail {
 
-/// Host numbers as a view that the space reads: the numbers themselves, or a copy.
-template <class View, class Memory, class... Extents>
-View to_space(const Instance<Memory>& exec, const std::vector<double>& values, const char* label,
-              Extents... extents) {
-  if constexpr (is_host_memory<Memory>) {
-    (void)exec;
-    (void)label;
-    return View(values.data(), extents...);
-  } else {
-    using Copy = Kokkos::View<typename View::non_const_data_type, typename View::array_layout,
-                              typename View::memory_space>;
-    using Host = Kokkos::View<typename View::const_data_type, typename View::array_layout,
-                              Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const Copy there = allocate<Copy>(exec, label, extents...);
-    copy(exec, there, Host(values.data(), extents...));
-    return there;
+/// Returns the largest difference of results from direct sums at some stations; -1 without memory.
+template <class Memory>
+double difference_from_sums(const Instance<Memory>& exec, const FieldJob& job,
+                            const std::vector<double>& results) {
+  const std::size_t stations = job.stations.size() / 3;
+  const std::vector<std::size_t> chosen = spread_stations(stations, 12);
+  FieldJob some = job;
+  some.stations = stations_at(job.stations, chosen);
+  some.options.strategy = Strategy::tiles;
+  some.options.progress = {};
+  try {
+    return largest_difference(results, compute_field<double>(exec, some).results, chosen,
+                              job.components.size());
+  } catch (const MemoryError&) {
+    return -1.0;
   }
+}
+
+/// compute_field() by Strategy::lattice.
+template <class Memory>
+void compute_on_lattice(const Instance<Memory>& exec, const FieldJob& job, const Options& options,
+                        FieldResult& out) {
+  if (!job.regular) {
+    throw InputError(
+        "strategy: lattice is for regular meshes (this ensemble is a list of prisms): take tiles");
+  }
+  const OperatorOptions of{options.constant, options.far_tolerance, options.memory_budget};
+  out.report.strategy = Strategy::lattice;
+  out.report.stations = static_cast<std::int64_t>(job.stations.size() / 3);
+  out.report.prisms = static_cast<std::int64_t>(std::count_if(
+      job.densities.begin(), job.densities.end(), [](double density) { return density != 0.0; }));
+  if (options.progress) options.progress(0.0, "spectra of the layers");
+  std::unique_ptr<LatticeOperator<Memory>> field;
+  {
+    ScopedPhase<Instance<Memory>> phase(exec, out.phases, "prepare");
+    field =
+        std::make_unique<LatticeOperator<Memory>>(exec, job.mesh, job.stations, job.components, of);
+  }
+  out.report.memory = field->bytes();
+  {
+    ScopedPhase<Instance<Memory>> phase(exec, out.phases, "sum");
+    field->apply(job.densities, out.results);
+  }
+  {
+    ScopedPhase<Instance<Memory>> phase(exec, out.phases, "check");
+    out.report.difference = difference_from_sums(exec, job, out.results);
+  }
+  if (options.progress) options.progress(1.0, "Fourier transforms");
 }
 
 }  // namespace detail
@@ -87,6 +124,14 @@ FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job) {
                                 : job.prisms.empty();
   if (none) return out;
 
+  if (options.strategy == Strategy::lattice) {
+    if constexpr (std::is_same_v<T, double>) {
+      detail::compute_on_lattice(exec, job, options, out);
+      return out;
+    } else {
+      throw InputError("strategy: lattice works in double precision: take double, or tiles");
+    }
+  }
   StationView<Memory> places;
   PrismView<Memory> prisms;
   DensityView<Memory> densities;

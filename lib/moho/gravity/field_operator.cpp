@@ -23,12 +23,8 @@ std::vector<double> stations_at(const std::vector<double>& stations,
   return places;
 }
 
-double difference_at(FieldOperator& all, FieldOperator& some,
-                     const std::vector<std::size_t>& chosen, std::size_t components) {
-  std::vector<double> densities(static_cast<std::size_t>(all.prisms()), 1.0), values, found;
-  for (std::size_t k = 0; k < densities.size(); k += 3) densities[k] = -0.5;
-  all.apply(densities, values);
-  some.apply(densities, found);
+double largest_difference(const std::vector<double>& values, const std::vector<double>& found,
+                          const std::vector<std::size_t>& chosen, std::size_t components) {
   const std::size_t stations = values.size() / components;
   double worst = 0.0;
   for (std::size_t c = 0; c < components; ++c) {
@@ -43,6 +39,15 @@ double difference_at(FieldOperator& all, FieldOperator& some,
     worst = std::max(worst, largest > 0.0 ? off / largest : 0.0);
   }
   return worst;
+}
+
+double difference_at(FieldOperator& all, FieldOperator& some,
+                     const std::vector<std::size_t>& chosen, std::size_t components) {
+  std::vector<double> densities(static_cast<std::size_t>(all.prisms()), 1.0), values, found;
+  for (std::size_t k = 0; k < densities.size(); k += 3) densities[k] = -0.5;
+  all.apply(densities, values);
+  some.apply(densities, found);
+  return largest_difference(values, found, chosen, components);
 }
 
 }  // namespace moho::gravity

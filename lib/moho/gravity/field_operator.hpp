@@ -5,7 +5,7 @@
 /// \brief Operators of prisms between vectors on the host, computed in any memory space.
 
 #include <moho/core/copy.hpp>
-#include <moho/gravity/field.hpp>
+#include <moho/gravity/detail/to_space.hpp>
 #include <moho/gravity/operator.hpp>
 
 #include <cstddef>
@@ -42,6 +42,12 @@ std::vector<std::size_t> spread_stations(std::size_t count, std::size_t most);
 /// Returns the rows x, y, z of chosen stations.
 std::vector<double> stations_at(const std::vector<double>& stations,
                                 const std::vector<std::size_t>& chosen);
+/// \brief Returns the largest difference of values from those at chosen stations.
+/// \param values components x stations \param found components x chosen stations
+/// \param chosen numbers of these stations \param components number of components
+/// \returns it relative to the largest value of its component
+double largest_difference(const std::vector<double>& values, const std::vector<double>& found,
+                          const std::vector<std::size_t>& chosen, std::size_t components);
 /// \brief Returns the largest difference of two operators of the same prisms.
 ///
 /// It is relative to the largest value of each component. Densities alternate in sign.

@@ -323,6 +323,11 @@ void check_call(const Instance<Memory>& exec, const StationView<Memory>& station
                 const Components& components, const ResultView<Memory>& results,
                 const Options& options) {
   (void)make_plan(components, options.constant, 1.0);
+  if (options.strategy == Strategy::lattice) {
+    throw InputError(
+        "strategy: forward() has no lattice (allowed in compute_field(); LatticeOperator is the "
+        "operator): take automatic");
+  }
   check_stations(exec, stations);
   check_options(options, components, stations.extent(0), results.extent(0), results.extent(1));
   check_contiguous(results, "results");

@@ -78,12 +78,15 @@ enum class Strategy {
   by_stations,  ///< every thread owns stations and processes all prisms, staged in scratch
   /// The paper's scheme: T threads with private grids, prisms t, T + t, ..., then a sum.
   by_prisms,
-  by_corners  ///< regular meshes, in double: corners shared by prisms are evaluated once
+  by_corners,  ///< regular meshes, in double: corners shared by prisms are evaluated once
+  /// Meshes and stations on their lattice, in double: LatticeOperator, for compute_field() only.
+  lattice
 };
 
 /// Returns the name of a strategy, for command lines and reports.
 inline std::string to_string(Strategy strategy) {
-  constexpr const char* names[] = {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"};
+  constexpr const char* names[] = {"automatic", "tiles",      "by_stations",
+                                   "by_prisms", "by_corners", "lattice"};
   return names[static_cast<int>(strategy)];
 }
 
@@ -114,7 +117,10 @@ struct Report {
   std::int64_t private_grids = 0;       ///< by_prisms: T; tiles: chunks of prisms
   std::int64_t passes = 1;  ///< by_prisms: ceil(M / T); otherwise launches over the prisms
   std::size_t memory = 0;   ///< bytes allocated in the memory space
-  PhaseTimes times;         ///< phases "check", "prepare", "sum" and "reduce"
+  /// lattice: largest difference from direct sums at 12 stations, of the largest value of its
+  /// component; -1: not measured
+  double difference = -1.0;
+  PhaseTimes times;  ///< phases "check", "prepare", "sum" and "reduce"
 };
 
 /// Irregular ensembles, one row per prism: x1, x2, y1, y2, z1, z2, density. Coordinates are metres

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Numbers on the host as views of a memory space.
+
+#include <moho/core/copy.hpp>
+
+#include <vector>
+
+namespace moho::gravity {
+
+namespace detail {
+
+/// Host numbers as a view that the space reads: the numbers themselves, or a copy.
+template <class View, class Memory, class... Extents>
+View to_space(const Instance<Memory>& exec, const std::vector<double>& values, const char* label,
+              Extents... extents) {
+  if constexpr (is_host_memory<Memory>) {
+    (void)exec;
+    (void)label;
+    return View(values.data(), extents...);
+  } else {
+    using Copy = Kokkos::View<typename View::non_const_data_type, typename View::array_layout,
+                              typename View::memory_space>;
+    using Host = Kokkos::View<typename View::const_data_type, typename View::array_layout,
+                              Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    const Copy there = allocate<Copy>(exec, label, extents...);
+    copy(exec, there, Host(values.data(), extents...));
+    return there;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace moho::gravity
