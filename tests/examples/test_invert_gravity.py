@@ -126,6 +126,28 @@ class Inversion(Case):
         done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--plan")
         self.assertIn("Fourier transforms", done.stdout)
 
+    def test_lattice_of_model_gravity(self):
+        model = os.path.join(os.path.dirname(self.program), "model_gravity")
+
+        def run(strategy, step, *more):
+            return subprocess.run([model, *MESH, "--densities", "truth.npy", "--grid",
+                                   f"9,4,{step},100,30,20", "--elevation", "40", "--components", "gz,gxz",
+                                   "--strategy", strategy,
+                                   "--no-plot", "--out", strategy, *more],
+                                  cwd=self.folder, capture_output=True, text=True)
+
+        for strategy in ("lattice", "tiles"):
+            done = run(strategy, 100)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("differs from direct sums by" in done.stdout, strategy == "lattice")
+        for name in ("gz.npy", "gxz.npy"):
+            ours, theirs = (np.load(self.path(f"{folder}/{name}")) for folder in ("lattice", "tiles"))
+            np.testing.assert_allclose(ours, theirs, atol=1e-10 * np.abs(theirs).max())
+        for done, words in ((run("lattice", 90), "from the lattice of the mesh"),
+                            (run("lattice", 100, "--precision", "float"), "--precision float")):
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(words, done.stderr)
+
     def test_plan(self):
         done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--plan")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -277,25 +277,6 @@ class Ensembles(Case):
         self.assertGreater(r.values["gz"].max(), 0.5)
 
 
-class Lattice(Case):
-    def test_is_the_direct_sum(self):
-        rng = np.random.default_rng(8)
-        np.save(self.path("rho.npy"), rng.normal(0.0, 100.0, (3, 6, 8)))
-        fields = []
-        for strategy in ("lattice", "tiles"):
-            folder, text = self.succeed("--mesh", "8,6,3,0,800,0,600,0,300", "--densities", "rho.npy",
-                                        "--grid", "9,4,100,100,30,20", "--elevation", "40", "--components",
-                                        "gz,gxz", "--strategy", strategy, out=strategy)
-            fields.append([np.load(os.path.join(folder, name)) for name in ("gz.npy", "gxz.npy")])
-            self.assertEqual("differs from direct sums by" in text, strategy == "lattice")
-        for ours, theirs in zip(*fields):
-            np.testing.assert_allclose(ours, theirs, atol=1e-10 * np.abs(theirs).max())
-        self.refuse(["--mesh", "8,6,3,0,800,0,600,0,300", "--densities", "rho.npy", "--grid",
-                     "9,4,90,100,30,20", "--elevation", "40", "--strategy", "lattice"],
-                    "lattice of the mesh", status=2)
-        self.refuse(["--spheres", "--strategy", "lattice", "--precision", "float"], "--precision float")
-
-
 class Stations(Case):
     def test_grid_order_and_elevation(self):
         prisms = some_prisms(4)
