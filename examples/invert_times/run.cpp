@@ -193,7 +193,14 @@ class Run {
     options.statics = m_o.statics;
     options.static_deviation = m_o.static_deviation;
     options.memory = m_o.memory;
-    options.progress = m_session.progress();
+    if (const Progress bar = m_session.progress()) {
+      // of all iterations that may follow; evaluations of a step that is halved do not go back
+      options.progress = [this, bar](double fraction, const std::string& what) {
+        const double all = static_cast<double>(m_o.iterations) + 1.0;
+        m_fraction = std::max(m_fraction, std::min((m_done + fraction) / all, 1.0));
+        bar(m_fraction, what);
+      };
+    }
   }
 
   // The start model of --start, and its description.
@@ -327,7 +334,9 @@ class Run {
   void invert() {
     m_job.each = [this](const tomography::IterationReport& report,
                         const tomography::InversionState& state) {
+      m_session.computed({});  // removes the bar
       m_session.print(iteration_text(report));
+      m_done = report.iteration + 1.0;
       const std::string name = state_name(report.iteration);
       m_session.part_begins({name});
       tomography::write_state(m_session.folder() / name, state);
@@ -487,6 +496,7 @@ class Run {
   MemoryLimit m_limit;
   tomography::InversionResult<Dim> m_result;
   tomography::CheckerboardResult<Dim> m_test;
+  double m_done = 0.0, m_fraction = 0.0;  // iterations; part of the largest number of them
 };
 
 void run(const Options& options, Session& session) {
