@@ -443,15 +443,19 @@ class Run {
     const tomography::IterationReport& last = m_result.reports.back();
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
-    summary["picks"] = Json::object({{"file", m_o.picks},
-                                     {"count", m_job.picks.picks.size()},
-                                     {"left_out", m_job.picks.left_out},
-                                     {"reciprocal_pairs", m_check.reciprocal_pairs},
-                                     {"reciprocal_rms", m_check.reciprocal_rms}});
+    Json& picks = summary["picks"];
+    picks["file"] = m_o.picks;
+    picks["count"] = m_job.picks.picks.size();
+    picks["left_out"] = m_job.picks.left_out;
+    picks["reciprocal_pairs"] = m_check.reciprocal_pairs;
+    picks["reciprocal_rms"] = m_check.reciprocal_rms;
     Json& model = summary["model"];
     model["name"] = m_model.name;
     add_grid(m_model, model);
-    model["units"] = Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}});
+    Json& units = model["units"];
+    units["length"] = "m";
+    units["velocity"] = "m/s";
+    units["time"] = "s";
     const auto [slow, quick] = range_of(m_result.velocity);
     model["velocity_min"] = slow;
     model["velocity_max"] = quick;
@@ -459,16 +463,17 @@ class Run {
     model["start"] = m_start;
     summary["sources"] = points_json(m_job.picks.sources);
     summary["receivers"] = points_json(m_job.picks.receivers);
-    summary["run"] = Json::object({{"device", m_result.device},
-                                   {"threads", m_result.threads},
-                                   {"iterations", last.iteration},
-                                   {"stop", tomography::to_string(m_result.stop)},
-                                   {"chi2", last.chi2},
-                                   {"rms", last.rms},
-                                   {"lambda", last.lambda},
-                                   {"degrees_of_freedom", m_result.appraisal.dof},
-                                   {"matrix_entries", m_result.entries},
-                                   {"rejected", last.rejected}});
+    Json& run = summary["run"];
+    run["device"] = m_result.device;
+    run["threads"] = m_result.threads;
+    run["iterations"] = last.iteration;
+    run["stop"] = tomography::to_string(m_result.stop);
+    run["chi2"] = last.chi2;
+    run["rms"] = last.rms;
+    run["lambda"] = last.lambda;
+    run["degrees_of_freedom"] = m_result.appraisal.dof;
+    run["matrix_entries"] = m_result.entries;
+    run["rejected"] = last.rejected;
     Ending ending;
     ending.script = "plot_tomography.py";
     ending.pictures = pictures;
