@@ -11,7 +11,9 @@
 #include "invert_times/options.hpp"
 #include "invert_times/output.hpp"
 
+#include <moho/core/parse.hpp>
 #include <moho/core/space.hpp>
+#include <moho/core/text.hpp>
 #include <moho/io/csv.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/numbered.hpp>
