@@ -270,25 +270,6 @@ static std::vector<std::unique_ptr<cluster::Site>> make_sites(const SitesOptions
                              programs_folder());
 }
 
-// Returns the members of the summary about sites.
-static Json sites_json(const cluster::Report& report) {
-  Json list = Json::array();
-  for (const cluster::SiteReport& site : report.sites) {
-    list.push_back(Json::object({{"name", site.name},
-                                 {"shots", site.shots},
-                                 {"jobs", site.jobs},
-                                 {"bytes", site.bytes},
-                                 {"sum_bytes", site.sum_bytes},
-                                 {"seconds", site.compute_time}}));
-  }
-  Json json = Json::object({{"list", list}, {"resubmitted", report.resubmitted}});
-  if (report.last_shot > 0.0) {
-    json["begin"] = report.begin;
-    json["last_shot"] = report.last_shot;
-  }
-  return json;
-}
-
 void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
                       const std::function<void(std::int64_t shot, const Json& more)>& on_shot,
@@ -345,22 +326,23 @@ void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
   if (!work.sums) io::remove_owned_folder(run.folder);
 }
 
-void record_time_after_shots(Session& session) {
-  const Json* const sites = session.summary.find("sites");
-  const Json* const last = sites != nullptr ? sites->find("last_shot") : nullptr;
-  if (last == nullptr) return;
-  const double seconds = cluster::Clock().now() - last->number(0.0);
-  const double before = last->number(0.0) - sites->find("begin")->number(0.0);
-  session.summary["sites"]["seconds_after_last_shot"] = seconds;
-  session.summary["sites"]["part_after_last_shot"] = seconds / (seconds + before);
+// Removes the files of sums of a journal, if it exists.
+static void forget_journal(const SitesOptions& texts, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder / "journal.txt", error)) return;
+  cluster::forget_sums(folder / "journal.txt", make_sites(texts, folder));
+}
+
+void forget_sums(const SitesOptions& texts, const fs::path& folder, const fs::path& kept) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path() != kept) forget_journal(texts, entry.path());
+  }
 }
 
 void forget_sites(const SitesOptions& texts, const Session& session) {
   const fs::path folder = sites_folder(session.folder());
-  std::error_code error;
-  if (fs::exists(folder / "journal.txt", error)) {
-    cluster::forget_sums(folder / "journal.txt", make_sites(texts, folder));
-  }
+  forget_journal(texts, folder);
   io::remove_owned_folder(folder);
 }
 
@@ -383,30 +365,6 @@ std::vector<std::unique_ptr<cluster::Site>> open_sites(
   }
   for (const auto& site : sites) print_line(concat(site->options().name, ": ", site->probe(work)));
   return sites;
-}
-
-std::vector<std::string> report_lines(const cluster::Report& report) {
-  std::vector<std::string> lines;
-  std::ostringstream head;
-  head << std::left << std::setw(12) << "site" << std::right << std::setw(8) << "shots"
-       << std::setw(8) << "jobs" << std::setw(10) << "failures" << std::setw(8) << "lost"
-       << std::setw(12) << "shots/min" << std::setw(12) << "worked s" << std::setw(12) << "sent";
-  lines.push_back(head.str());
-  for (const cluster::SiteReport& site : report.sites) {
-    std::ostringstream line;
-    line << std::left << std::setw(12) << site.name << std::right << std::setw(8) << site.shots
-         << std::setw(8) << site.jobs << std::setw(10) << site.failures << std::setw(8) << site.lost
-         << std::setw(12) << fixed(60.0 * site.rate, 2) << std::setw(12)
-         << fixed(site.compute_time, 1) << std::setw(12)
-         << format_bytes(site.bytes + site.sum_bytes);
-    if (!site.exclusion.empty()) line << "  excluded: " << site.exclusion;
-    lines.push_back(line.str());
-  }
-  lines.push_back(concat(counted(report.done, "shot"), report.done == 1 ? " is" : " are", " done, ",
-                         report.done_earlier, " of them earlier; ", report.resubmitted,
-                         " were resubmitted, ", report.duplicates, " had a second result"));
-  for (const std::string& note : report.notes) lines.push_back("note: " + note);
-  return lines;
 }
 
 std::string status_text(const fs::path& path) {

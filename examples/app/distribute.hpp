@@ -6,6 +6,7 @@
 
 #include "app/distribute_options.hpp"
 #include "app/program.hpp"
+#include "app/sites_report.hpp"
 
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/sites_file.hpp>
@@ -82,8 +83,10 @@ void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
                       const std::function<void(std::int64_t shot, const Json& more)>& on_shot,
                       const OnSiteSum& on_sum = {});
-/// Records the time from the last shot at a site to the present in the summary.
-void record_time_after_shots(Session& session);
+/// Removes the files of sums at the sites. \param folder folder of folders of journals
+/// \param kept the one whose files stay
+void forget_sums(const SitesOptions& texts, const std::filesystem::path& folder,
+                 const std::filesystem::path& kept = {});
 /// Removes the files at the sites, and the folder of journal and jobs. Sums are kept there until
 /// the results are written.
 void forget_sites(const SitesOptions& texts, const Session& session);
@@ -103,9 +106,6 @@ std::filesystem::path programs_folder();
 std::vector<std::unique_ptr<cluster::Site>> open_sites(
     const SitesOptions& texts, const std::filesystem::path& campaign, const cluster::Work& work,
     std::int64_t shots, const std::function<void(const std::string&)>& print_line);
-
-/// Returns lines for the user about a run: a table of sites, counts, notes.
-std::vector<std::string> report_lines(const cluster::Report& report);
 
 /// \brief Returns a text about a journal: shots, sites, rate, remaining time, failures.
 /// \throws FileError for other files

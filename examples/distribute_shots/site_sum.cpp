@@ -40,8 +40,12 @@ std::vector<std::int64_t> integers(const Json* list) {
 rtm::ShotArray read_array(const Json& entry, const fs::path& summary) {
   const Json *name = entry.find("name"), *parts = entry.find("parts");
   if (name == nullptr || parts == nullptr) throw wrong(summary);
-  return {name->text(), static_cast<std::int64_t>(parts->number(0.0)), integers(entry.find("grid")),
-          integers(entry.find("lower")), integers(entry.find("upper"))};
+  return {name->text(),
+          static_cast<std::int64_t>(parts->number(0.0)),
+          integers(entry.find("grid")),
+          integers(entry.find("lower")),
+          integers(entry.find("upper")),
+          entry.find("bins") != nullptr};
 }
 
 class SiteSum : public cluster::ShotSum {

@@ -4,10 +4,11 @@
 /// \file
 /// \brief Shots of an evaluation over ranks or sites.
 ///
-/// Requests are sent. Contributions return as messages of ranks, and as files of sites.
+/// Requests are sent. Contributions return as messages of ranks, and as sums and files of sites.
 
 #include "app/distribute.hpp"
 #include "app/shot_list.hpp"
+#include "app/site_arrays.hpp"
 #include "invert_waves/options.hpp"
 
 #include <moho/core/error.hpp>
@@ -24,6 +25,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <system_error>
@@ -41,13 +43,15 @@ struct Order {
 };
 
 /// Evaluations whose shots ranks or sites compute.
-/// The root adds contributions of ranks while shots are computed, in the order of the shots.
+/// The root adds contributions of ranks and sites as they arrive.
 template <class T>
 class DistributedEvaluation {
  public:
   using Contribution = fwi::ShotContribution<T>;  ///< of a shot
-  /// Called with the contributions of all shots in their order.
+  /// Called with the contribution of each shot, in any order.
   using Add = std::function<void(Contribution&&)>;
+  /// Called with the sum of each site that sends one.
+  using AddSum = std::function<void(const fwi::ContributionSum&)>;
 
   /// \param o,session of the run; must outlive this object
   /// \param numbers of the shots \param shape of the model
@@ -125,40 +129,55 @@ class DistributedEvaluation {
     if (!among_ranks() || !m_session.processes().root() || m_o.only_shot) return;
     for (auto& bytes : m_session.processes().told(false)) m_arrived.push_back(std::move(bytes));
   }
-  /// Waits for the contributions of all ranks, and adds them in the order of the shots.
+  /// Waits for the contributions of all ranks, and adds them.
   void collect_ranks(const Add& add) {
     while (m_done < m_numbers.size()) receive(true, add);
   }
 
-  /// Collects all contributions from sites, and adds them in the order of the shots.
-  void collect_sites(const Order<T>& order, const Add& add) {
+  /// Collects all contributions of sites: sums of remote sites, and files of shots of the others.
+  void collect_sites(const Order<T>& order, const Add& add, const AddSum& add_sum) {
     prepare_folder(order);
     const cluster::Work work = work_of(order);
-    const auto file_of = [&](std::size_t k) {
-      return m_run.folder / numbered("shot", m_numbers[k]);
+    std::map<std::int64_t, Contribution> parts;  // by the number of the shot, without values
+    std::size_t added = 0;
+    const auto add_file = [&](std::int64_t shot, const std::filesystem::path& file) {
+      Contribution contribution = parts.at(shot);
+      contribution.values = read(file);
+      add(std::move(contribution));
+      ++added;
     };
-    std::map<std::size_t, Contribution> early;  // their values wait in files
-    std::size_t next = 0;
+    const OnPart on_part = [&](std::int64_t shot, const Json& part,
+                               const std::filesystem::path& folder,
+                               const std::vector<std::string>& names) {
+      const Json* const numbers = part.find("more");
+      const auto at = std::find(m_numbers.begin(), m_numbers.end(), shot);
+      if (numbers == nullptr || at == m_numbers.end()) return false;
+      parts[shot] = part_of(*numbers);
+      parts[shot].shot = static_cast<std::size_t>(at - m_numbers.begin());
+      if (numbers->find("summed") != nullptr) return names.empty();  // the sum follows
+      if (names.size() != 1) return false;
+      add_file(shot, folder / names[0]);
+      return true;
+    };
+    OnSiteSum on_sum;
+    if (work.sums) {
+      on_sum = [&](const std::vector<std::int64_t>& shots, const std::filesystem::path& folder,
+                   const std::vector<std::string>&) {
+        const std::filesystem::path file = folder / site_sum_name;
+        if (std::filesystem::exists(file)) {
+          add_sum(sum_of(shots, parts, file));
+          added += shots.size();
+          return true;
+        }
+        for (const std::int64_t shot : shots) add_file(shot, folder / numbered("shot", shot));
+        return true;
+      };
+    }
     const cluster::Report report =
-        compute_parts(m_o.distribute, m_run, work, m_numbers, m_session,
-                      [&](std::int64_t shot, const Json& part, const std::filesystem::path& folder,
-                          const std::vector<std::string>& names) {
-                        const Json* const numbers = part.find("more");
-                        const auto at = std::find(m_numbers.begin(), m_numbers.end(), shot);
-                        if (numbers == nullptr || names.size() != 1 || at == m_numbers.end())
-                          return false;
-                        const auto k = static_cast<std::size_t>(at - m_numbers.begin());
-                        std::filesystem::rename(folder / names[0], file_of(k));
-                        early.emplace(k, part_of(*numbers)).first->second.shot = k;
-                        for (; !early.empty() && early.begin()->first == next; ++next) {
-                          Contribution contribution = early.extract(next).mapped();
-                          contribution.values = read(file_of(next));
-                          add(std::move(contribution));
-                        }
-                        return true;
-                      });
-    if (next < m_numbers.size()) throw cluster::MissingShots(report);
-    count(report);
+        compute_parts(m_o.distribute, m_run, work, m_numbers, m_session, on_part, on_sum);
+    if (added < m_numbers.size()) throw cluster::MissingShots(report);
+    add_report(m_total, report);
+    m_session.summary["sites"] = sites_json(m_total);
     m_resume = m_run.print_sites = false;
   }
 
@@ -166,9 +185,13 @@ class DistributedEvaluation {
   void write_result(const Contribution& contribution) {
     const std::int64_t number = m_numbers[contribution.shot];
     const std::string name = numbered("shot", number);
-    write(m_session.folder() / name, contribution);
+    io::write_npy(m_session.folder() / name, contribution.values.data(), m_shape);
     m_session.wrote(name);
-    m_session.part_is_whole(number, {name}, numbers_of(contribution));
+    Json numbers = numbers_of(contribution);
+    const std::vector<std::int64_t> grid(m_shape.begin() + 1, m_shape.end());
+    const std::vector<std::int64_t> zeros(grid.size(), 0);
+    numbers["sums"].push_back(describe({sum_name, m_shape[0], grid, zeros, grid, true}, name));
+    m_session.part_is_whole(number, {name}, numbers);
   }
 
   /// Prints the work of each site, and removes the folders.
@@ -176,6 +199,7 @@ class DistributedEvaluation {
     if (!m_total.sites.empty()) {
       for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
     }
+    if (at_sites()) forget_sums(m_o.distribute, m_folder);
     if (at_sites() || m_o.resume) io::remove_owned_folder(m_folder);
   }
 
@@ -209,8 +233,17 @@ class DistributedEvaluation {
     part.backward_seconds = number("gradients");
     return part;
   }
-  void write(const std::filesystem::path& path, const Contribution& contribution) const {
-    io::write_npy(path, contribution.values.data(), m_shape);
+  // Returns the sum of a site. \throws FileError for a file of other shots or of another shape
+  fwi::ContributionSum sum_of(const std::vector<std::int64_t>& shots,
+                              const std::map<std::int64_t, Contribution>& parts,
+                              const std::filesystem::path& file) const {
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    rtm::ArraySums sums(std::numeric_limits<double>::infinity());
+    add_site_sum(sums, host, shots, file);
+    fwi::ContributionSum sum;
+    for (const std::int64_t shot : shots) fwi::add_numbers(sum, parts.at(shot));
+    sum.sums = sums.bins(host, sum_name);
+    return sum;
   }
   // Reads the values of a contribution from a file.
   std::vector<T> read(const std::filesystem::path& path) const {
@@ -233,6 +266,8 @@ class DistributedEvaluation {
     std::error_code error;
     m_run.folder = m_folder / numbered("evaluation", order.evaluation, "");
     m_run.resume = m_resume;  // only the first evaluation may have been started by an earlier run
+    // the gradients of earlier evaluations are there
+    forget_sums(m_o.distribute, m_folder, m_resume ? m_run.folder : "");
     for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
       if (entry.path().filename() == io::owned_folder_marker) continue;
       if (!m_resume || entry.path() != m_run.folder) std::filesystem::remove_all(entry, error);
@@ -250,6 +285,8 @@ class DistributedEvaluation {
         make_shot_work(m_o, m_session.program(), made_from != nullptr ? *made_from : Json());
     work.evaluation = order.evaluation;
     work.survey["evaluation"] = std::to_string(order.evaluation);
+    work.sums = !m_o.keep_shots;
+    if (work.sums) work.survey["results"] = "sums of sites";
     work.survey["model of the evaluation"] = io::checksum_text(io::identify_file(model).checksum);
     work.inputs.emplace_back("evaluation", model.string());
     std::string size = "--data-size=";
@@ -260,28 +297,8 @@ class DistributedEvaluation {
     return work;
   }
 
-  void count(const cluster::Report& report) {
-    m_total.done += report.done;
-    m_total.done_earlier += report.done_earlier;
-    m_total.resubmitted += report.resubmitted;
-    m_total.duplicates += report.duplicates;
-    m_total.notes.insert(m_total.notes.end(), report.notes.begin(), report.notes.end());
-    if (m_total.sites.empty()) {
-      m_total.sites = report.sites;
-      return;
-    }
-    for (std::size_t k = 0; k < m_total.sites.size(); ++k) {
-      cluster::SiteReport& sum = m_total.sites[k];
-      const cluster::SiteReport& site = report.sites[k];
-      sum.shots += site.shots;
-      sum.jobs += site.jobs;
-      sum.failures += site.failures;
-      sum.lost += site.lost;
-      sum.compute_time += site.compute_time;
-      if (site.rate > 0.0) sum.rate = site.rate;  // the last one
-      sum.exclusion = site.exclusion;
-    }
-  }
+  /// Name of the sum of a site.
+  static constexpr const char* sum_name = "contribution";
 
   const Options& m_o;
   Session& m_session;

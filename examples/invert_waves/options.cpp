@@ -322,6 +322,8 @@ void bind_evaluation(Description& d, Options& o) {
          "the shot)",
          positive("positive numbers"), {.local = true})
       .show_if(one_shot);
+  d.flag(o.keep_shots, "keep-shots", "remote sites send each shot in place of their sum",
+         {.hidden = true, .local = true});
   d.option("only-shot").shown = [&o] { return o.only_shot ? Json(*o.only_shot) : Json(); };
   d.move_in_summary("plot", {"only_shot"});
 }

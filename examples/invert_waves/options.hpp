@@ -55,6 +55,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::int64_t block = 0;         ///< planes of a block of the stream; 0: chosen
   std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen
   int devices = 1;                ///< devices in a chain for each shot
+  bool keep_shots = false;        ///< true: sites send each shot
   std::string evaluate;    ///< with --only-shot: file of the unknowns; empty: the starting model
   int band = 1;            ///< with --only-shot, from 1
   double data_size = 0.0;  ///< with --only-shot: misfit without a model; 0: that of the shot

@@ -247,7 +247,7 @@ class Program {
 
   template <class Objective>
   static auto add_to(Objective& objective) {
-    return [&objective](fwi::ShotContribution<T>&& part) { objective.add(std::move(part)); };
+    return [&objective](const auto& part) { objective.add(part); };
   }
 
   template <class Objective>
@@ -332,13 +332,15 @@ class Program {
     m_input.in_words([&] { objective.begin(search.point()); });
     Order<T> order{search.evaluations() + 1, band, objective.request()};
     if (m_distributed->at_sites()) {
-      m_distributed->collect_sites(order, add_to(objective));
+      m_distributed->collect_sites(order, add_to(objective), add_to(objective));
     } else {
       m_distributed->share(order);
       compute_claimed(objective);
       m_distributed->collect_ranks(add_to(objective));
     }
-    return objective.end(gradient);
+    const double misfit = objective.end(gradient);
+    record_time_after_shots(m_session);
+    return misfit;
   }
 
   // Error of vp at the best point; negative without a true model.

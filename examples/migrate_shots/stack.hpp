@@ -5,6 +5,7 @@
 /// \brief The sums of shots, in memory and in files, their stack, and its image.
 
 #include "app/json.hpp"
+#include "app/site_arrays.hpp"
 #include "migrate_shots/job.hpp"
 #include "migrate_shots/options.hpp"
 
@@ -21,8 +22,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -103,32 +102,6 @@ std::vector<double> stack_gather_files(const Instance<Kokkos::HostSpace>& exec,
   std::vector<rtm::StoredPart<2>> parts(shots);
   for (auto& part : parts) part.box = whole_box(grid);
   return rtm::stack<double, 2>(exec, grid, parts, read);
-}
-
-/// Returns the description of an array for sums of remote sites. \param file name of its file
-inline Json describe(const rtm::ShotArray& array, const std::string& file) {
-  Json entry;
-  entry["name"] = array.name;
-  entry["file"] = file;
-  entry["parts"] = array.parts;
-  entry["grid"] = array.grid;
-  entry["lower"] = array.lower;
-  entry["upper"] = array.upper;
-  return entry;
-}
-
-/// Adds the sum of a site. \throws FileError for a sum of other shots
-inline void add_site_sum(rtm::ArraySums& sums, const Instance<Kokkos::HostSpace>& exec,
-                         const std::vector<std::int64_t>& shots,
-                         const std::filesystem::path& path) {
-  const io::InputFile file(path);
-  std::set<std::int64_t> expected = sums.shots();
-  expected.insert(shots.begin(), shots.end());
-  sums.merge(exec, file.text(file.size()));
-  if (sums.shots() == expected) return;
-  throw FileError(concat("'", path.string(),
-                         "' has other shots than those requested: install this ",
-                         "version of the programs at the site"));
 }
 
 /// Returns the image of a condition. \param sums of all shots, by part: S R, S S and R R

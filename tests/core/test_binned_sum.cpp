@@ -21,6 +21,7 @@
 namespace {
 
 using moho::BinnedSum;
+using moho::BinnedSumOn;
 using moho::InputError;
 using moho::Instance;
 using moho::testing::message_of;
@@ -94,6 +95,76 @@ TEST(BinnedSum, HasTheSameBitsInAnyOrder) {
   any_order<double>({0, -39, -40, -41, 41, 80, 3, 79});
   any_order<double>({-300, 500, -900, 499, 460, 1000, 2});
   any_order<double>({-990, -1000, -960, -1005});
+}
+
+// Sums in the memory of an instance and their states, with the bits of BinnedSum.
+template <class T, class Memory>
+void any_memory(const Instance<Memory>& exec, const std::vector<int>& powers) {
+  const auto terms = random_terms<T>(powers);
+  BinnedSum all(elements);
+  for (const auto& term : terms) all.add(on_host(), term.data());
+  std::vector<std::size_t> order(terms.size());
+  for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+  std::mt19937_64 random(13);
+  const auto values =
+      moho::allocate<Kokkos::View<T*, Memory>>(exec, "values", static_cast<std::size_t>(elements));
+  std::vector<BinnedSumOn<Memory>> groups;
+  for (int g = 0; g < 3; ++g) groups.emplace_back(exec, elements);
+  for (int trial = 0; trial < 10; ++trial) {
+    for (auto& group : groups) group.clear(exec);
+    for (const std::size_t k : order) {
+      const auto term = moho::upload(exec, terms[k], "term");
+      groups[random() % 3].add(exec, term.data());
+      exec.fence();
+    }
+    BinnedSumOn<Memory> merged(exec, elements);
+    for (const std::size_t g : {2, 0, 1}) merged.merge(exec, groups[g].state(exec));
+    EXPECT_EQ(merged.terms(), all.terms());
+    merged.result(exec, values.data());
+    ASSERT_EQ(moho::download(exec, values), result_of<T>(all)) << "trial " << trial;
+    std::shuffle(order.begin(), order.end(), random);
+  }
+}
+
+template <class Memory>
+void states_and_errors(const Instance<Memory>& exec) {
+  any_memory<float>(exec, {0, 1, 0, 3, -2, 5});
+  any_memory<float>(exec, {-20, 60, 0, 39, 40, 41, -90, 100});
+  any_memory<double>(exec, {-300, 500, -900, 499, 460, 1000, 2});
+  BinnedSumOn<Memory> sum(exec, elements);
+  std::vector<float> values(static_cast<std::size_t>(elements), 1.0F);
+  sum.add(exec, moho::upload(exec, values, "values").data());
+  const moho::BinnedSumState good = sum.state(exec);
+  const auto refusal = [&](const auto& change) {
+    auto bad = good;
+    change(bad);
+    return message_of<InputError>([&] { sum.merge(exec, bad); });
+  };
+  EXPECT_THAT(refusal([](auto& s) { s.upper.pop_back(); }), HasSubstr("a state of 256 elements"));
+  EXPECT_THAT(refusal([](auto& s) { s.terms = 0; }), HasSubstr("and 0 terms (allowed"));
+  EXPECT_THAT(refusal([](auto& s) { s.top = 26; }), HasSubstr("make the sum again"));
+  EXPECT_THAT(refusal([](auto& s) { s.terms = BinnedSum::max_terms; }), HasSubstr("add in groups"));
+  EXPECT_EQ(sum.terms(), 1);
+  // NaN, whatever is added before and after
+  values[100] = std::numeric_limits<float>::infinity();
+  sum.add(exec, moho::upload(exec, values, "values").data());
+  sum.merge(exec, good);
+  const auto result = moho::allocate<Kokkos::View<double*, Memory>>(
+      exec, "result", static_cast<std::size_t>(elements));
+  sum.result(exec, result.data());
+  for (const double value : moho::download(exec, result)) EXPECT_TRUE(std::isnan(value));
+  BinnedSumOn<Memory> other(exec, elements);
+  other.merge(exec, sum.state(exec));
+  EXPECT_EQ(other.terms(), 3);
+  EXPECT_FALSE(other.state(exec).finite);
+}
+
+TEST(BinnedSum, HasTheSameBitsInAnyMemory) {
+  states_and_errors(on_host());
+  using Space = Kokkos::DefaultExecutionSpace;
+  if constexpr (!moho::is_host_memory<Space::memory_space>) {
+    states_and_errors<Space::memory_space>(Space());
+  }
 }
 
 TEST(BinnedSum, AddsPartsOfAGrid) {

@@ -37,6 +37,7 @@ exit $status
 
 
 class SumsCase(test_distribute_shots.PlacesCase):
+    name = "migrate_shots"
     survey = ["--vp", "vp.npy", "--spacing", "20", "--receivers", "0,20:1000,20:26", "--wavelet", "ricker:12",
               "--time", "0.2", "--space", "serial", "--shots", "modelled", "--true-vp", "true.npy",
               "--snapshots", "memory", "--condition", "laplacian,source", "--columns", "300,600"]
@@ -53,7 +54,7 @@ class SumsCase(test_distribute_shots.PlacesCase):
         z, x = np.meshgrid(np.arange(41), np.arange(51), indexing="xy")
         self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
         self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
-        self.migrator = self.other("migrate_shots")
+        self.computer = self.other(self.name)
         self.sshd = services.Sshd(self.path("ssh"))
         self.addCleanup(self.sshd.stop)
 
@@ -67,13 +68,13 @@ class SumsCase(test_distribute_shots.PlacesCase):
         self.sites(text + ("[here]\nkind = local\nslots = 1\n" if here else ""))
 
     def programs(self, name, script):
-        """Makes a folder of the programs in which a shell script is migrate_shots."""
+        """Makes a folder of the programs in which a shell script is the one of this test."""
         folder = self.path(name)
         os.mkdir(folder)
         for program in ("shot_worker", "distribute_shots"):
             os.symlink(self.other(program), os.path.join(folder, program))
-        self.write(name + "/migrate_shots", "#!/bin/sh\n" + script + f'\nexec {self.migrator} "$@"\n')
-        os.chmod(os.path.join(folder, "migrate_shots"), 0o755)
+        self.write(f"{name}/{self.name}", "#!/bin/sh\n" + script + f'\nexec {self.computer} "$@"\n')
+        os.chmod(os.path.join(folder, self.name), 0o755)
         return folder
 
     def rsync(self, damaged=0, kills=0):
@@ -88,14 +89,14 @@ class SumsCase(test_distribute_shots.PlacesCase):
         return [*self.survey, "--source", f"100,20:900,20:{shots}", *more]
 
     def one(self, shots, *more):
-        self.run_program(self.migrator, *self.words(shots, *more), "--out", "one")
+        self.run_program(self.computer, *self.words(shots, *more), "--out", "one")
 
     def many(self, shots, *more, out="many", status=0):
-        return self.run_program(self.migrator, *self.words(shots), "--sites", self.path("sites.cfg"), "--out",
+        return self.run_program(self.computer, *self.words(shots), "--sites", self.path("sites.cfg"), "--out",
                                 out, *more, status=status)
 
     def begin_many(self, shots, *more):
-        return subprocess.Popen([self.migrator, *self.words(shots), "--sites", self.path("sites.cfg"),
+        return subprocess.Popen([self.computer, *self.words(shots), "--sites", self.path("sites.cfg"),
                                  "--no-plot", "--out", "many", *more],
                                 cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -106,6 +107,18 @@ class SumsCase(test_distribute_shots.PlacesCase):
     def assert_one_process(self, out="many"):
         self.same(self.results, "one", out)
         self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
+
+    def kill_relay(self, path):
+        """Kills a relay of this test. Returns 1 if it ran."""
+        number = int(open(path).read().split()[0])
+        try:
+            with open(f"/proc/{number}/cmdline", "rb") as file:
+                if os.path.dirname(path).encode() not in file.read():
+                    return 0
+            os.kill(number, signal.SIGKILL)
+            return 1
+        except (FileNotFoundError, ProcessLookupError):
+            return 0
 
 
 # ctest: cost 120, waits
@@ -202,9 +215,9 @@ class Sums(SumsCase):
         np.save(name, np.float32(1e4) * np.load(name))
         at = self.survey.index("--shots")
         self.survey = [*self.survey[:4], "--shots", "gathers", *self.survey[at + 4:]]
-        self.run_program(self.migrator, *self.survey, "--out", "one")
+        self.run_program(self.computer, *self.survey, "--out", "one")
         self.remote(1)
-        self.run_program(self.migrator, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"))
+        self.run_program(self.computer, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"))
         self.assert_one_process()
 
 
@@ -243,17 +256,93 @@ esac""")
         self.assertGreater(len(open(count).read().split()), 7)
         self.assert_one_process()
 
-    def kill_relay(self, path):
-        """Kills a relay of this test. Returns 1 if it ran."""
-        number = int(open(path).read().split()[0])
-        try:
-            with open(f"/proc/{number}/cmdline", "rb") as file:
-                if os.path.dirname(path).encode() not in file.read():
-                    return 0
-            os.kill(number, signal.SIGKILL)
-            return 1
-        except (FileNotFoundError, ProcessLookupError):
-            return 0
+
+# ctest: cost 122, waits
+class Inversion(SumsCase):
+    """Gradients from sums of sites have the bits of one process."""
+
+    name = "invert_waves"
+    survey = ["--vp", "vp.npy", "--spacing", "20", "--receivers", "0,20:1000,20:26", "--wavelet", "ricker:8",
+              "--time", "0.3", "--space", "serial", "--data", "modelled", "--true-vp", "true.npy",
+              "--boundary", "sponge:12", "--iterations", "2"]
+    results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "gather_modelled.npy"]
+
+    def history(self, folder):
+        with open(self.path(folder + "/history.csv"), encoding="utf-8") as file:
+            return [[value for k, value in enumerate(line.split(",")) if k != 10] for line in file]
+
+    def assert_one_process(self, out="many"):
+        super().assert_one_process(out)
+        self.assertEqual(self.history("one"), self.history(out))
+
+    def test_bits_of_one_process(self):
+        """Any number of sites and division of shots; also with --keep-shots."""
+        self.one(5)
+        for count, here, more in ((1, False, []), (2, True, ["--shots-per-job", "2"])):
+            self.remote(count, here)
+            out = f"many{count}"
+            self.many(5, *more, out=out)
+            self.assert_one_process(out)
+            sites = self.summary(out)["sites"]
+            evaluations = len(self.history(out)) - 1
+            self.assertEqual(sum(site["shots"] for site in sites["list"]), 5 * evaluations)
+            self.assertGreater(sum(site["sum_bytes"] for site in sites["list"]), 0)
+            self.assertGreater(sites["seconds_after_last_shot"], 0.0)
+            self.assertLess(sites["part_after_last_shot"], 1.0)
+            self.assertEqual(glob.glob(self.path("far*/invert_waves-*/*/*.result")), [])
+        self.many(5, "--keep-shots", out="kept")
+        self.assert_one_process("kept")
+        self.assertEqual([site["sum_bytes"] for site in self.summary("kept")["sites"]["list"]], [0, 0, 0])
+
+    def test_bytes_of_a_site_do_not_grow_with_its_shots(self):
+        self.remote(1)
+        sums, reports = {}, {}
+        for shots in (2, 12):
+            self.many(shots, "--iterations", "1", out=f"of{shots}")
+            (site,) = self.summary(f"of{shots}")["sites"]["list"]
+            evaluations = len(self.history(f"of{shots}")) - 1
+            sums[shots], reports[shots] = site["sum_bytes"] / evaluations, site["bytes"] / evaluations
+        # numbers of shots, and digits of lengths
+        self.assertLess(sums[12] - sums[2], 8 * 10 + 10)
+        # a report has fewer bytes than the gradient of a shot
+        self.assertLess((reports[12] - reports[2]) / 10, 4 * 51 * 41)
+
+    def test_resume_after_a_kill_while_sums_are_collected(self):
+        self.one(4)
+        self.remote(2, more=self.rsync(kills=1))
+        self.many(4, status=-signal.SIGKILL)
+        self.assertTrue(glob.glob(self.path("many/.moho_sites/*/journal.txt")))
+        self.many(4, "--resume")
+        self.assert_one_process()
+
+    def test_kills(self):
+        """Failing and killed programs, killed relays, and kills of the inversion."""
+        self.one(6)
+        count = self.path("count")
+        faulty = self.programs("faulty", f"""echo x >> {count}
+case $(( $(wc -l < {count}) % 7 )) in
+2) exit 1 ;;
+5) kill -9 $$ ;;
+esac""")
+        self.remote(2, here=True, programs={0: faulty, 1: faulty})
+        random.seed(6)
+        kills = 0
+        for attempt in range(100):
+            process = self.begin_many(6, "--max-attempts", "50", "--pause", "0.2",
+                                      *(["--resume"] if attempt else []))
+            try:
+                text, _ = process.communicate(timeout=random.uniform(1.0, 9.0) if kills < 4 else 400)
+                self.assertEqual(process.returncode, 0, text)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                kills += 1
+            for lock in glob.glob(self.path("far*/*/relay.pid")):
+                self.kill_relay(lock)
+        self.assertGreater(kills, 2)
+        self.assertGreater(len(open(count).read().split()), 7)
+        self.assert_one_process()
 
 
 if __name__ == "__main__":

@@ -211,6 +211,61 @@ MEMORY_TEST(ObjectiveOf, ContributionsInAnyOrderAreAnEvaluation) {
   }
 }
 
+MEMORY_TEST(ObjectiveOf, SumsOfAnyPartitionAreAnEvaluation) {
+  Inversion<T, Memory> inversion(exec, Medium::variable_density);
+  auto objective = inversion.objective();
+  const auto x = inversion.variables(3, 0.02);
+  const Value expected = evaluate<T, Memory>(exec, objective, x);
+  const auto illumination = objective.illumination();
+  const auto gradient = objective.make_gradient();
+  objective.begin(moho::upload(exec, x, "x"));
+  std::vector<ShotContribution<T>> parts;
+  for (const std::size_t k : {0, 1, 2}) parts.push_back(objective.contribution(k));
+  // the largest of the terms is the first, the second, or the third one
+  for (const std::vector<std::vector<std::size_t>>& groups :
+       std::vector<std::vector<std::vector<std::size_t>>>{
+           {{0, 1, 2}}, {{2, 1}, {0}}, {{1}, {2, 0}}, {{2}, {1}, {0}}, {{}, {0, 2, 1}}}) {
+    objective.begin(moho::upload(exec, x, "x"));
+    for (const auto& group : groups) {
+      auto other = inversion.objective();
+      other.begin(objective.request());
+      if (group.empty()) continue;
+      for (const std::size_t k : group) other.add(parts[k]);
+      const moho::fwi::ContributionSum sum = other.sum();
+      objective.add(sum);
+      EXPECT_THAT(message_of<InputError>([&] { objective.add(sum); }),
+                  HasSubstr("allowed: each shot once"));
+    }
+    Value found;
+    found.misfit = objective.end(gradient);
+    found.gradient = numbers<T, Memory>(exec, gradient);
+    EXPECT_EQ(found, expected);
+    const auto again = objective.illumination();
+    EXPECT_TRUE(std::equal(again.data(), again.data() + again.size(), illumination.data()));
+  }
+  objective.begin(moho::upload(exec, x, "x"));
+  EXPECT_THAT(message_of<InputError>([&] { objective.sum(); }), HasSubstr("no contribution"));
+  objective.add(parts[1]);
+  const moho::fwi::ContributionSum good = objective.sum();
+  const auto refusal = [&](const auto& change) {
+    auto bad = good;
+    change(bad);
+    objective.begin(moho::upload(exec, x, "x"));
+    return message_of<InputError>([&] { objective.add(bad); });
+  };
+  EXPECT_THAT(refusal([](auto& sum) { sum.shots[0] = 3; }), HasSubstr("its shot is 3 of 3"));
+  EXPECT_THAT(refusal([](auto& sum) { sum.sums.pop_back(); }), HasSubstr("2 arrays (allowed"));
+  EXPECT_THAT(refusal([](auto& sum) { sum.sums[0].terms = 2; }), HasSubstr("a term of each shot"));
+  EXPECT_THAT(refusal([](auto& sum) { sum.sums[0].upper[5] = std::int64_t{1} << 41; }),
+              HasSubstr("make the sum again"));
+  EXPECT_THAT(refusal([](auto& sum) {
+                sum.shots.push_back(1);
+                sum.misfits.push_back(1.0);
+                for (auto& state : sum.sums) state.terms = 2;
+              }),
+              HasSubstr("a sum has a shot twice"));
+}
+
 MEMORY_TEST(ObjectiveOf, StreamsWithTheBitsInCore) {
   if constexpr (moho::is_host_memory<Memory>) {
     for (const Medium medium : {Medium::isotropic, Medium::variable_density}) {
@@ -455,7 +510,7 @@ MEMORY_TEST(ObjectiveOf, RefusesCallsOutOfOrder) {
   part.shot = 0;
   part.values.pop_back();
   EXPECT_THAT(message_of([&] { objective.add(part); }), HasSubstr("values (allowed: "));
-  EXPECT_THAT(message_of([&] { objective.end(gradient); }), HasSubstr("end: 0 of 3 shots"));
+  EXPECT_THAT(message_of([&] { objective.end(gradient); }), HasSubstr("end: 1 of 3 shots"));
   objective.add(objective.contribution(0));
   objective.add(objective.contribution(2));
   EXPECT_GT(objective.end(gradient), 0.0);

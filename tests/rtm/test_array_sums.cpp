@@ -102,7 +102,8 @@ TEST(ArraySums, HaveTheBitsOfFilesForAnyOrderAndPartition) {
   std::mt19937_64 random(2);
   for (int turn = 0; turn < 20; ++turn) {
     std::shuffle(shots.begin(), shots.end(), random);
-    std::vector<ArraySums> sites(1 + random() % 4, ArraySums(memory));
+    std::vector<ArraySums> sites;
+    for (std::size_t left = 1 + random() % 4; left > 0; --left) sites.emplace_back(memory);
     for (const Shot& shot : shots) add(sites[random() % sites.size()], shot);
     ArraySums sum(memory);
     for (const ArraySums& site : sites) sum.merge(on_host(), site.pack());
@@ -122,6 +123,73 @@ TEST(ArraySums, BytesDoNotGrowWithShots) {
   }
   // the numbers of the shots, in each sum and for all; windows may be shorter
   EXPECT_LE(bytes[1], bytes[0] + 3 * 8 * 36);
+}
+
+TEST(ArraySums, InBinsHaveTheStateOfOneSumForAnyOrderAndPartition) {
+  std::vector<Shot> shots = random_shots(13);
+  for (std::size_t k = 0; k < shots.size(); ++k) {
+    shots[k].gathers = {"bins", 3, {3, 11}, {0, 0}, {3, 11}, true};
+    // magnitudes that no window holds
+    for (float& value : shots[k].gather_values) value *= k % 3 == 0 ? 1e15F : 1e-8F;
+  }
+  const auto add_gathers = [](ArraySums& sums, const Shot& shot) {
+    sums.add(on_host(), shot.number, shot.gathers, shot.gather_values.data());
+  };
+  const auto add_both = [](ArraySums& sums, const Shot& shot) { add(sums, shot); };
+  std::vector<BinnedSumOn<Kokkos::HostSpace>> direct;
+  for (std::size_t p = 0; p < 3; ++p) {
+    direct.emplace_back(on_host(), 33);
+    for (const Shot& shot : shots) direct[p].add(on_host(), shot.gather_values.data() + 33 * p);
+  }
+  std::mt19937_64 random(3);
+  for (int turn = 0; turn < 20; ++turn) {
+    std::shuffle(shots.begin(), shots.end(), random);
+    std::vector<ArraySums> sites;
+    for (std::size_t left = 1 + random() % 4; left > 0; --left) sites.emplace_back(memory);
+    for (const Shot& shot : shots) {
+      ArraySums& site = sites[random() % sites.size()];
+      if (turn % 2 == 0) add_gathers(site, shot);
+      if (turn % 2 == 1) add_both(site, shot);
+    }
+    ArraySums sum(memory);
+    for (const ArraySums& site : sites) sum.merge(on_host(), site.pack());
+    EXPECT_TRUE(sum.hold(13));
+    const auto states = sum.bins(on_host(), "bins");
+    ASSERT_EQ(states.size(), 3U);
+    for (std::size_t p = 0; p < 3; ++p) {
+      std::vector<double> found(33), expected(33);
+      EXPECT_EQ(states[p].terms, 13);
+      BinnedSumOn<Kokkos::HostSpace> merged(on_host(), 33);
+      merged.merge(on_host(), states[p]);
+      merged.result(on_host(), found.data());
+      direct[p].result(on_host(), expected.data());
+      EXPECT_EQ(found, expected) << p;
+    }
+  }
+}
+
+TEST(ArraySums, InBinsRefuseOtherGridsDuplicatesAndLittleMemory) {
+  const Shot shot = random_shots(1)[0];
+  const ShotArray bins{"bins", 1, {9, 11}, {0, 0}, {9, 11}, true};
+  const auto add_to = [&](ArraySums& sums, std::int64_t number, const ShotArray& array) {
+    return message_of([&] { sums.add(on_host(), number, array, shot.gather_values.data()); });
+  };
+  ArraySums sums(memory), small(9.0 * 11.0 * 16.0 * 6.0);
+  sums.add(on_host(), 1, bins, shot.gather_values.data());
+  EXPECT_THAT(add_to(sums, 1, bins), HasSubstr("shot 1: it is already in the sums"));
+  ShotArray other = bins;
+  other.grid = other.upper = {3, 11};
+  EXPECT_THAT(add_to(sums, 2, other), HasSubstr("parts of 33 nodes (allowed: 1 of 99"));
+  other = bins;
+  other.lower[0] = 1;
+  EXPECT_THAT(add_to(sums, 2, other), HasSubstr("on the complete grid"));
+  EXPECT_THAT(message_of([&] { sums.bins(on_host(), "others"); }), HasSubstr("none of 'others'"));
+  small.add(on_host(), 1, bins, shot.gather_values.data());
+  EXPECT_TRUE(small.closed());
+  std::string bytes = sums.pack();
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] + 1);
+  ArraySums receiver(memory);
+  EXPECT_THAT(message_of([&] { receiver.merge(on_host(), bytes); }), HasSubstr("damaged"));
 }
 
 TEST(ArraySums, CloseTogether) {

@@ -18,7 +18,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,15 @@ namespace detail {
 inline constexpr int bin_bits = 40;
 /// Initial bin without digits, below the bins of all numbers.
 inline constexpr int lowest_bin = -25;
+/// Highest bin of all numbers.
+inline constexpr int highest_bin = 25;
+
+/// Returns the upper bin of terms. \param largest their largest magnitude, positive
+inline int upper_bin(double largest) {
+  const auto bin =
+      static_cast<int>(std::floor(std::ilogb(largest) / static_cast<double>(bin_bits)));
+  return std::max(bin, lowest_bin);
+}
 
 /// Adds the digits of the terms to two bins.
 template <class T, class Place>
@@ -62,18 +73,27 @@ struct AddBins {
   }
 };
 
-/// Converts the integers of two bins to numbers.
-template <class T>
+/// Sums as they are.
+struct SameSum {
+  KOKKOS_INLINE_FUNCTION double operator()(const std::int64_t, const double sum) const {
+    return sum;
+  }
+};
+
+/// Converts the integers of two bins to numbers, by a function of element and sum.
+template <class T, class Then = SameSum>
 struct FromBins {
   const std::int64_t *upper, *lower;
   T* values;
   double upper_scale, lower_scale;
+  Then then = {};
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t carry = lower[i] >> bin_bits;
     const std::int64_t rest = lower[i] - (carry << bin_bits);
     // products with powers of two are exact: fused multiply-add gives the same number
-    values[i] = static_cast<T>(static_cast<double>(upper[i] + carry) * upper_scale +
-                               static_cast<double>(rest) * lower_scale);
+    const double sum = static_cast<double>(upper[i] + carry) * upper_scale +
+                       static_cast<double>(rest) * lower_scale;
+    values[i] = static_cast<T>(then(i, sum));
   }
 };
 
@@ -89,6 +109,8 @@ class BinnedSum {
  public:
   /// Largest number of terms.
   static constexpr std::int64_t max_terms = std::int64_t{1} << 22;
+  /// Memory of an element.
+  static constexpr double bytes_per_element = 16.0;
 
   /// Creates a sum without terms.
   /// \param count number of elements, 1 or more
@@ -190,9 +212,7 @@ class BinnedSum {
     }
     ++m_terms;
     if (largest == 0.0) return;
-    raise(std::max(
-        static_cast<int>(std::floor(std::ilogb(largest) / static_cast<double>(detail::bin_bits))),
-        detail::lowest_bin));
+    raise(detail::upper_bin(largest));
     launch("moho::binned_sum::add", exec, size,
            detail::AddDigits<T, Place>{m_upper.data(), m_lower.data(), values,
                                        std::ldexp(1.0, -detail::bin_bits * m_top), place});
@@ -202,6 +222,151 @@ class BinnedSum {
   std::vector<std::int64_t> m_upper, m_lower;  // digits of bins m_top and m_top - 1
   int m_top = detail::lowest_bin;
   std::int64_t m_terms = 0;
+};
+
+/// Content of a BinnedSumOn, for files and messages.
+struct BinnedSumState {
+  std::int64_t terms = 0;                  ///< number of arrays added
+  bool finite = true;                      ///< false if a term has an infinity or NaN
+  int top = detail::lowest_bin;            ///< upper bin
+  std::vector<std::int64_t> upper, lower;  ///< digits of the upper bin and of the one below
+};
+
+/// Returns true for a state that a sum of `count` elements can have.
+inline bool is_sum_of(const BinnedSumState& state, std::int64_t count) {
+  const auto elements = static_cast<std::size_t>(count);
+  if (state.upper.size() != elements || state.lower.size() != elements || state.terms < 0 ||
+      state.terms > BinnedSum::max_terms || state.top < detail::lowest_bin ||
+      state.top > detail::highest_bin) {
+    return false;
+  }
+  const std::int64_t bound = state.terms << detail::bin_bits;  // a digit is less than 2^40
+  const auto within = [bound](std::int64_t digits) { return digits >= -bound && digits <= bound; };
+  return std::all_of(state.upper.begin(), state.upper.end(), within) &&
+         std::all_of(state.lower.begin(), state.lower.end(), within);
+}
+
+/// \brief The sum of BinnedSum in the memory of an instance, as a gradient needs it.
+///
+/// The order and grouping of terms do not matter, nor does the kind of memory. A term with an
+/// infinity or NaN makes all elements of the sum NaN. Memory: 16 bytes per element.
+template <class Memory>
+class BinnedSumOn {
+ public:
+  /// Creates a sum without terms.
+  /// \param exec instance of the sum \param count number of elements, 1 or more
+  BinnedSumOn(const Instance<Memory>& exec, std::int64_t count)
+      : m_upper(allocate<Integers>(exec, "moho::binned_sum", static_cast<std::size_t>(count))),
+        m_lower(allocate<Integers>(exec, "moho::binned_sum", static_cast<std::size_t>(count))) {
+    clear(exec);
+  }
+  BinnedSumOn(BinnedSumOn&&) = default;             ///< the source may only be destroyed
+  BinnedSumOn& operator=(BinnedSumOn&&) = default;  ///< the source may only be destroyed
+  BinnedSumOn(const BinnedSumOn&) = delete;
+  BinnedSumOn& operator=(const BinnedSumOn&) = delete;
+
+  /// Returns the number of elements.
+  std::int64_t count() const { return static_cast<std::int64_t>(m_upper.extent(0)); }
+  /// Returns the number of arrays added.
+  std::int64_t terms() const { return m_terms; }
+  /// Removes all terms.
+  void clear(const Instance<Memory>& exec) {
+    fill(exec, m_upper, std::int64_t(0));
+    fill(exec, m_lower, std::int64_t(0));
+    m_top = detail::lowest_bin;
+    m_terms = 0;
+    m_finite = true;
+  }
+
+  /// \brief Adds an array of count() elements in the memory of the sum.
+  /// \throws InputError for more than BinnedSum::max_terms terms
+  template <class T>
+  void add(const Instance<Memory>& exec, const T* values) {
+    check_terms(1);
+    const Kokkos::View<const T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> elements(
+        values, m_upper.size());
+    const double largest = largest_magnitude(exec, elements);
+    ++m_terms;
+    m_finite = m_finite && std::isfinite(largest);
+    if (largest == 0.0 || !m_finite) return;
+    raise(exec, detail::upper_bin(largest));
+    launch("moho::binned_sum::add", exec, count(),
+           detail::AddDigits<T, detail::SamePlace>{m_upper.data(),
+                                                   m_lower.data(),
+                                                   values,
+                                                   std::ldexp(1.0, -detail::bin_bits * m_top),
+                                                   {}});
+  }
+
+  /// \brief Adds another sum.
+  /// \throws InputError for another count, more terms than BinnedSum::max_terms, and a state that
+  /// no sum has
+  void merge(const Instance<Memory>& exec, const BinnedSumState& other) {
+    check_state(other);
+    check_terms(other.terms);
+    m_terms += other.terms;
+    m_finite = m_finite && other.finite;
+    if (!m_finite) return;
+    raise(exec, other.top);
+    const int below = m_top - other.top;
+    if (below > 1) return;
+    const Integers upper = upload(exec, other.upper, "moho::binned_sum");
+    const Integers lower = upload(exec, other.lower, "moho::binned_sum");
+    detail::AddBins bins{m_upper.data(), m_lower.data(), nullptr, nullptr};
+    if (below == 0) bins.more_upper = upper.data(), bins.more_lower = lower.data();
+    if (below == 1) bins.more_lower = upper.data();
+    launch("moho::binned_sum::merge", exec, count(), bins);
+    exec.fence();
+  }
+
+  /// Returns a copy of the content on the host.
+  BinnedSumState state(const Instance<Memory>& exec) const {
+    return {m_terms, m_finite, m_top, download(exec, m_upper), download(exec, m_lower)};
+  }
+
+  /// \brief Writes the sum as count() numbers in the memory of the sum.
+  /// \param exec instance of the sum
+  /// \param values receives the numbers
+  /// \param then function of element and sum that returns the number, callable in kernels
+  template <class T, class Then = detail::SameSum>
+  void result(const Instance<Memory>& exec, T* values, const Then& then = {}) const {
+    const double scale = m_finite ? std::ldexp(1.0, detail::bin_bits * m_top)
+                                  : std::numeric_limits<double>::quiet_NaN();
+    launch("moho::binned_sum::result", exec, count(),
+           detail::FromBins<T, Then>{m_upper.data(), m_lower.data(), values, scale,
+                                     std::ldexp(scale, -detail::bin_bits), then});
+  }
+
+ private:
+  using Integers = Kokkos::View<std::int64_t*, Memory>;
+
+  void check_terms(std::int64_t more) const {
+    if (m_terms + more <= BinnedSum::max_terms) return;
+    throw InputError(concat("binned sum: ", m_terms + more, " terms (allowed: up to ",
+                            BinnedSum::max_terms, "): add in groups"));
+  }
+  void check_state(const BinnedSumState& state) const {
+    if (is_sum_of(state, count())) return;
+    throw InputError(concat("binned sum: a state of ", state.upper.size(), " elements and ",
+                            state.terms, " terms (allowed: states of sums of ", count(),
+                            " elements): make the sum again"));
+  }
+  // Makes a bin the upper one unless the upper bin is higher.
+  void raise(const Instance<Memory>& exec, int top) {
+    if (top <= m_top) return;
+    if (top == m_top + 1) {
+      std::swap(m_upper, m_lower);
+    } else {
+      fill(exec, m_lower, std::int64_t(0));
+    }
+    fill(exec, m_upper, std::int64_t(0));
+    m_top = top;
+  }
+
+  Integers m_upper, m_lower;  // digits of bins m_top and m_top - 1
+  int m_top = detail::lowest_bin;
+  std::int64_t m_terms = 0;
+  bool m_finite = true;
 };
 
 }  // namespace moho

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Contributions of shots as bytes, for messages between processes.
+/// \brief Contributions of shots as bytes, and their sums, for messages between processes.
 
 #include <moho/core/error.hpp>
 #include <moho/fwi/objective_types.hpp>
@@ -40,6 +40,16 @@ ShotContribution<T> unpack_contribution(const std::string& bytes) {
                         std::vector<T>((bytes.size() - sizeof(numbers)) / sizeof(T))};
   std::memcpy(c.values.data(), bytes.data() + sizeof(numbers), c.values.size() * sizeof(T));
   return c;
+}
+
+/// Adds the shot, misfit, nodes and seconds of a contribution to a sum that has its values.
+template <class T>
+void add_numbers(ContributionSum& sum, const ShotContribution<T>& contribution) {
+  sum.shots.push_back(contribution.shot);
+  sum.misfits.push_back(contribution.misfit);
+  sum.points += contribution.points;
+  sum.forward_seconds += contribution.forward_seconds;
+  sum.backward_seconds += contribution.backward_seconds;
 }
 
 }  // namespace moho::fwi

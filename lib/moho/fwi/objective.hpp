@@ -4,6 +4,7 @@
 /// \file
 /// \brief Misfit of a survey and its gradient as functions of the variables of a model.
 
+#include <moho/core/binned_sum.hpp>
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
 #include <moho/core/instances.hpp>
@@ -41,8 +42,9 @@ namespace moho::fwi {
 /// parameter (docs/theory/inversion.md). Misfits are divided by the misfit of traces of zeros.
 ///
 /// Processes can share an evaluation. All processes call begin(); each computes the contributions
-/// of some shots; one process adds all contributions and calls end(). Sums are in double precision
-/// and in the order of the shots: misfit and gradient have the same bits for any division.
+/// of some shots; one process adds all contributions, or sums of them, and calls end(). Gradients
+/// are summed exactly (BinnedSumOn), misfits in the order of the shots: both have the same bits for
+/// any division and order of the shots.
 template <class T, int Dim, class Memory>
 class Objective {
  public:
@@ -101,9 +103,15 @@ class Objective {
   /// \brief Computes the contributions of claimed shots, plan().concurrent_shots concurrently.
   /// \param claim,take functions called on this thread
   void contributions(const Claim& claim, const Take& take);
-  /// \brief Adds a contribution, after those of all earlier shots; keeps it until then.
+  /// \brief Adds a contribution, in any order of the shots.
   /// \throws InputError for a duplicate shot, or values of another size
-  void add(ShotContribution<T> contribution);
+  void add(const ShotContribution<T>& contribution);
+  /// \brief Adds the sum of several contributions, such as that of another process.
+  /// \throws InputError for a duplicate shot, or a sum of other shots or of another size
+  void add(const ContributionSum& sum);
+  /// Returns the sum of the contributions added in this evaluation, for another process.
+  /// \throws InputError if no contribution was added
+  ContributionSum sum() const;
   /// \brief Ends an evaluation.
   /// \param gradient written: gradient of the misfit
   /// \return misfit
@@ -154,10 +162,12 @@ class Objective {
   Model model_at(const ConstVector& x);
   void prepare();
   void clear_sums();
-  void add_fields(const ShotContribution<T>& contribution, const Model& derivatives,
+  void refuse_twice(std::size_t k) const;
+  void add_numbers(double points, double forward_seconds, double backward_seconds);
+  void add_fields(std::size_t k, const ShotContribution<T>& contribution, const Model& derivatives,
                   const Field<T, Dim, Memory>& illumination);
-  void add_values(const ShotContribution<T>& contribution);
   double finish(const Vector& gradient);
+  std::vector<double> illumination_sums() const;
 
   std::unique_ptr<ShotEvaluator<T, Dim, Memory>> m_shots;
   ObjectivePlan m_plan;
@@ -166,14 +176,11 @@ class Objective {
   double m_corner = 0.0;                        ///< corner of the band, Hz
   bool m_ready = false;                         ///< true if the band is set and the data are loaded
   bool m_begun = false, m_changed = true, m_summed = false;
-  Model m_model;           ///< model of the evaluation
-  std::size_t m_next = 0;  ///< next shot to add
-  std::map<std::size_t, ShotContribution<T>> m_waiting;
-  double m_misfit = 0.0;
+  Model m_model;                            ///< model of the evaluation
+  std::map<std::size_t, double> m_misfits;  ///< misfits of the added shots
   EvaluationReport m_report;
-  Doubles m_sum, m_illumination;
-  Model m_derivatives;  ///< derivatives of contributions from the host
-  Field<T, Dim, Memory> m_added_illumination;
+  std::vector<BinnedSumOn<Memory>> m_sums;  ///< derivative of each parameter, and illumination
+  Kokkos::View<T*, Memory> m_values;        ///< a derivative of a contribution from the host
 };
 
 /// \brief Creates the objective of a survey: checks the initial model and plans.

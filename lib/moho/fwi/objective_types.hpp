@@ -5,6 +5,7 @@
 /// \brief Options, plan and values of an Objective.
 
 #include <moho/core/argument_names.hpp>
+#include <moho/core/binned_sum.hpp>
 #include <moho/core/progress.hpp>
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
@@ -149,6 +150,24 @@ struct ShotContribution {
   double backward_seconds = 0.0;  ///< of all other work
   /// Derivatives with respect to each parameter, then the illumination, on the nodes of the model.
   std::vector<T> values;
+};
+
+/// Returns the bytes of the sums of an evaluation. \param variables,nodes their numbers
+inline double sum_bytes(double variables, double nodes) {
+  return BinnedSum::bytes_per_element * (variables + nodes);
+}
+
+/// \brief The sum of the contributions of several shots, on the host.
+///
+/// It can be added to the objective of another process.
+struct ContributionSum {
+  std::vector<std::size_t> shots;  ///< positions of the shots
+  std::vector<double> misfits;     ///< misfit of each of them, as ShotContribution::misfit
+  double points = 0.0;             ///< nodes stepped
+  double forward_seconds = 0.0;    ///< of the forward propagations
+  double backward_seconds = 0.0;   ///< of all other work
+  /// Derivatives with respect to each parameter, then the illumination. The terms are the shots.
+  std::vector<BinnedSumState> sums;
 };
 
 /// Model for which another process computes contributions.

@@ -51,8 +51,8 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   const double image = options.lags ? ExtendedImage<T, Dim, Kokkos::HostSpace>::bytes_of(
                                           whole_box(model), *options.lags)
                                     : 0.0;
-  return static_cast<double>(sizeof(T)) * (adjoint + source + models + search) + 8.0 * variables +
-         image;
+  return static_cast<double>(sizeof(T)) * (adjoint + source + models + search) +
+         sum_bytes(variables, nodes) + image;
 }
 
 /// \brief Returns true if gradients stream through a device.
@@ -174,8 +174,8 @@ void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceF
   plan.fixed_bytes = static_cast<double>(m_gradients->plan().device_bytes);
   plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
   const double volumes = static_cast<double>(m_gradients->plan().host_bytes);
-  const double search =
-      (2.0 * m_options.memory_pairs + 8.0) * plan.variables * sizeof(T) + 8.0 * plan.variables;
+  const double search = (2.0 * m_options.memory_pairs + 8.0) * plan.variables * sizeof(T) +
+                        sum_bytes(plan.variables, static_cast<double>(m_grid.size()));
   if (volumes + search > plan.budget) {
     const ArgumentNames& names = m_options.names;
     throw InputError(concat(names("source_field random"), ": on the host its volumes take ",

@@ -12,6 +12,8 @@ namespace moho::rtm {
 
 namespace {
 
+constexpr std::int64_t bins_title = 0x31304d55534e4942;  // "BINSUM01"
+
 InputError damaged() {
   return InputError(
       "array sums: the bytes are damaged (allowed: bytes of pack()): make the sums again");
@@ -24,6 +26,12 @@ void put(std::string& bytes, std::int64_t number) {
 void put(std::string& bytes, const std::string& text) {
   put(bytes, static_cast<std::int64_t>(text.size()));
   bytes += text;
+}
+
+void put(std::string& bytes, const std::vector<std::int64_t>& numbers) {
+  put(bytes, static_cast<std::int64_t>(numbers.size() * sizeof(std::int64_t)));
+  bytes.append(reinterpret_cast<const char*>(numbers.data()),
+               numbers.size() * sizeof(std::int64_t));
 }
 
 /// Reads numbers and texts of put().
@@ -49,6 +57,15 @@ class Reader {
     const auto count = static_cast<std::size_t>(size);
     return {take(count), count};
   }
+  std::vector<std::int64_t> numbers() {
+    const std::int64_t size = number();
+    if (size < 0 || size % 8 != 0) throw damaged();
+    const auto count = static_cast<std::size_t>(size);
+    const char* const from = take(count);
+    std::vector<std::int64_t> values(count / 8);
+    if (count > 0) std::memcpy(values.data(), from, count);
+    return values;
+  }
   bool at_end() const { return m_at == m_end; }
 
  private:
@@ -66,6 +83,15 @@ Grid<Dim> grid_of(const std::vector<std::int64_t>& extents) {
   Grid<Dim> grid;
   for (int d = 0; d < Dim; ++d) grid.extents[d] = extents[static_cast<std::size_t>(d)];
   return grid;
+}
+
+InputError unknown(const std::string& name) {
+  return InputError(concat("array sums: there is none of '", name,
+                           "' (allowed: names of arrays that were added to open sums)"));
+}
+
+InputError twice(std::int64_t shot) {
+  return InputError(concat("shot ", shot, ": it is already in the sums (allowed: each shot once)"));
 }
 
 template <int Dim>
@@ -92,6 +118,7 @@ void ArraySums::add(const Instance<Kokkos::HostSpace>& exec, std::int64_t shot,
   }
   m_shots.insert(shot);
   if (m_closed) return;
+  if (array.bins) return add_bins(exec, shot, array, values);
   const auto parts = static_cast<int>(array.parts);
   auto at = m_sums.find(array.name);
   if (at == m_sums.end()) {
@@ -114,15 +141,93 @@ void ArraySums::add(const Instance<Kokkos::HostSpace>& exec, std::int64_t shot,
 }
 
 template <class T>
+void ArraySums::add_bins(const Instance<Kokkos::HostSpace>& exec, std::int64_t shot,
+                         const ShotArray& array, const T* values) {
+  std::int64_t count = 1;
+  bool whole = true;
+  for (std::size_t d = 0; d < array.grid.size(); ++d) {
+    count *= array.grid[d];
+    whole = whole && array.lower[d] == 0 && array.upper[d] == array.grid[d];
+  }
+  const auto parts = static_cast<std::size_t>(array.parts);
+  auto at = m_bins.find(array.name);
+  if (at == m_bins.end()) {
+    const double bytes = BinnedSum::bytes_per_element * static_cast<double>(count * array.parts);
+    // merging needs a sum, another one, and its bytes
+    if (3.0 * bytes >= 0.5 * m_memory) return close();
+    at = m_bins.emplace(array.name, Bins()).first;
+    at->second.parts.reserve(parts);
+    for (std::size_t p = 0; p < parts; ++p) at->second.parts.emplace_back(exec, count);
+  }
+  Bins& sum = at->second;
+  if (!whole || sum.parts.size() != parts || sum.parts.front().count() != count) {
+    throw InputError(concat("array '", array.name, "' of shot ", shot, ": ", array.parts,
+                            " parts of ", count, " nodes (allowed: ", sum.parts.size(), " of ",
+                            sum.parts.front().count(), ", on the complete grid)"));
+  }
+  if (!sum.shots.insert(shot).second) throw twice(shot);
+  for (std::size_t p = 0; p < parts; ++p) {
+    sum.parts[p].add(exec, values + p * static_cast<std::size_t>(count));
+  }
+  exec.fence();
+}
+
+std::vector<BinnedSumState> ArraySums::bins(const Instance<Kokkos::HostSpace>& exec,
+                                            const std::string& name) const {
+  const auto at = m_bins.find(name);
+  if (at == m_bins.end()) throw unknown(name);
+  std::vector<BinnedSumState> states;
+  for (const auto& part : at->second.parts) states.push_back(part.state(exec));
+  return states;
+}
+
+template <class T>
 std::vector<T> ArraySums::part(const Instance<Kokkos::HostSpace>& exec, const std::string& name,
                                int p) const {
   const auto at = m_sums.find(name);
-  if (at == m_sums.end()) {
-    throw InputError(concat("array sums: there is none of '", name,
-                            "' (allowed: names of arrays "
-                            "that were added to open sums)"));
-  }
+  if (at == m_sums.end()) throw unknown(name);
   return std::visit([&](const auto& sum) { return sum.template part<T>(exec, p); }, at->second);
+}
+
+// Sums in bins have no axes: title, parts, and the content of each.
+static std::string pack_bins(const std::vector<BinnedSumState>& parts) {
+  std::string bytes;
+  put(bytes, bins_title);
+  put(bytes, static_cast<std::int64_t>(parts.size()));
+  for (const BinnedSumState& part : parts) {
+    put(bytes, part.terms);
+    put(bytes, part.finite ? 1 : 0);
+    put(bytes, part.top);
+    put(bytes, part.upper);
+    put(bytes, part.lower);
+  }
+  return bytes;
+}
+
+void ArraySums::merge_bins(const Instance<Kokkos::HostSpace>& exec, const std::string& name,
+                           const std::string& packed, const std::set<std::int64_t>& shots) {
+  Reader from(packed, false);
+  if (from.number() != bins_title) throw damaged();
+  std::vector<BinnedSumState> parts;
+  for (std::int64_t left = from.number(); left > 0; --left) {
+    BinnedSumState part;
+    part.terms = from.number();
+    part.finite = from.number() != 0;
+    part.top = static_cast<int>(from.number());
+    part.upper = from.numbers();
+    part.lower = from.numbers();
+    parts.push_back(std::move(part));
+  }
+  if (!from.at_end() || parts.empty() || parts.front().upper.empty()) throw damaged();
+  Bins& own = m_bins[name];
+  if (own.parts.empty()) {
+    const auto count = static_cast<std::int64_t>(parts.front().upper.size());
+    own.parts.reserve(parts.size());
+    while (own.parts.size() < parts.size()) own.parts.emplace_back(exec, count);
+  }
+  if (own.parts.size() != parts.size()) throw damaged();
+  for (std::size_t p = 0; p < parts.size(); ++p) own.parts[p].merge(exec, parts[p]);
+  own.shots.insert(shots.begin(), shots.end());
 }
 
 std::string ArraySums::pack() const {
@@ -130,7 +235,13 @@ std::string ArraySums::pack() const {
   put(bytes, m_closed ? 1 : 0);
   put(bytes, static_cast<std::int64_t>(m_shots.size()));
   for (const std::int64_t shot : m_shots) put(bytes, shot);
-  put(bytes, static_cast<std::int64_t>(m_sums.size()));
+  put(bytes, static_cast<std::int64_t>(names()));
+  const Instance<Kokkos::HostSpace> exec = Kokkos::DefaultHostExecutionSpace();
+  for (const auto& entry : m_bins) {
+    put(bytes, entry.first);
+    put(bytes, static_cast<std::int64_t>(0));
+    put(bytes, pack_bins(bins(exec, entry.first)));
+  }
   for (const auto& [name, sum] : m_sums) {
     put(bytes, name);
     std::visit(
@@ -151,16 +262,13 @@ void ArraySums::merge(const Instance<Kokkos::HostSpace>& exec, const std::string
   std::set<std::int64_t> shots;
   for (std::int64_t left = from.number(); left > 0; --left) {
     const std::int64_t shot = from.number();
-    if (m_shots.count(shot) > 0) {
-      throw InputError(
-          concat("shot ", shot, ": it is already in the sums (allowed: each shot once)"));
-    }
+    if (m_shots.count(shot) > 0) throw twice(shot);
     shots.insert(shot);
   }
   const bool empty = m_shots.empty();
   std::int64_t count = from.number();
   if (!other_closed && !m_closed && !empty && !shots.empty() &&
-      count != static_cast<std::int64_t>(m_sums.size())) {
+      count != static_cast<std::int64_t>(names())) {
     throw InputError("array sums: sums of other arrays (allowed: those of the same names)");
   }
   for (; count > 0; --count) {
@@ -172,12 +280,17 @@ void ArraySums::merge(const Instance<Kokkos::HostSpace>& exec, const std::string
     head.number();
     std::vector<std::int64_t> extents;
     for (std::int64_t d = 0; d < axes && d < 3; ++d) extents.push_back(head.number());
-    if (axes != 2 && axes != 3) throw damaged();
+    if (axes != 0 && axes != 2 && axes != 3) throw damaged();
     if (m_closed) continue;
+    if (axes == 0) {
+      if (!empty && m_bins.count(name) == 0) throw unknown(name);
+      merge_bins(exec, name, packed, shots);
+      continue;
+    }
     Sum sum = axes == 2 ? Sum(unpack_sum<2>(extents, packed)) : Sum(unpack_sum<3>(extents, packed));
     const auto at = m_sums.find(name);
     if (at == m_sums.end()) {
-      if (!empty) throw InputError(concat("array sums: there is none of '", name, "'"));
+      if (!empty) throw unknown(name);
       m_sums.emplace(name, std::move(sum));
       continue;
     }

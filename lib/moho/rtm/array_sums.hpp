@@ -4,6 +4,7 @@
 /// \file
 /// \brief Sums of several arrays of shots, such as image parts and gathers, by name.
 
+#include <moho/core/binned_sum.hpp>
 #include <moho/core/instance.hpp>
 #include <moho/rtm/image_sum.hpp>
 
@@ -23,9 +24,11 @@ struct ShotArray {
   std::int64_t parts = 1;                  ///< number of parts
   std::vector<std::int64_t> grid;          ///< extents of the grid of the sum
   std::vector<std::int64_t> lower, upper;  ///< first node along each axis, and node after the last
+  /// True: the sum is a BinnedSumOn of each part, and the box is the grid.
+  bool bins = false;
 };
 
-/// \brief An ImageSum for each name of arrays.
+/// \brief An ImageSum for each name of arrays, or a BinnedSumOn for each of their parts.
 ///
 /// All sums have the same shots. If one of them is closed, all are.
 class ArraySums {
@@ -37,12 +40,18 @@ class ArraySums {
   /// ImageSum::within()
   explicit ArraySums(double memory) : m_memory(memory), m_closed(false) {}
 
+  ArraySums(ArraySums&&) = default;             ///< the source may only be destroyed
+  ArraySums& operator=(ArraySums&&) = default;  ///< the source may only be destroyed
+  ArraySums(const ArraySums&) = delete;
+  ArraySums& operator=(const ArraySums&) = delete;
+
   /// Returns true if the sums hold no values.
   bool closed() const { return m_closed; }
   /// Closes the sums and releases their memory.
   void close() {
     m_closed = true;
     m_sums.clear();
+    m_bins.clear();
   }
   /// Returns the numbers of the added shots, also if the sums are closed.
   const std::set<std::int64_t>& shots() const { return m_shots; }
@@ -62,6 +71,9 @@ class ArraySums {
   template <class T>
   std::vector<T> part(const Instance<Kokkos::HostSpace>& exec, const std::string& name,
                       int p) const;
+  /// Returns the parts of a sum in bins. \throws InputError for an unknown name, or closed sums
+  std::vector<BinnedSumState> bins(const Instance<Kokkos::HostSpace>& exec,
+                                   const std::string& name) const;
 
   /// Returns the sums as bytes with checksums, see ImageSum::pack().
   std::string pack() const;
@@ -71,9 +83,23 @@ class ArraySums {
 
  private:
   using Sum = std::variant<ImageSum<2>, ImageSum<3>>;
+  /// Sums of the parts of arrays on complete grids.
+  struct Bins {
+    std::set<std::int64_t> shots;
+    std::vector<BinnedSumOn<Kokkos::HostSpace>> parts;
+  };
+
+  template <class T>
+  void add_bins(const Instance<Kokkos::HostSpace>& exec, std::int64_t shot, const ShotArray& array,
+                const T* values);
+  void merge_bins(const Instance<Kokkos::HostSpace>& exec, const std::string& name,
+                  const std::string& packed, const std::set<std::int64_t>& shots);
+  std::size_t names() const { return m_sums.size() + m_bins.size(); }
+
   double m_memory = 0.0;
   bool m_closed = true;
   std::map<std::string, Sum> m_sums;
+  std::map<std::string, Bins> m_bins;
   std::set<std::int64_t> m_shots;
 };
 

@@ -79,7 +79,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_fixed_bytes(ObjectivePlan& plan, int co
   const double search = (2.0 * m_options.memory_pairs + 8.0) * plan.variables * sizeof(T);
   const wave::MemoryNeed& need = m_plan.memory;
   plan.fixed_bytes = static_cast<double>(need.most) + static_cast<double>(m_gradients->bytes()) +
-                     search + 8.0 * plan.variables;
+                     search + sum_bytes(plan.variables, static_cast<double>(m_grid.size()));
   // concurrent shots have arrays in addition to those of the run
   const double workers = concurrent > 1 ? static_cast<double>(concurrent) : 0.0;
   plan.fixed_bytes += workers * (static_cast<double>(need.wavefield + need.gathers) +

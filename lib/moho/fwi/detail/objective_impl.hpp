@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -245,9 +246,9 @@ double Objective<T, Dim, Memory>::evaluate(const ConstVector& x, const Vector& g
   clear_sums();
   m_changed = false;
   m_shots->evaluate(m_model, true, {},
-                    [&](std::size_t, const ShotContribution<T>& contribution,
+                    [&](std::size_t k, const ShotContribution<T>& contribution,
                         const Model& derivatives, const Field<T, Dim, Memory>& illumination) {
-                      add_fields(contribution, derivatives, illumination);
+                      add_fields(k, contribution, derivatives, illumination);
                     });
   return finish(gradient);
 }
@@ -255,109 +256,135 @@ double Objective<T, Dim, Memory>::evaluate(const ConstVector& x, const Vector& g
 // Sets all sums of the evaluation to zero.
 template <class T, int Dim, class Memory>
 void Objective<T, Dim, Memory>::clear_sums() {
-  if (m_sum.size() == 0) {
-    m_sum = allocate<Doubles>(exec(), "moho::fwi::sum", variables());
-    m_illumination =
-        allocate<Doubles>(exec(), "moho::fwi::illumination", static_cast<std::size_t>(nodes()));
-  }
-  fill(exec(), m_sum, 0.0);
-  fill(exec(), m_illumination, 0.0);
-  m_misfit = 0.0;
+  m_sums.reserve(options().parameters.size() + 1);
+  while (m_sums.size() <= options().parameters.size()) m_sums.emplace_back(exec(), nodes());
+  for (BinnedSumOn<Memory>& sum : m_sums) sum.clear(exec());
+  m_misfits.clear();
   m_report = {};
-  m_next = 0;
-  m_waiting.clear();
   m_summed = true;
 }
 
 template <class T, int Dim, class Memory>
-void Objective<T, Dim, Memory>::add_fields(const ShotContribution<T>& contribution,
+void Objective<T, Dim, Memory>::refuse_twice(std::size_t k) const {
+  if (k < shot_count() && m_misfits.count(k) == 0) return;
+  throw InputError(concat("contribution: its shot is ", k, " of ", shot_count(),
+                          " (allowed: each shot once in an evaluation)"));
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::add_numbers(double points, double forward_seconds,
+                                            double backward_seconds) {
+  m_report.points += points;
+  m_report.forward_seconds += forward_seconds;
+  m_report.backward_seconds += backward_seconds;
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::add_fields(std::size_t k, const ShotContribution<T>& contribution,
                                            const Model& derivatives,
                                            const Field<T, Dim, Memory>& illumination) {
-  m_misfit += contribution.misfit;
-  m_report.points += contribution.points;
-  m_report.forward_seconds += contribution.forward_seconds;
-  m_report.backward_seconds += contribution.backward_seconds;
-  for (std::size_t u = 0; u < m_fields.size(); ++u) {
-    const Parameter parameter = options().parameters[u];
-    launch("moho::fwi::add_derivative", exec(), nodes(),
-           detail::AddDerivative<T>{derivatives.field(parameter).data(), m_fields[u].data(),
-                                    m_sum.data() + static_cast<std::int64_t>(u) * nodes(),
-                                    logarithmic(parameter), m_scales[u]});
+  m_misfits.emplace(k, contribution.misfit);
+  add_numbers(contribution.points, contribution.forward_seconds, contribution.backward_seconds);
+  std::size_t u = 0;
+  for (const Parameter parameter : options().parameters) {
+    m_sums[u++].template add<T>(exec(), derivatives.field(parameter).data());
   }
-  launch("moho::fwi::add_illumination", exec(), nodes(),
-         detail::AddDerivative<T>{illumination.data(), illumination.data(), m_illumination.data(),
-                                  false, 1.0});
-  ++m_next;
-}
-
-// Adds the next contribution in order, on the host.
-template <class T, int Dim, class Memory>
-void Objective<T, Dim, Memory>::add_values(const ShotContribution<T>& contribution) {
-  if (m_added_illumination.data() == nullptr) {
-    for (const Parameter parameter : options().parameters) {
-      m_derivatives.field(parameter) = make_field<T>(exec(), m_shots->grid(), to_string(parameter));
-    }
-    m_added_illumination = make_field<T>(exec(), m_shots->grid(), "illumination");
-  }
-  const auto count = static_cast<std::size_t>(nodes());
-  const T* from = contribution.values.data();
-  const auto take = [&](const Field<T, Dim, Memory>& field) {
-    copy(exec(), wave::Storage<T, Memory>(field.data(), count), HostElements<const T>(from, count));
-    from += count;
-  };
-  for (const Parameter parameter : options().parameters) take(m_derivatives.field(parameter));
-  take(m_added_illumination);
-  add_fields(contribution, m_derivatives, m_added_illumination);
-  exec().fence();
+  m_sums[u].template add<T>(exec(), illumination.data());
 }
 
 template <class T, int Dim, class Memory>
-void Objective<T, Dim, Memory>::add(ShotContribution<T> contribution) {
+void Objective<T, Dim, Memory>::add(const ShotContribution<T>& contribution) {
   require_begun("add");
   if (!m_summed) clear_sums();
-  const std::size_t k = contribution.shot;
-  if (k >= shot_count() || k < m_next || m_waiting.count(k) > 0) {
-    throw InputError(concat("contribution: its shot is ", k, " of ", shot_count(),
-                            " (allowed: each shot once in an evaluation)"));
-  }
+  refuse_twice(contribution.shot);
   const std::size_t expected = variables() + static_cast<std::size_t>(nodes());
   if (contribution.values.size() != expected) {
     throw InputError(concat("contribution: it has ", contribution.values.size(),
                             " values (allowed: ", expected,
                             ", derivatives and illumination on the nodes)"));
   }
-  if (k != m_next) {
-    m_waiting.emplace(k, std::move(contribution));
-    return;
+  const auto count = static_cast<std::size_t>(nodes());
+  if (m_values.size() == 0) m_values = allocate<Vector>(exec(), "moho::fwi::added", count);
+  const T* from = contribution.values.data();
+  for (BinnedSumOn<Memory>& sum : m_sums) {
+    copy(exec(), m_values, HostElements<const T>(from, count));
+    sum.template add<T>(exec(), m_values.data());
+    from += count;
   }
-  add_values(contribution);
-  while (!m_waiting.empty() && m_waiting.begin()->first == m_next) {
-    const ShotContribution<T> next = std::move(m_waiting.begin()->second);
-    m_waiting.erase(m_waiting.begin());
-    add_values(next);
+  exec().fence();
+  m_misfits.emplace(contribution.shot, contribution.misfit);
+  add_numbers(contribution.points, contribution.forward_seconds, contribution.backward_seconds);
+}
+
+template <class T, int Dim, class Memory>
+void Objective<T, Dim, Memory>::add(const ContributionSum& sum) {
+  require_begun("add");
+  if (!m_summed) clear_sums();
+  bool whole = sum.sums.size() == m_sums.size() && sum.misfits.size() == sum.shots.size();
+  for (const BinnedSumState& state : sum.sums) {
+    whole = whole && state.terms == static_cast<std::int64_t>(sum.shots.size()) &&
+            is_sum_of(state, nodes());
   }
+  if (!whole) {
+    throw InputError(concat("contribution: a sum of ", sum.shots.size(), " shots has ",
+                            sum.misfits.size(), " misfits and ", sum.sums.size(),
+                            " arrays (allowed: a misfit and a term of each shot, and ",
+                            m_sums.size(), " arrays on the nodes): make the sum again"));
+  }
+  for (const std::size_t k : sum.shots) refuse_twice(k);
+  const std::set<std::size_t> once(sum.shots.begin(), sum.shots.end());
+  if (once.size() != sum.shots.size()) {
+    throw InputError("contribution: a sum has a shot twice (allowed: each shot once)");
+  }
+  for (std::size_t u = 0; u < m_sums.size(); ++u) m_sums[u].merge(exec(), sum.sums[u]);
+  for (std::size_t s = 0; s < sum.shots.size(); ++s) {
+    m_misfits.emplace(sum.shots[s], sum.misfits[s]);
+  }
+  add_numbers(sum.points, sum.forward_seconds, sum.backward_seconds);
+}
+
+template <class T, int Dim, class Memory>
+ContributionSum Objective<T, Dim, Memory>::sum() const {
+  require_begun("sum");
+  if (!m_summed) throw InputError("sum: no contribution was added (allowed: after add())");
+  ContributionSum result;
+  for (const auto& [k, misfit] : m_misfits) {
+    result.shots.push_back(k);
+    result.misfits.push_back(misfit);
+  }
+  result.points = m_report.points;
+  result.forward_seconds = m_report.forward_seconds;
+  result.backward_seconds = m_report.backward_seconds;
+  for (const BinnedSumOn<Memory>& sum : m_sums) result.sums.push_back(sum.state(exec()));
+  return result;
 }
 
 template <class T, int Dim, class Memory>
 double Objective<T, Dim, Memory>::end(const Vector& gradient) {
   require_begun("end");
   check_size(gradient, "gradient");
-  if (!m_summed || m_next != shot_count()) {
-    throw InputError(concat("end: ", m_summed ? m_next : 0, " of ", shot_count(),
-                            " shots were added in their order (allowed: all)"));
+  const std::size_t added = m_summed ? m_misfits.size() : 0;
+  if (added != shot_count()) {
+    throw InputError(
+        concat("end: ", added, " of ", shot_count(), " shots were added (allowed: all)"));
   }
-  m_derivatives = {};
-  m_added_illumination = {};
+  m_values = {};
   return finish(gradient);
 }
 
 template <class T, int Dim, class Memory>
 double Objective<T, Dim, Memory>::finish(const Vector& gradient) {
-  launch("moho::fwi::round", exec(), static_cast<std::int64_t>(gradient.size()),
-         detail::Rounded<T>{m_sum.data(), gradient.data()});
+  for (std::size_t u = 0; u < m_fields.size(); ++u) {
+    const detail::ByVariable<T> by{m_fields[u].data(), logarithmic(options().parameters[u]),
+                                   m_scales[u]};
+    m_sums[u].template result<T>(exec(), gradient.data() + static_cast<std::int64_t>(u) * nodes(),
+                                 by);
+  }
   exec().fence();
   m_begun = false;
-  return m_misfit;
+  double misfit = 0.0;
+  for (const auto& [k, value] : m_misfits) misfit += value;
+  return misfit;
 }
 
 // Copies the values of a field in the memory of the instance.
@@ -394,19 +421,29 @@ typename Objective<T, Dim, Memory>::HostField Objective<T, Dim, Memory>::compone
   return to_host(vector.data() + static_cast<std::int64_t>(u) * nodes());
 }
 
+// Returns the illumination of the nodes, zeros before the first evaluation.
+template <class T, int Dim, class Memory>
+std::vector<double> Objective<T, Dim, Memory>::illumination_sums() const {
+  if (m_sums.empty()) return std::vector<double>(static_cast<std::size_t>(nodes()), 0.0);
+  const auto sums =
+      allocate<Doubles>(exec(), "moho::fwi::illumination", static_cast<std::size_t>(nodes()));
+  m_sums.back().template result<double>(exec(), sums.data());
+  return download(exec(), sums);
+}
+
 template <class T, int Dim, class Memory>
 typename Objective<T, Dim, Memory>::HostField Objective<T, Dim, Memory>::illumination() const {
   const Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
   const HostField result = make_field<T>(host, m_shots->grid(), "illumination");
   host.fence();
-  const std::vector<double> sums = download(exec(), m_illumination);
+  const std::vector<double> sums = illumination_sums();
   std::copy(sums.begin(), sums.end(), result.data());
   return result;
 }
 
 template <class T, int Dim, class Memory>
 typename Objective<T, Dim, Memory>::ConstVector Objective<T, Dim, Memory>::preconditioner() const {
-  const std::vector<double> sums = download(exec(), m_illumination);
+  const std::vector<double> sums = illumination_sums();
   double max = 0.0;
   for (const double value : sums) max = std::max(max, value);
   std::vector<T> factors;

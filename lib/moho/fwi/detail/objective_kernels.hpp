@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Kernels of Objective: models from variables, and sums over shots.
+/// \brief Kernels of Objective: models from variables, and derivatives of variables.
 
 #include <moho/core/instance.hpp>
 
@@ -24,26 +24,14 @@ struct ModelFromVariables {
   }
 };
 
-/// Kernel: adds the derivative of a shot with respect to a parameter to that of its variables.
+/// Derivative with respect to a variable, from that with respect to its parameter.
 template <class T>
-struct AddDerivative {
-  const T *derivative, *values;
-  double* sum;
+struct ByVariable {
+  const T* values;  ///< of the parameter
   bool logarithmic;
   double scale;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    sum[i] +=
-        static_cast<double>(derivative[i]) * (logarithmic ? static_cast<double>(values[i]) : scale);
-  }
-};
-
-/// Kernel: rounds sums to the precision of vectors.
-template <class T>
-struct Rounded {
-  const double* sum;
-  T* values;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    values[i] = static_cast<T>(sum[i]);
+  KOKKOS_INLINE_FUNCTION double operator()(const std::int64_t i, const double sum) const {
+    return sum * (logarithmic ? static_cast<double>(values[i]) : scale);
   }
 };
 
