@@ -19,7 +19,7 @@
 namespace moho::examples {
 
 /// Returns the description of an array for sums of remote sites. \param file name of its file
-inline Json describe(const rtm::ShotArray& array, const std::string& file) {
+inline Json describe_array(const rtm::ShotArray& array, const std::string& file) {
   Json entry;
   entry["name"] = array.name;
   entry["file"] = file;

@@ -190,7 +190,8 @@ class DistributedEvaluation {
     Json numbers = numbers_of(contribution);
     const std::vector<std::int64_t> grid(m_shape.begin() + 1, m_shape.end());
     const std::vector<std::int64_t> zeros(grid.size(), 0);
-    numbers["sums"].push_back(describe({sum_name, m_shape[0], grid, zeros, grid, true}, name));
+    numbers["sums"].push_back(
+        describe_array({sum_name, m_shape[0], grid, zeros, grid, true}, name));
     m_session.part_is_whole(number, {name}, numbers);
   }
 

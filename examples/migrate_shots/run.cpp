@@ -369,9 +369,9 @@ class Program {
     Json more = entry;
     if (m_o.only_shot) {
       Json sums;
-      sums.push_back(describe(rtm::image_array(m_job.grid, image.window.box), files[0]));
+      sums.push_back(describe_array(rtm::image_array(m_job.grid, image.window.box), files[0]));
       if (files.size() > 1)
-        sums.push_back(describe(rtm::gather_array(m_job.offsets, depths()), files[1]));
+        sums.push_back(describe_array(rtm::gather_array(m_job.offsets, depths()), files[1]));
       more["sums"] = sums;
     }
     if (m_data_of == number) {

@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -42,6 +43,19 @@ inline int upper_bin(double largest) {
   return std::max(bin, lowest_bin);
 }
 
+/// Returns the bits of a whole number below 2^51 plus 1.5 2^52, whose last ones are the number.
+KOKKOS_INLINE_FUNCTION std::int64_t shifted(const double number) {
+  const double sum = number + 6755399441055744.0;
+  std::int64_t bits;
+  memcpy(&bits, &sum, sizeof(bits));
+  return bits;
+}
+/// Returns a number below 2^51 without its fraction.
+KOKKOS_INLINE_FUNCTION double whole(const double x) {
+  using std::trunc;
+  return trunc(x);
+}
+
 /// Adds the digits of the terms to two bins.
 template <class T, class Place>
 struct AddDigits {
@@ -51,15 +65,13 @@ struct AddDigits {
   Place place;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    const double x = static_cast<double>(terms[i]) * scale;
-    const double size = x < 0.0 ? -x : x;
     // less than 2^40: all steps are exact
-    const auto first = static_cast<std::int64_t>(size);
-    const double rest = (size - static_cast<double>(first)) * 1099511627776.0;
-    const auto second = static_cast<std::int64_t>(rest);
+    const double x = static_cast<double>(terms[i]) * scale;
+    const double first = whole(x);
+    const double second = whole((x - first) * 1099511627776.0);
     const std::int64_t to = place(i);
-    upper[to] += x < 0.0 ? -first : first;
-    lower[to] += x < 0.0 ? -second : second;
+    upper[to] += shifted(first) - shifted(0.0);
+    lower[to] += shifted(second) - shifted(0.0);
   }
 };
 

@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -130,18 +131,20 @@ struct FromSums {
   }
 };
 
-/// Maximum of |value|; NaN if any value is NaN.
+/// Bits of the largest magnitude, whose order is that of magnitudes; NaN is beyond infinity.
 template <class T>
-struct LargestMagnitude {
-  using value_type = double;
+struct LargestBits {
+  using value_type = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  static constexpr value_type mask = std::numeric_limits<value_type>::max();  ///< without the sign
   const T* values;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, double& largest) const {
-    const double value = static_cast<double>(values[i]);
-    join(largest, value < 0.0 ? -value : value);
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, value_type& largest) const {
+    value_type bits;
+    memcpy(&bits, values + i, sizeof(bits));
+    join(largest, bits & mask);
   }
-  KOKKOS_INLINE_FUNCTION void init(double& largest) const { largest = 0.0; }
-  KOKKOS_INLINE_FUNCTION void join(double& to, const double& from) const {
-    if (!(from <= to) && to == to) to = from;
+  KOKKOS_INLINE_FUNCTION void init(value_type& largest) const { largest = 0; }
+  KOKKOS_INLINE_FUNCTION void join(value_type& to, const value_type& from) const {
+    to = from > to ? from : to;
   }
 };
 
@@ -181,8 +184,12 @@ template <class Memory, class ViewType>
 double largest_magnitude(const Instance<Memory>& exec, const ViewType& values) {
   using T = typename ViewType::non_const_value_type;
   detail::check_terms(values, static_cast<std::int64_t>(values.span()));
-  return reduce("moho::exact_sum::largest", exec, static_cast<std::int64_t>(values.span()),
-                detail::LargestMagnitude<T>{values.data()});
+  const auto bits =
+      reduce("moho::exact_sum::largest", exec, static_cast<std::int64_t>(values.span()),
+             detail::LargestBits<T>{values.data()});
+  T largest;
+  std::memcpy(&largest, &bits, sizeof(bits));
+  return static_cast<double>(largest);
 }
 
 /// \brief A sum of arrays in 64-bit integers, independent of order, grouping and kind of memory.

@@ -18,9 +18,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -85,41 +82,10 @@ struct AddToWindow {
   }
 };
 
-/// Largest magnitude, as the bits of a number: NaN is larger than infinity.
-template <class T>
-struct LargestBits {
-  using value_type = std::int64_t;
-  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  static constexpr Bits without_sign = std::numeric_limits<Bits>::max();
-  const T* values;
-  std::int64_t count;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t piece, std::int64_t& largest) const {
-    const std::int64_t first = piece * window_piece;
-    const std::int64_t some = count - first < window_piece ? count - first : window_piece;
-    Bits bits[window_piece];
-    memcpy(bits, values + first, static_cast<std::size_t>(some) * sizeof(T));
-    Bits most = 0;
-    for (std::int64_t i = 0; i < some; ++i) {
-      const Bits size = bits[i] & without_sign;
-      most = size > most ? size : most;
-    }
-    if (most > largest) largest = most;
-  }
-  KOKKOS_INLINE_FUNCTION void init(std::int64_t& largest) const { largest = 0; }
-  KOKKOS_INLINE_FUNCTION void join(std::int64_t& to, const std::int64_t& from) const {
-    if (from > to) to = from;
-  }
-};
-
 /// Returns the largest magnitude of an array of the host; NaN or infinity if it contains them.
 template <class T>
 double largest_of(const Instance<Kokkos::HostSpace>& exec, const T* values, std::int64_t count) {
-  const std::int64_t pieces = (count + window_piece - 1) / window_piece;
-  const auto bits = static_cast<typename LargestBits<T>::Bits>(
-      reduce("moho::windowed_sum::largest", exec, pieces, LargestBits<T>{values, count}));
-  T largest;
-  memcpy(&largest, &bits, sizeof(T));
-  return static_cast<double>(largest);
+  return largest_magnitude(exec, HostElements<const T>(values, static_cast<std::size_t>(count)));
 }
 
 /// Converts the sums of an exponent to those of the next lower one.

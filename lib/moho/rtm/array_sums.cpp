@@ -90,7 +90,7 @@ InputError unknown(const std::string& name) {
                            "' (allowed: names of arrays that were added to open sums)"));
 }
 
-InputError twice(std::int64_t shot) {
+InputError added_twice(std::int64_t shot) {
   return InputError(concat("shot ", shot, ": it is already in the sums (allowed: each shot once)"));
 }
 
@@ -165,7 +165,7 @@ void ArraySums::add_bins(const Instance<Kokkos::HostSpace>& exec, std::int64_t s
                             " parts of ", count, " nodes (allowed: ", sum.parts.size(), " of ",
                             sum.parts.front().count(), ", on the complete grid)"));
   }
-  if (!sum.shots.insert(shot).second) throw twice(shot);
+  if (!sum.shots.insert(shot).second) throw added_twice(shot);
   for (std::size_t p = 0; p < parts; ++p) {
     sum.parts[p].add(exec, values + p * static_cast<std::size_t>(count));
   }
@@ -262,7 +262,7 @@ void ArraySums::merge(const Instance<Kokkos::HostSpace>& exec, const std::string
   std::set<std::int64_t> shots;
   for (std::int64_t left = from.number(); left > 0; --left) {
     const std::int64_t shot = from.number();
-    if (m_shots.count(shot) > 0) throw twice(shot);
+    if (m_shots.count(shot) > 0) throw added_twice(shot);
     shots.insert(shot);
   }
   const bool empty = m_shots.empty();
