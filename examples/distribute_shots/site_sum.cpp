@@ -3,13 +3,13 @@
 
 #include "app/distribute.hpp"
 #include "app/json.hpp"
+#include "app/site_arrays.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/host_memory.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/text_file.hpp>
-#include <moho/rtm/array_sums.hpp>
 
 #include <algorithm>
 #include <filesystem>
