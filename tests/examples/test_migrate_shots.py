@@ -673,9 +673,8 @@ class BadInput(Case):
                          "and 8000 at node (7, 9), ", "ratio of 8", "take order 6 or less")
 
     def test_memory_names_the_option(self):
-        self.refuse_here([*self.shots, "--snapshots", "device", "--device-memory", "100K"],
-                         "memory: the model of ", "(allowed: 100 KiB, the --device-memory given)",
-                         "or a smaller --aperture")
+        self.refuse_here([*self.shots, "--snapshots", "device", "--device-memory", "100K"], "the model of ",
+                         "(allowed: 100 KiB, the --device-memory given)", "or a smaller --aperture")
 
     def test_options(self):
         self.refuse_here([], "--shots is missing")

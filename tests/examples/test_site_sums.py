@@ -121,7 +121,7 @@ class SumsCase(test_distribute_shots.PlacesCase):
             return 0
 
 
-# ctest: cost 120, waits
+# ctest: cost 120, waits 2
 class Sums(SumsCase):
     def test_bits_of_one_process(self):
         """Any number of sites and division of shots; also with --keep-shots."""
@@ -221,7 +221,7 @@ class Sums(SumsCase):
         self.assert_one_process()
 
 
-# ctest: cost 121, waits
+# ctest: cost 121, waits 2
 class Faults(SumsCase):
     def test_kills(self):
         """Failing and killed programs, killed relays, a cut connection, and kills of the program."""
@@ -239,7 +239,7 @@ esac""")
             process = self.begin_many(12, "--max-attempts", "50", "--pause", "0.2",
                                       *(["--resume"] if attempt else []))
             try:
-                text, _ = process.communicate(timeout=random.uniform(0.5, 9.0) if kills < 5 else 400)
+                text, _ = process.communicate(timeout=random.uniform(0.3, 1.5) if kills < 5 else 400)
                 self.assertEqual(process.returncode, 0, text)
                 break
             except subprocess.TimeoutExpired:
@@ -257,7 +257,7 @@ esac""")
         self.assert_one_process()
 
 
-# ctest: cost 122, waits
+# ctest: cost 90, waits 2
 class Gradients(SumsCase):
     """Gradients from sums of sites have the bits of one process."""
 
@@ -313,35 +313,6 @@ class Gradients(SumsCase):
         self.many(4, status=-signal.SIGKILL)
         self.assertTrue(glob.glob(self.path("many/.moho_sites/*/journal.txt")))
         self.many(4, "--resume")
-        self.assert_one_process()
-
-    def test_kills(self):
-        """Failing and killed programs, killed relays, and kills of the inversion."""
-        self.one(6)
-        count = self.path("count")
-        faulty = self.programs("faulty", f"""echo x >> {count}
-case $(( $(wc -l < {count}) % 7 )) in
-2) exit 1 ;;
-5) kill -9 $$ ;;
-esac""")
-        self.remote(2, here=True, programs={0: faulty, 1: faulty})
-        random.seed(6)
-        kills = 0
-        for attempt in range(100):
-            process = self.begin_many(6, "--max-attempts", "50", "--pause", "0.2",
-                                      *(["--resume"] if attempt else []))
-            try:
-                text, _ = process.communicate(timeout=random.uniform(1.0, 9.0) if kills < 4 else 400)
-                self.assertEqual(process.returncode, 0, text)
-                break
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                kills += 1
-            for lock in glob.glob(self.path("far*/*/relay.pid")):
-                self.kill_relay(lock)
-        self.assertGreater(kills, 2)
-        self.assertGreater(len(open(count).read().split()), 7)
         self.assert_one_process()
 
 
