@@ -238,10 +238,11 @@ class BinnedSum {
 
 /// Content of a BinnedSumOn, for files and messages.
 struct BinnedSumState {
-  std::int64_t terms = 0;                  ///< number of arrays added
-  bool finite = true;                      ///< false if a term has an infinity or NaN
-  int top = detail::lowest_bin;            ///< upper bin
-  std::vector<std::int64_t> upper, lower;  ///< digits of the upper bin and of the one below
+  std::int64_t terms = 0;           ///< number of arrays added
+  bool finite = true;               ///< false if a term has an infinity or NaN
+  int top = detail::lowest_bin;     ///< upper bin
+  std::vector<std::int64_t> upper;  ///< digits of the upper bin
+  std::vector<std::int64_t> lower;  ///< digits of the bin below
 };
 
 /// Returns true for a state that a sum of `count` elements can have.

@@ -16,8 +16,10 @@ namespace moho::gravity {
 
 /// Stations on a lattice with the steps of a mesh, at one height.
 struct Lattice {
-  std::int64_t nx = 0, ny = 0;      ///< points along x and y
-  double x0 = 0.0, y0 = 0.0;        ///< first point, m
+  std::int64_t nx = 0;              ///< points along x
+  std::int64_t ny = 0;              ///< points along y
+  double x0 = 0.0;                  ///< x of the first point, m
+  double y0 = 0.0;                  ///< y of the first point, m
   double z = 0.0;                   ///< of all points, m
   std::vector<std::int64_t> point;  ///< point of each station, x fastest
   std::string why;                  ///< empty, or the reason why the stations are not on a lattice

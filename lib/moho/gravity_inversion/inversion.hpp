@@ -69,13 +69,13 @@ struct InversionStep {
 /// State of an inversion between two minimisations; it determines the rest of
 /// the run.
 struct InversionState {
-  std::vector<double> model;         ///< kg/m^3 of each cell
-  std::vector<double> smooth_model;  ///< result of the smooth stage, once compact rounds begin
-  double beta = 0.0;                 ///< of the next minimisation
-  double above = 0.0,
-         above_chi2 = 0.0;  ///< smallest beta with chi^2 above the target; 0: none
-  double below = 0.0,
-         below_chi2 = 0.0;             ///< largest beta with chi^2 below the target; 0: none
+  std::vector<double> model;           ///< kg/m^3 of each cell
+  std::vector<double> smooth_model;    ///< result of the smooth stage, once compact rounds begin
+  double beta = 0.0;                   ///< of the next minimisation
+  double above = 0.0;                  ///< smallest beta with chi^2 above the target; 0: none
+  double above_chi2 = 0.0;             ///< its chi^2
+  double below = 0.0;                  ///< largest beta with chi^2 below the target; 0: none
+  double below_chi2 = 0.0;             ///< its chi^2
   int round = -1;                      ///< compact rounds done; -1: smooth stage
   bool done = false;                   ///< nothing is left to do
   std::string reason;                  ///< why the run ended

@@ -20,10 +20,11 @@ namespace moho::rtm {
 
 /// An array of a shot: parts, one after the other, on a box of a grid of two or three axes.
 struct ShotArray {
-  std::string name;                        ///< name of its sum
-  std::int64_t parts = 1;                  ///< number of parts
-  std::vector<std::int64_t> grid;          ///< extents of the grid of the sum
-  std::vector<std::int64_t> lower, upper;  ///< first node along each axis, and node after the last
+  std::string name;                 ///< name of its sum
+  std::int64_t parts = 1;           ///< number of parts
+  std::vector<std::int64_t> grid;   ///< extents of the grid of the sum
+  std::vector<std::int64_t> lower;  ///< first node along each axis
+  std::vector<std::int64_t> upper;  ///< node after the last along each axis
   /// True: the sum is a BinnedSumOn of each part, and the box is the grid.
   bool bins = false;
 };

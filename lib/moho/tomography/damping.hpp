@@ -13,12 +13,12 @@ namespace moho::tomography {
 
 /// What the choice of a damping depends on.
 struct DampingRequest {
-  DampingRule rule = DampingRule::target;
-  double fixed = 0.0;   ///< lambda of DampingRule::fixed
-  double data = 0.0;    ///< sum of weights times kappa: misfit over it is chi^2
-  double chi2 = 0.0;    ///< at present
-  double target = 1.0;  ///< chi^2 to reach
-  double lowest = 2.0;  ///< least lambda, 1 / largest deviation
+  DampingRule rule = DampingRule::target;  ///< how lambda is chosen
+  double fixed = 0.0;                      ///< lambda of DampingRule::fixed
+  double data = 0.0;                       ///< sum of weights times kappa: misfit over it is chi^2
+  double chi2 = 0.0;                       ///< at present
+  double target = 1.0;                     ///< chi^2 to reach
+  double lowest = 2.0;                     ///< least lambda, 1 / largest deviation
 };
 
 /// \brief Returns the damping of the next step.
