@@ -5,6 +5,8 @@
 /// \brief The exponential prior: a square root of its covariance, by recursions along the axes.
 
 #include <moho/core/copy.hpp>
+#include <moho/core/error.hpp>
+#include <moho/core/grid.hpp>
 #include <moho/core/instance.hpp>
 #include <moho/core/launch.hpp>
 

@@ -14,6 +14,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/launch.hpp>
 #include <moho/rays/detail/layout.hpp>
+#include <moho/rays/options.hpp>
 
 #include <array>
 #include <cstdint>
