@@ -85,7 +85,7 @@ void add_space(const std::string& space) {
   settings.shape = shape_from_environment(smoke ? 24 : host ? 100 : 512);
   settings.steps = from_environment("MOHO_BENCH_MIGRATION_STEPS", smoke ? 40 : host ? 100 : 400);
   if (smoke) settings.width = 6;
-  const std::int64_t mib = from_environment("MOHO_BENCH_MIGRATION_DEVICE", smoke  ? 2
+  const std::int64_t mib = from_environment("MOHO_BENCH_MIGRATION_DEVICE", smoke  ? 64
                                                                            : host ? 64
                                                                                   : 4096);
   for (const wave::Medium medium :
