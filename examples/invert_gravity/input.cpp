@@ -30,7 +30,7 @@ bool has_column(const io::Table& table, const std::string& name) {
   return std::find(table.names.begin(), table.names.end(), name) != table.names.end();
 }
 
-// Components asked for, or those that the header names.
+// Requested components, or those that the header names.
 gravity::Components components_of(const Options& o, const io::Table& table,
                                   const std::string& what) {
   if (o.components) return *o.components;
@@ -135,7 +135,7 @@ std::vector<double> cell_values(const std::string& option, const std::string& te
       return std::vector<double>(count, text::parse_number(option, text, "kg/m^3"));
     } catch (const InputError&) {
       throw InputError(concat(option, ": '", text,
-                              "' is neither a number nor a file that is there "
+                              "' is neither a number nor an existing file "
                               "(allowed: kg/m^3, or the name of a file)"));
     }
   }

@@ -20,7 +20,7 @@ namespace moho::examples::invert_gravity {
 
 /// A value for all components, and values of single ones.
 struct PerComponent {
-  std::optional<double> all;                      ///< of components without a value of their own
+  std::optional<double> all;                      ///< of components without another value
   std::map<gravity::Component, double> separate;  ///< of single components
 
   /// Returns the value of a component, or `otherwise`.

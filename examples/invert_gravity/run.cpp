@@ -75,7 +75,7 @@ std::string why_no_lattice(const Input& input) {
   return gravity::find_lattice(cells.mesh, input.problem.stations).why;
 }
 
-// The operator asked for.
+// The requested operator.
 FieldIn choose_field(const Options& o, const Input& input, const Session& session) {
   const auto& problem = input.problem;
   const std::string why = o.products == Products::direct ? "-" : why_no_lattice(input);

@@ -295,7 +295,7 @@ class Run {
                         : "");
     if (m_check.repeated > 0) {
       m_session.print("          note: ", counted(m_check.repeated, "pick"),
-                      " of a pair that is there twice; they differ by up to ",
+                      " of a pair that occurs twice; they differ by up to ",
                       significant(1e3 * m_check.largest_repeated, 3), " ms");
     }
     for (const std::string& warning : m_check.warnings) {

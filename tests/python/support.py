@@ -30,7 +30,7 @@ def run_program(name, folder, *options):
 
 
 def run_python(code, **variables):
-    """Runs a program of Python in a process of its own."""
+    """Runs a Python program in a separate process."""
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,

@@ -109,7 +109,7 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   }
   /// Evaluates shots over a model, see ShotEvaluator::evaluate().
   void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) override;
-  /// Returns the extended image of a model by a stream of its own, see StreamedGradients.
+  /// Returns the extended image of a model by a separate stream, see StreamedGradients.
   ExtendedResult<T> extended_image(const Model& model, const Lags& lags) override;
 
  protected:

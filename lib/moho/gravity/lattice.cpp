@@ -20,7 +20,7 @@ Lattice find_lattice(const RegularMesh& mesh, const std::vector<double>& station
   Lattice lattice;
   const std::size_t count = stations.size() / 3;
   if (count == 0) {
-    lattice.why = "there are no stations";
+    lattice.why = "no stations";
     return lattice;
   }
   double low[2] = {stations[0], stations[1]}, high[2] = {stations[0], stations[1]};

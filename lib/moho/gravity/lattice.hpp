@@ -309,7 +309,7 @@ template <class Memory>
 detail::Complex* LatticeOperator<Memory>::transform(detail::Complex* data, detail::Complex* work,
                                                     std::int64_t rows, bool inverse) {
   const std::int64_t lx = m_x.length, ly = m_y.length;
-  // rows of zeros are not transformed, and those that nobody reads are not transformed back
+  // rows of zeros and rows that are not read later are not transformed
   if (inverse) {
     detail::Complex* const columns = m_y.run(m_exec, data, work, 1, lx, lx * ly, true);
     return m_x.run(m_exec, columns, columns == data ? work : data, rows, 1, lx, true);
@@ -410,7 +410,7 @@ void LatticeOperator<Memory>::adjoint(const std::vector<double>& weights,
   const std::int64_t lx = m_x.length, ly = m_y.length, cells = nx * ny;
   const auto stations = static_cast<std::int64_t>(m_stations.size() / 3);
   const detail::HalfPlane plane{lx, ly};
-  // transforms of the components, two in a plane, are kept in planes of their own
+  // transforms of the components, two in a plane, are kept in separate planes
   const std::size_t pairs = (m_components.size() + 1) / 2;
   const auto planes =
       allocate<Grid>(m_exec, "moho::gravity::planes", pairs * static_cast<std::size_t>(lx * ly));

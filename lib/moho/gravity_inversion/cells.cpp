@@ -128,7 +128,7 @@ Cells list_cells(const std::vector<double>& rows) {
   Cells cells;
   cells.prisms = rows;
   for (std::size_t k = 6; k < rows.size(); k += 7) cells.prisms[k] = 1.0;
-  if (cells.size() == 0) throw InputError("prisms: there are none (allowed: 1 or more)");
+  if (cells.size() == 0) throw InputError("prisms: 0 (allowed: 1 or more)");
   for (std::int64_t k = 0; k < cells.size(); ++k) {
     double p[7];
     std::copy_n(&cells.prisms[7 * place(k)], 7, p);

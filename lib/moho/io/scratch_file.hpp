@@ -14,8 +14,8 @@ namespace moho::io {
 
 /// \brief A file without a name for temporary data.
 ///
-/// The file loses its name as soon as it is open. The system frees its space when the object is
-/// destroyed or the process ends in any way. Data are flushed to the disk by the system.
+/// The name is removed right after the file is opened. The system frees its space when the object
+/// is destroyed or the process ends. Data are flushed to the disk by the system.
 class ScratchFile {
  public:
   /// \param folder existing folder

@@ -255,7 +255,7 @@ bool GridGraph<T, Dim, Memory>::fragments_pay() const {
 }
 
 // Gives fragments the memory beside `others` bytes; half of it if there are several sources.
-// Returns false if they are too few and were not asked for.
+// Returns false if they are too few and were not requested.
 template <class T, int Dim, class Memory>
 bool GridGraph<T, Dim, Memory>::choose_fragments(const Instance<Memory>& exec, std::size_t budget,
                                                  std::size_t others, const std::string& why) {

@@ -64,8 +64,8 @@ void fill_with_noise(const Instance<Memory>& exec, const wave::Storage<T, Memory
 
 /// \brief Measures rates of slabs and of the link, within the memory that a plan may use.
 ///
-/// If not even the smallest slab fits, a placeholder replaces the measured rate; plan_stream() then
-/// reports the missing memory.
+/// If not even the smallest slab fits, no steps are measured and its rate is set to 1e9 nodes/s:
+/// plan_stream() refuses such a volume with the memory that it needs.
 ///
 /// \param exec execution instance of the steps; the function waits for it
 /// \param scheme of the volume

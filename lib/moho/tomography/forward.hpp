@@ -34,7 +34,7 @@ struct Prediction {
   std::vector<double> times;     ///< s, one for each pick
   SparseRows rows;               ///< derivative of times by the unknowns, s; a row for each pick
   std::vector<double> coverage;  ///< metres of rays at each model node, by its shape function
-  rays::RayPaths<Dim> paths;     ///< all rays if asked for: one source, a receiver for each pick
+  rays::RayPaths<Dim> paths;     ///< all rays if requested: one source, a receiver for each pick
 };
 
 /// Options of Forward.

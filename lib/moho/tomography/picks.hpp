@@ -46,7 +46,7 @@ struct PickCheck {
   double receiver_spacing = 0.0;      ///< median distance of neighbouring points, m
   std::int64_t reciprocal_pairs = 0;  ///< pairs of picks with source and receiver exchanged
   double reciprocal_rms = 0.0;        ///< of their differences over sqrt(2), s
-  std::int64_t repeated = 0;          ///< picks of a pair that is there already
+  std::int64_t repeated = 0;          ///< picks of a pair that has an earlier pick
   double largest_repeated = 0.0;      ///< largest difference of repeated picks, s
   std::vector<std::string> warnings;  ///< sentences for the user
 };
