@@ -198,7 +198,7 @@ class BadInput(Case):
         self.refuse([*good, "--bounds", "5"], "lowest:highest")
         self.refuse([*good, "--trend", "1.5"], "a degree from 0 to 3")
         self.refuse([*good, "--weights", "deep"], "sensitivity")
-        self.refuse([*good, "--start", "nothing.npy"], "neither a number nor a file")
+        self.refuse([*good, "--start", "nothing.npy"], "neither a number nor an existing file")
         self.refuse([*good, "--bounds", "0:1", "--method", "cg"], "--method cg and --bounds")
         self.refuse([*good, "--operator", "lattice"], "--operator lattice: station", "take direct")
         self.refuse([*good, "--components", "gxx"], "no column 'gxx'")
