@@ -46,7 +46,9 @@ if(moho_programs)
 endif()
 get_property(moho_plots GLOBAL PROPERTY MOHO_PLOTS)
 if(moho_plots)
+  get_property(moho_plot_package GLOBAL PROPERTY MOHO_PLOT_PACKAGE)
   install(FILES ${moho_plots} DESTINATION "${CMAKE_INSTALL_DATADIR}/moho/plots")
+  install(FILES ${moho_plot_package} DESTINATION "${CMAKE_INSTALL_DATADIR}/moho/plots/plot")
 endif()
 
 # The pages and all files that they link to.

@@ -15,9 +15,8 @@ import sys
 sys.dont_write_bytecode = True
 
 import plots_common as common
-from plots_common import EXIT_USAGE, PlotError, np, plt, save
+from plots_common import EXIT_USAGE, PlotError, check_colours, np, plot, plt, save, sheets
 
-UNITS = {"m2/s2": "m²/s²", "mGal": "mGal", "Eotvos": "E"}
 LARGEST_LIST = 200000  # dots of a list of stations or prisms
 
 
@@ -31,61 +30,17 @@ def read_csv(folder, name):
     return {key: [row[key] for row in rows] for key in (rows[0] if rows else {})}
 
 
-class Model:
-    """Densities on the cells of a mesh."""
-
-    def __init__(self, folder, cells):
-        mesh = cells["mesh"]  # nx,ny,nz,x1,x2,y1,y2,z1,z2
-        self.shape = tuple(reversed(mesh[:3]))
-        self.edges = [np.linspace(mesh[3 + 2 * a], mesh[4 + 2 * a], mesh[a] + 1) for a in range(3)]
-        self.models = {"model": common.load(folder, "model.npy")}
-        for name in ("model_smooth", "model_true"):
-            if os.path.exists(os.path.join(folder, name + ".npy")):
-                self.models[name] = common.load(folder, name + ".npy")
-        if any(model.shape != self.shape for model in self.models.values()):
-            raise PlotError(f"{folder}: summary.json and the densities are of different runs")
-
-    def cut(self, model):
-        """Indices of the sections along x, y, z: those of the centre of the absolute densities."""
-        size = np.nan_to_num(np.abs(np.asarray(model, dtype=float)))
-        total = size.sum() or 1.0
-        return [min(int((np.arange(n) * size.sum(axis=axes)).sum() / total + 0.5), n - 1)
-                for n, axes in zip(reversed(self.shape), ((0, 1), (0, 2), (1, 2)))]
-
-
 TITLES = {"model": "result", "model_smooth": "smooth result", "model_true": "true densities"}
 
 
 def draw_sections(folder, cells, options):
-    model = Model(folder, cells)
-    x, y, z = model.edges
-    span = max(x[-1] - x[0], y[-1] - y[0])
-    scale, unit = (1e-3, "km") if span > 3000.0 else (1.0, "m")
-    i, j, k = model.cut(model.models.get("model_true", model.models["model"]))
-    values = [np.asarray(m, dtype=float) for m in model.models.values()]
-    most = max((float(np.nanmax(np.abs(v))) for v in values), default=0.0) or 1.0
-    low = -most if min(float(np.nanmin(v)) for v in values) < 0.0 else 0.0
-    colours = dict(cmap=options.colour_map or ("RdBu_r" if low < 0.0 else "viridis"), vmin=low, vmax=most)
-    figure, rows = plt.subplots(len(values), 3, figsize=(13.0, 3.4 * len(values) + 0.4),
-                                squeeze=False, constrained_layout=True)
-    for axes, (name, density) in zip(rows, model.models.items()):
-        density = np.ma.masked_invalid(np.asarray(density, dtype=float))
-        middle = [0.5 * (edges[n] + edges[n + 1]) * scale for edges, n in ((x, i), (y, j), (z, k))]
-        axes[0].pcolormesh(y * scale, x * scale, density[k].T, **colours)
-        axes[0].set(xlabel=f"y, east ({unit})", ylabel=f"x, north ({unit})",
-                    title=f"{TITLES[name]}, z = {middle[2]:.4g} {unit}")
-        axes[1].pcolormesh(x * scale, z * scale, density[:, j, :], **colours)
-        axes[1].set(xlabel=f"x, north ({unit})", ylabel=f"z, down ({unit})",
-                    title=f"y = {middle[1]:.4g} {unit}")
-        image = axes[2].pcolormesh(y * scale, z * scale, density[:, :, i], **colours)
-        axes[2].set(xlabel=f"y, east ({unit})", ylabel=f"z, down ({unit})",
-                    title=f"x = {middle[0]:.4g} {unit}")
-        for panel in axes:
-            panel.set_aspect("equal", adjustable="box")
-        for panel in axes[1:]:
-            panel.invert_yaxis()
-        figure.colorbar(image, ax=list(axes), shrink=0.85, label="kg/m³")
-    return figure
+    mesh = cells["mesh"]  # nx,ny,nz,x1,x2,y1,y2,z1,z2
+    models = {title: common.load(folder, name + ".npy") for name, title in TITLES.items()
+              if name == "model" or os.path.exists(os.path.join(folder, name + ".npy"))}
+    if any(model.shape != tuple(reversed(mesh[:3])) for model in models.values()):
+        raise PlotError(f"{folder}: summary.json and the densities are of different runs")
+    return plot.densities(models, mesh=mesh, colour_map=options.colour_map,
+                          centre=TITLES["model_true"] if TITLES["model_true"] in models else None)
 
 
 def draw_list(folder):
@@ -101,34 +56,11 @@ def draw_list(folder):
 def draw_fit(folder, components):
     table = {key: np.array(values, dtype=float)[:LARGEST_LIST]
              for key, values in read_csv(folder, "predicted.csv").items()}
-    figure, rows = plt.subplots(len(components), 3, figsize=(13.0, 4.0 * len(components)), squeeze=False)
-    x, y = table["x"], table["y"]
-    unit = (1e-3, "km") if max(np.ptp(x), np.ptp(y)) > 3000.0 else (1.0, "m")
-    size = float(np.clip(20000.0 / max(len(x), 1), 2.0, 60.0))
-    for axes, component in zip(rows, components):
-        name = component["name"]
-        data = table[name] - table[f"{name}_trend"]
-        field, residual = table[f"{name}_field"], table[f"{name}_residual"]
-        finite = np.concatenate([data[np.isfinite(data)], field[np.isfinite(field)]])
-        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-        worst = float(np.nanmax(np.abs(residual))) if np.isfinite(residual).any() else 1.0
-        limit = max(3.0, min(worst, 10.0))
-        for panel, values, title, style in (
-                (axes[0], data, f"{name}: data without trend ({UNITS[component['unit']]})",
-                 dict(vmin=low, vmax=high)),
-                (axes[1], field, f"{name}: field of the model ({UNITS[component['unit']]})",
-                 dict(vmin=low, vmax=high)),
-                (axes[2], residual, f"{name}: residual / error, chi² {component['chi2']:.2f}",
-                 dict(cmap="RdBu_r", vmin=-limit, vmax=limit))):
-            there = np.isfinite(values)
-            image = panel.scatter(y[there] * unit[0], x[there] * unit[0], c=values[there], s=size,
-                                  linewidths=0, marker="s", **style)
-            panel.set_title(title, fontsize=10)
-            panel.set(xlabel=f"y, east ({unit[1]})", ylabel=f"x, north ({unit[1]})")
-            panel.set_aspect("equal", adjustable="box")
-            figure.colorbar(image, ax=panel, shrink=0.8)
-    figure.tight_layout()
-    return figure
+    names = [component["name"] for component in components]
+    fits = {name: {"data": table[name] - table[f"{name}_trend"], "field": table[f"{name}_field"],
+                   "residual": table[f"{name}_residual"], "chi2": component["chi2"]}
+            for name, component in zip(names, components)}
+    return plot.gravity_fit(fits, stations=np.column_stack([table["x"], table["y"]]))
 
 
 def draw_history(folder, target):
@@ -137,7 +69,7 @@ def draw_history(folder, target):
     if table:
         number = np.array(table["minimisation"], dtype=float)
         chi2 = np.array(table["chi2"], dtype=float)
-        for stage, colour in (("smooth", common.COLOURS[1]), ("compact", common.COLOURS[0])):
+        for stage, colour in (("smooth", sheets.COLOURS[1]), ("compact", sheets.COLOURS[0])):
             chosen = np.array([word == stage for word in table["stage"]])
             if chosen.any():
                 axes.semilogy(number[chosen], chi2[chosen], "o-", color=colour, label=stage)
@@ -162,8 +94,7 @@ def main():
     parser.add_argument("--colour-map", metavar="NAME", help="matplotlib's name of the colours of densities")
     options = parser.parse_args()
     try:
-        if options.colour_map and options.colour_map not in plt.colormaps():
-            raise PlotError(f"--colour-map {options.colour_map} is unknown to matplotlib")
+        check_colours(options.colour_map)
         if options.dpi < 1:
             raise PlotError("--dpi must be 1 or more")
         out = options.output or options.folder

@@ -19,10 +19,7 @@ sys.dont_write_bytecode = True
 
 import plots_common as common
 from plot_migration import draw_columns
-from plots_common import EXIT_USAGE, PlotError, load, np, plt, save
-
-UNITS = {"vp": "m/s", "rho": "kg/m³", "epsilon": "", "delta": ""}
-TITLES = {"vp": "P velocity", "rho": "Density", "epsilon": "Epsilon", "delta": "Delta"}
+from plots_common import EXIT_USAGE, PlotError, grid_of, load, np, plot, save, sections, sheets
 
 
 def read_history(folder):
@@ -38,41 +35,14 @@ def read_history(folder):
 
 
 def draw_models(summary, folder):
-    """Draws one row per parameter and section: start, result, and the true model if known. A row has one
-    scale.
-
-    Long sections of one parameter are drawn below each other.
-    """
-    sections = common.middle_sections(summary["model"], depth_slice=True)
-    unknowns = summary["unknowns"]
-    kinds = [(end, title) for end, title in (("_start.npy", "start"), (".npy", "result"),
-                                             ("_true.npy", "true"))
-             if any(os.path.exists(os.path.join(folder, name + end)) for name in unknowns)]
-    blocks = [(name, section) for name in unknowns for section in sections]
-    long = sections[0].lengths[0] > 2.0 * sections[0].lengths[1] * sections[0].exaggeration
-    stacked = len(blocks) == 1 and long
-    sizes = [common.panel_sizes([section] if stacked else [section] * len(kinds), 9.0 if stacked else 11.0,
-                                4.0)[0]
-             for _, section in blocks]
-    if stacked:
-        sheet = common.Sheet([sizes[0][0]], [sizes[0][1]] * len(kinds))
-    else:
-        sheet = common.Sheet([max(w for w, _ in sizes)] * len(kinds), [h for _, h in sizes])
-    for b, (name, section) in enumerate(blocks):
-        arrays = [(section.cut(load(folder, name + end)), title, k) for k, (end, title) in enumerate(kinds)
-                  if os.path.exists(os.path.join(folder, name + end))]
-        low, high = common.limits_of(*(values for values, _, _ in arrays))
-        for values, title, k in arrays:
-            at = f", {section.title}" if section.title else ""
-            axes = sheet.panel(*((k, 0) if stacked else (b, k)), f"{TITLES[name]}: {title}{at}")
-            shown = section.draw(axes, values, cmap="viridis", vmin=low, vmax=high)
-            section.mark(axes, summary.get("gather", {}).get("receivers", []), common.MOST_RECEIVERS,
-                         **common.RECEIVER)
-            section.mark(axes, summary.get("sources", []), **common.source_style("#c1121f", 10))
-            if stacked or (values is arrays[-1][0]):
-                unit = f" ({UNITS[name]})" if UNITS[name] else ""
-                common.colour_bar(axes, shown, TITLES[name] + unit)
-    return sheet.figure
+    """Draws the models that exist: start, result, and the true model if known."""
+    parameters = {}
+    for name in summary["unknowns"]:
+        ends = (("start", "_start.npy"), ("result", ".npy"), ("true", "_true.npy"))
+        parameters[name] = {title: load(folder, name + end) for title, end in ends
+                            if os.path.exists(os.path.join(folder, name + end))}
+    return plot.models(parameters, **grid_of(summary), sources=summary.get("sources", []),
+                       receivers=summary.get("gather", {}).get("receivers", []))
 
 
 def read_curve(path):
@@ -88,57 +58,31 @@ def read_curve(path):
 
 def draw_misfit(history, published=None):
     taken = [row for row in history if row["taken"] > 0.0]
-    errors = taken[0]["vp_error"] >= 0.0
-    figure, plots = plt.subplots(1, 2 if errors else 1, figsize=(11.0 if errors else 6.0, 4.2), squeeze=False,
-                                 constrained_layout=True)
-    for axes in plots[0]:
-        axes.xaxis.set_major_locator(common.MaxNLocator(integer=True))
-    axes = plots[0][0]
+    curves = {}
     for band in sorted({row["band"] for row in taken}):
         part = [row for row in taken if row["band"] == band]
         label = f"up to {part[0]['frequency']:g} Hz" if part[0]["frequency"] > 0.0 else "inversion"
-        axes.semilogy([row["iteration"] for row in part], [row["relative_misfit"] for row in part], "o-",
-                      markersize=3, label=label)
-    if published is not None:
-        axes.semilogy(published[:, 0], published[:, 1], "ks", markerfacecolor="none", label="published")
-    axes.set_xlabel("Iteration")
-    axes.set_ylabel("Misfit relative to the first of its band")
-    axes.grid(True, which="both", alpha=0.3)
-    axes.legend()
-    if errors:
-        axes = plots[0][1]
-        axes.plot([row["iteration"] for row in taken], [100.0 * row["vp_error"] for row in taken], "o-",
-                  markersize=3)
-        axes.set_xlabel("Iteration")
-        axes.set_ylabel("Error of the P velocity (%)")
-        axes.grid(True, alpha=0.3)
-    return figure
+        curves.setdefault(label, ([], []))
+        for values, key in zip(curves[label], ("iteration", "relative_misfit")):
+            values += [row[key] for row in part]
+    errors = None
+    if taken[0]["vp_error"] >= 0.0:
+        errors = ([row["iteration"] for row in taken], [100.0 * row["vp_error"] for row in taken])
+    return plot.misfit(curves, errors=errors, published=published)
 
 
 def draw_gather(summary, folder):
     about = summary["gather"]
     observed, start, modelled = (np.asarray(load(folder, f"gather_{name}.npy"), dtype=float)
                                  for name in ("observed", "start", "modelled"))
-    clip = common.clip_of(observed, 98.0, 1e-6)
-    panels = [("observed", observed), ("start", start), ("result", modelled),
-              ("observed - result", observed - modelled)]
-    names = summary["model"]["axes"]
-    sources = about.get("sources", [])
-    receivers = np.asarray(about.get("receivers", []), dtype=float)
-    at = f", source at {common.point_text(sources[0], names)}" if sources else ""
-    sheet = common.Sheet([2.7] * len(panels), [4.6],
-                         f"Shot {about['shot']}{at}; one scale for all panels", across=0.2)
-    for column, (title, values) in enumerate(panels):
-        axes = sheet.panel(0, column, title)
-        shown = common.draw_traces(axes, values, 0.0, about["interval"],
-                                   receivers if len(receivers) == len(values) else None, sources, names, clip)
-        axes.tick_params(labelleft=column == 0)
-        axes.xaxis.set_major_locator(common.MaxNLocator(4, steps=[1, 2, 5, 10]))
-        if column == 0:
-            axes.set_ylabel("Time (s)")
-    every = np.concatenate([values.ravel() for _, values in panels])
-    common.colour_bar(axes, shown, "Amplitude", common.extend_of(every, -clip, clip))
-    return sheet.figure
+    panels = {"observed": observed, "start": start, "result": modelled,
+              "observed - result": observed - modelled}
+    sources, receivers = about.get("sources", []), about.get("receivers", [])
+    known = len(receivers) == len(observed)
+    at = f", source at {sheets.point_text(sources[0], summary['model']['axes'])}" if sources else ""
+    return plot.gathers(panels, intervals=about["interval"], sources=sources if known else None,
+                        receivers=receivers if known else None,
+                        title=f"Shot {about['shot']}{at}; one scale for all panels")
 
 
 def draw_lags(summary, folder):
@@ -149,7 +93,7 @@ def draw_lags(summary, folder):
     middle = lags[about["y"] * wide:(about["y"] + 1) * wide]
     gathers = []
     for at in about["columns"]:
-        node = common.node_of(model, 0, at)
+        node = sections.node_of(model, 0, at)
         gathers.append(middle[:, node]
                        if len(model["shape"]) == 2 else middle[:, node, model["shape"][1] // 2])
     offsets = (gathers, -about["x"] * about["spacing"], about["spacing"],

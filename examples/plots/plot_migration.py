@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 
 import plot_timeline
 import plots_common as common
-from plots_common import EXIT_USAGE, PlotError, load, np, plt, save
+from plots_common import EXIT_USAGE, PlotError, grid_of, load, np, plot, plt, save, sections, sheets
 
 
 def sources_of(summary):
@@ -31,83 +31,44 @@ def receivers_of(summary):
     return summary.get("data", {}).get("receivers", [])
 
 
-def mark_survey(section, axes, summary):
-    section.mark(axes, receivers_of(summary), common.MOST_RECEIVERS, **common.RECEIVER)
-    section.mark(axes, sources_of(summary), **common.source_style("#c1121f"))
-
-
 def legend_text(summary):
     receivers = f"; triangles: receivers of shot {summary['data']['shot']}" if receivers_of(summary) else ""
     return f"stars: sources{receivers}"
 
 
+def survey_of(summary):
+    """Returns grid, positions and legend as arguments of moho.plot."""
+    return {**grid_of(summary), "sources": sources_of(summary), "receivers": receivers_of(summary),
+            "legend": legend_text(summary)}
+
+
 def draw_image(summary, folder):
-    image, velocity = load(folder, "image.npy"), load(folder, "vp.npy")
-    sections = common.middle_sections(summary["model"], depth_slice=True)
-    sizes = [common.panel_sizes([section], 9.0, 6.5)[0] for section in sections]
-    parts, below = ([section.cut(array) for section in sections] for array in (image, velocity))
-    clip = common.clip_of(np.concatenate([part.ravel() for part in parts]), 99.0, 1e-6)
-    levels, step = common.contour_levels(*common.limits_of(*below), 7)
-    contours = f", contours of velocity every {step:g} m/s" if len(levels) else ""
-    name = summary["asked"]["condition"][0]
-    count = len(summary["migrated"])
-    heading = (f"{name[0].upper() + name[1:]} image of {count} shot{'' if count == 1 else 's'}{contours}; "
-               f"{legend_text(summary)}")
-    sheet = common.Sheet([max(w for w, _ in sizes)], [h for _, h in sizes], heading)
-    for row, (section, part, under) in enumerate(zip(sections, parts, below)):
-        axes = sheet.panel(row, 0, section.title)
-        shown = section.draw(axes, part, cmap="gray", vmin=-clip, vmax=clip)
-        section.draw_contours(axes, under, levels, 1, colors=["#d9480f"], linewidths=0.9, alpha=0.9)
-        mark_survey(section, axes, summary)
-        common.colour_bar(axes, shown, "Amplitude", common.extend_of(part, -clip, clip))
-    return sheet.figure
+    name, count = summary["asked"]["condition"][0], len(summary["migrated"])
+    return plot.image(load(folder, "image.npy"), load(folder, "vp.npy"), **survey_of(summary),
+                      title=f"{name[0].upper() + name[1:]} image of {count} shot{'' if count == 1 else 's'}")
 
 
 def draw_illumination(summary, folder):
-    sections = common.middle_sections(summary["model"])
-    sizes = common.panel_sizes(sections, 9.0, 4.5)
     # expanding domains may omit the receiver illumination
-    kinds = [kind for kind in ("source", "receiver")
-             if os.path.exists(os.path.join(folder, f"illumination_{kind}.npy"))]
-    sheet = common.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)] * len(kinds),
-                         legend_text(summary)[0].upper() + legend_text(summary)[1:])
-    for row, kind in enumerate(kinds):
-        values = load(folder, f"illumination_{kind}.npy")
-        # a single reference for all sections of a row
-        parts = common.decibels(np.concatenate([section.cut(values).ravel() for section in sections]))
-        low, high = common.level_limits(parts)
-        extend = common.extend_of(parts, low, high)
-        for column, section in enumerate(sections):
-            count = int(np.prod(section.cut(values).shape))
-            part, parts = parts[:count].reshape(section.cut(values).shape), parts[count:]
-            at = f", {section.title}" if section.title else ""
-            axes = sheet.panel(row, column, f"Illumination by the {kind}s{at}")
-            axes.set_facecolor("0.7")
-            shown = section.draw(axes, np.ma.masked_invalid(part), cmap="magma", vmin=low, vmax=high)
-            mark_survey(section, axes, summary)
-        common.colour_bar(axes, shown, "dB of the largest shown", extend)
-    return sheet.figure
+    fields = {f"Illumination by the {kind}s": load(folder, f"illumination_{kind}.npy")
+              for kind in ("source", "receiver")
+              if os.path.exists(os.path.join(folder, f"illumination_{kind}.npy"))}
+    return plot.illumination(fields, **survey_of(summary))
 
 
 def draw_data(summary, folder):
     data = summary["data"]
-    names = summary["model"]["axes"]
-    source = common.point_text(data["sources"][0], names) if data.get("sources") else ""
-    heading = f"Shot {data['shot']}" + (f", source at {source}"
-                                        if source else "") + "; each panel has its own scale"
-    sheet = common.Sheet([4.4, 4.4], [5.6], heading, across=1.9)
-    receivers = np.asarray(data.get("receivers", []), dtype=float)
-    for column, (name, title) in enumerate((("before", "Data before preparation"),
-                                            ("after", "Data as migrated"))):
-        values = np.asarray(load(folder, f"data_{name}.npy"), dtype=float)
-        clip = common.clip_of(values, 98.0, 1e-6)
-        axes = sheet.panel(0, column, title)
-        shown = common.draw_traces(axes, values, data[name]["start"], data[name]["interval"],
-                                   receivers if len(receivers) == len(values) else None,
-                                   data.get("sources", []), names, clip)
-        axes.set_ylabel("Time (s)")
-        common.colour_bar(axes, shown, "Amplitude", common.extend_of(values, -clip, clip))
-    return sheet.figure
+    sources = data.get("sources", [])
+    at = f", source at {sheets.point_text(sources[0], summary['model']['axes'])}" if sources else ""
+    panels = {"Data before preparation": load(folder, "data_before.npy"),
+              "Data as migrated": load(folder, "data_after.npy")}
+    receivers = data.get("receivers", [])
+    known = all(len(receivers) == len(values) for values in panels.values())
+    return plot.gathers(panels, one_scale=False,
+                        title=f"Shot {data['shot']}{at}; each panel has its own scale",
+                        intervals=[data[name]["interval"] for name in ("before", "after")],
+                        starts=[data[name]["start"] for name in ("before", "after")],
+                        sources=sources if known else None, receivers=receivers if known else None)
 
 
 def boxes_of(numbers, dimensions):
@@ -122,15 +83,15 @@ def draw_boxes(summary, folder):
     if shot is None:
         raise PlotError(f"{folder}: no shot says its boxes")
     model, dt = summary["model"], summary["scheme"]["dt"]
-    section = common.sections_through(model, shot["sources"][0], False)[0]
+    section = sections.sections_through(model, shot["sources"][0], False)[0]
     unit = section.unit[0]
     dimensions = len(model["shape"])
     below = section.cut(load(folder, "vp.npy"))
-    low, high = common.limits_of(below)
-    size = common.panel_sizes([section], 5.4, 5.4)[0]
+    low, high = sheets.limits_of(below)
+    size = sheets.panel_sizes([section], 5.4, 5.4)[0]
     at = f" at {section.title}" if section.title else ""
     heading = f"Boxes of shot {shot['number']}{at}, and the times at which they hold"
-    sheet = common.Sheet([size[0]] * 2, [size[1]], heading, across=1.9, right=2.1)
+    sheet = sheets.Sheet([size[0]] * 2, [size[1]], heading, across=1.9, right=2.1)
     faces = [0] * dimensions if not shot.get("layers") else shot["layers"]
     window = shot["window"]["lower"]
     for column, leg in enumerate(("forward", "backward")):
@@ -149,14 +110,14 @@ def draw_boxes(summary, folder):
             time = (steps - share * steps) * dt if leg == "backward" else share * steps * dt
             axes.add_patch(plt.Rectangle(corner, *sides, fill=False, edgecolor=plt.cm.plasma(n / 6.0),
                                          linewidth=1.6, label=f"{time:.2f} s"))
-        section.mark(axes, shot["sources"], **common.source_style("#c1121f"))
+        section.mark(axes, shot["sources"], **sheets.source_style("#c1121f"))
         axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
         axes.apply_aspect()
     place = axes.get_position()
     wide = sheet.figure.get_size_inches()[0]
     bar = sheet.figure.colorbar(image, cax=sheet.figure.add_axes([place.x1 + 1.05 / wide, place.y0,
                                                                   0.14 / wide, place.height]),
-                                boundaries=np.linspace(low, high, 200), ticks=common.MaxNLocator(5))
+                                boundaries=np.linspace(low, high, 200), ticks=sheets.MaxNLocator(5))
     bar.set_label("P velocity (m/s)")
     return sheet.figure
 
@@ -171,36 +132,17 @@ def column_title(model, x):
 
 def draw_columns(model, positions, rows):
     """Draws gathers of columns; `rows` are (values per column, first, step, label), None is skipped."""
-    rows = [row for row in rows if row is not None]
-    width = float(np.clip(11.0 / len(positions) - 0.15, 1.1, 3.0))
-    sheet = common.Sheet([width] * len(positions), [4.0] * len(rows), "Each panel has its own scale of grey",
-                         across=0.15, right=0.3)
-    top, spacing = model["origin"][-1], model["spacing"][-1]
-    depth = top + spacing * (model["shape"][-1] - 1)
-    for r, (values, first, step, label) in enumerate(rows):
-        for c, x in enumerate(positions):
-            axes = sheet.panel(r, c, column_title(model, x), 9)
-            gather = np.asarray(values[c], dtype=float)
-            clip = common.clip_of(gather, 99.0, 1e-6)
-            axes.imshow(gather.T, aspect="auto", cmap="gray", vmin=-clip, vmax=clip, interpolation="nearest",
-                        extent=(first - 0.5 * step, first + step * (len(gather) - 0.5), depth + 0.5 * spacing,
-                                top - 0.5 * spacing))
-            axes.set_xlabel(label, fontsize=9)
-            axes.xaxis.set_major_locator(common.MaxNLocator(3, symmetric=True))
-            axes.tick_params(labelleft=c == 0)
-            if c == 0:
-                axes.set_ylabel("Depth z (m)")
-    return sheet.figure
+    return plot.depth_gathers(rows, titles=[column_title(model, x) for x in positions],
+                              spacing=model["spacing"][-1], origin=model["origin"][-1])
 
 
 def draw_gathers(summary, folder):
     offsets, about = load(folder, "offsets.npy"), summary["offsets"]
-    positions = about["columns"][:8]
     rows = [(offsets, about["first"], about["apart"], "Half offset (m)")]
     if "angles" in summary:
         rows.append((load(folder, "angles.npy"), summary["angles"]["first"], summary["angles"]["apart"],
                      "Angle (degrees)"))
-    return draw_columns(summary["model"], positions, rows)
+    return draw_columns(summary["model"], about["columns"][:8], rows)
 
 
 def main():

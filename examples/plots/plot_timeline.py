@@ -13,7 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from plots_common import COLOURS, EXIT_USAGE, PlotError, plt, save
+from plots_common import EXIT_USAGE, PlotError, plt, save, sheets
 
 
 def read_trace(path):
@@ -64,7 +64,7 @@ def draw(spans, labels, limits):
     figure, axes = plt.subplots(figsize=(11.0, 1.6 + 0.45 * len(labels)), constrained_layout=True)
     keys = []
     for number, (stage, (seconds, _, size)) in enumerate(sums.items()):
-        colour = COLOURS[number % len(COLOURS)]
+        colour = sheets.COLOURS[number % len(sheets.COLOURS)]
         text = f"{stage} ({scale * seconds:.3g} {unit}" + (f", {rate(size, seconds)})" if size else ")")
         keys.append(plt.Rectangle((0, 0), 1, 1, color=colour, label=text))
         for row in range(len(labels)):

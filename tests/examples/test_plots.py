@@ -24,7 +24,10 @@ import numpy as np
 import plot_inversion
 import plot_migration
 import plot_waves
-import plots_common as common
+import plots_common
+from plots_common import sections, sheets
+
+waves = sys.modules["moho_plot._waves"]
 
 VOLUME = {"axes": ["x", "y", "z"], "shape": [61, 51, 41], "spacing": [10.0, 10.0, 10.0],
           "origin": [0.0, 100.0, 0.0], "medium": "isotropic"}
@@ -39,77 +42,77 @@ def texts(figure):
 
 class Scales(unittest.TestCase):
     def test_limits_are_those_of_what_is_shown(self):
-        self.assertEqual(common.limits_of([1500.0, np.nan], [[4000.0, 1800.0]]), (1500.0, 4000.0))
-        low, high = common.limits_of(np.full((3, 3), 2000.0))
+        self.assertEqual(sheets.limits_of([1500.0, np.nan], [[4000.0, 1800.0]]), (1500.0, 4000.0))
+        low, high = sheets.limits_of(np.full((3, 3), 2000.0))
         self.assertLess(low, 2000.0)
         self.assertGreater(high, 2000.0)
-        self.assertEqual(common.limits_of(np.array([np.nan])), (0.0, 1.0))
+        self.assertEqual(sheets.limits_of(np.array([np.nan])), (0.0, 1.0))
 
     def test_arrows_where_values_are_clipped(self):
         values = np.array([-2.0, 0.0, 3.0, np.nan])
         for low, high, extend in ((-2, 3, "neither"), (-1, 3, "min"), (-2, 2, "max"), (-1, 1, "both")):
-            self.assertEqual(common.extend_of(values, low, high), extend)
+            self.assertEqual(sheets.extend_of(values, low, high), extend)
 
     def test_illumination(self):
-        levels = common.decibels(np.array([1.0, 0.1, 0.01, 0.0]))
+        levels = sheets.decibels(np.array([1.0, 0.1, 0.01, 0.0]))
         np.testing.assert_allclose(levels[:3], [0.0, -10.0, -20.0])
         self.assertTrue(np.isnan(levels[3]))
-        self.assertEqual(common.level_limits(levels), (-20.0, 0.0))
-        self.assertEqual(common.level_limits(common.decibels(np.array([1.0, 0.9]))), (-5.0, 0.0))
+        self.assertEqual(sheets.level_limits(levels), (-20.0, 0.0))
+        self.assertEqual(sheets.level_limits(sheets.decibels(np.array([1.0, 0.9]))), (-5.0, 0.0))
 
     def test_exaggeration(self):
-        self.assertEqual(common.exaggeration_of(9200.0, 3000.0), 1.0)
-        self.assertEqual(common.exaggeration_of(12000.0, 1000.0), 2.0)
-        self.assertEqual(common.exaggeration_of(100000.0, 1000.0), 20.0)
-        self.assertEqual(common.exaggeration_of(10.0, 210.0), 0.2)
-        self.assertEqual(common.exaggeration_texts(20.0), ("", "\nvertical exaggeration 20"))
-        self.assertEqual(common.exaggeration_texts(0.2), ("\nhorizontal exaggeration 5", ""))
-        self.assertEqual(common.exaggeration_texts(1.0), ("", ""))
+        self.assertEqual(sheets.exaggeration_of(9200.0, 3000.0), 1.0)
+        self.assertEqual(sheets.exaggeration_of(12000.0, 1000.0), 2.0)
+        self.assertEqual(sheets.exaggeration_of(100000.0, 1000.0), 20.0)
+        self.assertEqual(sheets.exaggeration_of(10.0, 210.0), 0.2)
+        self.assertEqual(sheets.exaggeration_texts(20.0), ("", "\nvertical exaggeration 20"))
+        self.assertEqual(sheets.exaggeration_texts(0.2), ("\nhorizontal exaggeration 5", ""))
+        self.assertEqual(sheets.exaggeration_texts(1.0), ("", ""))
 
 
 class Sections(unittest.TestCase):
     def test_titles(self):
-        titles = [s.title for s in common.sections_through(VOLUME, [204.0, 250.0, 20.0])]
+        titles = [s.title for s in sections.sections_through(VOLUME, [204.0, 250.0, 20.0])]
         self.assertEqual(titles, ["y = 250 m", "x = 200 m", "depth z = 20 m"])
-        self.assertEqual([s.title for s in common.middle_sections(VOLUME)], ["y = 350 m", "x = 300 m"])
-        self.assertEqual([s.title for s in common.middle_sections(SECTION)], [""])
+        self.assertEqual([s.title for s in sections.middle_sections(VOLUME)], ["y = 350 m", "x = 300 m"])
+        self.assertEqual([s.title for s in sections.middle_sections(SECTION)], [""])
 
     def test_values(self):
         field = np.arange(61 * 51 * 41, dtype=float).reshape(61, 51, 41)
-        xz, yz, xy = common.sections_through(VOLUME, [200.0, 250.0, 20.0])
+        xz, yz, xy = sections.sections_through(VOLUME, [200.0, 250.0, 20.0])
         np.testing.assert_array_equal(xz.cut(field), field[:, 15])
         np.testing.assert_array_equal(yz.cut(field), field[20])
         np.testing.assert_array_equal(xy.cut(field), field[:, :, 2])
-        with self.assertRaises(common.PlotError):
+        with self.assertRaises(plots_common.PlotError):
             xz.cut(field[:-1])
 
     def test_points_within_half_a_spacing(self):
-        section = common.sections_through(VOLUME, [200.0, 250.0, 20.0])[0]
+        section = sections.sections_through(VOLUME, [200.0, 250.0, 20.0])[0]
         points = [[0, 250, 0], [0, 255, 0], [0, 245, 0], [0, 256, 0], [0, 100, 0]]
         self.assertEqual(list(section.on(points)), [True, True, True, False, False])
-        figure = common.plt.figure()
+        figure = plots_common.plt.figure()
         self.assertEqual(section.mark(figure.add_subplot(), points, marker="*"), 3)
         self.assertEqual(len(figure.axes[0].lines[0].get_xdata()), 3)
-        common.plt.close(figure)
+        plots_common.plt.close(figure)
 
     def test_true_proportions(self):
-        for section in common.sections_through(VOLUME, [200.0, 250.0, 20.0]):
-            figure = common.plt.figure(figsize=(9, 3))
+        for section in sections.sections_through(VOLUME, [200.0, 250.0, 20.0]):
+            figure = plots_common.plt.figure(figsize=(9, 3))
             axes = figure.add_subplot()
             section.draw(axes, section.cut(np.zeros((61, 51, 41))))
             axes.apply_aspect()
             box = axes.get_window_extent()
             self.assertAlmostEqual(box.width / box.height, section.lengths[0] / section.lengths[1], 2)
-            common.plt.close(figure)
+            plots_common.plt.close(figure)
 
     def test_traces(self):
         line = np.column_stack([np.arange(0.0, 500.0, 10.0), np.full(50, 20.0)])
-        x, label, _, _ = common.trace_axis(line, ["x", "z"])
+        x, label, _, _ = waves.trace_axis(line, ["x", "z"])
         self.assertEqual((x[1], label), (10.0, "Receiver x (m)"))
-        self.assertEqual(common.trace_axis(line * [20.0, 1.0], ["x", "z"])[1], "Receiver x (km)")
+        self.assertEqual(waves.trace_axis(line * [20.0, 1.0], ["x", "z"])[1], "Receiver x (km)")
         line[25:, 0] += 1000.0  # a gap
-        self.assertEqual(common.trace_axis(line, ["x", "z"])[1], "Receiver")
-        self.assertEqual(common.trace_axis(line[[3, 1, 2]], ["x", "z"])[1], "Receiver")
+        self.assertEqual(waves.trace_axis(line, ["x", "z"])[1], "Receiver")
+        self.assertEqual(waves.trace_axis(line[[3, 1, 2]], ["x", "z"])[1], "Receiver")
 
 
 class Pictures(unittest.TestCase):
@@ -131,7 +134,7 @@ class Pictures(unittest.TestCase):
 
         def save(figure, path, dpi):
             figures[os.path.basename(path)] = figure
-            common.save(figure, path, dpi)
+            plots_common.save(figure, path, dpi)
 
         with mock.patch.object(module, "save", save), \
                 mock.patch.object(sys, "argv", ["plot", self.folder, "--dpi", "40"]):

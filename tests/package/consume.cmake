@@ -80,8 +80,19 @@ list(TRANSFORM PROGRAMS PREPEND bin/ OUTPUT_VARIABLE binaries)
 expect_files(${binaries})
 file(GLOB plots RELATIVE "${MOHO_SOURCE}/examples/plots" "${MOHO_SOURCE}/examples/plots/*.py")
 list(TRANSFORM plots PREPEND share/moho/plots/)
+file(GLOB drawing RELATIVE "${MOHO_SOURCE}/lib/python/moho/plot" "${MOHO_SOURCE}/lib/python/moho/plot/*.py")
+list(TRANSFORM drawing PREPEND share/moho/plots/plot/)
 if(PROGRAMS)
-  expect_files(${plots})
+  expect_files(${plots} ${drawing})
+endif()
+
+# The installed programs draw with the installed drawing code.
+if("trace_rays" IN_LIST PROGRAMS)
+  run("${CMAKE}" -E env --unset=MOHO_PLOT_DIR "${WORK}/prefix/bin/trace_rays" --builtin salt --shape 41,21
+      --spacing 50 --source 0,0 --out "${WORK}/drawn")
+  if(NOT EXISTS "${WORK}/drawn/rays.png" AND NOT output MATCHES "has no (numpy|matplotlib)")
+    message(FATAL_ERROR "the installed program draws no picture: ${output}")
+  endif()
 endif()
 
 # Installed programs draw with the installed Python programs: a deliberately failing one is
