@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 
+#include <moho/core/order.hpp>
 #include <moho/core/space.hpp>
 
 #include <gmock/gmock.h>
@@ -52,6 +53,14 @@ TYPED_TEST(Space, DeviceHasAName) {
   if (moho::SpaceTraits<typename TypeParam::Exec>::host) {
     EXPECT_THAT(name, HasSubstr(moho::concat(exec.concurrency(), " thread")));
   }
+}
+
+TYPED_TEST(Space, InstancesOfADeviceShareItsMemory) {
+  using Memory = typename TypeParam::Memory;
+  const Instance<Memory> exec = typename TypeParam::Exec();
+  EXPECT_TRUE(moho::share_memory(exec, moho::new_instance(exec)));
+  const auto instances = moho::instances_on_devices(exec, 1);
+  EXPECT_TRUE(moho::share_memory(exec, instances.front()));
 }
 
 // Free functions, because nvcc accepts no extended lambda in a test body.

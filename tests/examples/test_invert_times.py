@@ -78,9 +78,9 @@ class Line(Case):
         rows, _ = line()
         points = sorted({(r[0], r[1]) for r in rows} | {(r[2], r[3]) for r in rows})
         number = {p: k + 1 for k, p in enumerate(points)}
-        text = f"{len(points)}\n#x y\n" + "".join(f"{x!r} {0.0 - z!r}\n" for x, z in points)
+        text = f"{len(points)}\n#x y\n" + "".join(f"{float(x)!r} {0.0 - float(z)!r}\n" for x, z in points)
         text += f"{len(rows)}\n#s g t err\n" + "".join(
-            f"{number[r[0], r[1]]} {number[r[2], r[3]]} {r[4]!r} 0.0003\n" for r in rows)
+            f"{number[r[0], r[1]]} {number[r[2], r[3]]} {float(r[4])!r} 0.0003\n" for r in rows)
         one, _, _ = self.solve("--picks", self.write("a.sgt", text), "--iterations", "2", out="one")
         rows[:, 4] *= 1e3
         other, _, _ = self.solve("--picks", self.table(rows=rows), "--time-unit", "ms", "--error", "0.0003",

@@ -142,6 +142,20 @@ inline std::vector<Instance<Kokkos::CudaSpace>> instances_on_devices(
 }
 #endif
 
+/// Returns true if two instances of the host share its memory: always.
+inline bool share_memory(const Instance<Kokkos::HostSpace>&, const Instance<Kokkos::HostSpace>&) {
+  return true;
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+/// Returns true if two instances run on the same device.
+/// \overload
+inline bool share_memory(const Instance<Kokkos::CudaSpace>& a,
+                         const Instance<Kokkos::CudaSpace>& b) {
+  return a.space().cuda_device() == b.space().cuda_device();
+}
+#endif
+
 /// \brief An event: complete when all work submitted to the instance before set() is done.
 ///
 /// Further calls of set() replace the event. wait() blocks the host until the event is complete.

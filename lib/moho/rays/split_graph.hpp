@@ -4,6 +4,7 @@
 /// \file
 /// \brief One model over several devices: slabs of tiles that exchange the rows beside their cuts.
 
+#include <moho/core/order.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/wrap.hpp>
 #include <moho/rays/detail/halo.hpp>
@@ -145,8 +146,8 @@ SplitGraph<T, Dim, Memory>::SplitGraph(const std::vector<Instance<Memory>>& inst
   const std::size_t count = m_cuts.size();
   for (std::size_t s = 0; s < count; ++s) {
     const std::size_t all = memory_budget(m_instances[s], options.memory_budget);
-    const std::size_t sharing =
-        is_host_memory<Memory> ? count : (count + instances.size() - 1) / instances.size();
+    std::size_t sharing = 0;
+    for (const auto& other : m_instances) sharing += share_memory(m_instances[s], other) ? 1 : 0;
     budgets.push_back(std::max<std::size_t>(all / sharing, 1));
   }
   for (std::size_t s = 0; s < count; ++s) {
