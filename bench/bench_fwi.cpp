@@ -18,7 +18,8 @@
 // volume and steps, 0 if that does not fit. Runs of few steps in a pass have fewer steps in all.
 //
 // MOHO_BENCH_FWI_N and MOHO_BENCH_FWI_STEPS set n and the steps, MOHO_BENCH_FWI_NX the nodes along
-// x if they differ from n, MOHO_BENCH_FWI_DEVICE_GIB the memory of a device that streams may use.
+// x if they differ from n, MOHO_BENCH_FWI_DEVICE_GIB the memory of a device that streams may use,
+// MOHO_BENCH_FWI_DEVICES the devices of the chain of a stream (1).
 //
 // Names: gradient/<medium>/<unknowns>/<way>/lags:<n>/<space>/n:<n> with -1 for no extended image,
 // gradient/<medium>/<unknowns>/stream/updates:<n>/<space>/n:<n>,
@@ -121,9 +122,10 @@ void time_stream(benchmark::State& state, const std::string& space,
   GradientRunner& runner = kept(space, settings);
   const auto memory =
       static_cast<std::size_t>(from_environment("MOHO_BENCH_FWI_DEVICE_GIB", 0, 0, 4096)) << 30;
+  const auto devices = static_cast<int>(from_environment("MOHO_BENCH_FWI_DEVICES", 1, 1, 64));
   bench::StreamedResult result;
   for (auto _ : state) {
-    result = runner.run_stream(block, updates, lags, memory);
+    result = runner.run_stream(block, updates, lags, memory, devices);
     state.SetIterationTime(result.gradient);
   }
   auto& counters = state.counters;
@@ -140,6 +142,7 @@ void time_stream(benchmark::State& state, const std::string& space,
   counters["updates"] = static_cast<double>(result.updates);
   counters["device_bytes"] = result.device_bytes;
   counters["host_bytes"] = result.host_bytes;
+  counters["devices"] = result.devices;
   counters["sums_held"] = result.sums_held ? 1.0 : 0.0;
   counters["backward_seconds"] = result.backward;
   if (!(result.size > 0.0) || !std::isfinite(result.size)) {

@@ -8,7 +8,7 @@
 // "predicted" those of the plan.
 //
 // MOHO_BENCH_MIGRATION_SHAPE (nx,ny,nz), _STEPS and _DEVICE (MiB that a stream may use; 0: in core
-// only) set the shot.
+// only) set the shot, _DEVICES the devices of the chain of a stream (1).
 //
 // Names: migration/<medium>/<core or stream>/<space>/<nx>x<ny>x<nz>.
 
@@ -18,6 +18,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
@@ -74,6 +75,7 @@ void time_shot(benchmark::State& state, const std::string& space,
   counters["interval"] = static_cast<double>(costs.interval);
   counters["block"] = static_cast<double>(costs.block);
   counters["updates"] = static_cast<double>(costs.updates);
+  counters["devices"] = costs.devices;
   if (!(costs.size > 0.0) || !std::isfinite(costs.size)) {
     bench::fail(state, concat("the largest value of the image is ", costs.size));
   }
@@ -88,12 +90,15 @@ void add_space(const std::string& space) {
   const std::int64_t mib = from_environment("MOHO_BENCH_MIGRATION_DEVICE", smoke  ? 64
                                                                            : host ? 64
                                                                                   : 4096);
+  const auto devices = static_cast<int>(
+      std::max<std::int64_t>(1, from_environment("MOHO_BENCH_MIGRATION_DEVICES", 1)));
   for (const wave::Medium medium :
        {wave::Medium::isotropic, wave::Medium::vti, wave::Medium::tti}) {
     settings.medium = medium;
     for (const bool streams : {false, true}) {
       if (streams && mib == 0) continue;
       settings.device_memory = streams ? static_cast<std::size_t>(mib) << 20 : 0;
+      settings.devices = streams ? devices : 1;
       const std::string name =
           concat("migration/", wave::to_string(medium), streams ? "/stream/" : "/core/", space, "/",
                  settings.shape[0], "x", settings.shape[1], "x", settings.shape[2]);

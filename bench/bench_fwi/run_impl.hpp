@@ -175,7 +175,7 @@ class GradientRunnerOn final : public GradientRunner {
   }
 
   StreamedResult run_stream(std::int64_t block, std::int64_t updates, int lags,
-                            std::size_t device_memory) override {
+                            std::size_t device_memory, int devices) override {
     wave::Model<float, 3, Kokkos::HostSpace> model;
     const auto take = [&](const Field<float, 3, Memory>& from,
                           Field<float, 3, Kokkos::HostSpace>& to) {
@@ -203,6 +203,7 @@ class GradientRunnerOn final : public GradientRunner {
     options.wishes.block = block;
     options.wishes.updates = updates;
     options.wishes.device_memory = device_memory;
+    options.wishes.devices = devices;
     if (lags >= 0) options.lags = fwi::Lags{lags, 0};
     fwi::StreamedGradients<float, 3, Memory> gradients(
         m_exec, m_grid, model, std::vector<wave::Shot<3>>(1, shot), options);
@@ -230,6 +231,7 @@ class GradientRunnerOn final : public GradientRunner {
     result.device_bytes = static_cast<double>(gradients.plan().device_bytes);
     result.host_bytes = static_cast<double>(gradients.plan().host_bytes);
     result.sums_held = gradients.plan().sums_held;
+    result.devices = gradients.plan().shape.devices;
     result.size = largest_magnitude(stream::detail::host_instance(), derivative.vp);
     return result;
   }

@@ -47,6 +47,7 @@ struct StreamedResult {
   double device_bytes = 0.0;  ///< device memory of rings and resident arrays
   double host_bytes = 0.0;    ///< host memory of the volumes
   bool sums_held = false;     ///< sums remain on the device
+  int devices = 1;            ///< devices of the chain
   double backward = 0.0;      ///< seconds of the source wavefield and of both wavefields backward
   double size = 0.0;          ///< norm of the gradient
 };
@@ -61,9 +62,10 @@ class GradientRunner {
   virtual GradientResult run(const std::string& way, int lags) = 0;
   /// Computes the gradient "random" by streaming. \param block,updates 0: planned
   /// \param lags as in run()
-  /// \param device_memory bytes of the device that the stream may use; 0: what is free
+  /// \param device_memory bytes of each device that the stream may use; 0: what is free
+  /// \param devices devices in a chain
   virtual StreamedResult run_stream(std::int64_t block, std::int64_t updates, int lags,
-                                    std::size_t device_memory) = 0;
+                                    std::size_t device_memory, int devices) = 0;
 };
 /// Prepares model, propagator, source and receivers on a space.
 template <class Memory>

@@ -76,6 +76,7 @@ MigrationCosts time_migration(const Instance<Memory>& exec, const MigrationSetti
   o.storage.random_width = 2 * settings.width;
   o.concurrent_shots = 1;
   o.stream.device_memory = settings.device_memory;
+  o.stream.devices = settings.devices;
   MigrationCosts costs;
   const Stopwatch planning;
   rtm::Migration<float, 3, Memory> migration(exec, input);
@@ -98,6 +99,7 @@ MigrationCosts time_migration(const Instance<Memory>& exec, const MigrationSetti
   costs.interval = plan.storage.interval;
   costs.block = plan.stream_plan.shape.block;
   costs.updates = plan.stream_plan.shape.updates;
+  costs.devices = plan.stream_plan.shape.devices;
   return costs;
 }
 

@@ -19,7 +19,8 @@ struct MigrationSettings {
   std::array<std::int64_t, 3> shape{256, 256, 256};  ///< nodes of the model
   int width = 20;                                    ///< width of the sponge, nodes
   std::int64_t steps = 128;                          ///< time steps
-  std::size_t device_memory = 0;  ///< bytes of the device that a stream may use; 0: in core
+  std::size_t device_memory = 0;  ///< bytes of a device that a stream may use; 0: in core
+  int devices = 1;                ///< devices of the chain of a stream
 };
 
 /// Costs of a migration.
@@ -34,6 +35,7 @@ struct MigrationCosts {
   std::int64_t interval = 0;  ///< steps between snapshots
   std::int64_t block = 0;     ///< planes that move at a time
   std::int64_t updates = 0;   ///< steps of a plane on the device
+  int devices = 1;            ///< devices of the chain
   double size = 0.0;          ///< largest magnitude of the image
 };
 
