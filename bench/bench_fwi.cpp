@@ -132,7 +132,7 @@ void time_stream(benchmark::State& state, const std::string& space,
   counters["points/s"] = result.points / result.gradient;
   counters["stepped_points/s"] = result.stepped / result.gradient;
   counters["predicted_seconds"] = result.predicted;
-  counters["predicted_over_measured"] = result.gradient / result.predicted;
+  counters["measured_over_predicted"] = result.gradient / result.predicted;
   if (over_in_core) {
     counters["in_core_points/s"] = in_core;
     counters["of_in_core"] = in_core > 0.0 ? result.points / result.gradient / in_core : 0.0;

@@ -123,4 +123,49 @@ def devices(run):
             ["devices", "10^9 points/s, whole run", "steady", "gain"], rows)
 
 
-EXPERIMENTS = {"memory": memory, "rates": rates, "updates": updates, "devices": devices}
+def gradients(run):
+    """Figure 6.3 as times: gradients of a volume that streams, by steps in a pass, over those in core."""
+    steps = run.pick("(4|8|16|32|64)", "(2|8|32)")
+    block = run.pick(32, 4)
+    rows = []
+    pattern = f"gradient/isotropic/vp/steps/block:{block}/updates:{steps}/{run.space}/"
+    for entry in run.bench("bench_fwi", pattern, "gradients"):
+        name = re.match(r"gradient/(\w+)/vp/steps/block:(\d+)/updates:(\d+)/\w+/([0-9x]+)", entry["name"])
+        inside = entry["in_core_points/s"]
+        rows.append([name[4].replace("x", " x "), name[2], name[3], digits(entry["points/s"] / 1e9),
+                     f"{100 * entry['of_in_core']:.0f} %" if inside else "",
+                     digits(entry["measured_over_predicted"])])
+    run.add("gradients", "Figure 6.3: gradients",
+            "Isotropic gradients with random layers; the source's wavefield backward and the adjoint field "
+            "pass through the device together. 10^9 points a second of the complete gradient, and over the "
+            "same gradient in the memory of the device.",
+            ["nodes", "block", "steps in a pass", "10^9 points/s", "of in core", "measured over forecast"],
+            rows)
+
+
+def images(run):
+    """Extended images of 33 lags of volumes that do not fit the device, over those in core."""
+    n, long, short, count, memory = run.pick((256, {"isotropic": 3700, "vti": 2800}, 512, 1200, 12),
+                                             (40, {"isotropic": 120, "vti": 120}, 60, 60, 0))
+    of_all = {"MOHO_BENCH_FWI_N": str(n), "MOHO_BENCH_FWI_STEPS": str(count)}
+    lags = "lags:16"
+    rows = []
+    for medium in ("isotropic", "vti"):
+        inside, = run.bench("bench_fwi", f"gradient/{medium}/vp/random/{lags}/{run.space}/", f"core_{medium}",
+                            {**of_all, "MOHO_BENCH_FWI_NX": str(short)})
+        limit = {"MOHO_BENCH_FWI_DEVICE_GIB": str(memory)} if memory else {}
+        entry, = run.bench("bench_fwi", f"gradient/{medium}/vp/stream/{lags}/{run.space}/", f"image_{medium}",
+                           {**of_all, "MOHO_BENCH_FWI_NX": str(long[medium]), **limit})
+        rows.append([medium, f"{long[medium]} x {n} x {n}", f"{entry['host_bytes'] / 2**30:.3g}",
+                     f"{entry['device_bytes'] / 2**30:.3g}", digits(inside["points/s"] / 1e9),
+                     digits(entry["points/s"] / 1e9), f"{100 * entry['points/s'] / inside['points/s']:.0f} %",
+                     digits(entry["measured_over_predicted"])])
+    run.add("images", "Extended images",
+            "Gradients with an image of 33 lags along x, which passes through the device with its planes. In "
+            f"core: {short} of these planes. Measured over forecast: 1 if the forecast is right.",
+            ["medium", "nodes", "GiB on the host", "GiB on the device", "in core, 10^9 points/s", "stream",
+             "of in core", "measured over forecast"], rows)
+
+
+EXPERIMENTS = {"memory": memory, "rates": rates, "updates": updates, "devices": devices,
+               "gradients": gradients, "images": images}

@@ -114,6 +114,21 @@ class Papers(unittest.TestCase):
         self.assertEqual([row["stream of in core"] for row in self.rows("rates")], ["75 %", "75 %"])
         self.assertEqual([row["steps in a pass"] for row in self.rows("updates")], ["2", "8", "2", "8"])
 
+    def test_gradients_and_images_in_streams(self):
+        stream = {"host_bytes": 2.0**31, "device_bytes": 2.0**30, "measured_over_predicted": 1.25}
+        self.stub("bench_fwi", [
+            case("gradient/isotropic/vp/steps/block:4/updates:8/openmp/64x80x80", 1, of_in_core=0.5,
+                 **{"points/s": 2e9, "in_core_points/s": 4e9}, **stream),
+            *(case(f"gradient/{medium}/vp/random/lags:16/openmp/n:40", 1, **{"points/s": 4e9})
+              for medium in ("isotropic", "vti")),
+            *(case(f"gradient/{medium}/vp/stream/lags:16/openmp/n:40", 1, **{"points/s": 3e9}, **stream)
+              for medium in ("isotropic", "vti"))])
+        self.run_papers("003", "--only", "gradients,images")
+        row, = self.rows("gradients")
+        self.assertEqual((row["nodes"], row["of in core"]), ("64 x 80 x 80", "50 %"))
+        self.assertEqual([(row["GiB on the host"], row["of in core"], row["measured over forecast"])
+                          for row in self.rows("images")], [("2", "75 %", "1.25")] * 2)
+
     def test_a_failure_is_reported_and_the_rest_is_made(self):
         self.add_rays()
         error = self.run_papers("000", "--only", "times,rays", "--models", "512", status=1)
