@@ -35,6 +35,8 @@ def times(run):
         for n in sizes:
             ours = [found.get(name.format(n=n, r=r)) for name in lines]
             cpu, gpu = MILLISECONDS_OF_PAPER.get(r, {}).get(n, (None, None))
+            if not any((cpu, *ours)):
+                continue  # sizes that were not run
             gain = [f"{ours[0] / value:.3g}" if ours[0] and value else "" for value in ours[1:]]
             rows.append([r, n, cpu or "", gpu or "", *map(digits, ours), *gain])
     plt = plots()
