@@ -95,6 +95,20 @@ class Papers(unittest.TestCase):
             self.assertTrue(entry["command"].endswith("--benchmark_out_format=json"), entry)
             self.assertNotIn(str(self.folder), entry["command"])
 
+    def test_fragments_and_devices(self):
+        def of(name, search):
+            return case(f"rays/active_tiles/openmp/float/n:1024/r:6/weights:velocity/storage:{name}", 1,
+                        trace_s=search, predecessors_s=1e-3, relaxations_per_s=2e9)
+
+        self.stub("bench_rays", [of("stored", 0.1), of("fragments/table:0.25", 0.125),
+                                 of("stored/devices:2/slabs:4", 0.05),
+                                 case("rays/active_tiles/openmp/float/n:1024/r:6/storage:stored", 1)])
+        self.run_papers("000", "--only", "beyond")
+        rows = self.rows("beyond")
+        self.assertEqual([row["rate of the search"] for row in rows], ["1", "0.8", "2"])
+        self.assertEqual([(row["part of the table"], row["devices"], row["slabs of each"]) for row in rows],
+                         [("", "1", ""), ("0.25", "1", ""), ("", "2", "4")])
+
     def test_results_are_reused(self):
         self.add_rays()
         self.run_papers("000", "--only", "times", "--models", "512")

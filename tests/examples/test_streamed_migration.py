@@ -46,6 +46,28 @@ class Streams(test_migrate_shots.Case):
                 self.assertGreater(stream[key], 0.0, key)
             self.assertEqual({shot["snapshots"] for shot in r.summary["migrated"]}, {"stream"})
 
+    def test_all_conditions_of_all_media(self):
+        anisotropic = [word for name, value in (("epsilon", "0.15"), ("delta", "0.08"))
+                       for word in (f"--{name}", value, f"--true-{name}", value)]
+        self.save("rho.npy", np.load(self.path("smooth.npy")) * np.float32(0.7))
+        self.save("true_rho.npy", np.load(self.path("true.npy")) * np.float32(0.7))
+        media = (["--rho", "rho.npy", "--true-rho", "true_rho.npy"], anisotropic,
+                 [*anisotropic, "--theta", "0.4", "--true-theta", "0.4"])
+        asked = [*self.asked, "--columns", "400", "--angles", "--condition",
+                 "zero-lag,source,receiver,inverse-scattering,laplacian"]
+        for medium in media:
+            self.migrate(*asked, *medium, "--snapshots", "random", out="core")
+            names = [name for name in os.listdir(self.path("core"))
+                     if name.startswith(("image", "illumination", "offsets", "angles"))
+                     and name.endswith(".npy")]
+            self.assertEqual(len([name for name in names if name.startswith("image")]), 6)
+            r = self.migrate(*asked, *medium, "--block", "11", "--updates", "6", out="stream")
+            self.assertEqual(r.summary["stream"]["block"], 11)
+            for name in names:
+                np.testing.assert_array_equal(r.load(name), np.load(self.path(f"core/{name}")),
+                                              f"{medium}, {name}")
+                self.assertGreater(np.abs(r.load(name)).max(), 0.0, name)
+
     def test_streams_what_does_not_fit(self):
         core = self.migrate(*self.asked, "--snapshots", "random", "--aperture", "200", out="core")
         asked = [*self.asked, "--snapshots", "random", "--aperture", "200"]
