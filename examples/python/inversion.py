@@ -3,9 +3,10 @@
 
     python inversion.py [--small]
 
-With matplotlib it draws the models and the image into inversion.png.
+With matplotlib it draws the models and the image into inversion.png and image.png.
 """
 
+import importlib.util
 import sys
 
 import moho
@@ -42,24 +43,13 @@ vp = search.model()["vp"]
 before, after = (np.linalg.norm(model - true) for model in (start, vp))
 print(f"error of the model: {100 * after / before:.0f} % of that of the start")
 
-# %% The models and the image, without matplotlib in the small run
-if small:
-    sys.exit(0)
-try:
+# %% The models and the image
+if importlib.util.find_spec("matplotlib"):
     import matplotlib
 
     matplotlib.use("Agg")
-    from matplotlib import pyplot
-except ImportError:
-    sys.exit(0)
-figure, axes = pyplot.subplots(3, 1, sharex=True, figsize=(7, 9), layout="constrained")
-extent = (0, width, (nz - 1) * spacing, 0)
-for axis, shown, title in ((axes[0], true, "true model"), (axes[1], vp, "inversion")):
-    drawn = axis.imshow(shown.T, extent=extent, vmin=true.min(), vmax=true.max(), aspect="auto")
-    axis.set(title=title, ylabel="depth (m)")
-    figure.colorbar(drawn, ax=axis, label="m/s")
-clip = np.percentile(np.abs(image[:, nz // 5 :]), 99)
-axes[2].imshow(image.T, extent=extent, cmap="gray", vmin=-clip, vmax=clip, aspect="auto")
-axes[2].set(title="migration", xlabel="x (m)", ylabel="depth (m)")
-figure.savefig("inversion.png", dpi=120)
-print("drawn: inversion.png")
+    import moho.plot
+
+    models = {"true": true, "start": start, "inversion": vp}
+    moho.plot.models({"vp": models}, spacing=spacing, receivers=receivers).savefig("inversion.png", dpi=100)
+    moho.plot.image(image, start, spacing=spacing, receivers=line).savefig("image.png", dpi=100)

@@ -6,6 +6,7 @@
 With matplotlib it draws both gathers into shot.png.
 """
 
+import importlib.util
 import sys
 
 import moho
@@ -36,22 +37,12 @@ other = anisotropic(source, receivers)
 difference = np.linalg.norm(other.traces - gather.traces) / np.linalg.norm(gather.traces)
 print(f"{anisotropic.medium}: the gathers differ by {100 * difference:.1f} %")
 
-# %% The gathers, without matplotlib in the small run
-if small:
-    sys.exit(0)
-try:
+# %% Both gathers
+if importlib.util.find_spec("matplotlib"):
     import matplotlib
 
     matplotlib.use("Agg")
-    from matplotlib import pyplot
-except ImportError:
-    sys.exit(0)
-figure, axes = pyplot.subplots(1, 2, sharey=True, figsize=(10, 5), layout="constrained")
-for axis, shown, title in ((axes[0], gather, "isotropic"), (axes[1], other, "VTI layer")):
-    clip = np.percentile(np.abs(shown.traces), 97)
-    extent = (0, width, shown.times[-1], 0)
-    axis.imshow(shown.traces.T, cmap="gray", aspect="auto", vmin=-clip, vmax=clip, extent=extent)
-    axis.set(title=title, xlabel="receiver (m)")
-axes[0].set_ylabel("time (s)")
-figure.savefig("shot.png", dpi=120)
-print("drawn: shot.png")
+    import moho.plot
+
+    panels = {"isotropic": gather, "VTI layer": other}
+    moho.plot.gathers(panels).savefig("shot.png", dpi=100)

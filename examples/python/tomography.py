@@ -3,9 +3,10 @@
 
     python tomography.py [--small]
 
-Without SciPy the program prints so and ends.
+Without SciPy the program prints so and ends. With matplotlib it draws the velocities into tomography.png.
 """
 
+import importlib.util
 import sys
 
 import moho
@@ -57,3 +58,14 @@ print(f"at the end: rms residual {1e3 * np.sqrt(np.mean(residual**2)):.4f} ms")
 # %% The velocity that was found, against the true one
 before, after = np.sqrt(np.mean((2500 - true) ** 2)), np.sqrt(np.mean((1 / slowness - true) ** 2))
 print(f"rms error of the velocity: {before:.0f} m/s before, {after:.0f} m/s after")
+
+# %% Both velocities
+if importlib.util.find_spec("matplotlib"):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import moho.plot
+
+    models = {"true": true, "found": 1 / slowness}
+    figure = moho.plot.models({"vp": models}, spacing=spacing, sources=sources, receivers=receivers)
+    figure.savefig("tomography.png", dpi=100)

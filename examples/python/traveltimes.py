@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """First arrivals in a velocity gradient, compared with the analytic traveltimes.
 
-python traveltimes.py [--small]
+    python traveltimes.py [--small]
+
+With matplotlib it draws the times into traveltimes.png.
 """
 
+import importlib.util
 import sys
 
 import moho
@@ -29,3 +32,13 @@ print(f"largest time {times.max():.4f} s, largest error {1e3 * np.abs(times - ex
 coarse = moho.first_arrivals(velocity[::2, ::2], spacing=2 * spacing, sources=source)
 ratio = np.abs(coarse - exact[::2, ::2]).max() / np.abs(times - exact).max()
 print(f"errors for twice the spacing are {ratio:.1f} times as large")
+
+# %% Contours of the times over the velocity
+if importlib.util.find_spec("matplotlib"):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import moho.plot
+
+    figure = moho.plot.traveltimes(times, velocity, spacing=spacing, sources=[source])
+    figure.savefig("traveltimes.png", dpi=100)

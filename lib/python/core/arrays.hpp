@@ -12,6 +12,7 @@
 #include <moho/core/pages.hpp>
 #include <moho/core/wrap.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdlib>
@@ -48,8 +49,8 @@ decltype(auto) with_kind(const nanobind::dlpack::dtype& type, std::size_t axes,
 }
 
 /// Returns the grid of a field. \throws InputError as Grid::check()
-template <int Dim>
-Grid<Dim> grid_of(const Input& field, const std::vector<double>& spacing,
+template <int Dim, class Array>
+Grid<Dim> grid_of(const Array& field, const std::vector<double>& spacing,
                   const std::vector<double>& origin) {
   Grid<Dim> grid;
   for (int d = 0; d < Dim; ++d) {
@@ -85,6 +86,16 @@ std::pair<T*, nanobind::ndarray<nanobind::numpy, T>> make_array(
   moho::detail::advise_huge_pages(data, bytes);
   const nanobind::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
   return {data, nanobind::ndarray<nanobind::numpy, T>(data, shape.size(), shape.data(), owner)};
+}
+
+/// Returns an array with the values of a vector. \param shape with as many elements; empty: one
+/// axis
+template <class T>
+nanobind::object copy_of(const std::vector<T>& values, std::vector<std::size_t> shape = {}) {
+  if (shape.empty()) shape.push_back(values.size());
+  auto [data, array] = make_array<T>(shape);
+  std::copy(values.begin(), values.end(), data);
+  return nanobind::cast(array);
 }
 
 }  // namespace moho::python

@@ -16,10 +16,14 @@ void bind_io(nanobind::module_& m);
 void bind_rays(nanobind::module_& m);
 /// Adds gravity of prisms.
 void bind_gravity(nanobind::module_& m);
+/// Adds inversion of gravity data.
+void bind_gravity_inversion(nanobind::module_& m);
 /// Adds misfits of surveys and their gradients.
 void bind_fwi(nanobind::module_& m);
 /// Adds reverse-time migration.
 void bind_rtm(nanobind::module_& m);
+/// Adds picks of first arrivals and their inversion.
+void bind_tomography(nanobind::module_& m);
 /// Adds modelling of shots.
 void bind_wave(nanobind::module_& m);
 

@@ -3,6 +3,7 @@
 // Misfits of surveys, their gradients, and the search for a minimum, for the Python package.
 
 #include "bindings.hpp"
+#include "device.hpp"
 #include "survey_input.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
@@ -90,12 +91,18 @@ class AnyObjective : public Resource {
   virtual std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options) = 0;
 };
 
-template <class T, int Dim>
-class ObjectiveOf : public AnyObjective, public std::enable_shared_from_this<ObjectiveOf<T, Dim>> {
+template <class T, int Dim, class Memory>
+class ObjectiveOf : public AnyObjective,
+                    public std::enable_shared_from_this<ObjectiveOf<T, Dim, Memory>> {
   using Inner = fwi::Objective<T, Dim, Memory>;
   using Vector = typename Inner::Vector;
 
-  static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
+  static Instance<Memory> instance() { return instance_in<Memory>(); }
+  // Copies a vector of variables to the host.
+  static void give_vector(const typename Inner::ConstVector& from, double* to) {
+    const std::vector<T> values = download(instance(), from);
+    std::copy(values.begin(), values.end(), to);
+  }
 
   // Reports progress to a job during a scope.
   class Working {
@@ -132,10 +139,7 @@ class ObjectiveOf : public AnyObjective, public std::enable_shared_from_this<Obj
       evaluation = search.tell(misfit, m_gradient);
       return true;
     }
-    void best(double* x) override {
-      const auto& best = opened().state().best();
-      std::copy_n(best.data(), best.size(), x);
-    }
+    void best(double* x) override { give_vector(opened().state().best(), x); }
     std::string message() override { return opened().state().message(); }
 
    private:
@@ -161,7 +165,7 @@ class ObjectiveOf : public AnyObjective, public std::enable_shared_from_this<Obj
   void prepare(Job& job, const WaveInput& wave, const std::vector<GatherInput>& gathers,
                const InversionInput& inversion, ObjectivePlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(wave.fields.front().second, wave.spacing, wave.origin);
-    m_start = wave::make_model<T>(instance(), grid, values_of<T>(wave));
+    m_start = model_in<T, Dim, Memory>(instance(), grid, wave, false);
     fwi::ObjectiveData<T, Dim, Memory> data;
     data.shots = shots_of<Dim>(gathers);
     // load_data() reads all gathers, after which the arrays of the caller may change
@@ -180,11 +184,11 @@ class ObjectiveOf : public AnyObjective, public std::enable_shared_from_this<Obj
 
   void bounds(double* lower, double* upper) override {
     const auto constraints = objective().bounds();
-    const std::size_t count = m_x.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool free = constraints.mask.size() == 0 || constraints.mask(i) != 0;
-      lower[i] = free ? static_cast<double>(constraints.lower(i)) : 0.0;
-      upper[i] = free ? static_cast<double>(constraints.upper(i)) : 0.0;
+    give_vector(constraints.lower, lower);
+    give_vector(constraints.upper, upper);
+    const std::vector<unsigned char> mask = download(instance(), constraints.mask);
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+      if (mask[i] == 0) lower[i] = upper[i] = 0.0;
     }
   }
 
@@ -193,7 +197,7 @@ class ObjectiveOf : public AnyObjective, public std::enable_shared_from_this<Obj
     const Working working(*this, job);
     take(x);
     const double misfit = one.evaluate(m_x, m_gradient);
-    std::copy_n(m_gradient.data(), m_gradient.size(), gradient);
+    give_vector(m_gradient, gradient);
     return misfit;
   }
 
@@ -263,7 +267,11 @@ class ObjectiveOf : public AnyObjective, public std::enable_shared_from_this<Obj
         "objective: close() was called (allowed: before): make another moho.Objective");
   }
   void take(const double* x) {
-    for (std::size_t i = 0; i < m_x.size(); ++i) m_x(i) = static_cast<T>(x[i]);
+    std::vector<T> values(m_x.size());
+    std::transform(x, x + values.size(), values.begin(),
+                   [](double v) { return static_cast<T>(v); });
+    copy_elements<T>(instance(), m_x.data(), !is_host_memory<Memory>, values.data(), false,
+                     values.size());
   }
   void give(const typename Inner::HostField& field, void* out) {
     std::copy_n(field.data(), field.size(), static_cast<T*>(out));
@@ -317,22 +325,29 @@ class Search {
   std::shared_ptr<AnySearch> m_search;
 };
 
+// Returns an objective in a memory for fields like vp.
+template <class Memory>
+std::shared_ptr<AnyObjective> objective_like(const AnyInput& vp) {
+  return with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyObjective> {
+    using T = typename decltype(kind)::Scalar;
+    refuse_missing_kernels<T>();
+    if constexpr (has_wave_kernels<T>) {
+      return std::make_shared<ObjectiveOf<T, decltype(kind)::dim, Memory>>();
+    } else {
+      return nullptr;
+    }
+  });
+}
+
 // The misfit of a survey as a function of the variables of a model.
 class Objective {
  public:
   Objective(const WaveInput& wave, const std::vector<GatherInput>& gathers,
-            const InversionInput& inversion, const nb::object& progress)
+            const InversionInput& inversion, const std::string& space, const nb::object& progress)
       : m_variables(inversion.parameters.size() * wave.fields.front().second.size()) {
-    const Input& vp = wave.fields.front().second;
-    m_objective = with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyObjective> {
-      using T = typename decltype(kind)::Scalar;
-      refuse_missing_kernels<T>();
-      if constexpr (has_wave_kernels<T>) {
-        return std::make_shared<ObjectiveOf<T, decltype(kind)::dim>>();
-      } else {
-        return nullptr;
-      }
-    });
+    const AnyInput& vp = wave.fields.front().second;
+    m_objective =
+        with_memory(space, [&](auto memory) { return objective_like<decltype(memory)>(vp); });
     run(progress, [&](Job& job) {
       own(m_objective);
       m_objective->prepare(job, wave, gathers, inversion, m_plan);
@@ -404,7 +419,7 @@ class Objective {
 // Makes an objective from the arguments of the package: fields in the order of wave::Parameter,
 // gathers as traces, sources, receivers, intervals and starts, bounds as pairs.
 Objective* make_objective(
-    const std::vector<OptionalInput>& fields, const std::vector<double>& spacing,
+    const std::vector<OptionalField>& fields, const std::vector<double>& spacing,
     const std::vector<double>& origin, const std::string& wavelet, const OptionalInput& samples,
     double wavelet_interval, const std::string& faces, bool free_surface,
     const std::vector<double>& times, int order, const std::string& equations, double sigma,
@@ -415,7 +430,8 @@ Objective* make_objective(
     const std::string& misfit, double huber, const std::string& offset_weights,
     const std::string& mute, const std::string& zero, const std::string& source_field,
     const std::vector<double>& bands, const OptionalInput& mask, int concurrent_shots,
-    std::size_t device_memory, std::int64_t gradient_steps, const nb::object& progress) {
+    std::size_t device_memory, std::int64_t gradient_steps, const std::string& space,
+    const nb::object& progress) {
   InversionInput inversion;
   for (const int parameter : parameters) {
     inversion.parameters.push_back(static_cast<wave::Parameter>(parameter));
@@ -440,7 +456,7 @@ Objective* make_objective(
                                        faces, free_surface, times, order, equations, sigma,
                                        std::nullopt, source_taper, memory),
                        make_gathers(traces, sources, receivers, intervals, starts), inversion,
-                       progress);
+                       space, progress);
 }
 
 }  // namespace
@@ -483,7 +499,7 @@ void bind_fwi(nb::module_& m) {
         nb::arg("misfit"), nb::arg("huber"), nb::arg("offset_weights"), nb::arg("mute"),
         nb::arg("zero"), nb::arg("source_field"), nb::arg("bands"), nb::arg("mask").none(),
         nb::arg("concurrent_shots"), nb::arg("device_memory"), nb::arg("gradient_steps"),
-        nb::arg("progress").none(), nb::rv_policy::take_ownership);
+        nb::arg("space"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
 }
 
 }  // namespace moho::python

@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "gravity_input.hpp"
 #include "worker.hpp"
 
 #include <moho/gravity/forward.hpp>
@@ -29,17 +30,6 @@ struct Ensemble {
   std::optional<Input> prisms, densities;
   gravity::RegularMesh mesh;
 };
-
-// A mesh from nx, ny, nz, x1, x2, y1, y2, z1, z2.
-gravity::RegularMesh mesh_of(const std::vector<double>& box) {
-  gravity::RegularMesh mesh;
-  for (std::size_t d = 0; d < 3; ++d) {
-    mesh.cells[d] = static_cast<std::int64_t>(box.at(d));
-    mesh.lower[d] = box.at(3 + 2 * d);
-    mesh.upper[d] = box.at(4 + 2 * d);
-  }
-  return mesh;
-}
 
 gravity::Strategy strategy_of(const std::string& name) {
   using gravity::Strategy;

@@ -4,6 +4,7 @@
 // defaults, checks of types and docstrings are in the package.
 
 #include "bindings.hpp"
+#include "device.hpp"
 #include "worker.hpp"
 
 #include <moho/core/error.hpp>
@@ -17,14 +18,46 @@ namespace nb = nanobind;
 
 namespace {
 
-// Raises an exception of moho._errors. The library's checks of positions name the option --spacing
-// of the programs; here it is an argument.
-void raise(const char* name, std::string text) {
-  const std::string option = "--spacing";
-  const std::size_t found = text.find(option);
-  if (found != std::string::npos) text.replace(found, option.size(), "spacing");
+// Options of the programs in messages of the library, such as --time-unit, as arguments: time_unit.
+std::string with_arguments(const std::string& text) {
+  std::string result;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const bool option = text.compare(k, 2, "--") == 0 && (k == 0 || text[k - 1] == ' ') &&
+                        k + 2 < text.size() && text[k + 2] >= 'a' && text[k + 2] <= 'z';
+    if (!option) {
+      result += text[k];
+      continue;
+    }
+    for (k += 2; k < text.size() && (text[k] == '-' || (text[k] >= 'a' && text[k] <= 'z')); ++k) {
+      result += text[k] == '-' ? '_' : text[k];
+    }
+    --k;
+  }
+  return result;
+}
+
+// Raises an exception of moho._errors.
+void raise(const char* name, const std::string& text) {
   const nb::object type = nb::module_::import_("moho._errors").attr(name);
-  PyErr_SetString(type.ptr(), text.c_str());
+  PyErr_SetString(type.ptr(), with_arguments(text).c_str());
+}
+
+// Type, shape and contiguity of an array in any memory.
+nb::tuple describe(const nb::ndarray<nb::ro>& array) {
+  const nb::dlpack::dtype type = array.dtype();
+  std::string name = "no float";
+  if (type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float) && type.lanes == 1) {
+    name = "float" + std::to_string(static_cast<int>(type.bits));
+  }
+  nb::list shape;
+  std::int64_t step = 1;
+  bool contiguous = true;
+  for (std::size_t d = array.ndim(); d-- > 0;) {
+    if (array.shape(d) > 1 && array.stride(d) != step) contiguous = false;
+    step *= static_cast<std::int64_t>(array.shape(d));
+  }
+  for (std::size_t d = 0; d < array.ndim(); ++d) shape.append(array.shape(d));
+  return nb::make_tuple(name, nb::tuple(shape), contiguous);
 }
 
 void translate(const std::exception_ptr& thrown, void*) {
@@ -50,6 +83,8 @@ NB_MODULE(_core, m) {
   m.attr("version") = MOHO_VERSION;
   m.attr("kokkos") = moho::kokkos_version();
   m.attr("compiler") = MOHO_COMPILER;
+  m.attr("has_device") = moho::python::has_device;
+  m.def("describe", &describe, nb::arg("array"));
   nb::register_exception_translator(&translate);
   m.def("set_threads", &moho::python::set_threads, nb::arg("threads"));
   m.def("count_threads", &moho::python::count_threads);
@@ -57,8 +92,10 @@ NB_MODULE(_core, m) {
   moho::python::bind_eikonal(m);
   moho::python::bind_fwi(m);
   moho::python::bind_gravity(m);
+  moho::python::bind_gravity_inversion(m);
   moho::python::bind_io(m);
   moho::python::bind_rays(m);
   moho::python::bind_rtm(m);
+  moho::python::bind_tomography(m);
   moho::python::bind_wave(m);
 }

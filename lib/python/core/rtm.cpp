@@ -3,6 +3,7 @@
 // Reverse-time migration of surveys for the Python package.
 
 #include "bindings.hpp"
+#include "device.hpp"
 #include "survey_input.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
@@ -63,7 +64,7 @@ class AnyMigration : public Resource {
   virtual std::vector<double> offset_gathers() = 0;
 };
 
-template <class T, int Dim>
+template <class T, int Dim, class Memory>
 class MigrationOf : public AnyMigration {
  public:
   void release() override {
@@ -74,11 +75,11 @@ class MigrationOf : public AnyMigration {
   void prepare(const WaveInput& wave, const std::vector<GatherInput>& gathers,
                const ImagingInput& imaging, MigrationPlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(wave.fields.front().second, wave.spacing, wave.origin);
-    const auto model = wave::make_model<T>(instance(), grid, values_of<T>(wave));
+    const auto model = model_in<T, Dim, Memory>(instance(), grid, wave, true);
     const rtm::MigrationOptions<Dim> options = options_of(wave, grid, imaging);
     m_grid = grid;
     m_offsets = options.offsets;
-    m_sums = rtm::ArraySums(static_cast<double>(memory_budget(instance(), wave.memory)));
+    m_sums = rtm::ArraySums(static_cast<double>(memory_budget(host(), 0)));
     m_complete = options.complete_receivers || options.domain == domain::ExpansionMethod::none;
     m_migration.emplace(rtm::make_migration<T, Dim, Memory>(
         instance(), grid, model, faces_of<Dim>(wave, model.medium()), wavelet_of(wave),
@@ -156,7 +157,7 @@ class MigrationOf : public AnyMigration {
     auto& one = migration();
     if (gather_size() == 0) return {};
     if (m_sums.closed() || m_sums.shots().empty()) return one.offset_gathers();
-    return m_sums.template part<double>(instance(), "offsets", 0);
+    return m_sums.template part<double>(host(), "offsets", 0);
   }
 
  private:
@@ -165,7 +166,8 @@ class MigrationOf : public AnyMigration {
     ~Reset() { job = nullptr; }
   };
 
-  static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
+  static Instance<Memory> instance() { return instance_in<Memory>(); }
+  static Exec host() { return instance_in<Kokkos::HostSpace>(); }
   rtm::MigrationOptions<Dim> options_of(const WaveInput& wave, const Grid<Dim>& grid,
                                         const ImagingInput& imaging) {
     rtm::MigrationOptions<Dim> options;
@@ -207,10 +209,10 @@ class MigrationOf : public AnyMigration {
   void take(const rtm::ShotImage<T, Dim>& image) {
     m_migration->add(image);
     if (m_sums.closed()) return;
-    m_sums.add(instance(), image.number, rtm::image_array(m_grid, image.window.box),
+    m_sums.add(host(), image.number, rtm::image_array(m_grid, image.window.box),
                image.values.data());
     if (gather_size() > 0) {
-      m_sums.add(instance(), image.number, rtm::gather_array(m_offsets, m_grid.extents[Dim - 1]),
+      m_sums.add(host(), image.number, rtm::gather_array(m_offsets, m_grid.extents[Dim - 1]),
                  rtm::all_columns(image, m_offsets).data());
     }
   }
@@ -218,10 +220,10 @@ class MigrationOf : public AnyMigration {
   rtm::HostField<T, Dim> sum(int part) {
     auto& one = migration();
     if (m_sums.closed() || m_sums.shots().empty()) {
-      return one.partial().part(instance(), static_cast<std::size_t>(part));
+      return one.partial().part(host(), static_cast<std::size_t>(part));
     }
-    const auto field = make_field<T>(instance(), m_grid, "moho::python::sum");
-    const std::vector<T> values = m_sums.template part<T>(instance(), "image", part);
+    const auto field = make_field<T>(host(), m_grid, "moho::python::sum");
+    const std::vector<T> values = m_sums.template part<T>(host(), "image", part);
     std::copy(values.begin(), values.end(), field.data());
     return field;
   }
@@ -229,7 +231,7 @@ class MigrationOf : public AnyMigration {
   void finish(const Condition& condition, void* out) {
     rtm::ImageParts<T, Dim> parts{m_grid, {}};
     for (int part = 0; part < rtm::shot_parts; ++part) parts.fields.push_back(sum(part));
-    give(condition.finish(instance(), parts), out);
+    give(condition.finish(host(), parts), out);
   }
   static void give(const rtm::HostField<T, Dim>& field, void* out) {
     std::copy_n(field.data(), field.size(), static_cast<T*>(out));
@@ -244,21 +246,28 @@ class MigrationOf : public AnyMigration {
   double m_done = 0.0, m_count = 1.0;
 };
 
+// Returns a migration in a memory for fields like vp.
+template <class Memory>
+std::shared_ptr<AnyMigration> migration_like(const AnyInput& vp) {
+  return with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyMigration> {
+    using T = typename decltype(kind)::Scalar;
+    refuse_missing_kernels<T>();
+    if constexpr (has_wave_kernels<T>) {
+      return std::make_shared<MigrationOf<T, decltype(kind)::dim, Memory>>();
+    } else {
+      return nullptr;
+    }
+  });
+}
+
 // The migration of a survey.
 class Migration {
  public:
   Migration(const WaveInput& wave, const std::vector<GatherInput>& gathers,
-            const ImagingInput& imaging, const nb::object& progress) {
-    const Input& vp = wave.fields.front().second;
-    m_migration = with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyMigration> {
-      using T = typename decltype(kind)::Scalar;
-      refuse_missing_kernels<T>();
-      if constexpr (has_wave_kernels<T>) {
-        return std::make_shared<MigrationOf<T, decltype(kind)::dim>>();
-      } else {
-        return nullptr;
-      }
-    });
+            const ImagingInput& imaging, const std::string& space, const nb::object& progress) {
+    const AnyInput& vp = wave.fields.front().second;
+    m_migration =
+        with_memory(space, [&](auto memory) { return migration_like<decltype(memory)>(vp); });
     run(progress, [&](Job&) {
       own(m_migration);
       m_migration->prepare(wave, gathers, imaging, m_plan);
@@ -305,21 +314,19 @@ class Migration {
 };
 
 // Makes a migration from the arguments of the package: fields in the order of wave::Parameter.
-Migration* make_migration(const std::vector<OptionalInput>& fields,
-                          const std::vector<double>& spacing, const std::vector<double>& origin,
-                          const std::string& wavelet, const OptionalInput& samples,
-                          double wavelet_interval, const std::string& faces, bool free_surface,
-                          const std::vector<double>& times, int order, const std::string& equations,
-                          double sigma, std::optional<double> source_taper, std::size_t memory,
-                          const std::vector<Input>& traces, const std::vector<Input>& sources,
-                          const std::vector<Input>& receivers, const std::vector<double>& intervals,
-                          const std::vector<double>& starts, const std::string& expand,
-                          const std::string& mute, const std::string& spreading,
-                          const std::string& zero, bool normalise, bool complete_receivers,
-                          const std::vector<double>& aperture, const std::vector<double>& columns,
-                          double half_offset, const std::string& snapshots,
-                          const std::string& error, std::int64_t snapshot_steps,
-                          int concurrent_shots, const nb::object& progress) {
+Migration* make_migration(
+    const std::vector<OptionalField>& fields, const std::vector<double>& spacing,
+    const std::vector<double>& origin, const std::string& wavelet, const OptionalInput& samples,
+    double wavelet_interval, const std::string& faces, bool free_surface,
+    const std::vector<double>& times, int order, const std::string& equations, double sigma,
+    std::optional<double> source_taper, std::size_t memory, const std::vector<Input>& traces,
+    const std::vector<Input>& sources, const std::vector<Input>& receivers,
+    const std::vector<double>& intervals, const std::vector<double>& starts,
+    const std::string& expand, const std::string& mute, const std::string& spreading,
+    const std::string& zero, bool normalise, bool complete_receivers,
+    const std::vector<double>& aperture, const std::vector<double>& columns, double half_offset,
+    const std::string& snapshots, const std::string& error, std::int64_t snapshot_steps,
+    int concurrent_shots, const std::string& space, const nb::object& progress) {
   ImagingInput imaging;
   imaging.expand = expand;
   imaging.mute = mute;
@@ -337,7 +344,7 @@ Migration* make_migration(const std::vector<OptionalInput>& fields,
   return new Migration(make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval,
                                        faces, free_surface, times, order, equations, sigma,
                                        std::nullopt, source_taper, memory),
-                       make_gathers(traces, sources, receivers, intervals, starts), imaging,
+                       make_gathers(traces, sources, receivers, intervals, starts), imaging, space,
                        progress);
 }
 
@@ -390,8 +397,8 @@ void bind_rtm(nb::module_& m) {
         nb::arg("starts"), nb::arg("expand"), nb::arg("mute"), nb::arg("spreading"),
         nb::arg("zero"), nb::arg("normalise"), nb::arg("complete_receivers"), nb::arg("aperture"),
         nb::arg("columns"), nb::arg("half_offset"), nb::arg("snapshots"), nb::arg("error"),
-        nb::arg("snapshot_steps"), nb::arg("concurrent_shots"), nb::arg("progress").none(),
-        nb::rv_policy::take_ownership);
+        nb::arg("snapshot_steps"), nb::arg("concurrent_shots"), nb::arg("space"),
+        nb::arg("progress").none(), nb::rv_policy::take_ownership);
   m.def("angle_gather", &angle_gather, nb::arg("gather").noconvert(), nb::arg("apart"),
         nb::arg("spacing"), nb::arg("angles"));
 }

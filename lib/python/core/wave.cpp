@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "device.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
 
@@ -12,6 +13,7 @@
 #include <moho/snapshot/boundary_store.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/source_region.hpp>
+#include <moho/wave/traces.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -38,11 +40,11 @@ struct ShotsPlan {
 };
 
 // All nodes in every step, and the end of the shot if its caller was interrupted.
-template <class T, int Dim>
+template <class T, int Dim, class Memory>
 class PolledDomain : public wave::WholeDomain<T, Dim, Memory> {
  public:
   explicit PolledDomain(const Job& job) : m_job(job) {}
-  Box<Dim> box(const Exec& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+  Box<Dim> box(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
                const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) override {
     m_job.check();
     return wave::WholeDomain<T, Dim, Memory>::box(exec, propagator, wavefield, step);
@@ -53,21 +55,28 @@ class PolledDomain : public wave::WholeDomain<T, Dim, Memory> {
   const Job& m_job;
 };
 
-// Modelling in a precision and dimension. Its members are used on the worker.
+// An array of results, or of derivatives by results.
+struct Place {
+  void* data = nullptr;
+  bool device = false;
+};
+
+// Modelling in a precision, dimension and memory. Its members are used on the worker.
 class AnyModelling : public Resource {
  public:
   // Returns the number of samples, before traces are allocated.
   virtual void prepare(const WaveInput& given, ShotsPlan& plan) = 0;
-  virtual void shot(Job& job, const Input& sources, const Input& receivers, void* traces) = 0;
+  virtual void shot(Job& job, const Input& sources, const Input& receivers,
+                    const Place& traces) = 0;
   virtual void update(const WaveInput& model) = 0;
   // Derivatives of a function of the traces of a shot over a model, from its derivatives by the
   // traces. gradients: of vp, density, epsilon and delta, null where not wanted.
   virtual void gradient(Job& job, const WaveInput& model, const Input& sources,
-                        const Input& receivers, const void* derivative,
-                        const std::vector<void*>& gradients) = 0;
+                        const Input& receivers, const AnyInput& derivative,
+                        const std::vector<Place>& gradients) = 0;
 };
 
-template <class T, int Dim>
+template <class T, int Dim, class Memory>
 class ModellingOf : public AnyModelling {
  public:
   void release() override {
@@ -78,7 +87,7 @@ class ModellingOf : public AnyModelling {
   void prepare(const WaveInput& given, ShotsPlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(given.fields.front().second, given.spacing, given.origin);
     const wave::ModellingOptions<Dim> options = modelling_of<Dim>(given);
-    auto model = wave::borrow_model<T>(instance(), grid, values_of<T>(given));
+    auto model = model_in<T, Dim, Memory>(instance(), grid, given, true);
     const wave::Boundaries<Dim> faces = faces_of<Dim>(given, model.medium());
     m_modelling.emplace(wave::make_modelling<T, Dim, Memory>(instance(), grid, std::move(model),
                                                              faces, wavelet_of(given), options));
@@ -95,18 +104,23 @@ class ModellingOf : public AnyModelling {
              wave::boundaries_string(plan.faces)};
   }
 
-  void shot(Job& job, const Input& sources, const Input& receivers, void* traces) override {
+  void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces) override {
     auto& modelling = opened();
     const wave::Shot<Dim> shot{0, points_of<Dim>(sources), points_of<Dim>(receivers)};
     modelling.check(instance(), {shot});
     auto options = modelling.shot_options();
-    options.progress = [&](const wave::ShotProgress& now) {
+    options.progress = [&job](const wave::ShotProgress& now) {
       job.report(static_cast<double>(now.step) / static_cast<double>(now.steps), "stepping");
     };
-    PolledDomain<T, Dim> whole(job);
+    PolledDomain<T, Dim, Memory> whole(job);
     options.domain = &whole;
     const auto result = modelling.shot(instance(), shot, options);
-    std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces));
+    if (traces.device) {
+      wave::traces_of_gather<T, Memory>(instance(), result.gather, static_cast<T*>(traces.data));
+      instance().fence();
+    } else {
+      std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces.data));
+    }
   }
 
   void update(const WaveInput& model) override {
@@ -115,7 +129,7 @@ class ModellingOf : public AnyModelling {
   }
 
   void gradient(Job& job, const WaveInput& model, const Input& sources, const Input& receivers,
-                const void* derivative, const std::vector<void*>& gradients) override {
+                const AnyInput& derivative, const std::vector<Place>& gradients) override {
     auto& modelling = opened();
     const wave::Shot<Dim> shot{0, points_of<Dim>(sources), points_of<Dim>(receivers)};
     modelling.check(instance(), {shot});
@@ -134,7 +148,7 @@ class ModellingOf : public AnyModelling {
         snapshot::BoundaryStoreOptions{m_gradients->fields(), m_gradients->outside()});
     fwi::ShotGradientOptions<T, Dim, Memory> options;
     options.steps = modelling.plan().time.steps;
-    options.progress = [&](int propagation, const wave::ShotProgress& now) {
+    options.progress = [&job](int propagation, const wave::ShotProgress& now) {
       job.report(0.5 * ((propagation == 2 ? 1.0 : 0.0) +
                         static_cast<double>(now.step) / static_cast<double>(now.steps)),
                  propagation == 2 ? "backward" : "forward");
@@ -142,7 +156,7 @@ class ModellingOf : public AnyModelling {
     m_gradients->add(
         instance(), modelling.wavefield(), forward, to,
         [&](const auto&, const wave::PointSeries<T, Memory>& adjoint) {
-          spread(static_cast<const T*>(derivative), adjoint);
+          spread(derivative, adjoint);
           return 0.0;
         },
         store, options);
@@ -150,18 +164,19 @@ class ModellingOf : public AnyModelling {
   }
 
  private:
-  static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
+  static Instance<Memory> instance() { return instance_in<Memory>(); }
 
   wave::Modelling<T, Dim, Memory>& opened() {
     if (m_modelling) return *m_modelling;
     throw InputError("shots: close() was called (allowed: before): make another moho.Shots");
   }
   wave::Model<T, Dim, Memory> model_of(const WaveInput& model) {
-    return wave::borrow_model<T>(instance(), m_modelling->model_grid(), values_of<T>(model));
+    return model_in<T, Dim, Memory>(instance(), m_modelling->model_grid(), model, true);
   }
-  void prepare_gradients(const std::vector<void*>& gradients) {
-    const fwi::InvertedParameters wanted{gradients.at(1) != nullptr,
-                                         gradients.at(2) != nullptr || gradients.at(3) != nullptr};
+  void prepare_gradients(const std::vector<Place>& gradients) {
+    const fwi::InvertedParameters wanted{
+        gradients.at(1).data != nullptr,
+        gradients.at(2).data != nullptr || gradients.at(3).data != nullptr};
     if (m_gradients && m_wanted.density == wanted.density &&
         m_wanted.anisotropy == wanted.anisotropy) {
       return;
@@ -170,7 +185,7 @@ class ModellingOf : public AnyModelling {
     m_wanted = wanted;
   }
   // Spreads derivatives by samples, receivers x samples, over the steps: the transpose of sampling.
-  void spread(const T* derivative, const wave::PointSeries<T, Memory>& adjoint) {
+  void spread(const AnyInput& derivative, const wave::PointSeries<T, Memory>& adjoint) {
     const wave::TimePlan& time = m_modelling->plan().time;
     const wave::ShotSampling sampling = wave::shot_sampling(time.dt, time.steps, time.interval);
     if (sampling.resampled) {
@@ -179,32 +194,36 @@ class ModellingOf : public AnyModelling {
                               " s, and resampled traces have no gradient (allowed: "
                               "multiples): set dt to a part of the interval"));
     }
-    const std::size_t samples = static_cast<std::size_t>(sampling.samples);
-    Kokkos::deep_copy(adjoint, T(0));
-    for (std::size_t row = 0; row < samples; ++row) {
-      const std::size_t step = row * static_cast<std::size_t>(sampling.every);
-      if (step >= adjoint.extent(0)) break;
-      for (std::size_t r = 0; r < adjoint.extent(1); ++r) {
-        adjoint(step, r) = derivative[r * samples + row];
-      }
+    const T* values = static_cast<const T*>(derivative.data());
+    Kokkos::View<T*, Memory> copied;
+    if (!is_host_memory<Memory> && !on_device(derivative)) {
+      copied = allocate<Kokkos::View<T*, Memory>>(instance(), "moho::python::derivative",
+                                                  derivative.size());
+      copy_elements<T>(instance(), copied.data(), true, values, false, derivative.size());
+      values = copied.data();
     }
+    wave::spread_traces<T, Memory>(instance(), values, sampling.samples, sampling.every, adjoint);
+    instance().fence();
   }
-  void give(const WaveInput& model, const std::vector<void*>& gradients) {
+  void give(const WaveInput& model, const std::vector<Place>& gradients) {
     const Grid<Dim>& grid = m_modelling->model_grid();
     const double taper = m_modelling->plan().source_taper;
     Field<T, Dim, Memory> kept;
     if (taper > 0.0 && !m_around.empty()) {
       wave::Model<T, Dim, Memory> one;
       one.delta = make_field<T>(instance(), grid, "delta");
-      Kokkos::deep_copy(one.delta, T(1));
+      fill(instance(), one.delta, T(1));
       kept = wave::taper_delta<T, Dim, Memory>(instance(), grid, one, m_around, taper);
     }
     const auto found = m_gradients->derivatives(instance(), grid, model_of(model), kept);
+    instance().fence();
     const Field<T, Dim, Memory>* const fields[] = {&found.vp, &found.density, &found.epsilon,
                                                    &found.delta};
     for (std::size_t k = 0; k < gradients.size(); ++k) {
-      if (gradients[k] == nullptr) continue;
-      std::copy_n(fields[k]->data(), fields[k]->size(), static_cast<T*>(gradients[k]));
+      if (gradients[k].data == nullptr) continue;
+      copy_elements<T>(instance(), static_cast<T*>(gradients[k].data), gradients[k].device,
+                       static_cast<const T*>(fields[k]->data()), !is_host_memory<Memory>,
+                       fields[k]->size());
     }
   }
 
@@ -214,21 +233,28 @@ class ModellingOf : public AnyModelling {
   Points<Dim> m_around;  // sources around which delta is tapered
 };
 
+// Returns modelling in a memory for fields like vp.
+template <class Memory>
+std::shared_ptr<AnyModelling> modelling_like(const AnyInput& vp) {
+  return with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyModelling> {
+    using T = typename decltype(kind)::Scalar;
+    refuse_missing_kernels<T>();
+    if constexpr (has_wave_kernels<T>) {
+      return std::make_shared<ModellingOf<T, decltype(kind)::dim, Memory>>();
+    } else {
+      return nullptr;
+    }
+  });
+}
+
 // Shots over one model.
 class Shots {
  public:
-  Shots(const WaveInput& given, const nb::object& progress)
+  Shots(const WaveInput& given, const std::string& space, const nb::object& progress)
       : m_double(given.fields.front().second.dtype() == nb::dtype<double>()) {
-    const Input& vp = given.fields.front().second;
-    m_modelling = with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyModelling> {
-      using T = typename decltype(kind)::Scalar;
-      refuse_missing_kernels<T>();
-      if constexpr (has_wave_kernels<T>) {
-        return std::make_shared<ModellingOf<T, decltype(kind)::dim>>();
-      } else {
-        return nullptr;
-      }
-    });
+    const AnyInput& vp = given.fields.front().second;
+    m_modelling =
+        with_memory(space, [&](auto memory) { return modelling_like<decltype(memory)>(vp); });
     run(progress, [&](Job&) {
       own(m_modelling);
       m_modelling->prepare(given, m_plan);
@@ -240,31 +266,29 @@ class Shots {
 
   const ShotsPlan& plan() const { return m_plan; }
 
-  nb::object shot(const Input& sources, const Input& receivers, const nb::object& progress) {
-    return m_double ? shot_in<double>(sources, receivers, progress)
-                    : shot_in<float>(sources, receivers, progress);
+  // device: traces are in device memory
+  nb::object shot(const Input& sources, const Input& receivers, bool device,
+                  const nb::object& progress) {
+    return m_double ? shot_in<double>(sources, receivers, device, progress)
+                    : shot_in<float>(sources, receivers, device, progress);
   }
-  void update(const std::vector<OptionalInput>& fields) {
+  void update(const std::vector<OptionalField>& fields) {
     const WaveInput model = model_of(fields);
     run(nb::none(), [&](Job&) { m_modelling->update(model); });
   }
-  // gradients: of vp, density, epsilon and delta, or None.
-  void gradient(const std::vector<OptionalInput>& fields, const Input& sources,
-                const Input& receivers, const Input& derivative,
-                const std::vector<std::optional<Output>>& gradients, const nb::object& progress) {
-    const WaveInput model = model_of(fields);
-    std::vector<void*> out;
-    for (const auto& one : gradients) out.push_back(one ? one->data() : nullptr);
-    run(progress, [&](Job& job) {
-      m_modelling->gradient(job, model, sources, receivers, derivative.data(), out);
-    });
+  // Derivatives by vp, density, epsilon and delta where wanted, in the memory of the model.
+  nb::object gradient(const std::vector<OptionalField>& fields, const Input& sources,
+                      const Input& receivers, const AnyInput& derivative,
+                      const std::vector<bool>& wanted, const nb::object& progress) {
+    return m_double ? gradient_in<double>(fields, sources, receivers, derivative, wanted, progress)
+                    : gradient_in<float>(fields, sources, receivers, derivative, wanted, progress);
   }
   void close() {
     run(nb::none(), [&](Job&) { m_modelling->release(); });
   }
 
  private:
-  static WaveInput model_of(const std::vector<OptionalInput>& fields) {
+  static WaveInput model_of(const std::vector<OptionalField>& fields) {
     WaveInput model;
     for (std::size_t k = 0; k < fields.size(); ++k) {
       if (fields[k]) model.fields.emplace_back(static_cast<wave::Parameter>(k), *fields[k]);
@@ -272,12 +296,38 @@ class Shots {
     return model;
   }
   template <class T>
-  nb::object shot_in(const Input& sources, const Input& receivers, const nb::object& progress) {
-    auto [traces, array] =
-        make_array<T>({receivers.shape(0), static_cast<std::size_t>(m_plan.samples)});
-    run(progress,
-        [&, data = traces](Job& job) { m_modelling->shot(job, sources, receivers, data); });
-    return nb::cast(array);
+  nb::object shot_in(const Input& sources, const Input& receivers, bool device,
+                     const nb::object& progress) {
+    auto traces =
+        make_result<T>({receivers.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
+    const Place place{traces.data, traces.device};
+    run(progress, [&](Job& job) { m_modelling->shot(job, sources, receivers, place); });
+    return traces.array;
+  }
+  template <class T>
+  nb::object gradient_in(const std::vector<OptionalField>& fields, const Input& sources,
+                         const Input& receivers, const AnyInput& derivative,
+                         const std::vector<bool>& wanted, const nb::object& progress) {
+    const WaveInput model = model_of(fields);
+    const AnyInput& vp = model.fields.front().second;
+    std::vector<std::size_t> shape;
+    for (std::size_t d = 0; d < vp.ndim(); ++d) shape.push_back(vp.shape(d));
+    nb::list result;
+    std::vector<Place> places;
+    for (const bool one : wanted) {
+      places.emplace_back();
+      if (!one) {
+        result.append(nb::none());
+        continue;
+      }
+      const auto made = make_result<T>(shape, on_device(vp));
+      places.back() = {made.data, made.device};
+      result.append(made.array);
+    }
+    run(progress, [&](Job& job) {
+      m_modelling->gradient(job, model, sources, receivers, derivative, places);
+    });
+    return result;
   }
 
   bool m_double;
@@ -286,17 +336,17 @@ class Shots {
 };
 
 // Makes shots from the arguments of the package: fields in the order of wave::Parameter.
-Shots* make_shots(const std::vector<OptionalInput>& fields, const std::vector<double>& spacing,
+Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<double>& spacing,
                   const std::vector<double>& origin, const std::string& wavelet,
                   const OptionalInput& samples, double wavelet_interval, const std::string& faces,
                   bool free_surface, const std::vector<double>& times, int order,
                   const std::string& equations, double sigma, const OptionalInput& sources,
-                  std::optional<double> source_taper, std::size_t memory,
+                  std::optional<double> source_taper, std::size_t memory, const std::string& space,
                   const nb::object& progress) {
   return new Shots(
       make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
                       free_surface, times, order, equations, sigma, sources, source_taper, memory),
-      progress);
+      space, progress);
 }
 
 }  // namespace
@@ -315,18 +365,18 @@ void bind_wave(nb::module_& m) {
   nb::class_<Shots>(m, "Shots")
       .def_prop_ro("plan", &Shots::plan)
       .def("shot", &Shots::shot, nb::arg("sources").noconvert(), nb::arg("receivers").noconvert(),
-           nb::arg("progress").none())
+           nb::arg("device"), nb::arg("progress").none())
       .def("update", &Shots::update, nb::arg("fields"))
       .def("gradient", &Shots::gradient, nb::arg("fields"), nb::arg("sources").noconvert(),
-           nb::arg("receivers").noconvert(), nb::arg("derivative").noconvert(),
-           nb::arg("gradients"), nb::arg("progress").none())
+           nb::arg("receivers").noconvert(), nb::arg("derivative").noconvert(), nb::arg("wanted"),
+           nb::arg("progress").none())
       .def("close", &Shots::close);
   m.def("make_shots", &make_shots, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
         nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
         nb::arg("equations"), nb::arg("sigma"), nb::arg("sources").none(),
-        nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("progress").none(),
-        nb::rv_policy::take_ownership);
+        nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"),
+        nb::arg("progress").none(), nb::rv_policy::take_ownership);
 }
 
 }  // namespace moho::python

@@ -5,7 +5,9 @@
 /// \brief Arguments that modelling and inversion of waves have in common.
 
 #include "arrays.hpp"
+#include "device.hpp"
 
+#include <moho/core/field.hpp>
 #include <moho/wave/boundary_text.hpp>
 #include <moho/wave/model_values.hpp>
 #include <moho/wave/plan.hpp>
@@ -19,8 +21,10 @@
 
 namespace moho::python {
 
-/// An array, or None.
+/// An array of the host, if it was given.
 using OptionalInput = std::optional<Input>;
+/// An array of the host or of a device, if it was given.
+using OptionalField = std::optional<AnyInput>;
 
 /// True if the build has kernels of waves in a precision.
 #ifdef MOHO_SINGLE_KERNELS
@@ -42,7 +46,7 @@ void refuse_missing_kernels() {
 
 /// Model, wavelet and scheme of waves, checked for type and shape by the package.
 struct WaveInput {
-  std::vector<std::pair<wave::Parameter, Input>> fields;
+  std::vector<std::pair<wave::Parameter, AnyInput>> fields;
   std::vector<double> spacing, origin;
   std::string wavelet;
   std::optional<Input> wavelet_samples;
@@ -60,7 +64,7 @@ struct WaveInput {
 
 /// Returns the arguments in the order of the package. \param fields in the order of wave::Parameter
 inline WaveInput make_wave_input(
-    const std::vector<OptionalInput>& fields, const std::vector<double>& spacing,
+    const std::vector<OptionalField>& fields, const std::vector<double>& spacing,
     const std::vector<double>& origin, const std::string& wavelet, const OptionalInput& samples,
     double wavelet_interval, const std::string& faces, bool free_surface,
     const std::vector<double>& times, int order, const std::string& equations, double sigma,
@@ -114,15 +118,42 @@ wave::Boundaries<Dim> faces_of(const WaveInput& given, wave::Medium medium) {
   return faces;
 }
 
-/// Returns the values of the model's parameters, which are not copied.
-template <class T>
-wave::ModelValues<T> values_of(const WaveInput& given) {
-  wave::ModelValues<T> values;
+/// \brief Returns the model in the memory of an instance.
+///
+/// Fields in that memory are not copied if `borrows`.
+template <class T, int Dim, class Memory>
+wave::Model<T, Dim, Memory> model_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                     const WaveInput& given, bool borrows) {
+  wave::ModelValues<T> on_host;
+  wave::Model<T, Dim, Memory> in_place;
   for (const auto& [parameter, field] : given.fields) {
-    values.emplace(parameter,
-                   std::span<const T>(static_cast<const T*>(field.data()), field.size()));
+    const T* const data = static_cast<const T*>(field.data());
+    if (on_device(field)) {
+      if constexpr (is_host_memory<Memory>) {
+        throw InputError(concat(wave::to_string(parameter),
+                                ": the array is in device memory (allowed for space 'host': arrays "
+                                "of the host): copy it to the host first"));
+      }
+      using View = Field<T, Dim, Memory>;
+      in_place.field(parameter) = wrap_field<View>(const_cast<T*>(data), grid);
+    } else {
+      on_host.emplace(parameter, std::span<const T>(data, field.size()));
+    }
   }
-  return values;
+  wave::Model<T, Dim, Memory> model = borrows ? wave::borrow_model<T>(exec, grid, on_host)
+                                              : wave::make_model<T>(exec, grid, on_host);
+  for (const auto& [parameter, field] : given.fields) {
+    if (!on_device(field)) continue;
+    auto& to = model.field(parameter);
+    if (borrows) {
+      to = in_place.field(parameter);
+    } else {
+      to = make_field<T>(exec, grid, wave::to_string(parameter));
+      copy(exec, to, in_place.field(parameter));
+      exec.fence();
+    }
+  }
+  return model;
 }
 
 /// Returns the options of the scheme.

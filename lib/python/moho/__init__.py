@@ -18,11 +18,13 @@ released meanwhile. docs/python.md is the guide.
 from ._arrivals import first_arrivals
 from ._errors import Error, FileError, InputError, NotFiniteError, OutOfMemoryError
 from ._gravity import gravity
+from ._gravity_inversion import GravityInversion, Minimisation, invert_gravity
 from ._inversion import Evaluation, Objective, Search
 from ._io import ModelFile, compress, decompress, read_gathers, read_model, write_gathers, write_model
 from ._migration import Migration
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
+from ._tomography import Picks, TimesInversion, TimesIteration, invert_times, read_picks, write_picks
 from ._version import __version__
 from ._waves import Gather, Shots
 
@@ -31,15 +33,20 @@ __all__ = [
     "Evaluation",
     "FileError",
     "Gather",
+    "GravityInversion",
     "InputError",
     "Migration",
+    "Minimisation",
     "ModelFile",
     "NotFiniteError",
     "Objective",
     "OutOfMemoryError",
+    "Picks",
     "Rays",
     "Search",
     "Shots",
+    "TimesInversion",
+    "TimesIteration",
     "__version__",
     "build",
     "compress",
@@ -47,9 +54,13 @@ __all__ = [
     "decompress",
     "first_arrivals",
     "gravity",
+    "invert_gravity",
+    "invert_times",
     "read_gathers",
     "read_model",
+    "read_picks",
     "trace_rays",
     "write_gathers",
     "write_model",
+    "write_picks",
 ]

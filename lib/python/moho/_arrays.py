@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from . import _labelled
 from ._errors import InputError
 
 AXES = {2: "x, z", 3: "x, y, z"}
+_CUDA = 2  # kDLCUDA of DLPack
 _HOST = (1, 3, 11, 13)  # devices of DLPack with memory that the host reads: kDLCPU, pinned, managed
 
 
@@ -21,8 +23,8 @@ def to_numpy(array: Any, name: str) -> np.ndarray:
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
         if array.__dlpack_device__()[0] not in _HOST:
             raise InputError(
-                f"{name}: the array is in the memory of a device (allowed: of the host): copy it "
-                "to the host first"
+                f"{name}: the array is in the memory of a device (allowed here: of the host): copy it to "
+                "the host first"
             )
         try:
             return np.from_dlpack(array)
@@ -39,7 +41,7 @@ def field(array: Any, name: str, *, like: np.ndarray | None = None) -> np.ndarra
 
     like: a field with the same shape, whose type is taken.
     """
-    array = to_numpy(array, name)
+    array = to_numpy(_labelled.values_of(array, name), name)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8 or array.dtype == np.float16:
         raise InputError(
             f"{name}: its elements are of type {array.dtype} (allowed: float32, float64): convert it "
@@ -61,6 +63,60 @@ def field(array: Any, name: str, *, like: np.ndarray | None = None) -> np.ndarra
     if array.dtype.byteorder not in "=|":
         array = array.astype(array.dtype.newbyteorder("="))
     return np.ascontiguousarray(array)
+
+
+def on_device(array: Any) -> bool:
+    """True for an array of another library in the memory of a CUDA device."""
+    return (
+        not isinstance(array, np.ndarray)
+        and hasattr(array, "__dlpack_device__")
+        and array.__dlpack_device__()[0] == _CUDA
+    )
+
+
+def device_field(array: Any, name: str, *, like: Any = None) -> Any:
+    """Checks values of the nodes in device memory, which are used in place."""
+    from ._runtime import core
+
+    if not on_device(array):
+        raise InputError(
+            f"{name}: it is on the host (allowed with vp in device memory: an array there): move it there"
+        )
+    index = array.__dlpack_device__()[1]
+    if index != 0:
+        raise InputError(
+            f"{name}: it is on device {index} (allowed: 0, the first visible one): set CUDA_VISIBLE_DEVICES"
+        )
+    kind, shape, contiguous = core().describe(array)
+    if kind not in ("float32", "float64") or len(shape) not in AXES or not contiguous:
+        raise InputError(
+            f"{name}: it is {shape_text(shape)} {kind}{'' if contiguous else ', not contiguous'} (allowed in "
+            "device memory: contiguous float32 or float64 in 2 or 3 axes)"
+        )
+    if like is not None and (kind, shape) != tuple(core().describe(like)[:2]):
+        raise InputError(f"{name}: it is {shape_text(shape)} {kind} (allowed: shape and type of vp)")
+    return array
+
+
+def kind_of(array: Any) -> tuple[tuple[int, ...], np.dtype]:
+    """Shape and type of a field."""
+    if isinstance(array, np.ndarray):
+        return array.shape, array.dtype
+    from ._runtime import core
+
+    kind, shape, _ = core().describe(array)
+    return tuple(shape), np.dtype(kind)
+
+
+def space_of(space: Any, array: Any) -> str:
+    """The space of a computation: that of an array if it was not given."""
+    found = "cuda" if on_device(array) else "host"
+    if space is None:
+        return found
+    choice(space, "space", ("host", "cuda"))
+    if found == "cuda" and space == "host":
+        raise InputError("space is 'host' for arrays in device memory (allowed: 'cuda'): leave it out")
+    return space
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
 
@@ -17,9 +17,9 @@ METHODS = ("active_tiles", "sweeping", "fast_marching")
 def first_arrivals(
     velocity: Any,
     *,
-    spacing: Any,
+    spacing: Any = None,
     sources: Any,
-    origin: Any = 0.0,
+    origin: Any = None,
     epsilon: Any = None,
     delta: Any = None,
     each: bool = False,
@@ -29,7 +29,7 @@ def first_arrivals(
     memory: Optional[int] = None,
     out: Optional[np.ndarray] = None,
     progress: Optional[Callable[[float, str], Any]] = None,
-) -> np.ndarray:
+) -> Any:
     """Traveltimes of first arrivals at all nodes, as the program first_arrivals computes them.
 
     The medium is isotropic with a velocity alone, elliptical with epsilon, and VTI with epsilon and delta.
@@ -38,13 +38,14 @@ def first_arrivals(
     ----------
     velocity : array, shape (nx, nz) or (nx, ny, nz)
         Velocity along the vertical axis, m/s, 1e-3 to 1e9, float32 or float64. z is depth. An array of that
-        type with contiguous z, y and x is used in place, also one of another library through DLPack.
+        type with contiguous z, y and x is used in place, also one of another library through DLPack. An
+        xarray.DataArray has spacing and origin in its coordinates x, (y,) z.
     spacing : float or one for each axis
         Distance of nodes, m.
     sources : array, shape (n, 2) or (n, 3)
         Positions x, z or x, y, z in m, on nodes or between them; one position may be a single row.
     origin : float or one for each axis
-        Position of the first node, m.
+        Position of the first node, m. Default: 0.
     epsilon, delta : array of the shape of velocity, or float, optional
         Thomsen's parameters, without unit, -0.4 to 2.
     each : bool
@@ -65,8 +66,8 @@ def first_arrivals(
 
     Returns
     -------
-    numpy.ndarray, shape of velocity, or (n, shape of velocity) with each=True
-        Traveltimes in s, of the type of velocity; `out` if it was given.
+    array, shape of velocity, or (n, shape of velocity) with each=True
+        Traveltimes in s, of the type and library of velocity; `out` if it was given.
 
     Raises
     ------
@@ -80,6 +81,8 @@ def first_arrivals(
     Fomel, Luo and Zhao (2009) factored the eikonal equation; Alkhalifah (2000) gave that of VTI media.
     docs/theory/eikonal.md describes the solvers.
     """
+    returned = _labelled.returned(velocity)
+    velocity, spacing, origin = _labelled.placed(velocity, "velocity", spacing, origin)
     velocity = _arrays.field(velocity, "velocity")
     dim = velocity.ndim
     if delta is not None and epsilon is None:
@@ -118,4 +121,4 @@ def first_arrivals(
         out,
         _arrays.callback(progress),
     )
-    return times if out is None else out
+    return returned(times, "s", "traveltime") if out is None else out

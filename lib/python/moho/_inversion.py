@@ -8,12 +8,13 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
 from ._waves import Gather, gather_arguments, scheme_arguments, wave_arguments, wave_fields
 
 PARAMETERS = ("vp", "density", "epsilon", "delta")
+PARAMETER_UNITS = {"vp": "m/s", "density": "kg/m3", "epsilon": "1", "delta": "1"}
 MISFITS = ("least-squares", "correlation", "huber", "envelope")
 SOURCE_FIELDS = ("auto", "shell", "random", "stored", "replay")
 
@@ -70,6 +71,8 @@ class Objective:
     device_memory : int, optional
         With source_field "random": bytes of the wavefields that are at hand. Gradients of larger models
         stream through them, plane by plane, with the same bits. Default: no streaming.
+    space : {"host", "cuda"}, optional
+        Where to compute, in a build with CUDA; results are on the host. Default: where vp is.
     progress : callable(fraction, text), optional
         As for shots; called while the data are loaded.
 
@@ -93,7 +96,7 @@ class Objective:
         vp: Any,
         gathers: Union[Gather, Sequence[Gather]],
         *,
-        spacing: Any,
+        spacing: Any = None,
         wavelet: Any,
         time: Optional[float] = None,
         density: Any = None,
@@ -101,7 +104,7 @@ class Objective:
         delta: Any = None,
         theta: Any = None,
         phi: Any = None,
-        origin: Any = 0.0,
+        origin: Any = None,
         faces: Optional[str] = None,
         free_surface: bool = False,
         dt: Optional[float] = None,
@@ -125,15 +128,19 @@ class Objective:
         concurrent_shots: int = 0,
         memory: Optional[int] = None,
         device_memory: Optional[int] = None,
+        space: Optional[str] = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
+        self._returned = _labelled.returned(vp)
+        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
         fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
         vp = fields[0]
         data = gather_arguments(gathers, vp.ndim)
         if time is None:
             time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
         self._names = _parameters(parameters, fields)
-        self._shape, self._dtype = vp.shape, vp.dtype
+        self._shape, self._dtype = _arrays.kind_of(vp)
+        self._device = _arrays.on_device(vp)
         self._bands = _bands(bands)
         self._count = len(data[0])
         if mute.split(":")[0] == "arrivals":
@@ -162,6 +169,7 @@ class Objective:
             _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
             _arrays.memory_bytes(device_memory, "device_memory"),
             _arrays.whole(gradient_steps, "gradient_steps", 0, 1000000),
+            _arrays.space_of(space, vp),
             _arrays.callback(progress),
         )
 
@@ -257,6 +265,8 @@ class Objective:
         for name in self._names:
             result[name] = np.empty(self._shape, self._dtype)
             self._objective.values(x, PARAMETERS.index(name), result[name])
+            if not self._device:
+                result[name] = self._returned(result[name], PARAMETER_UNITS[name], name)
         return result
 
     def modelled(

@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
 from ._waves import Gather, gather_arguments, scheme_arguments, wave_arguments, wave_fields
@@ -65,6 +65,8 @@ class Migration:
         Shots that are migrated at a time; 0: chosen.
     memory : int, optional
         Bytes that may be allocated; default: what is free.
+    space : {"host", "cuda"}, optional
+        Where to compute, in a build with CUDA; results are on the host. Default: where vp is.
     progress : callable(fraction, text), optional
         Called while the migration is planned.
 
@@ -95,7 +97,7 @@ class Migration:
         vp: Any,
         gathers: Union[Gather, Sequence[Gather]],
         *,
-        spacing: Any,
+        spacing: Any = None,
         wavelet: Any,
         time: Optional[float] = None,
         density: Any = None,
@@ -103,7 +105,7 @@ class Migration:
         delta: Any = None,
         theta: Any = None,
         phi: Any = None,
-        origin: Any = 0.0,
+        origin: Any = None,
         faces: Optional[str] = None,
         free_surface: bool = False,
         dt: Optional[float] = None,
@@ -126,14 +128,18 @@ class Migration:
         snapshot_steps: int = 0,
         concurrent_shots: int = 0,
         memory: Optional[int] = None,
+        space: Optional[str] = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
+        self._returned = _labelled.returned(vp)
+        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
         fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
         vp = fields[0]
         data = gather_arguments(gathers, vp.ndim)
         if time is None:
             time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
-        self._shape, self._dtype = vp.shape, vp.dtype
+        self._shape, self._dtype = _arrays.kind_of(vp)
+        self._device = _arrays.on_device(vp)
         self._spacing = _arrays.per_axis(spacing, "spacing", vp.ndim)
         self._positions = [(at.tobytes(), to.tobytes()) for at, to in zip(data[1], data[2])]
         width = vp.ndim - 1
@@ -163,6 +169,7 @@ class Migration:
             error,
             _arrays.whole(snapshot_steps, "snapshot_steps", 0, 1000000),
             _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
+            _arrays.space_of(space, vp),
             _arrays.callback(progress),
         )
 
@@ -269,7 +276,7 @@ class Migration:
         core()
         result = np.empty(self._shape, self._dtype)
         self._migration.image(condition, _arrays.positive(level, "level"), result)
-        return result
+        return self._shown(result, "image")
 
     def illumination(self, of: str = "source") -> np.ndarray:
         """Sum of squares of a wavefield over shots and time, of the shape and type of vp.
@@ -283,7 +290,10 @@ class Migration:
         core()
         result = np.empty(self._shape, self._dtype)
         self._migration.part(1 if of == "source" else 2, result)
-        return result
+        return self._shown(result, f"{of}_illumination")
+
+    def _shown(self, result: np.ndarray, name: str) -> Any:
+        return result if self._device else self._returned(result, "", name)
 
     @property
     def half_offsets(self) -> np.ndarray:

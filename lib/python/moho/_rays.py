@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
 
@@ -91,10 +91,10 @@ def core_rows(paths: Any, basis: str) -> Any:
 def trace_rays(
     velocity: Any,
     *,
-    spacing: Any,
+    spacing: Any = None,
     sources: Any,
     receivers: Any = None,
-    origin: Any = 0.0,
+    origin: Any = None,
     radius: Optional[int] = None,
     star: str = "coprime",
     weights: str = "slowness",
@@ -149,6 +149,7 @@ def trace_rays(
     Moser (1991) introduced shortest-path rays on graphs, Monsegny and Agudelo (2013) their parallel
     relaxation. docs/theory/rays.md describes the methods.
     """
+    velocity, spacing, origin = _labelled.placed(velocity, "velocity", spacing, origin)
     velocity = _arrays.field(velocity, "velocity")
     dim = velocity.ndim
     places = _arrays.points(sources, "sources", dim)

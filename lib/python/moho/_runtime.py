@@ -84,13 +84,14 @@ def build() -> dict[str, str | int]:
     Returns
     -------
     dict
-        "version" of moho, "kokkos" and "compiler" with their versions, and "threads", the number of threads
-        that execute a loop.
+        "version" of moho, "kokkos" and "compiler" with their versions, "spaces" of the argument `space`, and
+        "threads", the number of threads that execute a loop.
     """
     module = core()
     return {
         "version": module.version,
         "kokkos": module.kokkos,
         "compiler": module.compiler,
+        "spaces": "host, cuda" if module.has_device else "host",
         "threads": module.count_threads(),
     }

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
 
@@ -30,6 +30,18 @@ class Gather:
         """Times of the samples in s, (samples,)."""
         return self.start + np.arange(self.traces.shape[1]) * self.interval
 
+    def to_xarray(self) -> Any:
+        """Returns the traces as an xarray.DataArray with receiver positions and times; needs xarray."""
+        import xarray
+
+        axes = ("x", "z") if self.receivers.shape[1] == 2 else ("x", "y", "z")
+        coords: dict[str, Any] = {"time": ("time", self.times, {"units": "s"})}
+        for axis, at in zip(axes, self.receivers.T):
+            coords[f"receiver_{axis}"] = ("receiver", at, {"units": "m"})
+        return xarray.DataArray(
+            _arrays.to_numpy(self.traces, "traces"), coords, ["receiver", "time"], name="pressure"
+        )
+
 
 class Shots:
     """Finite-difference shots over one model, as the program model_waves computes them.
@@ -41,7 +53,9 @@ class Shots:
     ----------
     vp : array, shape (nx, nz) or (nx, ny, nz)
         P velocity, m/s, float32 or float64, which is the precision of the computation. z is depth. An array
-        of that type with contiguous z, y and x is read in place, also one of another library through DLPack.
+        of that type with contiguous z, y and x is read in place, also one of another library through DLPack,
+        and one in device memory, from which traces and gradients are in device memory. An xarray.DataArray
+        has spacing and origin in its coordinates x, (y,) z.
     spacing : float or one for each axis
         Distance of nodes, m.
     wavelet : str or array, shape (n,)
@@ -80,6 +94,8 @@ class Shots:
         Interval of the samples of a wavelet, s; needed for samples.
     memory : int, optional
         Bytes that may be allocated; default: what is free.
+    space : {"host", "cuda"}, optional
+        Where to compute, in a build with CUDA. Default: where vp is.
     progress : callable(fraction, text), optional
         As for shots; called while the shots are prepared.
 
@@ -108,7 +124,7 @@ class Shots:
         self,
         vp: Any,
         *,
-        spacing: Any,
+        spacing: Any = None,
         wavelet: Any,
         time: float,
         density: Any = None,
@@ -116,7 +132,7 @@ class Shots:
         delta: Any = None,
         theta: Any = None,
         phi: Any = None,
-        origin: Any = 0.0,
+        origin: Any = None,
         faces: Optional[str] = None,
         free_surface: bool = False,
         dt: Optional[float] = None,
@@ -128,11 +144,15 @@ class Shots:
         source_taper: Optional[float] = None,
         wavelet_interval: Optional[float] = None,
         memory: Optional[int] = None,
+        space: Optional[str] = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
+        self._returned = _labelled.returned(vp)
+        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
+        self._device = _arrays.on_device(vp)
         model = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
         self._dim = model[0].ndim
-        self._given = [None if one is None else (one.shape, one.dtype) for one in model]
+        self._given = [None if one is None else _arrays.kind_of(one) for one in model]
         self._shots = core().make_shots(
             *wave_arguments(
                 model, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, interval
@@ -141,6 +161,7 @@ class Shots:
             None if sources is None else _arrays.points(sources, "sources", self._dim),
             None if source_taper is None else _arrays.number(source_taper, "source_taper"),
             _arrays.memory_bytes(memory),
+            _arrays.space_of(space, vp),
             _arrays.callback(progress),
         )
 
@@ -218,8 +239,8 @@ class Shots:
         at = _arrays.points(sources, "sources", self._dim)
         to = _arrays.points(receivers, "receivers", self._dim)
         core()
-        traces = self._shots.shot(at, to, _arrays.callback(progress))
-        return Gather(traces, self.interval, at, to)
+        traces = self._shots.shot(at, to, self._device, _arrays.callback(progress))
+        return Gather(self._returned(traces), self.interval, at, to)
 
     def update(
         self,
@@ -295,11 +316,16 @@ class Shots:
         at = _arrays.points(sources, "sources", self._dim)
         to = _arrays.points(receivers, "receivers", self._dim)
         shape = (len(to), self.samples)
-        derivative = np.ascontiguousarray(_arrays.to_numpy(derivative, "derivative"), fields[0].dtype)
-        if derivative.shape != shape:
+        dtype = self._given[0][1]
+        if not _arrays.on_device(derivative):
+            derivative = np.ascontiguousarray(_arrays.to_numpy(derivative, "derivative"), dtype)
+        if not self._device and _arrays.on_device(derivative):
+            raise InputError("derivative: it is in device memory (allowed: where the model is): move it")
+        found = _arrays.kind_of(derivative)
+        if found != (shape, dtype):
             raise InputError(
-                f"derivative: its shape is {_arrays.shape_text(derivative.shape)} (allowed: "
-                f"{_arrays.shape_text(shape)}, that of the traces)"
+                f"derivative: it is {_arrays.shape_text(found[0])} {found[1]} (allowed: "
+                f"{_arrays.shape_text(shape)} {dtype}, shape and type of the traces)"
             )
         names = ("vp", "density", "epsilon", "delta")
         wanted = (wanted,) if isinstance(wanted, str) else tuple(wanted)
@@ -307,19 +333,19 @@ class Shots:
             _arrays.choice(name, "wanted", names)
             if fields[names.index(name)] is None:
                 raise InputError(f"wanted: {name} is not in the model (allowed: parameters that are given)")
-        result = {name: np.empty(fields[0].shape, fields[0].dtype) for name in wanted}
         core()
-        self._shots.gradient(
-            fields, at, to, derivative, [result.get(name) for name in names], _arrays.callback(progress)
+        found = self._shots.gradient(
+            fields, at, to, derivative, [name in wanted for name in names], _arrays.callback(progress)
         )
-        return result
+        return {name: self._returned(one) for name, one in zip(names, found) if one is not None}
 
     def _fields(self, *given: Any) -> list[Optional[np.ndarray]]:
         names = ("density", "epsilon", "delta", "theta", "phi")
         fields = wave_fields(given[0], **dict(zip(names, given[1:])))
         for name, one, before in zip(("vp", *names), fields, self._given):
-            if (None if one is None else (one.shape, one.dtype)) != before:
-                found = "none" if one is None else f"{_arrays.shape_text(one.shape)} {one.dtype}"
+            kind = None if one is None else _arrays.kind_of(one)
+            if kind != before:
+                found = "none" if kind is None else f"{_arrays.shape_text(kind[0])} {kind[1]}"
                 was = "none" if before is None else f"{_arrays.shape_text(before[0])} {before[1]}"
                 raise InputError(f"{name}: it is {found} (allowed: {was}, as in the constructor)")
         return fields
@@ -338,15 +364,14 @@ class Shots:
 
 def wave_fields(vp: Any, **others: Any) -> list[Optional[np.ndarray]]:
     """Fields in the order vp, density, epsilon, delta, theta, phi; None for those that are not given."""
-    vp = _arrays.field(vp, "vp")
+    given = _arrays.device_field if _arrays.on_device(vp) else _arrays.field
+    vp = given(vp, "vp")
     if others["phi"] is not None and vp.ndim == 2:
         raise InputError(
             "phi was given for a model in 2D (allowed in 3D, as an azimuth from x to y): leave it out"
         )
     names = ("density", "epsilon", "delta", "theta", "phi")
-    return [vp] + [
-        None if others[name] is None else _arrays.field(others[name], name, like=vp) for name in names
-    ]
+    return [vp] + [None if others[name] is None else given(others[name], name, like=vp) for name in names]
 
 
 def wave_arguments(

@@ -3,7 +3,8 @@
 
 >>> import numpy, scipy.sparse.linalg, moho.linear
 >>> mesh = (4, 4, 2, 0, 400, 0, 400, 50, 250)  # nx, ny, nz, x1, x2, y1, y2, z1, z2
->>> operator = moho.linear.gravity_operator(mesh=mesh, stations=[(50, 50, 0), (250, 150, 0), (350, 350, 0)])
+>>> stations = [(50, 50, 0), (250, 150, 0), (350, 350, 0)]
+>>> operator = moho.linear.gravity_operator(mesh=mesh, stations=stations)
 >>> data = operator @ numpy.full(32, 300.0)  # kg/m3 to mGal
 >>> density = scipy.sparse.linalg.lsqr(operator, data)[0]
 """

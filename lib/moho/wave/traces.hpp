@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Traces of a shot in the memory of its instance, and the transpose of their sampling.
+
+#include <moho/core/copy.hpp>
+#include <moho/core/launch.hpp>
+#include <moho/wave/points.hpp>
+
+#include <cstdint>
+
+namespace moho::wave {
+
+namespace detail {
+
+/// Kernel: traces, receivers x samples, from a gather, samples x receivers.
+template <class T>
+struct TransposeGather {
+  const T* gather;
+  T* traces;
+  std::int64_t receivers, samples;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    traces[i] = gather[(i % samples) * receivers + i / samples];
+  }
+};
+
+/// Kernel: rows x receivers from traces; row n is sample n / every where that is a whole number.
+template <class T>
+struct SpreadTraces {
+  const T* traces;
+  T* rows;
+  std::int64_t receivers, samples, every;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const std::int64_t step = i / receivers, sample = step / every;
+    const bool sampled = step % every == 0 && sample < samples;
+    rows[i] = sampled ? traces[(i % receivers) * samples + sample] : T(0);
+  }
+};
+
+}  // namespace detail
+
+/// \brief Writes the traces of a gather, such as ShotResult::gather, in the memory of an instance.
+/// \param exec instance to which the work is submitted
+/// \param gather samples x receivers
+/// \param traces out, receivers x samples, contiguous
+template <class T, class Memory>
+void traces_of_gather(const Instance<Memory>& exec, const PointSeries<const T, Memory>& gather,
+                      T* traces) {
+  const auto samples = static_cast<std::int64_t>(gather.extent(0));
+  const auto receivers = static_cast<std::int64_t>(gather.extent(1));
+  launch("moho::wave::transpose_gather", exec, samples * receivers,
+         detail::TransposeGather<T>{gather.data(), traces, receivers, samples});
+}
+
+/// \brief Writes the transpose of sampling: values of each step from traces, zero between samples.
+/// \param exec instance to which the work is submitted
+/// \param traces receivers x samples in the memory of the instance
+/// \param samples number of samples of a trace
+/// \param every steps between samples
+/// \param rows out, steps x receivers
+template <class T, class Memory>
+void spread_traces(const Instance<Memory>& exec, const T* traces, std::int64_t samples,
+                   std::int64_t every, const PointSeries<T, Memory>& rows) {
+  const auto steps = static_cast<std::int64_t>(rows.extent(0));
+  const auto receivers = static_cast<std::int64_t>(rows.extent(1));
+  launch("moho::wave::spread_traces", exec, steps * receivers,
+         detail::SpreadTraces<T>{traces, rows.data(), receivers, samples, every});
+}
+
+}  // namespace moho::wave

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Picks of first arrivals, and their inversion for the velocity."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _arrays
+from ._errors import InputError
+from ._runtime import core
+
+TIMES = ("automatic", "graph", "eikonal")
+ROBUST = ("none", "biweight", "huber")
+STATICS = ("none", "source", "receiver", "both")
+TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+@dataclass(frozen=True)
+class Picks:
+    """First arrivals that were picked: times of pairs of a source and a receiver."""
+
+    sources: np.ndarray  #: m, positions of all sources: (s, 2) or (s, 3)
+    receivers: np.ndarray  #: m, positions of all receivers: (r, 2) or (r, 3)
+    source: np.ndarray  #: row of sources of each pick: (n,), integers
+    receiver: np.ndarray  #: row of receivers of each pick: (n,), integers
+    times: np.ndarray  #: s: (n,)
+    errors: Optional[np.ndarray] = None  #: s, standard deviations: (n,); 0 or None: not known
+    weights: Optional[np.ndarray] = None  #: factors of squared residuals: (n,); None: 1
+
+
+@dataclass(frozen=True)
+class TimesIteration:
+    """The state of invert_times() after an iteration; iteration 0 is the start model."""
+
+    iteration: int  #: from 0
+    chi2: float  #: mean of the squared weighted residuals
+    rms: float  #: of the residuals of picks with weight, s
+    damping: float  #: lambda, 1 / standard deviation of ln velocity
+    freedom: float  #: degrees of freedom of the model
+    step: float  #: part of the step that was taken; 0: none
+    rejected: int  #: picks with a weight below 0.01
+
+
+@dataclass(frozen=True)
+class TimesInversion:
+    """Result of invert_times(). Fields are float64 on the nodes, (nx, nz) or (nx, ny, nz)."""
+
+    velocity: np.ndarray  #: m/s
+    start: np.ndarray  #: m/s, the start model
+    spacing: tuple[float, ...]  #: m, one for each axis
+    origin: tuple[float, ...]  #: m, position of the first node
+    ground: np.ndarray  #: bool; False: air above the ground
+    coverage: np.ndarray  #: m of rays at each node
+    deviation: np.ndarray  #: posterior standard deviation of ln velocity
+    resolution: np.ndarray  #: diagonal of the resolution matrix, about 0 to 1
+    predicted: np.ndarray  #: s, of each pick, with delays: (n,)
+    residuals: np.ndarray  #: s, observed minus predicted: (n,)
+    errors: np.ndarray  #: s, standard deviations that were used: (n,)
+    weights: np.ndarray  #: robust weights of the picks, 0 to 1: (n,)
+    source_delays: np.ndarray  #: s, of each source; empty without statics
+    receiver_delays: np.ndarray  #: s, of each receiver; empty without statics
+    iterations: tuple[TimesIteration, ...]  #: of all iterations
+    reason: str  #: why it ended
+    first: np.ndarray  #: offsets of rays into points: (n + 1,)
+    points: np.ndarray  #: m, vertices of the rays of all picks: (m, 2) or (m, 3)
+
+    @property
+    def chi2(self) -> float:
+        """Mean of the squared weighted residuals at the end."""
+        return self.iterations[-1].chi2
+
+    def path(self, pick: int) -> np.ndarray:
+        """Returns the vertices of the ray of a pick, m, (n, 2) or (n, 3)."""
+        pick = range(len(self.first) - 1)[pick]
+        return self.points[self.first[pick] : self.first[pick + 1]]
+
+
+def read_picks(
+    path: Union[str, os.PathLike[str]],
+    *,
+    format: str = "",
+    time_unit: str = "s",
+    elevations: bool = False,
+    shots: Union[str, os.PathLike[str]] = "",
+    receivers: Union[str, os.PathLike[str]] = "",
+) -> Picks:
+    """Reads picks from a table or a file of the unified data format, as the program invert_times does.
+
+    Parameters
+    ----------
+    path : str or path
+        A table with the columns sx, sz, rx, rz, time (3D with sy and ry), optionally error, weight and use,
+        or a file .sgt.
+    format : {"", "csv", "sgt"}
+        Format; "": by the ending of the name.
+    time_unit : {"s", "ms", "us"}
+        Unit of times and errors in the file.
+    elevations : bool
+        True: z of a table points up.
+    shots, receivers : str or path
+        Tables id, x[, y], z of the points of picks with ids.
+
+    Returns
+    -------
+    Picks
+        In 2D or 3D, m and s, sorted by source and receiver.
+
+    Raises
+    ------
+    FileError
+        The file is missing, or a number, column or id is not allowed; with the line.
+    """
+    arrays = core().read_picks(
+        os.fspath(path),
+        _arrays.choice(format, "format", ("", "csv", "sgt")),
+        TIME_UNITS[_arrays.choice(time_unit, "time_unit", tuple(TIME_UNITS))],
+        bool(elevations),
+        os.fspath(shots),
+        os.fspath(receivers),
+    )
+    return Picks(*arrays)
+
+
+def write_picks(path: Union[str, os.PathLike[str]], picks: Picks) -> None:
+    """Writes picks in the unified data format .sgt, with errors where all picks have one.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    picks : Picks
+        The picks; weights are not written.
+
+    Raises
+    ------
+    FileError
+        The file cannot be written.
+    """
+    arrays, _ = _sorted(picks)
+    core().write_picks(os.fspath(path), arrays)
+
+
+def invert_times(
+    picks: Picks,
+    *,
+    error: Any = None,
+    spacing: Optional[float] = None,
+    shape: Optional[Sequence[int]] = None,
+    origin: Any = None,
+    margin: Optional[float] = None,
+    depth: Optional[float] = None,
+    topography: Any = "auto",
+    start: Any = None,
+    bounds: Optional[tuple[float, float]] = None,
+    lengths: Any = None,
+    deviation_max: float = 0.5,
+    statics: str = "none",
+    static_deviation: float = 0.005,
+    robust: str = "none",
+    damping: Any = "target",
+    target: float = 1.0,
+    tolerance: float = 0.04,
+    iterations: int = 20,
+    krylov: int = 100,
+    times: str = "automatic",
+    radius: Optional[int] = None,
+    coarsening: Optional[int] = None,
+    precision: str = "single",
+    memory: Optional[int] = None,
+    progress: Optional[Callable[[float, str], Any]] = None,
+) -> TimesInversion:
+    """Velocity from picked first arrivals, by Gauss-Newton steps, as the program invert_times.
+
+    Parameters
+    ----------
+    picks : Picks
+        10 or more picks of two or more sources.
+    error : float or (float, float), optional
+        Standard deviation of picks without one: s, and a part of the time.
+    spacing : float, optional
+        Distance of nodes, m. Default: half of the median distance of receivers.
+    shape : sequence of int, optional
+        Nodes along each axis. Default: those that the picks need.
+    origin : float or one for each axis, optional
+        Position of the first node, m. Default: chosen by the picks.
+    margin : float, optional
+        m beside the points. Default: four nodes.
+    depth : float, optional
+        m below the deepest point. Default: 0.4 of the longest offset.
+    topography : {"auto", None} or array, shape (n, 2) or (n, 3)
+        The ground: "auto", in 2D through the points, else none; None, all of the grid is rock; or rows of
+        positions on the ground, m, with z as depth.
+    start : float, (float, float) or array of the shape of the grid, optional
+        One velocity, velocity at the ground and its increase with depth (m/s, 1/s), or velocities of the
+        nodes. Default: a linear increase that is fitted to the picks.
+    bounds : (float, float), optional
+        Least and greatest velocities, m/s.
+    lengths : float or one for each axis, optional
+        Correlation lengths of the prior, m. Default: eight times the median distance of receivers.
+    deviation_max : float
+        Largest standard deviation of ln velocity that the damping may stand for.
+    statics : {"none", "source", "receiver", "both"}
+        Unknown delays of stations.
+    static_deviation : float
+        Prior standard deviation of the delays, s.
+    robust : {"none", "biweight", "huber"}
+        Weights of large residuals.
+    damping : float or {"target", "gcv"}
+        Lambda, 1 / standard deviation of ln velocity; or its choice, by the target of chi2, or by
+        generalised cross validation where errors are not known.
+    target, tolerance : float
+        chi2 to reach, and the accepted distance from it.
+    iterations : int
+        Largest number of iterations, 0 to 1000.
+    krylov : int
+        Largest number of steps of a bidiagonalisation, 2 to 1000.
+    times : {"automatic", "graph", "eikonal"}
+        Solver of the traveltimes; "automatic" is eikonal in 3D without air, else graph.
+    radius : int, optional
+        Radius of the graph's neighbourhood, 1 to 8, in 3D to 4. Default: 8, in 3D 3.
+    coarsening : int, optional
+        Model nodes between unknowns. Default: 1, in 3D 2.
+    precision : {"single", "double"}
+        Of the traced times.
+    memory : int, optional
+        Bytes of working memory; default: what is free.
+    progress : callable(fraction, text), optional
+        Called by this thread while another one computes. What it raises ends the inversion.
+
+    Returns
+    -------
+    TimesInversion
+
+    Raises
+    ------
+    InputError
+        Picks without errors, too few of them, points outside of the grid, or another invalid argument.
+    OutOfMemoryError
+        The traveltimes do not fit the memory.
+
+    Notes
+    -----
+    Tarantola and Valette (1982), prior; Golub and Kahan (1965), bidiagonalisation. docs/theory/tomography.md
+    has the method.
+
+    Examples
+    --------
+    ::
+
+        picks = moho.read_picks("koenigsee.sgt")
+        found = moho.invert_times(picks, error=(0.0005, 0.02), bounds=(300, 6000))
+        print(found.reason, found.chi2, found.velocity.shape)
+    """
+    arrays, order = _sorted(picks)
+    dim = arrays[0].shape[1]
+    options = {
+        "error": [] if error is None else _pair(error, "error"),
+        "spacing": [] if spacing is None else [_arrays.positive(spacing, "spacing")],
+        "shape": [] if shape is None else [_arrays.whole(n, "shape", 1, 2**40) for n in shape],
+        "origin": [] if origin is None else _arrays.per_axis(origin, "origin", dim),
+        "margin": None if margin is None else _arrays.number(margin, "margin"),
+        "depth": 0.0 if depth is None else _arrays.positive(depth, "depth"),
+        "bounds": [] if bounds is None else _pair(bounds, "bounds"),
+        "lengths": [] if lengths is None else _arrays.per_axis(lengths, "lengths", dim),
+        "deviation_max": _arrays.positive(deviation_max, "deviation_max"),
+        "statics": _arrays.choice(statics, "statics", STATICS),
+        "static_deviation": _arrays.positive(static_deviation, "static_deviation"),
+        "robust": _arrays.choice(robust, "robust", ROBUST),
+        "target": _arrays.positive(target, "target"),
+        "tolerance": _arrays.positive(tolerance, "tolerance"),
+        "iterations": _arrays.whole(iterations, "iterations", 0, 1000),
+        "krylov": _arrays.whole(krylov, "krylov", 2, 1000),
+        "times": _arrays.choice(times, "times", TIMES),
+        "radius": 0 if radius is None else _arrays.whole(radius, "radius", 1, 8 if dim == 2 else 4),
+        "coarsening": 0 if coarsening is None else _arrays.whole(coarsening, "coarsening", 1, 64),
+        "single": _arrays.choice(precision, "precision", ("single", "double")) == "single",
+        "memory": _arrays.memory_bytes(memory),
+    }
+    if options["shape"] and len(options["shape"]) != dim:
+        raise InputError(f"shape is {shape!r} (allowed: {dim} numbers of nodes, for {_arrays.AXES[dim]})")
+    options |= _ground(topography, dim) | _start(start, dim) | _damping(damping)
+    found = core().invert_times(arrays, options, _arrays.callback(progress))
+    return _result(found, order)
+
+
+def _result(found: dict[str, Any], order: np.ndarray) -> TimesInversion:
+    def restored(name: str) -> np.ndarray:
+        values = np.empty_like(found[name])
+        values[order] = found[name]
+        return values
+
+    first, points = found["rays_first"], found["rays_points"]
+    if not np.array_equal(order, np.arange(len(order))):  # rays in the order of the caller
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        rows = [points[first[k] : first[k + 1]] for k in place]
+        first = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+        points = np.concatenate(rows)
+    return TimesInversion(
+        velocity=found["velocity"],
+        start=found["start"],
+        spacing=tuple(found["spacing"]),
+        origin=tuple(found["origin"]),
+        ground=found["ground"] != 0,
+        coverage=found["coverage"],
+        deviation=found["deviation"],
+        resolution=found["resolution"],
+        predicted=restored("predicted"),
+        residuals=restored("residuals"),
+        errors=restored("sigmas"),
+        weights=restored("weights"),
+        source_delays=found["source_delays"],
+        receiver_delays=found["receiver_delays"],
+        iterations=tuple(TimesIteration(*one) for one in found["reports"]),
+        reason=found["reason"],
+        first=first,
+        points=points,
+    )
+
+
+def _sorted(picks: Picks) -> tuple[list[np.ndarray], np.ndarray]:
+    """Arrays of picks in the order of sources and receivers, and that order."""
+    if not isinstance(picks, Picks):
+        raise InputError(f"picks are of type {type(picks).__name__} (allowed: moho.Picks, see read_picks)")
+    sources = _arrays.numbers(picks.sources, "picks.sources")
+    if sources.ndim != 2 or sources.shape[1] not in (2, 3):
+        raise InputError(
+            f"picks.sources: the shape is {_arrays.shape_text(sources.shape)} (allowed: n x 2 or n x 3)"
+        )
+    receivers = _arrays.points(picks.receivers, "picks.receivers", sources.shape[1])
+    times = _arrays.numbers(picks.times, "picks.times").reshape(-1)
+    rows = []
+    for name, count in (("source", len(sources)), ("receiver", len(receivers))):
+        given = np.asarray(getattr(picks, name))
+        if given.dtype.kind not in "iu" or given.shape != times.shape:
+            raise InputError(
+                f"picks.{name}: it is {_arrays.shape_text(given.shape)} {given.dtype} (allowed: "
+                f"{times.size} integers, a row of picks.{name}s for each time)"
+            )
+        if given.size and not 0 <= given.min() <= given.max() < count:
+            raise InputError(
+                f"picks.{name}: rows are {given.min()} to {given.max()} (allowed: 0 to {count - 1})"
+            )
+        rows.append(given.astype(np.int32))
+    more = []
+    for name, other in (("errors", 0.0), ("weights", 1.0)):
+        given = getattr(picks, name)
+        values = np.full(times.size, other) if given is None else _arrays.numbers(given, f"picks.{name}")
+        if values.shape != times.shape or not np.all(values >= 0.0):
+            raise InputError(f"picks.{name}: they are not {times.size} numbers from 0 on, one for each time")
+        more.append(values)
+    order = np.lexsort((rows[1], rows[0]))
+    lists = [rows[0], rows[1], times, *more]
+    return [np.ascontiguousarray(sources), receivers, *(values[order] for values in lists)], order
+
+
+def _pair(value: Any, name: str) -> list[float]:
+    """Two numbers; for errors the second is 0 if one is given."""
+    array = _arrays.numbers(value, name).reshape(-1)
+    if array.size == 1 and name == "error":
+        array = np.array([array[0], 0.0])
+    ordered = array.size == 2 and (0.0 < array[0] < array[1] if name == "bounds" else True)
+    if not ordered or not np.all(array >= 0.0) or not array.sum() > 0.0:
+        allowed = "s, and a part of the time, not both 0" if name == "error" else "0 < least < greatest, m/s"
+        raise InputError(f"{name} is {value!r} (allowed: {allowed})")
+    return array.tolist()
+
+
+def _ground(topography: Any, dim: int) -> dict[str, Any]:
+    if topography is None or isinstance(topography, str):
+        word = "none" if topography is None else _arrays.choice(topography, "topography", ("auto", "none"))
+        return {"topography": word, "ground": None}
+    return {"topography": "table", "ground": _arrays.points(topography, "topography", dim)}
+
+
+def _start(start: Any, dim: int) -> dict[str, Any]:
+    if start is None:
+        return {"linear": [], "start": None}
+    array = _arrays.numbers(start, "start")
+    if array.ndim <= 1:
+        linear = array.reshape(-1).tolist() + ([0.0] if array.size == 1 else [])
+        if len(linear) != 2 or not (linear[0] > 0.0 and linear[1] >= 0.0):
+            raise InputError(f"start is {start!r} (allowed: a velocity above 0, and its increase, 0 or more)")
+        return {"linear": linear, "start": None}
+    if array.ndim != dim:
+        raise InputError(f"start: it has {array.ndim} axes (allowed: {dim}, {_arrays.AXES[dim]})")
+    return {"linear": [], "start": np.ascontiguousarray(array)}
+
+
+def _damping(damping: Any) -> dict[str, Any]:
+    if isinstance(damping, str):
+        return {"damping": _arrays.choice(damping, "damping", ("target", "gcv")), "damping_value": 0.0}
+    return {"damping": "fixed", "damping_value": _arrays.positive(damping, "damping")}

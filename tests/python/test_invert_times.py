@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 10
+"""invert_times() and picks: the results of the program, order of picks, files, messages."""
+
+import csv
+import sys
+import tempfile
+import unittest
+from dataclasses import replace
+
+sys.dont_write_bytecode = True
+import moho
+import numpy as np
+import support
+
+OPTIONS = {"spacing": 20, "origin": (0, 0), "shape": (51, 16), "topography": None}
+WORDS = ["--spacing", 20, "--origin", "0,0", "--shape", "51,16", "--topography", "none"]
+
+
+def survey(noise=0.001, seed=3):
+    """Picks of a gradient with a fast body, with sources and receivers at the surface."""
+    x, z = np.meshgrid(np.arange(51) * 20.0, np.arange(16) * 20.0, indexing="ij")
+    velocity = 1500.0 + 3.0 * z + 300.0 * np.exp(-(((x - 500) / 120) ** 2) - ((z - 120) / 60) ** 2)
+    line = np.column_stack([np.arange(0.0, 1001.0, 40.0), np.zeros(26)])
+    sources = line[::5]
+    rays = moho.trace_rays(velocity, spacing=20, sources=sources, receivers=line)
+    source, receiver = np.nonzero(rays.traveltimes > 0.0)
+    times = rays.traveltimes[source, receiver]
+    times = times + noise * np.random.default_rng(seed).normal(size=times.size)
+    kept = times > 0.005
+    return moho.Picks(sources, line, source[kept], receiver[kept], times[kept], np.full(kept.sum(), noise))
+
+
+class Results(unittest.TestCase):
+    def expect_the_program(self, options, **arguments):
+        picks = survey()
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/picks.sgt"
+            moho.write_picks(path, picks)
+            picks = moho.read_picks(path)
+            support.run_program(
+                "invert_times", f"{folder}/out", "--picks", path, "--precision", "double", *options
+            )
+            found = moho.invert_times(picks, precision="double", **arguments)
+            for name in ("velocity", "start", "coverage", "deviation", "resolution"):
+                expected = np.load(f"{folder}/out/{name}.npy")
+                self.assertEqual(getattr(found, name).tobytes(), expected.tobytes(), name)
+            with open(f"{folder}/out/history.csv", encoding="ascii") as file:
+                rows = list(csv.DictReader(file))
+        self.assertEqual(len(found.iterations), len(rows))
+        self.assertGreater(len(rows), 1)
+        return found
+
+    def test_have_the_bits_of_the_program(self):
+        found = self.expect_the_program(WORDS, **OPTIONS)
+        self.assertLess(abs(found.chi2 - 1.0), 0.1)
+        self.assertEqual(found.velocity.shape, (51, 16))
+        self.assertEqual((found.spacing, found.origin), ((20.0, 20.0), (0.0, 0.0)))
+
+    def test_have_the_bits_of_the_program_with_chosen_values(self):
+        found = self.expect_the_program(
+            ["--bounds", "1000,4000", "--robust", "biweight", "--statics", "both", "--lambda-by", "gcv"]
+            + ["--start", "1600,2.5", "--iterations", 4],
+            bounds=(1000, 4000),
+            robust="biweight",
+            statics="both",
+            damping="gcv",
+            start=(1600, 2.5),
+            iterations=4,
+        )
+        self.assertEqual(len(found.source_delays), 6)
+        self.assertEqual(len(found.receiver_delays), 26)
+
+    def test_are_those_of_picks_in_another_order(self):
+        picks = survey()
+        order = np.random.default_rng(1).permutation(picks.times.size)
+        mixed = replace(
+            picks,
+            source=picks.source[order],
+            receiver=picks.receiver[order],
+            times=picks.times[order],
+            errors=picks.errors[order],
+        )
+        one = moho.invert_times(picks, iterations=2, **OPTIONS)
+        other = moho.invert_times(mixed, iterations=2, **OPTIONS)
+        self.assertEqual(one.velocity.tobytes(), other.velocity.tobytes())
+        self.assertEqual(one.predicted[order].tobytes(), other.predicted.tobytes())
+        np.testing.assert_array_equal(one.path(order[7]), other.path(7))
+        ends = other.path(-1)[[0, -1]]
+        np.testing.assert_allclose(ends[0], mixed.sources[mixed.source[-1]])
+        np.testing.assert_allclose(ends[1], mixed.receivers[mixed.receiver[-1]])
+
+    def test_fit_the_picks(self):
+        found = moho.invert_times(survey(), **OPTIONS)
+        self.assertLess(found.chi2, 1.1)
+        picks = survey()
+        np.testing.assert_allclose(found.residuals, picks.times - found.predicted, atol=1e-12)
+        seen = []
+        moho.invert_times(survey(), progress=lambda f, text: seen.append(f), **OPTIONS)
+        self.assertEqual(seen, sorted(seen))
+
+
+class Files(unittest.TestCase):
+    def test_tables_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/picks.csv", "w", encoding="ascii") as file:
+                file.write("sx,sz,rx,rz,time,error\n0,1,50,0,20,1\n0,1,90,0,35,2\n")
+            picks = moho.read_picks(f"{folder}/picks.csv", time_unit="ms")
+        np.testing.assert_allclose(picks.times, [0.020, 0.035])
+        np.testing.assert_allclose(picks.errors, [0.001, 0.002])
+        np.testing.assert_allclose(picks.receivers[picks.receiver], [(50, 0), (90, 0)])
+
+    def test_missing_files_are_named(self):
+        with self.assertRaisesRegex(moho.FileError, "nothing.sgt"):
+            moho.read_picks("/tmp/nothing.sgt")
+
+
+class Messages(unittest.TestCase):
+    def refused(self, text, picks=None, **arguments):
+        with self.assertRaisesRegex(moho.InputError, text) as caught:
+            moho.invert_times(survey() if picks is None else picks, **{**OPTIONS, **arguments})
+        for word in ("--", "moho::", "Kokkos"):
+            self.assertNotIn(word, str(caught.exception))
+
+    def test_name_argument_and_remedy(self):
+        picks = survey()
+        self.refused("picks are of type", picks=[1])
+        self.refused("errors", picks=replace(picks, errors=None))
+        self.refused("time_unit", picks=replace(picks, times=1000 * picks.times))
+        self.refused("picks.source: rows are", picks=replace(picks, source=picks.source + 99))
+        self.refused("picks.receiver: it is", picks=replace(picks, receiver=picks.receiver[1:]))
+        self.refused("shape is", shape=(51, 16, 3))
+        self.refused("outside", shape=(11, 16))
+        self.refused("bounds is", bounds=(3000, 1000))
+        self.refused("start is", start=-5)
+        self.refused("the start model has", start=np.full((3, 3), 2000.0))
+        self.refused("statics is", statics="all")
+        self.refused("damping is", damping=-1.0)
+        self.refused("error is", error=(0.0, 0.0))
+
+
+if __name__ == "__main__":
+    unittest.main()
