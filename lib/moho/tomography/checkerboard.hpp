@@ -89,7 +89,7 @@ CheckerboardResult<Dim> test_checkerboard(const Instance<Memory>& exec,
   for (std::size_t i = 0; i < velocity.size(); ++i) {
     test.found.push_back(inversion.velocity()[i] / result.velocity[i] - 1.0);
   }
-  test.layers = compare_checks<Dim>(job.grid, checks, inversion.prediction().coverage, test);
+  test.layers = compare_checks<Dim>(job.grid, checks, inversion.rays(exec).coverage, test);
   return test;
 }
 

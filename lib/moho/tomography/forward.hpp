@@ -15,6 +15,7 @@
 #include <moho/rays/paths.hpp>
 #include <moho/rays/rows.hpp>
 #include <moho/rays/trace.hpp>
+#include <moho/tomography/detail/pairs.hpp>
 #include <moho/tomography/interpolation.hpp>
 #include <moho/tomography/jacobian.hpp>
 #include <moho/tomography/types.hpp>
@@ -33,7 +34,7 @@ template <int Dim>
 struct Prediction {
   std::vector<double> times;     ///< s, one for each pick
   SparseRows rows;               ///< derivative of times by the unknowns, s; a row for each pick
-  std::vector<double> coverage;  ///< metres of rays at each model node, by its shape function
+  std::vector<double> coverage;  ///< with rays: their metres at each node, by its shape function
   rays::RayPaths<Dim> paths;     ///< all rays if requested: one source, a receiver for each pick
 };
 
@@ -46,70 +47,10 @@ struct ForwardOptions {
   std::size_t memory = 0;         ///< bytes allowed in the space; 0: what is free
 };
 
-namespace detail {
-/// Gathers elements of an array.
-template <class T>
-struct GatherTimes {
-  const T* times;
-  const std::int64_t* nodes;
-  T* out;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { out[i] = times[nodes[i]]; }
-};
-
-/// Returns the times of a source at receivers. The time over that of a homogeneous medium is
-/// interpolated linearly, so that the source's singularity does no harm.
-template <class T, int Dim, class Memory>
-std::vector<double> times_at(const Instance<Memory>& exec, const Grid<Dim>& grid, const T* times,
-                             const Point<Dim>& source, const Points<Dim>& receivers) {
-  constexpr int corners = 1 << Dim;
-  std::vector<std::int64_t> nodes;
-  std::vector<double> weights, distances;
-  const auto distance = [&](const Point<Dim>& p) {
-    double square = 0.0;
-    for (int d = 0; d < Dim; ++d) square += (p[d] - source[d]) * (p[d] - source[d]);
-    return std::sqrt(square);
-  };
-  for (const Point<Dim>& receiver : receivers) {
-    const Point<Dim> q = grid.to_index_space(receiver);
-    for (int corner = 0; corner < corners; ++corner) {
-      Index<Dim> node{};
-      double weight = 1.0;
-      for (int d = 0; d < Dim; ++d) {
-        const double last = static_cast<double>(grid.extents[d] - 1);
-        const double at = std::clamp(q[d], 0.0, last);
-        const double lower = std::min(std::floor(at), std::max(last - 1.0, 0.0));
-        const bool upper = ((corner >> d) & 1) != 0;
-        weight *= upper ? at - lower : 1.0 - (at - lower);
-        node[d] = std::min(static_cast<std::int64_t>(lower) + (upper ? 1 : 0), grid.extents[d] - 1);
-      }
-      nodes.push_back(grid.flat(node));
-      weights.push_back(weight);
-      distances.push_back(distance(grid.position(node)));
-    }
-  }
-  const auto list = upload(exec, nodes, "moho::tomography::nodes");
-  const auto found =
-      allocate<Kokkos::View<T*, Memory>>(exec, "moho::tomography::found", nodes.size());
-  launch("moho::tomography::gather_times", exec, static_cast<std::int64_t>(nodes.size()),
-         GatherTimes<T>{times, list.data(), found.data()});
-  const std::vector<T> values = download(exec, found);
-  std::vector<double> result;
-  for (std::size_t r = 0; r < receivers.size(); ++r) {
-    double sum = 0.0, weight = 0.0;  // slowness seen from the source; corners at it do not count
-    for (std::size_t k = r * corners; k < (r + 1) * corners; ++k) {
-      if (!(distances[k] > 0.0)) continue;
-      sum += weights[k] * static_cast<double>(values[k]) / distances[k];
-      weight += weights[k];
-    }
-    result.push_back(weight > 0.0 ? distance(receivers[r]) * sum / weight : 0.0);
-  }
-  return result;
-}
-}  // namespace detail
-
 /// \brief The forward problem of first arrivals: shortest paths over a grid graph.
 ///
-/// All sources of a batch are traced together; only rows of picks are kept. With eikonal times each
+/// All sources of a batch are traced together; only rows of picks are kept. Rows are made on the
+/// instance, directly for the unknowns. With eikonal times each
 /// row of a graph ray is scaled so that it sums to the time of the eikonal equation, which is not
 /// late as paths that turn at nodes are.
 template <class T, int Dim, class Memory>
@@ -137,13 +78,29 @@ class Forward {
                            bool keep_rays = false, const Progress& progress = {}) const;
 
  private:
+  // Fields of the sources that are traced together.
+  struct Batch {
+    const rays::GridGraph<T, Dim, Memory>* graph = nullptr;
+    T* times = nullptr;
+    std::int16_t* predecessors = nullptr;
+    T* arrivals = nullptr;
+    std::int64_t first_source = 0;
+    Points<Dim> sources;
+    detail::RowModel<Dim> model;
+  };
+
   Field<T, Dim, Memory> send_velocity(const Instance<Memory>& exec,
                                       const std::vector<double>& velocity,
                                       std::vector<double>& slowness) const;
   std::int64_t batch_size(const rays::GridGraph<T, Dim, Memory>& graph) const;
-  void add_source(const Instance<Memory>& exec, const rays::RayPaths<Dim>& paths,
-                  const std::vector<double>& slowness, const std::vector<double>& times,
-                  std::size_t first_pick, Prediction<Dim>& result) const;
+  void add_picks(const Instance<Memory>& exec, const Batch& batch, std::size_t first_pick,
+                 std::size_t last_pick, bool keep_rays, Prediction<Dim>& result) const;
+  [[noreturn]] void refuse(const Pick& pick) const;
+  void cover(Prediction<Dim>& result) const;
+  template <class Fields>
+  Fields first_of(const Fields& fields, std::int64_t count) const {
+    return wrap_field_per_source<Fields>(fields.data(), count, m_grid);
+  }
 
   Grid<Dim> m_grid;
   PickSet<Dim> m_picks;
@@ -209,7 +166,6 @@ template <class T, int Dim, class Memory>
 Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
                                                   const std::vector<double>& velocity,
                                                   bool keep_rays, const Progress& progress) const {
-  const auto nodes = static_cast<std::size_t>(m_grid.size());
   std::vector<double> slowness;
   const Field<T, Dim, Memory> field = send_velocity(exec, velocity, slowness);
   rays::GraphOptions graph_options;
@@ -220,7 +176,6 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
 
   Prediction<Dim> result;
   result.rows.columns = unknowns().size();
-  result.coverage.assign(nodes, 0.0);
   result.paths.sources = 1;
   result.paths.first.assign(1, 0);
   const auto sources = static_cast<std::int64_t>(m_picks.sources.size());
@@ -232,100 +187,115 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
   if (m_options.eikonal) {
     arrivals = make_field_per_source<T>(exec, batch, m_grid, "moho::tomography::arrivals");
   }
-  const auto part = [&](const auto& fields, std::int64_t begin, std::int64_t count) {
-    using View = std::decay_t<decltype(fields)>;
-    return wrap_field_per_source<View>(fields.data() + begin * m_grid.size(), count, m_grid);
-  };
+  const auto device_slowness = upload(exec, slowness, "moho::tomography::slowness");
+  const auto device_mask = upload(exec, m_mask, "moho::tomography::mask");
+  Batch now;
+  now.graph = &graph;
+  now.times = times.data();
+  now.predecessors = predecessors.data();
+  now.arrivals = arrivals.data();
+  now.model = {m_grid, unknowns().extents, m_options.coarsening, device_slowness.data(),
+               m_mask.empty() ? nullptr : device_mask.data()};
   for (std::int64_t begin = 0; begin < sources; begin += batch) {
     const std::int64_t count = std::min(batch, sources - begin);
     if (progress) {
       progress(static_cast<double>(begin) / static_cast<double>(sources), "rays");
     }
-    const Points<Dim> group(m_picks.sources.begin() + begin,
-                            m_picks.sources.begin() + begin + count);
-    rays::trace<T, Dim, Memory>(exec, graph, group, part(times, 0, count),
-                                part(predecessors, 0, count));
+    now.first_source = begin;
+    now.sources.assign(m_picks.sources.begin() + begin, m_picks.sources.begin() + begin + count);
+    rays::trace<T, Dim, Memory>(exec, graph, now.sources, first_of(times, count),
+                                first_of(predecessors, count));
     if (m_options.eikonal) {
-      eikonal::solve_each(exec, m_grid, eikonal::Model<T, Dim, Memory>{field, {}, {}}, group,
-                          part(arrivals, 0, count));
+      eikonal::solve_each(exec, m_grid, eikonal::Model<T, Dim, Memory>{field, {}, {}}, now.sources,
+                          first_of(arrivals, count));
     }
-    for (std::int64_t s = 0; s < count; ++s) {
-      const auto source = static_cast<std::size_t>(begin + s);
-      Points<Dim> receivers;
-      for (std::size_t k = m_first[source]; k < m_first[source + 1]; ++k) {
-        receivers.push_back(m_picks.receivers[static_cast<std::size_t>(m_picks.picks[k].receiver)]);
-      }
-      if (receivers.empty()) continue;
-      const auto paths =
-          rays::ray_paths<T, Dim, Memory>(exec, graph, {m_picks.sources[source]}, part(times, s, 1),
-                                          part(predecessors, s, 1), receivers);
-      std::vector<double> exact;
-      if (m_options.eikonal) {
-        exact = detail::times_at<T, Dim, Memory>(exec, m_grid, arrivals.data() + s * m_grid.size(),
-                                                 m_picks.sources[source], receivers);
-      }
-      add_source(exec, paths, slowness, exact, m_first[source], result);
-      if (!keep_rays) continue;
-      const auto shift = static_cast<std::int64_t>(result.paths.points.size());
-      for (std::size_t k = 1; k < paths.first.size(); ++k) {
-        result.paths.first.push_back(paths.first[k] + shift);
-      }
-      result.paths.points.insert(result.paths.points.end(), paths.points.begin(),
-                                 paths.points.end());
-      result.paths.traveltime.insert(result.paths.traveltime.end(), paths.traveltime.begin(),
-                                     paths.traveltime.end());
+    const std::size_t end = m_first[static_cast<std::size_t>(begin + count)];
+    constexpr std::size_t group = 65536;  // picks of a launch
+    for (std::size_t k = m_first[static_cast<std::size_t>(begin)]; k < end; k += group) {
+      add_picks(exec, now, k, std::min(k + group, end), keep_rays, result);
     }
   }
-  if (keep_rays) result.paths.receivers = static_cast<std::int64_t>(m_picks.picks.size());
+  if (keep_rays) {
+    result.paths.receivers = static_cast<std::int64_t>(m_picks.picks.size());
+    cover(result);
+  }
   return result;
 }
 
-// Appends the rows of one source. The time of a path is its row times the slowness.
+// Appends times, rows and rays of the picks of a batch.
 template <class T, int Dim, class Memory>
-void Forward<T, Dim, Memory>::add_source(const Instance<Memory>& exec,
-                                         const rays::RayPaths<Dim>& paths,
-                                         const std::vector<double>& slowness,
-                                         const std::vector<double>& times, std::size_t first_pick,
-                                         Prediction<Dim>& result) const {
-  rays::RayRows rows;
-  if constexpr (is_host_memory<Memory>) {
-    rows = rays::ray_rows_on<Dim>(exec, m_grid, paths, rays::Basis::nodes);
-  } else {
-    rows = rays::ray_rows<Dim>(m_grid, paths, rays::Basis::nodes);
+void Forward<T, Dim, Memory>::add_picks(const Instance<Memory>& exec, const Batch& batch,
+                                        std::size_t first_pick, std::size_t last_pick,
+                                        bool keep_rays, Prediction<Dim>& result) const {
+  std::vector<std::int64_t> place;
+  Points<Dim> receivers;
+  for (std::size_t k = first_pick; k < last_pick; ++k) {
+    const Pick& pick = m_picks.picks[k];
+    place.push_back(pick.source - batch.first_source);
+    receivers.push_back(m_picks.receivers[static_cast<std::size_t>(pick.receiver)]);
   }
-  std::vector<std::pair<int, double>> row;
-  for (std::size_t r = 0; r + 1 < rows.first.size(); ++r) {
-    double ground = 0.0, air = 0.0;
-    row.clear();
-    for (auto k = static_cast<std::size_t>(rows.first[r]);
-         k < static_cast<std::size_t>(rows.first[r + 1]); ++k) {
-      const auto node = static_cast<std::size_t>(rows.column[k]);
-      const double time = rows.value[k] * slowness[node];
-      if (!m_mask.empty() && m_mask[node] == 0) {
-        air += time;
-        continue;
-      }
-      ground += time;
-      result.coverage[node] += rows.value[k];
-      row.emplace_back(rows.column[k], time);
-    }
-    if (air > 0.05 * ground || !(ground > 0.0)) {
-      const Pick& pick = m_picks.picks[first_pick + r];
-      throw InputError(concat(
-          "the pick from ", format_point(m_picks.sources[static_cast<std::size_t>(pick.source)]),
-          " to ", format_point(m_picks.receivers[static_cast<std::size_t>(pick.receiver)]),
-          " m has no path through the ground (the topography puts air around a point, or "
-          "both points are one): correct the topography or leave the pick out"));
-    }
-    const double time = times.empty() ? ground + air : times[r];
-    const double scale = times.empty() ? 1.0 : time / (ground + air);
+  const detail::Pairs<Dim, Memory> pairs =
+      detail::make_pairs<Dim>(exec, place, batch.sources, receivers);
+  const detail::PairRays<Dim, Memory> rays = detail::follow_pairs<T, Dim, Memory>(
+      exec, *batch.graph, pairs, batch.times, batch.predecessors);
+  std::vector<double> arrivals;
+  if (m_options.eikonal) {
+    arrivals = detail::times_of_pairs<T, Dim, Memory>(exec, m_grid, pairs, batch.arrivals);
+  }
+  detail::RowOfRay<Dim, Memory> row;
+  row.model = batch.model;
+  row.points = rays.points;
+  row.first_point = rays.first.data();
+  const detail::CountedRows counted = detail::count_rows<Dim, Memory>(exec, row, pairs.count);
+  std::vector<double> scale(counted.count.size(), 1.0);
+  for (std::size_t k = 0; k < scale.size(); ++k) {
+    const double ground = counted.ground[k], air = counted.air[k];
+    if (air > 0.05 * ground || !(ground > 0.0)) refuse(m_picks.picks[first_pick + k]);
+    const double time = arrivals.empty() ? ground + air : arrivals[k];
+    if (!arrivals.empty()) scale[k] = time / (ground + air);
     result.times.push_back(time);
-    m_coarse.spread(row);
-    for (const auto& [column, value] : row) {
-      result.rows.column.push_back(column);
-      result.rows.value.push_back(scale * value);
+  }
+  detail::append_rows<Dim, Memory>(exec, row, counted, scale, result.rows);
+  if (keep_rays) {
+    std::vector<double> seconds;
+    for (std::size_t k = 0; k < scale.size(); ++k) {
+      seconds.push_back(counted.ground[k] + counted.air[k]);
     }
-    result.rows.first.push_back(static_cast<std::int64_t>(result.rows.column.size()));
+    detail::append_rays<Dim>(exec, rays, seconds, result.paths);
+  }
+}
+
+// Refuses a pick without a path through the ground.
+template <class T, int Dim, class Memory>
+void Forward<T, Dim, Memory>::refuse(const Pick& pick) const {
+  throw InputError(
+      concat("the pick from ", format_point(m_picks.sources[static_cast<std::size_t>(pick.source)]),
+             " to ", format_point(m_picks.receivers[static_cast<std::size_t>(pick.receiver)]),
+             " m has no path through the ground (the topography puts air around a point, or "
+             "both points are one): correct the topography or leave the pick out"));
+}
+
+// Sums the metres of all rays at the nodes, in the order of the picks.
+template <class T, int Dim, class Memory>
+void Forward<T, Dim, Memory>::cover(Prediction<Dim>& result) const {
+  result.coverage.assign(static_cast<std::size_t>(m_grid.size()), 0.0);
+  const rays::RayPaths<Dim>& all = result.paths;
+  constexpr std::size_t group = 16384;
+  for (std::size_t begin = 0; begin + 1 < all.first.size(); begin += group) {
+    const std::size_t end = std::min(begin + group, all.first.size() - 1);
+    rays::RayPaths<Dim> part;
+    part.sources = 1;
+    part.receivers = static_cast<std::int64_t>(end - begin);
+    part.points.assign(all.points.begin() + all.first[begin], all.points.begin() + all.first[end]);
+    part.first.clear();
+    for (std::size_t k = begin; k <= end; ++k) {
+      part.first.push_back(all.first[k] - all.first[begin]);
+    }
+    const rays::RayRows rows = rays::ray_rows<Dim>(m_grid, part, rays::Basis::nodes);
+    for (std::size_t k = 0; k < rows.column.size(); ++k) {
+      const auto node = static_cast<std::size_t>(rows.column[k]);
+      if (m_mask.empty() || m_mask[node] != 0) result.coverage[node] += rows.value[k];
+    }
   }
 }
 

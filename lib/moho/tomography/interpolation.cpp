@@ -63,27 +63,6 @@ std::vector<double> Interpolation<Dim>::sample(const std::vector<double>& values
   return result;
 }
 
-template <int Dim>
-void Interpolation<Dim>::spread(std::vector<std::pair<int, double>>& row) const {
-  if (m_step == 1) return;
-  std::vector<std::pair<int, double>> wide;
-  for (const auto& [node, value] : row) {
-    for_each_corner(node, [&, v = value](std::int64_t unknown, double weight) {
-      wide.emplace_back(static_cast<int>(unknown), weight * v);
-    });
-  }
-  std::stable_sort(wide.begin(), wide.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  row.clear();
-  for (const auto& [unknown, value] : wide) {
-    if (!row.empty() && row.back().first == unknown) {
-      row.back().second += value;
-    } else {
-      row.emplace_back(unknown, value);
-    }
-  }
-}
-
 template class Interpolation<2>;
 template class Interpolation<3>;
 

@@ -7,7 +7,6 @@
 #include <moho/core/grid.hpp>
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace moho::tomography {
@@ -28,8 +27,6 @@ class Interpolation {
   std::vector<double> interpolate(const std::vector<double>& unknowns) const;
   /// Returns the values of model nodes at the unknowns; beyond the model that of the last node.
   std::vector<double> sample(const std::vector<double>& values) const;
-  /// Replaces entries of model nodes by those of unknowns, sorted by column.
-  void spread(std::vector<std::pair<int, double>>& row) const;
 
  private:
   template <class Function>

@@ -63,7 +63,7 @@ class Inversion {
   const std::vector<PickFit>& fits() const { return m_fits; }
   /// Returns the delays, s.
   const Delays& delays() const { return m_state.delays; }
-  /// Returns times, rows and coverage of the present model.
+  /// Returns times and rows of the present model.
   const Prediction<Dim>& prediction() const { return m_now; }
   /// Returns the nodes of the ground, 1, and of air, 0.
   const std::vector<unsigned char>& mask() const { return m_mask; }

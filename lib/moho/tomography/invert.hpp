@@ -67,12 +67,13 @@ InversionResult<Dim> invert(const Instance<Memory>& exec, const InversionJob<Dim
   }
   {
     const HostPhase phase(result.phases, "appraisal");
-    result.paths = inversion.rays(exec).paths;
+    Prediction<Dim> last = inversion.rays(exec);
+    result.paths = std::move(last.paths);
+    result.coverage = std::move(last.coverage);
     result.appraisal = inversion.appraise(exec);
   }
   result.velocity = inversion.velocity();
   result.mask = inversion.mask();
-  result.coverage = inversion.prediction().coverage;
   result.entries = static_cast<std::int64_t>(inversion.prediction().rows.value.size());
   result.fits = inversion.fits();
   result.delays = inversion.delays();

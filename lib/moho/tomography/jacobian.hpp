@@ -14,7 +14,8 @@
 
 namespace moho::tomography {
 
-/// A sparse matrix in compressed rows, on the host; columns of a row ascend.
+/// A sparse matrix in compressed rows, on the host. A column may occur twice in a row: the values
+/// are added.
 struct SparseRows {
   std::int64_t columns = 0;            ///< number of columns
   std::vector<std::int64_t> first{0};  ///< offsets into column and value, one more than rows
