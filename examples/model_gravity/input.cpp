@@ -3,9 +3,10 @@
 
 #include "app/memory.hpp"
 #include "app/point_tables.hpp"
+#include "model_gravity/magnetic.hpp"
 
 #include <moho/gravity/ensemble.hpp>
-#include <moho/gravity/forward.hpp>
+#include <moho/gravity/magnetic_job.hpp>
 #include <moho/gravity/overlap.hpp>
 #include <moho/gravity/synthetic.hpp>
 #include <moho/io/csv.hpp>
@@ -47,7 +48,7 @@ void load_stations(const Options& o, Input& input) {
     return;
   }
   const StationGrid& grid = *o.grid;
-  const double results = 8.0 * static_cast<double>(o.components.size());
+  const double results = 8.0 * static_cast<double>(quantities(o).size());
   check_host_memory(concat("--grid: ", grid.nx, " x ", grid.ny, " stations and their results take"),
                     static_cast<double>(grid.nx) * static_cast<double>(grid.ny) * (24.0 + results),
                     "take fewer");
@@ -90,7 +91,7 @@ InputNeed need_of_input(const Options& o) {
         break;
       case Ensemble::mesh:
         need.rows = static_cast<double>(o.mesh.size());
-        table(o.densities_file, 1.0);
+        table(o.magnetic ? o.susceptibilities_file : o.densities_file, 1.0);
         break;
       case Ensemble::spheres:
         need.rows = 700.0 * 700.0 * 50.0;
@@ -110,6 +111,7 @@ InputNeed need_of_input(const Options& o) {
       need.input += 24.0 * need.stations;
       need.passing = std::max(need.passing, need.input + heights);
     }
+    if (o.magnetic) need.input += 32.0 * need.rows;  // remanence and strengths
   } catch (const Error&) {
     return {};  // the reader reports the error
   }
@@ -121,23 +123,31 @@ Input load_input(const Options& o) {
   Input input;
   if (o.ensemble == Ensemble::prisms) {
     input.name = o.prisms_file;
-    input.prisms = read_rows("--prisms", o.prisms_file,
-                             {"x1", "x2", "y1", "y2", "z1", "z2", "density"}, input.notes);
+    input.prisms =
+        read_rows("--prisms", o.prisms_file,
+                  {"x1", "x2", "y1", "y2", "z1", "z2", o.magnetic ? "susceptibility" : "density"},
+                  input.notes);
   } else if (o.ensemble == Ensemble::mesh) {
     const auto& cells = o.mesh.cells;
-    input.name = o.densities_file;
+    input.name = o.magnetic ? o.susceptibilities_file : o.densities_file;
     input.regular = true;
     input.mesh = o.mesh;
-    input.densities = read_values("--densities", o.densities_file, {cells[2], cells[1], cells[0]},
-                                  "nz x ny x nx");
+    input.densities = read_values(o.magnetic ? "--susceptibilities" : "--densities", input.name,
+                                  {cells[2], cells[1], cells[0]}, "nz x ny x nx");
   } else {
     gravity::SevenSpheres spheres = gravity::seven_spheres();
     input.name = "seven spheres";
     input.regular = true;
     input.mesh = spheres.mesh;
     input.densities = std::move(spheres.densities);
+    for (double& value : input.densities) {
+      if (o.magnetic && value != 0.0) value = 0.02;  // a susceptibility
+    }
   }
   load_stations(o, input);
+  if (!o.magnetic) return input;
+  input.remanence = load_remanence(o, input);
+  input.strengths = gravity::magnetisation_strengths(input.ensemble(), input.remanence, o.ambient);
   return input;
 }
 
@@ -165,7 +175,11 @@ void check_input(const Options& o, const Input& input) {
       throw InputError(concat(name, ": ", count_from_one(error.what())));
     }
   };
-  if (input.regular) {
+  if (o.magnetic) {
+    named(input.name, [&] {
+      gravity::check_magnetic_input(input.ensemble(), input.remanence, input.stations, o.ambient);
+    });
+  } else if (input.regular) {
     const gravity::DensityView<Host> densities(input.densities.data(), input.densities.size());
     named(input.name, [&] { gravity::detail::check_mesh<Host>(host, input.mesh, densities); });
   } else {

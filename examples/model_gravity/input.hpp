@@ -23,6 +23,8 @@ struct Input {
   std::vector<double> densities;    ///< regular: of all cells, x fastest
   std::vector<double> prisms;       ///< irregular: rows of x1, x2, y1, y2, z1, z2, density
   std::vector<double> stations;     ///< rows of x, y, z, z down
+  std::vector<double> remanence;    ///< A/m along x, y, z for each prism or cell; or empty
+  std::vector<double> strengths;    ///< --magnetic: magnetisation of each prism or cell, A/m
   std::optional<StationGrid> grid;  ///< of the stations, if they form one
   std::string stations_name;        ///< for messages
   std::vector<std::string> notes;   ///< on names of columns and of notes_on_stations()

@@ -4,6 +4,7 @@
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/prism_options.hpp"
+#include "model_gravity/magnetic.hpp"
 #include "ranks/ranks.hpp"
 
 #include <filesystem>
@@ -29,7 +30,8 @@ constexpr const char* outro =
 Results, in the folder of --out:
   <component>.npy  float64; ny x nx for a grid (x fastest), one value a station for a list
   <component>.png  its map                           maps.png     all of them on one page
-  gravity.csv      x,y,z and all components (--csv)  summary.json what was asked, versions, timings
+  gravity.csv      x,y,z and all components (--csv), or magnetic.csv
+  summary.json what was asked, versions, timings
 A component is NaN where it does not exist: the gradient on vertices and on edges of prisms.
 
 Examples
@@ -37,6 +39,8 @@ Examples
       Seven spheres of 252,000 prisms below 150 x 100 stations, all components.
   model_gravity --prisms bodies.csv --grid 200,150,50,50,0,0 --elevation 100 --components gz,gzz --out run1
       A table with the columns x1,x2,y1,y2,z1,z2,density; 200 x 150 stations every 50 m, 100 m up.
+  model_gravity --prisms bodies.csv --grid 200,150,50,50,0,0 --magnetic --field 48000,63,2 --remanence 2,-40,10
+      The total-field anomaly of bodies with a column susceptibility and a remanence of 2 A/m.
   model_gravity --mesh 80,60,20,0,8000,0,6000,0,2000 --densities rho.npy --stations stations.csv
       80 x 60 x 20 prisms of 100 m, rho.npy of shape 20 x 60 x 80; stations from a table x,y,z (z down).
   mpirun -n 4 model_gravity --config survey.cfg --space cuda
@@ -114,7 +118,7 @@ void choose_ensemble(const Arguments& given, Options& o) {
 
 void check_densities(const Arguments& given, const Options& o) {
   if (o.ensemble == Ensemble::mesh) {
-    if (given.given("densities")) return;
+    if (given.given("densities") || given.given("magnetic")) return;
     throw InputError(concat("--mesh was given without --densities (needed: the file of its ",
                             o.mesh.size(), " densities): name it"));
   }
@@ -201,7 +205,7 @@ void bind_ensemble(Description& d, Options& o) {
   d.bind(o.densities_file, "densities", "FILE",
          "for --mesh: .npy of shape nz x ny x nx, or flat with x fastest; 0 is no prism",
          {.file = true})
-      .show_if([&o] { return o.ensemble == Ensemble::mesh; });
+      .show_if([&o] { return o.ensemble == Ensemble::mesh && !o.magnetic; });
   bind_config(d, o);
   d.check([&o](const Arguments& given) { check_densities(given, o); });
 }
@@ -233,10 +237,15 @@ void bind_stations(Description& d, Options& o) {
 
 void bind_computing(Description& d, Options& o) {
   d.group("Computing");
-  d.bind(o.components, "components", "LIST",
-         "names separated by commas: potential, gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz; or all "
-         "(default: gz)",
-         parsed(parse_prism_components, prism_components_json));
+  Option& components = d.add("components", "LIST",
+                             "names separated by commas: potential, gx, gy, gz, gxx, gyy, gzz, "
+                             "gxy, gxz, gyz; or all (default: gz; with --magnetic: total)");
+  components.read = [&o](const Arguments& given) { read_components(given, o); };
+  components.shown = [&o] {
+    Json list = Json::array();
+    for (const Quantity& quantity : quantities(o)) list.push_back(quantity.name);
+    return list;
+  };
   d.bind(o.strategy, "strategy", "NAME",
          "automatic, tiles, by_stations, by_prisms (the paper's), by_corners (regular ensembles in "
          "double), or lattice (Fourier transforms for regular ensembles and stations at one height "
@@ -277,6 +286,7 @@ Description describe(Options& o) {
   bind_ensemble(d, o);
   bind_stations(d, o);
   bind_computing(d, o);
+  bind_magnetic(d, o);
   d.group("Running");
   bind_space(d, o);
   bind_memory(d, o, "for all arrays of each rank, or on its device", "its share of what is free");
@@ -287,7 +297,7 @@ Description describe(Options& o) {
   d.config_note =
       ". An ensemble chosen on the command line replaces the file's, and so do stations";
   d.version_note = (Ranks::with_mpi() ? Ranks::version() : std::string("without MPI")) + "\n";
-  d.alternatives = {{{"prisms", "mesh", "spheres"}, {"densities"}},
+  d.alternatives = {{{"prisms", "mesh", "spheres"}, {"densities", "susceptibilities"}},
                     {{"stations", "grid"}, {"elevation"}}};
   return d;
 }

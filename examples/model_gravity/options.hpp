@@ -6,6 +6,7 @@
 
 #include "app/common_options.hpp"
 
+#include <moho/gravity/magnetic_types.hpp>
 #include <moho/gravity/types.hpp>
 
 #include <cstdint>
@@ -46,7 +47,23 @@ struct Options : CommonOptions {
   int teams = 0;                ///< 0: tuned value
   bool check_overlaps = false;  ///< true: refuse prisms that overlap
   bool csv = false;             ///< also write gravity.csv
+
+  bool magnetic = false;              ///< the magnetic anomaly instead of gravity
+  gravity::AmbientField ambient;      ///< of the anomaly
+  std::string susceptibilities_file;  ///< for Ensemble::mesh
+  std::string remanence_file;         ///< rows of A/m
+  std::vector<double> remanence;      ///< A/m, inclination, declination of all prisms; or empty
+  gravity::MagneticComponents magnetic_components{gravity::MagneticComponent::total};
 };
+
+/// A result at each station.
+struct Quantity {
+  std::string name, unit;
+};
+/// Returns the requested results in their order.
+std::vector<Quantity> quantities(const Options& options);
+/// Reads --components.
+void read_components(const Arguments& given, Options& options);
 
 /// Returns the table of the options, bound to them.
 Description describe(Options& options);

@@ -8,13 +8,13 @@
 #include "app/program.hpp"
 #include "app/summary.hpp"
 #include "model_gravity/input.hpp"
+#include "model_gravity/magnetic.hpp"
 #include "model_gravity/options.hpp"
 #include "model_gravity/output.hpp"
 #include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
-#include <moho/gravity/field.hpp>
-#include <moho/gravity/types.hpp>
+#include <moho/gravity/share.hpp>
 #include <moho/io/npy.hpp>
 
 #include <unistd.h>
@@ -34,94 +34,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Values that the root sends to the other ranks before they compute.
-struct Plan {
-  bool regular = false;
+// Where all ranks compute.
+struct Where {
   bool double_precision = true;
   char space[16] = "";
-  gravity::RegularMesh mesh;
-  std::int64_t rows = 0;  // prisms, or cells of the mesh
-  std::int64_t stations = 0;
-  int component_count = 0;
-  gravity::Component components[gravity::component_count] = {};
-  gravity::Strategy strategy = gravity::Strategy::automatic;
-  double constant = 0.0;
-  double far_tolerance = 0.0;
-  std::uint64_t memory = 0;  // bytes of the sum; 0: free memory
-  int team_size = 0;
-  int teams = 0;
 };
-static_assert(std::is_trivially_copyable_v<Plan>);
 
-Plan make_plan(const Options& o, const Input& input, double held) {
-  Plan plan;
-  plan.regular = input.regular;
-  plan.double_precision = o.double_precision;
-  o.space.copy(plan.space, sizeof(plan.space) - 1);
-  plan.mesh = input.mesh;
-  plan.rows = input.ensemble().size();
-  plan.stations = static_cast<std::int64_t>(input.stations.size() / 3);
-  plan.component_count = static_cast<int>(o.components.size());
-  std::copy(o.components.begin(), o.components.end(), plan.components);
-  plan.strategy = o.strategy;
-  plan.constant = o.constant;
-  plan.far_tolerance = o.far_tolerance;
-  plan.memory = o.memory;
+// The job of all ranks; arrays of the input are moved, except the stations.
+gravity::MagneticJob make_job(const Options& o, Input& input, double held) {
+  gravity::MagneticJob job;
+  job.regular = input.regular;
+  job.mesh = input.mesh;
+  job.stations = input.stations;
+  job.densities = std::move(input.densities);
+  job.prisms = std::move(input.prisms);
+  job.remanence = std::move(input.remanence);
+  if (o.magnetic) job.magnetic_components = o.magnetic_components;
+  job.components = o.components;
+  job.ambient = o.ambient;
+  job.options.strategy = o.strategy;
+  job.options.constant = o.constant;
+  job.options.far_tolerance = o.far_tolerance;
+  job.options.memory_budget = o.memory;
   if (o.space != "cuda" && o.memory > 0) {
-    plan.memory = static_cast<std::uint64_t>(std::max(static_cast<double>(o.memory) - held, 1.0));
+    job.options.memory_budget =
+        static_cast<std::size_t>(std::max(static_cast<double>(o.memory) - held, 1.0));
   }
-  plan.team_size = o.team_size;
-  plan.teams = o.teams;
-  return plan;
-}
-
-// Divides the input of the root among all ranks. The root's prisms are moved, not copied.
-gravity::FieldJob share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
-  ranks.broadcast(&plan, sizeof(plan));
-  std::vector<mpi::Part> parts(static_cast<std::size_t>(ranks.size()));
-  gravity::FieldJob job;
-  ranks.together([&] {
-    if (ranks.root()) parts = gravity::divide_ensemble(input.ensemble(), masses, ranks.size());
-  });
-  ranks.broadcast(parts.data(), parts.size() * sizeof(mpi::Part));
-  const mpi::Part mine = parts[static_cast<std::size_t>(ranks.rank())];
-  const auto count = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-  ranks.together([&] {
-    if (ranks.root()) {
-      job.stations = input.stations;
-      job.densities = std::move(input.densities);
-      job.prisms = std::move(input.prisms);
-    } else {
-      job.stations.resize(count(3 * plan.stations));
-      if (plan.regular) job.densities.assign(count(plan.rows), 0.0);
-      if (!plan.regular) job.prisms.resize(count(7 * mine.size()));
-    }
-  });
-  ranks.broadcast(job.stations.data(), job.stations.size() * sizeof(double));
-  if (plan.regular) {
-    ranks.scatter_rows(job.densities.data(), 1, parts, job.densities.data() + mine.first);
-    // The root keeps the first cells; other ranks compute the rest.
-    if (ranks.root()) {
-      std::fill(job.densities.begin() + static_cast<std::ptrdiff_t>(mine.last), job.densities.end(),
-                0.0);
-    }
-  } else {
-    ranks.scatter_rows(job.prisms.data(), 7, parts, job.prisms.data());
-    if (ranks.root()) job.prisms.resize(count(7 * mine.size()));
-  }
-
-  job.regular = plan.regular;
-  job.mesh = plan.mesh;
-  job.components.assign(plan.components, plan.components + plan.component_count);
-  job.options.strategy = plan.strategy;
-  job.options.constant = plan.constant;
-  job.options.far_tolerance = plan.far_tolerance;
-  job.options.memory_budget = plan.memory;
-  job.options.team_size = plan.team_size;
-  job.options.teams = plan.teams;
-  const bool device = std::string(plan.space) == "cuda" && visible_devices() > 0;
-  job.sharing = mpi::ranks_on_device_of(ranks.rank_on_host(), ranks.size_of_host(),
-                                        device ? visible_devices() : 1);
+  job.options.team_size = o.team_size;
+  job.options.teams = o.teams;
   return job;
 }
 
@@ -149,9 +89,11 @@ void print_input(const Options& o, const Input& input, const gravity::Masses& ma
   session.print(
       "prisms    ", input.name, ": ",
       input.regular ? describe_mesh(input.mesh) + ", " : std::string(), masses.prisms,
-      masses.prisms == 1 ? " prism of " : " prisms of ", significant(masses.lowest, 6),
+      masses.prisms == 1 ? " prism of " : " prisms of ",
+      o.magnetic ? std::string("susceptibility ") : std::string(), significant(masses.lowest, 6),
       masses.lowest == masses.highest ? std::string() : " to " + significant(masses.highest, 6),
-      " kg/m^3");
+      o.magnetic ? "" : " kg/m^3");
+  if (o.magnetic) session.print(magnetic_text(o, input));
   std::string extent;
   for (std::size_t d = 0; d < 3; ++d) {
     const auto [low, high] = range_of(input.stations, d);
@@ -167,7 +109,7 @@ void print_input(const Options& o, const Input& input, const gravity::Masses& ma
   }
 }
 
-Json ensemble_json(const Input& input, const gravity::Masses& masses) {
+Json ensemble_json(const Input& input, const gravity::Masses& masses, bool magnetic) {
   Json json;
   json["name"] = input.name;
   json["kind"] = input.regular ? "regular" : "irregular";
@@ -178,8 +120,9 @@ Json ensemble_json(const Input& input, const gravity::Masses& masses) {
     json["upper"] = three(input.mesh.upper);
   }
   json["prisms"] = masses.prisms;
-  json["density_min"] = masses.lowest;
-  json["density_max"] = masses.highest;
+  const std::string name = magnetic ? "susceptibility" : "density";
+  json[name + "_min"] = masses.lowest;
+  json[name + "_max"] = masses.highest;
   return json;
 }
 
@@ -200,27 +143,6 @@ Json stations_json(const Input& input) {
     json[std::string(1, "xyz"[d])] = Json::array({low, high});
   }
   return json;
-}
-
-// Range of a component, and the stations where it does not exist.
-struct Extremes {
-  double lowest = 0.0, highest = 0.0;
-  std::int64_t missing = 0;
-  bool any = false;  // true if it exists at some station
-};
-
-Extremes extremes_of(const double* values, std::size_t count) {
-  Extremes e;
-  for (std::size_t k = 0; k < count; ++k) {
-    if (std::isnan(values[k])) {
-      ++e.missing;
-      continue;
-    }
-    e.lowest = e.any ? std::min(e.lowest, values[k]) : values[k];
-    e.highest = e.any ? std::max(e.highest, values[k]) : values[k];
-    e.any = true;
-  }
-  return e;
 }
 
 RankReport report_of(const gravity::FieldResult& outcome) {
@@ -247,14 +169,16 @@ Json ranks_json(const std::vector<RankReport>& reports) {
   return list;
 }
 
+const char* table_name(const Options& o) { return o.magnetic ? "magnetic.csv" : "gravity.csv"; }
+
 std::vector<std::string> names_of_results(const Options& o) {
   std::vector<std::string> names;
-  for (const gravity::Component c : o.components) {
-    names.push_back(gravity::to_string(c) + std::string(".npy"));
-    if (o.plot) names.push_back(gravity::to_string(c) + std::string(".png"));
+  for (const Quantity& quantity : quantities(o)) {
+    names.push_back(quantity.name + ".npy");
+    if (o.plot) names.push_back(quantity.name + ".png");
   }
   if (o.plot) names.emplace_back("maps.png");
-  if (o.csv) names.emplace_back("gravity.csv");
+  if (o.csv) names.emplace_back(table_name(o));
   if (!o.stations_file.empty()) names.emplace_back("stations.npy");
   return names;
 }
@@ -263,7 +187,7 @@ std::vector<std::string> names_of_results(const Options& o) {
 // The work space of the sum is not included. `held` gets the bytes in use during the sum.
 MemoryEstimate estimate_memory(const Options& o, double& held) {
   const InputNeed need = need_of_input(o);
-  const auto components = static_cast<double>(o.components.size());
+  const auto components = static_cast<double>(quantities(o).size());
   MemoryEstimate estimate;
   estimate.take(need.input,
                 o.ensemble == Ensemble::prisms ? "prisms and stations" : "cells and stations");
@@ -295,12 +219,13 @@ MemoryEstimate estimate_memory(const Options& o, double& held) {
   return estimate;
 }
 
-Json components_json(const Options& o, const std::vector<Extremes>& extremes) {
+Json components_json(const Options& o, const std::vector<gravity::Extremes>& extremes) {
   Json list = Json::array();
-  for (std::size_t c = 0; c < o.components.size(); ++c) {
-    const Extremes& e = extremes[c];
-    list.push_back(Json::object({{"name", gravity::to_string(o.components[c])},
-                                 {"unit", gravity::unit_of(o.components[c])},
+  const std::vector<Quantity> all = quantities(o);
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    const gravity::Extremes& e = extremes[c];
+    list.push_back(Json::object({{"name", all[c].name},
+                                 {"unit", all[c].unit},
                                  {"min", e.any ? Json(e.lowest) : Json()},
                                  {"max", e.any ? Json(e.highest) : Json()},
                                  {"nan", e.missing}}));
@@ -309,7 +234,7 @@ Json components_json(const Options& o, const std::vector<Extremes>& extremes) {
 }
 
 void finish(const Options& o, const Input& input, const gravity::Masses& masses,
-            const gravity::FieldResult& outcome, const std::vector<Extremes>& extremes,
+            const gravity::FieldResult& outcome, const std::vector<gravity::Extremes>& extremes,
             const std::vector<RankReport>& reports, Session& session) {
   double work = session.phases.seconds("ranks");
   for (const char* phase : {"prepare", "sum", "reduce"}) work += session.phases.seconds(phase);
@@ -324,9 +249,16 @@ void finish(const Options& o, const Input& input, const gravity::Masses& masses,
                                    {"potential", "m2/s2"},
                                    {"attraction", "mGal"},
                                    {"gradient", "Eotvos"},
+                                   {"magnetic", "nT"},
+                                   {"magnetisation", "A/m"},
                                    {"constant", "m3/(kg s2)"}});
   summary["axes"] = "right-handed, z down; the attraction is positive towards the mass";
-  summary["ensemble"] = ensemble_json(input, masses);
+  summary["ensemble"] = ensemble_json(input, masses, o.magnetic);
+  if (o.magnetic) {
+    summary["magnetic"] = Json::object({{"intensity", o.ambient.intensity},
+                                        {"inclination", o.ambient.inclination},
+                                        {"declination", o.ambient.declination}});
+  }
   summary["stations"] = stations_json(input);
   summary["components"] = components_json(o, extremes);
   summary["run"] = Json::object(
@@ -344,14 +276,12 @@ void finish(const Options& o, const Input& input, const gravity::Masses& masses,
 
   Ending ending;
   ending.script = "plot_maps.py";
-  for (const gravity::Component c : o.components) {
-    ending.pictures.push_back(gravity::to_string(c) + std::string(".png"));
-  }
+  const std::vector<Quantity> all = quantities(o);
+  for (const Quantity& quantity : all) ending.pictures.push_back(quantity.name + ".png");
   ending.pictures.emplace_back("maps.png");
   ending.picture_name = "maps.png";
   ending.lines = {
-      concat("computed  ", o.components.size(),
-             o.components.size() == 1 ? " component, " : " components, ",
+      concat("computed  ", all.size(), all.size() == 1 ? " component, " : " components, ",
              gravity::to_string(report.strategy), ", ", o.double_precision ? "double" : "float",
              ": ", format_count(pairs), "pairs of prism and station"),
       concat("          on ", o.space, ": ", outcome.device,
@@ -360,11 +290,11 @@ void finish(const Options& o, const Input& input, const gravity::Masses& masses,
     ending.lines.push_back(concat("          differs from direct sums by ",
                                   significant(report.difference, 2), " of the largest value"));
   }
-  for (std::size_t c = 0; c < o.components.size(); ++c) {
-    const Extremes& e = extremes[c];
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    const gravity::Extremes& e = extremes[c];
     ending.lines.push_back(concat(
-        "          ", gravity::to_string(o.components[c]), " ", significant(e.lowest, 6), " to ",
-        significant(e.highest, 6), " ", gravity::unit_of(o.components[c]),
+        "          ", all[c].name, " ", significant(e.lowest, 6), " to ", significant(e.highest, 6),
+        " ", all[c].unit,
         e.missing == 0 ? std::string()
                        : concat("; NaN at ", e.missing, e.missing == 1 ? " station" : " stations",
                                 ", on vertices or edges of prisms")));
@@ -378,7 +308,8 @@ void run(const Options& o, Session& session) {
   PhaseTimes& phases = session.phases;
   Input input;
   gravity::Masses masses;
-  Plan plan;
+  gravity::MagneticJob job;
+  Where where;
   MemoryEstimate memory;
   ranks.together([&] {
     if (!ranks.root()) return;
@@ -395,26 +326,41 @@ void run(const Options& o, Session& session) {
       check_input(o, input);
       for (std::string& note : notes_on_stations(input)) input.notes.push_back(std::move(note));
       masses = gravity::count_masses(input.ensemble());
-      plan = make_plan(o, input, held);
-      if (ranks.size() > 1 && plan.strategy == gravity::Strategy::automatic) {
-        plan.strategy = strategy_of_all(o, input);
+      if (o.magnetic) {
+        masses.prisms = std::count_if(input.strengths.begin(), input.strengths.end(),
+                                      [](double strength) { return strength > 0.0; });
       }
     }
     print_input(o, input, masses, session);
+    const bool choose = ranks.size() > 1 && o.strategy == gravity::Strategy::automatic;
+    const gravity::Strategy strategy =
+        choose && !o.magnetic ? strategy_of_all(o, input) : o.strategy;
+    job = make_job(o, input, held);
+    job.options.strategy = strategy;
+    where.double_precision = o.double_precision;
+    o.space.copy(where.space, sizeof(where.space) - 1);
   });
 
-  gravity::FieldJob job;
   {
     const HostPhase phase(phases, "share");
-    job = share(input, plan, masses.prisms, ranks);
+    ranks.broadcast(&where, sizeof(where));
+    job = gravity::share_job(ranks, std::move(job));
+    const bool device = std::string(where.space) == "cuda" && visible_devices() > 0;
+    job.sharing = mpi::ranks_on_device_of(ranks.rank_on_host(), ranks.size_of_host(),
+                                          device ? visible_devices() : 1);
   }
   job.options.progress = session.progress();
   gravity::FieldResult outcome;
   std::optional<HostPhase> waiting;
   ranks.together([&] {
-    with_space(plan.space, [&](const auto& exec) {
-      outcome = plan.double_precision ? gravity::compute_field<double>(exec, job)
-                                      : gravity::compute_field<float>(exec, job);
+    with_space(where.space, [&](const auto& exec) {
+      if (!job.magnetic_components.empty()) {
+        outcome = where.double_precision ? gravity::compute_magnetic_field<double>(exec, job)
+                                         : gravity::compute_magnetic_field<float>(exec, job);
+      } else {
+        outcome = where.double_precision ? gravity::compute_field<double>(exec, job)
+                                         : gravity::compute_field<float>(exec, job);
+      }
     });
     session.computed(outcome.phases);
     waiting.emplace(phases, "ranks");  // waits for slower ranks, at the end of together()
@@ -429,17 +375,18 @@ void run(const Options& o, Session& session) {
   if (o.space != "cuda") memory.pass(static_cast<double>(outcome.report.memory), "the sum");
   session.summary["memory"] = memory_json(memory, memory_limit(o, o.space != "cuda"));
   session.begin_output();
-  std::vector<Extremes> extremes;
+  std::vector<gravity::Extremes> extremes;
   {
     const HostPhase phase(phases, "write");
     const fs::path& folder = session.folder();
+    const std::vector<Quantity> all = quantities(o);
     const std::size_t stations = input.stations.size() / 3;
-    for (const std::string& name : write_components(folder, input, o.components, outcome.results)) {
+    for (const std::string& name : write_components(folder, input, all, outcome.results)) {
       session.wrote(name);
     }
     if (o.csv) {
-      write_gravity_csv(folder / "gravity.csv", input, o.components, outcome.results);
-      session.wrote("gravity.csv");
+      write_gravity_csv(folder / table_name(o), input, all, outcome.results);
+      session.wrote(table_name(o));
     }
     if (!input.grid) {
       // Positions of the values, which the maps need.
@@ -447,8 +394,8 @@ void run(const Options& o, Session& session) {
                     {static_cast<std::int64_t>(stations), 3});
       session.wrote("stations.npy");
     }
-    for (std::size_t c = 0; c < o.components.size(); ++c) {
-      extremes.push_back(extremes_of(outcome.results.data() + c * stations, stations));
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      extremes.push_back(gravity::extremes_of({outcome.results.data() + c * stations, stations}));
     }
   }
   finish(o, input, masses, outcome, extremes, reports, session);

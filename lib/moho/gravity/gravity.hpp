@@ -9,4 +9,5 @@
 #include <moho/gravity/field.hpp>
 #include <moho/gravity/forward.hpp>
 #include <moho/gravity/inspect.hpp>
+#include <moho/gravity/magnetic_job.hpp>
 #include <moho/gravity/operator.hpp>

@@ -84,6 +84,20 @@ Masses count_masses(const HostEnsemble& ensemble) {
   return masses;
 }
 
+Extremes extremes_of(std::span<const double> values) {
+  Extremes e;
+  for (const double value : values) {
+    if (std::isnan(value)) {
+      ++e.missing;
+      continue;
+    }
+    e.lowest = e.any ? std::min(e.lowest, value) : value;
+    e.highest = e.any ? std::max(e.highest, value) : value;
+    e.any = true;
+  }
+  return e;
+}
+
 std::vector<mpi::Part> divide_ensemble(const HostEnsemble& ensemble, std::int64_t masses,
                                        int ranks) {
   const bool regular = ensemble.mesh != nullptr;

@@ -51,6 +51,17 @@ Masses count_masses(const HostEnsemble& ensemble);
 std::vector<mpi::Part> divide_ensemble(const HostEnsemble& ensemble, std::int64_t masses,
                                        int ranks);
 
+/// Range of a component, and the stations where it does not exist.
+struct Extremes {
+  double lowest = 0.0,       ///< smallest value
+      highest = 0.0;         ///< largest value
+  std::int64_t missing = 0;  ///< stations with NaN
+  bool any = false;          ///< true if it exists at some station
+};
+
+/// Returns the range of the values of a component.
+Extremes extremes_of(std::span<const double> values);
+
 /// Stations inside of prisms with mass.
 struct InnerStations {
   std::size_t candidates = 0;  ///< stations between the lowest and highest coordinates of prisms

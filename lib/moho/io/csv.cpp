@@ -227,4 +227,25 @@ void write_csv(const std::filesystem::path& path, const Table& table) {
   file.commit();
 }
 
+void write_rows(const std::filesystem::path& path, const std::vector<std::string>& names,
+                std::size_t rows, const std::function<double(std::size_t, std::size_t)>& value) {
+  std::string text;
+  for (std::size_t c = 0; c < names.size(); ++c) text += (c > 0 ? "," : "") + names[c];
+  text += '\n';
+  AtomicFile file(path);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      if (c > 0) text += ',';
+      append_number(text, value(row, c));
+    }
+    text += '\n';
+    if (text.size() > (std::size_t(1) << 20)) {
+      file.write(text);
+      text.clear();
+    }
+  }
+  file.write(text);
+  file.commit();
+}
+
 }  // namespace moho::io

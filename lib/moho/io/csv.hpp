@@ -4,8 +4,10 @@
 /// \file
 /// \brief Tables of numbers in text files.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,5 +49,16 @@ Table read_csv(const std::filesystem::path& path, const CsvOptions& options = {}
 /// \throws FileError; InputError if names, columns and values do not agree or a name is not allowed
 /// in a header
 void write_csv(const std::filesystem::path& path, const Table& table);
+
+/// Writes rows of numbers below a header line, without a table of them in memory.
+///
+/// Each number has the fewest digits from which the same double is read; NaN is "nan".
+/// \param path the file, which is replaced when it is complete
+/// \param names of the columns
+/// \param rows number of rows
+/// \param value called with row and column, counted from 0
+/// \throws FileError
+void write_rows(const std::filesystem::path& path, const std::vector<std::string>& names,
+                std::size_t rows, const std::function<double(std::size_t, std::size_t)>& value);
 
 }  // namespace moho::io

@@ -12,12 +12,16 @@ from ._sheets import PlotError
 
 UNITS = {"m2/s2": "m²/s²", "mGal": "mGal", "Eotvos": "E"}
 LABELS = {"potential": "U", "gx": "g$_x$", "gy": "g$_y$", "gz": "g$_z$", "gxx": "g$_{xx}$", "gyy": "g$_{yy}$",
-          "gzz": "g$_{zz}$", "gxy": "g$_{xy}$", "gxz": "g$_{xz}$", "gyz": "g$_{yz}$"}
+          "gzz": "g$_{zz}$", "gxy": "g$_{xy}$", "gxz": "g$_{xz}$", "gyz": "g$_{yz}$",
+          "total": "total-field anomaly", "bx": "B$_x$", "by": "B$_y$", "bz": "B$_z$"}
+MAGNETIC = ("total", "bx", "by", "bz")
 MISSING = "#b0b0b0"
 
 
 def unit_of(name):
-    """Returns the unit of a component: that of its number of derivatives."""
+    """Returns the unit of a component: that of its number of derivatives, or of a magnetic field."""
+    if name in MAGNETIC:
+        return "nT"
     return {"potential": "m²/s²"}.get(name) or ("mGal" if len(name) == 2 else "E")
 
 
@@ -127,14 +131,15 @@ def _map_size(stations, x_right):
 
 def gravity(values, *, components, stations=None, grid=None, x_right=False, colour_map=None, title="",
             single=False, most_cells=1500, most_points=200000):
-    """Draws maps of components of gravity, seen from above with north (x) up and east (y) to the right.
+    """Draws maps of gravity or of a magnetic field, from above with north (x) up and east (y) to the right.
 
     Parameters
     ----------
     values : sequence of arrays, shape (stations,) or (ny, nx) each
-        A row for each component, as moho.gravity() returns them, in m2/s2, mGal and Eotvos; NaN is grey.
+        A row for each component, as moho.gravity() returns them, in m2/s2, mGal and Eotvos, or in nT; NaN is
+        grey.
     components : str or sequence of str
-        Their names, such as "gz,gzz".
+        Their names, such as "gz,gzz"; of magnetic fields: total, bx, by, bz.
     stations : array, shape (n, 3), optional
         Rows x, y, z in m. Instead: grid.
     grid : sequence of 6 numbers, optional
