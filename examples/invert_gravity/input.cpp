@@ -224,10 +224,9 @@ Input load_input(const Options& o) {
   }
   if (!o.start.empty()) problem.start = cell_values("--start", o.start, problem.cells);
   if (!o.truth_file.empty()) input.truth = cell_values("--true", o.truth_file, problem.cells);
-  const auto count = static_cast<std::size_t>(problem.cells.size());
   if (o.bounds) {
-    problem.lower.assign(count, o.bounds->first);
-    problem.upper.assign(count, o.bounds->second);
+    problem.lower = cell_values("--bounds", o.bounds->first, problem.cells);
+    problem.upper = cell_values("--bounds", o.bounds->second, problem.cells);
   }
   for (const Component component : problem.components) {
     problem.trend.push_back(static_cast<int>(o.trend.of(component, -1.0)));

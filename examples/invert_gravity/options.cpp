@@ -5,6 +5,8 @@
 #include "app/command_line.hpp"
 #include "app/prism_options.hpp"
 
+#include <moho/core/text.hpp>
+
 #include <limits>
 
 namespace moho::examples::invert_gravity {
@@ -105,17 +107,16 @@ PerComponent parse_trend(const std::string& text) {
   return values;
 }
 
-std::pair<double, double> parse_bounds(const std::string& text) {
-  const std::string form = "lowest:highest in kg/m^3, such as -500:500";
+std::pair<std::string, std::string> parse_bounds(const std::string& text) {
+  const std::string form = "lowest:highest in kg/m^3, such as -500:500, or files of them";
   const auto pieces = split(text, ':');
   if (pieces.size() != 2) {
     throw InputError(concat("--bounds: '", text, "' (allowed: ", form, ")"));
   }
-  const double low = parse_number("--bounds", pieces[0], form);
-  const double high = parse_number("--bounds", pieces[1], form);
-  if (low < high) return {low, high};
-  throw InputError(concat("--bounds ", text, ": the lowest density is ", low, " and the highest ",
-                          high, " (allowed: ", form, "): exchange them"));
+  const auto low = moho::text::to_number(pieces[0]), high = moho::text::to_number(pieces[1]);
+  if (!low || !high || *low < *high) return {pieces[0], pieces[1]};
+  throw InputError(concat("--bounds ", text, ": the lowest density is ", *low, " and the highest ",
+                          *high, " (allowed: ", form, "): exchange them"));
 }
 
 GroundFile parse_ground(const std::string& text) {
@@ -236,12 +237,14 @@ void bind_input(Description& d, Options& o) {
 void bind_regularisation(Description& d, Options& o) {
   auto& inversion = o.inversion;
   d.group("Regularisation");
-  d.bind(o.bounds, "bounds", "LOW:HIGH", "densities allowed, kg/m^3, such as --bounds=-500:500",
-         parsed(parse_bounds,
-                [](const std::pair<double, double>& b) {
-                  return Json::array({b.first, b.second});
-                }),
-         {.unset = Json()});
+  d.bind(
+      o.bounds, "bounds", "LOW:HIGH",
+      "densities allowed, kg/m^3, such as --bounds=-500:500; each a number or a file of the cells",
+      parsed(parse_bounds,
+             [](const std::pair<std::string, std::string>& b) {
+               return Json::array({b.first, b.second});
+             }),
+      {.unset = Json()});
   Option& row = d.add("weights", "KIND",
                       "depth[:k], (depth + height)^(-k/2) with k 2 for attractions and 3 for "
                       "gradients; sensitivity; or none (default: depth)");

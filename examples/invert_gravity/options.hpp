@@ -55,11 +55,11 @@ struct Options : CommonOptions {
   std::string reference, start;              ///< a number or a file
   std::string truth_file;                    ///< true densities, for pictures and the summary
 
-  std::optional<std::pair<double, double>> bounds;  ///< kg/m^3
-  Weights weights = Weights::depth;                 ///< of cells
-  std::optional<double> exponent;                   ///< of depth weights; empty: by the components
-  gravity_inversion::InversionOptions inversion;    ///< regularisation and search
-  Products products = Products::automatic;          ///< direct sums or Fourier transforms
+  std::optional<std::pair<std::string, std::string>> bounds;  ///< kg/m^3, or files
+  Weights weights = Weights::depth;                           ///< of cells
+  std::optional<double> exponent;                 ///< of depth weights; empty: by the components
+  gravity_inversion::InversionOptions inversion;  ///< regularisation and search
+  Products products = Products::automatic;        ///< direct sums or Fourier transforms
 };
 
 /// Returns the table of the options, bound to them.

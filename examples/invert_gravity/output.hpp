@@ -4,7 +4,6 @@
 /// \file
 /// \brief Result files of invert_gravity.
 
-#include "app/json.hpp"
 #include "invert_gravity/input.hpp"
 
 #include <filesystem>
@@ -24,13 +23,5 @@ void write_predicted(const std::filesystem::path& path,
 /// Writes history.csv: stage,beta,chi2,regularisation,iterations,products, a line a minimisation.
 void write_history(const std::filesystem::path& path,
                    const std::vector<gravity_inversion::InversionStep>& history);
-
-/// Returns the state without its models, for --resume.
-Json state_json(const gravity_inversion::InversionState& state);
-/// Returns a state from state_json() and the file of write_state(). \throws InputError, FileError
-gravity_inversion::InversionState read_state(const Json& json, const std::filesystem::path& path,
-                                             std::int64_t cells);
-/// Writes both models of a state.
-void write_state(const std::filesystem::path& path, const gravity_inversion::InversionState& state);
 
 }  // namespace moho::examples::invert_gravity

@@ -10,12 +10,15 @@
 #include "invert_gravity/input.hpp"
 #include "invert_gravity/options.hpp"
 #include "invert_gravity/output.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/phases.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/statistics.hpp>
 #include <moho/gravity/field_operator.hpp>
 #include <moho/gravity/lattice.hpp>
+#include <moho/gravity/shared_operator.hpp>
+#include <moho/gravity_inversion/state.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/numbered.hpp>
@@ -41,18 +44,38 @@ struct FieldIn {
   std::unique_ptr<gravity::FieldOperator> field;
   std::string device;
   bool lattice = false;
-  double error = 0.0;  // of a lattice, of the largest value
+  double error = 0.0;                                // of a lattice, of the largest value
+  gravity::SharedOperator<Ranks>* shared = nullptr;  // with several ranks: the field
 };
 
 FieldIn make_field(const Options& o, const std::vector<double>& prisms,
-                   const std::vector<double>& stations, const gravity::Components& components) {
+                   const std::vector<double>& stations, const gravity::Components& components,
+                   std::size_t all_stations = 0) {
   FieldIn made;
   gravity::OperatorOptions options;
+  options.all_stations = static_cast<std::int64_t>(all_stations);
   if (o.space == "cuda") options.memory_budget = o.memory;
   with_space(o.space, [&](const auto& exec) {
     made.field = gravity::make_field_operator(exec, prisms, stations, components, options);
     made.device = device_name(exec);
   });
+  return made;
+}
+
+// Direct sums that all ranks compute.
+FieldIn share_field(const Options& o, const Input& input, Ranks& ranks) {
+  const auto& problem = input.problem;
+  FieldIn made;
+  auto shared = std::make_unique<gravity::SharedOperator<Ranks>>(
+      ranks, problem.cells.prisms, problem.stations, problem.components.size(),
+      [&](const std::vector<double>& prisms, const std::vector<double>& stations) {
+        FieldIn part =
+            make_field(o, prisms, stations, problem.components, problem.stations.size() / 3);
+        made.device = part.device;
+        return std::move(part.field);
+      });
+  made.shared = shared.get();
+  made.field = std::move(shared);
   return made;
 }
 
@@ -224,8 +247,8 @@ InversionState first_state(const Options& o, Inversion& inversion, Session& sess
     Json more;
     const std::int64_t last = session.last_part();
     if (last >= 0 && session.take_over(last, more)) {
-      InversionState state = read_state(more, session.folder() / io::numbered("state", last),
-                                        inversion.problem().cells.size());
+      InversionState state = gravity_inversion::read_state(
+          session.folder() / io::numbered("state", last), inversion.problem().cells.size());
       inversion.extend(state);
       session.print("resumed   ", counted(state.history.size(), "minimisation"), " are there");
       return state;
@@ -239,9 +262,9 @@ void keep(const InversionState& state, Session& session) {
   const auto number = static_cast<std::int64_t>(state.history.size());
   const std::string name = io::numbered("state", number);
   session.part_begins({name});
-  write_state(session.folder() / name, state);
+  gravity_inversion::write_state(session.folder() / name, state);
   session.files.push_back(name);
-  session.part_replaces(number, {name}, state_json(state));
+  session.part_replaces(number, {name}, {});
 }
 
 Json truth_json(const Input& input, const InversionState& state) {
@@ -310,7 +333,8 @@ void write_results(const Options& o, const Input& input, const Inversion& invers
 }
 
 void finish(const Options& o, const Input& input, const Inversion& inversion,
-            const InversionState& state, const Fit& fit, const FieldIn& made, Session& session) {
+            const InversionState& state, const Fit& fit, const FieldIn& made, int ranks,
+            Session& session) {
   Json& summary = session.summary;
   summary["asked"] = session.requested();
   summary["data"] = data_json(input, fit);
@@ -344,6 +368,7 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
   result["density_max"] = highest;
   summary["truth"] = input.truth.empty() ? Json() : truth_json(input, state);
   summary["device"] = made.device;
+  summary["ranks"] = ranks;
   summary["operator"] = Json::object({{"name", made.lattice ? "lattice" : "direct"},
                                       {"error", made.lattice ? Json(made.error) : Json()}});
 
@@ -373,27 +398,43 @@ void run(const Options& asked, Session& session) {
   Options o = asked;
   if (o.demo) {  // what the page's example asks for
     if (o.trend.separate.empty() && !o.trend.all) o.trend.separate[gravity::Component::gz] = 1.0;
-    if (!o.bounds) o.bounds = {0.0, gravity_inversion::dyke_density};
+    if (!o.bounds) o.bounds = {"0", std::to_string(gravity_inversion::dyke_density)};
     if (o.inversion.compact == 0.0) o.inversion.compact = 20.0;
   }
   PhaseTimes& phases = session.phases;
-  session.will_write(names_of_results(o));
+  auto& ranks = static_cast<Ranks&>(session.processes());
   Input input;
-  {
+  MemoryEstimate memory;
+  ranks.together([&] {
+    if (ranks.root()) session.will_write(names_of_results(o));
     const HostPhase phase(phases, "read");
     input = load_input(o);
+    print_input(input, session);
+    memory = estimate_memory(o, input);
+    if (!ranks.root()) return;
+    session.leave_out_picture(why_no_picture(memory, memory_limit(o, o.space != "cuda")));
+    if (!o.plan) session.resumable();
+  });
+  if (o.plan) {
+    ranks.finish();
+    if (ranks.root()) print_plan(o, input, memory, session);
+    return;
   }
-  print_input(input, session);
-  const MemoryEstimate memory = estimate_memory(o, input);
-  session.leave_out_picture(why_no_picture(memory, memory_limit(o, o.space != "cuda")));
-  if (o.plan) return print_plan(o, input, memory, session);
-  session.resumable();
 
   auto& problem = input.problem;
   FieldIn made;
+  const bool direct = o.products == Products::direct ||
+                      (o.products == Products::automatic && !why_no_lattice(input).empty());
+  if (!ranks.alone() && direct) {
+    made = share_field(o, input, ranks);
+  }
+  if (!ranks.root()) {  // transforms of a lattice run on the root alone
+    if (made.shared != nullptr) made.shared->serve();
+    return ranks.finish();
+  }
   {
     const HostPhase phase(phases, "prepare");
-    made = choose_field(o, input, session);
+    if (made.shared == nullptr) made = choose_field(o, input, session);
     const std::size_t stations = problem.stations.size() / 3;
     if (!input.demo_errors.empty()) {
       problem.data = gravity_inversion::synthetic_data(*made.field, input.truth, problem.stations,
@@ -424,9 +465,11 @@ void run(const Options& asked, Session& session) {
     keep(state, session);
   }
   const Fit fit = inversion.fit(state.model);
+  if (made.shared != nullptr) made.shared->stop();
+  ranks.finish();
   write_results(o, input, inversion, state, fit, session);
   session.summary["memory"] = memory_json(memory, memory_limit(o, o.space != "cuda"));
-  finish(o, input, inversion, state, fit, made, session);
+  finish(o, input, inversion, state, fit, made, made.shared ? ranks.size() : 1, session);
 }
 
 }  // namespace
@@ -435,6 +478,7 @@ void run(const Options& asked, Session& session) {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<invert_gravity::Options>(argc, argv, invert_gravity::describe,
-                                              invert_gravity::run);
+  return run_example<invert_gravity::Options>(
+      argc, argv, invert_gravity::describe, invert_gravity::run,
+      [](int& count, char**& words) { return std::make_unique<Ranks>(count, words, true); });
 }

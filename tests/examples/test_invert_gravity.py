@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of the program invert_gravity through its command line.
 
-usage: test_invert_gravity.py --program PATH [names of test classes]
+usage: test_invert_gravity.py --program PATH [--mpirun PATH] [names of test classes]
 Exit status 77 if numpy is missing.
 """
 
@@ -173,6 +173,27 @@ class Program(support.EveryProgram, Case):
     script = "plot_densities"
 
 
+class Ranks(Case):
+    def test_any_number_has_the_same_bits(self):
+        self.needs_mpirun()
+        arguments = ["--data", "data.csv", "--errors", "gz:0.02,gzz:0.5", "--trend", "gz:1", *MESH,
+                     "--bounds", "0:300", "--iterations", "10", "--weights", "sensitivity"]
+        for operator in ("direct", "automatic"):
+            self.succeed(*arguments, "--operator", operator, out="one")
+            expected = np.load(self.path("one/model.npy"))
+            for ranks in (2, 3):
+                folder, _ = self.succeed(*arguments, "--operator", operator, out="more", ranks=ranks)
+                np.testing.assert_array_equal(np.load(os.path.join(folder, "model.npy")), expected)
+                with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+                    self.assertEqual(json.load(file)["ranks"], ranks)
+
+    def test_all_end_with_one_message(self):
+        self.needs_mpirun()
+        good = ["--data", "data.csv", "--errors", "1", *MESH]
+        self.refuse([*good, "--bounds", "5:1"], "exchange them", ranks=2)
+        self.refuse([*good, "--operator", "lattice"], "take direct", ranks=2)
+
+
 class Picture(Case):
     def test_pictures(self):
         self.invert("--beta", "0.02", "--true", "truth.npy")
@@ -196,6 +217,9 @@ class BadInput(Case):
         self.refuse([*data, *MESH, "--errors", "-1"], "--errors is -1")
         self.refuse([*good, "--bounds", "5:1"], "exchange them")
         self.refuse([*good, "--bounds", "5"], "lowest:highest")
+        np.save(self.path("low.npy"), np.full((4, 6, 8), 9.0))
+        self.refuse([*good, "--bounds", "low.npy:8"], "cell 1 has 9 to 8 kg/m^3")
+        self.refuse([*good, "--bounds", "none.npy:8"], "neither a number nor an existing file")
         self.refuse([*good, "--trend", "1.5"], "a degree from 0 to 3")
         self.refuse([*good, "--weights", "deep"], "sensitivity")
         self.refuse([*good, "--start", "nothing.npy"], "neither a number nor an existing file")

@@ -105,14 +105,15 @@ class Links(unittest.TestCase):
 
 
 class Tutorial(support.Case):
-    """The sh and python blocks of docs/tutorial.md, run in order in one folder."""
+    """The sh and python blocks of tutorials, run in order in one folder."""
 
-    def test_as_it_stands(self):
-        with open(os.path.join(ROOT, "docs", "tutorial.md"), encoding="utf-8") as file:
+    def run_blocks(self, page, least):
+        """Runs the blocks of a page, which has at least `least` blocks of sh."""
+        with open(os.path.join(ROOT, "docs", page), encoding="utf-8") as file:
             blocks = re.findall(r"^```(\w+)\n(.*?)^```", file.read(), flags=re.M | re.S)
         languages = [language for language, _ in blocks]
         self.assertLessEqual(set(languages), {"sh", "python"})
-        self.assertGreaterEqual(languages.count("sh"), 6)
+        self.assertGreaterEqual(languages.count("sh"), least)
         programs = os.path.dirname(os.path.realpath(self.program))
         environment = {**os.environ, "PATH": programs + os.pathsep + os.environ["PATH"]}
         for language, text in blocks:
@@ -126,10 +127,20 @@ class Tutorial(support.Case):
             print(f"{time.monotonic() - begun:.1f} s: {text.strip().splitlines()[-1][:80]}")
             self.assertEqual(done.returncode, 0, text + done.stdout + done.stderr)
             print(done.stdout if language == "python" else "", end="")
+
+    def test_as_it_stands(self):
+        self.run_blocks("tutorial.md", 6)
         drawn = importlib.util.find_spec("matplotlib") is not None
         for name in ("rays/receivers.csv", "times/times.npy", "shot/gather.sgy", "gravity/gravity.csv",
                      "image/image.npy", "rays_truth/matrix.npz",
                      *(["rays/rays.png", "image/image.png"] if drawn else [])):
+            self.assertTrue(os.path.isfile(self.path(name)), name)
+
+    def test_gravity(self):
+        if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(self.program)), "invert_gravity")):
+            self.skipTest("invert_gravity is not built")
+        self.run_blocks("tutorial_gravity.md", 6)
+        for name in ("smooth/model.npy", "compact/model_smooth.npy", "both/model.npy", "hill/model.npy"):
             self.assertTrue(os.path.isfile(self.path(name)), name)
 
 

@@ -7,11 +7,16 @@
 
 #include <moho/gravity/ensemble.hpp>
 #include <moho/gravity_inversion/inversion.hpp>
+#include <moho/gravity_inversion/state.hpp>
+#include <moho/io/npy.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 #include <random>
 #include <vector>
 
@@ -323,6 +328,47 @@ TEST(InversionStages, ResumeWithTheSameBits) {
   EXPECT_EQ(state.model, run(fourth).model);
 }
 
+TEST(InversionStates, ReturnFromTheirFiles) {
+  InversionState state;
+  state.model = {1.0, -2.5, 1.0 / 3.0};
+  state.smooth_model = {0.0, 4.0, 1e-300};
+  state.beta = 0.1;
+  state.above = 3.0;
+  state.above_chi2 = 1.5;
+  state.below = 0.3;
+  state.below_chi2 = 0.9;
+  state.round = 2;
+  state.done = true;
+  state.reason = "chi^2 is that of the target";
+  state.history = {{"smooth", 0.3, 0.9, 7.0, 11, 24}, {"compact", 0.1, 1.1, 8.0, 5, 12}};
+  const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                     ("moho_state_" + std::to_string(::getpid()) + ".npy");
+  write_state(path, state);
+  const InversionState back = read_state(path, 3);
+  EXPECT_EQ(back.model, state.model);
+  EXPECT_EQ(back.smooth_model, state.smooth_model);
+  EXPECT_EQ(back.beta, 0.1);
+  EXPECT_EQ(back.above, 3.0);
+  EXPECT_EQ(back.above_chi2, 1.5);
+  EXPECT_EQ(back.below, 0.3);
+  EXPECT_EQ(back.below_chi2, 0.9);
+  EXPECT_EQ(back.round, 2);
+  EXPECT_TRUE(back.done);
+  EXPECT_EQ(back.reason, state.reason);
+  ASSERT_EQ(back.history.size(), 2u);
+  EXPECT_EQ(back.history[0].stage, "smooth");
+  EXPECT_EQ(back.history[1].stage, "compact");
+  EXPECT_EQ(back.history[1].chi2, 1.1);
+  EXPECT_EQ(back.history[1].products, 12);
+  EXPECT_THAT(message_of<FileError>([&] { (void)read_state(path, 4); }),
+              HasSubstr("it has 3 cells (allowed: 4"));
+  const double other[] = {1.0, 2.0, 3.0};
+  io::write_npy(path, other, {3});
+  EXPECT_THAT(message_of<FileError>([&] { (void)read_state(path, 3); }),
+              HasSubstr("it is no state of an inversion"));
+  std::filesystem::remove(path);
+}
+
 TEST(InversionInput, IsChecked) {
   const auto refused = [](const auto& change, InversionOptions options = {}) {
     Survey survey;
@@ -345,6 +391,18 @@ TEST(InversionInput, IsChecked) {
   EXPECT_THAT(refused([](InversionProblem& p) { p.lower.assign(400, 0.0); },
                       {.solver = Solver::conjugate_gradients}),
               HasSubstr("keep no bounds"));
+  EXPECT_THAT(refused([](InversionProblem& p) {
+                p.lower.assign(400, 0.0);
+                p.upper.assign(400, 100.0);
+                p.upper[6] = -1.0;
+              }),
+              HasSubstr("bounds: cell 7 has 0 to -1 kg/m^3"));
+  EXPECT_THAT(refused([](InversionProblem& p) {
+                p.upper.assign(400, 100.0);
+                p.start.assign(400, 50.0);
+                p.start[3] = 101.0;
+              }),
+              HasSubstr("start: cell 4 has 101 kg/m^3, the bound 100"));
   Survey survey(0.0);
   survey.field->apply(std::vector<double>(400, 0.0), survey.problem.data);
   Inversion inversion(*survey.field, survey.problem);

@@ -32,7 +32,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"snapshot", {"core", "io", "wave"}},
     {"survey", {"core", "io", "eikonal", "wave"}},
     {"optimize", {"core", "io"}},
-    {"gravity_inversion", {"core", "gravity", "optimize"}},
+    {"gravity_inversion", {"core", "io", "gravity", "optimize"}},
     {"tomography", {"core", "io", "rays", "eikonal", "optimize"}},
     {"rtm", {"core", "io", "eikonal", "wave", "stream", "domain", "snapshot", "survey"}},
     {"fwi", {"core", "io", "wave", "stream", "snapshot", "survey", "optimize"}},

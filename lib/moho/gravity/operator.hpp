@@ -20,6 +20,9 @@ struct OperatorOptions {
   /// default_far_tolerance<double>.
   double far_tolerance = -1.0;
   std::size_t memory_budget = 0;  ///< bytes allowed in the memory space; 0: the free memory
+  /// Stations of all processes of a SharedOperator, which fix the order of sums on hosts; 0: those
+  /// of the operator.
+  std::int64_t all_stations = 0;
 };
 
 /// \brief The matrix G of the fields of prisms of density 1, which is not stored.
@@ -166,7 +169,9 @@ void Operator<Memory>::prepare(const Instance<Memory>& exec, const Source& sourc
   m_blocks = static_cast<int>((m_padded + m_block - 1) / m_block);
   if constexpr (is_host_memory<Memory>) {  // the same bits for any number of threads
     const std::int64_t most = std::max<std::int64_t>(1, m_prisms / 1024);
-    m_chunks = static_cast<int>(std::min<std::int64_t>(most, (256 + m_blocks - 1) / m_blocks));
+    const std::int64_t all = std::max(options.all_stations, m_stations);
+    const std::int64_t blocks = (detail::round_up(all, Shape::padding()) + m_block - 1) / m_block;
+    m_chunks = static_cast<int>(std::min<std::int64_t>(most, (256 + blocks - 1) / blocks));
   } else {
     m_chunks = Shape::chunks(exec, m_prisms, m_blocks);
   }

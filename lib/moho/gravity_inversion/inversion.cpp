@@ -37,6 +37,22 @@ double between(double above, double above_chi2, double below, double below_chi2,
 // minimisations.
 constexpr double stalled = 0.02;
 
+// Throws InputError for the first cell whose bounds are crossed or do not hold its start.
+void check_bounds(const InversionProblem& p) {
+  for (std::size_t k = 0; k < p.start.size(); ++k) {
+    if (!p.lower.empty() && !p.upper.empty() && !(p.lower[k] <= p.upper[k])) {
+      throw InputError(concat("bounds: cell ", k + 1, " has ", p.lower[k], " to ", p.upper[k],
+                              " kg/m^3 (allowed: the lowest first): exchange them"));
+    }
+    const bool below = !p.lower.empty() && !(p.start[k] >= p.lower[k]);
+    if (below || (!p.upper.empty() && !(p.start[k] <= p.upper[k]))) {
+      throw InputError(concat("start: cell ", k + 1, " has ", p.start[k], " kg/m^3, the bound ",
+                              below ? p.lower[k] : p.upper[k],
+                              " kg/m^3 (allowed: within the bounds): mend it, or the bounds"));
+    }
+  }
+}
+
 }  // namespace
 
 Inversion::Inversion(gravity::FieldOperator& field, InversionProblem problem,
@@ -89,6 +105,7 @@ void Inversion::check() const {
   expect("start", p.start.size(), cells);
   if (!p.lower.empty()) expect("lower", p.lower.size(), cells);
   if (!p.upper.empty()) expect("upper", p.upper.size(), cells);
+  check_bounds(p);
   const std::size_t stations = p.stations.size() / 3;
   for (std::size_t k = 0; k < values; ++k) {
     if (std::isnan(p.data[k]) || (p.errors[k] > 0.0 && std::isfinite(p.errors[k]))) continue;
