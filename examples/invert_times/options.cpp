@@ -28,7 +28,8 @@ Results, in the folder of --out:
   velocity.npy, slowness.npy, start.npy   the model, and the one at the start
   picks.csv       observed and predicted times, residuals, weights and flags
   coverage.npy, deviation.npy, resolution.npy   metres of rays, posterior deviation of ln v, resolution
-  rays.vtk        a ray for each pick            statics.csv   delays (--statics)
+  rays.vtk        rays of picks                  statics.csv   delays (--statics)
+  sources.csv     positions and origin times (--locate)
   history.csv     a row for each iteration       lambda.csv    chi^2 over lambda
   check_true.npy, check_found.npy, checkerboard.csv   of --checkerboard
   state_0001.npy  the state for --resume         summary.json  what was asked, versions, times
@@ -38,6 +39,8 @@ Examples
   invert_times --picks koenigsee.sgt --error 0.0005,0.02
   invert_times --picks line.csv --spacing 10 --depth 300 --lengths 120,60 --robust biweight
   invert_times --picks line.csv --error 0.002,0 --statics receiver --bounds 300,6000 --plan
+  invert_times --picks blasts.csv --error 0.002,0 --locate --location-deviation 20,20,5 --spacing 10
+  mpirun -n 2 invert_times --picks volume.csv --error 0.003,0 --space cuda
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
 message says what and why), 1 anything else, 130 interrupted.
@@ -121,6 +124,27 @@ void bind_grid(Description& d, Options& o) {
          {.unset = "auto"});
 }
 
+void bind_location(Description& d, Options& o) {
+  d.flag(o.locate, "locate", "positions and origin times of the sources are unknown");
+  d.bind(o.location_deviation, "location-deviation", "dx[,dy],dz",
+         "prior standard deviations of positions in metres, 0 where known (default: two nodes)",
+         parsed([](const std::string& text) {
+           return parse_numbers("--location-deviation", text, {2, 3}, "dx,dz, in 3D dx,dy,dz");
+         }),
+         {.unset = "auto"});
+  d.bind(o.origin_deviation, "origin-deviation", "s",
+         "prior standard deviation of origin times in seconds, 0 where known (default: 0.005)",
+         number("0 or more seconds", 0.0, true));
+  d.check([&o](const Arguments& given) {
+    if (o.locate) return;
+    for (const char* const name : {"location-deviation", "origin-deviation"}) {
+      if (!given.given(name)) continue;
+      throw InputError(
+          concat("--", name, " was given without --locate (allowed: with it): give both"));
+    }
+  });
+}
+
 void bind_model(Description& d, Options& o) {
   d.group("Model and prior");
   d.bind(o.start, "start", "auto|v0,g|v|FILE",
@@ -142,6 +166,17 @@ void bind_model(Description& d, Options& o) {
          one_of({"none", "source", "receiver", "both"}));
   d.bind(o.static_deviation, "static-deviation", "s",
          "prior standard deviation of delays in seconds (default: 0.005)", positive("seconds"));
+  d.bind(o.epsilon, "epsilon", "FILE|e",
+         "Thomsen's epsilon of a VTI medium, known; the velocity is that along the vertical axis",
+         {.unset = Json(), .file = true});
+  d.bind(o.delta, "delta", "FILE|d", "Thomsen's delta (default: epsilon, an elliptical medium)",
+         {.unset = Json(), .file = true});
+  d.check([&o](const Arguments&) {
+    if (o.delta.empty() || !o.epsilon.empty()) return;
+    throw InputError(
+        "--delta was given without --epsilon (allowed: --epsilon alone, or both): give --epsilon");
+  });
+  bind_location(d, o);
 }
 
 void bind_inversion(Description& d, Options& o) {
@@ -165,7 +200,7 @@ void bind_inversion(Description& d, Options& o) {
   d.bind(
       o.times, "times", "NAME",
       "automatic, graph, or eikonal, whose times the rows of graph rays are scaled to; automatic "
-      "is eikonal in 3D without air, else graph (default: automatic)",
+      "is eikonal in 3D without air and with --epsilon, else graph (default: automatic)",
       one_of({"automatic", "graph", "eikonal"}));
   d.bind(o.radius, "radius", "r",
          "radius of the graph's neighbourhood, 1 to 8 in 2D, 1 to 4 in 3D (default: 8, in 3D 3)",

@@ -36,11 +36,15 @@ struct Options : CommonOptions {
   VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of the start model
   std::vector<double> bounds;                            ///< velocities, m/s
   tomography::Times times = tomography::Times::automatic;  ///< solver of the traveltimes
-  std::vector<double> checks;   ///< dx[,dy],dz in m and percent; empty: no test
-  int radius = 0;               ///< 0: 8 in 2D, 3 in 3D
-  std::vector<double> lengths;  ///< m; empty: chosen
-  double deviation_max = 0.5;   ///< of ln slowness
-  double lambda = 0.0;          ///< 0: chosen
+  std::string epsilon, delta;              ///< file or number of a VTI medium; empty: isotropic
+  bool locate = false;                     ///< positions and origin times of sources are unknown
+  std::vector<double> location_deviation;  ///< m along each axis; empty: chosen
+  double origin_deviation = 0.005;         ///< s
+  std::vector<double> checks;              ///< dx[,dy],dz in m and percent; empty: no test
+  int radius = 0;                          ///< 0: 8 in 2D, 3 in 3D
+  std::vector<double> lengths;             ///< m; empty: chosen
+  double deviation_max = 0.5;              ///< of ln slowness
+  double lambda = 0.0;                     ///< 0: chosen
   tomography::DampingRule rule = tomography::DampingRule::target;  ///< choice of lambda
   tomography::Robust robust = tomography::Robust::none;            ///< weights of residuals
   tomography::Statics statics = tomography::Statics::none;         ///< unknown delays

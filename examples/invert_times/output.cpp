@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "invert_times/output.hpp"
 
-#include <moho/io/csv.hpp>
+#include "app/format.hpp"
 
+#include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
+#include <moho/io/csv.hpp>
+#include <moho/io/vtk.hpp>
+
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 namespace moho::examples::invert_times {
@@ -21,6 +28,22 @@ void name_columns(io::Table& table, std::vector<std::string> names) {
 }
 
 }  // namespace
+
+std::string iteration_text(const tomography::IterationReport& r) {
+  if (r.iteration == 0) {
+    return concat("start       chi^2 ", significant(r.chi2, 4), ", rms ",
+                  significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
+  }
+  std::string text = concat(
+      "iteration ", r.iteration, ": chi^2 ", significant(r.chi2, 4), " (linear ",
+      significant(r.chi2_linear, 3), "), lambda ", significant(r.lambda, 3), " (deviation ",
+      significant(1.0 / r.lambda, 2), "), ", significant(r.dof, 3), " degrees of freedom, rms ",
+      significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
+  if (r.step < 1.0) text += concat(", step ", significant(r.step, 2));
+  if (r.held > 0) text += concat(", ", counted(r.held, "node"), " at a bound");
+  if (r.rejected > 0) text += concat(", ", counted(r.rejected, "pick"), " without weight");
+  return text;
+}
 
 template <int Dim>
 void write_picks(const std::filesystem::path& path, const tomography::PickSet<Dim>& picks,
@@ -75,6 +98,97 @@ void write_statics(const std::filesystem::path& path, const tomography::PickSet<
   io::write_csv(path, table);
 }
 
+template <int Dim>
+void write_sources(const std::filesystem::path& path, const Points<Dim>& sources,
+                   const tomography::Delays& delays) {
+  io::Table table;
+  if constexpr (Dim == 2) {
+    name_columns(table, {"number", "x", "z", "dx", "dz", "origin"});
+  } else {
+    name_columns(table, {"number", "x", "y", "z", "dx", "dy", "dz", "origin"});
+  }
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    table.values.push_back(static_cast<double>(k));
+    add_point<Dim>(table, sources[k]);
+    for (std::size_t d = 0; d < Dim; ++d) table.values.push_back(delays.moves[k * Dim + d]);
+    table.values.push_back(delays.origin[k]);
+  }
+  io::write_csv(path, table);
+}
+
+template <int Dim>
+void write_rays(const std::filesystem::path& path, const tomography::PickSet<Dim>& picks,
+                const tomography::InversionResult<Dim>& result) {
+  constexpr std::size_t most = 20000;
+  const rays::RayPaths<Dim>& all = result.paths;
+  const std::size_t stride = (picks.picks.size() + most - 1) / most;
+  std::vector<io::VtkCellData> data{{"source", {}}, {"receiver", {}}, {"residual", {}}};
+  std::vector<std::int64_t> first{0};
+  std::vector<Point<Dim>> points;
+  for (std::size_t k = 0; k < picks.picks.size(); k += stride) {
+    points.insert(points.end(), all.points.begin() + all.first[k],
+                  all.points.begin() + all.first[k + 1]);
+    first.push_back(static_cast<std::int64_t>(points.size()));
+    data[0].values.push_back(picks.picks[k].source);
+    data[1].values.push_back(picks.picks[k].receiver);
+    data[2].values.push_back(result.fits[k].residual);
+  }
+  io::write_vtk_polylines<Dim>(path, first, points, data,
+                               {.title = "first-arrival rays, metres and seconds"});
+}
+
+namespace {
+
+// Sums of |z| and of picks beyond four for each station.
+struct StationMisfit {
+  double sum = 0.0;
+  std::int64_t count = 0, bad = 0;
+};
+
+void add_stations(const char* what, const std::vector<StationMisfit>& stations,
+                  std::vector<std::string>& lines) {
+  for (std::size_t k = 0; k < stations.size(); ++k) {
+    const StationMisfit& s = stations[k];
+    const double mean = s.sum / static_cast<double>(std::max<std::int64_t>(s.count, 1));
+    if (mean <= 3.0 || lines.size() >= 8) continue;
+    lines.push_back(concat(what, " ", k, ": its ", s.count, " picks are ",
+                           text::significant(mean, 2),
+                           " standard deviations away in the mean (position, polarity or delay)"));
+  }
+}
+
+}  // namespace
+
+template <int Dim>
+std::vector<std::string> bad_picks(const tomography::PickSet<Dim>& picks,
+                                   const std::vector<tomography::PickFit>& fits) {
+  std::vector<StationMisfit> sources(picks.sources.size()), receivers(picks.receivers.size());
+  std::int64_t bad = 0;
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    const double z = std::abs(fits[k].z());
+    bad += z > 4.0 ? 1 : 0;
+    StationMisfit& s = sources[static_cast<std::size_t>(picks.picks[k].source)];
+    StationMisfit& r = receivers[static_cast<std::size_t>(picks.picks[k].receiver)];
+    for (StationMisfit* const station : {&s, &r}) {
+      station->sum += z;
+      ++station->count;
+      station->bad += z > 4.0 ? 1 : 0;
+    }
+  }
+  if (bad == 0) return {"no pick is more than 4 standard deviations away"};
+  const auto fewer = [](const StationMisfit& a, const StationMisfit& b) { return a.bad < b.bad; };
+  const auto s = std::max_element(sources.begin(), sources.end(), fewer);
+  const auto r = std::max_element(receivers.begin(), receivers.end(), fewer);
+  std::vector<std::string> lines{
+      concat(bad, bad == 1 ? " pick" : " picks",
+             " more than 4 standard deviations away (flag in picks.csv), most of source ",
+             s - sources.begin(), " (", s->bad, ") and receiver ", r - receivers.begin(), " (",
+             r->bad, ")")};
+  add_stations("source", sources, lines);
+  add_stations("receiver", receivers, lines);
+  return lines;
+}
+
 void write_history(const std::filesystem::path& path,
                    const std::vector<tomography::IterationReport>& reports) {
   io::Table table;
@@ -119,6 +233,18 @@ template void write_picks<2>(const std::filesystem::path&, const tomography::Pic
                              const std::vector<tomography::PickFit>&);
 template void write_picks<3>(const std::filesystem::path&, const tomography::PickSet<3>&,
                              const std::vector<tomography::PickFit>&);
+template void write_sources<2>(const std::filesystem::path&, const Points<2>&,
+                               const tomography::Delays&);
+template void write_sources<3>(const std::filesystem::path&, const Points<3>&,
+                               const tomography::Delays&);
+template void write_rays<2>(const std::filesystem::path&, const tomography::PickSet<2>&,
+                            const tomography::InversionResult<2>&);
+template void write_rays<3>(const std::filesystem::path&, const tomography::PickSet<3>&,
+                            const tomography::InversionResult<3>&);
+template std::vector<std::string> bad_picks<2>(const tomography::PickSet<2>&,
+                                               const std::vector<tomography::PickFit>&);
+template std::vector<std::string> bad_picks<3>(const tomography::PickSet<3>&,
+                                               const std::vector<tomography::PickFit>&);
 template void write_statics<2>(const std::filesystem::path&, const tomography::PickSet<2>&,
                                const tomography::Delays&);
 template void write_statics<3>(const std::filesystem::path&, const tomography::PickSet<3>&,

@@ -10,9 +10,13 @@
 #include <moho/tomography/types.hpp>
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace moho::examples::invert_times {
+
+/// Returns the line that is printed after an iteration.
+std::string iteration_text(const tomography::IterationReport& report);
 
 /// Writes a row for each pick: positions, times, residual, weights, flag.
 /// The flag is 1 for picks more than four standard deviations away.
@@ -24,6 +28,23 @@ void write_picks(const std::filesystem::path& path, const tomography::PickSet<Di
 template <int Dim>
 void write_statics(const std::filesystem::path& path, const tomography::PickSet<Dim>& picks,
                    const tomography::Delays& delays);
+
+/// Writes a row for each source: number, position, its change, origin time.
+template <int Dim>
+void write_sources(const std::filesystem::path& path, const Points<Dim>& sources,
+                   const tomography::Delays& delays);
+
+/// Writes rays as polylines, with source, receiver and residual; of more than 20,000 picks every
+/// n-th ray.
+template <int Dim>
+void write_rays(const std::filesystem::path& path, const tomography::PickSet<Dim>& picks,
+                const tomography::InversionResult<Dim>& result);
+
+/// Returns lines on picks more than four standard deviations away, and on stations whose picks are
+/// three away in the mean.
+template <int Dim>
+std::vector<std::string> bad_picks(const tomography::PickSet<Dim>& picks,
+                                   const std::vector<tomography::PickFit>& fits);
 
 /// Writes a row for each iteration.
 void write_history(const std::filesystem::path& path,

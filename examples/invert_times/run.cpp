@@ -10,6 +10,7 @@
 #include "app/summary.hpp"
 #include "invert_times/options.hpp"
 #include "invert_times/output.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/parse.hpp>
 #include <moho/core/space.hpp>
@@ -17,13 +18,16 @@
 #include <moho/io/csv.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/numbered.hpp>
-#include <moho/io/vtk.hpp>
 #include <moho/tomography/tomography.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace moho::examples::invert_times {
 
@@ -36,20 +40,27 @@ tomography::PickFormat format_of(const Options& o) {
   return {o.format, units[o.time_unit], o.elevations, o.shots, o.receivers};
 }
 
-std::string iteration_text(const tomography::IterationReport& r) {
-  if (r.iteration == 0) {
-    return concat("start       chi^2 ", significant(r.chi2, 4), ", rms ",
-                  significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
-  }
-  std::string text = concat(
-      "iteration ", r.iteration, ": chi^2 ", significant(r.chi2, 4), " (linear ",
-      significant(r.chi2_linear, 3), "), lambda ", significant(r.lambda, 3), " (deviation ",
-      significant(1.0 / r.lambda, 2), "), ", significant(r.dof, 3), " degrees of freedom, rms ",
-      significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
-  if (r.step < 1.0) text += concat(", step ", significant(r.step, 2));
-  if (r.held > 0) text += concat(", ", counted(r.held, "node"), " at a bound");
-  if (r.rejected > 0) text += concat(", ", counted(r.rejected, "pick"), " without weight");
-  return text;
+// Sources are divided among the ranks of a run; all of them have the rows of all.
+tomography::Exchange exchange_among(Processes& processes) {
+  tomography::Exchange exchange;
+  if (processes.alone()) return exchange;
+  auto& ranks = static_cast<Ranks&>(processes);
+  exchange.rank = ranks.rank();
+  exchange.ranks = ranks.size();
+  exchange.gather = [&ranks](const std::function<std::vector<char>()>& local) {
+    std::vector<char> mine;
+    ranks.together([&] { mine = local(); });
+    std::vector<std::vector<char>> all = ranks.gather_bytes(mine);
+    all.resize(static_cast<std::size_t>(ranks.size()));
+    for (std::vector<char>& bytes : all) {
+      std::uint64_t size = bytes.size();
+      ranks.broadcast(&size, sizeof size);
+      bytes.resize(size);
+      ranks.broadcast(bytes.data(), size);
+    }
+    return all;
+  };
+  return exchange;
 }
 
 // One run in 2D or 3D.
@@ -59,35 +70,18 @@ class Run {
   Run(const Options& options, Session& session) : m_o(options), m_session(session) {}
 
   void run() {
-    {
-      const HostPhase phase(m_session.phases, "read");
-      m_job.picks = tomography::read_picks<Dim>(m_o.picks, format_of(m_o));
-      m_check = tomography::check_picks<Dim>(m_job.picks, concat("--picks ", m_o.picks));
-      check_errors();
-      make_grid();
-      make_ground();
-      make_options();
-      make_start();
-      if (!m_o.checks.empty()) checks_of();
-      tomography::check_input<Dim>(
-          m_job.grid, m_job.picks, m_job.start,
-          tomography::ground_mask<Dim>(m_job.grid, m_job.ground, m_job.picks), m_job.options);
-    }
-    estimate_memory();
-    print_plan();
-    if (m_o.plan) return;
-    std::vector<std::string> names(results);
-    if (m_o.statics != tomography::Statics::none) names.emplace_back("statics.csv");
-    if (!m_o.checks.empty()) {
-      names.insert(names.end(), {"check_true.npy", "check_found.npy", "checkerboard.csv"});
-    }
-    if (m_o.plot) names.insert(names.end(), pictures.begin(), pictures.end());
-    m_session.will_write(names);
-    m_session.leave_out_picture(why_no_picture(m_estimate, m_limit));
-    m_session.resumable();
-    resume();
-    m_session.begin_output();
+    Processes& processes = m_session.processes();
+    processes.together([&] { prepare(); });
+    if (m_o.plan) return processes.finish();
+    std::int64_t last = -1;
+    processes.together([&] {
+      if (processes.root()) last = begin();
+    });
+    processes.broadcast(&last, sizeof last);
+    processes.together([&] { resume(last); });
     invert();
+    processes.finish();
+    if (!processes.root()) return;
     write();
     finish();
   }
@@ -97,6 +91,47 @@ class Run {
       "velocity.npy",  "slowness.npy",   "start.npy", "picks.csv",   "coverage.npy",
       "deviation.npy", "resolution.npy", "rays.vtk",  "history.csv", "lambda.csv"};
   inline static const std::vector<std::string> pictures = {"model.png", "fit.png", "history.png"};
+
+  // Reads and checks everything, on each process.
+  void prepare() {
+    {
+      const HostPhase phase(m_session.phases, "read");
+      m_job.picks = tomography::read_picks<Dim>(m_o.picks, format_of(m_o));
+      m_check = tomography::check_picks<Dim>(m_job.picks, concat("--picks ", m_o.picks));
+      check_errors();
+      make_grid();
+      make_ground();
+      make_options();
+      make_medium();
+      make_start();
+      if (!m_o.checks.empty()) checks_of();
+      tomography::check_input<Dim>(
+          m_job.grid, m_job.picks, m_job.start,
+          tomography::ground_mask<Dim>(m_job.grid, m_job.ground, m_job.picks), m_job.options);
+    }
+    estimate_memory();
+    print_plan();
+    m_job.options.exchange = exchange_among(m_session.processes());
+  }
+
+  // Announces the results; returns the last iteration of an interrupted run, or -1.
+  std::int64_t begin() {
+    std::vector<std::string> names(results);
+    if (m_o.statics != tomography::Statics::none) names.emplace_back("statics.csv");
+    if (m_o.locate) names.emplace_back("sources.csv");
+    if (!m_o.checks.empty()) {
+      names.insert(names.end(), {"check_true.npy", "check_found.npy", "checkerboard.csv"});
+    }
+    if (m_o.plot) names.insert(names.end(), pictures.begin(), pictures.end());
+    m_session.will_write(names);
+    m_session.leave_out_picture(why_no_picture(m_estimate, m_limit));
+    m_session.resumable();
+    std::int64_t last = m_session.last_part();
+    Json more;
+    if (last >= 0 && !m_session.take_over(last, more)) last = -1;
+    m_session.begin_output();
+    return last;
+  }
 
   // Refuses picks without errors, with what the file suggests.
   void check_errors() const {
@@ -195,6 +230,13 @@ class Run {
     options.statics = m_o.statics;
     options.static_deviation = m_o.static_deviation;
     options.memory = m_o.memory;
+    options.location.unknown = m_o.locate;
+    options.location.origin_deviation = m_o.origin_deviation;
+    for (int d = 0; d < Dim; ++d) options.location.deviation[d] = 2.0 * m_job.grid.spacing[d];
+    if (!m_o.location_deviation.empty()) {
+      options.location.deviation =
+          to_axes<Point<Dim>>("--location-deviation", m_o.location_deviation);
+    }
     if (const Progress bar = m_session.progress()) {
       // of all iterations that may follow; evaluations of a step that is halved do not go back
       options.progress = [this, bar](double fraction, const std::string& what) {
@@ -203,6 +245,32 @@ class Run {
         bar(m_fraction, what);
       };
     }
+  }
+
+  // Thomsen's parameters of --epsilon and --delta.
+  void make_medium() {
+    if (m_o.epsilon.empty()) return;
+    m_job.options.epsilon = parameter("--epsilon", m_o.epsilon);
+    m_job.options.delta =
+        m_o.delta.empty() ? m_job.options.epsilon : parameter("--delta", m_o.delta);
+  }
+
+  std::vector<double> parameter(const char* option, const std::string& text) {
+    if (const auto number = text::to_number(text)) {
+      return std::vector<double>(static_cast<std::size_t>(m_job.grid.size()), *number);
+    }
+    return values_of_file(option, text).values.data;
+  }
+
+  // Reads a file with the shape of the grid.
+  io::LoadedModel<double> values_of_file(const char* option, const std::string& name) {
+    io::LoadedModel<double> file = read_model_file<double>(option, name, m_model.notes);
+    if (file.values.shape == m_model.shape) return file;
+    throw InputError(concat(option, " ", name, ": its shape is ",
+                            io::shape_string(file.values.shape),
+                            " (allowed: ", io::shape_string(m_model.shape),
+                            ", that of the grid): give --shape, --origin and --spacing of the "
+                            "file"));
   }
 
   // The start model of --start, and its description.
@@ -216,6 +284,10 @@ class Run {
       const auto v = tomography::fit_linear_velocity<Dim>(m_job.picks, m_job.grid, m_job.ground);
       linear(v, "fitted to the picks: ");
       m_start += concat(", rms ", significant(1e3 * v.rms, 3), " ms");
+      // picks show the horizontal velocity
+      for (std::size_t i = 0; i < m_job.options.epsilon.size(); ++i) {
+        m_job.start[i] /= std::sqrt(1.0 + 2.0 * m_job.options.epsilon[i]);
+      }
     } else if (m_o.start.find_first_not_of("0123456789.,eE+- ") == std::string::npos) {
       const auto v = text::split(m_o.start, ',');
       const double v0 = text::parse_number("--start", v[0], "v0,g: m/s and 1/s");
@@ -227,14 +299,7 @@ class Run {
       }
       linear({v0, g, 0.0}, "");
     } else {
-      io::LoadedModel<double> file = read_model_file<double>("--start", m_o.start, m_model.notes);
-      if (file.values.shape != m_model.shape) {
-        throw InputError(concat("--start ", m_o.start, ": its shape is ",
-                                io::shape_string(file.values.shape),
-                                " (allowed: ", io::shape_string(m_model.shape),
-                                ", that of the grid): give --shape, --origin and --spacing of the "
-                                "file"));
-      }
+      io::LoadedModel<double> file = values_of_file("--start", m_o.start);
       m_job.start = std::move(file.values.data);
       to_metres_per_second(concat("--start ", m_o.start), m_o.velocity_unit, file.value_unit,
                            file.length_unit, m_job.start, m_model.notes);
@@ -248,7 +313,7 @@ class Run {
   // Rows, Krylov vectors and the traced times, from counts.
   void estimate_memory() {
     const bool on_host = m_o.space != "cuda";
-    m_limit = memory_limit(m_o, on_host);
+    m_limit = memory_limit(m_o, on_host, m_session.processes().size_of_host());
     const auto picks = static_cast<double>(m_job.picks.picks.size());
     const auto nodes = static_cast<double>(m_job.grid.size());
     double unknowns = 1.0, diagonal = 0.0;
@@ -321,11 +386,9 @@ class Run {
   }
 
   // Takes the last iteration of an earlier run over.
-  void resume() {
-    const std::int64_t last = m_session.last_part();
-    Json more;
-    if (last < 0 || !m_session.take_over(last, more)) return;
-    m_job.state = tomography::read_state(m_session.folder() / state_name(last));
+  void resume(std::int64_t last) {
+    if (last < 0) return;
+    m_job.state = tomography::read_state(fs::path(m_o.out) / state_name(last));
     m_session.print("resumed   after iteration ", m_job.state.reports.back().iteration);
   }
 
@@ -339,6 +402,7 @@ class Run {
       m_session.computed({});  // removes the bar
       m_session.print(iteration_text(report));
       m_done = report.iteration + 1.0;
+      if (!m_session.processes().root()) return;
       const std::string name = state_name(report.iteration);
       m_session.part_begins({name});
       tomography::write_state(m_session.folder() / name, state);
@@ -399,6 +463,10 @@ class Run {
       write_statics<Dim>(folder / "statics.csv", m_job.picks, m_result.delays);
       m_session.wrote("statics.csv");
     }
+    if (m_o.locate) {
+      write_sources<Dim>(folder / "sources.csv", m_result.sources, m_result.delays);
+      m_session.wrote("sources.csv");
+    }
     if (!m_o.checks.empty()) {
       write_field("check_true.npy", m_test.truth);
       write_field("check_found.npy", m_test.found);
@@ -409,36 +477,23 @@ class Run {
     m_session.wrote("history.csv");
     write_lambda(folder / "lambda.csv", m_result.appraisal.curve);
     m_session.wrote("lambda.csv");
-    std::vector<io::VtkCellData> data{{"source", {}}, {"receiver", {}}, {"residual", {}}};
-    for (std::size_t k = 0; k < m_result.fits.size(); ++k) {
-      data[0].values.push_back(m_job.picks.picks[k].source);
-      data[1].values.push_back(m_job.picks.picks[k].receiver);
-      data[2].values.push_back(m_result.fits[k].residual);
-    }
-    io::write_vtk_polylines<Dim>(folder / "rays.vtk", m_result.paths.first, m_result.paths.points,
-                                 data, {.title = "first-arrival rays, metres and seconds"});
+    write_rays<Dim>(folder / "rays.vtk", m_job.picks, m_result);
     m_session.wrote("rays.vtk");
   }
 
-  // Picks beyond four standard deviations, and the stations with the most of them.
-  std::string bad_picks() const {
-    std::int64_t bad = 0;
-    std::vector<int> of_source(m_job.picks.sources.size()),
-        of_receiver(m_job.picks.receivers.size());
-    for (std::size_t k = 0; k < m_result.fits.size(); ++k) {
-      if (std::abs(m_result.fits[k].z()) <= 4.0) continue;
-      ++bad;
-      ++of_source[static_cast<std::size_t>(m_job.picks.picks[k].source)];
-      ++of_receiver[static_cast<std::size_t>(m_job.picks.picks[k].receiver)];
+  // The largest move and origin time of a located source.
+  std::string located() const {
+    double far = 0.0, late = 0.0;
+    for (std::size_t k = 0; k < m_result.sources.size(); ++k) {
+      double square = 0.0;
+      for (int d = 0; d < Dim; ++d) {
+        square += std::pow(m_result.sources[k][d] - m_job.picks.sources[k][d], 2);
+      }
+      far = std::max(far, std::sqrt(square));
+      late = std::max(late, std::abs(m_result.delays.origin[k]));
     }
-    if (bad == 0) return "no pick is more than 4 standard deviations away";
-    const auto s = std::max_element(of_source.begin(), of_source.end()) - of_source.begin();
-    const auto r = std::max_element(of_receiver.begin(), of_receiver.end()) - of_receiver.begin();
-    return concat(counted(bad, "pick"),
-                  " more than 4 standard deviations away (flag in picks.csv), "
-                  "most of source ",
-                  s, " (", of_source[static_cast<std::size_t>(s)], ") and receiver ", r, " (",
-                  of_receiver[static_cast<std::size_t>(r)], ")");
+    return concat("located   sources moved by up to ", significant(far, 3),
+                  " m, origin times up to ", significant(1e3 * late, 3), " ms (sources.csv)");
   }
 
   void finish() {
@@ -463,8 +518,9 @@ class Run {
     model["velocity_max"] = quick;
     model["ground"] = m_job.ground.depth;
     model["start"] = m_start;
-    summary["sources"] = points_json(m_job.picks.sources);
+    summary["sources"] = points_json(m_result.sources);
     summary["receivers"] = points_json(m_job.picks.receivers);
+    summary["ranks"] = m_session.processes().size();
     Json& run = summary["run"];
     run["device"] = m_result.device;
     run["threads"] = m_result.threads;
@@ -481,10 +537,13 @@ class Run {
     ending.pictures = pictures;
     ending.picture_name = "drawn";
     ending.word = "pictures";
-    ending.lines = {
-        concat("ended     ", tomography::to_string(m_result.stop), ": chi^2 ",
-               significant(last.chi2, 4), " after ", counted(last.iteration, "iteration")),
-        concat("          ", bad_picks())};
+    ending.lines = {concat("ended     ", tomography::to_string(m_result.stop), ": chi^2 ",
+                           significant(last.chi2, 4), " after ",
+                           counted(last.iteration, "iteration"))};
+    for (const std::string& line : bad_picks<Dim>(m_job.picks, m_result.fits)) {
+      ending.lines.push_back("          " + line);
+    }
+    if (m_o.locate) ending.lines.push_back(located());
     for (const tomography::CheckLayer& layer : m_test.layers) {
       ending.lines.push_back(concat("checks    depth ", significant(layer.depth, 4),
                                     " m: correlation ", significant(layer.correlation, 2), ", ",
@@ -507,7 +566,10 @@ class Run {
 };
 
 void run(const Options& options, Session& session) {
-  if (tomography::dimensions_of_picks(options.picks, format_of(options)) == 2) {
+  int dimensions = 0;
+  session.processes().together(
+      [&] { dimensions = tomography::dimensions_of_picks(options.picks, format_of(options)); });
+  if (dimensions == 2) {
     Run<2>(options, session).run();
   } else {
     Run<3>(options, session).run();
@@ -520,5 +582,6 @@ void run(const Options& options, Session& session) {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<invert_times::Options>(argc, argv, invert_times::describe, invert_times::run);
+  return run_example<invert_times::Options>(argc, argv, invert_times::describe, invert_times::run,
+                                            shot_ranks);
 }

@@ -8,6 +8,68 @@
 
 namespace moho::tomography {
 
+namespace {
+
+// Thomsen's parameters, and what their media exclude.
+template <int Dim>
+void check_vti(const Grid<Dim>& grid, const std::vector<unsigned char>& mask,
+               const Options<Dim>& o) {
+  if (o.epsilon.empty() && o.delta.empty()) return;
+  for (const auto* list : {&o.epsilon, &o.delta}) {
+    if (list->empty() || static_cast<std::int64_t>(list->size()) == grid.size()) continue;
+    throw InputError(concat(list == &o.epsilon ? "epsilon" : "delta", " has ", list->size(),
+                            " values (allowed: ", grid.size(), ", those of the grid)"));
+  }
+  if (o.times == Times::graph) {
+    throw InputError(
+        "times of the graph were requested for a VTI medium (allowed: eikonal): leave the times to "
+        "be chosen, or epsilon and delta out");
+  }
+  if (std::count(mask.begin(), mask.end(), 0) > 0) {
+    throw InputError(
+        "a VTI medium was given for a grid with air above the ground (allowed: grids without air): "
+        "take no topography, or leave epsilon and delta out");
+  }
+}
+
+// A pick without an offset has no ray; a time beyond its errors is a delay of the trigger.
+template <int Dim>
+void check_offsets(const PickSet<Dim>& picks, const Options<Dim>& o) {
+  for (const Pick& pick : picks.picks) {
+    const Point<Dim>& a = picks.sources[static_cast<std::size_t>(pick.source)];
+    const Point<Dim>& b = picks.receivers[static_cast<std::size_t>(pick.receiver)];
+    bool same = true;
+    for (int d = 0; d < Dim; ++d) same = same && a[d] == b[d];
+    if (!same) continue;
+    const double sigma =
+        pick.error > 0.0 ? pick.error : o.error_absolute + o.error_relative * pick.time;
+    throw InputError(concat(
+        "the pick from ", format_point(a), " to ", format_point(b), " m, ", pick.time,
+        " s, has source and receiver at one point (allowed: different points): leave it out",
+        pick.time > 3.0 * sigma ? "; its time is more than 3 errors, a delay of the trigger: "
+                                  "subtract it from the times of its source, or let delays of "
+                                  "sources be unknown"
+                                : ""));
+  }
+}
+
+template <int Dim>
+void check_location(const Location<Dim>& location) {
+  if (!location.unknown) return;
+  double largest = location.origin_deviation;
+  bool valid = std::isfinite(largest) && largest >= 0.0;
+  for (int d = 0; d < Dim; ++d) {
+    valid = valid && std::isfinite(location.deviation[d]) && location.deviation[d] >= 0.0;
+    largest = std::max(largest, location.deviation[d]);
+  }
+  if (valid && largest > 0.0) return;
+  throw InputError(
+      "location: the standard deviations of positions and origin times are not positive (allowed: "
+      "0 or more m and s, at least one above 0): give how well the positions are known");
+}
+
+}  // namespace
+
 template <int Dim>
 void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::vector<double>& start,
                  const std::vector<unsigned char>& mask, const Options<Dim>& o) {
@@ -21,6 +83,13 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
         "eikonal times were asked for a grid with air above the ground (allowed: grids "
         "without air): take times of the graph, or no topography");
   }
+  if (unknowns.size() > 2147483647) {
+    throw InputError(concat("the grid of the unknowns has ", unknowns.size(),
+                            " nodes (allowed: 2147483647): take a larger coarsening or spacing"));
+  }
+  check_offsets<Dim>(picks, o);
+  check_vti<Dim>(grid, mask, o);
+  check_location<Dim>(o.location);
   const bool errors = o.error_absolute > 0.0 || o.error_relative > 0.0;
   for (const Pick& pick : picks.picks) {
     if (pick.error > 0.0 || errors) continue;
@@ -53,6 +122,7 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
 template <int Dim>
 bool uses_eikonal(const Options<Dim>& options, const std::vector<unsigned char>& mask) {
   if (options.times != Times::automatic) return options.times == Times::eikonal;
+  if (!options.epsilon.empty() || !options.delta.empty()) return true;
   return Dim == 3 && std::count(mask.begin(), mask.end(), 0) == 0;
 }
 

@@ -70,9 +70,9 @@ CheckerboardResult<Dim> test_checkerboard(const Instance<Memory>& exec,
   std::vector<double> velocity(result.velocity);
   for (std::size_t i = 0; i < velocity.size(); ++i) velocity[i] *= 1.0 + test.truth[i];
   const Options<Dim>& options = job.options;
-  const Forward<T, Dim, Memory> forward(job.grid, job.picks, result.mask,
-                                        {options.coarsening, options.radius,
-                                         uses_eikonal<Dim>(options, result.mask), options.memory});
+  const Forward<T, Dim, Memory> forward(
+      job.grid, job.picks, result.mask,
+      forward_options<Dim>(options, uses_eikonal<Dim>(options, result.mask)));
   InversionJob<Dim> again = job;
   again.picks =
       noisy_picks<Dim>(job.picks, forward.evaluate(exec, velocity).times, result.fits, checks.seed);
@@ -81,6 +81,7 @@ CheckerboardResult<Dim> test_checkerboard(const Instance<Memory>& exec,
   again.each = {};
   again.options.robust = Robust::none;
   again.options.statics = Statics::none;
+  again.options.location.unknown = false;
   again.options.velocity_max = 0.0;
   Inversion<T, Dim, Memory> inversion(exec, again.grid, again.picks, again.start, again.ground,
                                       again.options);

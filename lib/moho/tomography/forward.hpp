@@ -9,6 +9,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/core/positions.hpp>
 #include <moho/core/progress.hpp>
+#include <moho/core/ranks.hpp>
 #include <moho/core/wrap.hpp>
 #include <moho/eikonal/solve.hpp>
 #include <moho/rays/graph.hpp>
@@ -21,7 +22,9 @@
 #include <moho/tomography/types.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -36,6 +39,9 @@ struct Prediction {
   SparseRows rows;               ///< derivative of times by the unknowns, s; a row for each pick
   std::vector<double> coverage;  ///< with rays: their metres at each node, by its shape function
   rays::RayPaths<Dim> paths;     ///< all rays if requested: one source, a receiver for each pick
+  /// With ForwardOptions::departures: derivative of times by the position of the source, s/m, an
+  /// entry for each axis of each pick.
+  std::vector<double> departures;
 };
 
 /// Options of Forward.
@@ -45,14 +51,92 @@ struct ForwardOptions {
   int radius = Dim == 2 ? 8 : 3;  ///< of the graph's neighbourhood
   bool eikonal = false;           ///< times of the eikonal equation; rows are scaled to them
   std::size_t memory = 0;         ///< bytes allowed in the space; 0: what is free
+  bool departures = false;        ///< derivatives by the positions of sources as well
+  std::vector<double> epsilon = {}, delta = {};  ///< of a VTI medium, at the model nodes
+  Exchange exchange = {};                        ///< with other processes
 };
+
+/// Returns the options of the forward problem of an inversion. \param eikonal as uses_eikonal()
+template <int Dim>
+ForwardOptions<Dim> forward_options(const Options<Dim>& o, bool eikonal) {
+  return {o.coarsening,       o.radius,  eikonal, o.memory,
+          o.location.unknown, o.epsilon, o.delta, o.exchange};
+}
+
+namespace detail {
+
+/// Appends the elements of a list to bytes.
+template <class Value>
+void pack_list(const std::vector<Value>& list, std::vector<char>& bytes) {
+  const std::uint64_t size = list.size();
+  const char* const head = reinterpret_cast<const char*>(&size);
+  bytes.insert(bytes.end(), head, head + sizeof size);
+  const char* const data = reinterpret_cast<const char*>(list.data());
+  bytes.insert(bytes.end(), data, data + size * sizeof(Value));
+}
+
+/// Reads the elements of a list from bytes and moves `at` beyond them.
+template <class Value>
+std::vector<Value> unpack_list(const std::vector<char>& bytes, std::size_t& at) {
+  std::uint64_t size = 0;
+  if (at + sizeof size > bytes.size()) throw Error("tomography: a message of a rank is incomplete");
+  std::memcpy(&size, bytes.data() + at, sizeof size);
+  at += sizeof size;
+  if ((bytes.size() - at) / sizeof(Value) < size) {
+    throw Error("tomography: a message of a rank is incomplete");
+  }
+  std::vector<Value> list(size);
+  if (size > 0) std::memcpy(list.data(), bytes.data() + at, size * sizeof(Value));
+  at += size * sizeof(Value);
+  return list;
+}
+
+/// Returns a prediction as bytes, for another process.
+template <int Dim>
+std::vector<char> pack(const Prediction<Dim>& part) {
+  std::vector<char> bytes;
+  pack_list(part.times, bytes);
+  pack_list(part.rows.first, bytes);
+  pack_list(part.rows.column, bytes);
+  pack_list(part.rows.value, bytes);
+  pack_list(part.departures, bytes);
+  pack_list(part.paths.first, bytes);
+  pack_list(part.paths.points, bytes);
+  pack_list(part.paths.traveltime, bytes);
+  return bytes;
+}
+
+/// Appends the picks of a packed prediction.
+template <int Dim>
+void append(const std::vector<char>& bytes, Prediction<Dim>& all) {
+  std::size_t at = 0;
+  const auto add = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  const auto add_offsets = [](std::vector<std::int64_t>& to,
+                              const std::vector<std::int64_t>& from) {
+    const std::int64_t shift = to.back();
+    for (std::size_t k = 1; k < from.size(); ++k) to.push_back(from[k] + shift);
+  };
+  add(all.times, unpack_list<double>(bytes, at));
+  add_offsets(all.rows.first, unpack_list<std::int64_t>(bytes, at));
+  add(all.rows.column, unpack_list<int>(bytes, at));
+  add(all.rows.value, unpack_list<double>(bytes, at));
+  add(all.departures, unpack_list<double>(bytes, at));
+  add_offsets(all.paths.first, unpack_list<std::int64_t>(bytes, at));
+  add(all.paths.points, unpack_list<Point<Dim>>(bytes, at));
+  add(all.paths.traveltime, unpack_list<double>(bytes, at));
+}
+
+}  // namespace detail
 
 /// \brief The forward problem of first arrivals: shortest paths over a grid graph.
 ///
 /// All sources of a batch are traced together; only rows of picks are kept. Rows are made on the
 /// instance, directly for the unknowns. With eikonal times each
 /// row of a graph ray is scaled so that it sums to the time of the eikonal equation, which is not
-/// late as paths that turn at nodes are.
+/// late as paths that turn at nodes are. In VTI media rays descend through those times. With
+/// ForwardOptions::exchange each process traces a part of the sources, and all have all rows.
 template <class T, int Dim, class Memory>
 class Forward {
  public:
@@ -73,9 +157,11 @@ class Forward {
   /// \param velocity m/s, one positive number for each model node; values of air are ignored
   /// \param keep_rays true: the rays are part of the result
   /// \param progress of the sources
+  /// \param sources their positions; empty: those of the picks
   /// \throws InputError for a pick that only a path through air connects
   Prediction<Dim> evaluate(const Instance<Memory>& exec, const std::vector<double>& velocity,
-                           bool keep_rays = false, const Progress& progress = {}) const;
+                           bool keep_rays = false, const Progress& progress = {},
+                           const Points<Dim>& sources = {}) const;
 
  private:
   // Fields of the sources that are traced together.
@@ -87,12 +173,18 @@ class Forward {
     std::int64_t first_source = 0;
     Points<Dim> sources;
     detail::RowModel<Dim> model;
+    detail::Medium<T, Dim> medium;
   };
 
   Field<T, Dim, Memory> send_velocity(const Instance<Memory>& exec,
                                       const std::vector<double>& velocity,
                                       std::vector<double>& slowness) const;
   std::int64_t batch_size(const rays::GridGraph<T, Dim, Memory>& graph) const;
+  bool vti() const { return !m_options.epsilon.empty() || !m_options.delta.empty(); }
+  Field<T, Dim, Memory> send(const Instance<Memory>& exec, const std::vector<double>& values) const;
+  void evaluate_sources(const Instance<Memory>& exec, const std::vector<double>& velocity,
+                        const Points<Dim>& sources, std::int64_t first, std::int64_t last,
+                        bool keep_rays, const Progress& progress, Prediction<Dim>& result) const;
   void add_picks(const Instance<Memory>& exec, const Batch& batch, std::size_t first_pick,
                  std::size_t last_pick, bool keep_rays, Prediction<Dim>& result) const;
   [[noreturn]] void refuse(const Pick& pick) const;
@@ -162,24 +254,81 @@ Field<T, Dim, Memory> Forward<T, Dim, Memory>::send_velocity(const Instance<Memo
   return field;
 }
 
+// Copies values of the model nodes to the memory of the space; no field for an empty list.
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> Forward<T, Dim, Memory>::send(const Instance<Memory>& exec,
+                                                    const std::vector<double>& values) const {
+  if (values.empty()) return {};
+  const std::vector<T> cast(values.begin(), values.end());
+  const auto field = make_field<T>(exec, m_grid, "moho::tomography::parameter");
+  copy(exec, Kokkos::View<T*, Memory>(field.data(), cast.size()),
+       HostElements<const T>(cast.data(), cast.size()));
+  exec.fence();
+  return field;
+}
+
 template <class T, int Dim, class Memory>
 Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
                                                   const std::vector<double>& velocity,
-                                                  bool keep_rays, const Progress& progress) const {
+                                                  bool keep_rays, const Progress& progress,
+                                                  const Points<Dim>& sources) const {
+  const Points<Dim>& positions = sources.empty() ? m_picks.sources : sources;
+  const auto count = static_cast<std::int64_t>(positions.size());
+  Prediction<Dim> result;
+  const auto begin = [&](Prediction<Dim>& part) {
+    part.rows.columns = unknowns().size();
+    part.paths.sources = 1;
+    part.paths.first.assign(1, 0);
+  };
+  begin(result);
+  const Exchange& exchange = m_options.exchange;
+  if (exchange.ranks > 1) {
+    const std::vector<std::vector<char>> parts = exchange.gather([&] {
+      Prediction<Dim> part;
+      begin(part);
+      const mpi::Part mine = mpi::part_of(count, exchange.ranks, exchange.rank);
+      evaluate_sources(exec, velocity, positions, mine.first, mine.last, keep_rays, progress, part);
+      return detail::pack<Dim>(part);
+    });
+    for (const std::vector<char>& bytes : parts) detail::append<Dim>(bytes, result);
+  } else {
+    evaluate_sources(exec, velocity, positions, 0, count, keep_rays, progress, result);
+  }
+  if (keep_rays) {
+    result.paths.receivers = static_cast<std::int64_t>(m_picks.picks.size());
+    cover(result);
+  }
+  return result;
+}
+
+// Traces sources from `first` to `last` - 1 and appends their picks.
+template <class T, int Dim, class Memory>
+void Forward<T, Dim, Memory>::evaluate_sources(const Instance<Memory>& exec,
+                                               const std::vector<double>& velocity,
+                                               const Points<Dim>& sources, std::int64_t first,
+                                               std::int64_t last, bool keep_rays,
+                                               const Progress& progress,
+                                               Prediction<Dim>& result) const {
+  if (first == last) return;
   std::vector<double> slowness;
   const Field<T, Dim, Memory> field = send_velocity(exec, velocity, slowness);
+  const Field<T, Dim, Memory> epsilon = send(exec, m_options.epsilon);
+  const Field<T, Dim, Memory> delta = send(exec, m_options.delta);
+  Field<T, Dim, Memory> fastest = field;
+  if (!m_options.epsilon.empty()) {  // the graph has the horizontal velocity
+    std::vector<double> horizontal(velocity);
+    for (std::size_t i = 0; i < horizontal.size(); ++i) {
+      horizontal[i] *= std::sqrt(1.0 + 2.0 * m_options.epsilon[i]);
+    }
+    fastest = send(exec, horizontal);
+  }
   rays::GraphOptions graph_options;
   graph_options.radius = m_options.radius;
   graph_options.memory_budget = m_options.memory;
-  graph_options.sources = static_cast<std::int64_t>(m_picks.sources.size());
-  const rays::GridGraph<T, Dim, Memory> graph(exec, m_grid, field, graph_options);
+  graph_options.sources = last - first;
+  const rays::GridGraph<T, Dim, Memory> graph(exec, m_grid, fastest, graph_options);
 
-  Prediction<Dim> result;
-  result.rows.columns = unknowns().size();
-  result.paths.sources = 1;
-  result.paths.first.assign(1, 0);
-  const auto sources = static_cast<std::int64_t>(m_picks.sources.size());
-  const std::int64_t batch = std::min(batch_size(graph), sources);
+  const std::int64_t batch = std::min(batch_size(graph), last - first);
   const auto times = make_field_per_source<T>(exec, batch, m_grid, "moho::tomography::times");
   const auto predecessors =
       make_field_per_source<std::int16_t>(exec, batch, m_grid, "moho::tomography::predecessors");
@@ -196,18 +345,19 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
   now.arrivals = arrivals.data();
   now.model = {m_grid, unknowns().extents, m_options.coarsening, device_slowness.data(),
                m_mask.empty() ? nullptr : device_mask.data()};
-  for (std::int64_t begin = 0; begin < sources; begin += batch) {
-    const std::int64_t count = std::min(batch, sources - begin);
+  now.medium = {m_grid, field.data(), epsilon.data(), delta.data()};
+  const eikonal::Model<T, Dim, Memory> medium{field, epsilon, delta};
+  for (std::int64_t begin = first; begin < last; begin += batch) {
+    const std::int64_t count = std::min(batch, last - begin);
     if (progress) {
-      progress(static_cast<double>(begin) / static_cast<double>(sources), "rays");
+      progress(static_cast<double>(begin - first) / static_cast<double>(last - first), "rays");
     }
     now.first_source = begin;
-    now.sources.assign(m_picks.sources.begin() + begin, m_picks.sources.begin() + begin + count);
+    now.sources.assign(sources.begin() + begin, sources.begin() + begin + count);
     rays::trace<T, Dim, Memory>(exec, graph, now.sources, first_of(times, count),
                                 first_of(predecessors, count));
     if (m_options.eikonal) {
-      eikonal::solve_each(exec, m_grid, eikonal::Model<T, Dim, Memory>{field, {}, {}}, now.sources,
-                          first_of(arrivals, count));
+      eikonal::solve_each(exec, m_grid, medium, now.sources, first_of(arrivals, count));
     }
     const std::size_t end = m_first[static_cast<std::size_t>(begin + count)];
     constexpr std::size_t group = 65536;  // picks of a launch
@@ -215,11 +365,6 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
       add_picks(exec, now, k, std::min(k + group, end), keep_rays, result);
     }
   }
-  if (keep_rays) {
-    result.paths.receivers = static_cast<std::int64_t>(m_picks.picks.size());
-    cover(result);
-  }
-  return result;
 }
 
 // Appends times, rows and rays of the picks of a batch.
@@ -236,16 +381,22 @@ void Forward<T, Dim, Memory>::add_picks(const Instance<Memory>& exec, const Batc
   }
   const detail::Pairs<Dim, Memory> pairs =
       detail::make_pairs<Dim>(exec, place, batch.sources, receivers);
+  const auto field = detail::time_of_pair<T, Dim, Memory>(batch.medium, pairs, batch.arrivals);
   const detail::PairRays<Dim, Memory> rays = detail::follow_pairs<T, Dim, Memory>(
-      exec, *batch.graph, pairs, batch.times, batch.predecessors);
+      exec, *batch.graph, pairs, batch.times, batch.predecessors, vti() ? &field : nullptr);
   std::vector<double> arrivals;
   if (m_options.eikonal) {
-    arrivals = detail::times_of_pairs<T, Dim, Memory>(exec, m_grid, pairs, batch.arrivals);
+    arrivals = detail::times_of_pairs<T, Dim, Memory>(exec, field, pairs.count);
   }
   detail::RowOfRay<Dim, Memory> row;
   row.model = batch.model;
   row.points = rays.points;
   row.first_point = rays.first.data();
+  Kokkos::View<double*, Memory> at_points;
+  if (vti()) {
+    at_points = detail::times_at_points<T, Dim, Memory>(exec, field, rays, pairs.count);
+    row.arrival = at_points.data();
+  }
   const detail::CountedRows counted = detail::count_rows<Dim, Memory>(exec, row, pairs.count);
   std::vector<double> scale(counted.count.size(), 1.0);
   for (std::size_t k = 0; k < scale.size(); ++k) {
@@ -256,6 +407,11 @@ void Forward<T, Dim, Memory>::add_picks(const Instance<Memory>& exec, const Batc
     result.times.push_back(time);
   }
   detail::append_rows<Dim, Memory>(exec, row, counted, scale, result.rows);
+  if (m_options.departures) {
+    const std::vector<double> more = detail::departures_of_rays<T, Dim, Memory>(
+        exec, batch.medium, rays, pairs.count, m_options.radius * m_grid.spacing[0]);
+    result.departures.insert(result.departures.end(), more.begin(), more.end());
+  }
   if (keep_rays) {
     std::vector<double> seconds;
     for (std::size_t k = 0; k < scale.size(); ++k) {

@@ -61,8 +61,12 @@ class Inversion {
   const std::vector<double>& velocity() const { return m_velocity; }
   /// Returns observed and predicted times, in the order of the picks.
   const std::vector<PickFit>& fits() const { return m_fits; }
-  /// Returns the delays, s.
+  /// Returns delays, origin times and moves.
   const Delays& delays() const { return m_state.delays; }
+  /// Returns the positions of the sources, m; those of the picks unless they are located.
+  Points<Dim> sources() const {
+    return m_state.delays.moves.empty() ? m_picks.sources : positions(m_state.delays);
+  }
   /// Returns times and rows of the present model.
   const Prediction<Dim>& prediction() const { return m_now; }
   /// Returns the nodes of the ground, 1, and of air, 0.
@@ -73,7 +77,7 @@ class Inversion {
   const Grid<Dim>& unknowns() const { return m_forward.unknowns(); }
   /// Traces the present model once more and returns it with all rays.
   Prediction<Dim> rays(const Instance<Memory>& exec) const {
-    return m_forward.evaluate(exec, m_velocity, true);
+    return m_forward.evaluate(exec, m_velocity, true, {}, positions(m_state.delays));
   }
   /// Computes deviations and resolution of the present model. Call it after an iteration.
   Appraisal appraise(const Instance<Memory>& exec);
@@ -102,6 +106,28 @@ class Inversion {
       prior->transpose(exec, x);
     }
   };
+  // The same with the rows of the prior: [A; lambda].
+  struct DampedSystem {
+    System system;
+    double lambda;
+    std::int64_t rows() const { return system.rows() + system.columns(); }
+    std::int64_t columns() const { return system.columns(); }
+    void apply(const Instance<Memory>& exec, const Vector<Memory>& x,
+               const Vector<Memory>& y) const {
+      system.apply(exec, x, head(y));
+      launch("moho::tomography::prior_rows", exec, columns(),
+             optimize::detail::ScaleInto{x.data(), lambda, y.data() + system.rows()});
+    }
+    void transpose(const Instance<Memory>& exec, const Vector<Memory>& y,
+                   const Vector<Memory>& x) const {
+      system.transpose(exec, head(y), x);
+      launch("moho::tomography::prior_rows", exec, columns(),
+             optimize::detail::SubtractRow{y.data() + system.rows(), -lambda, x.data()});
+    }
+    Vector<Memory> head(const Vector<Memory>& y) const {
+      return Vector<Memory>(y.data(), static_cast<std::size_t>(system.rows()));
+    }
+  };
   // A model to compare with the present one.
   struct Trial {
     std::vector<double> white, change;  // w; ln slowness minus that of the start, at the unknowns
@@ -109,7 +135,6 @@ class Inversion {
     std::vector<double> velocity;
     Prediction<Dim> prediction;
     std::int64_t held = 0;
-    double objective = 0.0;
   };
 
   std::vector<double> apply_prior(const Instance<Memory>& exec,
@@ -120,12 +145,19 @@ class Inversion {
   double chi2() const;
   double data_weight() const;
   double misfit(const Prediction<Dim>& prediction, const Delays& delays) const;
-  double delay_scale() const;
+  Points<Dim> positions(const Delays& delays) const;
+  void limit_moves(Delays& delays) const;
+  double prior_scale(double deviation) const;
+  std::vector<double> delay_scales() const;
   std::vector<double> unknowns_of(const std::vector<double>& white, const Delays& delays) const;
   void split(const std::vector<double>& x, std::vector<double>& white, Delays& delays) const;
   SparseRows scaled_rows() const;
   optimize::Krylov<Memory> bidiagonalise(const Instance<Memory>& exec, int steps);
   void report_state(IterationReport& report) const;
+  optimize::Krylov<Memory> bidiagonalise_change(const Instance<Memory>& exec,
+                                                const std::vector<double>& x, double lambda) const;
+  double try_model(const Instance<Memory>& exec, const std::vector<double>& at, double lambda,
+                   double now, double least, IterationReport& report);
   double try_steps(const Instance<Memory>& exec, const std::vector<double>& x,
                    const std::vector<double>& solution, double predicted, double lambda,
                    IterationReport& report);
@@ -134,6 +166,7 @@ class Inversion {
   Grid<Dim> m_grid;
   PickSet<Dim> m_picks;
   std::vector<double> m_start;
+  Ground<Dim> m_ground;
   std::vector<unsigned char> m_mask;
   Options<Dim> m_options;
   Forward<T, Dim, Memory> m_forward;

@@ -35,7 +35,8 @@ struct InversionResult {
   std::vector<unsigned char> mask;       ///< 1 for nodes of the ground, 0 for air
   std::vector<double> coverage;          ///< metres of rays at each node
   std::vector<PickFit> fits;             ///< in the order of the picks
-  Delays delays;                         ///< s
+  Delays delays;                         ///< delays, origin times and moves
+  Points<Dim> sources;                   ///< positions, those of the picks unless located, m
   rays::RayPaths<Dim> paths;             ///< a ray for each pick
   Appraisal appraisal;                   ///< deviation, resolution and the curve of lambda
   std::vector<IterationReport> reports;  ///< of all iterations
@@ -77,6 +78,7 @@ InversionResult<Dim> invert(const Instance<Memory>& exec, const InversionJob<Dim
   result.entries = static_cast<std::int64_t>(inversion.prediction().rows.value.size());
   result.fits = inversion.fits();
   result.delays = inversion.delays();
+  result.sources = inversion.sources();
   result.reports = inversion.reports();
   result.stop = inversion.stop();
   return result;

@@ -226,6 +226,16 @@ class Columns {
     }
   }
   bool has(const std::string& name) const { return m_place.count(name) > 0; }
+  // Refuses names that no list has: a misspelt column would be ignored.
+  void allow(const std::vector<std::string>& names) const {
+    for (const auto& [name, place] : m_place) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      std::string list;
+      for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+      throw FileError(concat(m_path.string(), ": the column ", name, " is not known (allowed: ",
+                             list, "): correct its name or leave it out"));
+    }
+  }
   double at(std::int64_t row, const std::string& name) const {
     return m_table.at(row, m_place.at(name));
   }
@@ -281,6 +291,9 @@ PickSet<Dim> read_table(const fs::path& path, const PickFormat& format) {
   PickSet<Dim> set;
   PointList<Dim> sources(set.sources), receivers(set.receivers);
   std::map<double, Point<Dim>> shots, stations;
+  // the last ones are those of picks.csv, results of an inversion
+  columns.allow({"sx", "sy", "sz", "rx", "ry", "rz", "time", "error", "weight", "use", "shot",
+                 "receiver", "source", "offset", "predicted", "residual", "z", "flag"});
   const bool ids = columns.has("shot") && !columns.has("sx");
   if (ids) {
     columns.need({"shot", "receiver", "time"}, "shot, receiver, time");

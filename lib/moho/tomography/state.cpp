@@ -8,7 +8,7 @@ namespace moho::tomography {
 
 namespace {
 
-constexpr double version = 1.0;
+constexpr double version = 2.0;
 constexpr std::size_t report_values = 14;
 
 void put(std::vector<double>& values, const IterationReport& r) {
@@ -50,10 +50,14 @@ void write_state(const std::filesystem::path& path, const InversionState& state)
                              static_cast<double>(state.failures),
                              static_cast<double>(state.stop),
                              state.scale,
-                             state.redescending ? 1.0 : 0.0};
+                             state.redescending ? 1.0 : 0.0,
+                             static_cast<double>(state.delays.origin.size()),
+                             static_cast<double>(state.delays.moves.size())};
   values.insert(values.end(), state.white.begin(), state.white.end());
   values.insert(values.end(), state.delays.source.begin(), state.delays.source.end());
   values.insert(values.end(), state.delays.receiver.begin(), state.delays.receiver.end());
+  values.insert(values.end(), state.delays.origin.begin(), state.delays.origin.end());
+  values.insert(values.end(), state.delays.moves.begin(), state.delays.moves.end());
   for (const IterationReport& report : state.reports) put(values, report);
   io::write_npy(path, values.data(), {static_cast<std::int64_t>(values.size())});
 }
@@ -61,20 +65,20 @@ void write_state(const std::filesystem::path& path, const InversionState& state)
 InversionState read_state(const std::filesystem::path& path) {
   const io::Array<double> array = io::read_npy<double>(path);
   const std::vector<double>& v = array.data;
-  constexpr std::size_t head = 10;
+  constexpr std::size_t head = 12;
+  constexpr std::size_t places[] = {1, 2, 3, 10, 11, 4};  // of the sizes; reports are last
   const auto refuse = [&] {
     throw FileError(concat(path.string(),
                            ": it is no state of an inversion (allowed: files of write_state()): "
                            "begin again without it"));
   };
   if (v.size() < head || v[0] != version) refuse();
-  std::size_t sizes[4], total = head;
-  for (int k = 0; k < 4; ++k) {
-    if (!(v[1 + static_cast<std::size_t>(k)] >= 0.0 && v[1 + static_cast<std::size_t>(k)] < 1e15)) {
-      refuse();
-    }
-    sizes[k] = static_cast<std::size_t>(v[1 + static_cast<std::size_t>(k)]);
-    total += sizes[k] * (k == 3 ? report_values : 1);
+  std::size_t sizes[6], total = head;
+  for (int k = 0; k < 6; ++k) {
+    const double size = v[places[k]];
+    if (!(size >= 0.0 && size < 1e15)) refuse();
+    sizes[k] = static_cast<std::size_t>(size);
+    total += sizes[k] * (k == 5 ? report_values : 1);
   }
   if (total != v.size() || !(v[7] >= 0.0 && v[7] <= static_cast<double>(Stop::iterations)))
     refuse();
@@ -93,7 +97,9 @@ InversionState read_state(const std::filesystem::path& path) {
   state.white = take(sizes[0]);
   state.delays.source = take(sizes[1]);
   state.delays.receiver = take(sizes[2]);
-  for (std::size_t k = 0; k < sizes[3]; ++k) {
+  state.delays.origin = take(sizes[3]);
+  state.delays.moves = take(sizes[4]);
+  for (std::size_t k = 0; k < sizes[5]; ++k) {
     const std::vector<double> values = take(report_values);
     state.reports.push_back(report_at(values.data()));
   }

@@ -11,10 +11,12 @@
 
 namespace moho::tomography {
 
-/// Delays of stations, s.
+/// Delays of stations, and origin times and moves of sources; lists that are not unknown are empty.
 struct Delays {
-  std::vector<double> source;    ///< one for each source; empty if not unknown
-  std::vector<double> receiver;  ///< one for each receiver; empty if not unknown
+  std::vector<double> source;    ///< s, one for each source
+  std::vector<double> receiver;  ///< s, one for each receiver
+  std::vector<double> origin;    ///< origin time of each source, s
+  std::vector<double> moves;  ///< of each source along the axes, m; as many as axes times sources
 };
 
 /// The state of an inversion between iterations, for files.

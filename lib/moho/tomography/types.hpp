@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,9 +61,27 @@ enum class Statics {
   both       ///< for each source and each receiver
 };
 
+/// Unknown positions and origin times of sources.
+template <int Dim>
+struct Location {
+  bool unknown = false;    ///< true: sources are located
+  Point<Dim> deviation{};  ///< prior standard deviation of positions, m; 0 along an axis: known
+  double origin_deviation = 0.0;  ///< prior standard deviation of origin times, s; 0: known
+};
+
+/// Division of the sources among processes. Each of them has the same input and the same result.
+struct Exchange {
+  int rank = 0;   ///< of this process
+  int ranks = 1;  ///< number of processes
+  /// Runs `local` on each process and returns the bytes of all, in the order of ranks; an error of
+  /// one is thrown on all. Collective.
+  std::function<std::vector<std::vector<char>>(const std::function<std::vector<char>()>& local)>
+      gather = {};
+};
+
 /// Solver of the traveltimes.
 enum class Times {
-  automatic,  ///< eikonal in 3D without air, else graph
+  automatic,  ///< eikonal in 3D without air and in VTI media, else graph
   graph,      ///< shortest paths of the grid graph
   eikonal     ///< eikonal equation of second order; rows of graph rays are scaled to its times
 };
@@ -95,8 +114,13 @@ struct Options {
   Robust robust = Robust::none;     ///< weights of residuals
   Statics statics = Statics::none;  ///< unknown delays
   double static_deviation = 0.005;  ///< prior standard deviation of delays, s
-  std::size_t memory = 0;           ///< bytes allowed in the space; 0: what is free
-  Progress progress = {};           ///< of the sources of an evaluation
+  Location<Dim> location = {};      ///< unknown positions of sources
+  /// Thomsen's epsilon and delta at the model nodes: the velocity is that of P waves along the
+  /// vertical axis of a VTI medium. Empty: isotropic, or 0.
+  std::vector<double> epsilon = {}, delta = {};
+  std::size_t memory = 0;  ///< bytes allowed in the space; 0: what is free
+  Progress progress = {};  ///< of the sources of an evaluation
+  Exchange exchange = {};  ///< with other processes
 };
 
 /// Reason for which an inversion ended.
@@ -120,7 +144,7 @@ struct IterationReport {
   double lambda = 0.0;        ///< 1 / standard deviation of ln slowness
   double dof = 0.0;           ///< degrees of freedom of the model
   double rho = 0.0;           ///< decrease of the objective over the predicted one
-  double step = 0.0;          ///< part of the step that was taken; 0: none
+  double step = 0.0;          ///< part of its decrease that was aimed at; 1: complete; 0: no step
   int krylov = 0;             ///< steps of the bidiagonalisation
   int traces = 0;             ///< evaluations of all sources
   std::int64_t held = 0;      ///< nodes at a bound

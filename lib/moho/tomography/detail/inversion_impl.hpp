@@ -7,8 +7,30 @@
 #include <moho/tomography/inversion.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
 
 namespace moho::tomography {
+
+namespace detail {
+
+inline std::array<const std::vector<double>*, 4> lists_of(const Delays& delays) {
+  return {&delays.source, &delays.receiver, &delays.origin, &delays.moves};
+}
+inline std::array<std::vector<double>*, 4> lists_of(Delays& delays) {
+  return {&delays.source, &delays.receiver, &delays.origin, &delays.moves};
+}
+
+/// Adds the derivative by a delay to the last row. \param columns of the model before it
+inline void add_delay(std::int64_t columns, std::size_t place, double value,
+                      const std::vector<double>& scales, SparseRows& result) {
+  if (value == 0.0 || scales[place] == 0.0) return;
+  result.column.push_back(static_cast<int>(columns + static_cast<std::int64_t>(place)));
+  result.value.push_back(value * scales[place]);
+}
+
+}  // namespace detail
 
 template <class T, int Dim, class Memory>
 Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>&, const Grid<Dim>& grid,
@@ -19,9 +41,8 @@ Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>&, const Grid<Dim>& g
       m_start(std::move(start)),
       m_mask(ground_mask<Dim>(grid, ground, picks)),
       m_options(options),
-      m_forward(
-          grid, picks, m_mask,
-          {options.coarsening, options.radius, uses_eikonal<Dim>(options, m_mask), options.memory}),
+      m_forward(grid, picks, m_mask,
+                forward_options<Dim>(options, uses_eikonal<Dim>(options, m_mask))),
       m_prior(m_forward.unknowns(), options.prior.lengths) {
   check_input<Dim>(grid, picks, m_start, m_mask, options);
   if (m_options.error_times < 0.0) {
@@ -34,6 +55,11 @@ Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>&, const Grid<Dim>& g
   if (options.statics == Statics::receiver || options.statics == Statics::both) {
     m_state.delays.receiver.assign(picks.receivers.size(), 0.0);
   }
+  if (options.location.unknown) {
+    m_state.delays.origin.assign(picks.sources.size(), 0.0);
+    m_state.delays.moves.assign(picks.sources.size() * Dim, 0.0);
+  }
+  m_ground = ground;
   m_velocity = m_start;
   m_fits.resize(m_picks.picks.size());
 }
@@ -80,7 +106,44 @@ double Inversion<T, Dim, Memory>::delay_of(const Delays& delays, const Pick& pic
   double sum = 0.0;
   if (!delays.source.empty()) sum += delays.source[static_cast<std::size_t>(pick.source)];
   if (!delays.receiver.empty()) sum += delays.receiver[static_cast<std::size_t>(pick.receiver)];
+  if (!delays.origin.empty()) sum += delays.origin[static_cast<std::size_t>(pick.source)];
   return sum;
+}
+
+// Positions of the sources after their moves; empty where they are known.
+template <class T, int Dim, class Memory>
+Points<Dim> Inversion<T, Dim, Memory>::positions(const Delays& delays) const {
+  if (delays.moves.empty()) return {};
+  Points<Dim> result = m_picks.sources;
+  for (std::size_t s = 0; s < result.size(); ++s) {
+    for (int d = 0; d < Dim; ++d) {
+      result[s][d] += delays.moves[s * Dim + static_cast<std::size_t>(d)];
+    }
+  }
+  return result;
+}
+
+// Keeps moves within two cells of those before, inside of the grid and below the ground.
+template <class T, int Dim, class Memory>
+void Inversion<T, Dim, Memory>::limit_moves(Delays& delays) const {
+  for (std::size_t k = 0; k < delays.moves.size(); ++k) {
+    const double cells = 2.0 * m_grid.spacing[static_cast<int>(k % Dim)];
+    const double before = m_state.delays.moves[k];
+    delays.moves[k] = std::clamp(delays.moves[k], before - cells, before + cells);
+  }
+  const Points<Dim> moved = positions(delays);
+  for (std::size_t s = 0; s < moved.size(); ++s) {
+    Point<Dim> inside = moved[s];
+    for (int d = 0; d < Dim; ++d) {
+      inside[d] = std::clamp(inside[d], m_grid.origin[d], m_grid.upper(d));
+    }
+    if (!m_ground.depth.empty()) {
+      inside[Dim - 1] -= std::min(0.0, depth_below<Dim>(m_grid, m_ground, inside));
+    }
+    for (int d = 0; d < Dim; ++d) {
+      delays.moves[s * Dim + static_cast<std::size_t>(d)] += inside[d] - moved[s][d];
+    }
+  }
 }
 
 // Residuals, standard deviations and robust weights of the present model.
@@ -142,22 +205,41 @@ double Inversion<T, Dim, Memory>::chi2() const {
   return misfit(m_now, m_state.delays) / data_weight();
 }
 
-// Seconds of a white unknown of a delay: its prior has the deviation of the options at the last
-// lambda.
+// Units of a white unknown with a prior deviation: that deviation at the last lambda.
 template <class T, int Dim, class Memory>
-double Inversion<T, Dim, Memory>::delay_scale() const {
+double Inversion<T, Dim, Memory>::prior_scale(double deviation) const {
   const double lambda = m_state.reports.empty() || !(m_state.reports.back().lambda > 0.0)
                             ? 1.0 / m_options.prior.deviation_max
                             : m_state.reports.back().lambda;
-  return m_options.static_deviation * lambda;
+  return deviation * lambda;
+}
+
+// Units of the white unknowns of delays, origin times and moves, in this order.
+template <class T, int Dim, class Memory>
+std::vector<double> Inversion<T, Dim, Memory>::delay_scales() const {
+  const Delays& delays = m_state.delays;
+  std::vector<double> scales(delays.source.size() + delays.receiver.size(),
+                             prior_scale(m_options.static_deviation));
+  scales.insert(scales.end(), delays.origin.size(),
+                prior_scale(m_options.location.origin_deviation));
+  for (std::size_t k = 0; k < delays.moves.size(); ++k) {
+    scales.push_back(prior_scale(m_options.location.deviation[static_cast<int>(k % Dim)]));
+  }
+  return scales;
 }
 
 template <class T, int Dim, class Memory>
 std::vector<double> Inversion<T, Dim, Memory>::unknowns_of(const std::vector<double>& white,
                                                            const Delays& delays) const {
   std::vector<double> x(white);
-  for (const double d : delays.source) x.push_back(d / delay_scale());
-  for (const double d : delays.receiver) x.push_back(d / delay_scale());
+  for (const std::vector<double>* list : detail::lists_of(delays)) {
+    x.insert(x.end(), list->begin(), list->end());
+  }
+  const std::vector<double> scales = delay_scales();
+  for (std::size_t k = 0; k < scales.size(); ++k) {
+    double& value = x[white.size() + k];
+    value = scales[k] > 0.0 ? value / scales[k] : 0.0;
+  }
   return x;
 }
 
@@ -167,9 +249,14 @@ void Inversion<T, Dim, Memory>::split(const std::vector<double>& x, std::vector<
   const std::size_t n = m_state.white.size();
   white.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n));
   delays = m_state.delays;
-  std::size_t k = n;
-  for (double& d : delays.source) d = x[k++] * delay_scale();
-  for (double& d : delays.receiver) d = x[k++] * delay_scale();
+  const std::vector<double> scales = delay_scales();
+  std::size_t k = 0;
+  for (std::vector<double>* list : detail::lists_of(delays)) {
+    for (double& value : *list) {
+      value = x[n + k] * scales[k];
+      ++k;
+    }
+  }
 }
 
 // The derivative by ln slowness and delays, rows over their sigma.
@@ -177,11 +264,12 @@ template <class T, int Dim, class Memory>
 SparseRows Inversion<T, Dim, Memory>::scaled_rows() const {
   const SparseRows& rows = m_now.rows;
   const Delays& delays = m_state.delays;
+  const std::vector<double> scales = delay_scales();
   SparseRows result;
-  result.columns = rows.columns + static_cast<std::int64_t>(delays.source.size()) +
-                   static_cast<std::int64_t>(delays.receiver.size());
-  result.column.reserve(rows.column.size() + 2 * m_fits.size());
-  result.value.reserve(rows.column.size() + 2 * m_fits.size());
+  result.columns = rows.columns + static_cast<std::int64_t>(scales.size());
+  const std::size_t more = delays.moves.empty() ? 3 : 3 + Dim;
+  result.column.reserve(rows.column.size() + more * m_fits.size());
+  result.value.reserve(rows.column.size() + more * m_fits.size());
   for (std::size_t r = 0; r < m_fits.size(); ++r) {
     const Pick& pick = m_picks.picks[r];
     const double scale = std::sqrt(m_fits[r].weight * pick.weight) / m_fits[r].sigma;
@@ -190,15 +278,22 @@ SparseRows Inversion<T, Dim, Memory>::scaled_rows() const {
       result.column.push_back(rows.column[k]);
       result.value.push_back(scale * rows.value[k]);
     }
-    auto column = static_cast<int>(rows.columns);
-    if (!delays.source.empty()) {
-      result.column.push_back(column + pick.source);
-      result.value.push_back(scale * delay_scale());
-      column += static_cast<int>(delays.source.size());
-    }
+    const auto source = static_cast<std::size_t>(pick.source);
+    std::size_t place = 0;
+    if (!delays.source.empty()) detail::add_delay(rows.columns, source, scale, scales, result);
+    place += delays.source.size();
     if (!delays.receiver.empty()) {
-      result.column.push_back(column + pick.receiver);
-      result.value.push_back(scale * delay_scale());
+      detail::add_delay(rows.columns, place + static_cast<std::size_t>(pick.receiver), scale,
+                        scales, result);
+    }
+    place += delays.receiver.size();
+    if (!delays.origin.empty()) {
+      detail::add_delay(rows.columns, place + source, scale, scales, result);
+    }
+    place += delays.origin.size();
+    for (std::size_t d = 0; d < Dim && !delays.moves.empty(); ++d) {
+      detail::add_delay(rows.columns, place + source * Dim + d,
+                        scale * m_now.departures[r * Dim + d], scales, result);
     }
     result.first.push_back(static_cast<std::int64_t>(result.column.size()));
   }
@@ -246,35 +341,78 @@ inline double square_of(const std::vector<double>& x) {
 }
 }  // namespace detail
 
-// Tries the step and halves of it; returns the decrease of the objective over the predicted one.
+// Bidiagonalises the problem of a change from x with the prior: rows [A; lambda], from the data
+// [residual; -lambda x]. Its misfit for a damping is the objective after that change.
+template <class T, int Dim, class Memory>
+optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise_change(
+    const Instance<Memory>& exec, const std::vector<double>& x, double lambda) const {
+  const System system{&m_matrix, &m_prior,
+                      allocate<Vector<Memory>>(exec, "moho::tomography::full", m_matrix.columns())};
+  std::vector<double> b;
+  for (std::size_t k = 0; k < m_fits.size(); ++k) {
+    b.push_back(std::sqrt(m_fits[k].weight * m_picks.picks[k].weight) * m_fits[k].z());
+  }
+  for (const double value : x) b.push_back(-lambda * value);
+  return optimize::bidiagonalise(exec, DampedSystem{system, lambda},
+                                 upload(exec, b, "moho::tomography::b"),
+                                 {.steps = std::min(m_options.krylov, 50)});
+}
+
+// Evaluates the model of unknowns and takes it if the objective falls below a limit. Returns its
+// decrease.
+template <class T, int Dim, class Memory>
+double Inversion<T, Dim, Memory>::try_model(const Instance<Memory>& exec,
+                                            const std::vector<double>& at, double lambda,
+                                            double now, double least, IterationReport& report) {
+  Trial trial;
+  split(at, trial.white, trial.delays);
+  limit_moves(trial.delays);
+  make_velocity(exec, trial);
+  trial.prediction =
+      m_forward.evaluate(exec, trial.velocity, false, m_options.progress, positions(trial.delays));
+  ++report.traces;
+  const double objective =
+      misfit(trial.prediction, trial.delays) +
+      lambda * lambda * detail::square_of(unknowns_of(trial.white, trial.delays));
+  if (!(now - objective > least)) return now - objective;
+  report.held = trial.held;
+  m_state.white = std::move(trial.white);
+  m_state.delays = std::move(trial.delays);
+  m_velocity = std::move(trial.velocity);
+  m_now = std::move(trial.prediction);
+  return now - objective;
+}
+
+// Tries the complete step, then the shortest steps that are predicted to bring a half, a quarter
+// and an eighth of its decrease. Returns the decrease of the objective over that of the complete
+// step. Rays change along the way: a short step is within the range of the derivative.
 template <class T, int Dim, class Memory>
 double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
                                             const std::vector<double>& x,
                                             const std::vector<double>& solution, double predicted,
                                             double lambda, IterationReport& report) {
   const double now = misfit(m_now, m_state.delays) + lambda * lambda * detail::square_of(x);
-  double rho = 0.0;
-  for (double step = 1.0; step > 0.1; step *= 0.5) {
-    Trial trial;
-    std::vector<double> at(x);
-    for (std::size_t i = 0; i < x.size(); ++i) at[i] += step * (solution[i] - x[i]);
-    split(at, trial.white, trial.delays);
-    make_velocity(exec, trial);
-    trial.prediction = m_forward.evaluate(exec, trial.velocity, false, m_options.progress);
-    ++report.traces;
-    trial.objective = misfit(trial.prediction, trial.delays) +
-                      lambda * lambda * detail::square_of(unknowns_of(trial.white, trial.delays));
-    rho = (now - trial.objective) / predicted;
-    if (!(rho > 0.1 * step)) continue;
-    report.step = step;
-    report.held = trial.held;
-    m_state.white = std::move(trial.white);
-    m_state.delays = std::move(trial.delays);
-    m_velocity = std::move(trial.velocity);
-    m_now = std::move(trial.prediction);
-    return rho;
+  double decrease = try_model(exec, solution, lambda, now, 0.1 * predicted, report);
+  if (decrease > 0.1 * predicted) {
+    report.step = 1.0;
+    return decrease / predicted;
   }
-  return rho;
+  const optimize::Krylov<Memory> krylov = bidiagonalise_change(exec, x, lambda);
+  const optimize::Bidiagonal& matrix = krylov.matrix;
+  if (matrix.steps() == 0) return 0.0;
+  const auto view = allocate<Vector<Memory>>(exec, "moho::tomography::change", m_matrix.columns());
+  for (double step = 0.5; step > 0.1; step *= 0.5) {
+    const double damping = matrix.largest_damping(now - step * predicted, 1e-3 * lambda,
+                                                  100.0 * matrix.singular_values().front());
+    optimize::combine(exec, krylov, matrix.coefficients(damping), view);
+    std::vector<double> at = download(exec, view);
+    for (std::size_t i = 0; i < x.size(); ++i) at[i] += x[i];
+    decrease = try_model(exec, at, lambda, now, 0.1 * step * predicted, report);
+    if (!(decrease > 0.1 * step * predicted)) continue;
+    report.step = step;
+    break;
+  }
+  return decrease / predicted;
 }
 
 // Decides whether to go on.
@@ -406,7 +544,8 @@ template <class T, int Dim, class Memory>
 void Inversion<T, Dim, Memory>::restore(const Instance<Memory>& exec, InversionState state) {
   if (state.white.size() != m_state.white.size() ||
       state.delays.source.size() != m_state.delays.source.size() ||
-      state.delays.receiver.size() != m_state.delays.receiver.size()) {
+      state.delays.receiver.size() != m_state.delays.receiver.size() ||
+      state.delays.moves.size() != m_state.delays.moves.size()) {
     throw InputError(concat("the state has ", state.white.size(), " unknowns (allowed: ",
                             m_state.white.size(), "): it belongs to another inversion"));
   }
@@ -415,7 +554,8 @@ void Inversion<T, Dim, Memory>::restore(const Instance<Memory>& exec, InversionS
   trial.white = m_state.white;
   make_velocity(exec, trial);
   m_velocity = std::move(trial.velocity);
-  m_now = m_forward.evaluate(exec, m_velocity, false, m_options.progress);
+  m_now =
+      m_forward.evaluate(exec, m_velocity, false, m_options.progress, positions(m_state.delays));
   fit();
 }
 

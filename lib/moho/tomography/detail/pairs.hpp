@@ -4,6 +4,7 @@
 /// \file
 /// \brief Launches that make rays, times and rows of pairs of sources and receivers (internal).
 
+#include <moho/tomography/detail/descend.hpp>
 #include <moho/tomography/detail/ray_rows.hpp>
 #include <moho/tomography/jacobian.hpp>
 
@@ -52,12 +53,21 @@ inline std::int64_t counts_to_offsets(std::vector<std::int64_t>& counts) {
   return total;
 }
 
-/// Follows the predecessors of a batch from the receivers of pairs to their sources.
+/// Returns what the times of pairs are computed from.
+template <class T, int Dim, class Memory>
+TimeOfPair<T, Dim, Memory> time_of_pair(const Medium<T, Dim>& medium,
+                                        const Pairs<Dim, Memory>& pairs, const T* times) {
+  return {medium, times, pairs.source.data(), pairs.sources, pairs.receivers, nullptr};
+}
+
+/// Follows rays of a batch from the receivers of pairs to their sources: along the predecessors of
+/// the graph, or, with times of the eikonal equation in `descent`, against their gradient.
 template <class T, int Dim, class Memory>
 PairRays<Dim, Memory> follow_pairs(const Instance<Memory>& exec,
                                    const rays::GridGraph<T, Dim, Memory>& graph,
                                    const Pairs<Dim, Memory>& pairs, const T* times,
-                                   const std::int16_t* predecessors) {
+                                   const std::int16_t* predecessors,
+                                   const TimeOfPair<T, Dim, Memory>* descent) {
   using Integers = Kokkos::View<std::int64_t*, Memory>;
   FollowPair<T, Dim, Memory> follow;
   follow.graph = graph.data();
@@ -73,33 +83,68 @@ PairRays<Dim, Memory> follow_pairs(const Instance<Memory>& exec,
   follow.first = allocate<Integers>(exec, "moho::tomography::first_point", pairs.count + 1);
   fill(exec, follow.first, std::int64_t(0));
   launch("moho::tomography::find_ray_ends", exec, pairs.count, follow);
+  DescendPair<T, Dim, Memory> descend;
+  if (descent != nullptr) {
+    descend.times = *descent;
+    descend.first = follow.first;
+    descend.last_vertex = follow.last_vertex;
+    launch("moho::tomography::count_descents", exec, pairs.count, descend);
+  }
   PairRays<Dim, Memory> rays;
   rays.first_on_host = download(exec, follow.first);
-  // rays without a path have no points
-  rays.first_on_host.back() = 0;
   const std::int64_t total = counts_to_offsets(rays.first_on_host);
   copy(exec, follow.first,
        HostElements<const std::int64_t>(rays.first_on_host.data(), rays.first_on_host.size()));
   rays.first = follow.first;
   if (total > 0) {
-    follow.points =
-        allocate<rays::detail::PointView<Dim, Memory>>(exec, "moho::tomography::ray_points", total);
+    follow.points = allocate<moho::rays::detail::PointView<Dim, Memory>>(
+        exec, "moho::tomography::ray_points", total);
     launch("moho::tomography::follow_rays", exec, pairs.count, follow);
+    if (descent != nullptr) {
+      descend.points = follow.points;
+      launch("moho::tomography::descend", exec, pairs.count, descend);
+    }
   }
   exec.fence();
   rays.points = follow.points;
   return rays;
 }
 
-/// Returns the times of pairs, s. \param times fields of the batch, sources x nodes
+/// Returns the times of pairs, s.
 template <class T, int Dim, class Memory>
-std::vector<double> times_of_pairs(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                                   const Pairs<Dim, Memory>& pairs, const T* times) {
+std::vector<double> times_of_pairs(const Instance<Memory>& exec, TimeOfPair<T, Dim, Memory> times,
+                                   std::int64_t pairs) {
   const auto result =
-      allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::arrivals", pairs.count);
-  launch("moho::tomography::times_of_pairs", exec, pairs.count,
-         TimeOfPair<T, Dim, Memory>{grid, times, pairs.source.data(), pairs.sources,
-                                    pairs.receivers, result.data()});
+      allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::arrivals", pairs);
+  times.result = result.data();
+  launch("moho::tomography::times_of_pairs", exec, pairs, times);
+  return download(exec, result);
+}
+
+/// Returns the times at the points of rays, s.
+template <class T, int Dim, class Memory>
+Kokkos::View<double*, Memory> times_at_points(const Instance<Memory>& exec,
+                                              const TimeOfPair<T, Dim, Memory>& times,
+                                              const PairRays<Dim, Memory>& rays,
+                                              std::int64_t pairs) {
+  const auto result = allocate<Kokkos::View<double*, Memory>>(
+      exec, "moho::tomography::arrivals_at_points", rays.points.extent(0));
+  launch("moho::tomography::arrivals_at_points", exec, pairs,
+         ArrivalAtPoints<T, Dim, Memory>{times, rays.points, rays.first.data(), result.data()});
+  return result;
+}
+
+/// Returns the derivatives of the times of pairs by the positions of their sources, s/m.
+/// \param reach length of the chord that gives the direction of a ray, m
+template <class T, int Dim, class Memory>
+std::vector<double> departures_of_rays(const Instance<Memory>& exec, const Medium<T, Dim>& medium,
+                                       const PairRays<Dim, Memory>& rays, std::int64_t pairs,
+                                       double reach) {
+  const auto result =
+      allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::departures", pairs * Dim);
+  launch(
+      "moho::tomography::departures", exec, pairs,
+      DepartureOfRay<T, Dim, Memory>{medium, rays.points, rays.first.data(), reach, result.data()});
   return download(exec, result);
 }
 

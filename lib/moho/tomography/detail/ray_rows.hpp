@@ -22,7 +22,7 @@ struct FollowPair : rays::detail::FollowRay<T, Dim, Memory> {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t pair) const {
     if (this->points.extent(0) == 0) {
       this->find_end(pair, source[pair], pair);
-    } else if (this->last_vertex(pair) != -2) {
+    } else if (this->last_vertex(pair) >= -1) {
       this->write(pair, source[pair], pair);
     }
   }
@@ -229,51 +229,6 @@ struct RowOfRay {
     count[ray] = entries;
     ground[ray] = row.ground();
     air[ray] = row.air();
-  }
-};
-
-/// Times of pairs from fields of sources. The time over the distance to the source is interpolated
-/// linearly; it has no singularity.
-template <class T, int Dim, class Memory>
-struct TimeOfPair {
-  Grid<Dim> grid;
-  const T* times;                        ///< sources x nodes
-  const std::int64_t* source = nullptr;  ///< place in the batch, for each pair
-  rays::detail::PointView<Dim, Memory> sources, receivers;
-  double* result = nullptr;
-
-  KOKKOS_INLINE_FUNCTION static double distance(const Point<Dim>& a, const Point<Dim>& b) {
-    using std::sqrt;
-    double square = 0.0;
-    for (int d = 0; d < Dim; ++d) square += (a[d] - b[d]) * (a[d] - b[d]);
-    return sqrt(square);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t pair) const {
-    using std::floor;
-    const Point<Dim> from = rays::detail::get_point<Dim, Memory>(sources, source[pair]);
-    const Point<Dim> to = rays::detail::get_point<Dim, Memory>(receivers, pair);
-    const T* const field = times + source[pair] * grid.size();
-    const Point<Dim> q = grid.to_index_space(to);
-    double sum = 0.0, weights = 0.0;  // corners at the source do not count
-    for (int corner = 0; corner < (1 << Dim); ++corner) {
-      Index<Dim> node{};
-      double weight = 1.0;
-      for (int d = 0; d < Dim; ++d) {
-        const double last = static_cast<double>(grid.extents[d] - 1);
-        const double at = q[d] < 0.0 ? 0.0 : q[d] > last ? last : q[d];
-        const double top = last > 1.0 ? last - 1.0 : 0.0;
-        const double lower = floor(at) < top ? floor(at) : top;
-        const bool upper = ((corner >> d) & 1) != 0;
-        weight *= upper ? at - lower : 1.0 - (at - lower);
-        node[d] = static_cast<std::int64_t>(lower) + (upper ? 1 : 0);
-        if (node[d] > grid.extents[d] - 1) node[d] = grid.extents[d] - 1;
-      }
-      const double far = distance(grid.position(node), from);
-      if (!(far > 0.0)) continue;
-      sum += weight * static_cast<double>(field[grid.flat(node)]) / far;
-      weights += weight;
-    }
-    result[pair] = weights > 0.0 ? distance(to, from) * sum / weights : 0.0;
   }
 };
 

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Rays that descend through fields of traveltimes, and slownesses at sources (internal).
+
+#include <moho/core/field.hpp>
+#include <moho/eikonal/homogeneous.hpp>
+#include <moho/rays/paths.hpp>
+
+#include <cstdint>
+
+namespace moho::tomography::detail {
+
+/// Velocity and Thomsen's parameters at the model nodes; a null pointer counts as 0.
+template <class T, int Dim>
+struct Medium {
+  Grid<Dim> grid;
+  const T* velocity = nullptr;  ///< along the vertical axis, m/s
+  const T* epsilon = nullptr;
+  const T* delta = nullptr;
+
+  /// The cell around a position, and the fractions of its upper nodes.
+  struct Cell {
+    Index<Dim> node{};
+    double fraction[Dim];
+  };
+  KOKKOS_INLINE_FUNCTION static Cell cell_at(const Grid<Dim>& grid, const Point<Dim>& position) {
+    using std::floor;
+    const Point<Dim> q = grid.to_index_space(position);
+    Cell cell;
+    for (int d = 0; d < Dim; ++d) {
+      const double last = static_cast<double>(grid.extents[d] - 1);
+      const double at = q[d] < 0.0 ? 0.0 : q[d] > last ? last : q[d];
+      const double top = last > 1.0 ? last - 1.0 : 0.0;
+      const double lower = floor(at) < top ? floor(at) : top;
+      cell.node[d] = static_cast<std::int64_t>(lower);
+      cell.fraction[d] = at - lower;
+    }
+    return cell;
+  }
+  /// Returns a corner of a cell and its weight.
+  KOKKOS_INLINE_FUNCTION static Index<Dim> corner_of(const Grid<Dim>& grid, const Cell& cell,
+                                                     int corner, double& weight) {
+    Index<Dim> node = cell.node;
+    weight = 1.0;
+    for (int d = 0; d < Dim; ++d) {
+      const bool upper = ((corner >> d) & 1) != 0;
+      weight *= upper ? cell.fraction[d] : 1.0 - cell.fraction[d];
+      if (upper && node[d] + 1 < grid.extents[d]) ++node[d];
+    }
+    return node;
+  }
+  /// Returns the linearly interpolated value of a field.
+  KOKKOS_INLINE_FUNCTION double value(const T* field, const Point<Dim>& position) const {
+    if (field == nullptr) return 0.0;
+    const Cell cell = cell_at(grid, position);
+    double sum = 0.0;
+    for (int corner = 0; corner < (1 << Dim); ++corner) {
+      double weight = 0.0;
+      const Index<Dim> node = corner_of(grid, cell, corner, weight);
+      sum += weight * static_cast<double>(field[grid.flat(node)]);
+    }
+    return sum;
+  }
+  /// Returns the constants of the medium at a position.
+  KOKKOS_INLINE_FUNCTION eikonal::Constants constants(const Point<Dim>& position) const {
+    return eikonal::make_constants(value(velocity, position), value(epsilon, position),
+                                   value(delta, position));
+  }
+};
+
+/// Returns time and slowness of a homogeneous medium from a point to another one; the components
+/// of the slowness are in `slowness`.
+template <int Dim>
+KOKKOS_INLINE_FUNCTION double homogeneous_time(const eikonal::Constants& medium,
+                                               const Point<Dim>& from, const Point<Dim>& to,
+                                               Point<Dim>* slowness = nullptr) {
+  using std::sqrt;
+  double square = 0.0;
+  for (int d = 0; d + 1 < Dim; ++d) square += (to[d] - from[d]) * (to[d] - from[d]);
+  const double across = sqrt(square);
+  const eikonal::TimeAndSlowness found =
+      eikonal::homogeneous(medium, across, to[Dim - 1] - from[Dim - 1]);
+  if (slowness != nullptr) {
+    for (int d = 0; d + 1 < Dim; ++d) {
+      (*slowness)[d] = across > 0.0 ? found.horizontal * (to[d] - from[d]) / across : 0.0;
+    }
+    (*slowness)[Dim - 1] = found.vertical;
+  }
+  return found.time;
+}
+
+/// The time of a source at any position: its ratio to the time of a homogeneous medium is
+/// interpolated linearly, which has no singularity at the source.
+template <class T, int Dim>
+struct TimeField {
+  Grid<Dim> grid;
+  const T* times = nullptr;
+  Point<Dim> source{};
+  eikonal::Constants medium;  ///< at the source
+
+  KOKKOS_INLINE_FUNCTION double operator()(const Point<Dim>& position) const {
+    const double own = homogeneous_time<Dim>(medium, source, position);
+    if (!(own > 0.0)) return 0.0;
+    const typename Medium<T, Dim>::Cell cell = Medium<T, Dim>::cell_at(grid, position);
+    double sum = 0.0, weights = 0.0;  // corners at the source do not count
+    for (int corner = 0; corner < (1 << Dim); ++corner) {
+      double weight = 0.0;
+      const Index<Dim> node = Medium<T, Dim>::corner_of(grid, cell, corner, weight);
+      const double other = homogeneous_time<Dim>(medium, source, grid.position(node));
+      if (!(other > 0.0)) continue;
+      sum += weight * static_cast<double>(times[grid.flat(node)]) / other;
+      weights += weight;
+    }
+    return weights > 0.0 ? own * sum / weights : own;
+  }
+};
+
+/// Times of pairs from fields of sources.
+template <class T, int Dim, class Memory>
+struct TimeOfPair {
+  Medium<T, Dim> medium;
+  const T* times = nullptr;              ///< sources x nodes
+  const std::int64_t* source = nullptr;  ///< place in the batch, for each pair
+  rays::detail::PointView<Dim, Memory> sources, receivers;
+  double* result = nullptr;
+
+  KOKKOS_INLINE_FUNCTION TimeField<T, Dim> field_of(const std::int64_t pair) const {
+    const Point<Dim> from = rays::detail::get_point<Dim, Memory>(sources, source[pair]);
+    return {medium.grid, times + source[pair] * medium.grid.size(), from, medium.constants(from)};
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t pair) const {
+    result[pair] = field_of(pair)(rays::detail::get_point<Dim, Memory>(receivers, pair));
+  }
+};
+
+/// Rays of pairs from the receiver along -dH/dp, p = grad T, by the midpoint rule in steps of half
+/// a cell. Called twice: without points they are counted.
+///
+/// The ray of the graph takes the place of one that does not reach its source in 10 (nx + ny + nz)
+/// steps.
+template <class T, int Dim, class Memory>
+struct DescendPair {
+  TimeOfPair<T, Dim, Memory> times;
+  Kokkos::View<std::int64_t*, Memory> first;        ///< counts, then offsets
+  Kokkos::View<std::int64_t*, Memory> last_vertex;  ///< of the graph's ray; -4: it is not used
+  rays::detail::PointView<Dim, Memory> points;      ///< empty in the first call
+
+  static constexpr std::int64_t descended = -4;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t pair) const {
+    if (points.extent(0) == 0) {
+      const std::int64_t count = descend(pair, -1);
+      if (count == 0) return;
+      first(pair) = count;
+      last_vertex(pair) = descended;
+    } else if (last_vertex(pair) == descended) {
+      descend(pair, first(pair + 1));
+    }
+  }
+
+ private:
+  // Returns the number of points; 0 if the ray does not reach its source. They are written
+  // backwards from `end` unless it is negative.
+  KOKKOS_INLINE_FUNCTION std::int64_t descend(const std::int64_t pair, std::int64_t end) const {
+    using std::sqrt;
+    const TimeField<T, Dim> field = times.field_of(pair);
+    const Grid<Dim>& grid = field.grid;
+    double step = grid.spacing[0];
+    std::int64_t most = 0;
+    for (int d = 0; d < Dim; ++d) {
+      step = grid.spacing[d] < step ? grid.spacing[d] : step;
+      most += 10 * grid.extents[d];
+    }
+    const double near = 1.5 * step;
+    step *= 0.5;
+    Point<Dim> at = rays::detail::get_point<Dim, Memory>(times.receivers, pair);
+    std::int64_t count = 1;
+    put(--end, at);
+    while (distance(at, field.source) > near) {
+      if (count > most) return 0;
+      Point<Dim> way{}, middle{};
+      if (!direction(field, at, way)) return 0;
+      for (int d = 0; d < Dim; ++d) middle[d] = at[d] - 0.5 * step * way[d];
+      clamp(grid, middle);
+      if (!direction(field, middle, way)) return 0;
+      for (int d = 0; d < Dim; ++d) at[d] -= step * way[d];
+      clamp(grid, at);
+      ++count;
+      put(--end, at);
+    }
+    if (distance(at, field.source) > 0.0 || count == 1) {
+      ++count;
+      put(--end, field.source);
+    }
+    return count;
+  }
+  KOKKOS_INLINE_FUNCTION void put(std::int64_t row, const Point<Dim>& p) const {
+    if (row < 0) return;
+    for (int d = 0; d < Dim; ++d) points(row, d) = p[d];
+  }
+  KOKKOS_INLINE_FUNCTION static double distance(const Point<Dim>& a, const Point<Dim>& b) {
+    using std::sqrt;
+    double square = 0.0;
+    for (int d = 0; d < Dim; ++d) square += (a[d] - b[d]) * (a[d] - b[d]);
+    return sqrt(square);
+  }
+  KOKKOS_INLINE_FUNCTION static void clamp(const Grid<Dim>& grid, Point<Dim>& p) {
+    for (int d = 0; d < Dim; ++d) {
+      const double low = grid.origin[d], high = grid.upper(d);
+      p[d] = p[d] < low ? low : p[d] > high ? high : p[d];
+    }
+  }
+  // The unit vector of dH/dp. Returns false where the time has no gradient.
+  KOKKOS_INLINE_FUNCTION bool direction(const TimeField<T, Dim>& field, const Point<Dim>& at,
+                                        Point<Dim>& way) const {
+    using std::sqrt;
+    const Grid<Dim>& grid = field.grid;
+    Point<Dim> p{};
+    double across = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      Point<Dim> low = at, high = at;
+      low[d] -= 0.5 * grid.spacing[d];
+      high[d] += 0.5 * grid.spacing[d];
+      clamp(grid, low);
+      clamp(grid, high);
+      if (!(high[d] > low[d])) continue;
+      p[d] = (field(high) - field(low)) / (high[d] - low[d]);
+      if (d + 1 < Dim) across += p[d] * p[d];
+    }
+    const Medium<T, Dim>& m = times.medium;
+    const double v = m.value(m.velocity, at), e = m.value(m.epsilon, at),
+                 delta = m.value(m.delta, at);
+    const double square = v * v, along = p[Dim - 1] * p[Dim - 1];
+    const double mixed = 2.0 * (e - delta) * square * square;
+    double norm = 0.0;
+    for (int d = 0; d + 1 < Dim; ++d) way[d] = p[d] * (square * (1.0 + 2.0 * e) - mixed * along);
+    way[Dim - 1] = p[Dim - 1] * (square - mixed * across);
+    for (int d = 0; d < Dim; ++d) norm += way[d] * way[d];
+    norm = sqrt(norm);
+    if (!(norm > 0.0 && norm < 1e300)) return false;
+    for (int d = 0; d < Dim; ++d) way[d] /= norm;
+    return true;
+  }
+};
+
+/// Times at the points of rays.
+template <class T, int Dim, class Memory>
+struct ArrivalAtPoints {
+  TimeOfPair<T, Dim, Memory> times;
+  rays::detail::PointView<Dim, Memory> points;
+  const std::int64_t* first = nullptr;
+  double* result = nullptr;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t pair) const {
+    const TimeField<T, Dim> field = times.field_of(pair);
+    for (std::int64_t i = first[pair]; i < first[pair + 1]; ++i) {
+      result[i] = field(rays::detail::get_point<Dim, Memory>(points, i));
+    }
+  }
+};
+
+/// Derivative of the times of pairs by the position of the source, -p: p is the slowness of a
+/// homogeneous medium in the direction in which the ray leaves, over a chord of some cells.
+template <class T, int Dim, class Memory>
+struct DepartureOfRay {
+  Medium<T, Dim> medium;
+  rays::detail::PointView<Dim, Memory> points;
+  const std::int64_t* first = nullptr;
+  double reach = 0.0;        ///< length of the chord, m
+  double* result = nullptr;  ///< pairs x Dim, s/m
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t pair) const {
+    using std::sqrt;
+    const std::int64_t begin = first[pair], end = first[pair + 1];
+    for (int d = 0; d < Dim; ++d) result[pair * Dim + d] = 0.0;
+    if (end - begin < 2) return;
+    const Point<Dim> from = rays::detail::get_point<Dim, Memory>(points, begin);
+    Point<Dim> to = from;
+    for (std::int64_t i = begin + 1; i < end; ++i) {
+      to = rays::detail::get_point<Dim, Memory>(points, i);
+      double square = 0.0;
+      for (int d = 0; d < Dim; ++d) square += (to[d] - from[d]) * (to[d] - from[d]);
+      if (square >= reach * reach) break;
+    }
+    Point<Dim> slowness{};
+    homogeneous_time<Dim>(medium.constants(from), from, to, &slowness);
+    for (int d = 0; d < Dim; ++d) result[pair * Dim + d] = -slowness[d];
+  }
+};
+
+}  // namespace moho::tomography::detail
