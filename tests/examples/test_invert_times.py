@@ -173,6 +173,53 @@ class Resume(Case):
         self.assertEqual(done.returncode, 2, done.stderr)
 
 
+class Sources(Case):
+    def test_locate(self):
+        rows, _ = line(noise=0.0001)
+        where = rows[:, 0] == rows[0, 0]
+        rows[where, 4] += 0.004
+        folder, summary, text = self.solve(
+            "--picks", self.table(rows=rows), "--error", "0.0002", "--depth", "12", "--locate",
+            "--location-deviation", "0,0", "--origin-deviation", "0.01", "--iterations", "8")
+        table = self.read(folder, "sources.csv")
+        late = table["origin"] - np.median(table["origin"])
+        self.assertEqual(np.argmax(late), np.argmin(table["x"]))
+        self.assertAlmostEqual(np.max(late), 0.004, delta=0.001)
+        np.testing.assert_array_equal(table["dx"], 0.0)
+        self.assertIn("origin times up to", text)
+        self.assertIn("sources.csv", summary["files"])
+
+    def test_vti(self):
+        # epsilon = delta: an elliptical medium, whose horizontal times are those of v sqrt(1 + 2 epsilon)
+        rows, _ = line(noise=0.0001)
+        arguments = ["--picks", self.table(rows=rows), "--error", "0.0003", "--depth", "12", "--topography",
+                     "none", "--lengths", "16,16", "--iterations", "6"]
+        folder, summary, _ = self.solve(*arguments, "--epsilon", "0.1", out="vti")
+        self.assertLess(summary["run"]["chi2"], 1.1)
+        other, _, _ = self.solve(*arguments, "--times", "eikonal", out="isotropic")
+        z = summary["model"]["origin"][1] + summary["model"]["spacing"][1] * np.arange(
+            summary["model"]["shape"][1])
+        row = int(np.argmin(np.abs(z)))
+        vti, isotropic = (np.load(os.path.join(f, "velocity.npy"))[10:-10, row] for f in (folder, other))
+        self.assertAlmostEqual(np.median(vti / isotropic), 1.0 / np.sqrt(1.2), delta=0.02)
+
+
+class Ranks(Case):
+    """Under mpirun: sources divided among processes have the bits of one process."""
+
+    def test_same_bits(self):
+        if not self.mpirun:
+            self.skipTest("there is no mpirun, or the program was built without MPI: install openmpi-bin and "
+                          "libopenmpi-dev")
+        arguments = ["--picks", self.table(), "--error", "0.0003", "--depth", "12", "--iterations", "2"]
+        self.solve(*arguments, out="one")
+        folder, _ = self.succeed(*arguments, out="three", ranks=3)
+        self.assert_same_files(["velocity.npy", "picks.csv", "deviation.npy", "coverage.npy"], "one", "three")
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["ranks"], 3)
+        self.refuse(["--picks", self.table(), "--error", "0.0003", "--start", "-5"], "--start", ranks=2)
+
+
 class Koenigsee(Case):
     """A refraction line: 63 points, 714 picks."""
 
@@ -184,6 +231,12 @@ class Koenigsee(Case):
         self.assertLess(summary["run"]["chi2"], 1.04)
         self.assertGreater(summary["run"]["chi2"], 0.9)
         self.assertLessEqual(summary["run"]["iterations"], 8)
+        # errors that are too small for a grid of nodes: it ends at its best point
+        tight, less, _ = self.solve("--picks", path, "--error", "0.0003,0.01", "--spacing", "0.5", "--lengths",
+                                    "4,4", "--deviation-max", "1.5", "--target", "1.42", out="tight")
+        self.assertLess(less["run"]["chi2"], 1.5)
+        history = self.read(tight, "history.csv")
+        self.assertEqual(less["run"]["chi2"], np.min(history["chi2"]))
         # overburden and refractor of the line
         velocity = np.load(os.path.join(folder, "velocity.npy"))
         model = summary["model"]
@@ -234,6 +287,15 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--start", "2000", "--bounds", "300,900"], "start model")
         self.refuse([*picks, *error, "--lambda", "3", "--lambda-by", "gcv"], "leave one out")
         self.refuse([*picks, *error, "--radius", "9"], "--radius")
+        self.refuse([*picks, *error, "--delta", "0.1"], "--delta", "give --epsilon")
+        self.refuse([*picks, *error, "--epsilon", "0.1", "--times", "graph", "--topography", "none"],
+                    "VTI medium")
+        self.refuse([*picks, *error, "--epsilon", "3", "--topography", "none"], "epsilon")
+        self.refuse([*picks, *error, "--epsilon", "none.npy"], "none.npy")
+        self.refuse([*picks, *error, "--origin-deviation", "0.1"], "without --locate")
+        self.refuse([*picks, *error, "--locate", "--location-deviation", "1,1,1"], "has 3 values")
+        self.refuse([*picks, *error, "--locate", "--location-deviation", "0,0", "--origin-deviation", "0"],
+                    "at least one above 0")
         self.refuse([*picks, *error, "--checkerboard", "0.1,0.1,5"], "checkerboard", "or more")
         self.refuse([*picks, *error, "--origin", "0,0", "--shape", "5,5"], "outside of the grid")
         self.refuse([*picks, *error, "--spacing", "0.001"], "nodes")
@@ -250,6 +312,12 @@ class BadInput(Case):
         wrong = rows.copy()
         wrong[5, 4] = -1.0
         self.refuse(["--picks", self.table(rows=wrong), *error], "has the time -1")
+        wrong = rows.copy()
+        wrong[4, 2] = wrong[4, 0]
+        self.refuse(["--picks", self.table(rows=wrong), *error], "source and receiver at one point",
+                    "delay of the trigger")
+        self.refuse(["--picks", self.table(names="sx,sz,rx,rz,time,eror", rows=np.c_[rows, rows[:, 4]]), *error],
+                    "column eror is not known", "allowed: sx")
         self.refuse(["--picks", self.table(rows=rows[:7]), *error], "7 picks")
         self.refuse(["--picks", self.table(rows=rows[:24]), *error], "same source")
         self.refuse(["--picks", self.table(names="sx,sz,rx,depth,time"), *error], "no column rz")

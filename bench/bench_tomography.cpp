@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Benchmarks of traveltime tomography: complete inversions of synthetic picks, an evaluation with
+// its rows, and products.
+//
+// Times are computed on the grid of the inversion, with normal noise; start models lack the smooth
+// changes of 10 % of the truth. Files are not part of the times.
+//
+// Names: tomography/<what>/<space>/<case>. what: invert (to its stop), invert_8 (8 iterations
+// without a target), products (evaluation, G x and G^T y, a step of a bidiagonalisation).
+// Cases: issue_967 (3D, the size of pyGIMLi's issue 967: 34 sources, 577 receivers, 66 x 66 x 18
+// nodes), line (2D, 200 sources, 480 receivers, 2001 x 201 nodes), volume (3D, 500,000 picks: 1000
+// sources, 500 receivers, 106 x 106 x 30 nodes).
+
+#include "bench_tomography/runner.hpp"
+#include "common/copy.hpp"
+#include "common/program.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace moho;
+using bench::TomographyCase;
+
+std::vector<TomographyCase> cases() {
+  TomographyCase one;
+  one.name = "issue_967";
+  one.nx = one.ny = 66;
+  one.nz = 18;
+  one.sources = 34;
+  one.receivers = 577;
+  TomographyCase line;
+  line.name = "line";
+  line.three = false;
+  line.nx = 2001;
+  line.nz = 201;
+  line.spacing = 10.0;
+  line.sources = 200;
+  line.receivers = 480;
+  line.error = 0.002;
+  TomographyCase volume = one;
+  volume.name = "volume";
+  volume.nx = volume.ny = 106;
+  volume.nz = 30;
+  volume.sources = 1000;
+  volume.receivers = 500;
+  if (bench::smoke()) {
+    one.nx = one.ny = 17;
+    one.nz = 9;
+    one.sources = 3;
+    one.receivers = 20;
+    line.nx = 61;
+    line.nz = 21;
+    line.sources = 3;
+    line.receivers = 20;
+    return {one, line};
+  }
+  return {one, line, volume};
+}
+
+void time_inversion(benchmark::State& state, const std::string& space, const TomographyCase& what) {
+  bench::TomographyResult result;
+  for (auto _ : state) {
+    with_space(space, [&](const auto& exec) { result = bench::run_tomography(exec, what); });
+    state.SetIterationTime(result.seconds);
+  }
+  auto& counters = state.counters;
+  counters["iteration_s"] = result.iteration_seconds;
+  counters["appraisal_s"] = result.appraisal_seconds;
+  counters["picks"] = result.picks;
+  counters["entries"] = result.entries;
+  counters["unknowns"] = result.unknowns;
+  counters["iterations"] = result.iterations;
+  counters["evaluations"] = result.evaluations;
+  counters["chi2"] = result.chi2;
+  counters["start_error"] = result.start_error;
+  counters["error"] = result.error;
+  if (!(result.error < result.start_error)) {
+    bench::fail(state, concat("the velocity is off by ", result.error, ", at the start by ",
+                              result.start_error));
+  }
+}
+
+void time_products(benchmark::State& state, const std::string& space, const TomographyCase& what) {
+  bench::ProductResult result;
+  for (auto _ : state) {
+    with_space(space, [&](const auto& exec) { result = bench::run_products(exec, what); });
+    state.SetIterationTime(result.product);
+  }
+  auto& counters = state.counters;
+  counters["evaluation_s"] = result.evaluation;
+  counters["krylov_step_s"] = result.krylov;
+  counters["entries"] = result.entries;
+  counters["bytes"] = result.bytes;
+  counters["GBps"] = 1e-9 * result.bytes / result.product;
+  counters["difference"] = result.difference;
+  if (!(result.difference < 1e-12)) {
+    bench::fail(state,
+                concat("x . G^T y and y . G x differ by ", result.difference, " (allowed: 1e-12)"));
+  }
+}
+
+void add_space(const std::string& space) {
+  bench::add_copy(space);
+  for (const TomographyCase& what : cases()) {
+    // 500,000 picks take a host half an hour
+    if (what.name == "volume" && bench::on_host(space)) continue;
+    TomographyCase forced = what;
+    forced.iterations = bench::smoke() ? 2 : 8;
+    if (what.name == "issue_967") {
+      bench::add(concat("tomography/invert/", space, "/", what.name), 1,
+                 [space, what](benchmark::State& state) { time_inversion(state, space, what); });
+    }
+    bench::add(concat("tomography/invert_8/", space, "/", what.name), 1,
+               [space, forced](benchmark::State& state) { time_inversion(state, space, forced); });
+    bench::add(concat("tomography/products/", space, "/", what.name), 1,
+               [space, what](benchmark::State& state) { time_products(state, space, what); });
+  }
+}
+
+void register_benchmarks() {
+  add_space(bench::host_space());
+  if (default_space_name() == "cuda") add_space("cuda");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_benchmarks); }
