@@ -4,12 +4,12 @@
 #include "app/result_names.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/io/file_lock.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/owned_folder.hpp>
 #include <moho/io/writer.hpp>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -168,7 +168,7 @@ void OutputFolder::take() {
       refuse_lock(mine.st_nlink > 1 ? "is a file with another name as well (a hard link)"
                                     : "holds a text that no run wrote");
     }
-    int failed = ::flock(file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    int failed = io::lock_file(file);
     if (failed != 0 && failed != EWOULDBLOCK && failed != EINTR) {
       // a file system without locks
       failed = lives(content_of(file)) ? EWOULDBLOCK : 0;

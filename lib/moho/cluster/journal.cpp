@@ -4,10 +4,10 @@
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>
+#include <moho/io/file_lock.hpp>
 #include <moho/io/input_file.hpp>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -286,8 +286,8 @@ void Journal::open_and_lock(const JournalOptions& options) {
     ::close(m_descriptor);
     throw FileError(concat("the journal '", m_path.string(), "' is no regular file"));
   }
-  if (::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0) return;
-  const int reason = errno;
+  const int reason = io::lock_file(m_descriptor);
+  if (reason == 0) return;
   std::string holder;
   if (reason == EWOULDBLOCK) {
     try {

@@ -9,6 +9,7 @@
 #include <moho/io/csv.hpp>
 #include <moho/io/exact_sum.hpp>
 #include <moho/io/field.hpp>
+#include <moho/io/file_lock.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>

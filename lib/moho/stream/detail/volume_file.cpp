@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>
+#include <moho/io/file_lock.hpp>
 #include <moho/stream/detail/volume_file.hpp>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::siz
   if (::fstat(m_file, &status) != 0 || !S_ISREG(status.st_mode)) {
     close_and_fail("is no regular file (allowed: a file)");
   }
-  if (::flock(m_file, LOCK_EX | LOCK_NB) != 0) {
+  if (io::lock_file(m_file) != 0) {
     close_and_fail("is in use by another run (allowed: a name of its own for each)");
   }
   const auto length = static_cast<std::size_t>(status.st_size);

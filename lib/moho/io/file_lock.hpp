@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Exclusive locks of files between processes.
+
+namespace moho::io {
+
+/// Seconds for which lock_file() waits for a lock of another process.
+inline constexpr double lock_seconds = 2.0;
+
+/// \brief Takes the exclusive lock of an open file, which other processes respect.
+///
+/// A process that is killed while it starts another one holds its locks until the new one executes
+/// its program. The call therefore tries again for a short time. The lock ends when the descriptor
+/// and its copies are closed.
+/// \param descriptor descriptor of an open file
+/// \param seconds how long it waits for a lock that another process holds; 0: one attempt
+/// \returns 0, EWOULDBLOCK if another process holds the lock, or another errno of flock()
+int lock_file(int descriptor, double seconds = lock_seconds);
+
+}  // namespace moho::io
