@@ -5,6 +5,7 @@
 
 #include <moho/core/error.hpp>
 #include <moho/core/parse.hpp>
+#include <moho/gravity/overlap.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
@@ -163,6 +164,11 @@ void load_cells(const Options& o, Input& input) {
     } catch (const InputError& error) {
       throw InputError(concat("--prisms ", o.prisms_file, ": ", error.what()));
     }
+    if (const auto pair = gravity::find_overlap(cells.prisms.data(), cells.size())) {
+      throw InputError(concat(
+          "--prisms ", o.prisms_file, ": the prisms of rows ", pair->first + 1, " and ",
+          pair->second + 1, " overlap (allowed: prisms that share faces at most): mend the file"));
+    }
     return;
   }
   input.cells_name = "--mesh";
@@ -232,6 +238,9 @@ Input load_input(const Options& o) {
     problem.trend.push_back(static_cast<int>(o.trend.of(component, -1.0)));
   }
   measure_heights(input);
+  if (o.inversion.compact > 0.0 && !o.bounds) {
+    input.notes.push_back("--compact without --bounds: contrasts may grow without a limit");
+  }
   if (o.weights == Weights::depth) {
     const bool gradients = std::all_of(problem.components.begin(), problem.components.end(),
                                        [](Component c) { return c >= Component::gxx; });

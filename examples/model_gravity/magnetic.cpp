@@ -25,6 +25,9 @@ auto named(const F& call) {
 }
 
 void read_remanence(const std::string& text, Options& o) {
+  if (text.empty()) {
+    throw InputError("--remanence: nothing is named (needed: M,I,D, or a file): leave it out");
+  }
   if (text.find(',') == std::string::npos) {
     o.remanence_file = text;
     return;

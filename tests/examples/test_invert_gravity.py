@@ -220,6 +220,10 @@ class BadInput(Case):
         np.save(self.path("low.npy"), np.full((4, 6, 8), 9.0))
         self.refuse([*good, "--bounds", "low.npy:8"], "cell 1 has 9 to 8 kg/m^3")
         self.refuse([*good, "--bounds", "none.npy:8"], "neither a number nor an existing file")
+        rows = np.array([[0, 100, 0, 100, 0, 100, 0], [200, 300, 0, 100, 0, 100, 0],
+                         [250, 350, 50, 90, 0, 90, 0]])
+        np.save(self.path("prisms.npy"), rows.astype(float))
+        self.refuse([*data, "--errors", "1", "--prisms", "prisms.npy"], "rows 2 and 3 overlap")
         self.refuse([*good, "--trend", "1.5"], "a degree from 0 to 3")
         self.refuse([*good, "--weights", "deep"], "sensitivity")
         self.refuse([*good, "--start", "nothing.npy"], "neither a number nor an existing file")

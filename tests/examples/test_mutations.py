@@ -147,6 +147,8 @@ def good_commands():
                            "--components", "gz,gzz", "--csv"]),
         ("model_gravity", ["--mesh", "2,2,2,0,200,0,200,10,200", "--densities", "rho.npy", "--stations",
                            "stations.csv"]),
+        ("model_gravity", ["--mesh", "2,2,2,0,200,0,200,10,200", "--susceptibilities", "rho.npy", "--stations",
+                           "stations.csv", "--magnetic", "--field", "50000,60,2", "--remanence", "1,30,20"]),
         ("model_gravity", ["--config", "gravity.cfg"]),
         ("distribute_shots", ["--journal", "j/journal", "--sites", "sites.cfg", "--probe"]),
         ("distribute_shots", ["--journal", "j/journal", "--sites", "sites.cfg", "--shots", "1-2", "--collect",

@@ -87,6 +87,32 @@ void hold_operator(const Instance<Memory>& exec) {
   hold(exec, "adjoint", submits, [&] { field->adjoint(exec, results, densities); });
   hold(exec, "column_squares", submits, [&] { field->column_squares(exec, results, densities); });
 }
+template <class T, class Memory>
+void hold_magnetic(const Instance<Memory>& exec) {
+  const std::vector<double> heights{0.0, 0.0, -50.0, 300.0, 200.0, -80.0};
+  const std::vector<double> k(static_cast<std::size_t>(small_mesh.size()), 0.01);
+  const std::vector<double> rest(3 * k.size(), 0.5);
+  const auto rows = numbers_in(exec, moho::gravity::mesh_prisms(small_mesh, k));
+  const auto places = numbers_in(exec, heights), susceptibilities = numbers_in(exec, k),
+             vectors = numbers_in(exec, rest);
+  const moho::gravity::RemanenceView<Memory> remanence(vectors.data(), k.size());
+  const auto results = results_in(exec, 4, 2);
+  const moho::gravity::AmbientField ambient{5e4, 60.0, 2.0};
+  hold(exec, "magnetic_field of prisms", returns, [&] {
+    moho::gravity::magnetic_field<T>(exec, prisms_of(rows), remanence, stations_of(places),
+                                     moho::gravity::all_magnetic_components(), ambient, results);
+  });
+  hold(exec, "magnetic_field of a mesh", returns, [&] {
+    moho::gravity::magnetic_field<T>(
+        exec, small_mesh, moho::gravity::DensityView<Memory>(susceptibilities), remanence,
+        stations_of(places), moho::gravity::all_magnetic_components(), ambient, results);
+  });
+}
+TYPED_TEST(GravityContract, Magnetic) {
+  const auto exec = own_instance<typename TypeParam::Exec>();
+  hold_magnetic<double, typename TypeParam::Memory>(exec);
+  hold_magnetic<float, typename TypeParam::Memory>(exec);
+}
 TYPED_TEST(GravityContract, Operator) {
   hold_operator<typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());
 }

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace {
 
 using namespace moho::gravity;
@@ -35,6 +37,17 @@ TEST(HostEnsembles, PartsOfRanksHaveEqualMasses) {
   }
   const std::vector<double> empty(12, 0.0);
   EXPECT_EQ(count_masses({&mesh, empty}).highest, 0.0);
+}
+
+TEST(Extremes, LeaveOutWhatDoesNotExist) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> values{none, 2.0, -3.0, none, 1.0}, empty{none, none};
+  const auto found = moho::gravity::extremes_of(values);
+  EXPECT_TRUE(found.any);
+  EXPECT_EQ(found.lowest, -3.0);
+  EXPECT_EQ(found.highest, 2.0);
+  EXPECT_EQ(found.missing, 2);
+  EXPECT_FALSE(moho::gravity::extremes_of(empty).any);
 }
 
 TEST(HostEnsembles, StationsInsideOfPrismsAreFound) {

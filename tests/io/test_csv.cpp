@@ -100,6 +100,18 @@ TEST_F(Csv, RoundTrip) {
   EXPECT_EQ(get_file(folder / "b.csv"), "a,b\n1,2\n");
 }
 
+TEST_F(Csv, RowsOfAFunction) {
+  write_rows(folder / "b.csv", {"a", "b"}, 3, [](std::size_t row, std::size_t column) {
+    return row == 2 ? std::nan("") : static_cast<double>(row) + 0.5 * static_cast<double>(column);
+  });
+  EXPECT_EQ(get_file(folder / "b.csv"), "a,b\n0,0.5\n1,1.5\nnan,nan\n");
+  write_rows(folder / "b.csv", {"a"}, 300000,
+             [](std::size_t row, std::size_t) { return std::sqrt(static_cast<double>(row)); });
+  const Table large = read_csv(folder / "b.csv");
+  ASSERT_EQ(large.rows(), 300000);
+  EXPECT_EQ(large.at(299999, 0), std::sqrt(299999.0));
+}
+
 TEST_F(Csv, WriteRefusesTablesThatDoNotAgree) {
   const auto refused = [&](const Table& table) {
     return message_of<InputError>([&] { write_csv(folder / "b.csv", table); });
