@@ -138,14 +138,14 @@ void check_magnetic(const MagneticComponents& components, const AmbientField& am
 
 void refuse_susceptibility(std::int64_t row, double value) {
   throw InputError(concat("prisms: row ", row, " (counted from 0): the susceptibility is ", value,
-                          " (allowed: more than -1, at most ", largest_susceptibility,
+                          " (allowed: more than -1, at most ", max_susceptibility,
                           ", in SI units): mend it"));
 }
 
 void refuse_remanence(std::int64_t i, double value) {
   throw InputError(concat("remanence: row ", i / 3, " (counted from 0): the magnetisation along ",
                           "xyz"[i % 3], " is ", value, " A/m (allowed: finite numbers, at most ",
-                          largest_magnetisation, ")"));
+                          max_magnetisation, ")"));
 }
 
 void refuse_inner_station(std::int64_t row) {

@@ -25,7 +25,7 @@ void check_magnetisation(const Instance<Memory>& exec, const Source& source, con
   const std::int64_t offset = stride - 1;
   const std::int64_t bad = find_first(
       "moho::gravity::check_susceptibilities", exec, source.size(),
-      IsOutOfRange{numbers, stride, offset, least_susceptibility, largest_susceptibility, true});
+      IsOutOfRange{numbers, stride, offset, min_susceptibility, max_susceptibility, true});
   if (bad != none_found) {
     refuse_susceptibility(bad, value_at(exec, numbers + stride * bad + offset));
   }
@@ -34,7 +34,7 @@ void check_magnetisation(const Instance<Memory>& exec, const Source& source, con
   check_contiguous(remanence, "remanence");
   const std::int64_t wrong = find_first(
       "moho::gravity::check_remanence", exec, static_cast<std::int64_t>(remanence.size()),
-      IsOutOfRange{remanence.data(), 1, 0, -largest_magnetisation, largest_magnetisation, false});
+      IsOutOfRange{remanence.data(), 1, 0, -max_magnetisation, max_magnetisation, false});
   if (wrong != none_found) refuse_remanence(wrong, value_at(exec, remanence.data() + wrong));
 }
 

@@ -62,10 +62,10 @@ Kokkos::Array<double, 3> direction_of(double inclination, double declination);
 Kokkos::Array<double, 3> unit_magnetisation(const AmbientField& ambient);
 
 /// Smallest susceptibility (exclusive) and largest (inclusive), SI units.
-inline constexpr double least_susceptibility = -1.0;
-/// \copydoc least_susceptibility
-inline constexpr double largest_susceptibility = 1e5;
+inline constexpr double min_susceptibility = -1.0;
+/// \copydoc min_susceptibility
+inline constexpr double max_susceptibility = 1e5;
 /// Largest component of a remanent magnetisation, A/m.
-inline constexpr double largest_magnetisation = 1e9;
+inline constexpr double max_magnetisation = 1e9;
 
 }  // namespace moho::gravity
