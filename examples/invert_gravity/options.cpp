@@ -187,7 +187,7 @@ void check_choices(const Arguments& given, Options& o) {
 void bind_input(Description& d, Options& o) {
   d.group("Data and cells");
   d.flag(o.demo, "demo",
-         "a made-up survey: a dyke that dips 45 degrees, 1,600 values of each of gz, gzz and gxz",
+         "a made-up survey: a dyke that dips 45 degrees, 400 values of each of gz, gzz and gxz",
          {.unset = Json()});
   d.bind(o.data_file, "data", "FILE",
          "a row a station: x,y,z and columns named gz, gzz, ... and gz_error, ...; nan: no value; "
