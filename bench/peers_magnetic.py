@@ -6,7 +6,7 @@
 
 Random prisms with induced and remanent magnetisation, and stations above them. Each round runs model_gravity,
 with its far field expanded and with closed forms, and then harmonica.prism_magnetic("b"), with one thread
-each; the fastest round counts. The folder gets peers.json and table.md. Needs python3-numpy and harmonica.
+each; the fastest round counts. The folder gets peers.json. Needs python3-numpy and harmonica.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--prisms", type=int, default=2000, help="number of prisms (default: 2000)")
     parser.add_argument("--stations", type=int, default=1000, help="number of stations (default: 1000)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds; the fastest counts (default: 3)")
-    parser.add_argument("--out", help="folder for peers.json and table.md")
+    parser.add_argument("--out", help="folder for peers.json")
     options = parser.parse_args()
     try:
         import harmonica
@@ -113,8 +113,6 @@ def main():
         with open(os.path.join(options.out, "peers.json"), "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)
             file.write("\n")
-        with open(os.path.join(options.out, "table.md"), "w", encoding="utf-8") as file:
-            file.write("\n".join(table) + "\n")
     return 0
 
 

@@ -161,7 +161,7 @@ class Magnetic(Case):
         self.refuse([*magnetic, "--strategy", "by_prisms"], "take automatic")
         self.refuse([*magnetic, "--constant", "2013"], "--constant was given with --magnetic")
         self.refuse([*magnetic, "--remanence", "1,2"], "--remanence")
-        self.refuse([*magnetic, "--remanence="], "nothing is named")
+        self.refuse([*magnetic, "--remanence", ""], "--remanence")
         self.refuse([*magnetic, "--remanence", "1,100,2"], "inclination is 100")
         self.refuse([*magnetic, "--remanence", self.save("r.npy", rest[:2])], "has 2 rows", "4, one a prism")
         self.refuse([*magnetic, "--susceptibilities", "p.npy"], "without --mesh")
