@@ -21,7 +21,7 @@ WIDTH = 100
 MODULES = ("moho", "moho.linear", "moho.torch", "moho.plot")
 HEAD = """# Python reference
 
-Written by `docs/python_reference.py` from the docstrings, which `help()` shows, too;
+Written by `docs/python_reference.py` from the docstrings, which `help()` also shows;
 [Python](python.md) is the guide. Exceptions other than `InputError` and `FileError` are listed
 [there](python.md#errors).
 """

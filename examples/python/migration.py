@@ -28,7 +28,7 @@ for _ in range(30 if small else 60):
 smooth = 1 / slowness
 
 # %% A survey in a SEG-Y file, as a contractor would deliver it
-wavelet = "ricker:15" if small else "ricker:20"
+wavelet = "ricker:10" if small else "ricker:20"
 width = (nx - 1) * spacing
 line = np.column_stack([np.linspace(0, width, 81), np.full(81, spacing)])
 shots = moho.Shots(layered, spacing=spacing, wavelet=wavelet, time=1.1, interval=0.002)

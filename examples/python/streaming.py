@@ -24,7 +24,7 @@ gathers = [shots(((nx - 1) * spacing * part, 20.0), line) for part in (0.3, 0.7)
 options = {"source_field": "random", "gradient_steps": 2, **waves}
 in_memory = moho.Objective(start, gathers, **options)
 misfit, gradient = in_memory(in_memory.start)
-budget = 400_000 if small else 4_000_000  # bytes of wavefields that are at hand
+budget = 900_000 if small else 4_000_000  # bytes of wavefields that are at hand
 streamed = moho.Objective(start, gathers, device_memory=budget, **options)
 other, same = streamed(streamed.start)
 print(f"misfit {misfit:.6f} in memory, {other:.6f} streamed through {budget} bytes")

@@ -75,7 +75,7 @@ class MigrationOf : public AnyMigration {
   void prepare(const WaveInput& wave, const std::vector<GatherInput>& gathers,
                const ImagingInput& imaging, MigrationPlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(wave.fields.front().second, wave.spacing, wave.origin);
-    const auto model = model_in<T, Dim, Memory>(instance(), grid, wave, true);
+    const auto model = model_in<T, Dim, Memory>(instance(), grid, wave, false);
     const rtm::MigrationOptions<Dim> options = options_of(wave, grid, imaging);
     m_grid = grid;
     m_offsets = options.offsets;

@@ -84,7 +84,7 @@ def invert_gravity(
     Parameters
     ----------
     data : array, shape (components, m) or (m,)
-        Values at the stations, mGal for gx, gy and gz, Eotvos for gradients; NaN: there is no value.
+        Values at the stations, mGal for gx, gy and gz, Eotvos for gradients; NaN for no value.
     stations : array, shape (m, 3)
         Rows x, y, z in m, z down.
     errors : float, or array of the shape of data or (components,)

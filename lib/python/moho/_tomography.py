@@ -188,7 +188,7 @@ def invert_times(
     origin : float or one for each axis, optional
         Position of the first node, m. Default: chosen by the picks.
     margin : float, optional
-        m beside the points. Default: four nodes.
+        m around the points. Default: four nodes.
     depth : float, optional
         m below the deepest point. Default: 0.4 of the longest offset.
     topography : {"auto", None} or array, shape (n, 2) or (n, 3)
