@@ -89,7 +89,7 @@ void on_processes(int count, const std::function<void(Process&)>& run) {
   for (std::thread& other : others) other.join();
 }
 
-std::vector<double> random_numbers(std::size_t count, unsigned seed) {
+std::vector<double> shared_numbers(std::size_t count, unsigned seed) {
   Random random(seed);
   std::vector<double> values;
   for (std::size_t i = 0; i < count; ++i) values.push_back(random.between(-1.0, 1.0));
@@ -115,7 +115,7 @@ TEST(SharedOperator, HasTheBitsOfOneProcess) {
     options.all_stations = 150;
     return moho::gravity::make_field_operator(exec, rows, places, components, options);
   };
-  const auto densities = random_numbers(5000, 1), weights = random_numbers(300, 2);
+  const auto densities = shared_numbers(5000, 1), weights = shared_numbers(300, 2);
   std::vector<double> field, sums, squares;
   const auto one = make(prisms, stations);
   one->apply(densities, field);
@@ -168,7 +168,7 @@ MagneticJob job_of(bool regular, bool magnetic) {
   job.options.far_tolerance = 1e-9;
   job.ambient = {5e4, 60.0, 3.0};
   if (magnetic) job.magnetic_components = moho::gravity::all_magnetic_components();
-  const auto numbers = random_numbers(24, 5);
+  const auto numbers = shared_numbers(24, 5);
   for (std::size_t i = 0; i < 24; ++i) {
     const double value = i % 3 == 0 ? 0.0 : 0.01 * std::abs(numbers[i]);
     if (regular) job.densities.push_back(value);
