@@ -284,10 +284,7 @@ class Run {
       const auto v = tomography::fit_linear_velocity<Dim>(m_job.picks, m_job.grid, m_job.ground);
       linear(v, "fitted to the picks: ");
       m_start += concat(", rms ", significant(1e3 * v.rms, 3), " ms");
-      // picks show the horizontal velocity
-      for (std::size_t i = 0; i < m_job.options.epsilon.size(); ++i) {
-        m_job.start[i] /= std::sqrt(1.0 + 2.0 * m_job.options.epsilon[i]);
-      }
+      tomography::to_vertical(m_job.start, m_job.options.epsilon);
     } else if (m_o.start.find_first_not_of("0123456789.,eE+- ") == std::string::npos) {
       const auto v = text::split(m_o.start, ',');
       const double v0 = text::parse_number("--start", v[0], "v0,g: m/s and 1/s");
@@ -457,27 +454,27 @@ class Run {
     write_field("coverage.npy", m_result.coverage);
     write_field("deviation.npy", m_result.appraisal.deviation);
     write_field("resolution.npy", m_result.appraisal.resolution);
-    write_picks<Dim>(folder / "picks.csv", m_job.picks, m_result.fits);
+    tomography::write_picks<Dim>(folder / "picks.csv", m_job.picks, m_result.fits);
     m_session.wrote("picks.csv");
     if (m_o.statics != tomography::Statics::none) {
-      write_statics<Dim>(folder / "statics.csv", m_job.picks, m_result.delays);
+      tomography::write_statics<Dim>(folder / "statics.csv", m_job.picks, m_result.delays);
       m_session.wrote("statics.csv");
     }
     if (m_o.locate) {
-      write_sources<Dim>(folder / "sources.csv", m_result.sources, m_result.delays);
+      tomography::write_sources<Dim>(folder / "sources.csv", m_result.sources, m_result.delays);
       m_session.wrote("sources.csv");
     }
     if (!m_o.checks.empty()) {
       write_field("check_true.npy", m_test.truth);
       write_field("check_found.npy", m_test.found);
-      write_layers(folder / "checkerboard.csv", m_test.layers);
+      tomography::write_layers(folder / "checkerboard.csv", m_test.layers);
       m_session.wrote("checkerboard.csv");
     }
-    write_history(folder / "history.csv", m_result.reports);
+    tomography::write_history(folder / "history.csv", m_result.reports);
     m_session.wrote("history.csv");
-    write_lambda(folder / "lambda.csv", m_result.appraisal.curve);
+    tomography::write_lambda(folder / "lambda.csv", m_result.appraisal.curve);
     m_session.wrote("lambda.csv");
-    write_rays<Dim>(folder / "rays.vtk", m_job.picks, m_result);
+    tomography::write_rays<Dim>(folder / "rays.vtk", m_job.picks, m_result);
     m_session.wrote("rays.vtk");
   }
 
@@ -540,7 +537,7 @@ class Run {
     ending.lines = {concat("ended     ", tomography::to_string(m_result.stop), ": chi^2 ",
                            significant(last.chi2, 4), " after ",
                            counted(last.iteration, "iteration"))};
-    for (const std::string& line : bad_picks<Dim>(m_job.picks, m_result.fits)) {
+    for (const std::string& line : tomography::bad_picks<Dim>(m_job.picks, m_result.fits)) {
       ending.lines.push_back("          " + line);
     }
     if (m_o.locate) ending.lines.push_back(located());

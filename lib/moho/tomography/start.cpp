@@ -122,6 +122,10 @@ std::vector<double> linear_model(const Grid<Dim>& grid, const Ground<Dim>& groun
   return result;
 }
 
+void to_vertical(std::vector<double>& velocity, const std::vector<double>& epsilon) {
+  for (std::size_t i = 0; i < epsilon.size(); ++i) velocity[i] /= std::sqrt(1.0 + 2.0 * epsilon[i]);
+}
+
 template LinearVelocity fit_linear_velocity<2>(const PickSet<2>&, const Grid<2>&, const Ground<2>&);
 template LinearVelocity fit_linear_velocity<3>(const PickSet<3>&, const Grid<3>&, const Ground<3>&);
 template std::vector<double> linear_model<2>(const Grid<2>&, const Ground<2>&,

@@ -36,4 +36,8 @@ template <int Dim>
 std::vector<double> linear_model(const Grid<Dim>& grid, const Ground<Dim>& ground,
                                  const LinearVelocity& velocity);
 
+/// Divides horizontal velocities, which first arrivals along the surface show, by sqrt(1 + 2
+/// epsilon). An empty list of epsilon changes nothing.
+void to_vertical(std::vector<double>& velocity, const std::vector<double>& epsilon);
+
 }  // namespace moho::tomography

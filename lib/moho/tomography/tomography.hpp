@@ -15,6 +15,7 @@
 #include <moho/tomography/jacobian.hpp>
 #include <moho/tomography/picks.hpp>
 #include <moho/tomography/prior.hpp>
+#include <moho/tomography/results.hpp>
 #include <moho/tomography/robust.hpp>
 #include <moho/tomography/start.hpp>
 #include <moho/tomography/state.hpp>

@@ -419,7 +419,8 @@ double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
 template <class T, int Dim, class Memory>
 void Inversion<T, Dim, Memory>::decide(const IterationReport& report, double before,
                                        double predicted, bool at_least) {
-  m_state.failures = report.step > 0.0 && report.rho >= 0.1 ? 0 : m_state.failures + 1;
+  const bool better = report.rho >= 0.1 || report.chi2 < 0.99 * m_state.reports.back().chi2;
+  m_state.failures = report.step > 0.0 && better ? 0 : m_state.failures + 1;
   m_state.least_damping = report.step == 0.0 ? 2.0 * report.lambda
                           : report.rho < 0.5 ? 0.6 * report.lambda
                                              : 0.0;

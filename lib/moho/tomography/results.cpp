@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
+#include <moho/io/csv.hpp>
+#include <moho/io/vtk.hpp>
+#include <moho/tomography/results.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace moho::tomography {
+
+namespace {
+
+template <int Dim>
+void add_point(io::Table& table, const Point<Dim>& p) {
+  for (int d = 0; d < Dim; ++d) table.values.push_back(p[d]);
+}
+
+void name_columns(io::Table& table, std::vector<std::string> names) {
+  table.columns = static_cast<std::int64_t>(names.size());
+  table.names = std::move(names);
+}
+
+}  // namespace
+
+template <int Dim>
+void write_picks(const std::filesystem::path& path, const PickSet<Dim>& picks,
+                 const std::vector<PickFit>& fits) {
+  io::Table table;
+  if constexpr (Dim == 2) {
+    name_columns(table, {"source", "receiver", "sx", "sz", "rx", "rz", "offset", "time", "error",
+                         "predicted", "residual", "z", "weight", "flag"});
+  } else {
+    name_columns(table, {"source", "receiver", "sx", "sy", "sz", "rx", "ry", "rz", "offset", "time",
+                         "error", "predicted", "residual", "z", "weight", "flag"});
+  }
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    const Pick& pick = picks.picks[k];
+    const auto& s = picks.sources[static_cast<std::size_t>(pick.source)];
+    const auto& r = picks.receivers[static_cast<std::size_t>(pick.receiver)];
+    double square = 0.0;
+    for (int d = 0; d + 1 < Dim; ++d) square += (r[d] - s[d]) * (r[d] - s[d]);
+    table.values.push_back(pick.source);
+    table.values.push_back(pick.receiver);
+    add_point<Dim>(table, s);
+    add_point<Dim>(table, r);
+    const double z = fits[k].z();
+    for (const double value :
+         {std::sqrt(square), pick.time, fits[k].sigma, fits[k].predicted, fits[k].residual, z,
+          fits[k].weight * pick.weight, std::abs(z) > 4.0 ? 1.0 : 0.0}) {
+      table.values.push_back(value);
+    }
+  }
+  io::write_csv(path, table);
+}
+
+template <int Dim>
+void write_statics(const std::filesystem::path& path, const PickSet<Dim>& picks,
+                   const Delays& delays) {
+  io::Table table;
+  if constexpr (Dim == 2) {
+    name_columns(table, {"is_source", "number", "x", "z", "delay"});
+  } else {
+    name_columns(table, {"is_source", "number", "x", "y", "z", "delay"});
+  }
+  const auto add = [&](double kind, const Points<Dim>& points, const std::vector<double>& values) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      table.values.push_back(kind);
+      table.values.push_back(static_cast<double>(k));
+      add_point<Dim>(table, points[k]);
+      table.values.push_back(values[k]);
+    }
+  };
+  add(1.0, picks.sources, delays.source);
+  add(0.0, picks.receivers, delays.receiver);
+  io::write_csv(path, table);
+}
+
+template <int Dim>
+void write_sources(const std::filesystem::path& path, const Points<Dim>& sources,
+                   const Delays& delays) {
+  io::Table table;
+  if constexpr (Dim == 2) {
+    name_columns(table, {"number", "x", "z", "dx", "dz", "origin"});
+  } else {
+    name_columns(table, {"number", "x", "y", "z", "dx", "dy", "dz", "origin"});
+  }
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    table.values.push_back(static_cast<double>(k));
+    add_point<Dim>(table, sources[k]);
+    for (std::size_t d = 0; d < Dim; ++d) table.values.push_back(delays.moves[k * Dim + d]);
+    table.values.push_back(delays.origin[k]);
+  }
+  io::write_csv(path, table);
+}
+
+template <int Dim>
+void write_rays(const std::filesystem::path& path, const PickSet<Dim>& picks,
+                const InversionResult<Dim>& result) {
+  constexpr std::size_t most = 20000;
+  const rays::RayPaths<Dim>& all = result.paths;
+  const std::size_t stride = (picks.picks.size() + most - 1) / most;
+  std::vector<io::VtkCellData> data{{"source", {}}, {"receiver", {}}, {"residual", {}}};
+  std::vector<std::int64_t> first{0};
+  std::vector<Point<Dim>> points;
+  for (std::size_t k = 0; k < picks.picks.size(); k += stride) {
+    points.insert(points.end(), all.points.begin() + all.first[k],
+                  all.points.begin() + all.first[k + 1]);
+    first.push_back(static_cast<std::int64_t>(points.size()));
+    data[0].values.push_back(picks.picks[k].source);
+    data[1].values.push_back(picks.picks[k].receiver);
+    data[2].values.push_back(result.fits[k].residual);
+  }
+  io::write_vtk_polylines<Dim>(path, first, points, data,
+                               {.title = "first-arrival rays, metres and seconds"});
+}
+
+namespace {
+
+// Sums of |z| and of picks beyond four for each station.
+struct StationMisfit {
+  double sum = 0.0;
+  std::int64_t count = 0, bad = 0;
+};
+
+void add_stations(const char* what, const std::vector<StationMisfit>& stations,
+                  std::vector<std::string>& lines) {
+  for (std::size_t k = 0; k < stations.size(); ++k) {
+    const StationMisfit& s = stations[k];
+    const double mean = s.sum / static_cast<double>(std::max<std::int64_t>(s.count, 1));
+    if (mean <= 3.0 || lines.size() >= 8) continue;
+    lines.push_back(concat(what, " ", k, ": its ", s.count, " picks are ",
+                           text::significant(mean, 2),
+                           " standard deviations away in the mean (position, polarity or delay)"));
+  }
+}
+
+}  // namespace
+
+template <int Dim>
+std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<PickFit>& fits) {
+  std::vector<StationMisfit> sources(picks.sources.size()), receivers(picks.receivers.size());
+  std::int64_t bad = 0;
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    const double z = std::abs(fits[k].z());
+    bad += z > 4.0 ? 1 : 0;
+    StationMisfit& s = sources[static_cast<std::size_t>(picks.picks[k].source)];
+    StationMisfit& r = receivers[static_cast<std::size_t>(picks.picks[k].receiver)];
+    for (StationMisfit* const station : {&s, &r}) {
+      station->sum += z;
+      ++station->count;
+      station->bad += z > 4.0 ? 1 : 0;
+    }
+  }
+  if (bad == 0) return {"no pick is more than 4 standard deviations away"};
+  const auto fewer = [](const StationMisfit& a, const StationMisfit& b) { return a.bad < b.bad; };
+  const auto s = std::max_element(sources.begin(), sources.end(), fewer);
+  const auto r = std::max_element(receivers.begin(), receivers.end(), fewer);
+  std::vector<std::string> lines{
+      concat(bad, bad == 1 ? " pick" : " picks",
+             " more than 4 standard deviations away (flag in picks.csv), most of source ",
+             s - sources.begin(), " (", s->bad, ") and receiver ", r - receivers.begin(), " (",
+             r->bad, ")")};
+  add_stations("source", sources, lines);
+  add_stations("receiver", receivers, lines);
+  return lines;
+}
+
+void write_history(const std::filesystem::path& path, const std::vector<IterationReport>& reports) {
+  io::Table table;
+  name_columns(table, {"iteration", "chi2", "chi2_linear", "rms", "lambda", "dof", "rho", "step",
+                       "krylov", "traces", "held", "rejected", "seconds"});
+  for (const IterationReport& r : reports) {
+    for (const double value :
+         {static_cast<double>(r.iteration), r.chi2, r.chi2_linear, r.rms, r.lambda, r.dof, r.rho,
+          r.step, static_cast<double>(r.krylov), static_cast<double>(r.traces),
+          static_cast<double>(r.held), static_cast<double>(r.rejected), r.seconds}) {
+      table.values.push_back(value);
+    }
+  }
+  io::write_csv(path, table);
+}
+
+void write_lambda(const std::filesystem::path& path, const std::vector<DampingPoint>& curve) {
+  io::Table table;
+  name_columns(table, {"lambda", "chi2", "norm", "dof", "gcv"});
+  for (const DampingPoint& p : curve) {
+    for (const double value : {p.lambda, p.chi2, p.norm, p.dof, p.gcv}) {
+      table.values.push_back(value);
+    }
+  }
+  io::write_csv(path, table);
+}
+
+void write_layers(const std::filesystem::path& path, const std::vector<CheckLayer>& layers) {
+  io::Table table;
+  name_columns(table, {"depth", "correlation", "recovered"});
+  for (const CheckLayer& layer : layers) {
+    for (const double value : {layer.depth, layer.correlation, layer.recovered}) {
+      table.values.push_back(value);
+    }
+  }
+  io::write_csv(path, table);
+}
+
+template void write_picks<2>(const std::filesystem::path&, const PickSet<2>&,
+                             const std::vector<PickFit>&);
+template void write_picks<3>(const std::filesystem::path&, const PickSet<3>&,
+                             const std::vector<PickFit>&);
+template void write_sources<2>(const std::filesystem::path&, const Points<2>&, const Delays&);
+template void write_sources<3>(const std::filesystem::path&, const Points<3>&, const Delays&);
+template void write_rays<2>(const std::filesystem::path&, const PickSet<2>&,
+                            const InversionResult<2>&);
+template void write_rays<3>(const std::filesystem::path&, const PickSet<3>&,
+                            const InversionResult<3>&);
+template std::vector<std::string> bad_picks<2>(const PickSet<2>&, const std::vector<PickFit>&);
+template std::vector<std::string> bad_picks<3>(const PickSet<3>&, const std::vector<PickFit>&);
+template void write_statics<2>(const std::filesystem::path&, const PickSet<2>&, const Delays&);
+template void write_statics<3>(const std::filesystem::path&, const PickSet<3>&, const Delays&);
+
+}  // namespace moho::tomography
