@@ -39,7 +39,7 @@ Examples
   invert_times --picks koenigsee.sgt --error 0.0005,0.02
   invert_times --picks line.csv --spacing 10 --depth 300 --lengths 120,60 --robust biweight
   invert_times --picks line.csv --error 0.002,0 --statics receiver --bounds 300,6000 --plan
-  invert_times --picks blasts.csv --error 0.002,0 --locate --location-deviation 20,20,5 --spacing 10
+  invert_times --picks blasts.csv --error 0.002,0 --locate --location-deviation 20,20,5
   mpirun -n 2 invert_times --picks volume.csv --error 0.003,0 --space cuda
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the

@@ -104,12 +104,12 @@ class Links(unittest.TestCase):
                              ["b.md: no such file", "#two: no such heading"])
 
 
-class Tutorial(support.Case):
-    """The sh and python blocks of tutorials, run in order in one folder."""
+class Page(support.Case):
+    """The sh and python blocks of a page, run in order in one folder."""
 
-    def run_blocks(self, page, least):
+    def run_page(self, name, least):
         """Runs the blocks of a page, which has at least `least` blocks of sh."""
-        with open(os.path.join(ROOT, "docs", page), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as file:
             blocks = re.findall(r"^```(\w+)\n(.*?)^```", file.read(), flags=re.M | re.S)
         languages = [language for language, _ in blocks]
         self.assertLessEqual(set(languages), {"sh", "python"})
@@ -128,8 +128,12 @@ class Tutorial(support.Case):
             self.assertEqual(done.returncode, 0, text + done.stdout + done.stderr)
             print(done.stdout if language == "python" else "", end="")
 
+
+class Tutorial(Page):
+    """docs/tutorial.md and docs/tutorial_gravity.md."""
+
     def test_as_it_stands(self):
-        self.run_blocks("tutorial.md", 6)
+        self.run_page("tutorial.md", 6)
         drawn = importlib.util.find_spec("matplotlib") is not None
         for name in ("rays/receivers.csv", "times/times.npy", "shot/gather.sgy", "gravity/gravity.csv",
                      "image/image.npy", "rays_truth/matrix.npz",
@@ -139,9 +143,17 @@ class Tutorial(support.Case):
     def test_gravity(self):
         if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(self.program)), "invert_gravity")):
             self.skipTest("invert_gravity is not built")
-        self.run_blocks("tutorial_gravity.md", 6)
+        self.run_page("tutorial_gravity.md", 6)
         for name in ("smooth/model.npy", "compact/model_smooth.npy", "both/model.npy", "hill/model.npy"):
             self.assertTrue(os.path.isfile(self.path(name)), name)
+
+
+class Times(Page):
+    """The quarter of an hour of docs/programs/invert_times.md."""
+
+    def test_as_it_stands(self):
+        self.run_page(os.path.join("programs", "invert_times.md"), 5)
+        self.assertTrue(os.path.isfile(self.path("checks/checkerboard.csv")))
 
 
 class ExitStatus(support.Case):
