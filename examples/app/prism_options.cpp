@@ -62,4 +62,11 @@ Json prism_components_json(const gravity::Components& components) {
   return list;
 }
 
+double parse_fmm_tolerance(const std::string& text) {
+  const std::string form = "an error from 1e-10 to 0.01 of the largest value";
+  const double value = parse_number("--tolerance", text, form);
+  if (value >= gravity::least_fmm_tolerance && value <= 0.01) return value;
+  throw InputError(concat("--tolerance is ", value, " (allowed: ", form, ")"));
+}
+
 }  // namespace moho::examples

@@ -22,4 +22,7 @@ gravity::Components parse_prism_components(const std::string& text);
 /// Returns the names of components.
 Json prism_components_json(const gravity::Components& components);
 
+/// Reads --tolerance of the fast multipole method. \throws InputError
+double parse_fmm_tolerance(const std::string& text);
+
 }  // namespace moho::examples

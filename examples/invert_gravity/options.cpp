@@ -321,9 +321,13 @@ Description describe(Options& o) {
   d.group("Running");
   d.bind(o.products, "operator", "NAME",
          "direct sums of all pairs; lattice, Fourier transforms for a whole --mesh and stations at "
-         "one height on the lattice of its cells; or automatic: lattice where possible (default: "
-         "automatic)",
-         one_of({"automatic", "direct", "lattice"}));
+         "one height on the lattice of its cells; fmm, a fast multipole method; or automatic: "
+         "lattice where possible, fmm where it is faster than direct (default: automatic)",
+         one_of({"automatic", "direct", "lattice", "fmm"}));
+  d.bind(o.tolerance, "tolerance", "R",
+         "error allowed for --operator fmm, of the largest value of each component: 1e-10 to 0.01 "
+         "(default: 1e-9)",
+         parsed(parse_fmm_tolerance));
   bind_space(d, o);
   bind_memory(d, o, "for all arrays, or on the device");
   bind_out(d, o);

@@ -30,9 +30,6 @@ struct PerComponent {
 /// Kind of the weights of cells.
 enum class Weights { depth, sensitivity, none };
 
-/// Computation of products with the matrix of fields.
-enum class Products { automatic, direct, lattice };
-
 /// Position of a ground file's lattice.
 struct GroundFile {
   std::string path;                               ///< empty: no topography
@@ -59,7 +56,8 @@ struct Options : CommonOptions {
   Weights weights = Weights::depth;                           ///< of cells
   std::optional<double> exponent;                 ///< of depth weights; empty: by the components
   gravity_inversion::InversionOptions inversion;  ///< regularisation and search
-  Products products = Products::automatic;        ///< direct sums or Fourier transforms
+  gravity::Products products = gravity::Products::automatic;  ///< how products are computed
+  double tolerance = 1e-9;                                    ///< of fmm, of the largest value
 };
 
 /// Returns the table of the options, bound to them.

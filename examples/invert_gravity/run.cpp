@@ -16,7 +16,7 @@
 #include <moho/core/space.hpp>
 #include <moho/core/statistics.hpp>
 #include <moho/gravity/field_operator.hpp>
-#include <moho/gravity/lattice.hpp>
+#include <moho/gravity/products.hpp>
 #include <moho/gravity/shared_operator.hpp>
 #include <moho/gravity_inversion/state.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
@@ -27,6 +27,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,6 +35,7 @@ namespace moho::examples::invert_gravity {
 
 namespace {
 
+using gravity::Products;
 using gravity_inversion::Fit;
 using gravity_inversion::Inversion;
 using gravity_inversion::InversionState;
@@ -43,8 +45,8 @@ using gravity_inversion::InversionStep;
 struct FieldIn {
   std::unique_ptr<gravity::FieldOperator> field;
   std::string device;
-  bool lattice = false;
-  double error = 0.0;                                // of a lattice, of the largest value
+  std::string name = "direct";
+  std::optional<double> error;  // difference from direct sums, of the largest value
   gravity::SharedOperator<Ranks>* shared = nullptr;  // with several ranks: the field
 };
 
@@ -79,13 +81,22 @@ FieldIn share_field(const Options& o, const Input& input, Ranks& ranks) {
   return made;
 }
 
-// Largest difference from direct sums at some stations, of the largest value of a component.
-double error_of(const Options& o, const Input& input, gravity::FieldOperator& field) {
+// The lattice or the fast multipole method.
+FieldIn make_fast_field(const Options& o, const Input& input, Products products) {
   const auto& problem = input.problem;
-  const auto chosen = gravity::spread_stations(problem.stations.size() / 3, 12);
-  const FieldIn direct = make_field(
-      o, problem.cells.prisms, gravity::stations_at(problem.stations, chosen), problem.components);
-  return gravity::difference_at(field, *direct.field, chosen, problem.components.size());
+  FieldIn made;
+  gravity::FmmOptions options;
+  if (o.space == "cuda") options.memory_budget = o.memory;
+  options.tolerance = o.tolerance;
+  with_space(o.space, [&](const auto& exec) {
+    made.field = gravity::make_products(exec, products, problem.cells.mesh, problem.cells.prisms,
+                                        problem.stations, problem.components, options);
+    made.device = device_name(exec);
+    made.error = gravity::difference_from_direct(exec, *made.field, problem.cells.prisms,
+                                                 problem.stations, problem.components);
+  });
+  made.name = gravity::to_string(products);
+  return made;
 }
 
 // The reason why the transforms of a lattice cannot be used; empty: they can.
@@ -98,35 +109,34 @@ std::string why_no_lattice(const Input& input) {
   return gravity::find_lattice(cells.mesh, input.problem.stations).why;
 }
 
+// The operator that is tried first.
+Products first_products(const Options& o, const Input& input) {
+  const auto& problem = input.problem;
+  return gravity::choose_products(o.products, why_no_lattice(input).empty(), problem.cells.size(),
+                                  static_cast<std::int64_t>(problem.stations.size() / 3),
+                                  problem.components, o.space != "cuda");
+}
+
 // The requested operator.
 FieldIn choose_field(const Options& o, const Input& input, const Session& session) {
-  const auto& problem = input.problem;
-  const std::string why = o.products == Products::direct ? "-" : why_no_lattice(input);
-  if (o.products == Products::lattice && !why.empty()) {
-    throw InputError(concat("--operator lattice: ", why,
+  if (o.products == Products::lattice && !why_no_lattice(input).empty()) {
+    throw InputError(concat("--operator lattice: ", why_no_lattice(input),
                             " (allowed: a whole mesh, and stations at one height above it, whole "
                             "steps of its cells apart): take direct"));
   }
-  FieldIn made;
-  if (why.empty()) {
-    gravity::OperatorOptions options;
-    if (o.space == "cuda") options.memory_budget = o.memory;
+  const Products products = first_products(o, input);
+  if (products != Products::direct) {
     try {
-      with_space(o.space, [&](const auto& exec) {
-        made.field = gravity::make_lattice_operator(exec, problem.cells.mesh, problem.stations,
-                                                    problem.components, options);
-        made.device = device_name(exec);
-      });
-      made.lattice = true;
-      made.error = error_of(o, input, *made.field);
-      session.print("operator  lattice: differs from direct sums by ", significant(made.error, 2),
-                    " of the largest value");
+      FieldIn made = make_fast_field(o, input, products);
+      session.print("operator  ", made.name, ": differs from direct sums by ",
+                    significant(*made.error, 2), " of the largest value");
       return made;
     } catch (const MemoryError& error) {
-      if (o.products == Products::lattice) throw with_advice(error, "--memory", "");
+      if (o.products != Products::automatic) throw with_advice(error, "--memory", "");
       session.print("          note: ", error.what(), "; direct sums are taken");
     }
   }
+  const auto& problem = input.problem;
   return make_field(o, problem.cells.prisms, problem.stations, problem.components);
 }
 
@@ -148,7 +158,7 @@ MemoryEstimate estimate_memory(const Options& o, const Input& input) {
   estimate.take(cells * (56.0 + 8.0 + 3.0 * 24.0 + 5.0 * 8.0), "cells and their neighbours");
   estimate.take(16.0 * values, "data");
   const MemoryLimit limit = memory_limit(o, o.space != "cuda");
-  if (o.space != "cuda" && o.products != Products::direct && why_no_lattice(input).empty()) {
+  if (o.space != "cuda" && first_products(o, input) == Products::lattice) {
     const auto& mesh = input.problem.cells.mesh;
     estimate.take(gravity::lattice_bytes(mesh, gravity::find_lattice(mesh, input.problem.stations),
                                          input.problem.components.size()),
@@ -186,22 +196,22 @@ void print_input(const Input& input, const Session& session) {
 }
 
 // Seconds of both products, measured with a part of the stations.
-double seconds_of_products(const Options& o, const Input& input, bool lattice,
+double seconds_of_products(const Options& o, const Input& input, bool direct,
                            const Session& session) {
   const auto& problem = input.problem;
   const std::size_t stations = problem.stations.size() / 3;
   const double most = o.space == "cuda" ? 2e9 : 2e6;
   const auto part =
-      lattice ? stations
+      !direct ? stations
               : std::clamp<std::size_t>(
                     static_cast<std::size_t>(most / static_cast<double>(problem.cells.size())), 1,
                     stations);
   const FieldIn made =
-      lattice ? choose_field(o, input, session)
-              : make_field(o, problem.cells.prisms,
-                           gravity::stations_at(problem.stations,
-                                                gravity::spread_stations(stations, part)),
-                           problem.components);
+      direct ? make_field(
+                   o, problem.cells.prisms,
+                   gravity::stations_at(problem.stations, gravity::spread_stations(stations, part)),
+                   problem.components)
+             : choose_field(o, input, session);
   std::vector<double> model(static_cast<std::size_t>(problem.cells.size()), 1.0), values;
   made.field->apply(model, values);
   const Stopwatch timer;
@@ -215,16 +225,19 @@ void print_plan(const Options& o, const Input& input, const MemoryEstimate& memo
   const auto& problem = input.problem;
   const double pairs =
       static_cast<double>(problem.cells.size()) * static_cast<double>(problem.stations.size() / 3);
-  const bool lattice = o.products == Products::lattice ||
-                       (o.products == Products::automatic && why_no_lattice(input).empty());
-  const double seconds = seconds_of_products(o, input, lattice, session);
+  const Products products = first_products(o, input);
+  const bool direct = products == Products::direct;
+  const double seconds = seconds_of_products(o, input, direct, session);
   const bool linear = o.inversion.solver == gravity_inversion::Solver::conjugate_gradients ||
                       (o.inversion.solver == gravity_inversion::Solver::automatic && !o.bounds);
   session.print("plan      ", format_count(pairs), "pairs a product, by ",
-                lattice ? "Fourier transforms" : "direct sums", " on ", o.space);
+                direct                          ? "direct sums"
+                : products == Products::lattice ? "Fourier transforms"
+                                                : "a fast multipole method",
+                " on ", o.space);
   session.print("          ", significant(seconds, 3),
                 " s for a product and its transpose, measured",
-                lattice ? "" : " with a part of the stations");
+                direct ? " with a part of the stations" : "");
   session.print("          ", linear ? "conjugate gradients" : "L-BFGS", ", at most ",
                 o.inversion.iterations,
                 " iterations a minimisation: ", significant(seconds * o.inversion.iterations, 3),
@@ -369,8 +382,8 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
   summary["truth"] = input.truth.empty() ? Json() : truth_json(input, state);
   summary["device"] = made.device;
   summary["ranks"] = ranks;
-  summary["operator"] = Json::object({{"name", made.lattice ? "lattice" : "direct"},
-                                      {"error", made.lattice ? Json(made.error) : Json()}});
+  summary["operator"] =
+      Json::object({{"name", made.name}, {"error", made.error ? Json(*made.error) : Json()}});
 
   Ending ending;
   ending.script = "plot_densities.py";
@@ -423,12 +436,10 @@ void run(const Options& asked, Session& session) {
 
   auto& problem = input.problem;
   FieldIn made;
-  const bool direct = o.products == Products::direct ||
-                      (o.products == Products::automatic && !why_no_lattice(input).empty());
-  if (!ranks.alone() && direct) {
+  if (!ranks.alone() && first_products(o, input) == Products::direct) {
     made = share_field(o, input, ranks);
   }
-  if (!ranks.root()) {  // transforms of a lattice run on the root alone
+  if (!ranks.root()) {  // a lattice and the fast multipole method run on the root alone
     if (made.shared != nullptr) made.shared->serve();
     return ranks.finish();
   }

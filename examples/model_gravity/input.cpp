@@ -6,6 +6,7 @@
 #include "model_gravity/magnetic.hpp"
 
 #include <moho/gravity/ensemble.hpp>
+#include <moho/gravity/fmm.hpp>
 #include <moho/gravity/magnetic_job.hpp>
 #include <moho/gravity/overlap.hpp>
 #include <moho/gravity/synthetic.hpp>
@@ -200,13 +201,21 @@ void check_input(const Options& o, const Input& input) {
   }
 }
 
-gravity::Strategy strategy_of_all(const Options& o, const Input& input) {
-  if (!input.regular || !o.double_precision) return gravity::Strategy::tiles;
+gravity::Strategy strategy_of_all(const Options& o, const Input& input, std::int64_t prisms) {
   using Host = Kokkos::HostSpace;
-  return gravity::automatic_strategy<double>(
-      Instance<Host>(Kokkos::DefaultHostExecutionSpace()), input.mesh,
-      gravity::DensityView<Host>(input.densities.data(), input.densities.size()),
-      gravity::StationView<Host>(input.stations.data(), input.stations.size() / 3));
+  if (!o.double_precision) return gravity::Strategy::tiles;
+  const auto stations = input.stations.size() / 3;
+  if (input.regular) {
+    const gravity::Strategy chosen = gravity::automatic_strategy<double>(
+        Instance<Host>(Kokkos::DefaultHostExecutionSpace()), input.mesh,
+        gravity::DensityView<Host>(input.densities.data(), input.densities.size()),
+        gravity::StationView<Host>(input.stations.data(), stations));
+    if (chosen != gravity::Strategy::tiles) return chosen;
+  }
+  return gravity::fmm_pays(prisms, static_cast<std::int64_t>(stations), o.components,
+                           o.space != "cuda")
+             ? gravity::Strategy::fmm
+             : gravity::Strategy::tiles;
 }
 
 namespace {

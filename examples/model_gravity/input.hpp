@@ -53,7 +53,8 @@ Input load_input(const Options& options);
 void check_input(const Options& options, const Input& input);
 
 /// Resolves the automatic strategy, once for all ranks, from the complete ensemble.
-gravity::Strategy strategy_of_all(const Options& options, const Input& input);
+/// \param prisms number of prisms with mass
+gravity::Strategy strategy_of_all(const Options& options, const Input& input, std::int64_t prisms);
 
 /// Notes on stations below z = 0, or inside of prisms with a density.
 std::vector<std::string> notes_on_stations(const Input& input);

@@ -65,7 +65,8 @@ void check_magnetic(const Arguments& given, Options& o) {
     refuse("magnetic", "without --field (needed: F,I,D in nT and degrees, as 50000,60,2): add it");
   }
   if (!by_field) o.ambient = {50000.0, 60.0, 0.0};
-  if (o.strategy == gravity::Strategy::by_prisms || o.strategy == gravity::Strategy::by_corners) {
+  if (o.strategy == gravity::Strategy::by_prisms || o.strategy == gravity::Strategy::by_corners ||
+      o.strategy == gravity::Strategy::fmm) {
     refuse("strategy",
            "as by_prisms or by_corners with --magnetic (allowed: automatic, tiles, "
            "by_stations, lattice): take automatic");

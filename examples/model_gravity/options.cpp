@@ -170,6 +170,15 @@ void check_strategy(const Arguments& given, const Options& o) {
                             " (allowed: --mesh and --spheres in double precision): take another "
                             "strategy"));
   }
+  if (o.strategy == gravity::Strategy::fmm && !o.double_precision) {
+    throw InputError(
+        "--strategy fmm was given with --precision float (allowed: double): take another strategy");
+  }
+  if (given.given("tolerance") && o.strategy != gravity::Strategy::fmm &&
+      o.strategy != gravity::Strategy::automatic) {
+    throw InputError(concat("--tolerance was given with --strategy ", to_string(o.strategy),
+                            " (allowed: with fmm and automatic): leave it out"));
+  }
   if (o.strategy == gravity::Strategy::by_corners && o.ensemble == Ensemble::prisms) {
     throw InputError(
         "--strategy by_corners was given with --prisms (allowed: with --mesh and --spheres, "
@@ -246,11 +255,13 @@ void bind_computing(Description& d, Options& o) {
     for (const Quantity& quantity : quantities(o)) list.push_back(quantity.name);
     return list;
   };
-  d.bind(o.strategy, "strategy", "NAME",
-         "automatic, tiles, by_stations, by_prisms (the paper's), by_corners (regular ensembles in "
-         "double), or lattice (Fourier transforms for regular ensembles and stations at one height "
-         "on the lattice of their prisms, in double); all give the same field (default: automatic)",
-         one_of({"automatic", "tiles", "by_stations", "by_prisms", "by_corners", "lattice"}));
+  d.bind(
+      o.strategy, "strategy", "NAME",
+      "automatic, tiles, by_stations, by_prisms (the paper's), by_corners (regular ensembles in "
+      "double), lattice (Fourier transforms for regular ensembles and stations at one height "
+      "on the lattice of their prisms, in double), or fmm (a fast multipole method, in double); "
+      "all give the same field (default: automatic)",
+      one_of({"automatic", "tiles", "by_stations", "by_prisms", "by_corners", "lattice", "fmm"}));
   o.double_precision = true;
   bind_precision(d, o, "of the sums: float or double; results are double (default: double)");
   d.bind(o.constant, "constant", "G",
@@ -266,6 +277,10 @@ void bind_computing(Description& d, Options& o) {
     return o.double_precision ? gravity::default_far_tolerance<double>
                               : gravity::default_far_tolerance<float>;
   };
+  d.bind(o.tolerance, "tolerance", "R",
+         "error allowed for --strategy fmm, of the largest value of each component: 1e-10 to 0.01 "
+         "(default: 1e-9)",
+         parsed(parse_fmm_tolerance));
   d.bind(o.team_size, "team-size", "N", "threads a team on a device (default: a tuned value)",
          count(1, 1024), {.unset = "tuned"});
   d.bind(o.teams, "teams", "N",

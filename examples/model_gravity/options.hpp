@@ -43,6 +43,7 @@ struct Options : CommonOptions {
   gravity::Strategy strategy = gravity::Strategy::automatic;  ///< order of the sum
   double constant = gravity::gravitational_constant;          ///< G, m^3/(kg s^2)
   double far_tolerance = -1.0;  ///< negative: default of the precision
+  double tolerance = 1e-9;      ///< of fmm, of the largest value of a component
   int team_size = 0;            ///< 0: tuned value
   int teams = 0;                ///< 0: tuned value
   bool check_overlaps = false;  ///< true: refuse prisms that overlap

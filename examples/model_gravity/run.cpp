@@ -55,6 +55,7 @@ gravity::MagneticJob make_job(const Options& o, Input& input, double held) {
   job.options.strategy = o.strategy;
   job.options.constant = o.constant;
   job.options.far_tolerance = o.far_tolerance;
+  job.options.tolerance = o.tolerance;
   job.options.memory_budget = o.memory;
   if (o.space != "cuda" && o.memory > 0) {
     job.options.memory_budget =
@@ -269,6 +270,7 @@ void finish(const Options& o, const Input& input, const gravity::Masses& masses,
        {"pairs", pairs},
        {"corners", report.corners},
        {"private_grids", report.private_grids},
+       {"difference", report.difference >= 0.0 ? Json(report.difference) : Json()},
        {"passes", report.passes},
        {"memory", Json::object({{"budget_bytes", outcome.budget}, {"bytes", report.memory}})},
        {"of_ranks", ranks_json(reports)}});
@@ -334,7 +336,7 @@ void run(const Options& o, Session& session) {
     print_input(o, input, masses, session);
     const bool choose = ranks.size() > 1 && o.strategy == gravity::Strategy::automatic;
     const gravity::Strategy strategy =
-        choose && !o.magnetic ? strategy_of_all(o, input) : o.strategy;
+        choose && !o.magnetic ? strategy_of_all(o, input, masses.prisms) : o.strategy;
     job = make_job(o, input, held);
     job.options.strategy = strategy;
     where.double_precision = o.double_precision;
@@ -371,6 +373,14 @@ void run(const Options& o, Session& session) {
   session.more_versions["mpi"] = Ranks::with_mpi() ? Json(Ranks::version()) : Json();
   ranks.finish();
   if (!ranks.root()) return;
+  if (job.options.parts > 1) {  // otherwise the field was checked where it was computed
+    const HostPhase phase(phases, "check");
+    job.options.part = 0;
+    job.options.parts = 1;
+    with_space(where.space, [&](const auto& exec) {
+      outcome.report.difference = gravity::difference_from_sums(exec, job, outcome.results);
+    });
+  }
 
   if (o.space != "cuda") memory.pass(static_cast<double>(outcome.report.memory), "the sum");
   session.summary["memory"] = memory_json(memory, memory_limit(o, o.space != "cuda"));

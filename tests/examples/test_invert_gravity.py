@@ -126,6 +126,24 @@ class Inversion(Case):
         done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--plan")
         self.assertIn("Fourier transforms", done.stdout)
 
+    def test_fmm_is_the_direct_sum(self):
+        rng = np.random.default_rng(2)
+        x, y = rng.uniform(0.0, 800.0, 150), rng.uniform(0.0, 600.0, 150)
+        self.stations = np.column_stack([x, y, rng.uniform(-60.0, -20.0, 150)])
+        self.write_data(columns=[rng.normal(0.5, 0.2, 150), rng.normal(0.0, 2.0, 150)])
+        models = []
+        for name in ("fmm", "direct", "automatic"):
+            model, summary, text = self.invert("--beta", "0.05", "--operator", name, out=name)
+            models.append(model)
+            self.assertEqual(summary["operator"]["name"], "fmm" if name == "fmm" else "direct")
+            self.assertEqual("differs from direct sums by" in text, name == "fmm")
+            if name == "fmm":
+                self.assertLess(summary["operator"]["error"], 1e-9)
+        np.testing.assert_allclose(models[0], models[1], atol=1e-6 * np.abs(models[1]).max())
+        np.testing.assert_array_equal(models[1], models[2])
+        self.refuse(["--data", "data.csv", "--errors", "1", *MESH, "--operator", "fmm", "--tolerance", "1"],
+                    "--tolerance is 1", "1e-10 to 0.01")
+
     def test_lattice_of_model_gravity(self):
         model = os.path.join(os.path.dirname(self.program), "model_gravity")
 
@@ -136,14 +154,19 @@ class Inversion(Case):
                                    "--no-plot", "--out", strategy, *more],
                                   cwd=self.folder, capture_output=True, text=True)
 
-        for strategy in ("lattice", "tiles"):
+        for strategy in ("lattice", "fmm", "tiles"):
             done = run(strategy, 100)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual("differs from direct sums by" in done.stdout, strategy == "lattice")
+            self.assertEqual("differs from direct sums by" in done.stdout, strategy != "tiles")
         for name in ("gz.npy", "gxz.npy"):
-            ours, theirs = (np.load(self.path(f"{folder}/{name}")) for folder in ("lattice", "tiles"))
-            np.testing.assert_allclose(ours, theirs, atol=1e-10 * np.abs(theirs).max())
+            theirs = np.load(self.path(f"tiles/{name}"))
+            for folder, error in (("lattice", 1e-10), ("fmm", 1e-9)):
+                ours = np.load(self.path(f"{folder}/{name}"))
+                np.testing.assert_allclose(ours, theirs, atol=error * np.abs(theirs).max())
         for done, words in ((run("lattice", 90), "from the lattice of the mesh"),
+                            (run("fmm", 100, "--precision", "float"), "--strategy fmm was given with"),
+                            (run("fmm", 100, "--tolerance", "1e-12"), "--tolerance is 1e-12"),
+                            (run("tiles", 100, "--tolerance", "1e-6"), "with --strategy tiles"),
                             (run("lattice", 100, "--precision", "float"), "--precision float")):
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(words, done.stderr)

@@ -8,6 +8,7 @@
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/gravity/detail/to_space.hpp>
+#include <moho/gravity/fmm.hpp>
 #include <moho/gravity/forward.hpp>
 #include <moho/gravity/lattice.hpp>
 
@@ -44,8 +45,6 @@ struct FieldResult {
 template <class T, class Memory>
 FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job);
 
-namespace detail {
-
 /// Returns the largest difference of results from direct sums at some stations; -1 without memory.
 template <class Memory>
 double difference_from_sums(const Instance<Memory>& exec, const FieldJob& job,
@@ -63,6 +62,8 @@ double difference_from_sums(const Instance<Memory>& exec, const FieldJob& job,
     return -1.0;
   }
 }
+
+namespace detail {
 
 /// compute_field() by Strategy::lattice.
 template <class Memory>
@@ -96,13 +97,85 @@ void compute_on_lattice(const Instance<Memory>& exec, const FieldJob& job, const
   if (options.progress) options.progress(1.0, "Fourier transforms");
 }
 
+/// Returns the prisms with mass of a job.
+inline std::vector<double> rows_of(const FieldJob& job) {
+  return job.regular ? mesh_prisms(job.mesh, job.densities) : job.prisms;
+}
+
+/// compute_field() by Strategy::fmm. \returns false if direct sums need less work and
+/// `only_if_cheaper`
+template <class Memory>
+bool compute_by_fmm(const Instance<Memory>& exec, const FieldJob& job, const Options& options,
+                    bool only_if_cheaper, FieldResult& out) {
+  const std::vector<double> rows = rows_of(job);
+  std::vector<double> densities;
+  for (std::size_t k = 6; k < rows.size(); k += 7) densities.push_back(rows[k]);
+  FmmOptions of;
+  of.constant = options.constant;
+  of.tolerance = options.tolerance;
+  of.far_tolerance = options.far_tolerance;
+  of.memory_budget = options.memory_budget;
+  of.part = options.part;
+  of.parts = options.parts;
+  if (options.check_overlaps && !job.regular) {
+    refuse_overlaps(rows.data(), static_cast<std::int64_t>(densities.size()));
+  }
+  if (options.progress) options.progress(0.0, "trees of prisms and stations");
+  std::unique_ptr<FmmFieldOperator<Memory>> field;
+  {
+    ScopedPhase<Instance<Memory>> phase(exec, out.phases, "prepare");
+    field =
+        std::make_unique<FmmFieldOperator<Memory>>(exec, rows, job.stations, job.components, of);
+  }
+  const double pairs =
+      static_cast<double>(densities.size()) * static_cast<double>(job.stations.size() / 3);
+  if (only_if_cheaper && !(field->field().report().work < pairs)) return false;
+  out.report.strategy = Strategy::fmm;
+  out.report.stations = static_cast<std::int64_t>(job.stations.size() / 3);
+  out.report.prisms = static_cast<std::int64_t>(std::count_if(
+      densities.begin(), densities.end(), [](double density) { return density != 0.0; }));
+  out.report.memory = field->bytes();
+  {
+    ScopedPhase<Instance<Memory>> phase(exec, out.phases, "sum");
+    field->apply(densities, out.results);
+  }
+  if (options.parts == 1) {
+    ScopedPhase<Instance<Memory>> phase(exec, out.phases, "check");
+    out.report.difference = difference_from_sums(exec, job, out.results);
+  }
+  if (options.progress) options.progress(1.0, "fast multipole method");
+  return true;
+}
+
+/// Returns true if the automatic strategy of a job is to be compared with fmm.
+template <class Memory>
+bool may_take_fmm(const Instance<Memory>& exec, const FieldJob& job) {
+  if (!job.regular) {
+    return fmm_pays(static_cast<std::int64_t>(job.prisms.size() / 7),
+                    static_cast<std::int64_t>(job.stations.size() / 3), job.components,
+                    is_host_memory<Memory>);
+  }
+  const auto masses = std::count_if(job.densities.begin(), job.densities.end(),
+                                    [](double density) { return density != 0.0; });
+  if (!fmm_pays(static_cast<std::int64_t>(masses),
+                static_cast<std::int64_t>(job.stations.size() / 3), job.components,
+                is_host_memory<Memory>)) {
+    return false;
+  }
+  return strategy_of<double>(
+             exec, job.mesh,
+             to_space<DensityView<Memory>>(exec, job.densities, "densities", job.densities.size()),
+             to_space<StationView<Memory>>(exec, job.stations, "stations",
+                                           job.stations.size() / 3)) == Strategy::tiles;
+}
+
 }  // namespace detail
 
 /// \brief Computes the field of prisms at stations, with T as in forward().
 ///
-/// Without prisms, or with densities that are all zero, results are zero and nothing runs.
-/// \param exec where everything runs; it is waited for
-/// \param job prisms, stations, components and options
+/// Without prisms, or with densities that are all zero, results are zero and nothing runs. In
+/// double the automatic strategy takes fmm where that costs less than the direct sums. \param exec
+/// where everything runs; it is waited for \param job prisms, stations, components and options
 /// \throws InputError as forward(), MemoryError if the space does not hold what the strategy needs
 template <class T, class Memory>
 FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job) {
@@ -130,6 +203,23 @@ FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job) {
       return out;
     } else {
       throw InputError("strategy: lattice works in double precision: take double, or tiles");
+    }
+  }
+  if (options.strategy == Strategy::fmm) {
+    if constexpr (std::is_same_v<T, double>) {
+      detail::compute_by_fmm(exec, job, options, false, out);
+      return out;
+    } else {
+      throw InputError("strategy: fmm works in double precision: take double, or tiles");
+    }
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    if (options.strategy == Strategy::automatic && detail::may_take_fmm(exec, job)) {
+      try {
+        if (detail::compute_by_fmm(exec, job, options, true, out)) return out;
+      } catch (const MemoryError&) {
+        // direct sums need less memory
+      }
     }
   }
   StationView<Memory> places;

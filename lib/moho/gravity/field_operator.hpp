@@ -56,20 +56,21 @@ double largest_difference(const std::vector<double>& values, const std::vector<d
 double difference_at(FieldOperator& all, FieldOperator& some,
                      const std::vector<std::size_t>& chosen, std::size_t components);
 
-/// \brief A FieldOperator by direct sums of an Operator.
-template <class Memory>
-class DirectFieldOperator final : public FieldOperator {
+/// \brief Products of an operator of a memory space with vectors on the host.
+/// \tparam Field Operator<Memory> or FmmOperator<Memory> \tparam FieldOptions its options
+template <class Memory, class Field, class FieldOptions>
+class HostFieldOperator : public FieldOperator {
  public:
   /// Copies prisms and stations to the space.
   /// \param exec where everything runs
   /// \param prisms rows of x1, x2, y1, y2, z1, z2, density (ignored)
   /// \param stations rows of x, y, z
   /// \param components components, in the order of values
-  /// \param options gravitational constant, far field, memory
-  /// \throws InputError, MemoryError as Operator
-  DirectFieldOperator(const Instance<Memory>& exec, const std::vector<double>& prisms,
-                      const std::vector<double>& stations, const Components& components,
-                      const OperatorOptions& options = {})
+  /// \param options those of the operator
+  /// \throws InputError, MemoryError as the operator
+  HostFieldOperator(const Instance<Memory>& exec, const std::vector<double>& prisms,
+                    const std::vector<double>& stations, const Components& components,
+                    const FieldOptions& options = {})
       : m_exec(exec),
         m_field(
             exec, detail::to_space<PrismView<Memory>>(exec, prisms, "prisms", prisms.size() / 7),
@@ -88,6 +89,8 @@ class DirectFieldOperator final : public FieldOperator {
   }
   /// Returns the bytes allocated in the memory space.
   std::size_t bytes() const { return m_field.bytes() + 8 * (m_densities.size() + m_values.size()); }
+  /// Returns the operator of the space.
+  Field& field() { return m_field; }
 
   void apply(const std::vector<double>& densities, std::vector<double>& values) override {
     detail::check_count("densities", densities.size(), prisms(), "prism");
@@ -102,25 +105,17 @@ class DirectFieldOperator final : public FieldOperator {
     m_field.adjoint(m_exec, m_values, m_densities);
     take(densities);
   }
-  void column_squares(const std::vector<double>& weights, std::vector<double>& squares) override {
-    send(weights, squares);
-    m_field.column_squares(m_exec, m_values, m_densities);
-    take(squares);
-  }
 
- private:
-  using Vector = typename Operator<Memory>::Vector;
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  using HostVector = Kokkos::View<const double*, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
-  using HostResults = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
-  using ConstHostResults =
-      Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
+ protected:
+  using Vector = typename Operator<Memory>::Vector;  ///< one number a prism
 
+  /// Copies weights to the space.
   void send(const std::vector<double>& weights, std::vector<double>& densities) {
     detail::check_count("weights", weights.size(), values(), "value");
     densities.resize(static_cast<std::size_t>(prisms()));
     copy(m_exec, m_values, ConstHostResults(weights.data(), m_components, m_stations));
   }
+  /// Copies densities from the space.
   void take(std::vector<double>& densities) {
     copy(m_exec,
          Kokkos::View<double*, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>(densities.data(),
@@ -129,11 +124,31 @@ class DirectFieldOperator final : public FieldOperator {
     m_exec.fence();
   }
 
-  Instance<Memory> m_exec;
-  Operator<Memory> m_field;
-  std::size_t m_components, m_stations;
-  Vector m_densities;
-  ResultView<Memory> m_values;
+  Instance<Memory> m_exec;               ///< where everything runs
+  Field m_field;                         ///< operator of the space
+  std::size_t m_components, m_stations;  ///< numbers of both
+  Vector m_densities;                    ///< in the space
+  ResultView<Memory> m_values;           ///< in the space
+
+ private:
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  using HostVector = Kokkos::View<const double*, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
+  using HostResults = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
+  using ConstHostResults =
+      Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
+};
+
+/// \brief A FieldOperator by direct sums of an Operator.
+template <class Memory>
+class DirectFieldOperator final
+    : public HostFieldOperator<Memory, Operator<Memory>, OperatorOptions> {
+ public:
+  using HostFieldOperator<Memory, Operator<Memory>, OperatorOptions>::HostFieldOperator;
+  void column_squares(const std::vector<double>& weights, std::vector<double>& squares) override {
+    this->send(weights, squares);
+    this->m_field.column_squares(this->m_exec, this->m_values, this->m_densities);
+    this->take(squares);
+  }
 };
 
 /// Returns a DirectFieldOperator; its arguments are those of the constructor.

@@ -328,6 +328,11 @@ void check_call(const Instance<Memory>& exec, const StationView<Memory>& station
         "strategy: forward() has no lattice (allowed in compute_field(); LatticeOperator is the "
         "operator): take automatic");
   }
+  if (options.strategy == Strategy::fmm) {
+    throw InputError(
+        "strategy: forward() has no fmm (allowed in compute_field(); FmmOperator is the operator): "
+        "take automatic");
+  }
   check_stations(exec, stations);
   check_options(options, components, stations.extent(0), results.extent(0), results.extent(1));
   check_contiguous(results, "results");

@@ -21,6 +21,7 @@ JobHeader header_of(const MagneticJob& job) {
   header.strategy = job.options.strategy;
   header.constant = job.options.constant;
   header.far_tolerance = job.options.far_tolerance;
+  header.tolerance = job.options.tolerance;
   header.memory = job.options.memory_budget;
   header.team_size = job.options.team_size;
   header.teams = job.options.teams;
@@ -38,6 +39,7 @@ MagneticJob job_of(const JobHeader& header) {
   job.options.strategy = header.strategy;
   job.options.constant = header.constant;
   job.options.far_tolerance = header.far_tolerance;
+  job.options.tolerance = header.tolerance;
   job.options.memory_budget = header.memory;
   job.options.team_size = header.team_size;
   job.options.teams = header.teams;

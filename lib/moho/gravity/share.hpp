@@ -28,7 +28,7 @@ struct JobHeader {
   MagneticComponent magnetic_components[magnetic_component_count] = {};
   AmbientField ambient;
   Strategy strategy = Strategy::automatic;
-  double constant = 0.0, far_tolerance = 0.0;
+  double constant = 0.0, far_tolerance = 0.0, tolerance = 0.0;
   std::uint64_t memory = 0;
   int team_size = 0, teams = 0;
 };
@@ -46,9 +46,10 @@ std::vector<mpi::Part> divide_job(const MagneticJob& job, int processes);
 /// \brief Returns the part of a job that this process computes; results of all parts are added.
 ///
 /// Prisms of a list are divided by rows. Of a mesh each process has all cells, with zeros for those
-/// of others. All have all stations. Job and options, without `progress` and `sharing`, are those
-/// of the root. A job with magnetic components is one for compute_magnetic_field().
-/// \tparam Processes has size(), rank(), root(), together(f), broadcast(bytes, count) and
+/// of others. All have all stations. For Strategy::fmm each process has all prisms, and computes a
+/// part of the stations (Options::part). Job and options, without `progress` and `sharing`, are
+/// those of the root. A job with magnetic components is one for compute_magnetic_field(). \tparam
+/// Processes has size(), rank(), root(), together(f), broadcast(bytes, count) and
 ///         scatter_rows(all, width, parts, mine), as the class Ranks of the example programs
 /// \param processes all processes call it
 /// \param job of the root, whose arrays are moved; ignored on other processes
@@ -63,7 +64,9 @@ MagneticJob share_job(Processes& processes, MagneticJob job) {
   });
   processes.broadcast(&header, sizeof(header));
   processes.broadcast(parts.data(), parts.size() * sizeof(mpi::Part));
-  const mpi::Part mine = parts[static_cast<std::size_t>(processes.rank())];
+  const bool whole = header.strategy == Strategy::fmm && processes.size() > 1;
+  const mpi::Part mine =
+      whole ? mpi::Part{0, header.rows} : parts[static_cast<std::size_t>(processes.rank())];
   const bool root = processes.root();
   const auto resize = [&](std::vector<double>& values, std::int64_t count) {
     if (!root) values.assign(static_cast<std::size_t>(count), 0.0);
@@ -77,7 +80,15 @@ MagneticJob share_job(Processes& processes, MagneticJob job) {
     if (header.remanent) resize(job.remanence, 3 * rows);
   });
   processes.broadcast(job.stations.data(), job.stations.size() * sizeof(double));
+  if (whole) {
+    job.options.part = processes.rank();
+    job.options.parts = processes.size();
+  }
   const auto scatter = [&](std::vector<double>& values, std::int64_t width) {
+    if (whole) {
+      processes.broadcast(values.data(), values.size() * sizeof(double));
+      return;
+    }
     const std::int64_t first = header.regular ? width * mine.first : 0;
     processes.scatter_rows(values.data(), width, parts, values.data() + first);
     if (!root) return;

@@ -80,19 +80,34 @@ enum class Strategy {
   by_prisms,
   by_corners,  ///< regular meshes, in double: corners shared by prisms are evaluated once
   /// Meshes and stations on their lattice, in double: LatticeOperator, for compute_field() only.
-  lattice
+  lattice,
+  /// Fast multipole method, in double: FmmOperator, for compute_field() only. Values differ from
+  /// direct sums by Options::tolerance.
+  fmm
 };
 
 /// Returns the name of a strategy, for command lines and reports.
 inline std::string to_string(Strategy strategy) {
-  constexpr const char* names[] = {"automatic", "tiles",      "by_stations",
-                                   "by_prisms", "by_corners", "lattice"};
+  constexpr const char* names[] = {"automatic",  "tiles",   "by_stations", "by_prisms",
+                                   "by_corners", "lattice", "fmm"};
   return names[static_cast<int>(strategy)];
+}
+
+/// Computation of products with the matrix of fields.
+enum class Products { automatic, direct, lattice, fmm };
+
+/// Returns the name of a choice, for messages and reports.
+inline const char* to_string(Products products) {
+  constexpr const char* names[] = {"automatic", "direct", "lattice", "fmm"};
+  return names[static_cast<int>(products)];
 }
 
 /// Default relative error of a prism's far field, in single and in double precision.
 template <class T>
 inline constexpr double default_far_tolerance = sizeof(T) == 4 ? 1e-6 : 1e-11;
+
+/// Least tolerance of the fast multipole method.
+inline constexpr double least_fmm_tolerance = 1e-10;
 
 /// Options of forward().
 struct Options {
@@ -105,7 +120,11 @@ struct Options {
   int team_size = 0;              ///< threads per team on a device; 0: tuned value
   int teams = 0;  ///< by_prisms: number of teams, T = teams * team_size; 0: tuned value
   bool check_overlaps = false;  ///< check for overlapping prisms first (irregular ensembles)
-  Progress progress = {};       ///< receives the progress of the work
+  /// Error allowed for fmm in compute_field(), of the largest value of a component.
+  double tolerance = 1e-9;
+  int part = 0;   ///< fmm: the part of the stations that is computed, values elsewhere are 0
+  int parts = 1;  ///< fmm: number of parts
+  Progress progress = {};  ///< receives the progress of the work
 };
 
 /// Statistics of one call of forward().
@@ -117,7 +136,7 @@ struct Report {
   std::int64_t private_grids = 0;       ///< by_prisms: T; tiles: chunks of prisms
   std::int64_t passes = 1;  ///< by_prisms: ceil(M / T); otherwise launches over the prisms
   std::size_t memory = 0;   ///< bytes allocated in the memory space
-  /// lattice: largest difference from direct sums at 12 stations, of the largest value of its
+  /// lattice, fmm: largest difference from direct sums at 12 stations, of the largest value of its
   /// component; -1: not measured
   double difference = -1.0;
   PhaseTimes times;  ///< phases "check", "prepare", "sum" and "reduce"

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Direct sums over the near pairs of leaves, and their transpose.
+///
+/// The formulas are those of the direct sums. Each leaf's sums have the order of its list.
+
+#include <moho/gravity/detail/fmm_stations.hpp>
+#include <moho/gravity/detail/transpose.hpp>
+
+#include <cstdint>
+
+namespace moho::gravity::detail {
+
+/// Near pairs of leaves.
+struct NearData {
+  FmmStations stations;        ///< its leaves are those of the items, or of the lists
+  const FmmNode* prisms;       ///< nodes of prisms
+  const std::int32_t* leaves;  ///< leaves of the items
+  const std::int32_t* begin;   ///< lists of the items' nodes
+  const std::int32_t* list;    ///< leaves of the other tree
+  const Record<double>* records;
+  Distances<double> limits;
+};
+
+/// Direct sums at the stations of a leaf, on a host.
+struct NearOnHost {
+  NearData data;
+  PartialSums sums;
+  SumRecords<double, Record<double>> sum;
+
+  void operator()(const std::int64_t item) const {
+    using V = simd::Pack<double>;
+    constexpr int lanes = simd::lanes<double>;
+    const std::int32_t leaf = data.leaves[item];
+    const FmmNode& node = data.stations.nodes[leaf];
+    if (data.stations.omitted(node)) return;
+    const std::int64_t last = node.place + data.stations.count(node);
+    const int components = static_cast<int>(sums.components);
+    for (std::int64_t at = node.place; at < last; at += lanes) {
+      V total[component_count], out[component_count];
+      for (int c = 0; c < components; ++c) total[c] = V(0.0);
+      for (std::int32_t e = data.begin[leaf]; e < data.begin[leaf + 1]; ++e) {
+        const FmmNode& other = data.prisms[data.list[e]];
+        sum(data.records + other.begin, other.end - other.begin, data.stations.places, at,
+            data.limits, out);
+        for (int c = 0; c < components; ++c) total[c] = total[c] + out[c];
+      }
+      for (int c = 0; c < components; ++c) total[c].store(sums.at(0, c, at));
+    }
+  }
+};
+
+/// Sums of weights at the stations of near leaves for the prisms of a leaf, on a host.
+struct NearTransposeOnHost {
+  NearData data;
+  TransposeData weights;
+  TransposeRecords add;
+  double* densities;  ///< of sorted prisms
+
+  void operator()(const std::int64_t item) const {
+    constexpr int lanes = simd::lanes<double>, most = TransposeOnHost::largest_block;
+    const std::int32_t leaf = data.leaves[item];
+    const FmmNode& node = data.prisms[leaf];
+    for (std::int32_t first = node.begin; first < node.end; first += most) {
+      const int count = node.end - first < most ? node.end - first : most;
+      simd::Pack<double> sums[most];
+      for (int i = 0; i < count; ++i) sums[i] = simd::Pack<double>(0.0);
+      for (std::int32_t e = data.begin[leaf]; e < data.begin[leaf + 1]; ++e) {
+        const FmmNode& other = data.stations.nodes[data.list[e]];
+        const std::int64_t last = other.place + data.stations.count(other);
+        for (std::int64_t at = other.place; at < last; at += lanes) {
+          add(data.records + first, count, weights, at, sums);
+        }
+      }
+      for (int i = 0; i < count; ++i) {
+        double total = 0.0;
+        for (int lane = 0; lane < lanes; ++lane) total += sums[i].lanes[lane];
+        densities[first + i] = total;
+      }
+    }
+  }
+};
+
+/// Direct sums at the stations of a leaf, on a device: a thread processes one station.
+template <unsigned Mask>
+struct NearFields {
+  static constexpr int count = count_of(Mask);
+  static constexpr int threads = 64;
+  static constexpr int record = sizeof(Record<double>) / sizeof(double);
+  NearData data;
+  PartialSums sums;
+
+  KOKKOS_INLINE_FUNCTION int scratch() const { return threads * record; }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team, std::int64_t item,
+                                         double* scratch) const {
+    const std::int32_t leaf = data.leaves[item];
+    const FmmNode& node = data.stations.nodes[leaf];
+    if (data.stations.omitted(node)) return;
+    Record<double>* const tile = reinterpret_cast<Record<double>*>(scratch);
+    const int places = static_cast<int>(data.stations.count(node));
+    for (int from = 0; from < places; from += team.size()) {
+      const int at = from + team.rank();
+      const std::int64_t place = node.place + (at < places ? at : places - 1);
+      Station<double, double> station;
+      for (int n = 0; n < 3; ++n) station.at[n] = data.stations.places(n, place);
+      double total[count] = {};
+      for (std::int32_t e = data.begin[leaf]; e < data.begin[leaf + 1]; ++e) {
+        const FmmNode& other = data.prisms[data.list[e]];
+        for (std::int32_t first = other.begin; first < other.end; first += team.size()) {
+          const int staged = other.end - first < team.size() ? other.end - first : team.size();
+          team.barrier();
+          if (team.rank() < staged) tile[team.rank()] = data.records[first + team.rank()];
+          team.barrier();
+          for (int i = 0; i < staged; ++i) add_pair<Mask>(tile[i], station, data.limits, total);
+        }
+      }
+      if (at < places) {
+        for (int c = 0; c < count; ++c) *sums.at(0, c, place) = total[c];
+      }
+    }
+  }
+};
+
+/// Sums of weights for the prisms of a leaf, on a device: a thread processes one prism.
+template <unsigned Mask>
+struct NearTranspose {
+  static constexpr int count = count_of(Mask);
+  static constexpr int threads = 32;
+  static constexpr int row = 3 + count;  ///< numbers of a staged station
+  NearData data;
+  StationWeights weights;
+  double* densities;  ///< of sorted prisms
+
+  KOKKOS_INLINE_FUNCTION int scratch() const { return threads * row; }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team, std::int64_t item,
+                                         double* scratch) const {
+    const std::int32_t leaf = data.leaves[item];
+    const FmmNode& node = data.prisms[leaf];
+    for (std::int32_t from = node.begin; from < node.end; from += team.size()) {
+      const std::int32_t at = from + team.rank();
+      const Record<double> record = data.records[at < node.end ? at : node.end - 1];
+      double total = 0.0;
+      for (std::int32_t e = data.begin[leaf]; e < data.begin[leaf + 1]; ++e) {
+        const FmmNode& other = data.stations.nodes[data.list[e]];
+        const int places = static_cast<int>(data.stations.count(other));
+        for (int first = 0; first < places; first += team.size()) {
+          const int staged = places - first < team.size() ? places - first : team.size();
+          team.barrier();
+          if (team.rank() < staged) {
+            const std::int64_t place = other.place + first + team.rank();
+            double* const to = scratch + team.rank() * row;
+            for (int n = 0; n < 3; ++n) to[n] = data.stations.places(n, place);
+            for (int c = 0; c < count; ++c) to[3 + c] = weights(c, place);
+          }
+          team.barrier();
+          for (int i = 0; i < staged; ++i) total = pair(record, scratch + i * row, total);
+        }
+      }
+      if (at < node.end) densities[at] = total;
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION double pair(const Record<double>& record, const double* staged,
+                                          double total) const {
+    Station<double, double> station;
+    for (int n = 0; n < 3; ++n) station.at[n] = staged[n];
+    double out[count];
+    pair_field<Mask, double>(record, station, data.limits, out);
+    for (int c = 0; c < count; ++c) {
+      const double weight = staged[3 + c];
+      if ((weights.used >> c & 1u) == 0 || weight == 0.0) continue;
+      total = multiply_add(weight, out[c], total);
+    }
+    return total;
+  }
+};
+
+/// Sets the sums of stations to those over their near pairs.
+template <class Memory>
+void sum_near(const Instance<Memory>& exec, unsigned mask, const NearData& data,
+              const PartialSums& sums, std::int64_t leaves) {
+  if constexpr (is_host_memory<Memory>) {
+    launch_dynamic("moho::gravity::near_fields", exec, leaves,
+                   NearOnHost{data, sums, sum_records_of<double, Record<double>>(mask)});
+  } else {
+    with_mask(mask, [&](auto m) {
+      launch_teams("moho::gravity::near_fields", exec, leaves,
+                   NearFields<decltype(m)::value>{data, sums});
+    });
+  }
+}
+
+/// Adds the fields of the expansions of leaves to the sums of their stations.
+template <class Memory>
+void add_far(const Instance<Memory>& exec, unsigned mask, const FmmStations& stations,
+             const PartialSums& sums, std::int64_t leaves) {
+  with_mask(mask, [&](auto m) {
+    launch_teams("moho::gravity::far_fields", exec, leaves,
+                 FarFields<decltype(m)::value>{stations, sums});
+  });
+}
+
+/// Sets the expansions of leaves to those of their weighted stations.
+template <class Memory>
+void take_moments(const Instance<Memory>& exec, unsigned mask, const FmmStations& stations,
+                  const double* weights, std::int64_t leaves) {
+  with_mask(mask, [&](auto m) {
+    launch_teams("moho::gravity::station_moments", exec, leaves,
+                 StationMoments<decltype(m)::value>{stations, weights, stations.places.count});
+  });
+}
+
+/// Sets the sums of sorted prisms to those over their near pairs.
+template <class Memory>
+void transpose_near(const Instance<Memory>& exec, unsigned mask, const NearData& data,
+                    const StationWeights& weights, double* densities, std::int64_t leaves) {
+  if constexpr (is_host_memory<Memory>) {
+    TransposeRecords add = nullptr;
+    with_mask(mask, [&](auto m) { add = &transpose_records<decltype(m)::value>; });
+    TransposeData sums{};
+    sums.stations = data.stations.places;
+    sums.weights = weights;
+    sums.limits = data.limits;
+    launch_dynamic("moho::gravity::near_transposed", exec, leaves,
+                   NearTransposeOnHost{data, sums, add, densities});
+  } else {
+    with_mask(mask, [&](auto m) {
+      launch_teams("moho::gravity::near_transposed", exec, leaves,
+                   NearTranspose<decltype(m)::value>{data, weights, densities});
+    });
+  }
+}
+
+}  // namespace moho::gravity::detail
