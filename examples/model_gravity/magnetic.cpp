@@ -68,7 +68,7 @@ void check_magnetic(const Arguments& given, Options& o) {
   if (o.strategy == gravity::Strategy::by_prisms || o.strategy == gravity::Strategy::by_corners ||
       o.strategy == gravity::Strategy::fmm) {
     refuse("strategy",
-           "as by_prisms or by_corners with --magnetic (allowed: automatic, tiles, "
+           "as by_prisms, by_corners or fmm with --magnetic (allowed: automatic, tiles, "
            "by_stations, lattice): take automatic");
   }
 }
