@@ -13,7 +13,9 @@
 //          [/teams:<number>][/team_size:<threads>]/prisms:<count>/stations:<count>
 // far:expansion is the default tolerance of the far field. far:closed is far_tolerance = 0: closed
 // forms wherever an expansion would lose a digit. launch_per_prism is one kernel launch over all
-// stations for every prism. operation/<operation>/<precision>/<space> are arithmetic rates, which
+// stations for every prism. Names with fmm are the fast multipole method for lists of random prisms
+// and stations; the time is that of a product, and construct_s, adjoint_s and direct_s are others.
+// operation/<operation>/<precision>/<space> are arithmetic rates, which
 // show what bounds a kernel.
 
 #include "bench_gravity/cases.hpp"
@@ -208,6 +210,24 @@ void add_paper(const std::string& space) {
   }
 }
 
+/// Adds the fast multipole method: 10^4 and 10^5 prisms and stations on hosts, 10^5 and 10^6 on
+/// devices.
+void add_fmm(const std::string& space) {
+  std::vector<std::int64_t> sizes{10000, 100000};
+  if (!bench::on_host(space)) sizes = {100000, 1000000};
+  if (bench::smoke()) sizes = {1000};
+  for (const char* const scene : {"slab", "layer", "cube"}) {
+    for (const std::int64_t size : sizes) {
+      for (const double tolerance : {1e-6, 1e-9}) {
+        const bench::FmmCase what{space, scene, size, size, gravity::nine_components(), tolerance};
+        bench::add(concat("gravity/nine/double/fmm/", space, "/", scene, "/tolerance:", tolerance,
+                          "/prisms:", size, "/stations:", size),
+                   1, [what](benchmark::State& state) { bench::time_fmm_case(state, what); });
+      }
+    }
+  }
+}
+
 void add_operations(const std::string& space) {
   using bench::Operation;
   const std::pair<Operation, const char*> operations[] = {{Operation::fma, "fma"},
@@ -232,6 +252,7 @@ void add_space(const std::string& space) {
   add_meshes(space);
   add_team_sizes(space);
   add_paper(space);
+  add_fmm(space);
   if (!bench::smoke()) add_operations(space);
 }
 

@@ -13,6 +13,7 @@
 #include <exception>
 #include <limits>
 #include <map>
+#include <random>
 #include <tuple>
 
 namespace moho::bench {
@@ -172,6 +173,61 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
   if (!(found.relative <= tolerance)) {
     fail(state, concat("fields differ from the textbook's by ", found.relative,
                        " of the largest value (allowed: ", tolerance, ")"));
+  }
+}
+
+void time_fmm_case(benchmark::State& state, const FmmCase& what) {
+  FmmProblem problem;
+  problem.components = what.components;
+  problem.tolerance = what.tolerance;
+  // prisms side by side; stations 1 m above a layer, 1 to 100 m above a slab, among those of a cube
+  std::mt19937_64 bits(5);
+  const auto between = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(bits() >> 11) * 0x1p-53;
+  };
+  const double size = 20e3, depth = what.scene == "cube"   ? size
+                                    : what.scene == "slab" ? 4e3
+                                                           : 400.0;
+  const auto prisms = static_cast<double>(what.prisms);
+  const bool layer = what.scene == "layer";
+  const double side = layer ? size / std::sqrt(prisms) : std::cbrt(size * size * depth / prisms);
+  const auto across = static_cast<std::int64_t>(size / side);
+  for (std::int64_t k = 0; k < what.prisms; ++k) {
+    const auto place = layer ? k % (across * across) : k;
+    const double x = side * static_cast<double>(place % across);
+    const double y = side * static_cast<double>(place / across % across);
+    const double z = layer ? 0.0 : side * static_cast<double>(place / (across * across));
+    const double bottom = layer ? between(50.0, 400.0) : z + side;
+    for (const double value : {x, x + side, y, y + side, z, bottom, between(-500.0, 3000.0)}) {
+      problem.prisms.push_back(value);
+    }
+  }
+  for (std::int64_t k = 0; k < what.stations; ++k) {
+    problem.stations.push_back(between(0.0, size));
+    problem.stations.push_back(between(0.0, size));
+    problem.stations.push_back(what.scene == "cube" ? between(0.0, size)
+                               : layer              ? -1.0
+                                                    : -between(1.0, 100.0));
+  }
+  FmmTimes times;
+  for (auto _ : state) {
+    with_space(what.space, [&](const auto& exec) { times = time_fmm(exec, problem, 3); });
+    state.SetIterationTime(times.apply);
+  }
+  auto& counters = state.counters;
+  counters["construct_s"] = times.construct;
+  counters["apply_s"] = times.apply;
+  counters["adjoint_s"] = times.adjoint;
+  counters["direct_s"] = times.direct;
+  counters["difference"] = times.difference;
+  counters["order"] = times.report.order;
+  counters["far_pairs"] = static_cast<double>(times.report.far_pairs);
+  counters["near_pairs"] = times.report.near_pairs;
+  counters["work"] = times.report.work;
+  counters["memory"] = static_cast<double>(times.bytes);
+  if (!(times.difference <= what.tolerance)) {
+    fail(state, concat("fields differ from direct sums by ", times.difference,
+                       " of the largest value (allowed: ", what.tolerance, ")"));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <string>
 
 namespace moho::bench {
@@ -24,6 +25,18 @@ std::string name_of(const gravity::Components& components);
 
 /// Runs a case, compares some stations with the textbook's closed forms, and writes the counters.
 void time_gravity(benchmark::State& state, const GravityCase& what);
+
+/// One line of the fast multipole method.
+struct FmmCase {
+  std::string space;               ///< name of the execution space
+  std::string scene;               ///< slab, layer or cube
+  std::int64_t prisms, stations;   ///< numbers of both
+  gravity::Components components;  ///< computed components
+  double tolerance;                ///< of the largest value
+};
+
+/// Times the fast multipole method, and compares some stations with direct sums.
+void time_fmm_case(benchmark::State& state, const FmmCase& what);
 
 /// Measures the rate of an operation on a space.
 void time_operation(benchmark::State& state, const std::string& space, Operation operation,

@@ -312,10 +312,57 @@ double operation_rate(const Instance<Memory>& exec, Operation operation, bool si
   return single ? rate_in<float>(exec, operation) : rate_in<double>(exec, operation);
 }
 
+template <class Memory>
+FmmTimes time_fmm(const Instance<Memory>& exec, const FmmProblem& problem, int products) {
+  using gravity::FmmFieldOperator;
+  FmmTimes times;
+  gravity::FmmOptions options;
+  options.tolerance = problem.tolerance;
+  Stopwatch watch;
+  FmmFieldOperator<Memory> field(exec, problem.prisms, problem.stations, problem.components,
+                                 options);
+  times.construct = watch.seconds();
+  times.report = field.field().report();
+  times.bytes = field.bytes();
+  // products between views, without transfers
+  std::vector<double> densities(problem.prisms.size() / 7), values;
+  for (std::size_t k = 0; k < densities.size(); ++k) densities[k] = problem.prisms[7 * k + 6];
+  field.apply(densities, values);  // loads code and touches memory
+  gravity::FmmOperator<Memory>& inner = field.field();
+  const auto there = upload(exec, densities, "densities");
+  const auto results = allocate<gravity::ResultView<Memory>>(
+      exec, "results", problem.components.size(), problem.stations.size() / 3);
+  for (int k = 0; k < products; ++k) {
+    watch = Stopwatch();
+    inner.apply(exec, there, results);
+    exec.fence();
+    const double forward = watch.seconds();
+    watch = Stopwatch();
+    inner.adjoint(exec, results, there);
+    exec.fence();
+    const double back = watch.seconds();
+    times.apply = k == 0 ? forward : std::min(times.apply, forward);
+    times.adjoint = k == 0 ? back : std::min(times.adjoint, back);
+  }
+  const std::size_t stations = problem.stations.size() / 3;
+  const auto chosen = gravity::spread_stations(stations, is_host_memory<Memory> ? 50 : 2000);
+  gravity::DirectFieldOperator<Memory> direct(
+      exec, problem.prisms, gravity::stations_at(problem.stations, chosen), problem.components);
+  std::vector<double> known;
+  direct.apply(densities, known);
+  watch = Stopwatch();
+  direct.apply(densities, known);
+  times.direct =
+      watch.seconds() * static_cast<double>(stations) / static_cast<double>(chosen.size());
+  times.difference = gravity::largest_difference(values, known, chosen, problem.components.size());
+  return times;
+}
+
 /// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_GRAVITY(Memory)                                                     \
   template std::unique_ptr<GravityRunner> make_runner<Memory>(const Instance<Memory>&, \
                                                               const GravityProblem&);  \
+  template FmmTimes time_fmm<Memory>(const Instance<Memory>&, const FmmProblem&, int); \
   template int processors<Memory>(const Instance<Memory>&);                            \
   template double operation_rate<Memory>(const Instance<Memory>&, Operation, bool)
 

@@ -9,10 +9,12 @@
 #include "bench_gravity/problem.hpp"
 
 #include <moho/core/instance.hpp>
+#include <moho/gravity/fmm.hpp>
 #include <moho/gravity/types.hpp>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace moho::bench {
 
@@ -59,6 +61,27 @@ std::unique_ptr<GravityRunner> make_runner(const Instance<Memory>& exec,
 /// Returns the number of multiprocessors of a device, or of threads of a host.
 template <class Memory>
 int processors(const Instance<Memory>& exec);
+
+/// Prisms and stations of the fast multipole method.
+struct FmmProblem {
+  std::vector<double> prisms;      ///< rows of x1, x2, y1, y2, z1, z2, density
+  std::vector<double> stations;    ///< rows of x, y, z
+  gravity::Components components;  ///< computed components
+  double tolerance = 1e-9;         ///< of the largest value
+};
+
+/// Costs and errors of the fast multipole method.
+struct FmmTimes {
+  double construct = 0.0, apply = 0.0, adjoint = 0.0;  ///< seconds, the least of the products
+  double direct = 0.0;      ///< seconds of the direct sums, from those at some stations
+  double difference = 0.0;  ///< largest from these, of the largest value of a component
+  gravity::FmmReport report;
+  std::size_t bytes = 0;  ///< of the operator
+};
+
+/// Times an FmmOperator: one construction, and `products` products of each kind.
+template <class Memory>
+FmmTimes time_fmm(const Instance<Memory>& exec, const FmmProblem& problem, int products);
 
 /// Operations whose rates show what bounds the kernels.
 enum class Operation { fma, divide, square_root, logarithm, arc_tangent };

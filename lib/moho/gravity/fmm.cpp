@@ -20,7 +20,7 @@ constexpr Long pi = 3.14159265358979323846264338327950288L;
 // Multiply-adds in the time of a pair of direct sums, of several components: measured on a host.
 constexpr double multiply_adds_of_pair = 90.0;
 // Work of a pair of one component, in pairs of several.
-constexpr double pair_of_one_component = 0.4;
+constexpr double pair_of_one_component = 0.65;
 
 std::size_t slot(std::int64_t i) { return static_cast<std::size_t>(i); }
 

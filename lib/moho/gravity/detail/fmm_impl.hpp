@@ -216,10 +216,10 @@ template <class Memory>
 void FmmOperator<Memory>::allocate_sums(const Instance<Memory>& exec, const FmmOptions& options) {
   const std::size_t numbers = static_cast<std::size_t>(detail::fmm_count(m_report.order));
   using Numbers = Kokkos::View<double*, Memory>;
-  for (Tree* tree : {&m_prism_tree, &m_station_tree}) {
-    tree->expansions =
-        allocate<Numbers>(exec, "moho::gravity::expansions", numbers * tree->tree.nodes.size());
-  }
+  m_prism_tree.expansions = allocate<Numbers>(exec, "moho::gravity::expansions",
+                                              numbers * m_prism_tree.tree.nodes.size());
+  m_station_tree.expansions = allocate<Numbers>(exec, "moho::gravity::expansions",
+                                                numbers * m_station_tree.tree.nodes.size());
   const auto count = static_cast<std::size_t>(detail::count_of(m_plan.mask));
   m_sums =
       allocate<Numbers>(exec, "moho::gravity::sums", count * static_cast<std::size_t>(m_places));
@@ -233,27 +233,32 @@ void FmmOperator<Memory>::allocate_sums(const Instance<Memory>& exec, const FmmO
 template <class Memory>
 detail::FmmStations FmmOperator<Memory>::packed_stations(std::int32_t begin,
                                                          std::int32_t end) const {
-  return {m_tables.constants,
-          m_station_tree.nodes.data(),
-          m_station_tree.leaves.data(),
-          {m_packed.data(), m_places},
-          m_station_tree.expansions.data(),
-          begin,
-          end,
-          detail::fmm_padding<Memory>};
+  detail::FmmStations stations{};
+  stations.tables = m_tables.constants;
+  stations.nodes = m_station_tree.nodes.data();
+  stations.leaves = m_station_tree.leaves.data();
+  stations.places.data = m_packed.data();
+  stations.places.count = m_places;
+  stations.expansions = m_station_tree.expansions.data();
+  stations.begin = begin;
+  stations.end = end;
+  stations.padding = detail::fmm_padding<Memory>;
+  return stations;
 }
 
 template <class Memory>
 detail::NearData FmmOperator<Memory>::near_data(const Tree& items,
                                                 const detail::PairLists<Memory>& lists,
                                                 std::int32_t begin, std::int32_t end) const {
-  return {packed_stations(begin, end),
-          m_prism_tree.nodes.data(),
-          items.leaves.data(),
-          lists.begin.data(),
-          lists.nodes.data(),
-          m_records.data(),
-          m_limits};
+  detail::NearData data{};
+  data.stations = packed_stations(begin, end);
+  data.prisms = m_prism_tree.nodes.data();
+  data.leaves = items.leaves.data();
+  data.begin = lists.begin.data();
+  data.list = lists.nodes.data();
+  data.records = m_records.data();
+  data.limits = m_limits;
+  return data;
 }
 
 template <class Memory>
@@ -379,8 +384,9 @@ void FmmOperator<Memory>::adjoint(const InstanceOf<Memory>& exec, const ConstRes
   to_parents(instance, m_station_tree);
   translate(instance, m_station_tree, m_prism_tree, m_far_transposed, true);
   to_children(instance, m_prism_tree, 0, static_cast<std::int32_t>(m_prisms));
+  const detail::StationWeights packed{m_sums.data(), m_places, used, false};
   detail::transpose_near(instance, m_plan.mask, near_data(m_prism_tree, m_near_transposed, 0, all),
-                         {m_sums.data(), m_places, used, false}, m_sorted.data(), prism_leaves);
+                         packed, m_sorted.data(), prism_leaves);
   detail::launch_teams("moho::gravity::prism_moments", instance, prism_leaves,
                        detail::PrismMoments{m_tables.constants, m_prism_tree.nodes.data(),
                                             m_prism_tree.leaves.data(), m_records.data(),

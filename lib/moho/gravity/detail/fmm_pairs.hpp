@@ -104,9 +104,13 @@ struct PlacePairs {
     }
     place += node.children;
   }
-  /// Adds the number of pairs that follow from pair i.
+};
+
+/// Adds the number of pairs that follow from a pair.
+struct CountPairs {
+  PlacePairs pairs;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& count) const {
-    operator()(i, count, false);
+    pairs(i, count, false);
   }
 };
 
@@ -240,7 +244,7 @@ template <class Memory>
 PairsOfTrees<Memory> find_pairs(const Instance<Memory>& exec, const PairRules& rules) {
   using Pairs = Kokkos::View<NodePair*, Memory>;
   const char* const label = "moho::gravity::pairs";
-  Pairs frontier = upload(exec, std::vector<NodePair>{{0, 0, 0}}, label);
+  Pairs frontier = upload(exec, std::vector<NodePair>(1), label);  // both roots
   std::vector<Pairs> far, near;
   while (frontier.extent(0) > 0) {
     const auto count = static_cast<std::int64_t>(frontier.extent(0));
@@ -250,7 +254,8 @@ PairsOfTrees<Memory> find_pairs(const Instance<Memory>& exec, const PairRules& r
            Classify{rules, frontier.data(), what.data()});
     const auto place = [&](PlacePairs::Kind kind) {
       PlacePairs pairs{kind, rules, frontier.data(), what.data(), nullptr};
-      const auto found = sum_of<std::int64_t>("moho::gravity::count_pairs", exec, count, pairs);
+      const auto found =
+          sum_of<std::int64_t>("moho::gravity::count_pairs", exec, count, CountPairs{pairs});
       const Pairs placed = allocate<Pairs>(exec, label, static_cast<std::size_t>(found));
       pairs.to = placed.data();
       if (found > 0) scan<std::int64_t>("moho::gravity::place_pairs", exec, count, pairs);

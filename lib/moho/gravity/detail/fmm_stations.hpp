@@ -120,7 +120,6 @@ struct FarFields {
     evaluate(team, node, columns);
   }
 
- private:
   template <class Team>
   KOKKOS_INLINE_FUNCTION void evaluate(const Team& team, const FmmNode& node,
                                        const double* columns) const {
@@ -198,7 +197,6 @@ struct StationMoments {
     transpose(team, node, leaf, sums, first);
   }
 
- private:
   /// Sets harmonics and weights of stations; those after the end have the weight 0.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void stage(const Team& team, const FmmNode& node, std::int32_t at,

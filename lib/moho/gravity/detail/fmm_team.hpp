@@ -141,10 +141,11 @@ struct DeviceItems {
   using Member = typename Policy::member_type;
   Body body;
   int bytes;
+  int level;  ///< of the scratch memory
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     double* const scratch = reinterpret_cast<double*>(
-        (reinterpret_cast<std::uintptr_t>(member.team_scratch(0).get_shmem(bytes)) + 15) &
+        (reinterpret_cast<std::uintptr_t>(member.team_scratch(level).get_shmem(bytes)) + 15) &
         ~static_cast<std::uintptr_t>(15));
     const DeviceTeam<Member> team{member};
     body(team, static_cast<std::int64_t>(member.league_rank()), scratch);
@@ -164,11 +165,13 @@ void launch_teams(const char* label, const Instance<Memory>& exec, std::int64_t 
   } else {
     using Kernel = DeviceItems<Body, DeviceOf<Memory>>;
     const int bytes = 8 * body.scratch() + 16;
+    // scratch that exceeds the shared memory is in global memory
+    const int level = bytes <= Kernel::Policy::scratch_size_max(0) ? 0 : 1;
     Kokkos::parallel_for(
         label,
         light_weight(typename Kernel::Policy(exec.space(), static_cast<int>(items), Body::threads)
-                         .set_scratch_size(0, Kokkos::PerTeam(bytes))),
-        Kernel{body, bytes});
+                         .set_scratch_size(level, Kokkos::PerTeam(bytes))),
+        Kernel{body, bytes, level});
   }
 }
 

@@ -120,10 +120,16 @@ struct BoundStations {
     }
   }
   KOKKOS_INLINE_FUNCTION void init(Bounds& bounds) const {
-    BoundPrisms<RowSource>{{nullptr, 0}}.init(bounds);
+    for (int n = 0; n < 3; ++n) {
+      bounds.low[n] = infinity<double>();
+      bounds.high[n] = -infinity<double>();
+    }
   }
   KOKKOS_INLINE_FUNCTION void join(Bounds& to, const Bounds& from) const {
-    BoundPrisms<RowSource>{{nullptr, 0}}.join(to, from);
+    for (int n = 0; n < 3; ++n) {
+      if (from.low[n] < to.low[n]) to.low[n] = from.low[n];
+      if (from.high[n] > to.high[n]) to.high[n] = from.high[n];
+    }
   }
 };
 
