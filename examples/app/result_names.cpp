@@ -47,7 +47,7 @@ const std::vector<Results>& all_results() {
        {"<vp|rho|epsilon|delta>.npy", "<vp|rho|epsilon|delta>_<start|true>.npy",
         "<vp|rho|epsilon|delta>_band_#.npy", "gradient_<vp|rho|epsilon|delta>.npy",
         "illumination.npy", "history.csv", "gather_<observed|start|modelled>.npy", "lags.npy",
-        "angles.npy", "shot_#.npy", "search_#.state", "search_#_illumination.npy",
+        "lags_#.npy", "angles.npy", "shot_#.npy", "search_#.state", "search_#_illumination.npy",
         "<models|misfit|gather|lags>.png"}},
   };
   return all;

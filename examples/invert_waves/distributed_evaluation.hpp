@@ -12,7 +12,7 @@
 #include "invert_waves/options.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/fwi/contribution_bytes.hpp>
+#include <moho/fwi/extended_sum.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/npy.hpp>
@@ -38,6 +38,7 @@ namespace moho::examples::invert_waves {
 template <class T>
 struct Order {
   std::int64_t evaluation = 0;        ///< from 1; 0: the search has ended
+  bool image = false;                 ///< the extended image at that model, not its gradient
   int band = 0;                       ///< from 0
   fwi::EvaluationRequest<T> request;  ///< point of the search, and low-pass
 };
@@ -54,17 +55,15 @@ class DistributedEvaluation {
   using AddSum = std::function<void(const fwi::ContributionSum&)>;
 
   /// \param o,session of the run; must outlive this object
-  /// \param numbers of the shots \param shape of the model
+  /// \param numbers of the shots \param shape of the model: its nodes along each axis
   DistributedEvaluation(const Options& o, Session& session, std::vector<std::int64_t> numbers,
                         const std::vector<std::int64_t>& shape)
       : m_o(o),
         m_session(session),
         m_numbers(std::move(numbers)),
+        m_grid(shape),
         m_folder(sites_folder(session.folder())),
-        m_resume(o.resume) {
-    m_shape.push_back(static_cast<std::int64_t>(o.unknowns.size()) + 1);
-    m_shape.insert(m_shape.end(), shape.begin(), shape.end());
-  }
+        m_resume(o.resume) {}
   DistributedEvaluation(const DistributedEvaluation&) = delete;
   DistributedEvaluation& operator=(const DistributedEvaluation&) = delete;
 
@@ -103,6 +102,7 @@ class DistributedEvaluation {
     Processes& processes = m_session.processes();
     processes.broadcast(&order.evaluation, sizeof(order.evaluation));
     if (order.evaluation == 0) return;
+    processes.broadcast(&order.image, sizeof(order.image));
     processes.broadcast(&order.band, sizeof(order.band));
     processes.broadcast(&order.request.data_size, sizeof(order.request.data_size));
     auto count = order.request.values.size();
@@ -134,6 +134,15 @@ class DistributedEvaluation {
     while (m_done < m_numbers.size()) receive(true, add);
   }
 
+  /// Adds the extended images of all ranks to that of the root, lag by lag. Collective.
+  void merge(fwi::ExtendedSum& sum) {
+    Processes& processes = m_session.processes();
+    for (std::int64_t h = 0; h < sum.lags(); ++h) {
+      processes.merge_to_root([&] { return sum.pack(h); },
+                              [&](std::string&& bytes) { sum.merge(h, bytes); });
+    }
+  }
+
   /// Collects all contributions of sites: sums of remote sites, and files of shots of the others.
   void collect_sites(const Order<T>& order, const Add& add, const AddSum& add_sum) {
     prepare_folder(order);
@@ -142,7 +151,7 @@ class DistributedEvaluation {
     std::size_t added = 0;
     const auto add_file = [&](std::int64_t shot, const std::filesystem::path& file) {
       Contribution contribution = parts.at(shot);
-      contribution.values = read(file);
+      contribution.values = read(file, shape_of(order.image));
       add(std::move(contribution));
       ++added;
     };
@@ -181,17 +190,17 @@ class DistributedEvaluation {
     m_resume = m_run.print_sites = false;
   }
 
-  /// Writes the contribution of --only-shot as a result.
+  /// Writes the contribution of --only-shot, or its extended image, as a result.
   void write_result(const Contribution& contribution) {
     const std::int64_t number = m_numbers[contribution.shot];
     const std::string name = numbered("shot", number);
-    io::write_npy(m_session.folder() / name, contribution.values.data(), m_shape);
+    const std::vector<std::int64_t> shape = shape_of(m_o.extended);
+    io::write_npy(m_session.folder() / name, contribution.values.data(), shape);
     m_session.wrote(name);
     Json numbers = numbers_of(contribution);
-    const std::vector<std::int64_t> grid(m_shape.begin() + 1, m_shape.end());
-    const std::vector<std::int64_t> zeros(grid.size(), 0);
+    const std::vector<std::int64_t> zeros(m_grid.size(), 0);
     numbers["sums"].push_back(
-        describe_array({sum_name, m_shape[0], grid, zeros, grid, true}, name));
+        describe_array({sum_name, shape[0], m_grid, zeros, m_grid, true}, name));
     m_session.part_is_whole(number, {name}, numbers);
   }
 
@@ -205,6 +214,13 @@ class DistributedEvaluation {
   }
 
  private:
+  // Returns the shape of the arrays of a shot: derivatives and illumination, or lags.
+  std::vector<std::int64_t> shape_of(bool image) const {
+    std::vector<std::int64_t> shape{image ? m_o.lags.count()
+                                          : static_cast<std::int64_t>(m_o.unknowns.size()) + 1};
+    shape.insert(shape.end(), m_grid.begin(), m_grid.end());
+    return shape;
+  }
   void require_finite(const Contribution& contribution) const {
     if (std::isfinite(contribution.misfit)) return;
     throw Error(concat("shot ", m_numbers[contribution.shot], ": its misfit is ",
@@ -247,11 +263,12 @@ class DistributedEvaluation {
     return sum;
   }
   // Reads the values of a contribution from a file.
-  std::vector<T> read(const std::filesystem::path& path) const {
+  static std::vector<T> read(const std::filesystem::path& path,
+                             const std::vector<std::int64_t>& shape) {
     io::Array<T> array = io::read_npy<T>(path);
-    if (array.shape == m_shape) return std::move(array.data);
+    if (array.shape == shape) return std::move(array.data);
     throw FileError(concat("'", path.string(), "' has the shape ", io::shape_string(array.shape),
-                           " (a shot of this run has ", io::shape_string(m_shape),
+                           " (a shot of this run has ", io::shape_string(shape),
                            "): another run writes there"));
   }
   // Adds the contributions that have arrived from other ranks.
@@ -265,7 +282,7 @@ class DistributedEvaluation {
   // Makes the folder of an evaluation, with its model.
   void prepare_folder(const Order<T>& order) {
     std::error_code error;
-    m_run.folder = m_folder / numbered("evaluation", order.evaluation, "");
+    m_run.folder = m_folder / numbered(order.image ? "image" : "evaluation", order.evaluation, "");
     m_run.resume = m_resume;  // only the first evaluation may have been started by an earlier run
     // the gradients of earlier evaluations are there
     forget_sums(m_o.distribute, m_folder, m_resume ? m_run.folder : "");
@@ -274,7 +291,7 @@ class DistributedEvaluation {
       if (!m_resume || entry.path() != m_run.folder) std::filesystem::remove_all(entry, error);
     }
     std::filesystem::create_directories(m_run.folder, error);
-    std::vector<std::int64_t> shape = m_shape;
+    std::vector<std::int64_t> shape = shape_of(false);
     --shape[0];
     io::write_npy(m_run.folder / "model.npy", order.request.values.data(), shape);
   }
@@ -292,6 +309,10 @@ class DistributedEvaluation {
     work.inputs.emplace_back("evaluation", model.string());
     std::string size = "--data-size=";
     io::append_number(size, order.request.data_size);
+    if (order.image) {
+      work.survey["lags"] = concat(m_o.lags.x, ",", m_o.lags.y);
+      work.command.push_back(concat("--lags=", work.survey["lags"]));
+    }
     work.command.insert(work.command.end(),
                         {"--evaluate={input:evaluation}", concat("--band=", order.band + 1), size,
                          concat("--source-field=", fwi::to_string(m_method))});
@@ -303,7 +324,7 @@ class DistributedEvaluation {
 
   const Options& m_o;
   Session& m_session;
-  std::vector<std::int64_t> m_numbers, m_shape;
+  std::vector<std::int64_t> m_numbers, m_grid;
   std::filesystem::path m_folder;
   SharedCount m_count;
   std::size_t m_done = 0;              ///< contributions of the evaluation that the root has

@@ -111,6 +111,7 @@ struct Input : SurveyJob<T, Dim> {
     result.concurrent_shots = o.at_once;
     result.only = only;
     if (o.extended) result.lags = o.lags;
+    result.exact_lags = o.lags_sum == "exact";
     result.memory_pairs = o.memory_pairs;
     result.memory = o.memory;
     result.device_memory = o.device_memory;
@@ -156,6 +157,7 @@ struct Input : SurveyJob<T, Dim> {
             {"bounds of density", "--bounds rho:LEAST:GREATEST"},
             {"density", "rho"},
             {"lags", "--lags"},
+            {"exact_lags false", "--lags-sum plain"},
             {"source_field", "--source-field"},
             {"source_field random", "--source-field random"},
             {"(concurrent_shots)", "--at-once"},

@@ -6,10 +6,8 @@
 #include "app/wave_options.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/core/text.hpp>
 
 #include <algorithm>
-#include <iterator>
 
 namespace moho::examples::invert_waves {
 
@@ -39,7 +37,7 @@ again from some states (replay). auto takes shell if it fits, else replay.
 
 Streaming. With --source-field random, a gradient that does not fit --device-memory streams: models and
 wavefields are on the host, planes of both wavefields go through the device together. Gradients have the
-same bits. The image of --lags then streams as well, with a plan of its own. --devices chains several devices
+same bits. Images of --lags then stream as well, with a plan of their own. --devices chains several devices
 of one process for each shot, of which each makes some of the steps; --device-memory is that of each. Hosts
 stand in for any number of devices.
 
@@ -51,6 +49,7 @@ Results, in the folder of --out:
   history.csv                                     a row for each evaluation
   lags.npy, angles.npy                            with --lags: the extended image of the result, lag after lag, and
                                                   angle gathers (60 degrees to each side) at 7 columns
+  lags_0004.npy ...                               with --lags-every: of these evaluations
   gather_observed.npy, gather_start.npy, gather_modelled.npy      the middle shot, in the last band
   summary.json      models.png, misfit.png, gather.png, lags.png  pictures
 
@@ -67,44 +66,11 @@ each evaluation, a device each, with the same bits; --sites FILE: so do places. 
 75 time was over before the last evaluation, 130 interrupted, 1 anything else.
 )";
 
-constexpr const char* source_field_names[] = {"auto", "shell", "random", "stored", "replay"};
-constexpr const char* unknown_names[] = {"vp", "rho", "epsilon", "delta"};
-
-std::vector<std::string> parse_unknowns(const std::string& text) {
-  const std::vector<std::string> names(std::begin(unknown_names), std::end(unknown_names));
-  std::vector<std::string> unknowns;
-  for (const std::string& name : split(text)) {
-    if (name == "theta" || name == "phi") {
-      throw InputError(concat("--parameters: ", name,
-                              " is no unknown: derivatives by the axis are not known at free "
-                              "surfaces and in layers (allowed: vp, rho, epsilon, delta): give "
-                              "the axis with --theta and leave it as it is"));
-    }
-    parse_name("--parameters", name, names);
-    if (std::find(unknowns.begin(), unknowns.end(), name) != unknowns.end()) {
-      throw InputError(concat("--parameters: ", name, " stands there twice (allowed: once)"));
-    }
-    unknowns.push_back(name);
-  }
-  if (std::find(unknowns.begin(), unknowns.end(), "vp") == unknowns.end()) {
-    throw InputError(concat("--parameters ", text, ": vp is missing (allowed: vp and others)"));
-  }
-  return unknowns;
-}
-
 void check_unknowns(const Options& o) {
   const wave::Medium medium = medium_of(o.model);
   for (const std::string& name : o.unknowns) {
     if (name == "vp") continue;
-    const bool known = wave::info(medium).invertible.has(parameter_of(name));
-    if (name == "rho" && !known) {
-      throw InputError("--parameters: rho needs a model with --rho, without anisotropy");
-    }
-    if (name != "rho" && !known) {
-      throw InputError(concat("--parameters: ", name,
-                              " needs a model with --epsilon or --delta (VTI, or TTI with --theta, "
-                              "whose angles are not unknowns)"));
-    }
+    fwi::check_parameter("--parameters", name, medium);
     if (name != "rho" && o.model.parameters.count(name) == 0) {
       throw InputError(concat("--parameters: ", name, " needs --", name, " to begin with"));
     }
@@ -117,63 +83,10 @@ void check_unknowns(const Options& o) {
   }
 }
 
-using Bounds = std::map<std::string, std::pair<double, double>>;
-
-Bounds parse_bounds(const std::string& text, const std::vector<std::string>& unknowns) {
-  Bounds bounds;
-  for (const std::string& piece : split(text)) {
-    const std::vector<std::string> parts = split(piece, ':');
-    const auto number = [&](std::size_t k) {
-      return parts.size() == 3 ? text::to_number(parts[k]) : std::optional<double>();
-    };
-    const auto low = number(1), high = number(2);
-    if (!low || !high) {
-      throw InputError(concat("--bounds '", piece,
-                              "' is none (allowed: PARAMETER:LEAST:GREATEST, "
-                              "several joined by commas: vp:1500:5500,rho:1000:3000)"));
-    }
-    if (std::find(unknowns.begin(), unknowns.end(), parts[0]) == unknowns.end()) {
-      throw InputError(concat("--bounds: ", parts[0], " is not among the unknowns (--parameters)"));
-    }
-    const bool positive = parts[0] == "vp" || parts[0] == "rho";
-    if (!(*low < *high) || (positive && !(*low > 0.0)) || (!positive && !(*low > -0.5))) {
-      throw InputError(concat("--bounds: ", parts[0], " from ", *low, " to ", *high,
-                              " (allowed: a least value below the greatest one, ",
-                              positive ? "positive" : "above -0.5", ")"));
-    }
-    bounds[parts[0]] = {*low, *high};
-  }
-  return bounds;
-}
-
-Json bounds_json(const Bounds& bounds) {
+Json bounds_json(const fwi::NamedBounds& bounds) {
   Json json = Json::object();
   for (const auto& [name, range] : bounds) json[name] = Json::array({range.first, range.second});
   return json;
-}
-
-std::vector<double> parse_bands(const std::string& text) {
-  std::vector<double> bands;
-  for (const std::string& piece : split(text)) {
-    const auto value = text::to_number(piece);
-    if (!value || *value <= 0.0 || (!bands.empty() && *value <= bands.back())) {
-      throw InputError(concat("--bands ", text, ": '", piece,
-                              "' (allowed: positive frequencies in Hz that ascend: 3,5,8)"));
-    }
-    bands.push_back(*value);
-  }
-  return bands;
-}
-
-fwi::Lags parse_lags(const std::string& text) {
-  const std::vector<std::string> pieces = split(text);
-  if (pieces.size() > 2) {
-    throw InputError(concat("--lags ", text, " (allowed: n, or n,n in three dimensions)"));
-  }
-  fwi::Lags lags;
-  lags.x = parse_count("--lags", pieces[0], 0, 1000);
-  if (pieces.size() == 2) lags.y = parse_count("--lags", pieces[1], 0, 1000);
-  return lags;
 }
 
 void read_mask(const Arguments& given, Options& o) {
@@ -223,22 +136,25 @@ void bind_misfit(Description& d, Options& o) {
 void bind_search(Description& d, Options& o) {
   d.group("Inversion");
   d.bind(o.unknowns, "parameters", "LIST", "unknowns, see below (default: vp)",
-         parsed(parse_unknowns));
+         Rule<std::vector<std::string>>{fwi::parse_parameters});
   d.bind(o.logarithms, "variables", "log | linear", "of vp and rho (default: log)",
          Rule<bool>{[](const std::string& option, const std::string& text) {
                       return parse_name(option, text, {"log", "linear"}) == 0;
                     },
                     [](bool logarithms) { return Json(logarithms ? "log" : "linear"); }});
   d.bind(o.bands, "bands", "Hz,Hz,...",
-         "low-passes, from low to high (default: all frequencies at once)", parsed(parse_bands));
+         "low-passes, from low to high (default: all frequencies at once)",
+         Rule<std::vector<double>>{fwi::parse_bands});
   d.bind(o.iterations, "iterations", "n", "most in each band (default: 10)", count(1, 100000),
          {.local = true});
   d.bind(o.memory_pairs, "memory-pairs", "n", "of L-BFGS, 1 to 64 (default: 5)", count(1, 64));
   d.bind(o.bounds, "bounds", "LIST",
          "PARAMETER:LEAST:GREATEST, ... (default: a fifth beyond the model's values as far as "
          "grid and --dt allow, epsilon and delta 0.1 beyond)",
-         parsed([&o](const std::string& text) { return parse_bounds(text, o.unknowns); },
-                bounds_json));
+         Rule<fwi::NamedBounds>{[&o](const std::string& option, const std::string& text) {
+                                  return fwi::parse_bounds(option, text, o.unknowns);
+                                },
+                                bounds_json});
   d.bind(o.mask_text, "mask", "depth:m | FILE", "what does not change, see below");
   d.check([&o](const Arguments& given) { read_mask(given, o); });
   d.bind(o.first_change, "first-change", "part",
@@ -251,22 +167,31 @@ void bind_search(Description& d, Options& o) {
 void bind_gradient(Description& d, Options& o) {
   d.bind(o.source_field, "source-field", "NAME",
          "auto, shell, random, stored or replay, see below (default: auto)",
-         one_of({std::begin(source_field_names), std::end(source_field_names)}), {.local = true});
+         one_of({"auto", "shell", "random", "stored", "replay"}), {.local = true});
   d.bind(o.every, "gradient-steps", "n",
          "steps from one product of the wavefields to the next (default: by the wavelet)",
          count(1, 1000000), {.unset = "auto"});
   d.bind(o.lags, "lags", "n[,n]",
          "extended image of the result: half offsets of up to n nodes along x (and y)",
-         parsed(parse_lags), {.local = true})
+         Rule<fwi::Lags>{fwi::parse_lags}, {.local = true})
       .shown = [&o] {
     return o.extended ? Json::array({o.lags.x, o.lags.y}) : Json("none");
   };
+  d.bind(o.lags_every, "lags-every", "n",
+         "extended images of every n-th evaluation as well (default: 0, of the result alone)",
+         count(0, 1000000), {.hidden = true, .local = true});
+  d.bind(o.lags_sum, "lags-sum", "exact | plain",
+         "of shots: exact, the same for any number of processes, or plain, with less memory",
+         name_of({"exact", "plain"}), {.hidden = true, .local = true});
   d.move_in_summary("source_field", {"lags"});
   d.bind(o.device_memory, "device-memory", "BYTES", "most of the device (default: what is free)",
          bytes(), {.hidden = true});
   bind_stream_shape(d, "gradient", o.block, o.updates, o.devices);
   d.check([&o](const Arguments& given) {
     o.extended = given.given("lags");
+    if (!o.extended && (given.given("lags-every") || given.given("lags-sum"))) {
+      throw InputError("--lags-every and --lags-sum need --lags (allowed: with it)");
+    }
     if ((o.block > 0 || o.updates > 0 || o.devices > 1) &&
         o.source_field != fwi::SourceField::random) {
       throw InputError(concat(o.block > 0     ? "--block"

@@ -9,8 +9,8 @@
 #include "app/earth_model.hpp"
 #include "app/survey_data.hpp"
 
-#include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
+#include <moho/fwi/objective_text.hpp>
 #include <moho/fwi/objective_types.hpp>
 #include <moho/survey/prepare.hpp>
 
@@ -48,14 +48,16 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   bool precondition = false;     ///< by the illumination
 
   fwi::SourceField source_field = fwi::SourceField::automatic;  ///< method of the source wavefield
-  std::int64_t every = 0;         ///< steps between products; 0: set by the wavelet
-  fwi::Lags lags;                 ///< of the extended image of the result
-  bool extended = false;          ///< true if requested
-  std::size_t device_memory = 0;  ///< bytes; 0: all free memory
-  std::int64_t block = 0;         ///< planes of a block of the stream; 0: chosen
-  std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen
-  int devices = 1;                ///< devices in a chain for each shot
-  bool keep_shots = false;        ///< true: sites send each shot
+  std::int64_t every = 0;       ///< steps between products; 0: set by the wavelet
+  fwi::Lags lags;               ///< of the extended image of the result
+  bool extended = false;        ///< true if requested
+  std::int64_t lags_every = 0;  ///< evaluations from one extended image to the next; 0: the result
+  std::string lags_sum = "exact";  ///< of shots: "exact" or "plain"
+  std::size_t device_memory = 0;   ///< bytes; 0: all free memory
+  std::int64_t block = 0;          ///< planes of a block of the stream; 0: chosen
+  std::int64_t updates = 0;        ///< steps of a plane on the device; 0: chosen
+  int devices = 1;                 ///< devices in a chain for each shot
+  bool keep_shots = false;         ///< true: sites send each shot
   std::string evaluate;    ///< with --only-shot: file of the unknowns; empty: the starting model
   int band = 1;            ///< with --only-shot, from 1
   double data_size = 0.0;  ///< with --only-shot: misfit without a model; 0: that of the shot

@@ -47,6 +47,9 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
     session.print("lags      ", o.lags.count(), " of the result: ", format_bytes(p.lags_bytes),
                   p.lags_stream.empty() ? " of that" : " on the host, in a stream of their own");
     for (const std::string& line : p.lags_stream) session.print("          ", line);
+    if (p.lags_sum_bytes > 0.0) {
+      session.print("          ", format_bytes(p.lags_sum_bytes), " of the host to add shots");
+    }
   }
   const auto most = static_cast<double>(o.iterations) *
                     static_cast<double>(std::max<std::size_t>(o.bands.size(), 1));

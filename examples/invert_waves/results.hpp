@@ -102,6 +102,7 @@ class Results {
     run.in_band = static_cast<std::int64_t>(more.find("in_band")->number(0.0));
     m_history = *more.find("history");
     m_stops = *more.find("stops");
+    if (const Json* const images = more.find("images")) m_images = *images;
     m_evaluations = last;
     m_session.print("resumed   ", last, " evaluations are there, in band ", run.band + 1);
     return run;
@@ -113,10 +114,15 @@ class Results {
       write(name + "_start.npy", m_model.values.at(name).data());
       if (has_true(name)) write(name + "_true.npy", m_truth->values.at(name).data());
     }
+    const auto take_over = [this](const std::string& file) {
+      if (!std::filesystem::exists(m_session.folder() / file)) return;
+      m_session.will_write({file});
+      m_session.wrote(file);
+    };
+    for (std::int64_t e = 1; e <= m_evaluations; ++e) take_over(numbered("lags", e));
     for (int b = 0; b < bands; ++b) {
       for (const std::string& name : m_o.unknowns) {
-        const std::string file = numbered((name + "_band").c_str(), b + 1);
-        if (std::filesystem::exists(m_session.folder() / file)) m_session.wrote(file);
+        take_over(numbered((name + "_band").c_str(), b + 1));
       }
     }
   }
@@ -142,7 +148,8 @@ class Results {
                             Json::object({{"band", row.band - 1},
                                           {"in_band", row.in_band},
                                           {"history", m_history},
-                                          {"stops", m_stops}}));
+                                          {"stops", m_stops},
+                                          {"images", m_images}}));
     write_history();
     if (m_o.quiet) return;
     m_session.print(
@@ -171,28 +178,26 @@ class Results {
   /// Sets the traces of the middle shot.
   void set_gather(Gather gather) { m_gather = std::move(gather); }
 
-  /// Writes the extended image, and angle gathers at some columns.
+  /// Writes the extended image of an evaluation. keep() has to follow.
+  void write_lags(const fwi::ExtendedResult<T>& extended, std::int64_t evaluation) {
+    m_session.will_write({numbered("lags", evaluation)});
+    write_image(numbered("lags", evaluation), extended);
+    m_images.push_back(Json::array({evaluation, std::sqrt(extended.focus)}));
+  }
+
+  /// Writes the extended image of the result, and angle gathers at some columns.
   /// The gathers are slant stacks over lags along x.
   void write_lags(const fwi::ExtendedResult<T>& extended) {
     const fwi::Lags& lags = m_o.lags;
     const Grid<Dim>& grid = m_input.grid;
-    std::vector<std::int64_t> shape{lags.count()};
-    shape.insert(shape.end(), m_model.shape.begin(), m_model.shape.end());
-    io::write_npy(m_session.folder() / "lags.npy", extended.values.data(), shape);
-    m_session.wrote("lags.npy");
+    write_image("lags.npy", extended);
     const std::int64_t depths = grid.extents[Dim - 1], wide = 2 * lags.x + 1;
     constexpr std::int64_t count = 7;
-    std::vector<Index<Dim>> nodes;
+    const std::vector<Index<Dim>> places = fwi::even_columns(grid, count);
     std::vector<double> columns;
-    for (std::int64_t c = 1; c <= count; ++c) {
-      Index<Dim> node{};
-      node[0] = (grid.extents[0] - 1) * c / (count + 1);
-      if (Dim == 3) node[1] = grid.extents[1] / 2;
-      nodes.push_back(node);
-      columns.push_back(grid.position(node)[0]);
-    }
+    for (const Index<Dim>& place : places) columns.push_back(grid.position(place)[0]);
     const std::vector<double> angles = write_angle_gathers(
-        m_session, fwi::offset_gathers<T, Dim>(grid, lags, extended.values, nodes), count, wide,
+        m_session, fwi::offset_gathers<T, Dim>(grid, lags, extended.values, places), count, wide,
         depths, grid.spacing[0], grid.spacing[Dim - 1]);
     m_session.summary["lags"] = Json::object({{"x", lags.x},
                                               {"y", lags.y},
@@ -201,6 +206,7 @@ class Results {
                                               {"first_angle", angles.front()},
                                               {"angle_spacing", 2.0},
                                               {"spread", std::sqrt(extended.focus)}});
+    if (m_o.lags_every > 0) m_session.summary["lags"]["spreads"] = m_images;
     m_session.print("extended  ", lags.count(), " lags, root mean square half offset ",
                     significant(std::sqrt(extended.focus), 4), " m");
   }
@@ -245,6 +251,13 @@ class Results {
   }
   void write(const std::string& name, const T* values) {
     io::write_npy(m_session.folder() / name, values, m_model.shape);
+    m_session.wrote(name);
+  }
+
+  void write_image(const std::string& name, const fwi::ExtendedResult<T>& extended) {
+    std::vector<std::int64_t> shape{m_o.lags.count()};
+    shape.insert(shape.end(), m_model.shape.begin(), m_model.shape.end());
+    io::write_npy(m_session.folder() / name, extended.values.data(), shape);
     m_session.wrote(name);
   }
 
@@ -337,6 +350,7 @@ class Results {
   const EarthModel<T>* m_truth;  ///< null: unknown
   Session& m_session;
   Json m_history = Json::array(), m_stops = Json::array();
+  Json m_images = Json::array();  ///< of --lags-every
   std::int64_t m_evaluations = 0;
   std::vector<HostField> m_models, m_gradients;  ///< of each of --parameters
   Gather m_gather;

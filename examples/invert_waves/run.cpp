@@ -74,19 +74,22 @@ class Program {
     std::vector<std::int64_t> numbers = numbers_of(m_input.shots);
     if (m_o.only_shot) m_input.prepare_only(m_model, numbers);
     if (m_data.survey && !m_o.plan) check_data();
-    if (m_o.devices > 1 && !m_session.processes().alone()) {
+    m_distributed.emplace(m_o, m_session, std::move(numbers), m_model.shape);
+    if (m_o.devices > 1 && m_distributed->among_ranks()) {
       throw InputError(concat("--devices is ", m_o.devices, ", and mpirun started ",
                               m_session.processes().size(),
-                              " ranks (allowed: 1 among ranks): each rank has a device and shots "
-                              "of its own; leave one of them out"));
+                              " ranks (allowed: 1 among ranks, which have a device each): leave "
+                              "one of them out"));
     }
-    if (!m_o.distribute.sites.empty()) {
+    if (m_o.lags_sum == "plain" && m_distributed->divided()) {
+      throw InputError("--lags-sum plain is for one process (allowed with ranks or sites: exact)");
+    }
+    if (m_distributed->at_sites()) {
       refuse_ranks(m_session.processes());
-      check_shots_per_job(m_o.distribute, numbers.size());
+      check_shots_per_job(m_o.distribute, m_input.shots.size());
     }
     m_session.will_write(m_results.names());
     m_session.resumable();
-    m_distributed.emplace(m_o, m_session, std::move(numbers), m_model.shape);
     m_resumed = m_results.resume();
     m_bar = m_session.progress();
   }
@@ -228,7 +231,8 @@ class Program {
   void compute_only(Objective& objective) {
     m_input.in_words([&] {
       objective.begin(m_input.order.request);
-      m_distributed->write_result(objective.contribution(*m_input.only));
+      m_distributed->write_result(m_o.extended ? objective.extended_contribution(*m_input.only)
+                                               : objective.contribution(*m_input.only));
     });
   }
 
@@ -241,7 +245,7 @@ class Program {
       if (order.evaluation == 0) return;
       order.request.corner = m_input.corner_of(order.band);
       m_input.in_words([&] { objective.begin(order.request); });
-      compute_claimed(objective);
+      order.image ? static_cast<void>(sum_images(objective)) : compute_claimed(objective);
     }
   }
 
@@ -287,11 +291,44 @@ class Program {
     }
     take_gather(objective, search.state());
     if (!m_o.extended) return;
+    m_results.write_lags(extended_image(objective, search));
+  }
+
+  // Adds the extended images of the shots of this rank, then those of all ranks on the root.
+  template <class Objective>
+  fwi::ExtendedSum sum_images(Objective& objective) {
+    fwi::ExtendedSum sum = objective.make_extended_sum();
+    m_input.in_words([&] {
+      objective.extended_images([this](std::size_t k) { return m_distributed->claims(k); }, sum);
+    });
+    m_distributed->merge(sum);
+    return sum;
+  }
+
+  // Returns the extended image at the point of the search, of this process or of several.
+  template <class Objective, class Search>
+  fwi::ExtendedResult<T> extended_image(Objective& objective, const Search& search) {
     const Stopwatch watch;
     m_prefix = progress_prefix(search.state(), "extended image, ");
-    const auto extended = objective.extended_image(search.state().point());
+    fwi::ExtendedResult<T> result;
+    if (!m_distributed->divided() || m_input.shots.size() == 1) {
+      m_input.in_words([&] { result = objective.extended_image(search.state().point()); });
+    } else {
+      m_input.in_words([&] { objective.begin(search.state().point()); });
+      const int band = std::min(search.progress().band, search.bands() - 1);
+      Order<T> order{search.state().evaluations() + 1, true, band, objective.request()};
+      if (m_distributed->at_sites()) {
+        fwi::ExtendedSum sum = objective.make_extended_sum();
+        const auto add = [&sum](const auto& part) { sum.add(part); };
+        m_distributed->collect_sites(order, add, add);
+        result = objective.result_of(sum);
+      } else {
+        m_distributed->share(order);
+        result = objective.result_of(sum_images(objective));
+      }
+    }
     m_times.add("extend", watch.seconds());
-    m_results.write_lags(extended);
+    return result;
   }
 
   void check_size(std::int64_t found, std::size_t required) const {
@@ -311,8 +348,13 @@ class Program {
                                    ? concat("band ", band + 1, " of ", m_o.bands.size(), ", ")
                                    : std::string());
     const double f = evaluate(objective, search.state(), gradient, band);
-    const Evaluation row{search.tell(f, gradient), error_of_vp(objective, search.state()),
-                         watch.seconds(), objective.report()};
+    const double seconds = watch.seconds();
+    const std::int64_t number = search.state().evaluations() + 1;
+    if (m_o.lags_every > 0 && number % m_o.lags_every == 0) {
+      m_results.write_lags(extended_image(objective, search), number);
+    }
+    const Evaluation row{search.tell(f, gradient), error_of_vp(objective, search.state()), seconds,
+                         objective.report()};
     m_seconds_each = row.seconds;
     m_times.add("evaluate", row.seconds);
     const Stopwatch writing;
@@ -330,7 +372,7 @@ class Program {
       return f;
     }
     m_input.in_words([&] { objective.begin(search.point()); });
-    Order<T> order{search.evaluations() + 1, band, objective.request()};
+    Order<T> order{search.evaluations() + 1, false, band, objective.request()};
     if (m_distributed->at_sites()) {
       m_distributed->collect_sites(order, add_to(objective), add_to(objective));
     } else {

@@ -20,6 +20,7 @@ using namespace moho::testing;
 using moho::Grid;
 using moho::Index;
 using moho::InputError;
+using moho::fwi::ExtendedSum;
 using moho::fwi::Objective;
 using moho::fwi::ObjectiveData;
 using moho::fwi::ObjectiveOptions;
@@ -448,6 +449,62 @@ MEMORY_TEST(ObjectiveOf, ImagesAtLagsLeaveTheEvaluationUnchanged) {
   EXPECT_EQ(objective.model(objective.start(), 1).size(),
             12u * static_cast<std::size_t>(objective.observed()[1].count));
   EXPECT_EQ((evaluate<T, Memory>(exec, objective, x)), (before));
+}
+
+MEMORY_TEST(ObjectiveOf, ImagesOfAnyPartitionAreOneImage) {
+  Inversion<T, Memory> inversion(exec, Medium::vti);
+  inversion.options.source_field = SourceField::random;
+  inversion.options.product_interval = 4;
+  inversion.options.lags = moho::fwi::Lags{3, 0};
+  auto objective = inversion.objective();
+  const auto x = moho::upload(exec, inversion.variables(6, 0.02), "x");
+  EXPECT_EQ(objective.plan().lags_sum_bytes, 16.0 * 7 * static_cast<double>(inversion.grid.size()));
+  const auto image = objective.extended_image(x);
+  EXPECT_GT(image.focus, 0.0);
+  auto other = inversion.objective();
+  for (const std::vector<std::vector<std::size_t>>& groups :
+       std::vector<std::vector<std::vector<std::size_t>>>{{{2}, {0, 1}}, {{0}, {1}, {2}}}) {
+    objective.begin(x);
+    ExtendedSum total = objective.make_extended_sum();
+    for (const auto& group : groups) {
+      other.begin(objective.request());
+      ExtendedSum sum = other.make_extended_sum();
+      const auto report = other.extended_images(
+          [&](std::size_t k) { return std::find(group.begin(), group.end(), k) != group.end(); },
+          sum);
+      EXPECT_GT(report.points, 0.0);
+      for (std::int64_t h = 0; h < sum.lags(); ++h) total.merge(h, sum.pack(h));
+      EXPECT_THAT(message_of<InputError>([&] { total.merge(0, sum.pack(0)); }),
+                  HasSubstr("allowed: each shot once"));
+      if (total.shots().size() == 3) continue;
+      EXPECT_THAT(message_of<InputError>([&] { objective.result_of(total); }),
+                  HasSubstr("of 3 shots (allowed: all)"));
+    }
+    const auto found = objective.result_of(total);
+    EXPECT_EQ(found.values, image.values);
+    EXPECT_EQ(found.focus, image.focus);
+  }
+  // images of single shots, from the last to the first
+  objective.begin(x);
+  ExtendedSum total = objective.make_extended_sum();
+  for (const std::size_t k : {2, 1, 0}) total.add(objective.extended_contribution(k));
+  EXPECT_EQ(objective.result_of(total).values, image.values);
+  ShotContribution<T> part;
+  part.values.resize(5);
+  EXPECT_THAT(message_of<InputError>([&] { total.add(part); }), HasSubstr("an image of 5 values"));
+  EXPECT_THAT(message_of<InputError>([&] { total.merge(0, "damaged"); }), HasSubstr("7 bytes"));
+  // shots added in single precision
+  inversion.options.exact_lags = false;
+  auto plain = inversion.objective();
+  EXPECT_EQ(plain.plan().lags_sum_bytes, 0.0);
+  const auto added = plain.extended_image(x);
+  double largest = 0.0, difference = 0.0;
+  for (std::size_t i = 0; i < image.values.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(image.values[i])));
+    difference = std::max(difference, std::abs(static_cast<double>(added.values[i]) -
+                                               static_cast<double>(image.values[i])));
+  }
+  EXPECT_LT(difference, 1e-5 * largest);
 }
 
 MEMORY_TEST(ObjectiveOf, RefusesWrongOptions) {

@@ -4,10 +4,12 @@
 /// \file
 /// \brief Contributions of shots as bytes, and their sums, for messages between processes.
 
+#include <moho/core/binned_sum.hpp>
 #include <moho/core/error.hpp>
 #include <moho/fwi/objective_types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -40,6 +42,37 @@ ShotContribution<T> unpack_contribution(const std::string& bytes) {
                         std::vector<T>((bytes.size() - sizeof(numbers)) / sizeof(T))};
   std::memcpy(c.values.data(), bytes.data() + sizeof(numbers), c.values.size() * sizeof(T));
   return c;
+}
+
+/// Returns the state of a sum as bytes, in the byte order of this machine.
+inline std::string pack(const BinnedSumState& state) {
+  const std::int64_t numbers[] = {state.terms, state.finite ? 1 : 0, state.top};
+  std::string bytes(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+  for (const auto* digits : {&state.upper, &state.lower}) {
+    bytes.append(reinterpret_cast<const char*>(digits->data()),
+                 digits->size() * sizeof(std::int64_t));
+  }
+  return bytes;
+}
+/// Returns the state of pack(). \throws InputError for another number of bytes
+inline BinnedSumState unpack_sum_state(const std::string& bytes) {
+  std::int64_t numbers[3];
+  const std::size_t digits = bytes.size() < sizeof(numbers) ? 1 : bytes.size() - sizeof(numbers);
+  if (digits % (2 * sizeof(std::int64_t)) != 0) {
+    throw InputError(concat("sum: ", bytes.size(), " bytes (allowed: those of pack())"));
+  }
+  std::memcpy(numbers, bytes.data(), sizeof(numbers));
+  BinnedSumState state;
+  state.terms = numbers[0];
+  state.finite = numbers[1] != 0;
+  state.top = static_cast<int>(numbers[2]);
+  const char* from = bytes.data() + sizeof(numbers);
+  for (auto* part : {&state.upper, &state.lower}) {
+    part->resize(digits / (2 * sizeof(std::int64_t)));
+    std::memcpy(part->data(), from, digits / 2);
+    from += digits / 2;
+  }
+  return state;
 }
 
 /// Adds the shot, misfit, nodes and seconds of a contribution to a sum that has its values.

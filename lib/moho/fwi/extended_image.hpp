@@ -28,6 +28,19 @@ struct Lags {
   std::int64_t count() const { return (2 * x + 1) * (2 * y + 1); }
 };
 
+/// Returns columns of nodes at even distances along x, in 3D in the middle of y.
+template <int Dim>
+std::vector<Index<Dim>> even_columns(const Grid<Dim>& grid, std::int64_t count) {
+  std::vector<Index<Dim>> columns;
+  for (std::int64_t c = 1; c <= count; ++c) {
+    Index<Dim> node{};
+    node[0] = (grid.extents[0] - 1) * c / (count + 1);
+    if (Dim == 3) node[1] = grid.extents[1] / 2;
+    columns.push_back(node);
+  }
+  return columns;
+}
+
 /// Returns offset gathers of an extended image at columns of nodes, with y offset 0.
 /// \param values lags x nodes of the grid
 /// \param columns nodes at the surface

@@ -59,9 +59,15 @@ SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
 /// The result is at most the given lags.
 /// \param box nodes of the image
 /// \param bytes available memory
+/// \param sum bytes of a sum of images for each lag and node; 0: no sum
 template <class T, int Dim, class Memory>
-Lags fitting_lags(const Box<Dim>& box, Lags lags, double bytes) {
-  while (lags.x > 0 && ExtendedImage<T, Dim, Memory>::bytes_of(box, lags) > bytes) {
+Lags fitting_lags(const Box<Dim>& box, Lags lags, double bytes, double sum = 0.0) {
+  const double of_lag = sum * static_cast<double>(box.size());
+  const auto taken = [&](const Lags& l) {
+    return ExtendedImage<T, Dim, Memory>::bytes_of(box, l) +
+           of_lag * static_cast<double>(l.count());
+  };
+  while (lags.x > 0 && taken(lags) > bytes) {
     --lags.x;
     lags.y = std::min(lags.x, lags.y);
   }

@@ -11,6 +11,7 @@
 #include <moho/core/launch.hpp>
 #include <moho/fwi/detail/core_evaluator.hpp>
 #include <moho/fwi/detail/objective_kernels.hpp>
+#include <moho/fwi/extended_sum.hpp>
 #include <moho/fwi/objective_plan.hpp>
 #include <moho/fwi/objective_types.hpp>
 #include <moho/fwi/streamed.hpp>
@@ -140,6 +141,22 @@ class Objective {
   /// Returns the extended image of all shots with options.lags. Ends a pending evaluation.
   /// \throws InputError without lags
   ExtendedResult<T> extended_image(const ConstVector& x);
+  /// \brief Computes the extended images of claimed shots over the model of begin(), each by
+  /// itself.
+  ///
+  /// Processes can share an image as an evaluation: each adds its shots, one adds their sums.
+  /// \param claim,sum function called on this thread; receives the images
+  /// \return work of the shots
+  /// \throws InputError without lags, and for a sum of another size
+  EvaluationReport extended_images(const Claim& claim, ExtendedSum& sum);
+  /// Computes the extended image of a shot over the model of begin(). \param k position of the shot
+  /// \return contribution whose values are lags x nodes
+  /// \throws InputError without lags
+  ShotContribution<T> extended_contribution(std::size_t k);
+  /// Returns a sum of extended images without shots. \throws InputError without lags
+  ExtendedSum make_extended_sum() const;
+  /// Returns the extended image of a sum. \throws InputError without lags, for missing shots
+  ExtendedResult<T> result_of(const ExtendedSum& sum) const;
 
  private:
   using Model = wave::Model<T, Dim, Memory>;
@@ -158,6 +175,7 @@ class Objective {
   std::size_t place_of(Parameter parameter) const;
   void check_size(const ConstVector& vector, const char* name) const;
   void require_begun(const char* function) const;
+  const Lags& lags() const;
   HostField to_host(const T* values) const;
   Model model_at(const ConstVector& x);
   void prepare();

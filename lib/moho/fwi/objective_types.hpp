@@ -87,6 +87,10 @@ struct ObjectiveOptions {
   int concurrent_shots = 0;              ///< shots computed concurrently; 0: chosen
   std::optional<std::size_t> only = {};  ///< the one shot that will be computed; empty: all
   std::optional<Lags> lags = {};         ///< lags of an extended image, for the memory plan
+  /// True: extended images of several shots are summed exactly (ExtendedSum), with the same bits
+  /// for any division among processes, and 16 bytes of the host per lag and node. False: one
+  /// process adds them in single precision without that memory.
+  bool exact_lags = true;
 
   int memory_pairs = 5;           ///< pairs of the L-BFGS search, for the memory plan
   std::size_t memory = 0;         ///< bytes of the host; 0: what is free
@@ -119,6 +123,7 @@ struct ObjectivePlan {
   double budget = 0.0;                                     ///< bytes available
   double data_bytes = 0.0;                                 ///< of all gathers, on the host
   double lags_bytes = 0.0;          ///< of the extended image, on the host if gradients stream
+  double lags_sum_bytes = 0.0;      ///< of the exact sum of extended images, on the host
   int concurrent_shots = 1;         ///< shots computed concurrently
   double variables = 0.0;           ///< number of variables
   double seconds = 0.0;             ///< of an evaluation, estimated
@@ -185,7 +190,7 @@ struct EvaluationReport {
   double backward_seconds = 0.0;  ///< of all other work of the shots
 };
 
-/// Extended image of a model, from all shots.
+/// Extended image of a model.
 template <class T>
 struct ExtendedResult {
   std::vector<T> values;  ///< lags x nodes of the model

@@ -7,6 +7,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
+#include <moho/fwi/extended_sum.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/model_parameters.hpp>
 #include <moho/fwi/objective_types.hpp>
@@ -87,6 +88,8 @@ class ShotEvaluator {
                          const Field<T, Dim, Memory>& illumination)>;
   /// Called for each shot in order; returns true if the shot is evaluated. Empty: all shots.
   using Claim = std::function<bool(std::size_t k)>;
+  /// Receives the contribution of a shot without values, and its extended image on the host.
+  using TakeImage = std::function<void(const ShotContribution<T>&, const T* image)>;
 
   /// \brief Checks the arguments, and the initial model at the time step.
   /// \throws InputError that names the argument; MemoryError
@@ -186,7 +189,14 @@ class ShotEvaluator {
   /// the next call
   /// \param changed false if the previous call had the same values
   virtual void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) = 0;
-  /// \brief Returns the extended image of a model, from all shots.
+  /// \brief Computes extended images over a model.
+  /// \param claim chooses the shots; each is computed by itself
+  /// \param take receives the image of each shot, lags x nodes of the model on the host
+  /// \throws InputError for lags over half of the model, MemoryError
+  virtual void extended_images(const Model& model, const Lags& lags, const Claim& claim,
+                               const TakeImage& take) = 0;
+  /// \brief Returns the extended image of a model from all shots, added in their order in one
+  /// array.
   /// \throws InputError for lags over half of the model, MemoryError
   virtual ExtendedResult<T> extended_image(const Model& model, const Lags& lags) = 0;
 
@@ -244,6 +254,21 @@ class ShotEvaluator {
       exec.fence();
       return f;
     };
+  }
+  /// Throws InputError for extended images that do not fit the host. \param bytes,budget of it
+  [[noreturn]] void refuse_lags_on_host(double bytes, double budget) const {
+    const ArgumentNames& names = m_options.names;
+    throw InputError(concat(names("lags"), ": with ", m_options.lags->count(),
+                            " lags the host needs ", format_bytes(bytes),
+                            " (allowed: ", format_bytes(budget), "): take fewer, ",
+                            lags_sum_bytes() > 0.0 ? concat(names("exact_lags false"), ", ") : "",
+                            "a coarser grid, or more memory (", names("memory"), ")"));
+  }
+  /// Returns the host memory of the exact sum of extended images; 0 where images are not summed.
+  double lags_sum_bytes() const {
+    const bool sums =
+        m_options.lags && m_options.exact_lags && !m_options.only && m_input.data.shots.size() > 1;
+    return sums ? ExtendedSum::bytes_of(m_options.lags->count(), m_grid.size()) : 0.0;
   }
   /// Checks the lags of the options, if there are any. \throws InputError
   void check_lags() const {

@@ -82,7 +82,7 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
       Base::m_input, Base::m_data;
 
  public:
-  using typename Base::Add, typename Base::Claim, typename Base::Model;
+  using typename Base::Add, typename Base::Claim, typename Base::Model, typename Base::TakeImage;
 
   /// \param input arguments with an instance of the host
   /// \param device instance of the device
@@ -105,11 +105,14 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   std::vector<float> model_shot(const Model& model, const wave::Shot<Dim>& shot) override {
     Gradients& gradients = ready();
     m_stale = true;
-    return model_gather(gradients, model, shot);
+    return model_gather(gradients, model, shot, m_plan.source_taper);
   }
   /// Evaluates shots over a model, see ShotEvaluator::evaluate().
   void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) override;
-  /// Returns the extended image of a model by a separate stream, see StreamedGradients.
+  /// Computes extended images by a separate stream, see StreamedGradients.
+  void extended_images(const Model& model, const Lags& lags, const Claim& claim,
+                       const TakeImage& take) override;
+  /// Returns the extended image of a model by a separate stream.
   ExtendedResult<T> extended_image(const Model& model, const Lags& lags) override;
 
  protected:
@@ -139,14 +142,13 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
       throw wave::overflow_error<Dim>(failure, m_grid, m_plan.time.steps, this->overflow_advice());
     }
   }
-  Model tapered(const Model& model, const wave::Shot<Dim>& shot) const {
+  Model tapered(const Model& model, const wave::Shot<Dim>& shot, double radius) const {
     Model result = model;
-    result.delta =
-        wave::taper_delta<T, Dim, Host>(m_exec, m_grid, model, shot.sources, m_plan.source_taper);
+    result.delta = wave::taper_delta<T, Dim, Host>(m_exec, m_grid, model, shot.sources, radius);
     return result;
   }
   std::vector<float> model_gather(Gradients& gradients, const Model& model,
-                                  const wave::Shot<Dim>& shot) const;
+                                  const wave::Shot<Dim>& shot, double taper) const;
   std::unique_ptr<Gradients> make(const Model& model, const wave::WaveletAt& wavelet,
                                   wave::ModellingPlan<Dim>& plan,
                                   const std::optional<Lags>& lags = {});
@@ -213,15 +215,27 @@ void StreamedEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double se
   plan.lags_stream_plan = gradients->plan();
   plan.lags_bytes = static_cast<double>(sizeof(T)) * static_cast<double>(m_grid.size()) *
                     static_cast<double>(m_options.lags->count());
+  plan.lags_sum_bytes = this->lags_sum_bytes();
+  const auto volumes = static_cast<double>(gradients->plan().host_bytes);
   // the result is a copy of the image
-  const double host =
-      search + std::max(static_cast<double>(gradients->plan().host_bytes), 2.0 * plan.lags_bytes);
-  if (host <= plan.budget) return;
-  throw InputError(concat(m_options.names("lags"), ": with ", m_options.lags->count(),
-                          " lags the volumes on the host take ", format_bytes(host),
-                          " (allowed: ", format_bytes(plan.budget),
-                          " in all): take fewer, a coarser grid, or more ", "memory (",
-                          m_options.names("memory"), ")"));
+  const double images = plan.lags_sum_bytes > 0.0 ? plan.lags_sum_bytes + volumes
+                                                  : std::max(volumes, 2.0 * plan.lags_bytes);
+  if (search + images > plan.budget) this->refuse_lags_on_host(search + images, plan.budget);
+}
+
+template <class T, int Dim, class Memory>
+void StreamedEvaluator<T, Dim, Memory>::extended_images(const Model& model, const Lags& lags,
+                                                        const Claim& claim, const TakeImage& take) {
+  m_gradients.reset();  // frees the volumes
+  const std::unique_ptr<Gradients> gradients = make_with(lags);
+  if (!(m_plan.source_taper > 0.0)) gradients->update(model);
+  const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
+    gradients->clear();
+    add_shot(*gradients, k, model, contribution);
+  };
+  this->each_shot(claim, compute, [&](std::size_t, const ShotContribution<T>& contribution) {
+    take(contribution, gradients->extended_image().values().data());
+  });
 }
 
 template <class T, int Dim, class Memory>
@@ -243,11 +257,10 @@ template <class T, int Dim, class Memory>
 void StreamedEvaluator<T, Dim, Memory>::model_data() {
   // frees the volumes of the band
   m_gradients.reset();
-  wave::ModellingPlan<Dim> ignored;
-  const std::unique_ptr<Gradients> modelling =
-      make(this->model_of_faces(), m_input.wavelet, ignored);
+  wave::ModellingPlan<Dim> plan;  // with all frequencies, whose taper around sources is narrower
+  const std::unique_ptr<Gradients> modelling = make(this->model_of_faces(), m_input.wavelet, plan);
   m_data.model(m_input.data.shots, m_plan, [&](const wave::Shot<Dim>& shot) {
-    return model_gather(*modelling, m_input.data.model, shot);
+    return model_gather(*modelling, m_input.data.model, shot, plan.source_taper);
   });
 }
 
@@ -269,7 +282,7 @@ void StreamedEvaluator<T, Dim, Memory>::evaluate(const Model& model, bool change
     Model one;
     one.delta = make_field<T>(m_exec, m_grid, "delta");
     fill(m_exec, one.delta, T(1));
-    kept = tapered(one, m_data.shots()[k]).delta;
+    kept = tapered(one, m_data.shots()[k], m_plan.source_taper).delta;
   };
   this->each_shot(claim, compute, [&](std::size_t k, const ShotContribution<T>& contribution) {
     add(k, contribution, gradients.derivatives(model, kept), gradients.illumination());
@@ -290,7 +303,9 @@ void StreamedEvaluator<T, Dim, Memory>::add_shot(Gradients& gradients, std::size
       this->report_progress(k, propagation, now);
     };
   }
-  if (m_plan.source_taper > 0.0) gradients.update(tapered(model, shot));
+  if (m_plan.source_taper > 0.0) {
+    gradients.update(tapered(model, shot, m_plan.source_taper));
+  }
   this->with_memory_advice([&] {
     const auto done = in_model([&] {
       return gradients.add(shot, this->random_of(shot), this->misfit_of(m_device, k), options);
@@ -303,9 +318,11 @@ void StreamedEvaluator<T, Dim, Memory>::add_shot(Gradients& gradients, std::size
 }
 
 template <class T, int Dim, class Memory>
-std::vector<float> StreamedEvaluator<T, Dim, Memory>::model_gather(
-    Gradients& gradients, const Model& model, const wave::Shot<Dim>& shot) const {
-  gradients.update(m_plan.source_taper > 0.0 ? tapered(model, shot) : model);
+std::vector<float> StreamedEvaluator<T, Dim, Memory>::model_gather(Gradients& gradients,
+                                                                   const Model& model,
+                                                                   const wave::Shot<Dim>& shot,
+                                                                   double taper) const {
+  gradients.update(taper > 0.0 ? tapered(model, shot, taper) : model);
   const wave::Traces<T> rows = in_model([&] { return gradients.model(shot); });
   std::vector<float> traces;
   for (std::size_t r = 0; r < rows.extent(1); ++r) {

@@ -30,7 +30,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
       Base::m_input, Base::m_data;
 
  public:
-  using typename Base::Add, typename Base::Claim, typename Base::Model;
+  using typename Base::Add, typename Base::Claim, typename Base::Model, typename Base::TakeImage;
 
   /// Checks the arguments. \throws InputError, MemoryError as ShotEvaluator
   explicit CoreEvaluator(ObjectiveInput<T, Dim, Memory> input)
@@ -44,6 +44,8 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
     return model_gather(*m_shots, model, shot);
   }
   void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) override;
+  void extended_images(const Model& model, const Lags& lags, const Claim& claim,
+                       const TakeImage& take) override;
   ExtendedResult<T> extended_image(const Model& model, const Lags& lags) override;
 
  protected:
@@ -89,6 +91,8 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   // Reports the progress of shot k; empty: no reports.
   using Report = std::function<void(std::size_t k, int propagation, const wave::ShotProgress&)>;
 
+  void add_to_image(Image& image, const Model& model, bool changed, const Claim& claim,
+                    const Add& add);
   void plan_lags(ObjectivePlan& plan) const;
   void refuse_lags(const ObjectivePlan& plan, double rest) const;
   void plan_concurrency(ObjectivePlan& plan, SourceField requested);
@@ -230,19 +234,49 @@ void CoreEvaluator<T, Dim, Memory>::evaluate_concurrently(const Model& model, co
   });
 }
 
+// Evaluates shots, whose products are added to an extended image as well.
 template <class T, int Dim, class Memory>
-ExtendedResult<T> CoreEvaluator<T, Dim, Memory>::extended_image(const Model& model,
-                                                                const Lags& lags) {
-  Image image(m_exec, m_gradients->box(), lags);
+void CoreEvaluator<T, Dim, Memory>::add_to_image(Image& image, const Model& model, bool changed,
+                                                 const Claim& claim, const Add& add) {
   m_extended = &image;
   try {
-    evaluate(model, true, {}, [](auto&&...) {});
+    evaluate(model, changed, claim, add);
   } catch (...) {
     m_extended = nullptr;
     throw;
   }
   m_extended = nullptr;
   image.flush(m_exec);
+}
+
+template <class T, int Dim, class Memory>
+void CoreEvaluator<T, Dim, Memory>::extended_images(const Model& model, const Lags& lags,
+                                                    const Claim& claim, const TakeImage& take) {
+  Image image(m_exec, m_gradients->box(), lags);
+  bool changed = true;
+  for (std::size_t k = 0; k < m_data.shots().size(); ++k) {
+    if (claim && !claim(k)) continue;
+    ShotContribution<T> contribution;
+    image.clear(m_exec);
+    add_to_image(
+        image, model, changed, [k](std::size_t shot) { return shot == k; },
+        [&](std::size_t, const ShotContribution<T>& computed, const Model&,
+            const Field<T, Dim, Memory>&) { contribution = computed; });
+    changed = false;
+    if constexpr (is_host_memory<Memory>) {
+      m_exec.fence();
+      take(contribution, image.values().data());
+    } else {
+      take(contribution, download(m_exec, image.values()).data());
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+ExtendedResult<T> CoreEvaluator<T, Dim, Memory>::extended_image(const Model& model,
+                                                                const Lags& lags) {
+  Image image(m_exec, m_gradients->box(), lags);
+  add_to_image(image, model, true, {}, [](auto&&...) {});
   return this->result_of(m_exec, image);
 }
 

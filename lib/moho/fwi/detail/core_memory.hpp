@@ -28,6 +28,14 @@ void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
   if (!m_options.lags) return;
   this->check_lags();
   plan.lags_bytes = Image::bytes_of(m_gradients->box(), *m_options.lags);
+  plan.lags_sum_bytes = this->lags_sum_bytes();
+  if constexpr (!is_host_memory<Memory>) {
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    const auto budget = static_cast<double>(memory_budget(host, m_options.memory));
+    // an image on its way to the sum
+    const double on_host = plan.lags_bytes + plan.lags_sum_bytes;
+    if (on_host > budget) this->refuse_lags_on_host(on_host, budget);
+  }
 }
 
 // Throws InputError for lags whose image does not fit the memory, with the largest lags that fit.
@@ -37,10 +45,13 @@ void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, doubl
   const Box<Dim> box = m_gradients->box();
   if (Image::bytes_of(box, {0, 0}) > room) return;
   const Lags& lags = *m_options.lags;
-  const Lags fitting = fitting_lags<T, Dim, Memory>(box, lags, room);
+  const double sum =
+      is_host_memory<Memory> && plan.lags_sum_bytes > 0.0 ? BinnedSum::bytes_per_element : 0.0;
+  const Lags fitting = fitting_lags<T, Dim, Memory>(box, lags, room, sum);
   const std::string name = m_options.names("lags");
   throw InputError(concat(
-      name, ": ", lags.count(), " lags take ", format_bytes(plan.lags_bytes), " besides ",
+      name, ": ", lags.count(), " lags take ",
+      format_bytes(plan.lags_bytes + (sum > 0.0 ? plan.lags_sum_bytes : 0.0)), " besides ",
       format_bytes(rest), " of the gradient (allowed: ", format_bytes(plan.budget), " in all): ",
       fitting.count(), fitting.count() == 1 ? " lag" : " lags", " would fit, ", name, " ",
       fitting.x, Dim == 3 && lags.y > 0 ? concat(",", fitting.y) : "", this->streaming_advice()));
@@ -91,6 +102,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_fixed_bytes(ObjectivePlan& plan, int co
   }
   if (m_options.source_field == SourceField::random) plan.fixed_bytes += concurrent * 2.0 * state;
   plan.fixed_bytes += plan.lags_bytes;
+  if (is_host_memory<Memory>) plan.fixed_bytes += plan.lags_sum_bytes;
 }
 
 // Chooses the method for the source wavefield with a number of concurrent shots.
@@ -133,7 +145,8 @@ void CoreEvaluator<T, Dim, Memory>::plan_source_field(ObjectivePlan& plan, Sourc
   m_workers.clear();
   if (fits) return;
   if (m_options.lags) {
-    refuse_lags(plan, plan.fixed_bytes - plan.lags_bytes + plan.source_bytes);
+    const double sums = is_host_memory<Memory> ? plan.lags_sum_bytes : 0.0;
+    refuse_lags(plan, plan.fixed_bytes - plan.lags_bytes - sums + plan.source_bytes);
   }
   const ArgumentNames& names = m_options.names;
   throw InputError(

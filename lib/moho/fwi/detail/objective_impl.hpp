@@ -463,11 +463,84 @@ std::vector<float> Objective<T, Dim, Memory>::model(const ConstVector& x, std::s
 
 template <class T, int Dim, class Memory>
 ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(const ConstVector& x) {
+  const Lags& asked = lags();
+  if (!(m_plan.lags_sum_bytes > 0.0)) return m_shots->extended_image(model_at(x), asked);
+  begin(x);
+  ExtendedSum sum = make_extended_sum();
+  extended_images({}, sum);
+  m_begun = false;
+  return result_of(sum);
+}
+
+template <class T, int Dim, class Memory>
+EvaluationReport Objective<T, Dim, Memory>::extended_images(const Claim& claim, ExtendedSum& sum) {
+  const Lags& asked = lags();
+  require_begun("extended_images");
+  if (sum.lags() != asked.count() || sum.nodes() != nodes()) {
+    throw InputError(concat("sum: it has ", sum.lags(), " lags x ", sum.nodes(),
+                            " nodes (allowed: ", asked.count(), " x ", nodes(), ")"));
+  }
+  EvaluationReport report;
+  m_shots->extended_images(m_model, asked, claim,
+                           [&](const ShotContribution<T>& shot, const T* image) {
+                             sum.add<T>(shot.shot, image);
+                             report.points += shot.points;
+                             report.forward_seconds += shot.forward_seconds;
+                             report.backward_seconds += shot.backward_seconds;
+                           });
+  m_changed = true;
+  return report;
+}
+
+template <class T, int Dim, class Memory>
+ShotContribution<T> Objective<T, Dim, Memory>::extended_contribution(std::size_t k) {
+  const Lags& asked = lags();
+  require_begun("extended_contribution");
+  ShotContribution<T> result;
+  const auto count = static_cast<std::ptrdiff_t>(asked.count() * nodes());
+  m_shots->extended_images(
+      m_model, asked, [k](std::size_t shot) { return shot == k; },
+      [&](const ShotContribution<T>& shot, const T* image) {
+        result = shot;
+        result.values.assign(image, image + count);
+      });
+  m_changed = true;
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+ExtendedSum Objective<T, Dim, Memory>::make_extended_sum() const {
+  return ExtendedSum(lags().count(), nodes());
+}
+
+template <class T, int Dim, class Memory>
+ExtendedResult<T> Objective<T, Dim, Memory>::result_of(const ExtendedSum& sum) const {
+  const Lags& asked = lags();
+  if (sum.shots().size() != shot_count()) {
+    throw InputError(
+        concat("sum: it has ", sum.shots().size(), " of ", shot_count(), " shots (allowed: all)"));
+  }
+  const Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
+  ExtendedResult<T> result;
+  result.values = sum.values<T>();
+  double square = 0.0;
+  for (const T value : result.values) {
+    square += 0.5 * static_cast<double>(value) * static_cast<double>(value);
+  }
+  if (!(square > 0.0)) return result;
+  using Image = ExtendedImage<T, Dim, Kokkos::HostSpace>;
+  const typename Image::Array values(result.values.data(), result.values.size());
+  const Image image(whole_box(m_shots->grid()), asked, values);
+  result.focus = image.focus(host, m_shots->grid()) / square;
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+const Lags& Objective<T, Dim, Memory>::lags() const {
   if (!options().lags) {
     throw InputError("lags: none were planned (allowed: options.lags): set them");
   }
-  const Model model = model_at(x);
-  return m_shots->extended_image(model, *options().lags);
+  return *options().lags;
 }
 
 /// \cond
