@@ -194,6 +194,7 @@ class ModellingOf : public AnyModelling {
                               " s, and resampled traces have no gradient (allowed: "
                               "multiples): set dt to a part of the interval"));
     }
+    if (on_device(derivative)) Kokkos::fence();  // for work of the caller's streams
     const T* values = static_cast<const T*>(derivative.data());
     Kokkos::View<T*, Memory> copied;
     if (!is_host_memory<Memory> && !on_device(derivative)) {

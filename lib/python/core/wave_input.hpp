@@ -118,12 +118,20 @@ wave::Boundaries<Dim> faces_of(const WaveInput& given, wave::Medium medium) {
   return faces;
 }
 
+/// Waits for the work of all streams of the caller, if a field is in device memory.
+inline void wait_for_arrays(const std::vector<std::pair<wave::Parameter, AnyInput>>& fields) {
+  for (const auto& [parameter, field] : fields) {
+    if (on_device(field)) return Kokkos::fence();
+  }
+}
+
 /// \brief Returns the model in the memory of an instance.
 ///
 /// Fields in that memory are not copied if `borrows`.
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> model_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                      const WaveInput& given, bool borrows) {
+  wait_for_arrays(given.fields);
   wave::ModelValues<T> on_host;
   wave::Model<T, Dim, Memory> in_place;
   for (const auto& [parameter, field] : given.fields) {

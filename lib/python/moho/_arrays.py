@@ -82,6 +82,11 @@ def device_field(array: Any, name: str, *, like: Any = None) -> Any:
         raise InputError(
             f"{name}: it is on the host (allowed with vp in device memory: an array there): move it there"
         )
+    if not core().has_device:
+        raise InputError(
+            f"{name}: the array is in the memory of a device (allowed in this build, which computes on "
+            "hosts: of the host): copy it to the host, or build the package with a Kokkos for CUDA"
+        )
     index = array.__dlpack_device__()[1]
     if index != 0:
         raise InputError(

@@ -191,6 +191,11 @@ class Shots:
         return self._shots.plan.medium
 
     @property
+    def on_device(self) -> bool:
+        """True if models, traces and gradients are in device memory."""
+        return self._device
+
+    @property
     def faces(self) -> str:
         """Faces and widths of their layers, in the words of the argument `faces`."""
         return self._shots.plan.faces

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computations of moho as differentiable functions of PyTorch. They need PyTorch, on the host.
+"""Computations of moho as differentiable functions of PyTorch. They need PyTorch.
 
 Each function takes and returns tensors, and is part of graphs of torch.autograd. Gradients are those of the
 library: adjoint time steps, the matrix of rays, the transpose of the field of prisms. Second derivatives are
@@ -41,14 +41,25 @@ def _values(tensor: Any, name: str) -> Optional[np.ndarray]:
     return _arrays.to_numpy(tensor.detach().contiguous(), name)
 
 
-def _tensor(array: np.ndarray) -> torch.Tensor:
+def _field(tensor: Any, name: str, on_device: bool) -> Any:
+    """A copy of the values of a tensor that stays the same until backward(), where the shots compute."""
+    if not on_device or not isinstance(tensor, torch.Tensor):
+        return _values(tensor, name).copy()
+    if tensor.device.type != "cuda":
+        raise InputError(f"{name}: it is on {tensor.device} (allowed: cuda, as the shots): move it there")
+    return tensor.detach().clone(memory_format=torch.contiguous_format)
+
+
+def _tensor(array: Any) -> torch.Tensor:
     return torch.from_dlpack(array)
 
 
 class _Shot(Function):
     @staticmethod
     def forward(ctx: Any, shots: Shots, sources: Any, receivers: Any, *fields: Any) -> torch.Tensor:
-        model = {name: _values(one, name).copy() for name, one in zip(_PARAMETERS, fields) if one is not None}
+        device = shots.on_device
+        given = zip(_PARAMETERS, fields)
+        model = {name: _field(one, name, device) for name, one in given if one is not None}
         shots.update(**model)
         ctx.call = (shots, sources, receivers, model)
         return _tensor(shots(sources, receivers).traces)
@@ -64,7 +75,11 @@ class _Shot(Function):
                 f"{refused[0]}: there are no derivatives by the axis (allowed: vp, density, epsilon, delta): "
                 "give it without requires_grad"
             )
-        found = shots.gradient(sources, receivers, _values(derivative, "derivative"), **model, wanted=wanted)
+        if shots.on_device:
+            weights = derivative.detach().contiguous()
+        else:
+            weights = _values(derivative, "derivative")
+        found = shots.gradient(sources, receivers, weights, **model, wanted=wanted)
         return (None, None, None, *(_tensor(found[n]) if n in found else None for n in _PARAMETERS))
 
 
@@ -90,6 +105,7 @@ def shot(
     ----------
     shots : moho.Shots
         Grid, wavelet, faces, time step (with dt=, which stays the same) and medium. Its model is replaced.
+        Made with a model in device memory it takes and returns tensors there, in a build with CUDA.
     sources, receivers
         As for a call of moho.Shots, m.
     vp, density, epsilon, delta, theta, phi : torch.Tensor
@@ -104,7 +120,7 @@ def shot(
     Raises
     ------
     InputError
-        As for moho.Shots.update() and a shot; tensors that are not on the host.
+        As for moho.Shots.update() and a shot; tensors that are not where the model of `shots` is.
     """
     return _Shot.apply(shots, sources, receivers, vp, density, epsilon, delta, theta, phi)
 
