@@ -102,7 +102,7 @@ double largest_error(const std::vector<double>& found, const std::vector<double>
   return worst;
 }
 
-std::vector<double> random_numbers(std::size_t count, unsigned seed) {
+std::vector<double> random_weights(std::size_t count, unsigned seed) {
   Random random(seed);
   std::vector<double> values;
   for (std::size_t i = 0; i < count; ++i) values.push_back(random.between(-1.0, 1.0));
@@ -114,7 +114,7 @@ double dot_difference(moho::gravity::FieldOperator& field, const std::vector<dou
                       unsigned seed) {
   std::vector<double> values, back;
   field.apply(densities, values);
-  const auto weights = random_numbers(values.size(), seed);
+  const auto weights = random_weights(values.size(), seed);
   field.adjoint(weights, back);
   long double left = 0.0L, right = 0.0L, size = 0.0L;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -250,7 +250,7 @@ TYPED_TEST(GravityFmm, KeepsMissingValues) {
   const Components components = moho::gravity::all_components();
   const moho::gravity::RegularMesh mesh{{16, 16, 8}, {0.0, 0.0, 0.0}, {1600.0, 1600.0, 800.0}};
   Layout layout;
-  layout.densities = random_numbers(2048, 4);
+  layout.densities = random_weights(2048, 4);
   layout.prisms = moho::gravity::mesh_prisms(mesh, layout.densities);
   Random random(2);
   for (int k = 0; k < 300; ++k) {
@@ -268,7 +268,7 @@ TYPED_TEST(GravityFmm, KeepsMissingValues) {
   EXPECT_GT(missing, 300u);
   EXPECT_LT(largest_error(found, known, components.size()), 1e-9);
   // weights of 0 exclude them
-  auto weights = random_numbers(known.size(), 6);
+  auto weights = random_weights(known.size(), 6);
   for (std::size_t k = 0; k < known.size(); ++k) {
     if (std::isnan(known[k])) weights[k] = 0.0;
   }
@@ -309,7 +309,7 @@ TYPED_TEST(GravityFmm, OfAMeshIsThatOfItsPrisms) {
   const Instance<Memory> exec = TypeParam::exec();
   const moho::gravity::RegularMesh mesh{{12, 10, 6}, {0.0, -50.0, 10.0}, {1200.0, 950.0, 310.0}};
   Layout layout = layout_of(Kind::slab, 1, 300, 6);
-  layout.densities = random_numbers(720, 1);
+  layout.densities = random_weights(720, 1);
   layout.prisms = moho::gravity::mesh_prisms(mesh, layout.densities);
   const Components components{Component::gz, Component::gxx};
   FmmFieldOperator<Memory> list(exec, layout.prisms, layout.stations, components);
@@ -390,7 +390,7 @@ TEST(GravityFmmBits, AreIndependentOfThreads) {
 #ifdef KOKKOS_ENABLE_OPENMP
   const Layout layout = layout_of(Kind::cube, 3000, 700, 12);
   const Components components{Component::gz, Component::gzz};
-  const auto weights = random_numbers(1400, 7);
+  const auto weights = random_weights(1400, 7);
   const auto bits = [&](const auto& space) {
     const Instance<Kokkos::HostSpace> exec = space;
     FmmFieldOperator<Kokkos::HostSpace> field(exec, layout.prisms, layout.stations, components);
