@@ -24,7 +24,7 @@ const std::vector<Results>& all_results() {
       {"first_arrivals", {"velocity.npy", "times.<npy|png>", "receivers.csv"}},
       {"invert_times",
        {"<velocity|slowness|start|coverage|deviation|resolution>.npy", "check_<true|found>.npy",
-        "<picks|history|lambda|statics|checkerboard>.csv", "rays.vtk", "state_#.npy",
+        "<picks|history|lambda|statics|sources|checkerboard>.csv", "rays.vtk", "state_#.npy",
         "<model|fit|history>.png"}},
       {"model_gravity",
        {"<potential|gx|gy|gz|gxx|gxy|gxz|gyy|gyz|gzz|total|bx|by|bz>.<npy|png>", "maps.png",
