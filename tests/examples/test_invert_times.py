@@ -320,7 +320,7 @@ class BadInput(Case):
                     "column eror is not known", "allowed: sx")
         self.refuse(["--picks", self.table(rows=rows[:7]), *error], "7 picks")
         self.refuse(["--picks", self.table(rows=rows[:24]), *error], "same source")
-        self.refuse(["--picks", self.table(names="sx,sz,rx,depth,time"), *error], "no column rz")
+        self.refuse(["--picks", self.table(names="sx,sz,rx,weight,time"), *error], "no column rz")
         self.refuse(["--picks", self.write("a.sgt", "2\n0 0\n1 0\n1\n1 3 0.1\n"), *error], "a.sgt:5",
                     "point 3")
         self.refuse(["--picks", "none.csv", *error], "none.csv")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/eikonal/types.hpp>
 #include <moho/tomography/check.hpp>
 #include <moho/tomography/interpolation.hpp>
 
@@ -19,6 +20,14 @@ void check_vti(const Grid<Dim>& grid, const std::vector<unsigned char>& mask,
     if (list->empty() || static_cast<std::int64_t>(list->size()) == grid.size()) continue;
     throw InputError(concat(list == &o.epsilon ? "epsilon" : "delta", " has ", list->size(),
                             " values (allowed: ", grid.size(), ", those of the grid)"));
+  }
+  for (const auto* list : {&o.epsilon, &o.delta}) {
+    for (const double value : *list) {
+      if (value >= eikonal::least_thomsen && value <= eikonal::greatest_thomsen) continue;
+      throw InputError(concat(list == &o.epsilon ? "epsilon" : "delta", " is ", value,
+                              " at a node (allowed: ", eikonal::least_thomsen, " to ",
+                              eikonal::greatest_thomsen, "): correct the file or the number"));
+    }
   }
   if (o.times == Times::graph) {
     throw InputError(
