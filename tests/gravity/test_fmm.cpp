@@ -78,7 +78,7 @@ Layout layout_of(Kind kind, std::size_t count, std::size_t places, unsigned seed
 }
 
 template <class Memory>
-std::vector<double> apply(moho::gravity::FieldOperator& field, const Layout& layout) {
+std::vector<double> product_of(moho::gravity::FieldOperator& field, const Layout& layout) {
   std::vector<double> values;
   field.apply(layout.densities, values);
   return values;
@@ -138,7 +138,7 @@ TYPED_TEST(GravityFmm, KeepsItsTolerance) {
   for (const Kind kind : {Kind::slab, Kind::layer, Kind::clusters, Kind::cube}) {
     const Layout layout = layout_of(kind, 1500, 600, 3);
     Direct<Memory> direct(exec, layout.prisms, layout.stations, components);
-    const auto known = apply<Memory>(direct, layout);
+    const auto known = product_of<Memory>(direct, layout);
     for (const double tolerance : {1e-6, 1e-9, 1e-10}) {
       FmmFieldOperator<Memory> field(exec, layout.prisms, layout.stations, components,
                                      {.tolerance = tolerance});
@@ -147,7 +147,8 @@ TYPED_TEST(GravityFmm, KeepsItsTolerance) {
       const auto& report = field.field().report();
       EXPECT_GT(report.far_pairs, 50) << static_cast<int>(kind);
       EXPECT_LT(report.near_pairs, 0.98 * 1500 * 600) << static_cast<int>(kind);
-      const double error = largest_error(apply<Memory>(field, layout), known, components.size());
+      const double error =
+          largest_error(product_of<Memory>(field, layout), known, components.size());
       EXPECT_LT(error, tolerance) << static_cast<int>(kind);
       EXPECT_GT(error, 0.0);
     }
@@ -172,7 +173,7 @@ TYPED_TEST(GravityFmm, ComputesEachSetOfComponents) {
     for (const double tolerance : {1e-6, 1e-9}) {
       FmmFieldOperator<Memory> field(exec, layout.prisms, layout.stations, components,
                                      {.tolerance = tolerance});
-      EXPECT_LT(largest_error(apply<Memory>(field, layout), apply<Memory>(direct, layout),
+      EXPECT_LT(largest_error(product_of<Memory>(field, layout), product_of<Memory>(direct, layout),
                               components.size()),
                 tolerance)
           << to_string(components[0]);
@@ -203,7 +204,9 @@ TYPED_TEST(GravityFmm, SeparatesALongPlate) {
   const auto pairs_of = [&] {
     FmmFieldOperator<Memory> field(exec, layout.prisms, layout.stations, {Component::gz});
     Direct<Memory> direct(exec, layout.prisms, layout.stations, {Component::gz});
-    EXPECT_LT(largest_error(apply<Memory>(field, layout), apply<Memory>(direct, layout), 1), 1e-9);
+    EXPECT_LT(
+        largest_error(product_of<Memory>(field, layout), product_of<Memory>(direct, layout), 1),
+        1e-9);
     return field.field().report().near_pairs;
   };
   const double without = pairs_of();
@@ -218,7 +221,9 @@ TYPED_TEST(GravityFmm, OfFewPrismsAndStations) {
   const auto agrees = [&](const Layout& layout) {
     Direct<Memory> direct(exec, layout.prisms, layout.stations, components);
     FmmFieldOperator<Memory> field(exec, layout.prisms, layout.stations, components);
-    EXPECT_LT(largest_error(apply<Memory>(field, layout), apply<Memory>(direct, layout), 10), 1e-9)
+    EXPECT_LT(
+        largest_error(product_of<Memory>(field, layout), product_of<Memory>(direct, layout), 10),
+        1e-9)
         << layout.count() << " prisms, " << layout.places() << " stations";
     EXPECT_LT(dot_difference(field, layout.densities, 5), 1e-15);
   };
@@ -262,7 +267,7 @@ TYPED_TEST(GravityFmm, KeepsMissingValues) {
   }
   Direct<Memory> direct(exec, layout.prisms, layout.stations, components);
   FmmFieldOperator<Memory> field(exec, layout.prisms, layout.stations, components);
-  const auto known = apply<Memory>(direct, layout), found = apply<Memory>(field, layout);
+  const auto known = product_of<Memory>(direct, layout), found = product_of<Memory>(field, layout);
   std::size_t missing = 0;
   for (const double value : known) missing += std::isnan(value);
   EXPECT_GT(missing, 300u);
@@ -287,8 +292,8 @@ TYPED_TEST(GravityFmm, PartsAreTheWhole) {
   const Layout layout = layout_of(Kind::layer, 1200, 800, 6);
   const Components components{Component::gz, Component::gxz};
   FmmFieldOperator<Memory> field(exec, layout.prisms, layout.stations, components);
-  const auto whole = apply<Memory>(field, layout);
-  EXPECT_EQ(apply<Memory>(field, layout), whole);  // and again
+  const auto whole = product_of<Memory>(field, layout);
+  EXPECT_EQ(product_of<Memory>(field, layout), whole);  // and again
   for (const int parts : {2, 5}) {
     std::vector<double> sum(whole.size(), 0.0);
     for (int part = 0; part < parts; ++part) {
@@ -296,7 +301,7 @@ TYPED_TEST(GravityFmm, PartsAreTheWhole) {
       options.part = part;
       options.parts = parts;
       FmmFieldOperator<Memory> one(exec, layout.prisms, layout.stations, components, options);
-      const auto values = apply<Memory>(one, layout);
+      const auto values = product_of<Memory>(one, layout);
       EXPECT_NE(values, whole);
       for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += values[k];
     }
@@ -317,7 +322,7 @@ TYPED_TEST(GravityFmm, OfAMeshIsThatOfItsPrisms) {
   moho::gravity::FmmOperator<Memory> whole(exec, mesh, stations_of(places), components);
   const auto results = results_in(exec, 2, layout.places());
   whole.apply(exec, numbers_in(exec, layout.densities), results);
-  EXPECT_EQ(moho::download(exec, results), apply<Memory>(list, layout));
+  EXPECT_EQ(moho::download(exec, results), product_of<Memory>(list, layout));
   EXPECT_EQ(whole.prisms(), 720);
   EXPECT_EQ(whole.stations(), 300);
   EXPECT_EQ(whole.components(), components);
@@ -394,7 +399,7 @@ TEST(GravityFmmBits, AreIndependentOfThreads) {
   const auto bits = [&](const auto& space) {
     const Instance<Kokkos::HostSpace> exec = space;
     FmmFieldOperator<Kokkos::HostSpace> field(exec, layout.prisms, layout.stations, components);
-    auto values = apply<Kokkos::HostSpace>(field, layout);
+    auto values = product_of<Kokkos::HostSpace>(field, layout);
     std::vector<double> back;
     field.adjoint(weights, back);
     values.insert(values.end(), back.begin(), back.end());
