@@ -6,6 +6,7 @@
 #include "events.hpp"
 #include "gravity/ensembles.hpp"
 
+#include <moho/gravity/fmm.hpp>
 #include <moho/gravity/operator.hpp>
 
 #include <string>
@@ -86,6 +87,11 @@ void hold_operator(const Instance<Memory>& exec) {
   hold(exec, "apply", submits, [&] { field->apply(exec, densities, results); });
   hold(exec, "adjoint", submits, [&] { field->adjoint(exec, results, densities); });
   hold(exec, "column_squares", submits, [&] { field->column_squares(exec, results, densities); });
+  std::optional<moho::gravity::FmmOperator<Memory>> fast;
+  hold(exec, "FmmOperator", returns,
+       [&] { fast.emplace(exec, small_mesh, stations_of(places), components); });
+  hold(exec, "apply", submits, [&] { fast->apply(exec, densities, results); });
+  hold(exec, "adjoint", submits, [&] { fast->adjoint(exec, results, densities); });
 }
 template <class T, class Memory>
 void hold_magnetic(const Instance<Memory>& exec) {

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
+//
+// Solid harmonics, their derivatives, translations and moments against sums over points.
+
+#include "gravity/fields.hpp"
+
+#include <moho/gravity/fmm.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace fmm_harmonics {
+
+using moho::testing::Random;
+using namespace moho::gravity::detail;
+using Point = std::array<double, 3>;
+
+constexpr int order = 16;
+constexpr int lanes = fmm_lanes;
+
+std::size_t at(int place) { return static_cast<std::size_t>(place); }
+
+// The tables exist while the tests run.
+class GravityFmmHarmonics : public ::testing::Test {
+ public:
+  static void SetUpTestSuite() {
+    made.emplace(moho::Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
+                 fmm_tables(order));
+  }
+  static void TearDownTestSuite() { made.reset(); }
+  static inline std::optional<FmmTablesIn<Kokkos::HostSpace>> made;
+};
+
+const FmmTablesIn<Kokkos::HostSpace>& tables() { return *GravityFmmHarmonics::made; }
+
+std::vector<double> harmonics_of(const Point& x) {
+  std::vector<double> values(at(fmm_count(order)), 0.0);
+  const FmmConstants& constants = tables().constants;
+  regular_harmonics<double>(order, constants.upward, order, constants.root, x[0], x[1], x[2],
+                            [&](int, int n, int m, double cosine, double sine) {
+                              values[at(cos_at(n, m))] = cosine;
+                              if (m > 0) values[at(sin_at(n, m))] = sine;
+                            });
+  return values;
+}
+
+double distance(const Point& a, const Point& b) {
+  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t r = 0; r < a.size(); ++r) sum += a[r] * b[r];
+  return sum;
+}
+
+// Translates an expansion by eight vectors; returns those of all lanes.
+template <Shift kind>
+std::vector<std::vector<double>> translated(const std::vector<double>& from,
+                                            const std::vector<Point>& vectors, double in,
+                                            double out) {
+  std::vector<double> scratch(at(translation_scratch(order)));
+  const Translation work(tables().constants, order, scratch.data());
+  for (int lane = 0; lane < lanes; ++lane) {
+    const Point& d = vectors[at(lane)];
+    const double length = std::hypot(d[0], d[1], d[2]);
+    const bool far = kind == Shift::far_pair;
+    work.set_lane(lane, order, {d[0], d[1], d[2]}, far ? in / length : in, far ? out / length : out,
+                  length, far ? 1.0 / length : 1.0);
+    for (std::size_t r = 0; r < from.size(); ++r) work.first[r * lanes + at(lane)] = from[r];
+  }
+  work.template run<kind>(HostTeam(), order, order);
+  std::vector<std::vector<double>> found(lanes);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t r = 0; r < from.size(); ++r) {
+      found[lane].push_back(work.second[r * lanes + lane]);
+    }
+  }
+  return found;
+}
+
+// Vectors along and between the axes.
+std::vector<Point> vectors_of(double length, unsigned seed) {
+  Random random(seed);
+  std::vector<Point> vectors{
+      {0.0, 0.0, length}, {0.0, 0.0, -length}, {length, 0.0, 0.0}, {0.0, -length, 0.0}};
+  while (vectors.size() < lanes) {
+    const auto u = random.direction();
+    vectors.push_back({length * u[0], length * u[1], length * u[2]});
+  }
+  return vectors;
+}
+
+TEST_F(GravityFmmHarmonics, AreThoseOfTheInverseDistance) {
+  const Point s{0.3, 0.2, -0.15}, x{2.0, -1.4, 3.0};
+  const auto a = harmonics_of(s), b = harmonics_of(x);
+  const double r = distance(x, {0.0, 0.0, 0.0});
+  double sum = 0.0;
+  for (int n = 0; n <= order; ++n) {
+    for (int k = n * n; k < (n + 1) * (n + 1); ++k) {
+      sum += a[at(k)] * b[at(k)] * std::pow(r, -2 * n - 1);
+    }
+  }
+  EXPECT_NEAR(sum * distance(s, x), 1.0, 1e-14);
+}
+
+TEST_F(GravityFmmHarmonics, ExchangeOfAxesIsOrthogonal) {
+  const Point s{0.7, -0.4, 0.5};
+  std::vector<double> scratch(at(translation_scratch(order)));
+  const Translation work(tables().constants, order, scratch.data());
+  const auto here = harmonics_of(s), known = harmonics_of({s[2], s[1], s[0]});
+  for (std::size_t r = 0; r < here.size(); ++r) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) work.first[r * lanes + lane] = here[r];
+  }
+  work.exchange(HostTeam(), work.first, work.second, 0, order + 1, nullptr);
+  for (std::size_t r = 0; r < here.size(); ++r) {
+    ASSERT_NEAR(work.second[r * lanes + 3], known[r], 1e-15) << r;
+  }
+  work.exchange(HostTeam(), work.second, work.first, 0, order + 1, nullptr);
+  for (std::size_t r = 0; r < here.size(); ++r) {
+    ASSERT_NEAR(work.first[r * lanes], here[r], 1e-15) << r;
+  }
+}
+
+TEST_F(GravityFmmHarmonics, TranslationsAreSumsOverPoints) {
+  const Point s{0.3, 0.2, -0.5}, x{0.2, -0.25, 0.1};
+  const auto near = vectors_of(0.7, 3), away = vectors_of(9.0, 4);
+  // to a parent of the double scale: harmonics about the other centre
+  const auto parent = translated<Shift::to_parent>(harmonics_of(s), near, 1.0, 1.0);
+  const auto far = translated<Shift::far_pair>(harmonics_of(s), away, 1.0, 1.0);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const Point& d = near[lane];
+    const auto known = harmonics_of({s[0] + d[0], s[1] + d[1], s[2] + d[2]});
+    for (std::size_t r = 0; r < known.size(); ++r) {
+      ASSERT_NEAR(parent[lane][r], known[r], 5e-14) << lane << " " << r;
+    }
+    const Point& c = away[lane];
+    const double value = dot(far[lane], harmonics_of(x));
+    EXPECT_NEAR(value * distance({c[0] + x[0], c[1] + x[1], c[2] + x[2]}, s), 1.0, 1e-12) << lane;
+    // to a child at d: the same field at points about the child
+    const Point y{x[0] - 0.3 * d[0], x[1] - 0.3 * d[1], x[2] - 0.3 * d[2]};
+    std::vector<Point> down(lanes, {0.3 * d[0], 0.3 * d[1], 0.3 * d[2]});
+    const auto child = translated<Shift::to_children>(far[lane], down, 1.0, 1.0);
+    EXPECT_NEAR(dot(child[lane], harmonics_of(y)), value, 1e-14) << lane;
+  }
+}
+
+TEST_F(GravityFmmHarmonics, DerivativesAndTheirTransposes) {
+  Random random(6);
+  const std::size_t count = at(fmm_count(order)), lower = at(fmm_count(order - 1));
+  std::vector<double> f, g;
+  for (std::size_t r = 0; r < count; ++r) f.push_back(random.between(-1.0, 1.0));
+  for (std::size_t r = 0; r < lower; ++r) g.push_back(random.between(-1.0, 1.0));
+  const Point x{0.5, -0.3, 0.4};
+  const double h = 1e-5;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<double> derivative(count, 0.0), back(count, 0.0);
+    for (std::size_t r = 0; r < count; ++r) {
+      const HarmonicRow row = tables().constants.rows[r];
+      if (r < lower) {
+        derivative[r] = derivative_of(tables().constants.root, axis, NumbersByDegree{f.data()},
+                                      row.degree, row.order, row.sine != 0);
+      }
+      back[r] = derivative_transposed(tables().constants.root, axis, NumbersByDegree{g.data()},
+                                      row.degree, row.order, row.sine != 0);
+    }
+    Point high = x, low = x;
+    high[at(axis)] += h;
+    low[at(axis)] -= h;
+    const double known = (dot(f, harmonics_of(high)) - dot(f, harmonics_of(low))) / (2.0 * h);
+    EXPECT_NEAR(dot(derivative, harmonics_of(x)), known, 1e-7 * std::abs(known)) << axis;
+    double left = 0.0;
+    for (std::size_t r = 0; r < lower; ++r) left += derivative[r] * g[r];
+    EXPECT_NEAR(left, dot(f, back), 1e-11) << axis;
+  }
+}
+
+// Cubature of 40^3 points, also for a prism of 1 : 300.
+TEST_F(GravityFmmHarmonics, MomentsAreIntegralsOverPrisms) {
+  for (const double thickness : {0.3, 0.001}) {
+    Record<double> record{};
+    const double low[3] = {0.1, -0.2, 0.05}, high[3] = {0.4, 0.1, 0.05 + thickness};
+    for (int n = 0; n < 3; ++n) {
+      record.lower[n] = low[n];
+      record.upper[n] = high[n];
+    }
+    record.density = 2.0;  // the moments have half of the mass
+    FmmNode node{};
+    node.scale = 1.0;
+    node.end = 1;
+    const std::int32_t leaf = 0;
+    std::vector<double> found(at(fmm_count(order))), sums(1, 0.0), known(found.size(), 0.0);
+    PrismMoments moments{tables().constants, &node,       &leaf, &record,
+                         found.data(),       sums.data(), false};
+    HostItems<PrismMoments>{moments}(0);
+    const int points = 40;
+    const double volume = 0.3 * 0.3 * thickness;
+    for (int k = 0; k < points * points * points; ++k) {
+      const int index[3] = {k % points, k / points % points, k / points / points};
+      Point x;
+      for (std::size_t n = 0; n < 3; ++n) {
+        x[n] = low[n] + (high[n] - low[n]) * (index[n] + 0.5) / points;
+      }
+      const auto values = harmonics_of(x);
+      for (std::size_t r = 0; r < known.size(); ++r) {
+        known[r] += values[r] * volume / (points * points * points);
+      }
+    }
+    for (std::size_t r = 0; r < known.size(); ++r) {
+      ASSERT_NEAR(found[r], known[r], 2e-5 * volume) << r;
+    }
+    // the transpose: the product of an expansion with the moments of density 1
+    moments.transposed = true;
+    const auto expansion = harmonics_of({0.4, 0.5, -0.6});
+    const std::vector<double> own = found;
+    found = expansion;
+    HostItems<PrismMoments>{moments}(0);
+    EXPECT_NEAR(sums[0], dot(expansion, own) / 2.0, 1e-15 * volume);
+  }
+}
+
+}  // namespace fmm_harmonics
