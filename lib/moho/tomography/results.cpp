@@ -120,21 +120,23 @@ void write_rays(const std::filesystem::path& path, const PickSet<Dim>& picks,
 
 namespace {
 
-// Sums of |z| and of picks beyond four for each station.
+// |z| of the picks of a station, and the number of those beyond four.
 struct StationMisfit {
-  double sum = 0.0;
-  std::int64_t count = 0, bad = 0;
+  std::vector<double> z;
+  std::int64_t bad = 0;
 };
 
 void add_stations(const char* what, const std::vector<StationMisfit>& stations,
                   std::vector<std::string>& lines) {
   for (std::size_t k = 0; k < stations.size(); ++k) {
-    const StationMisfit& s = stations[k];
-    const double mean = s.sum / static_cast<double>(std::max<std::int64_t>(s.count, 1));
-    if (mean <= 3.0 || lines.size() >= 8) continue;
-    lines.push_back(concat(what, " ", k, ": its ", s.count, " picks are ",
-                           text::significant(mean, 2),
-                           " standard deviations away in the mean (position, polarity or delay)"));
+    std::vector<double> z = stations[k].z;
+    if (z.size() < 3 || lines.size() >= 8) continue;
+    const auto middle = z.begin() + static_cast<std::ptrdiff_t>(z.size() / 2);
+    std::nth_element(z.begin(), middle, z.end());
+    if (*middle <= 3.0) continue;
+    lines.push_back(concat(what, " ", k, ": half of its ", z.size(), " picks are ",
+                           text::significant(*middle, 2),
+                           " standard deviations away or more (position, polarity or delay)"));
   }
 }
 
@@ -150,8 +152,7 @@ std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<
     StationMisfit& s = sources[static_cast<std::size_t>(picks.picks[k].source)];
     StationMisfit& r = receivers[static_cast<std::size_t>(picks.picks[k].receiver)];
     for (StationMisfit* const station : {&s, &r}) {
-      station->sum += z;
-      ++station->count;
+      station->z.push_back(z);
       station->bad += z > 4.0 ? 1 : 0;
     }
   }

@@ -38,8 +38,8 @@ template <int Dim>
 void write_rays(const std::filesystem::path& path, const PickSet<Dim>& picks,
                 const InversionResult<Dim>& result);
 
-/// Returns lines on picks more than four standard deviations away, and on stations whose picks are
-/// three away in the mean.
+/// Returns lines on picks more than four standard deviations away, and on stations the median of
+/// whose picks is more than three away.
 template <int Dim>
 std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<PickFit>& fits);
 
