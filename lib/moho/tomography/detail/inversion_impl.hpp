@@ -355,7 +355,7 @@ optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise_change(
   for (const double value : x) b.push_back(-lambda * value);
   return optimize::bidiagonalise(exec, DampedSystem{system, lambda},
                                  upload(exec, b, "moho::tomography::b"),
-                                 {.steps = std::min(m_options.krylov, 50)});
+                                 {.steps = m_options.krylov});
 }
 
 // Evaluates the model of unknowns and takes it if the objective falls below a limit. Returns its
