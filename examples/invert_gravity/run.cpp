@@ -50,16 +50,21 @@ struct FieldIn {
   gravity::SharedOperator<Ranks>* shared = nullptr;  // with several ranks: the field
 };
 
-FieldIn make_field(const Options& o, const std::vector<double>& prisms,
-                   const std::vector<double>& stations, const gravity::Components& components,
-                   std::size_t all_stations = 0) {
+FieldIn make_field(const Options& o, const std::vector<double>& stations, const Input& input,
+                   Products products) {
+  const auto& problem = input.problem;
   FieldIn made;
-  gravity::OperatorOptions options;
-  options.all_stations = static_cast<std::int64_t>(all_stations);
+  gravity::FmmOptions options;
   if (o.space == "cuda") options.memory_budget = o.memory;
+  options.tolerance = o.tolerance;
   with_space(o.space, [&](const auto& exec) {
-    made.field = gravity::make_field_operator(exec, prisms, stations, components, options);
+    made.field = gravity::make_products(exec, products, problem.cells.mesh, problem.cells.prisms,
+                                        stations, problem.components, options);
     made.device = device_name(exec);
+    if (products == Products::direct) return;
+    made.name = gravity::to_string(products);
+    made.error = gravity::difference_from_direct(exec, *made.field, problem.cells.prisms, stations,
+                                                 problem.components);
   });
   return made;
 }
@@ -68,34 +73,21 @@ FieldIn make_field(const Options& o, const std::vector<double>& prisms,
 FieldIn share_field(const Options& o, const Input& input, Ranks& ranks) {
   const auto& problem = input.problem;
   FieldIn made;
+  gravity::OperatorOptions options;
+  options.all_stations = static_cast<std::int64_t>(problem.stations.size() / 3);
+  if (o.space == "cuda") options.memory_budget = o.memory;
   auto shared = std::make_unique<gravity::SharedOperator<Ranks>>(
       ranks, problem.cells.prisms, problem.stations, problem.components.size(),
       [&](const std::vector<double>& prisms, const std::vector<double>& stations) {
-        FieldIn part =
-            make_field(o, prisms, stations, problem.components, problem.stations.size() / 3);
-        made.device = part.device;
-        return std::move(part.field);
+        std::unique_ptr<gravity::FieldOperator> part;
+        with_space(o.space, [&](const auto& exec) {
+          part = gravity::make_field_operator(exec, prisms, stations, problem.components, options);
+          made.device = device_name(exec);
+        });
+        return part;
       });
   made.shared = shared.get();
   made.field = std::move(shared);
-  return made;
-}
-
-// The lattice or the fast multipole method.
-FieldIn make_fast_field(const Options& o, const Input& input, Products products) {
-  const auto& problem = input.problem;
-  FieldIn made;
-  gravity::FmmOptions options;
-  if (o.space == "cuda") options.memory_budget = o.memory;
-  options.tolerance = o.tolerance;
-  with_space(o.space, [&](const auto& exec) {
-    made.field = gravity::make_products(exec, products, problem.cells.mesh, problem.cells.prisms,
-                                        problem.stations, problem.components, options);
-    made.device = device_name(exec);
-    made.error = gravity::difference_from_direct(exec, *made.field, problem.cells.prisms,
-                                                 problem.stations, problem.components);
-  });
-  made.name = gravity::to_string(products);
   return made;
 }
 
@@ -127,7 +119,7 @@ FieldIn choose_field(const Options& o, const Input& input, const Session& sessio
   const Products products = first_products(o, input);
   if (products != Products::direct) {
     try {
-      FieldIn made = make_fast_field(o, input, products);
+      FieldIn made = make_field(o, input.problem.stations, input, products);
       session.print("operator  ", made.name, ": differs from direct sums by ",
                     significant(*made.error, 2), " of the largest value");
       return made;
@@ -136,8 +128,7 @@ FieldIn choose_field(const Options& o, const Input& input, const Session& sessio
       session.print("          note: ", error.what(), "; direct sums are taken");
     }
   }
-  const auto& problem = input.problem;
-  return make_field(o, problem.cells.prisms, problem.stations, problem.components);
+  return make_field(o, input.problem.stations, input, Products::direct);
 }
 
 std::vector<std::string> names_of_results(const Options& o) {
@@ -207,11 +198,11 @@ double seconds_of_products(const Options& o, const Input& input, bool direct,
                     static_cast<std::size_t>(most / static_cast<double>(problem.cells.size())), 1,
                     stations);
   const FieldIn made =
-      direct ? make_field(
-                   o, problem.cells.prisms,
-                   gravity::stations_at(problem.stations, gravity::spread_stations(stations, part)),
-                   problem.components)
-             : choose_field(o, input, session);
+      !direct
+          ? choose_field(o, input, session)
+          : make_field(
+                o, gravity::stations_at(problem.stations, gravity::spread_stations(stations, part)),
+                input, Products::direct);
   std::vector<double> model(static_cast<std::size_t>(problem.cells.size()), 1.0), values;
   made.field->apply(model, values);
   const Stopwatch timer;
@@ -299,25 +290,16 @@ Json truth_json(const Input& input, const InversionState& state) {
 
 Json data_json(const Input& input, const Fit& fit) {
   const auto& problem = input.problem;
-  const std::size_t stations = problem.stations.size() / 3;
   Json json;
   json["name"] = input.data_name;
-  json["stations"] = stations;
+  json["stations"] = problem.stations.size() / 3;
   json["mean_height"] = input.height;
   Json list = Json::array();
   for (std::size_t c = 0; c < problem.components.size(); ++c) {
-    const auto part = [&](const std::vector<double>& all) {
-      return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(c * stations),
-                                 all.begin() + static_cast<std::ptrdiff_t>((c + 1) * stations));
-    };
-    std::vector<double> without = part(problem.data);
-    const std::vector<double> trend = part(fit.trend), field = part(fit.field);
-    for (std::size_t s = 0; s < stations; ++s) without[s] -= trend[s];
-    list.push_back(
-        Json::object({{"name", gravity::to_string(problem.components[c])},
-                      {"unit", gravity::unit_of(problem.components[c])},
-                      {"chi2", fit.chi2[c]},
-                      {"correlation", gravity_inversion::correlation_of(without, field)}}));
+    list.push_back(Json::object({{"name", gravity::to_string(problem.components[c])},
+                                 {"unit", gravity::unit_of(problem.components[c])},
+                                 {"chi2", fit.chi2[c]},
+                                 {"correlation", fit.correlation[c]}}));
   }
   json["components"] = list;
   return json;
@@ -436,10 +418,12 @@ void run(const Options& asked, Session& session) {
 
   auto& problem = input.problem;
   FieldIn made;
-  if (!ranks.alone() && first_products(o, input) == Products::direct) {
+  const bool direct = (o.products == Products::automatic || o.products == Products::direct) &&
+                      first_products(o, input) == Products::direct;
+  if (!ranks.alone() && direct) {
     made = share_field(o, input, ranks);
   }
-  if (!ranks.root()) {  // a lattice and the fast multipole method run on the root alone
+  if (!ranks.root()) {  // other products run on the root alone
     if (made.shared != nullptr) made.shared->serve();
     return ranks.finish();
   }

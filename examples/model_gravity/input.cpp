@@ -3,7 +3,6 @@
 
 #include "app/memory.hpp"
 #include "app/point_tables.hpp"
-#include "model_gravity/magnetic.hpp"
 
 #include <moho/gravity/ensemble.hpp>
 #include <moho/gravity/fmm.hpp>
@@ -34,17 +33,7 @@ void load_stations(const Options& o, Input& input) {
   if (!o.grid) {
     input.stations = gravity::seven_sphere_stations();
     input.stations_name = "the paper's stations";
-    // x runs fastest: the first station with another y begins the second row.
-    const std::vector<double>& s = input.stations;
-    const auto count = static_cast<std::int64_t>(s.size() / 3);
-    StationGrid grid;
-    grid.nx = 1;
-    while (grid.nx < count && s[static_cast<std::size_t>(3 * grid.nx) + 1] == s[1]) ++grid.nx;
-    grid.ny = count / grid.nx;
-    grid.x0 = s[0];
-    grid.y0 = s[1];
-    grid.dx = s[3] - s[0];
-    grid.dy = s[static_cast<std::size_t>(3 * grid.nx) + 1] - s[1];
+    const StationGrid grid{150, 100, 22000.0 / 150.0, 220.0, 11000.0 / 150.0, 110.0};
     input.grid = grid;
     return;
   }

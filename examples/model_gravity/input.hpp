@@ -56,6 +56,11 @@ void check_input(const Options& options, const Input& input);
 /// \param prisms number of prisms with mass
 gravity::Strategy strategy_of_all(const Options& options, const Input& input, std::int64_t prisms);
 
+/// Returns the remanence of all prisms, A/m along x, y and z; empty without --remanence.
+std::vector<double> load_remanence(const Options& o, Input& input);
+/// Returns lines on the ambient field and the magnetisation.
+std::string magnetic_text(const Options& o, const Input& input);
+
 /// Notes on stations below z = 0, or inside of prisms with a density.
 std::vector<std::string> notes_on_stations(const Input& input);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model_gravity/magnetic.hpp"
-
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/format.hpp"
 #include "app/point_tables.hpp"
+#include "model_gravity/input.hpp"
 
 #include <moho/gravity/magnetic_job.hpp>
 
@@ -65,8 +64,9 @@ void check_magnetic(const Arguments& given, Options& o) {
     refuse("magnetic", "without --field (needed: F,I,D in nT and degrees, as 50000,60,2): add it");
   }
   if (!by_field) o.ambient = {50000.0, 60.0, 0.0};
-  if (o.strategy == gravity::Strategy::by_prisms || o.strategy == gravity::Strategy::by_corners ||
-      o.strategy == gravity::Strategy::fmm) {
+  using gravity::Strategy;
+  if (o.strategy == Strategy::by_prisms || o.strategy == Strategy::by_corners ||
+      o.strategy == Strategy::fmm) {
     refuse("strategy",
            "as by_prisms, by_corners or fmm with --magnetic (allowed: automatic, tiles, "
            "by_stations, lattice): take automatic");

@@ -4,7 +4,6 @@
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/prism_options.hpp"
-#include "model_gravity/magnetic.hpp"
 #include "ranks/ranks.hpp"
 
 #include <filesystem>

@@ -65,6 +65,8 @@ struct Quantity {
 std::vector<Quantity> quantities(const Options& options);
 /// Reads --components.
 void read_components(const Arguments& given, Options& options);
+/// Adds the options of magnetic fields to the table.
+void bind_magnetic(Description& d, Options& o);
 
 /// Returns the table of the options, bound to them.
 Description describe(Options& options);

@@ -8,7 +8,6 @@
 #include "app/program.hpp"
 #include "app/summary.hpp"
 #include "model_gravity/input.hpp"
-#include "model_gravity/magnetic.hpp"
 #include "model_gravity/options.hpp"
 #include "model_gravity/output.hpp"
 #include "ranks/ranks.hpp"
@@ -373,11 +372,11 @@ void run(const Options& o, Session& session) {
   session.more_versions["mpi"] = Ranks::with_mpi() ? Json(Ranks::version()) : Json();
   ranks.finish();
   if (!ranks.root()) return;
-  if (job.options.parts > 1) {  // otherwise the field was checked where it was computed
+  if (job.options.parts > 1) {
     const HostPhase phase(phases, "check");
-    job.options.part = 0;
-    job.options.parts = 1;
     with_space(where.space, [&](const auto& exec) {
+      job.options.parts = 1;
+      job.options.part = 0;
       outcome.report.difference = gravity::difference_from_sums(exec, job, outcome.results);
     });
   }

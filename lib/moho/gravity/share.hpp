@@ -46,10 +46,10 @@ std::vector<mpi::Part> divide_job(const MagneticJob& job, int processes);
 /// \brief Returns the part of a job that this process computes; results of all parts are added.
 ///
 /// Prisms of a list are divided by rows. Of a mesh each process has all cells, with zeros for those
-/// of others. All have all stations. For Strategy::fmm each process has all prisms, and computes a
-/// part of the stations (Options::part). Job and options, without `progress` and `sharing`, are
-/// those of the root. A job with magnetic components is one for compute_magnetic_field(). \tparam
-/// Processes has size(), rank(), root(), together(f), broadcast(bytes, count) and
+/// of others. All have all stations. For Strategy::fmm each process has all prisms, and a part of
+/// the stations (Options::part). Job and options, without `progress` and `sharing`, are those
+/// of the root. A job with magnetic components is one for compute_magnetic_field().
+/// \tparam Processes has size(), rank(), root(), together(f), broadcast(bytes, count) and
 ///         scatter_rows(all, width, parts, mine), as the class Ranks of the example programs
 /// \param processes all processes call it
 /// \param job of the root, whose arrays are moved; ignored on other processes
@@ -80,10 +80,6 @@ MagneticJob share_job(Processes& processes, MagneticJob job) {
     if (header.remanent) resize(job.remanence, 3 * rows);
   });
   processes.broadcast(job.stations.data(), job.stations.size() * sizeof(double));
-  if (whole) {
-    job.options.part = processes.rank();
-    job.options.parts = processes.size();
-  }
   const auto scatter = [&](std::vector<double>& values, std::int64_t width) {
     if (whole) {
       processes.broadcast(values.data(), values.size() * sizeof(double));
@@ -105,6 +101,8 @@ MagneticJob share_job(Processes& processes, MagneticJob job) {
     scatter(job.prisms, 7);
   }
   if (header.remanent) scatter(job.remanence, 3);
+  job.options.part = whole ? processes.rank() : 0;
+  job.options.parts = whole ? processes.size() : 1;
   return job;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/gravity_inversion/inversion.hpp>
+#include <moho/gravity_inversion/synthetic.hpp>
 
 #include <moho/core/error.hpp>
 #include <moho/optimize/cgls.hpp>
@@ -489,7 +490,15 @@ Fit Inversion::fit(const std::vector<double>& model) {
     count[k / stations] += 1.0;
     ++fit.values;
   }
-  for (std::size_t c = 0; c < count.size(); ++c) fit.chi2[c] /= std::max(count[c], 1.0);
+  for (std::size_t c = 0; c < count.size(); ++c) {
+    fit.chi2[c] /= std::max(count[c], 1.0);
+    std::vector<double> without, field;
+    for (std::size_t k = c * stations; k < (c + 1) * stations; ++k) {
+      without.push_back(m_problem.data[k] - fit.trend[k]);
+      field.push_back(fit.field[k]);
+    }
+    fit.correlation.push_back(correlation_of(without, field));
+  }
   fit.chi2_all = chi2(all);
   return fit;
 }

@@ -89,6 +89,7 @@ struct Fit {
   std::vector<double> residuals;     ///< (data - field - trend) / error; NaN without a value
   std::vector<double> coefficients;  ///< of the trend
   std::vector<double> chi2;          ///< a value of each component
+  std::vector<double> correlation;   ///< of each component's data without trend and its field
   double chi2_all = 0.0;             ///< a value, less the coefficients of the trend
   std::int64_t values = 0;           ///< values with data
 };
