@@ -25,7 +25,7 @@ using moho::Point;
 using moho::Points;
 using Memory = Kokkos::HostSpace;
 
-Instance<Memory> host_instance() { return Kokkos::DefaultHostExecutionSpace(); }
+Instance<Memory> own_host() { return Kokkos::DefaultHostExecutionSpace(); }
 
 // Receivers along all sides of a square of 600 m, sources inside of it, exact times of a linear
 // velocity that start late.
@@ -64,7 +64,7 @@ TEST(TomographySources, AreLocated) {
   auto job = square_job(0.0);
   const Points<2> truth = job.picks.sources;
   job.picks.sources[1] = {truth[1][0] + 24.0, truth[1][1] - 18.0};  // three nodes away
-  const auto result = invert<float, 2, Memory>(host_instance(), job);
+  const auto result = invert<float, 2, Memory>(own_host(), job);
   ASSERT_EQ(result.sources.size(), 3u);
   for (std::size_t s = 0; s < 3; ++s) EXPECT_LT(distance(result.sources[s], truth[s]), 5.0) << s;
   EXPECT_LT(result.reports.back().chi2, 1.1);
@@ -75,7 +75,7 @@ TEST(TomographySources, HaveOriginTimes) {
   auto job = square_job(0.02);
   job.options.location.deviation = {0.0, 0.0};
   job.options.location.origin_deviation = 0.02;
-  const auto result = invert<float, 2, Memory>(host_instance(), job);
+  const auto result = invert<float, 2, Memory>(own_host(), job);
   EXPECT_NEAR(result.delays.origin[1], 0.02, 0.001);
   EXPECT_NEAR(result.delays.origin[0], 0.0, 0.001);
   EXPECT_EQ(distance(result.sources[1], job.picks.sources[1]), 0.0);
@@ -87,7 +87,7 @@ TEST(TomographySources, StayInTheGridAndResume) {
   job.options.iterations = 4;
   std::vector<InversionState> states;
   job.each = [&](const IterationReport&, const InversionState& state) { states.push_back(state); };
-  const auto whole = invert<float, 2, Memory>(host_instance(), job);
+  const auto whole = invert<float, 2, Memory>(own_host(), job);
   for (const Point<2>& p : whole.sources) EXPECT_TRUE(job.grid.contains(p));
   ASSERT_GE(states.size(), 3u);
   // two cells an iteration
@@ -100,7 +100,7 @@ TEST(TomographySources, StayInTheGridAndResume) {
   write_state(path, states[1]);
   job.state = read_state(path);
   std::filesystem::remove(path);
-  const auto resumed = invert<float, 2, Memory>(host_instance(), job);
+  const auto resumed = invert<float, 2, Memory>(own_host(), job);
   EXPECT_EQ(resumed.velocity, whole.velocity);
   EXPECT_EQ(resumed.delays.moves, whole.delays.moves);
 }
@@ -126,7 +126,7 @@ TEST(TomographyVti, HomogeneousTimesAndRows) {
   const std::vector<double> velocity(nodes, 2000.0), epsilon(nodes, 0.2), delta(nodes, 0.08);
   const Forward<double, 2, Memory> forward(
       grid, picks, {}, {.coarsening = 2, .eikonal = true, .epsilon = epsilon, .delta = delta});
-  const auto found = forward.evaluate(host_instance(), velocity, true);
+  const auto found = forward.evaluate(own_host(), velocity, true);
   const auto medium = moho::eikonal::make_constants(2000.0, 0.2, 0.08);
   for (std::size_t k = 0; k < found.times.size(); ++k) {
     const auto& a = picks.sources[static_cast<std::size_t>(picks.picks[k].source)];
@@ -158,7 +158,7 @@ TEST(TomographyVti, RowsAreTheDerivative) {
   const Forward<double, 2, Memory> forward(
       grid, picks, {},
       {.coarsening = 3, .eikonal = true, .departures = true, .epsilon = epsilon, .delta = delta});
-  const auto now = forward.evaluate(host_instance(), velocity);
+  const auto now = forward.evaluate(own_host(), velocity);
   for (int direction = 0; direction < 4; ++direction) {
     std::vector<double> change;
     for (std::int64_t i = 0; i < forward.unknowns().size(); ++i) {
@@ -173,8 +173,8 @@ TEST(TomographyVti, RowsAreTheDerivative) {
       slower[i] *= std::exp(-step * wide[i]);
       quicker[i] *= std::exp(step * wide[i]);
     }
-    const auto up = forward.evaluate(host_instance(), slower),
-               down = forward.evaluate(host_instance(), quicker);
+    const auto up = forward.evaluate(own_host(), slower),
+               down = forward.evaluate(own_host(), quicker);
     for (std::size_t k = 0; k < now.times.size(); ++k) {
       double linear = 0.0;
       for (auto e = now.rows.first[k]; e < now.rows.first[k + 1]; ++e) {
@@ -189,8 +189,8 @@ TEST(TomographyVti, RowsAreTheDerivative) {
     Points<2> plus = picks.sources, minus = picks.sources;
     plus[0][d] += 0.5;
     minus[0][d] -= 0.5;
-    const auto up = forward.evaluate(host_instance(), velocity, false, {}, plus);
-    const auto down = forward.evaluate(host_instance(), velocity, false, {}, minus);
+    const auto up = forward.evaluate(own_host(), velocity, false, {}, plus);
+    const auto down = forward.evaluate(own_host(), velocity, false, {}, minus);
     for (std::size_t k = 0; k < 9; ++k) {
       EXPECT_NEAR(up.times[k] - down.times[k], now.departures[2 * k + static_cast<std::size_t>(d)],
                   0.1 / 1500.0);
@@ -201,7 +201,7 @@ TEST(TomographyVti, RowsAreTheDerivative) {
 TEST(TomographyVti, IsRefusedWithGraphTimesAndAir) {
   const auto refuse = [](InversionJob<2> job, const char* words) {
     try {
-      invert<float, 2, Memory>(host_instance(), job);
+      invert<float, 2, Memory>(own_host(), job);
       ADD_FAILURE() << "accepted: " << words;
     } catch (const moho::InputError& error) {
       EXPECT_THAT(error.what(), ::testing::HasSubstr(words));
@@ -241,12 +241,11 @@ TEST(TomographyRanks, HaveTheBitsOfOneProcess) {
     };
     return Forward<float, 2, Memory>(grid, picks, {}, options);
   };
-  for (int rank = 0; rank < 3; ++rank)
-    forward_of(rank, false).evaluate(host_instance(), velocity, true);
+  for (int rank = 0; rank < 3; ++rank) forward_of(rank, false).evaluate(own_host(), velocity, true);
   const Forward<float, 2, Memory> alone(grid, picks, {},
                                         {.coarsening = 2, .radius = 4, .departures = true});
-  const auto one = alone.evaluate(host_instance(), velocity, true);
-  const auto all = forward_of(1, true).evaluate(host_instance(), velocity, true);
+  const auto one = alone.evaluate(own_host(), velocity, true);
+  const auto all = forward_of(1, true).evaluate(own_host(), velocity, true);
   EXPECT_EQ(all.times, one.times);
   EXPECT_EQ(all.rows.first, one.rows.first);
   EXPECT_EQ(all.rows.column, one.rows.column);

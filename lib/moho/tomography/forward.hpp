@@ -188,7 +188,7 @@ class Forward {
   void add_picks(const Instance<Memory>& exec, const Batch& batch, std::size_t first_pick,
                  std::size_t last_pick, bool keep_rays, Prediction<Dim>& result) const;
   [[noreturn]] void refuse(const Pick& pick) const;
-  void cover(Prediction<Dim>& result) const;
+  void cover(const Instance<Memory>& exec, Prediction<Dim>& result) const;
   template <class Fields>
   Fields first_of(const Fields& fields, std::int64_t count) const {
     return wrap_field_per_source<Fields>(fields.data(), count, m_grid);
@@ -296,7 +296,7 @@ Prediction<Dim> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>& exec,
   }
   if (keep_rays) {
     result.paths.receivers = static_cast<std::int64_t>(m_picks.picks.size());
-    cover(result);
+    cover(exec, result);
   }
   return result;
 }
@@ -433,7 +433,7 @@ void Forward<T, Dim, Memory>::refuse(const Pick& pick) const {
 
 // Sums the metres of all rays at the nodes, in the order of the picks.
 template <class T, int Dim, class Memory>
-void Forward<T, Dim, Memory>::cover(Prediction<Dim>& result) const {
+void Forward<T, Dim, Memory>::cover(const Instance<Memory>& exec, Prediction<Dim>& result) const {
   result.coverage.assign(static_cast<std::size_t>(m_grid.size()), 0.0);
   const rays::RayPaths<Dim>& all = result.paths;
   constexpr std::size_t group = 16384;
@@ -447,7 +447,12 @@ void Forward<T, Dim, Memory>::cover(Prediction<Dim>& result) const {
     for (std::size_t k = begin; k <= end; ++k) {
       part.first.push_back(all.first[k] - all.first[begin]);
     }
-    const rays::RayRows rows = rays::ray_rows<Dim>(m_grid, part, rays::Basis::nodes);
+    rays::RayRows rows;
+    if constexpr (is_host_memory<Memory>) {
+      rows = rays::ray_rows_on<Dim>(exec, m_grid, part, rays::Basis::nodes);
+    } else {
+      rows = rays::ray_rows<Dim>(m_grid, part, rays::Basis::nodes);
+    }
     for (std::size_t k = 0; k < rows.column.size(); ++k) {
       const auto node = static_cast<std::size_t>(rows.column[k]);
       if (m_mask.empty() || m_mask[node] != 0) result.coverage[node] += rows.value[k];
