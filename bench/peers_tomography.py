@@ -62,7 +62,7 @@ def own(program, picks, errors, options, target):
         command = [program, "--picks", picks, "--error", f"{errors[0]:g},{errors[1]:g}", "--spacing", "0.5",
                    "--no-plot", "--out", out, *options]
         if options:
-            command += ["--target", f"{0.8 * target:.3f}", "--tolerance", f"{0.2 * target:.3f}"]
+            command += ["--tolerance", f"{max(target - 1.0, 0.01):.3f}"]
         start, cpu = time.perf_counter(), cpu_seconds(resource.RUSAGE_CHILDREN)
         done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True)

@@ -495,6 +495,7 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
   const double predicted =
       before - (matrix.misfit(lambda) + lambda * lambda * detail::square_of(solution));
   report.rho = predicted > 0.0 ? try_steps(exec, x, solution, predicted, lambda, report) : 0.0;
+  if (report.step == 0.0) report.held = m_state.reports.back().held;
   fit();
   report_state(report);
   report.seconds = watch.seconds();
