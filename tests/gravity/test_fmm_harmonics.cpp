@@ -61,8 +61,8 @@ template <Shift kind>
 std::vector<std::vector<double>> translated(const std::vector<double>& from,
                                             const std::vector<Point>& vectors, double in,
                                             double out) {
-  std::vector<double> scratch(at(translation_scratch(order)));
-  const Translation work(tables().constants, order, scratch.data());
+  std::vector<double> scratch(at(translation_scratch(order, lanes)));
+  const Translation<lanes> work(tables().constants, order, scratch.data());
   for (int lane = 0; lane < lanes; ++lane) {
     const Point& d = vectors[at(lane)];
     const double length = std::hypot(d[0], d[1], d[2]);
@@ -108,8 +108,8 @@ TEST_F(GravityFmmHarmonics, AreThoseOfTheInverseDistance) {
 
 TEST_F(GravityFmmHarmonics, ExchangeOfAxesIsOrthogonal) {
   const Point s{0.7, -0.4, 0.5};
-  std::vector<double> scratch(at(translation_scratch(order)));
-  const Translation work(tables().constants, order, scratch.data());
+  std::vector<double> scratch(at(translation_scratch(order, lanes)));
+  const Translation<lanes> work(tables().constants, order, scratch.data());
   const auto here = harmonics_of(s), known = harmonics_of({s[2], s[1], s[0]});
   for (std::size_t r = 0; r < here.size(); ++r) {
     for (std::size_t lane = 0; lane < lanes; ++lane) work.first[r * lanes + lane] = here[r];

@@ -16,8 +16,10 @@
 
 namespace moho::gravity::detail {
 
-/// Lanes of a row: pairs of nodes, or children, that are translated together.
+/// Lanes of a row on a host: pairs of nodes, or children, that are translated together.
 inline constexpr int fmm_lanes = 8;
+/// The same on a device, where translations of every order then fit the fast memory of a team.
+inline constexpr int fmm_device_lanes = 2;
 
 /// \brief Eight numbers on a host.
 ///
@@ -103,6 +105,7 @@ struct HostTeam {
   using Value = Eight;                               ///< all lanes of a row
   using Stations = simd::Pack<double>;               ///< stations that are evaluated together
   static constexpr bool on_host = true;              ///< true on a host
+  static constexpr int lanes = fmm_lanes;            ///< lanes of a row
   static constexpr int groups = 1;                   ///< values of a row
   static constexpr int width = simd::lanes<double>;  ///< stations of a value
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int rank() { return 0; }
@@ -116,7 +119,8 @@ struct DeviceTeam {
   using Value = double;
   using Stations = double;
   static constexpr bool on_host = false;
-  static constexpr int groups = fmm_lanes;
+  static constexpr int lanes = fmm_device_lanes;
+  static constexpr int groups = lanes;
   static constexpr int width = 1;
   const Member& member;
   KOKKOS_FORCEINLINE_FUNCTION int rank() const { return member.team_rank(); }

@@ -5,8 +5,8 @@
 /// \brief Translations of expansions: to parents, of far pairs, and to children.
 ///
 /// A translation rotates the vector between two centres onto z, shifts along z and rotates back. A
-/// rotation is two turns about z and two exchanges of x and z, whose matrices are constant. Eight
-/// translations share each element of a matrix.
+/// rotation is two turns about z and two exchanges of x and z, whose matrices are constant. The
+/// lanes of a team, eight on a host and two on a device, share each element of a matrix.
 
 #include <moho/gravity/detail/fmm_harmonics.hpp>
 
@@ -35,12 +35,25 @@ struct FarPair {
 /// Kinds of translations.
 enum class Shift { to_parent, far_pair, to_children };
 
-/// Numbers of scratch of the translations of an order.
-KOKKOS_INLINE_FUNCTION constexpr int translation_scratch(int order) {
-  return fmm_lanes * (2 * fmm_count(order) + 8 * (order + 1) + 1);
+/// Numbers of scratch of `lanes` translations of an order.
+KOKKOS_INLINE_FUNCTION constexpr int translation_scratch(int order, int lanes) {
+  return lanes * (2 * fmm_count(order) + 8 * (order + 1) + 1);
 }
 
-/// \brief Eight translations in scratch memory.
+/// Returns the sum of the lanes of a row.
+template <int lanes>
+KOKKOS_FORCEINLINE_FUNCTION double sum_of_lanes(const double* row) {
+  if constexpr (lanes == 8) {
+    return ((row[0] + row[1]) + (row[2] + row[3])) + ((row[4] + row[5]) + (row[6] + row[7]));
+  } else {
+    double sum = row[0];
+    for (int lane = 1; lane < lanes; ++lane) sum += row[lane];
+    return sum;
+  }
+}
+
+/// \brief Translations in scratch memory, one for each lane.
+template <int lanes>
 struct Translation {
   FmmConstants tables;
   double *first, *second;             ///< expansions, a row of lanes for each number
@@ -50,10 +63,10 @@ struct Translation {
 
   KOKKOS_INLINE_FUNCTION Translation(const FmmConstants& constants, int order, double* scratch)
       : tables(constants) {
-    const int rows = (order + 1) * fmm_lanes;
+    const int rows = (order + 1) * lanes;
     first = scratch;
-    second = first + fmm_count(order) * fmm_lanes;
-    azimuth = second + fmm_count(order) * fmm_lanes;
+    second = first + fmm_count(order) * lanes;
+    azimuth = second + fmm_count(order) * lanes;
     polar = azimuth + 2 * rows;
     before = polar + 2 * rows;
     after = before + rows;
@@ -72,11 +85,11 @@ struct Translation {
     const double cp = length > 0.0 ? d[2] / length : 1.0, sp = length > 0.0 ? across / length : 0.0;
     double a[2] = {1.0, 0.0}, b[2] = {1.0, 0.0}, powers[3] = {1.0, 1.0, 1.0};
     for (int m = 0; m <= order; ++m) {
-      const int at = 2 * m * fmm_lanes + lane, row = m * fmm_lanes + lane;
+      const int at = 2 * m * lanes + lane, row = m * lanes + lane;
       azimuth[at] = a[0];
-      azimuth[at + fmm_lanes] = a[1];
+      azimuth[at + lanes] = a[1];
       polar[at] = b[0];
-      polar[at + fmm_lanes] = b[1];
+      polar[at + lanes] = b[1];
       before[row] = powers[0];
       after[row] = powers[1];
       distance[row] = powers[2];
@@ -103,14 +116,14 @@ struct Translation {
       const HarmonicRow row = tables.rows[begin + item / Team::groups];
       if (row.sine != 0 || row.order == 0) continue;
       const int lane = item % Team::groups;
-      double* const c_at = data + cos_at(row.degree, row.order) * fmm_lanes + lane;
-      double* const s_at = data + sin_at(row.degree, row.order) * fmm_lanes + lane;
-      const double* const angle = angles + 2 * row.order * fmm_lanes + lane;
+      double* const c_at = data + cos_at(row.degree, row.order) * lanes + lane;
+      double* const s_at = data + sin_at(row.degree, row.order) * lanes + lane;
+      const double* const angle = angles + 2 * row.order * lanes + lane;
       V c, s, cosine, sine;
       read_lanes(c_at, c);
       read_lanes(s_at, s);
       read_lanes(angle, cosine);
-      read_lanes(angle + fmm_lanes, sine);
+      read_lanes(angle + lanes, sine);
       sine = V(direction) * sine;
       write_lanes(c_at, c * cosine - s * sine);
       write_lanes(s_at, multiply_add(s, cosine, c * sine));
@@ -128,20 +141,19 @@ struct Translation {
       const HarmonicRow row = tables.rows[r];
       const int n = row.degree, m0 = first_exchanged(row);
       const double* element = tables.exchange + row.exchange;
-      const double* column =
-          in + (row.sine != 0 ? sin_at(n, m0) : cos_at(n, m0)) * fmm_lanes + lane;
+      const double* column = in + (row.sine != 0 ? sin_at(n, m0) : cos_at(n, m0)) * lanes + lane;
       V sum(0.0);
-      for (int m = m0; m <= n; m += 2, column += 2 * fmm_lanes) {
+      for (int m = m0; m <= n; m += 2, column += 2 * lanes) {
         V value;
         read_lanes(column, value);
         sum = multiply_add(V(*element++), value, sum);
       }
       if (powers != nullptr) {
         V power;
-        read_lanes(powers + n * fmm_lanes + lane, power);
+        read_lanes(powers + n * lanes + lane, power);
         sum = sum * power;
       }
-      write_lanes(out + r * fmm_lanes + lane, sum);
+      write_lanes(out + r * lanes + lane, sum);
     }
   }
 
@@ -161,25 +173,24 @@ struct Translation {
       V sum(0.0);
       for (int n = least; n <= last; ++n) {
         V value;
-        read_lanes(second + (row.sine != 0 ? sin_at(n, m) : cos_at(n, m)) * fmm_lanes + lane,
-                   value);
+        read_lanes(second + (row.sine != 0 ? sin_at(n, m) : cos_at(n, m)) * lanes + lane, value);
         if constexpr (kind == Shift::far_pair) {
           sum = multiply_add(V(elements[n]), value, sum);
         } else {
           V power;
           const int apart = kind == Shift::to_parent ? k - n : n - k;
-          read_lanes(distance + apart * fmm_lanes + lane, power);
+          read_lanes(distance + apart * lanes + lane, power);
           sum = multiply_add(V(elements[n]) * value, power, sum);
         }
       }
       V power;
-      read_lanes(after + k * fmm_lanes + lane, power);
+      read_lanes(after + k * lanes + lane, power);
       sum = sum * power;
       if constexpr (kind == Shift::far_pair) {
         read_lanes(inverse_distance + lane, power);
         sum = sum * power;
       }
-      write_lanes(first + r * fmm_lanes + lane, sum);
+      write_lanes(first + r * lanes + lane, sum);
     }
   }
 
@@ -220,7 +231,7 @@ struct Translation {
 
 /// \brief Translations of the far pairs of nodes: a team processes the list of one node.
 struct FarPairs {
-  static constexpr int most_scratch = translation_scratch(fmm_most_order);
+  static constexpr int most_scratch = translation_scratch(fmm_most_order, fmm_lanes);
   static constexpr int threads = 256;
   FmmConstants tables;
   const FmmNode* nodes;       ///< that receive
@@ -235,12 +246,14 @@ struct FarPairs {
   bool transposed;           ///< `others` are the stations
   std::int32_t first, last;  ///< nodes without these sorted prisms or stations are omitted
 
-  KOKKOS_INLINE_FUNCTION int scratch() const { return translation_scratch(tables.order); }
+  KOKKOS_INLINE_FUNCTION int scratch() const {
+    return translation_scratch(tables.order, fmm_device_lanes);
+  }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team, std::int64_t item,
                                          double* scratch) const {
-    const Translation work(tables, tables.order, scratch);
+    const Translation<Team::lanes> work(tables, tables.order, scratch);
     const std::int32_t node = items[item];
     if (nodes[node].begin >= last || nodes[node].end <= first) return;
     double* const sums = to + static_cast<std::int64_t>(node) * numbers;
@@ -248,7 +261,7 @@ struct FarPairs {
     for (std::int32_t at = begin[node]; at < end;) {
       const int order = pairs[at].order;
       int count = 1;
-      while (count < fmm_lanes && at + count < end && pairs[at + count].order == order) ++count;
+      while (count < Team::lanes && at + count < end && pairs[at + count].order == order) ++count;
       batch(team, work, node, at, count, order, sums);
       at += count;
     }
@@ -256,8 +269,9 @@ struct FarPairs {
 
  private:
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void batch(const Team& team, const Translation& work, std::int32_t node,
-                                    std::int32_t at, int count, int order, double* sums) const {
+  KOKKOS_INLINE_FUNCTION void batch(const Team& team, const Translation<Team::lanes>& work,
+                                    std::int32_t node, std::int32_t at, int count, int order,
+                                    double* sums) const {
     const FmmNode& target = nodes[node];
     // a node of stations at one point has derivatives only
     const int own = transposed || target.radius > 0.0 ? order : least;
@@ -267,7 +281,7 @@ struct FarPairs {
       const int other_order = transposed && !(other.radius > 0.0) ? least : order;
       most = other_order > most ? other_order : most;
     }
-    for (int lane = team.rank(); lane < fmm_lanes; lane += team.size()) {
+    for (int lane = team.rank(); lane < Team::lanes; lane += team.size()) {
       double d[3] = {0.0, 0.0, 1.0};
       double in = 1.0, out = 1.0, inverse = 1.0;
       if (lane < count) {
@@ -284,20 +298,20 @@ struct FarPairs {
       work.set_lane(lane, most > own ? most : own, d, in, out, 1.0, inverse);
     }
     const int items_in = fmm_count(most);
-    for (int lane = 0; lane < fmm_lanes; ++lane) {
+    for (int lane = 0; lane < Team::lanes; ++lane) {
       const std::int32_t other = lane < count ? pairs[at + lane].node : -1;
       const int known =
           other < 0 ? 0 : fmm_count(transposed && !(others[other].radius > 0.0) ? least : order);
       const double* const data = from + static_cast<std::int64_t>(other < 0 ? 0 : other) * numbers;
       for (int r = team.rank(); r < items_in; r += team.size()) {
-        work.first[r * fmm_lanes + lane] = r < known ? data[r] : 0.0;
+        work.first[r * Team::lanes + lane] = r < known ? data[r] : 0.0;
       }
     }
     team.barrier();
     work.template run<Shift::far_pair>(team, most, own);
     for (int r = team.rank(); r < fmm_count(own); r += team.size()) {
-      const double* const row = work.second + r * fmm_lanes;
-      sums[r] += ((row[0] + row[1]) + (row[2] + row[3])) + ((row[4] + row[5]) + (row[6] + row[7]));
+      const double* const row = work.second + r * Team::lanes;
+      sums[r] += sum_of_lanes<Team::lanes>(row);
     }
     team.barrier();
   }
@@ -306,7 +320,7 @@ struct FarPairs {
 /// \brief Translations of all children of a node to it, or from it to all children.
 template <Shift kind>
 struct FamilyShifts {
-  static constexpr int most_scratch = translation_scratch(fmm_most_order);
+  static constexpr int most_scratch = translation_scratch(fmm_most_order, fmm_lanes);
   static constexpr int threads = 256;
   FmmConstants tables;
   const FmmNode* nodes;
@@ -316,7 +330,9 @@ struct FamilyShifts {
   std::int32_t begin,
       end;  ///< to_children: nodes without prisms or stations in between are omitted
 
-  KOKKOS_INLINE_FUNCTION int scratch() const { return translation_scratch(tables.order); }
+  KOKKOS_INLINE_FUNCTION int scratch() const {
+    return translation_scratch(tables.order, fmm_device_lanes);
+  }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team, std::int64_t item,
@@ -325,20 +341,20 @@ struct FamilyShifts {
     const FmmNode& node = nodes[parent];
     if (node.children == 0) return;
     if (kind == Shift::to_children && (node.begin >= end || node.end <= begin)) return;
-    const Translation work(tables, tables.order, scratch);
-    for (std::int32_t first = 0; first < node.children; first += fmm_lanes) {
+    const Translation<Team::lanes> work(tables, tables.order, scratch);
+    for (std::int32_t first = 0; first < node.children; first += Team::lanes) {
       const int left = node.children - first;
-      batch(team, work, parent, node.child + first, left < fmm_lanes ? left : fmm_lanes);
+      batch(team, work, parent, node.child + first, left < Team::lanes ? left : Team::lanes);
     }
   }
 
  private:
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void batch(const Team& team, const Translation& work, std::int32_t parent,
-                                    std::int32_t first, int count) const {
+  KOKKOS_INLINE_FUNCTION void batch(const Team& team, const Translation<Team::lanes>& work,
+                                    std::int32_t parent, std::int32_t first, int count) const {
     const FmmNode& node = nodes[parent];
     const int order = tables.order;
-    for (int lane = team.rank(); lane < fmm_lanes; lane += team.size()) {
+    for (int lane = team.rank(); lane < Team::lanes; lane += team.size()) {
       double d[3] = {0.0, 0.0, 1.0};
       double ratio = 1.0, step = 1.0;
       if (lane < count) {
@@ -354,11 +370,11 @@ struct FamilyShifts {
       work.set_lane(lane, order, d, kind == Shift::to_parent ? ratio : 1.0,
                     kind == Shift::to_parent ? 1.0 : ratio, step, 1.0);
     }
-    for (int lane = 0; lane < fmm_lanes; ++lane) {
+    for (int lane = 0; lane < Team::lanes; ++lane) {
       const std::int32_t source = kind == Shift::to_parent ? first + lane : parent;
       const double* const from = data + static_cast<std::int64_t>(source) * numbers;
       for (int r = team.rank(); r < numbers; r += team.size()) {
-        work.first[r * fmm_lanes + lane] = lane < count ? from[r] : 0.0;
+        work.first[r * Team::lanes + lane] = lane < count ? from[r] : 0.0;
       }
     }
     team.barrier();
@@ -366,15 +382,14 @@ struct FamilyShifts {
     if constexpr (kind == Shift::to_parent) {
       double* const sums = data + static_cast<std::int64_t>(parent) * numbers;
       for (int r = team.rank(); r < numbers; r += team.size()) {
-        const double* const row = work.second + r * fmm_lanes;
-        sums[r] +=
-            ((row[0] + row[1]) + (row[2] + row[3])) + ((row[4] + row[5]) + (row[6] + row[7]));
+        const double* const row = work.second + r * Team::lanes;
+        sums[r] += sum_of_lanes<Team::lanes>(row);
       }
     } else {
       for (int lane = 0; lane < count; ++lane) {
         double* const sums = data + static_cast<std::int64_t>(first + lane) * numbers;
         for (int r = team.rank(); r < numbers; r += team.size()) {
-          sums[r] += work.second[r * fmm_lanes + lane];
+          sums[r] += work.second[r * Team::lanes + lane];
         }
       }
     }
