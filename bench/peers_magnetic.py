@@ -35,7 +35,8 @@ def problem(np, prisms, stations):
 
 def by_moho(np, program, folder, closed):
     command = [program, "--prisms", "prisms.npy", "--remanence", "remanence.npy",
-               "--stations", "stations.npy", "--magnetic", "--field", ",".join(map(str, FIELD)), "--components", "bx,by,bz", "--no-plot",
+               "--stations", "stations.npy", "--magnetic", "--field", ",".join(map(str, FIELD)),
+               "--components", "bx,by,bz", "--no-plot",
                "--space", "serial", "--out", "out", *(["--far-tolerance", "0"] if closed else [])]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -70,8 +71,8 @@ def main():
     parser.add_argument("--out", help="folder for peers.json")
     options = parser.parse_args()
     try:
-        import harmonica
         import choclo
+        import harmonica
         import numba
         import numpy as np
     except ImportError as error:

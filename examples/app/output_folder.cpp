@@ -169,6 +169,9 @@ void OutputFolder::take() {
                                     : "holds a text that no run wrote");
     }
     int failed = io::lock_file(file);
+    if (failed == EWOULDBLOCK && !lives(content_of(file))) {
+      failed = io::lock_file(file, io::lock_seconds);
+    }
     if (failed != 0 && failed != EWOULDBLOCK && failed != EINTR) {
       // a file system without locks
       failed = lives(content_of(file)) ? EWOULDBLOCK : 0;

@@ -232,8 +232,8 @@ class Koenigsee(Case):
         self.assertGreater(summary["run"]["chi2"], 0.9)
         self.assertLessEqual(summary["run"]["iterations"], 8)
         # errors that are too small for a grid of nodes: it ends at its best point
-        tight, less, _ = self.solve("--picks", path, "--error", "0.0003,0.01", "--spacing", "0.5", "--lengths",
-                                    "4,4", "--deviation-max", "1.5", "--target", "1.12", "--tolerance",
+        tight, less, _ = self.solve("--picks", path, "--error", "0.0003,0.01", "--spacing", "0.5",
+                                    "--lengths", "4,4", "--deviation-max", "1.5", "--target", "1.12", "--tolerance",
                                     "0.3", out="tight")
         self.assertLess(less["run"]["chi2"], 1.6)
         history = self.read(tight, "history.csv")
@@ -317,8 +317,8 @@ class BadInput(Case):
         wrong[4, 2] = wrong[4, 0]
         self.refuse(["--picks", self.table(rows=wrong), *error], "source and receiver at one point",
                     "delay of the trigger")
-        self.refuse(["--picks", self.table(names="sx,sz,rx,rz,time,eror", rows=np.c_[rows, rows[:, 4]]), *error],
-                    "column eror is not known", "allowed: sx")
+        more = self.table(names="sx,sz,rx,rz,time,quality", rows=np.c_[rows, rows[:, 4]])
+        self.refuse(["--picks", more, *error], "column quality is not known", "allowed: sx")
         self.refuse(["--picks", self.table(rows=rows[:7]), *error], "7 picks")
         self.refuse(["--picks", self.table(rows=rows[:24]), *error], "same source")
         self.refuse(["--picks", self.table(names="sx,sz,rx,weight,time"), *error], "no column rz")

@@ -141,7 +141,8 @@ class Tutorial(Page):
             self.assertTrue(os.path.isfile(self.path(name)), name)
 
     def test_gravity(self):
-        if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(self.program)), "invert_gravity")):
+        programs = os.path.dirname(os.path.realpath(self.program))
+        if not os.path.exists(os.path.join(programs, "invert_gravity")):
             self.skipTest("invert_gravity is not built")
         self.run_page("tutorial_gravity.md", 6)
         for name in ("smooth/model.npy", "compact/model_smooth.npy", "both/model.npy", "hill/model.npy"):

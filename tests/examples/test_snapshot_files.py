@@ -25,7 +25,7 @@ class Files(test_migrate_shots.Case):
         super().setUp()
         os.mkdir(self.path("spool"))
         self.there = ["--snapshot-dir", "spool"]
-        # on a device rates decide whether its kernels or threads of the host compress, which round differently
+        # on a device rates decide whether its kernels or threads of the host compress: two roundings
         self.host = ["--space", self.spaces()[0]]
 
     def assert_spool_is_empty(self):

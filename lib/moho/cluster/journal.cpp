@@ -112,16 +112,25 @@ std::string header_of(const Fingerprint& survey) {
   return header + add_checksum("begin");
 }
 
+/// The process that holds a journal.
+struct Holder {
+  std::string text = "another process";
+  bool lives = true;  ///< false if its process has ended
+};
+
 /// Returns "process 12 on host since 2020-01-01T00:00:00Z" for the latest holder of the journal.
-std::string holder_in(const std::string& text) {
-  std::string holder = "another process";
+Holder holder_in(const std::string& text) {
+  Holder holder;
   for (const std::string_view line : split_lines(text)) {
     const auto content = remove_checksum(line);
     if (!content) continue;
     const auto words = split_words(*content);
     if (words.size() != 4 || words[0] != "open") continue;
-    holder = concat("process ", words[2], " on ", decode_word(words[1]).value_or("?"), " since ",
-                    words[3]);
+    const std::string host = decode_word(words[1]).value_or("?");
+    holder.text = concat("process ", words[2], " on ", host, " since ", words[3]);
+    int process = 0;
+    holder.lives = host != host_name() || !read_number(words[2], process) || process < 1 ||
+                   ::kill(process, 0) == 0 || errno != ESRCH;
   }
   return holder;
 }
@@ -286,19 +295,20 @@ void Journal::open_and_lock(const JournalOptions& options) {
     ::close(m_descriptor);
     throw FileError(concat("the journal '", m_path.string(), "' is no regular file"));
   }
-  const int reason = io::lock_file(m_descriptor);
-  if (reason == 0) return;
-  std::string holder;
+  int reason = io::lock_file(m_descriptor);
+  Holder holder;
   if (reason == EWOULDBLOCK) {
     try {
       holder = holder_in(read_all(m_descriptor, m_path));
     } catch (const FileError&) {
-      holder = "another process";
+      holder = {};
     }
+    if (!holder.lives) reason = io::lock_file(m_descriptor, io::lock_seconds);
   }
+  if (reason == 0) return;
   ::close(m_descriptor);
   if (reason == EWOULDBLOCK) {
-    throw BusyJournal(concat("the journal '", m_path.string(), "' is in use (", holder,
+    throw BusyJournal(concat("the journal '", m_path.string(), "' is in use (", holder.text,
                              "): wait for it, or end it"));
   }
   throw FileError(
