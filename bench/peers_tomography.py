@@ -9,8 +9,8 @@ this line: TravelTimeManager.invert(secNodes=3, paraMaxCellSize=5, zWeight=0.2, 
 lambda 20. At errors of 0.5 ms + 2 % invert_times runs with its defaults, to chi^2 = 1. At 0.3 ms + 1 %,
 which neither reaches, it has lengths of 4 m and a prior deviation up to 1.5, and ends at or below the chi^2
 of pyGIMLi if it gets there. Seconds are those of the inversions: of the process for invert_times, of
-invert() for pyGIMLi. CPU seconds are those of all threads, which other work on the machine disturbs less. Needs python3-numpy and
-pygimli.
+invert() for pyGIMLi. CPU seconds are those of all threads, which other work on the machine disturbs less.
+Needs python3-numpy and pygimli.
 """
 
 import argparse

@@ -233,8 +233,8 @@ class Koenigsee(Case):
         self.assertLessEqual(summary["run"]["iterations"], 8)
         # errors that are too small for a grid of nodes: it ends at its best point
         tight, less, _ = self.solve("--picks", path, "--error", "0.0003,0.01", "--spacing", "0.5",
-                                    "--lengths", "4,4", "--deviation-max", "1.5", "--target", "1.12", "--tolerance",
-                                    "0.3", out="tight")
+                                    "--lengths", "4,4", "--deviation-max", "1.5", "--target", "1.12",
+                                    "--tolerance", "0.3", out="tight")
         self.assertLess(less["run"]["chi2"], 1.6)
         history = self.read(tight, "history.csv")
         self.assertEqual(less["run"]["chi2"], np.min(history["chi2"]))

@@ -44,18 +44,24 @@ bool on_device(const Array& array) {
          array.device_type() == nanobind::device::cuda_managed::value;
 }
 
-/// Calls function(Memory()) with the memory of a space, "host" or "cuda".
+/// Names a memory space without an object of it, for which Kokkos would have to be initialised.
+template <class Memory>
+struct MemoryName {
+  using type = Memory;  ///< the memory space
+};
+
+/// Calls function(MemoryName<Memory>()) with the memory of a space, "host" or "cuda".
 /// \throws InputError for "cuda" in a build for hosts
 template <class Function>
 decltype(auto) with_memory(const std::string& space, const Function& function) {
   if constexpr (has_device) {
-    if (space == "cuda") return function(DeviceMemory());
+    if (space == "cuda") return function(MemoryName<DeviceMemory>());
   } else if (space == "cuda") {
     throw InputError(
         "space is 'cuda' (allowed in this build, which computes on hosts: 'host'): give arrays of "
         "the host, or build the package with a Kokkos for CUDA");
   }
-  return function(Kokkos::HostSpace());
+  return function(MemoryName<Kokkos::HostSpace>());
 }
 
 /// An unmanaged view of an array.

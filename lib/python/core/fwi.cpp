@@ -346,8 +346,8 @@ class Objective {
             const InversionInput& inversion, const std::string& space, const nb::object& progress)
       : m_variables(inversion.parameters.size() * wave.fields.front().second.size()) {
     const AnyInput& vp = wave.fields.front().second;
-    m_objective =
-        with_memory(space, [&](auto memory) { return objective_like<decltype(memory)>(vp); });
+    m_objective = with_memory(
+        space, [&](auto memory) { return objective_like<typename decltype(memory)::type>(vp); });
     run(progress, [&](Job& job) {
       own(m_objective);
       m_objective->prepare(job, wave, gathers, inversion, m_plan);

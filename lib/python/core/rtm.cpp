@@ -266,8 +266,8 @@ class Migration {
   Migration(const WaveInput& wave, const std::vector<GatherInput>& gathers,
             const ImagingInput& imaging, const std::string& space, const nb::object& progress) {
     const AnyInput& vp = wave.fields.front().second;
-    m_migration =
-        with_memory(space, [&](auto memory) { return migration_like<decltype(memory)>(vp); });
+    m_migration = with_memory(
+        space, [&](auto memory) { return migration_like<typename decltype(memory)::type>(vp); });
     run(progress, [&](Job&) {
       own(m_migration);
       m_migration->prepare(wave, gathers, imaging, m_plan);

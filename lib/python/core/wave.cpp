@@ -254,8 +254,8 @@ class Shots {
   Shots(const WaveInput& given, const std::string& space, const nb::object& progress)
       : m_double(given.fields.front().second.dtype() == nb::dtype<double>()) {
     const AnyInput& vp = given.fields.front().second;
-    m_modelling =
-        with_memory(space, [&](auto memory) { return modelling_like<decltype(memory)>(vp); });
+    m_modelling = with_memory(
+        space, [&](auto memory) { return modelling_like<typename decltype(memory)::type>(vp); });
     run(progress, [&](Job&) {
       own(m_modelling);
       m_modelling->prepare(given, m_plan);
