@@ -7,10 +7,12 @@
 
 #include <gmock/gmock.h>
 
+#include <moho/rays/rows.hpp>
 #include <moho/rays/tomography.hpp>
 
 #include <KokkosSparse_spmv.hpp>
 
+#include <algorithm>
 #include <functional>
 
 namespace {
@@ -155,6 +157,9 @@ void expect_times(const Instance<Memory>& exec, const MakeMatrix& make, const Mo
     const auto map = matrix.map;
     const auto columns = matrix.column;
     for (const double entry : matrix.value) EXPECT_GT(entry, 0.0);
+    const moho::rays::RayRows rows = moho::rays::ray_rows_in_turn<Dim>(model.grid, paths, basis);
+    EXPECT_EQ(rows.value, matrix.value);
+    EXPECT_TRUE(std::equal(rows.column.begin(), rows.column.end(), columns.begin(), columns.end()));
     for (std::size_t row = 0; row + 1 < map.size(); ++row) {
       for (auto k = map[row] + 1; k < map[row + 1]; ++k) {
         EXPECT_LT(columns[static_cast<std::size_t>(k - 1)], columns[static_cast<std::size_t>(k)]);

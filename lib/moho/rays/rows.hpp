@@ -121,6 +121,35 @@ struct MakeRow {
   }
 };
 
+/// Returns rows of a grid; `make(rows, maker)` calls maker(ray) for each ray.
+template <int Dim, class Make>
+RayRows assemble_rows(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis,
+                      const Make& make) {
+  grid.check();
+  RayRows result;
+  result.columns = basis == Basis::cells ? grid.cells() : grid.size();
+  if (result.columns < 1) {
+    throw InputError(concat("ray_matrix: a grid of ", shape_string(grid),
+                            " nodes has no cells (allowed: two nodes or more along each axis): use "
+                            "Basis::nodes"));
+  }
+  if (result.columns > 2147483647) {
+    throw InputError(
+        concat("ray_matrix: ", result.columns, " columns (allowed: up to 2147483647)"));
+  }
+  const std::int64_t rows = paths.sources * paths.receivers;
+  std::vector<std::vector<std::pair<int, double>>> entries(static_cast<std::size_t>(rows));
+  make(rows, MakeRow<Dim>{grid, &paths, basis, entries.data()});
+  for (const auto& row : entries) {
+    for (const auto& [column, value] : row) {
+      result.column.push_back(column);
+      result.value.push_back(value);
+    }
+    result.first.push_back(static_cast<std::int64_t>(result.column.size()));
+  }
+  return result;
+}
+
 }  // namespace detail
 
 /// Returns the rows of the traveltime tomography matrix G, one per ray in the order of `paths`.
@@ -138,31 +167,21 @@ struct MakeRow {
 template <int Dim>
 RayRows ray_rows_on(const Instance<Kokkos::HostSpace>& host, const Grid<Dim>& grid,
                     const RayPaths<Dim>& paths, Basis basis = Basis::cells) {
-  grid.check();
-  RayRows result;
-  result.columns = basis == Basis::cells ? grid.cells() : grid.size();
-  if (result.columns < 1) {
-    throw InputError(concat("ray_matrix: a grid of ", shape_string(grid),
-                            " nodes has no cells (allowed: two nodes or more along each axis): use "
-                            "Basis::nodes"));
-  }
-  if (result.columns > 2147483647) {
-    throw InputError(
-        concat("ray_matrix: ", result.columns, " columns (allowed: up to 2147483647)"));
-  }
-  const std::int64_t rows = paths.sources * paths.receivers;
-  std::vector<std::vector<std::pair<int, double>>> entries(static_cast<std::size_t>(rows));
-  launch("moho::rays::matrix_rows", host, rows,
-         detail::MakeRow<Dim>{grid, &paths, basis, entries.data()});
-  host.fence();
-  for (const auto& row : entries) {
-    for (const auto& [column, value] : row) {
-      result.column.push_back(column);
-      result.value.push_back(value);
-    }
-    result.first.push_back(static_cast<std::int64_t>(result.column.size()));
-  }
-  return result;
+  return detail::assemble_rows<Dim>(grid, paths, basis,
+                                    [&host](std::int64_t rows, const detail::MakeRow<Dim>& maker) {
+                                      launch("moho::rays::matrix_rows", host, rows, maker);
+                                      host.fence();
+                                    });
+}
+
+/// Returns the rows of ray_rows_on(), made one after the other by the calling thread.
+template <int Dim>
+RayRows ray_rows_in_turn(const Grid<Dim>& grid, const RayPaths<Dim>& paths,
+                         Basis basis = Basis::cells) {
+  return detail::assemble_rows<Dim>(grid, paths, basis,
+                                    [](std::int64_t rows, const detail::MakeRow<Dim>& maker) {
+                                      for (std::int64_t ray = 0; ray < rows; ++ray) maker(ray);
+                                    });
 }
 
 /// Returns ray_rows_on() of the default instance of the host.

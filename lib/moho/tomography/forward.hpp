@@ -451,7 +451,7 @@ void Forward<T, Dim, Memory>::cover(const Instance<Memory>& exec, Prediction<Dim
     if constexpr (is_host_memory<Memory>) {
       rows = rays::ray_rows_on<Dim>(exec, m_grid, part, rays::Basis::nodes);
     } else {
-      rows = rays::ray_rows<Dim>(m_grid, part, rays::Basis::nodes);
+      rows = rays::ray_rows_in_turn<Dim>(m_grid, part, rays::Basis::nodes);
     }
     for (std::size_t k = 0; k < rows.column.size(); ++k) {
       const auto node = static_cast<std::size_t>(rows.column[k]);
