@@ -112,7 +112,7 @@ class Files(unittest.TestCase):
 
     def test_missing_files_are_named(self):
         with self.assertRaisesRegex(moho.FileError, "nothing.sgt"):
-            moho.read_picks("/tmp/nothing.sgt")
+            moho.read_picks("nothing.sgt")
 
 
 class Messages(unittest.TestCase):

@@ -29,7 +29,7 @@ def is_labelled(array: Any) -> bool:
 
 
 def values_of(array: Any, name: str, unit: Optional[str] = None) -> Any:
-    """The values of a DataArray with the axes (x, z) or (x, y, z); other arrays as they are."""
+    """The values of a DataArray with the axes (x, z) or (x, y, z); other arrays unchanged."""
     if not is_labelled(array):
         return array
     if set(array.dims) not in _ORDERS:

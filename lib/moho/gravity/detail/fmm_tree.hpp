@@ -49,7 +49,7 @@ struct FmmCube {
   double size;   ///< m
 };
 
-/// Returns the Morton key of a point, with the deepest level of what is there.
+/// Returns the Morton key of a point, with its deepest level.
 KOKKOS_INLINE_FUNCTION std::uint64_t morton_key(const FmmCube& cube, const double (&point)[3],
                                                 double longest) {
   int level = fmm_levels;
