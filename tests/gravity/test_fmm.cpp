@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, cost 20, threads 2
+// ctest: sanitizers without *openmp*
+// ctest: sanitizers without *.KeepsItsTolerance
+// ctest: sanitizers without *.ComputesEachSetOfComponents
 //
 // The fast multipole operator of prisms against direct sums, and its exact transpose.
 
