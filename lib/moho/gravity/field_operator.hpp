@@ -83,7 +83,9 @@ class HostFieldOperator : public FieldOperator {
         allocate<ResultView<Memory>>(exec, "moho::gravity::values", m_components, m_stations);
   }
 
+  /// Returns the number of densities.
   std::int64_t prisms() const override { return m_field.prisms(); }
+  /// Returns the number of values: components times stations.
   std::int64_t values() const override {
     return static_cast<std::int64_t>(m_components * m_stations);
   }
@@ -92,6 +94,7 @@ class HostFieldOperator : public FieldOperator {
   /// Returns the operator of the space.
   Field& field() { return m_field; }
 
+  /// Computes values = G densities; resizes `values`.
   void apply(const std::vector<double>& densities, std::vector<double>& values) override {
     detail::check_count("densities", densities.size(), prisms(), "prism");
     values.resize(m_components * m_stations);
@@ -100,6 +103,7 @@ class HostFieldOperator : public FieldOperator {
     copy(m_exec, HostResults(values.data(), m_components, m_stations), m_values);
     m_exec.fence();
   }
+  /// Computes densities = G^T weights; resizes `densities`.
   void adjoint(const std::vector<double>& weights, std::vector<double>& densities) override {
     send(weights, densities);
     m_field.adjoint(m_exec, m_values, m_densities);
@@ -124,11 +128,12 @@ class HostFieldOperator : public FieldOperator {
     m_exec.fence();
   }
 
-  Instance<Memory> m_exec;               ///< where everything runs
-  Field m_field;                         ///< operator of the space
-  std::size_t m_components, m_stations;  ///< numbers of both
-  Vector m_densities;                    ///< in the space
-  ResultView<Memory> m_values;           ///< in the space
+  Instance<Memory> m_exec;      ///< where everything runs
+  Field m_field;                ///< operator of the space
+  std::size_t m_components;     ///< number of components
+  std::size_t m_stations;       ///< number of stations
+  Vector m_densities;           ///< in the space
+  ResultView<Memory> m_values;  ///< in the space
 
  private:
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;

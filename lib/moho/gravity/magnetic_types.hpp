@@ -61,9 +61,9 @@ Kokkos::Array<double, 3> direction_of(double inclination, double declination);
 /// direction. mu0 is 4e-7 pi.
 Kokkos::Array<double, 3> unit_magnetisation(const AmbientField& ambient);
 
-/// Smallest susceptibility (exclusive) and largest (inclusive), SI units.
+/// Smallest susceptibility (exclusive), SI units.
 inline constexpr double min_susceptibility = -1.0;
-/// \copydoc min_susceptibility
+/// Largest susceptibility (inclusive), SI units.
 inline constexpr double max_susceptibility = 1e5;
 /// Largest component of a remanent magnetisation, A/m.
 inline constexpr double max_magnetisation = 1e9;

@@ -47,13 +47,14 @@ struct Prediction {
 /// Options of Forward.
 template <int Dim>
 struct ForwardOptions {
-  int coarsening = 1;             ///< model nodes between unknowns, 1 or more
-  int radius = Dim == 2 ? 8 : 3;  ///< of the graph's neighbourhood
-  bool eikonal = false;           ///< times of the eikonal equation; rows are scaled to them
-  std::size_t memory = 0;         ///< bytes allowed in the space; 0: what is free
-  bool departures = false;        ///< derivatives by the positions of sources as well
-  std::vector<double> epsilon = {}, delta = {};  ///< of a VTI medium, at the model nodes
-  Exchange exchange = {};                        ///< with other processes
+  int coarsening = 1;                ///< model nodes between unknowns, 1 or more
+  int radius = Dim == 2 ? 8 : 3;     ///< of the graph's neighbourhood
+  bool eikonal = false;              ///< times of the eikonal equation; rows are scaled to them
+  std::size_t memory = 0;            ///< bytes allowed in the space; 0: what is free
+  bool departures = false;           ///< derivatives by the positions of sources as well
+  std::vector<double> epsilon = {};  ///< of a VTI medium, at the model nodes
+  std::vector<double> delta = {};    ///< of a VTI medium, at the model nodes
+  Exchange exchange = {};            ///< with other processes
 };
 
 /// Returns the options of the forward problem of an inversion. \param eikonal as uses_eikonal()

@@ -117,10 +117,11 @@ struct Options {
   Location<Dim> location = {};      ///< unknown positions of sources
   /// Thomsen's epsilon and delta at the model nodes: the velocity is that of P waves along the
   /// vertical axis of a VTI medium. Empty: isotropic, or 0.
-  std::vector<double> epsilon = {}, delta = {};
-  std::size_t memory = 0;  ///< bytes allowed in the space; 0: what is free
-  Progress progress = {};  ///< of the sources of an evaluation
-  Exchange exchange = {};  ///< with other processes
+  std::vector<double> epsilon = {};
+  std::vector<double> delta = {};  ///< Thomsen's delta at the model nodes; see epsilon
+  std::size_t memory = 0;          ///< bytes allowed in the space; 0: what is free
+  Progress progress = {};          ///< of the sources of an evaluation
+  Exchange exchange = {};          ///< with other processes
 };
 
 /// Reason for which an inversion ended.
