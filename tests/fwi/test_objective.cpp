@@ -374,6 +374,21 @@ MEMORY_TEST(ObjectiveOf, AnInterruptedSearchHasTheSameBits) {
   std::filesystem::remove(state);
 }
 
+// The response of a band's low-pass is longer than the record; a wavelet cut at the record's end
+// would have frequencies that the grid does not carry.
+MEMORY_TEST(ObjectiveOf, BandsOutlastShortRecords) {
+  Inversion<T, Memory> inversion(exec, Medium::isotropic);
+  inversion.options.modelling.time.time = 0.18;
+  inversion.options.bands = {6.0, 9.0};
+  auto objective = inversion.objective();
+  objective.load_data();
+  for (const double band : inversion.options.bands) {
+    objective.set_band(band);
+    const Value value = evaluate<T, Memory>(exec, objective, inversion.variables(8, 0.01));
+    EXPECT_GT(value.misfit, 0.0) << band;
+  }
+}
+
 MEMORY_TEST(ObjectiveOf, BoundsAndMasksHold) {
   Inversion<T, Memory> inversion(exec, Medium::isotropic);
   inversion.options.bounds = {{1880.0, 2200.0}};

@@ -23,6 +23,18 @@
 
 namespace moho::fwi {
 
+/// \brief Returns the samples of a wavelet that a run injects, which determine the interval of
+/// products.
+///
+/// The low-pass of a band may outlast a short record. Its data then contain only the beginning of
+/// the response, which has relatively more high frequencies than the whole response.
+template <int Dim>
+std::vector<double> wavelet_in_run(const wave::ModellingPlan<Dim>& plan) {
+  std::vector<double> samples = plan.wavelet;
+  samples.resize(std::min(samples.size(), static_cast<std::size_t>(plan.time.steps) + 1));
+  return samples;
+}
+
 /// \brief Observed traces of all shots at the time steps of a run, in a band.
 template <int Dim>
 class ObservedData {
@@ -74,7 +86,7 @@ class ObservedData {
   void filter(const wave::ModellingPlan<Dim>& plan, double corner) {
     m_in_band = m_data;
     m_size = 0.0;
-    m_highest = snapshot::highest_of_products(plan.wavelet, plan.time.dt);
+    m_highest = snapshot::highest_of_products(wavelet_in_run(plan), plan.time.dt);
     const double end = static_cast<double>(plan.time.steps) * plan.time.dt;
     for (ObservedShot& shot : m_in_band) {
       if (shot.samples.empty()) continue;  // not loaded

@@ -204,14 +204,19 @@ class ShotEvaluator {
   /// Models the data of all shots.
   virtual void model_data() = 0;
 
-  /// Returns the wavelet in a band, with the length of the run: the filter response is long.
+  /// Returns the wavelet in a band, with the length of the run and of the filter response.
+  ///
+  /// A wavelet that ends within the response would have frequencies above the band.
   wave::WaveletAt wavelet_in_band(double corner) const {
     const double time = m_modelling.time.time;
     const wave::WaveletAt given = m_input.wavelet;
     if (corner == 0.0) return given;
     return [=](double dt) {
       std::vector<double> samples = given(dt);
-      const auto count = static_cast<std::size_t>(std::ceil(time / dt)) + 2;
+      // the slowest poles decay by exp(-2 pi corner sin(pi / 16) t), to 1e-8 in 15 periods
+      const auto response = static_cast<std::size_t>(std::ceil(15.0 / (corner * dt)));
+      const std::size_t count =
+          std::max(static_cast<std::size_t>(std::ceil(time / dt)) + 2, samples.size() + response);
       if (samples.size() < count) samples.resize(count, 0.0);
       low_pass(samples, static_cast<std::int64_t>(samples.size()), dt, corner);
       return samples;
@@ -232,7 +237,7 @@ class ShotEvaluator {
   /// Returns the steps between products for a plan.
   std::int64_t interval_of(const wave::ModellingPlan<Dim>& p) const {
     const std::int64_t rule =
-        std::max<std::int64_t>(snapshot::snapshot_interval(p.wavelet, p.time.dt) / 2, 1);
+        std::max<std::int64_t>(snapshot::snapshot_interval(wavelet_in_run(p), p.time.dt) / 2, 1);
     const std::int64_t given = m_options.product_interval;
     return std::min(given > 0 ? given : rule, p.time.steps);
   }
