@@ -4,6 +4,7 @@
 // Runs in both directions of time: steps as their own adjoint, wavefields propagated backwards, and
 // boxes that are recorded and replayed.
 
+#include <moho/core/concurrent.hpp>
 #include <moho/wave/adjoint.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/run.hpp>
@@ -316,6 +317,31 @@ TEST(BoxHistoryTest, Numbers) {
   EXPECT_EQ(history.numbers(), (std::vector<std::int64_t>{3, 0, 1, 2, 3, 4, 2, 0, 0, 9, 9}));
 }
 
+MEMORY_TEST(RunTest, AFlagEndsItBeforeTheNextStep) {
+  const Grid<2> grid = run_grid<2>();
+  const auto model = random_model<T, 2, Memory>(exec, grid, Medium::isotropic, 12);
+  const auto propagator = make_propagator(exec, grid, model, PropagatorOptions<2>());
+  auto field = propagator.make_wavefield(exec);
+  moho::StopFlag flag;
+  const Instance<Memory> stopped = moho::stopped_by<Memory>(exec, flag);
+  RunOptions<T, 2, Memory> run;
+  run.last = 50;
+  std::int64_t steps = 0;
+  run.advanced = [&](std::int64_t, const Box<2>&) {
+    if (++steps == 20) flag.request();
+  };
+  EXPECT_THROW(run_steps(stopped, propagator, field, run), moho::Stopped);
+  EXPECT_EQ(steps, 20);
+  // instances of concurrent work share the flag, others have none
+  for (const auto& one : moho::concurrent_instances(stopped, 2)) {
+    EXPECT_THROW(one.check_stop(), moho::Stopped);
+  }
+  run_steps(exec, propagator, field, run);
+  EXPECT_EQ(steps, 70);
+  flag.clear();
+  run_steps(stopped, propagator, field, run);
+  EXPECT_EQ(steps, 120);
+}
 MEMORY_TEST(RunTest, FletchersEquationsHaveNoAdjoint) {
   const Grid<2> grid = run_grid<2>();
   PropagatorOptions<2> options;

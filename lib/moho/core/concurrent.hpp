@@ -51,6 +51,7 @@ std::vector<Instance<Memory>> concurrent_instances(const Instance<Memory>& exec,
     } else {
       result.push_back(new_instance(exec));
     }
+    result.back().take_flag(exec);
   }
   return result;
 }

@@ -10,6 +10,7 @@
 
 #include <moho/core/kokkos.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -61,7 +62,7 @@ inline void store(T* to, Vector<T> v) {
 /// Returns a vector with the same scalar in every lane.
 template <class T>
 inline Vector<T> broadcast(T value) {
-  return Vector<T>{} + value;
+  return value - Vector<T>{};  // compilers omit a subtraction of zero, but no addition
 }
 
 /// Returns for each lane a if a < b, else b.
@@ -132,6 +133,12 @@ struct Pack {
     } else {
       pack.lanes = (Vector<T>)_mm512_maskz_loadu_pd(first_lanes(count), from);
     }
+#elif defined(__AVX__) && !defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) == 4) {
+      pack.lanes = (Vector<T>)_mm256_maskload_ps(from, first_lanes(count));
+    } else {
+      pack.lanes = (Vector<T>)_mm256_maskload_pd(from, first_lanes(count));
+    }
 #else
     T some[simd::lanes<T>] = {};
     for (std::int64_t n = 0; n < count; ++n) some[n] = from[n];
@@ -147,6 +154,30 @@ struct Pack {
       _mm512_mask_storeu_ps(to, first_lanes(count), (__m512)lanes);
     } else {
       _mm512_mask_storeu_pd(to, first_lanes(count), (__m512d)lanes);
+    }
+#elif defined(__AVX__) && !defined(__CUDA_ARCH__)
+    // in halves: masked stores are slow on some processors
+    if constexpr (sizeof(T) == 4) {
+      __m128 part = _mm256_castps256_ps128((__m256)lanes);
+      if ((count & 4) != 0) {
+        _mm_storeu_ps(to, part);
+        part = _mm256_extractf128_ps((__m256)lanes, 1);
+        to += 4;
+      }
+      if ((count & 2) != 0) {
+        _mm_storel_pi(reinterpret_cast<__m64*>(to), part);
+        part = _mm_movehl_ps(part, part);
+        to += 2;
+      }
+      if ((count & 1) != 0) _mm_store_ss(to, part);
+    } else {
+      __m128d part = _mm256_castpd256_pd128((__m256d)lanes);
+      if ((count & 2) != 0) {
+        _mm_storeu_pd(to, part);
+        part = _mm256_extractf128_pd((__m256d)lanes, 1);
+        to += 2;
+      }
+      if ((count & 1) != 0) _mm_store_sd(to, part);
     }
 #else
     T some[simd::lanes<T>];
@@ -243,6 +274,17 @@ struct Pack {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
   static auto first_lanes(std::int64_t count) {
     return static_cast<std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>>((1u << count) - 1u);
+  }
+#elif defined(__AVX__) && !defined(__CUDA_ARCH__)
+  static __m256i first_lanes(std::int64_t count) {
+    using Lane = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    constexpr int all = 32 / static_cast<int>(sizeof(T));
+    alignas(32) static constexpr auto bits = [] {
+      std::array<Lane, 2 * all> lanes{};
+      for (int n = 0; n < all; ++n) lanes[n] = -1;
+      return lanes;
+    }();
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bits.data() + all - count));
   }
 #endif
 };

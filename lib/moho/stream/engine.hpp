@@ -496,6 +496,7 @@ void StreamRun<T, Dim, Memory>::iterate(std::int64_t i) {
   m_stepped.back().at(i - 2).wait();
   m_submitted.push_back(points());
   note_steady(i);
+  stepping(0).check_stop();
   if (m_options.progress && (m_pace.due(i + 1) || i + 1 == m_report.iterations)) {
     m_options.progress(m_pace.report(i + 1, m_submitted.back()));
   }

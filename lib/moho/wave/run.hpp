@@ -179,7 +179,7 @@ struct RunReport {
 /// \param propagator of the medium
 /// \param wavefield state at `first`; clear() it before for a wavefield at rest
 /// \param options times, nodes, callbacks
-/// \throws NotFinite when the wavefield is no longer finite
+/// \throws NotFinite when the wavefield is no longer finite; Stopped before a step, see StopFlag
 template <class T, int Dim, class Memory>
 RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
                          const Propagator<T, Dim, Memory>& propagator,
@@ -278,6 +278,7 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     const std::int64_t time = options.first + direction * done;
     if (options.present) options.present(time);
     if (done == steps) break;
+    exec.check_stop();
     Box<Dim> next = whole;
     if (options.domain != nullptr) {
       const std::int64_t number = direction > 0 ? time : time - 1;

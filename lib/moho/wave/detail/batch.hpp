@@ -440,6 +440,7 @@ std::vector<ShotResult<T, Dim, Memory>> model_batch(
   kernel::ProgressTimer pace(sampling.steps);
   BoxHistory<Dim> boxes;
   for (std::int64_t n = 0; n < sampling.steps;) {
+    exec.check_stop();
     step_batch<T, Dim, Memory>(exec, propagator, used);
     exchange(exec, used.front().now[0].data(), n, sampling.row_of(n));
     for (auto& wavefield : used) wavefield.advance();

@@ -129,7 +129,7 @@ class Stepper {
   /// Steps the box of the arguments together with its layers, on a host.
   void step(const Instance<Memory>& exec, const AllLayers<T>& l) const {
     static_assert(is_host_memory<Memory>);
-    LayeredHostLoop<T> loop{{l.s, m_work[0], 1, 1, 1}, l, layered_host_of<T>(2 * m_radius)};
+    LayeredHostLoop<T> loop{{l.s, m_work[0], 1, 1, 1}, l, m_layered};
     const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles);
     launch_dynamic("moho::wave::layered_step", exec, tiles, loop);
   }
@@ -147,6 +147,7 @@ class Stepper {
     } else if constexpr (is_host_memory<Memory>) {
       m_work[0] = host_work_of<stencil, T, Dim>(order);
       if (stencil == Stencil::tti) m_work[1] = host_slopes_of<T, Dim>(order);
+      m_layered = layered_host_of<stencil, T, Dim>(order);
     } else {
       m_launch[0] = device_launch_of<stencil, T, Dim, DeviceOf<Memory>>(order);
       if (stencil == Stencil::tti) m_launch[1] = device_slopes_of<T, Dim, DeviceOf<Memory>>(order);
@@ -167,6 +168,7 @@ class Stepper {
   bool m_reference = false;
   void (*m_plain)(const Instance<Memory>&, const StepArguments<T>&, int, bool) = nullptr;
   HostWork<T> m_work[2] = {};
+  LayeredHostWork<T> m_layered = nullptr;
   Launch<T, Memory> m_launch[2] = {};
 };
 
@@ -183,6 +185,7 @@ class Stepper {
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave::detail {
 MOHO_FOR_TYPES(MOHO_WAVE_STENCILS, extern template, host_work_of)
+MOHO_FOR_TYPES(MOHO_WAVE_STENCILS, extern template, layered_host_of)
 MOHO_FOR_TYPES(MOHO_FUNCTION, extern template, host_slopes_of)
 MOHO_FOR_ALL(MOHO_WAVE_STENCILS, extern template, launch_reference)
 MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_WAVE_STENCILS, extern template, device_launch_of)
