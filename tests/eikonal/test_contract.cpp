@@ -6,6 +6,8 @@
 #include "eikonal/fields.hpp"
 #include "events.hpp"
 
+#include <optional>
+
 namespace {
 
 using namespace moho::testing;
@@ -52,6 +54,17 @@ void hold_solvers(const Instance<Memory>& exec) {
         EXPECT_GT(kernels_in(events), 5);
         hold(exec, "solve_each by " + to_string(method), returns,
              [&] { moho::eikonal::solve_each(exec, grid, model, sources, each, options); });
+        if (method == Method::sweeping) continue;
+        using Derivatives = moho::eikonal::TimeDerivatives<float, Dim, Memory>;
+        std::optional<Derivatives> derivatives;
+        hold(exec, "derivatives", returns,
+             [&] { derivatives.emplace(exec, grid, model, sources, each, options); });
+        hold(exec, "apply", returns, [&] { derivatives->apply(exec, times, each); });
+        hold(exec, "apply_transpose", returns,
+             [&] { derivatives->apply_transpose(exec, each, times); });
+        hold(exec, "transpose_times", returns, [&] {
+          moho::eikonal::transpose_times(exec, grid, model, sources, each, times, options);
+        });
       }
     }
   }

@@ -37,6 +37,12 @@ class MemoryError : public Error {
   using Error::Error;
 };
 
+/// Reports that a computation ended early because its StopFlag was set.
+class Stopped : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Concatenates its arguments as a stream prints them, numbers with 10 significant digits.
 template <class... Args>
 std::string concat(const Args&... args) {

@@ -7,9 +7,12 @@
 /// Data and algorithms of moho are templates on a memory space. Serial and OpenMP share the host
 /// memory and are compiled once; which of them runs a kernel is chosen at run time.
 
+#include <moho/core/error.hpp>
 #include <moho/core/kokkos.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,6 +24,39 @@ namespace moho {
 template <class Memory>
 inline constexpr bool is_host_memory = std::is_same_v<Memory, Kokkos::HostSpace>;
 
+/// \brief A request to end computations before they are complete. Copies share the request.
+///
+/// Computations on instances of stopped_by() end with Stopped soon after request(). Time loops of
+/// waves check it in each step.
+class StopFlag {
+ public:
+  /// Requests the end; safe in signal handlers and on any thread.
+  void request() noexcept { m_requested->store(true, std::memory_order_relaxed); }
+  /// Withdraws the request.
+  void clear() noexcept { m_requested->store(false, std::memory_order_relaxed); }
+  /// Returns true between request() and clear().
+  bool requested() const noexcept { return m_requested->load(std::memory_order_relaxed); }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> m_requested = std::make_shared<std::atomic<bool>>(false);
+};
+
+/// The part of an Instance that does not depend on its memory.
+class Stoppable {
+ public:
+  /// Throws Stopped if the flag of stopped_by() is set.
+  void check_stop() const {
+    if (m_flag && m_flag->requested()) throw Stopped("the computation was stopped on request");
+  }
+  /// Takes the flag of another instance, or none if it has none.
+  void take_flag(const Stoppable& other) { m_flag = other.m_flag; }
+  /// Takes a flag.
+  void take_flag(const StopFlag& flag) { m_flag = std::make_shared<const StopFlag>(flag); }
+
+ private:
+  std::shared_ptr<const StopFlag> m_flag;
+};
+
 /// \brief An execution space instance whose kernels access `Memory`.
 ///
 /// It holds Serial or OpenMP for Kokkos::HostSpace, and Cuda for Kokkos::CudaSpace. Execution space
@@ -30,7 +66,7 @@ class Instance;
 
 /// \cond
 template <>
-class Instance<Kokkos::HostSpace> {
+class Instance<Kokkos::HostSpace> : public Stoppable {
  public:
   using memory_space = Kokkos::HostSpace;
 #if defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP)
@@ -66,7 +102,7 @@ class Instance<Kokkos::HostSpace> {
 
 #ifdef KOKKOS_ENABLE_CUDA
 template <>
-class Instance<Kokkos::CudaSpace> {
+class Instance<Kokkos::CudaSpace> : public Stoppable {
  public:
   using memory_space = Kokkos::CudaSpace;
   using Space = Kokkos::Cuda;
@@ -126,6 +162,15 @@ using EnabledMemories = MemoryList<Kokkos::HostSpace, Kokkos::CudaSpace>;
 #else
 using EnabledMemories = MemoryList<Kokkos::HostSpace>;
 #endif
+
+/// Returns an instance on which computations end with Stopped after flag.request().
+///
+/// Instances that algorithms derive from it share the flag.
+template <class Memory>
+Instance<Memory> stopped_by(Instance<Memory> exec, const StopFlag& flag) {
+  exec.take_flag(flag);
+  return exec;
+}
 
 /// Allocates an uninitialised view; on hosts with huge pages if the system provides them.
 ///

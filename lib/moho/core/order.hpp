@@ -87,7 +87,9 @@ inline std::vector<Instance<Kokkos::HostSpace>> instances_on_devices(
 /// \overload
 inline Instance<Kokkos::CudaSpace> new_instance(const Instance<Kokkos::CudaSpace>& exec) {
   const detail::ScopedDevice on(exec);
-  return Kokkos::Experimental::partition_space(exec.space(), 1)[0];
+  Instance<Kokkos::CudaSpace> result = Kokkos::Experimental::partition_space(exec.space(), 1)[0];
+  result.take_flag(exec);
+  return result;
 }
 /// \overload
 inline void wait_on_device(const Instance<Kokkos::CudaSpace>& later,

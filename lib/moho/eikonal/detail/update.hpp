@@ -79,6 +79,21 @@ class Upwinds {
 /// the first one's times.
 inline constexpr int corrections = 2;
 
+/// The floating-point type of a number of the local equation; other than the number's own type for
+/// numbers that carry derivatives (dual.hpp).
+template <class T>
+struct scalar_of {
+  using type = T;
+};
+template <class T>
+using ScalarOf = typename scalar_of<T>::type;
+
+/// Returns infinity as a number of the local equation.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T never() {
+  return T(infinity<ScalarOf<T>>());
+}
+
 /// The medium at a node.
 template <class T>
 struct LocalMedium {
@@ -152,7 +167,9 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
   T step = (half + sqrt(discriminant)) / all;
   if constexpr (Anelliptic) {
     if (az + cz > T(0) && a + c > T(0) && anellipticity != T(0)) {
-      constexpr T smallest = sizeof(T) == 4 ? T(1.2e-7) : T(2.3e-16);  // relative size of rounding
+      using Scalar = ScalarOf<T>;
+      constexpr Scalar smallest =  // relative size of rounding
+          sizeof(Scalar) == 4 ? Scalar(1.2e-7) : Scalar(2.3e-16);
       const T k = anellipticity / base;
       for (int i = 0; i < 8; ++i) {
         const T x = (a * step - T(2) * b) * step + c, z = (az * step - T(2) * bz) * step + cz;
@@ -182,8 +199,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
 }
 
 /// Result without a solution: the latest axis is flat.
-template <class T>
-inline constexpr T dropped = T(-2);
+inline constexpr int dropped = -2;
 
 /// Returns u from the `count` earliest axes. An axis next to the source is flat if that gives an
 /// earlier result; `dropped` if the latest axis is.
@@ -195,7 +211,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_columns(const Upwind<T> (&axes)[Dim], int co
     const int before = flat;
     const T value = solve_axes<Anelliptic>(axes, count, seconds, base, anellipticity, flat);
     if (value > T(0) || flat == before) return value;
-    if ((flat >> (count - 1)) & 1) return dropped<T>;
+    if ((flat >> (count - 1)) & 1) return T(dropped);
   }
 }
 
@@ -227,9 +243,8 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
     if constexpr (Order == 2) {
       const int side = upwinds.side(d);
       upper = side > 0;
-      axis.nearest = side == 0 ? infinity<T>() : u.value(d, side);
-      axis.square =
-          side == 0 ? infinity<T>() : base.square(d, side) * (axis.nearest * axis.nearest);
+      axis.nearest = side == 0 ? never<T>() : u.value(d, side);
+      axis.square = side == 0 ? never<T>() : base.square(d, side) * (axis.nearest * axis.nearest);
     } else {
       const T low = u.value(d, -1), high = u.value(d, 1);
       const T low_square = base.square(d, -1) * (low * low);
@@ -259,9 +274,9 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
         axis.farther = axis.two ? T(0.5) * (axis.nearest - next) : T(0);
       }
     }
-    count += axis.square < infinity<T>();
+    count += axis.square < never<T>();
   }
-  if (count == 0) return infinity<T>();
+  if (count == 0) return never<T>();
   if constexpr (Dim == 2) {
     sort_two(axes[0], axes[1]);
   } else {
@@ -273,7 +288,7 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
   for (; count > 0; --count) {
     T value = solve_columns<Anelliptic>(axes, count, Order == 2 ? count : 0, m, k);
     if (value > T(0)) return value;
-    if (Order == 2 && axes[count - 1].two && value != dropped<T>) {
+    if (Order == 2 && axes[count - 1].two && value != T(dropped)) {
       value = solve_columns<Anelliptic>(axes, count, count - 1, m, k);
       if (value > T(0)) return value;
     }
