@@ -130,6 +130,8 @@ void check_solutions(const Instance<Memory>& exec, std::size_t rows, std::size_t
 TYPED_TEST(Bidiagonalisation, SolvesForEveryDamping) {
   check_solutions(TypeParam::exec(), 30, 12);
   check_solutions(TypeParam::exec(), 9, 9);
+  check_solutions(TypeParam::exec(), 90, 60);
+  check_solutions(TypeParam::exec(), 20, 45);
 }
 
 TYPED_TEST(Bidiagonalisation, OfZeroDataIsEmpty) {

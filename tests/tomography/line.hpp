@@ -6,6 +6,7 @@
 
 #include <moho/tomography/tomography.hpp>
 
+#include <cmath>
 #include <random>
 
 namespace moho::testing {
@@ -56,6 +57,22 @@ inline Grid<2> line_grid(int receivers, double h, double depth) {
   return {{static_cast<std::int64_t>(length / h) + 1, static_cast<std::int64_t>(depth / h) + 1},
           {h, h},
           {0.0, 0.0}};
+}
+
+// Picks of a source in the middle of a square grid and of one near a corner, receivers around the
+// former.
+inline tomography::PickSet<2> fan_picks(const Grid<2>& grid) {
+  tomography::PickSet<2> picks;
+  picks.sources = {{grid.upper(0) / 2.0, grid.upper(1) / 2.0}, {33.0, 41.0}};
+  for (int r = 0; r < 9; ++r) {
+    const double angle = 0.17 * r;
+    picks.receivers.push_back({picks.sources[0][0] + 280.0 * std::sin(angle),
+                               picks.sources[0][1] + 280.0 * std::cos(angle)});
+  }
+  for (int s = 0; s < 2; ++s) {
+    for (int r = 0; r < 9; ++r) picks.picks.push_back({s, r, 0.1, 0.001, 1.0});
+  }
+  return picks;
 }
 
 }  // namespace moho::testing

@@ -4,7 +4,7 @@
 // Rows against times and differences, and inversions of exact times of a linear velocity.
 
 #include "spaces.hpp"
-#include "tomography/line.hpp"
+#include "tomography/derivative.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using DoubleForward = Forward<double, 2, Memory>;
 
 Instance<Memory> host() { return Kokkos::DefaultHostExecutionSpace(); }
 
-double row_sum(const SparseRows& rows, std::size_t r) {
+double row_sum(const CompressedRows<Memory>& rows, std::size_t r) {
   double sum = 0.0;
   for (auto k = rows.first[r]; k < rows.first[r + 1]; ++k) {
     sum += rows.value[static_cast<std::size_t>(k)];
@@ -46,35 +46,55 @@ TEST(TomographyRows, SumToTheTimes) {
   }
 }
 
-TEST(TomographyRows, AreTheDerivative) {
+// Rows of shortest paths are the derivative to rounding, except where a path is about to change to
+// another one.
+TEST(TomographyRows, OfShortestPathsAreTheDerivative) {
   const auto picks = line_picks(3, 16, 0.0);
   const Grid<2> grid = line_grid(16, 10.0, 150.0);
   const DoubleForward forward(grid, picks, {}, {.coarsening = 2, .radius = 6});
   const auto velocity = linear_model<2>(grid, {}, line_truth);
-  const auto now = forward.evaluate(host(), velocity);
-  for (int direction = 0; direction < 10; ++direction) {
-    std::vector<double> change;
-    for (std::int64_t i = 0; i < forward.unknowns().size(); ++i) {
-      const auto p = forward.unknowns().position(forward.unknowns().node(i));
-      change.push_back(std::sin(0.01 * (direction + 1) * p[0] + direction) *
-                       std::cos(0.02 * p[1] * direction));
+  std::size_t same = 0, all = 0;
+  for (int number = 0; number < 10; ++number) {
+    const Derivatives found = derivatives_of(host(), forward, number, velocity, 1e-5);
+    EXPECT_LT(largest_difference(found.rows, found.differences), 1e-3);
+    for (std::size_t k = 0; k < found.rows.size(); ++k) {
+      same += std::abs(found.rows[k] - found.differences[k]) < 1e-8;
+      ++all;
     }
-    const auto wide = forward.interpolation().interpolate(change);
-    const double step = 1e-5;
-    std::vector<double> slower(velocity), quicker(velocity);
-    for (std::size_t i = 0; i < wide.size(); ++i) {
-      slower[i] *= std::exp(-step * wide[i]);
-      quicker[i] *= std::exp(step * wide[i]);
-    }
-    const auto up = forward.evaluate(host(), slower), down = forward.evaluate(host(), quicker);
-    for (std::size_t k = 0; k < now.times.size(); ++k) {
-      double linear = 0.0;
-      for (auto e = now.rows.first[k]; e < now.rows.first[k + 1]; ++e) {
-        const auto at = static_cast<std::size_t>(e);
-        linear += now.rows.value[at] * change[static_cast<std::size_t>(now.rows.column[at])];
+  }
+  EXPECT_GT(same, all * 95 / 100);
+}
+
+// Rays that descend through eikonal times converge to the true ones with the square of the
+// spacing, and so do the derivative of discrete times and their rows.
+TEST(TomographyRows, OfEikonalTimesConvergeToTheDerivative) {
+  double before = 0.0, before_exact = 0.0;
+  for (const double h : {10.0, 5.0}) {
+    const auto nodes = static_cast<std::int64_t>(600.0 / h) + 1;
+    const Grid<2> grid{{nodes, nodes}, {h, h}, {0.0, 0.0}};
+    const auto picks = fan_picks(grid);
+    const DoubleForward forward(grid, picks, {}, {.eikonal = true});
+    const auto velocity = linear_model<2>(grid, {}, line_truth);
+    double off = 0.0, off_exact = 0.0;
+    for (int number = 0; number < 4; ++number) {
+      const Derivatives found = derivatives_of(host(), forward, number, velocity, 1e-4);
+      const double own = largest_difference(found.rows, found.differences);
+      EXPECT_LT(own, number == 0 && h < 6.0 ? 1e-3 : 1.3e-2) << number << ' ' << h;
+      off = std::max(off, own);
+      for (std::size_t k = 0; k < found.rows.size(); ++k) {
+        const auto& a = picks.sources[static_cast<std::size_t>(picks.picks[k].source)];
+        const auto& b = picks.receivers[static_cast<std::size_t>(picks.picks[k].receiver)];
+        off_exact = std::max(off_exact, std::abs(found.rows[k] - exact_derivative(number, a, b)));
       }
-      EXPECT_NEAR((up.times[k] - down.times[k]) / (2.0 * step), linear, 1e-3 * now.times[k]);
     }
+    if (h < 6.0) {
+      EXPECT_LT(off, before / 3.5);
+      EXPECT_LT(off_exact, before_exact / 3.5);
+      EXPECT_LT(off, 2.5e-3);
+      EXPECT_LT(off_exact, 2.5e-3);
+    }
+    before = off;
+    before_exact = off_exact;
   }
 }
 
@@ -181,7 +201,6 @@ TEST(TomographyInversion, FindsDelays) {
   EXPECT_NEAR(result.reports.back().chi2, 1.0, 0.1);
 }
 
-// Rows of graph rays, scaled to the times of the eikonal equation.
 TEST(TomographyRows, OfEikonalTimesSumToThem) {
   const Grid<3> grid{{25, 17, 13}, {20.0, 20.0, 20.0}, {0.0, 0.0, 0.0}};
   PickSet<3> picks;
@@ -202,6 +221,21 @@ TEST(TomographyRows, OfEikonalTimesSumToThem) {
     const auto& b = picks.receivers[static_cast<std::size_t>(picks.picks[k].receiver)];
     const double exact = linear_time(std::hypot(a[0] - b[0], a[1] - b[1]), a[2], b[2], line_truth);
     EXPECT_NEAR(found.times[k], exact, 2e-3 * exact);
+  }
+  // the derivative converges with the square of the spacing
+  double before = 0.0;
+  for (const double h : {20.0, 10.0}) {
+    const Grid<3> own{
+        {static_cast<std::int64_t>(480.0 / h) + 1, static_cast<std::int64_t>(320.0 / h) + 1,
+         static_cast<std::int64_t>(240.0 / h) + 1},
+        {h, h, h},
+        {0.0, 0.0, 0.0}};
+    const Forward<double, 3, Memory> finer(own, picks, {}, {.eikonal = true});
+    const Derivatives of =
+        derivatives_of(host(), finer, 1, linear_model<3>(own, {}, line_truth), 1e-4);
+    const double off = largest_difference(of.rows, of.differences);
+    EXPECT_LT(off, h > 15.0 ? 5e-2 : before / 3.0) << h;
+    before = off;
   }
 }
 

@@ -7,11 +7,13 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instance.hpp>
 #include <moho/core/launch.hpp>
+#include <moho/core/launch_sums.hpp>
 #include <moho/optimize/bidiagonal.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,8 @@ using DoubleVector = Kokkos::View<double*, Memory>;
 struct BidiagonaliseOptions {
   int steps = 100;          ///< largest number of steps, 1 or more
   double tolerance = 1e-6;  ///< ends where alpha beta is below this part of its first value
+  /// Called after every tenth step with B; true: it ends. Empty: the other two decide.
+  std::function<bool(const Bidiagonal&)> enough = {};
 };
 
 /// The result of bidiagonalise(): B, and the vectors V that make solutions of coefficients.
@@ -41,29 +45,36 @@ using Rows = Kokkos::View<double**, Kokkos::LayoutRight, Memory>;
 
 /// Partial sums of the products of the first rows of a matrix with a vector. The parts do not
 /// depend on the number of threads.
-template <class Memory>
 struct PartialProducts {
   const double *rows, *vector;
-  std::int64_t length, parts;
-  double* sums;  ///< parts of row 0, of row 1, ...
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    const std::int64_t row = i / parts, part = i % parts;
-    const double* const values = rows + row * length;
+  std::int64_t length, parts, size;  ///< size: elements of a part
+  double* sums;                      ///< parts of row 0, of row 1, ...
+  KOKKOS_INLINE_FUNCTION void range(std::int64_t i, std::int64_t& begin, std::int64_t& end) const {
+    const std::int64_t part = i % parts;
+    begin = part * size;
+    end = begin + size < length ? begin + size : length;
+  }
+  KOKKOS_INLINE_FUNCTION double term(std::int64_t i, std::int64_t k) const {
+    return rows[i / parts * length + k] * vector[k];
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t i, double sum) const { sums[i] = sum; }
+};
+
+/// The same on a host, where four sums at a time fill the registers.
+struct PartialProductsOnHost {
+  PartialProducts parts;
+  void operator()(const std::int64_t i) const {
+    std::int64_t k = 0, end = 0;
+    parts.range(i, k, end);
+    const double *const values = parts.rows + i / parts.parts * parts.length, *const vector =
+                                                                                  parts.vector;
     double sum = 0.0;
-    if constexpr (is_host_memory<Memory>) {
-      const std::int64_t size = (length + parts - 1) / parts;
-      const std::int64_t end = (part + 1) * size < length ? (part + 1) * size : length;
-      double lanes[4] = {0.0, 0.0, 0.0, 0.0};
-      std::int64_t k = part * size;
-      for (; k + 4 <= end; k += 4) {
-        for (int j = 0; j < 4; ++j) lanes[j] += values[k + j] * vector[k + j];
-      }
-      for (; k < end; ++k) sum += values[k] * vector[k];
-      sum += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    } else {
-      for (std::int64_t k = part; k < length; k += parts) sum += values[k] * vector[k];
+    double lanes[4] = {0.0, 0.0, 0.0, 0.0};
+    for (; k + 4 <= end; k += 4) {
+      for (int j = 0; j < 4; ++j) lanes[j] += values[k + j] * vector[k + j];
     }
-    sums[i] = sum;
+    for (; k < end; ++k) sum += values[k] * vector[k];
+    parts.store(i, sum + ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])));
   }
 };
 
@@ -72,11 +83,12 @@ struct SumParts {
   const double* sums;
   std::int64_t parts;
   double* totals;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    double sum = 0.0;
-    for (std::int64_t k = 0; k < parts; ++k) sum += sums[i * parts + k];
-    totals[i] = sum;
+  KOKKOS_INLINE_FUNCTION void range(std::int64_t i, std::int64_t& begin, std::int64_t& end) const {
+    begin = i * parts;
+    end = begin + parts;
   }
+  KOKKOS_INLINE_FUNCTION double term(std::int64_t, std::int64_t k) const { return sums[k]; }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t i, double sum) const { totals[i] = sum; }
 };
 
 /// vector = factor vector + sign sum of coefficients times rows, for a chunk of elements.
@@ -128,8 +140,7 @@ class Basis {
   Basis(const Instance<Memory>& exec, std::int64_t most, std::int64_t length)
       : m_rows(allocate<Rows<Memory>>(exec, "moho::optimize::basis", most, length)),
         m_length(length),
-        m_parts(is_host_memory<Memory> ? (length + 4095) / 4096 : 256) {
-    if (m_parts < 1) m_parts = 1;
+        m_parts(std::max<std::int64_t>(1, (length + size - 1) / size)) {
     m_sums = allocate<DoubleVector<Memory>>(exec, "moho::optimize::sums",
                                             std::max<std::int64_t>(most, 1) * m_parts);
     m_totals = allocate<DoubleVector<Memory>>(exec, "moho::optimize::totals",
@@ -154,6 +165,8 @@ class Basis {
            ScaleInto{x.data(), factor, m_rows.data() + m_count * m_length});
     ++m_count;
   }
+  /// Empties the set.
+  void clear() { m_count = 0; }
   /// The last vector.
   DoubleVector<Memory> last() const {
     return DoubleVector<Memory>(m_rows.data() + (m_count - 1) * m_length,
@@ -163,12 +176,19 @@ class Basis {
   const Rows<Memory>& rows() const { return m_rows; }
 
  private:
+  static constexpr std::int64_t size = is_host_memory<Memory> ? 4096 : 2048;  // of a part
+
   void products(const Instance<Memory>& exec, const double* rows, const double* x,
                 std::int64_t count) const {
-    launch("moho::optimize::partial_products", exec, count * m_parts,
-           PartialProducts<Memory>{rows, x, m_length, m_parts, m_sums.data()});
-    launch("moho::optimize::sum_products", exec, count,
-           SumParts{m_sums.data(), m_parts, m_totals.data()});
+    const PartialProducts body{rows, x, m_length, m_parts, size, m_sums.data()};
+    if constexpr (is_host_memory<Memory>) {
+      launch("moho::optimize::partial_products", exec, count * m_parts,
+             PartialProductsOnHost{body});
+    } else {
+      launch_sums("moho::optimize::partial_products", exec, count * m_parts, body);
+    }
+    launch_sums("moho::optimize::sum_products", exec, count,
+                SumParts{m_sums.data(), m_parts, m_totals.data()});
   }
 
   Rows<Memory> m_rows;
@@ -178,10 +198,13 @@ class Basis {
 
 }  // namespace detail
 
-/// \brief Bidiagonalises an operator A from b, with complete reorthogonalisation of both sides.
+/// \brief Bidiagonalises an operator A from b, with complete reorthogonalisation of the vectors V.
 ///
-/// It ends early where the product alpha beta has fallen below the tolerance, which means that the
-/// next vectors add nothing. The bits do not depend on the number of host threads.
+/// Where A has as many rows as columns or more, its left vectors U are not kept: while V is
+/// orthogonal to rounding, U loses orthogonality in directions of small singular values alone
+/// (Simon and Zha 2000). Otherwise both are orthogonalised. It ends early where the product alpha
+/// beta has fallen below the tolerance, which means that the next vectors add nothing. The bits do
+/// not depend on the number of host threads.
 /// \param exec all work is submitted to this instance; the function returns when it is complete
 /// \param op the operator: rows() and columns() are its numbers of data and unknowns;
 ///        apply(exec, x, y) sets y = A x, and transpose(exec, y, x) sets x = A^T y, both with
@@ -195,7 +218,8 @@ Krylov<Memory> bidiagonalise(const Instance<Memory>& exec, const Operator& op,
   const std::int64_t rows = op.rows(), columns = op.columns();
   const std::int64_t most =
       std::max<std::int64_t>(1, std::min<std::int64_t>({options.steps, rows, columns}));
-  detail::Basis<Memory> left(exec, most + 1, rows), right(exec, most, columns);
+  const bool both = rows < columns;
+  detail::Basis<Memory> left(exec, both ? most + 1 : 1, rows), right(exec, most, columns);
   const auto u = allocate<DoubleVector<Memory>>(exec, "moho::optimize::u", rows);
   const auto v = allocate<DoubleVector<Memory>>(exec, "moho::optimize::v", columns);
   const double start = left.norm(exec, b);
@@ -212,7 +236,7 @@ Krylov<Memory> bidiagonalise(const Instance<Memory>& exec, const Operator& op,
       op.apply(exec, right.last(), u);
       launch("moho::optimize::subtract_row", exec, rows,
              detail::SubtractRow{left.last().data(), a, u.data()});
-      left.remove_from(exec, u);
+      if (both) left.remove_from(exec, u);
       double next = left.norm(exec, u);
       if (!(next > 1e-14 * a)) next = 0.0;
       alpha.push_back(a);
@@ -220,6 +244,11 @@ Krylov<Memory> bidiagonalise(const Instance<Memory>& exec, const Operator& op,
       if (alpha.size() == 1) first = a * next;
       before = next;
       if (next == 0.0 || a * next < options.tolerance * first) break;
+      if (options.enough && alpha.size() % 10 == 0 &&
+          options.enough(Bidiagonal(start, alpha, beta))) {
+        break;
+      }
+      if (!both) left.clear();
       left.append(exec, u, 1.0 / next);
       op.transpose(exec, left.last(), v);
       launch("moho::optimize::subtract_row", exec, columns,

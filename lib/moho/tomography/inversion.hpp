@@ -21,6 +21,27 @@
 
 namespace moho::tomography {
 
+namespace detail {
+
+/// Products of the elements of two lists.
+struct Multiply {
+  const double *a, *b;
+  double* out;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { out[i] = a[i] * b[i]; }
+};
+
+/// Adds a part of the product of two lists, element by element, to another one.
+struct AddProducts {
+  const double *a, *b;
+  double factor;
+  double* sum;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    sum[i] += factor * a[i] * b[i];
+  }
+};
+
+}  // namespace detail
+
 /// How well a model is determined, at the model nodes.
 struct Appraisal {
   std::vector<double> deviation;    ///< posterior standard deviation of ln velocity
@@ -68,7 +89,7 @@ class Inversion {
     return m_state.delays.moves.empty() ? m_picks.sources : positions(m_state.delays);
   }
   /// Returns times and rows of the present model.
-  const Prediction<Dim>& prediction() const { return m_now; }
+  const Prediction<Dim, Memory>& prediction() const { return m_now; }
   /// Returns the nodes of the ground, 1, and of air, 0.
   const std::vector<unsigned char>& mask() const { return m_mask; }
   /// Returns the reports of all iterations.
@@ -76,7 +97,7 @@ class Inversion {
   /// Returns the grid of the unknowns.
   const Grid<Dim>& unknowns() const { return m_forward.unknowns(); }
   /// Traces the present model once more and returns it with all rays.
-  Prediction<Dim> rays(const Instance<Memory>& exec) const {
+  Prediction<Dim, Memory> rays(const Instance<Memory>& exec) const {
     return m_forward.evaluate(exec, m_velocity, true, {}, positions(m_state.delays));
   }
   /// Computes deviations and resolution of the present model. Call it after an iteration.
@@ -87,23 +108,39 @@ class Inversion {
   void restore(const Instance<Memory>& exec, InversionState state);
 
  private:
-  // The linear problem: G S and the columns of delays, by rows scaled by sqrt(weight) / sigma.
+  // The linear problem: rows of G S and of delays, times sqrt(weight) / sigma.
   struct System {
-    const RayJacobian<Memory>* matrix;
+    const RayJacobian<Memory>* matrix;  // by ln slowness
+    const RayJacobian<Memory>* delays;  // by the other unknowns; without entries if there are none
     const ExponentialPrior<Dim, Memory>* prior;
-    Vector<Memory> full;  // the unknowns after the prior
+    Vector<Memory> scale;  // of the rows
+    Vector<Memory> full;   // the unknowns after the prior
+    Vector<Memory> data;   // the data before the transpose
     std::int64_t rows() const { return matrix->rows(); }
-    std::int64_t columns() const { return matrix->columns(); }
+    std::int64_t columns() const { return matrix->columns() + delays->columns(); }
     void apply(const Instance<Memory>& exec, const Vector<Memory>& x,
                const Vector<Memory>& y) const {
       copy(exec, full, x);
       prior->apply(exec, full);
-      matrix->product(exec, full, y);
+      const bool more = delays->entries() > 0;
+      matrix->product(exec, full, y, more ? Vector<Memory>() : scale);
+      if (!more) return;
+      delays->add_product(exec, beyond(x), y);
+      launch("moho::tomography::scale_data", exec, rows(),
+             detail::Multiply{scale.data(), y.data(), y.data()});
     }
     void transpose(const Instance<Memory>& exec, const Vector<Memory>& y,
                    const Vector<Memory>& x) const {
-      matrix->product_transposed(exec, y, x);
+      launch("moho::tomography::scale_data", exec, rows(),
+             detail::Multiply{scale.data(), y.data(), data.data()});
+      matrix->product_transposed(exec, data, x);
       prior->transpose(exec, x);
+      if (delays->columns() > 0) delays->product_transposed(exec, data, beyond(x));
+    }
+    // The unknowns beyond those of the model.
+    Vector<Memory> beyond(const Vector<Memory>& x) const {
+      return Vector<Memory>(x.data() + matrix->columns(),
+                            static_cast<std::size_t>(delays->columns()));
     }
   };
   // The same with the rows of the prior: [A; lambda].
@@ -133,7 +170,7 @@ class Inversion {
     std::vector<double> white, change;  // w; ln slowness minus that of the start, at the unknowns
     Delays delays;
     std::vector<double> velocity;
-    Prediction<Dim> prediction;
+    Prediction<Dim, Memory> prediction;
     std::int64_t held = 0;
   };
 
@@ -144,15 +181,17 @@ class Inversion {
   void fit();
   double chi2() const;
   double data_weight() const;
-  double misfit(const Prediction<Dim>& prediction, const Delays& delays) const;
+  double misfit(const Prediction<Dim, Memory>& prediction, const Delays& delays) const;
   Points<Dim> positions(const Delays& delays) const;
   void limit_moves(Delays& delays) const;
   double prior_scale(double deviation) const;
   std::vector<double> delay_scales() const;
   std::vector<double> unknowns_of(const std::vector<double>& white, const Delays& delays) const;
   void split(const std::vector<double>& x, std::vector<double>& white, Delays& delays) const;
-  SparseRows scaled_rows() const;
-  optimize::Krylov<Memory> bidiagonalise(const Instance<Memory>& exec, int steps);
+  SparseRows delay_rows() const;
+  System system(const Instance<Memory>& exec) const;
+  optimize::Krylov<Memory> bidiagonalise(const Instance<Memory>& exec,
+                                         const optimize::BidiagonaliseOptions& options);
   void report_state(IterationReport& report) const;
   optimize::Krylov<Memory> bidiagonalise_change(const Instance<Memory>& exec,
                                                 const std::vector<double>& x, double lambda) const;
@@ -174,9 +213,9 @@ class Inversion {
   double m_kappa = 1.0;
   InversionState m_state;
   std::vector<double> m_velocity;
-  Prediction<Dim> m_now;
+  Prediction<Dim, Memory> m_now;
   std::vector<PickFit> m_fits;
-  RayJacobian<Memory> m_matrix;
+  RayJacobian<Memory> m_matrix, m_delay_matrix;
 };
 
 }  // namespace moho::tomography

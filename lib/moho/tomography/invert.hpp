@@ -68,14 +68,14 @@ InversionResult<Dim> invert(const Instance<Memory>& exec, const InversionJob<Dim
   }
   {
     const HostPhase phase(result.phases, "appraisal");
-    Prediction<Dim> last = inversion.rays(exec);
+    Prediction<Dim, Memory> last = inversion.rays(exec);
     result.paths = std::move(last.paths);
     result.coverage = std::move(last.coverage);
     result.appraisal = inversion.appraise(exec);
   }
   result.velocity = inversion.velocity();
   result.mask = inversion.mask();
-  result.entries = static_cast<std::int64_t>(inversion.prediction().rows.value.size());
+  result.entries = inversion.prediction().rows.entries();
   result.fits = inversion.fits();
   result.delays = inversion.delays();
   result.sources = inversion.sources();

@@ -83,7 +83,7 @@ struct Exchange {
 enum class Times {
   automatic,  ///< eikonal in 3D without air and in VTI media, else graph
   graph,      ///< shortest paths of the grid graph
-  eikonal     ///< eikonal equation of second order; rows of graph rays are scaled to its times
+  eikonal     ///< eikonal equation of second order, and rays that descend through its times
 };
 
 /// Choice of the damping.

@@ -91,29 +91,48 @@ KOKKOS_INLINE_FUNCTION double homogeneous_time(const eikonal::Constants& medium,
   return found.time;
 }
 
+/// Replaces the times of sources at the nodes by their ratios to those of a homogeneous medium
+/// around the source, whose limit there is 1.
+template <class T, int Dim, class Memory>
+struct TimesToRatios {
+  Medium<T, Dim> medium;
+  rays::detail::PointView<Dim, Memory> sources;
+  T* times;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const std::int64_t nodes = medium.grid.size();
+    const Point<Dim> from = rays::detail::get_point<Dim, Memory>(sources, i / nodes);
+    const Point<Dim> to = medium.grid.position(medium.grid.node(i % nodes));
+    const double own = homogeneous_time<Dim>(medium.constants(from), from, to);
+    times[i] = own > 0.0 ? static_cast<T>(static_cast<double>(times[i]) / own) : T(1);
+  }
+};
+
 /// The time of a source at any position: its ratio to the time of a homogeneous medium is
 /// interpolated linearly, which has no singularity at the source.
 template <class T, int Dim>
 struct TimeField {
   Grid<Dim> grid;
-  const T* times = nullptr;
+  const T* ratios = nullptr;
   Point<Dim> source{};
   eikonal::Constants medium;  ///< at the source
 
   KOKKOS_INLINE_FUNCTION double operator()(const Point<Dim>& position) const {
-    const double own = homogeneous_time<Dim>(medium, source, position);
-    if (!(own > 0.0)) return 0.0;
+    using std::sqrt;
+    double own = 0.0;
+    if (medium.horizontal == medium.vertical && medium.anellipticity == 0.0) {
+      for (int d = 0; d < Dim; ++d) own += (position[d] - source[d]) * (position[d] - source[d]);
+      own = sqrt(own) / medium.vertical;
+    } else {
+      own = homogeneous_time<Dim>(medium, source, position);
+    }
     const typename Medium<T, Dim>::Cell cell = Medium<T, Dim>::cell_at(grid, position);
-    double sum = 0.0, weights = 0.0;  // corners at the source do not count
+    double sum = 0.0;
     for (int corner = 0; corner < (1 << Dim); ++corner) {
       double weight = 0.0;
       const Index<Dim> node = Medium<T, Dim>::corner_of(grid, cell, corner, weight);
-      const double other = homogeneous_time<Dim>(medium, source, grid.position(node));
-      if (!(other > 0.0)) continue;
-      sum += weight * static_cast<double>(times[grid.flat(node)]) / other;
-      weights += weight;
+      sum += weight * static_cast<double>(ratios[grid.flat(node)]);
     }
-    return weights > 0.0 ? own * sum / weights : own;
+    return own * sum;
   }
 };
 
@@ -121,14 +140,14 @@ struct TimeField {
 template <class T, int Dim, class Memory>
 struct TimeOfPair {
   Medium<T, Dim> medium;
-  const T* times = nullptr;              ///< sources x nodes
+  const T* ratios = nullptr;             ///< sources x nodes, of TimesToRatios
   const std::int64_t* source = nullptr;  ///< place in the batch, for each pair
   rays::detail::PointView<Dim, Memory> sources, receivers;
   double* result = nullptr;
 
   KOKKOS_INLINE_FUNCTION TimeField<T, Dim> field_of(const std::int64_t pair) const {
     const Point<Dim> from = rays::detail::get_point<Dim, Memory>(sources, source[pair]);
-    return {medium.grid, times + source[pair] * medium.grid.size(), from, medium.constants(from)};
+    return {medium.grid, ratios + source[pair] * medium.grid.size(), from, medium.constants(from)};
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t pair) const {
     result[pair] = field_of(pair)(rays::detail::get_point<Dim, Memory>(receivers, pair));
@@ -138,8 +157,8 @@ struct TimeOfPair {
 /// Rays of pairs from the receiver along -dH/dp, p = grad T, by the midpoint rule in steps of half
 /// a cell. Called twice: without points they are counted.
 ///
-/// The ray of the graph takes the place of one that does not reach its source in 10 (nx + ny + nz)
-/// steps.
+/// A ray that does not reach its source in 10 (nx + ny + nz) steps has no points, or those of the
+/// ray of the graph.
 template <class T, int Dim, class Memory>
 struct DescendPair {
   TimeOfPair<T, Dim, Memory> times;
@@ -230,6 +249,14 @@ struct DescendPair {
       if (d + 1 < Dim) across += p[d] * p[d];
     }
     const Medium<T, Dim>& m = times.medium;
+    if (m.epsilon == nullptr && m.delta == nullptr) {
+      double norm = 0.0;
+      for (int d = 0; d < Dim; ++d) norm += p[d] * p[d];
+      norm = sqrt(norm);
+      if (!(norm > 0.0 && norm < 1e300)) return false;
+      for (int d = 0; d < Dim; ++d) way[d] = p[d] / norm;
+      return true;
+    }
     const double v = m.value(m.velocity, at), e = m.value(m.epsilon, at),
                  delta = m.value(m.delta, at);
     const double square = v * v, along = p[Dim - 1] * p[Dim - 1];

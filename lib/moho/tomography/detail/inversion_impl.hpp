@@ -22,11 +22,11 @@ inline std::array<std::vector<double>*, 4> lists_of(Delays& delays) {
   return {&delays.source, &delays.receiver, &delays.origin, &delays.moves};
 }
 
-/// Adds the derivative by a delay to the last row. \param columns of the model before it
-inline void add_delay(std::int64_t columns, std::size_t place, double value,
-                      const std::vector<double>& scales, SparseRows& result) {
+/// Adds the derivative by a delay to the last row.
+inline void add_delay(std::size_t place, double value, const std::vector<double>& scales,
+                      SparseRows& result) {
   if (value == 0.0 || scales[place] == 0.0) return;
-  result.column.push_back(static_cast<int>(columns + static_cast<std::int64_t>(place)));
+  result.column.push_back(static_cast<int>(place));
   result.value.push_back(value * scales[place]);
 }
 
@@ -189,7 +189,7 @@ double Inversion<T, Dim, Memory>::data_weight() const {
 
 // Sum of the squared weighted residuals of a prediction, with the present sigma and weights.
 template <class T, int Dim, class Memory>
-double Inversion<T, Dim, Memory>::misfit(const Prediction<Dim>& prediction,
+double Inversion<T, Dim, Memory>::misfit(const Prediction<Dim, Memory>& prediction,
                                          const Delays& delays) const {
   double sum = 0.0;
   for (std::size_t k = 0; k < m_fits.size(); ++k) {
@@ -259,55 +259,61 @@ void Inversion<T, Dim, Memory>::split(const std::vector<double>& x, std::vector<
   }
 }
 
-// The derivative by ln slowness and delays, rows over their sigma.
+// The derivative by delays, origin times and moves in their units.
 template <class T, int Dim, class Memory>
-SparseRows Inversion<T, Dim, Memory>::scaled_rows() const {
-  const SparseRows& rows = m_now.rows;
+SparseRows Inversion<T, Dim, Memory>::delay_rows() const {
   const Delays& delays = m_state.delays;
   const std::vector<double> scales = delay_scales();
   SparseRows result;
-  result.columns = rows.columns + static_cast<std::int64_t>(scales.size());
-  const std::size_t more = delays.moves.empty() ? 3 : 3 + Dim;
-  result.column.reserve(rows.column.size() + more * m_fits.size());
-  result.value.reserve(rows.column.size() + more * m_fits.size());
+  result.columns = static_cast<std::int64_t>(scales.size());
+  if (scales.empty()) {
+    result.first.assign(m_fits.size() + 1, 0);
+    return result;
+  }
   for (std::size_t r = 0; r < m_fits.size(); ++r) {
     const Pick& pick = m_picks.picks[r];
-    const double scale = std::sqrt(m_fits[r].weight * pick.weight) / m_fits[r].sigma;
-    for (auto k = static_cast<std::size_t>(rows.first[r]);
-         k < static_cast<std::size_t>(rows.first[r + 1]); ++k) {
-      result.column.push_back(rows.column[k]);
-      result.value.push_back(scale * rows.value[k]);
-    }
     const auto source = static_cast<std::size_t>(pick.source);
     std::size_t place = 0;
-    if (!delays.source.empty()) detail::add_delay(rows.columns, source, scale, scales, result);
+    if (!delays.source.empty()) detail::add_delay(source, 1.0, scales, result);
     place += delays.source.size();
     if (!delays.receiver.empty()) {
-      detail::add_delay(rows.columns, place + static_cast<std::size_t>(pick.receiver), scale,
-                        scales, result);
+      detail::add_delay(place + static_cast<std::size_t>(pick.receiver), 1.0, scales, result);
     }
     place += delays.receiver.size();
-    if (!delays.origin.empty()) {
-      detail::add_delay(rows.columns, place + source, scale, scales, result);
-    }
+    if (!delays.origin.empty()) detail::add_delay(place + source, 1.0, scales, result);
     place += delays.origin.size();
     for (std::size_t d = 0; d < Dim && !delays.moves.empty(); ++d) {
-      detail::add_delay(rows.columns, place + source * Dim + d,
-                        scale * m_now.departures[r * Dim + d], scales, result);
+      detail::add_delay(place + source * Dim + d, m_now.departures[r * Dim + d], scales, result);
     }
     result.first.push_back(static_cast<std::int64_t>(result.column.size()));
   }
   return result;
 }
 
+// The linear problem of the present matrices and weights.
+template <class T, int Dim, class Memory>
+typename Inversion<T, Dim, Memory>::System Inversion<T, Dim, Memory>::system(
+    const Instance<Memory>& exec) const {
+  std::vector<double> scale;
+  for (std::size_t k = 0; k < m_fits.size(); ++k) {
+    scale.push_back(std::sqrt(m_fits[k].weight * m_picks.picks[k].weight) / m_fits[k].sigma);
+  }
+  return {&m_matrix,
+          &m_delay_matrix,
+          &m_prior,
+          upload(exec, scale, "moho::tomography::scale"),
+          allocate<Vector<Memory>>(exec, "moho::tomography::full",
+                                   m_matrix.columns() + m_delay_matrix.columns()),
+          allocate<Vector<Memory>>(exec, "moho::tomography::data", m_matrix.rows())};
+}
+
 // Bidiagonalises the total problem, whose solution is the new w and not its change.
 template <class T, int Dim, class Memory>
-optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise(const Instance<Memory>& exec,
-                                                                  int steps) {
-  m_matrix = RayJacobian<Memory>(exec, scaled_rows());
-  const auto columns = m_matrix.columns();
-  const System system{&m_matrix, &m_prior,
-                      allocate<Vector<Memory>>(exec, "moho::tomography::full", columns)};
+optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise(
+    const Instance<Memory>& exec, const optimize::BidiagonaliseOptions& options) {
+  m_matrix = RayJacobian<Memory>(exec, m_now.rows);
+  m_delay_matrix = RayJacobian<Memory>(exec, delay_rows());
+  const System system = this->system(exec);
   const auto x = upload(exec, unknowns_of(m_state.white, m_state.delays), "moho::tomography::x");
   const auto y = allocate<Vector<Memory>>(exec, "moho::tomography::y", m_matrix.rows());
   system.apply(exec, x, y);
@@ -315,8 +321,7 @@ optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise(const Instance
   for (std::size_t k = 0; k < b.size(); ++k) {
     b[k] += std::sqrt(m_fits[k].weight * m_picks.picks[k].weight) * m_fits[k].z();
   }
-  return optimize::bidiagonalise(exec, system, upload(exec, b, "moho::tomography::b"),
-                                 {.steps = steps});
+  return optimize::bidiagonalise(exec, system, upload(exec, b, "moho::tomography::b"), options);
 }
 
 template <class T, int Dim, class Memory>
@@ -346,8 +351,7 @@ inline double square_of(const std::vector<double>& x) {
 template <class T, int Dim, class Memory>
 optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise_change(
     const Instance<Memory>& exec, const std::vector<double>& x, double lambda) const {
-  const System system{&m_matrix, &m_prior,
-                      allocate<Vector<Memory>>(exec, "moho::tomography::full", m_matrix.columns())};
+  const System system = this->system(exec);
   std::vector<double> b;
   for (std::size_t k = 0; k < m_fits.size(); ++k) {
     b.push_back(std::sqrt(m_fits[k].weight * m_picks.picks[k].weight) * m_fits[k].z());
@@ -400,7 +404,7 @@ double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
   const optimize::Krylov<Memory> krylov = bidiagonalise_change(exec, x, lambda);
   const optimize::Bidiagonal& matrix = krylov.matrix;
   if (matrix.steps() == 0) return 0.0;
-  const auto view = allocate<Vector<Memory>>(exec, "moho::tomography::change", m_matrix.columns());
+  const auto view = allocate<Vector<Memory>>(exec, "moho::tomography::change", x.size());
   for (double step = 0.5; step > 0.1; step *= 0.5) {
     const double damping = matrix.largest_damping(now - step * predicted, 1e-3 * lambda,
                                                   100.0 * matrix.singular_values().front());
@@ -455,8 +459,6 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
     m_state.reports.push_back(report);
     return report;
   }
-  const auto krylov = bidiagonalise(exec, m_options.krylov);
-  const optimize::Bidiagonal& matrix = krylov.matrix;
   const std::vector<double> x = unknowns_of(m_state.white, m_state.delays);
   const double data = data_weight(), chi2_before = chi2();
   const double floor = 1.0 / m_options.prior.deviation_max;
@@ -466,13 +468,26 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
     // bad picks keep chi^2 away from its goal, whatever the damping
     request.lowest = std::max(request.lowest, 0.3 * m_state.reports.back().lambda);
   }
-  double lambda = choose_damping(matrix, request);
+  optimize::BidiagonaliseOptions limits{.steps = m_options.krylov};
+  // more steps resolve more of the model; those that no longer change the solution are left out
+  double lambda = 0.0, misfit = 0.0;
+  if (m_options.rule != DampingRule::gcv) {
+    limits.enough = [&](const optimize::Bidiagonal& part) {
+      const double lambda_before = lambda, misfit_before = misfit;
+      lambda = choose_damping(part, request);
+      misfit = part.misfit(lambda);
+      return std::abs(lambda - lambda_before) < 0.01 * lambda &&
+             std::abs(misfit - misfit_before) < 0.003 * misfit;
+    };
+  }
+  const auto krylov = bidiagonalise(exec, limits);
+  const optimize::Bidiagonal& matrix = krylov.matrix;
+  lambda = choose_damping(matrix, request);
   const bool at_least = lambda <= request.lowest * 1.0001 && m_state.least_damping <= floor;
   // a change of ln slowness of at most 0.7, a factor of 2
   std::vector<double> solution;
   const std::vector<double> present = apply_prior(exec, m_state.white);
-  const auto view =
-      allocate<Vector<Memory>>(exec, "moho::tomography::solution", m_matrix.columns());
+  const auto view = allocate<Vector<Memory>>(exec, "moho::tomography::solution", x.size());
   for (int turn = 0; turn < 30; ++turn) {
     optimize::combine(exec, krylov, matrix.coefficients(lambda), view);
     solution = download(exec, view);
@@ -509,18 +524,29 @@ Appraisal Inversion<T, Dim, Memory>::appraise(const Instance<Memory>& exec) {
   Appraisal result;
   double lambda = 1.0 / m_options.prior.deviation_max;
   if (m_state.reports.size() > 1) lambda = m_state.reports.back().lambda;
-  auto krylov = bidiagonalise(exec, m_options.krylov);
+  // the basis of twice as many vectors as degrees of freedom, which fewer vectors do not show
+  int steps = m_options.krylov;
+  if (m_state.reports.size() > 1) {
+    steps = std::max(steps, std::min(static_cast<int>(3.0 * m_state.reports.back().dof), 400));
+  }
+  auto krylov = bidiagonalise(exec, {.steps = steps});
   result.dof = krylov.matrix.degrees_of_freedom(lambda);
-  // the basis of twice as many vectors as degrees of freedom
-  const int needed = static_cast<int>(2.0 * result.dof) + 1;
-  if (needed > m_options.krylov) krylov = bidiagonalise(exec, std::min(needed, 400));
+  const int needed = std::min(static_cast<int>(2.0 * result.dof) + 1, 400);
+  if (needed > steps) krylov = bidiagonalise(exec, {.steps = needed});
   const optimize::Bidiagonal& matrix = krylov.matrix;
   result.dof = matrix.degrees_of_freedom(lambda);
   result.curve = damping_curve(matrix, data_weight(), lambda);
-  const auto n = m_state.white.size();
-  std::vector<double> explained(n, 0.0), diagonal(n, 0.0), c(matrix.steps());
-  const auto view = allocate<Vector<Memory>>(exec, "moho::tomography::vector", m_matrix.columns());
-  const auto other = allocate<Vector<Memory>>(exec, "moho::tomography::other", m_matrix.columns());
+  const auto columns = m_matrix.columns();
+  const auto vector = [&](const char* label, std::int64_t size) {
+    return allocate<Vector<Memory>>(exec, label, size);
+  };
+  const auto explained = vector("moho::tomography::explained", columns);
+  const auto diagonal = vector("moho::tomography::diagonal", columns);
+  const auto view = vector("moho::tomography::vector", columns + m_delay_matrix.columns());
+  const auto other = vector("moho::tomography::other", columns + m_delay_matrix.columns());
+  fill(exec, explained, 0.0);
+  fill(exec, diagonal, 0.0);
+  std::vector<double> c(matrix.steps());
   for (std::size_t k = 0; k < matrix.steps(); ++k) {
     const double q = matrix.singular_values()[k];
     const double part = q * q / (q * q + lambda * lambda);
@@ -530,15 +556,15 @@ Appraisal Inversion<T, Dim, Memory>::appraise(const Instance<Memory>& exec) {
     copy(exec, other, view);
     m_prior.apply(exec, view);
     m_prior.transposed_inverse(exec, other);
-    const std::vector<double> a = download(exec, view), b = download(exec, other);
-    for (std::size_t i = 0; i < n; ++i) {
-      explained[i] += part * a[i] * a[i];
-      diagonal[i] += part * a[i] * b[i];
-    }
+    launch("moho::tomography::add_explained", exec, columns,
+           detail::AddProducts{view.data(), view.data(), part, explained.data()});
+    launch("moho::tomography::add_resolution", exec, columns,
+           detail::AddProducts{view.data(), other.data(), part, diagonal.data()});
   }
-  for (double& value : explained) value = std::sqrt(std::max(0.0, 1.0 - value)) / lambda;
-  result.deviation = m_forward.interpolation().interpolate(explained);
-  result.resolution = m_forward.interpolation().interpolate(diagonal);
+  std::vector<double> deviation = download(exec, explained);
+  for (double& value : deviation) value = std::sqrt(std::max(0.0, 1.0 - value)) / lambda;
+  result.deviation = m_forward.interpolation().interpolate(deviation);
+  result.resolution = m_forward.interpolation().interpolate(download(exec, diagonal));
   return result;
 }
 

@@ -6,9 +6,10 @@
 
 #include <moho/tomography/detail/descend.hpp>
 #include <moho/tomography/detail/ray_rows.hpp>
-#include <moho/tomography/jacobian.hpp>
+#include <moho/tomography/sparse_rows.hpp>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace moho::tomography::detail {
@@ -39,86 +40,112 @@ template <int Dim, class Memory>
 struct PairRays {
   rays::detail::PointView<Dim, Memory> points;
   Kokkos::View<std::int64_t*, Memory> first;  ///< of each ray, and the number of all points
-  std::vector<std::int64_t> first_on_host;
 };
 
-/// Turns counts into offsets; returns the total.
-inline std::int64_t counts_to_offsets(std::vector<std::int64_t>& counts) {
-  std::int64_t total = 0;
-  for (std::int64_t& value : counts) {
-    const std::int64_t count = value;
-    value = total;
-    total += count;
+/// Replaces counts by the sum of those before, in place.
+struct CountsToOffsets {
+  std::int64_t* values;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& sum,
+                                         const bool final) const {
+    const std::int64_t count = values[i];
+    if (final) values[i] = sum;
+    sum += count;
   }
-  return total;
+};
+
+/// Turns counts, whose last one is 0, into offsets; returns the total. Waits for the instance.
+template <class Memory>
+std::int64_t counts_to_offsets(const Instance<Memory>& exec,
+                               const Kokkos::View<std::int64_t*, Memory>& counts) {
+  return scan<std::int64_t>("moho::tomography::count_to_offset", exec,
+                            static_cast<std::int64_t>(counts.extent(0)),
+                            CountsToOffsets{counts.data()});
 }
 
-/// Returns what the times of pairs are computed from.
+/// Returns what the times of pairs are computed from. \param ratios of TimesToRatios
 template <class T, int Dim, class Memory>
 TimeOfPair<T, Dim, Memory> time_of_pair(const Medium<T, Dim>& medium,
-                                        const Pairs<Dim, Memory>& pairs, const T* times) {
-  return {medium, times, pairs.source.data(), pairs.sources, pairs.receivers, nullptr};
+                                        const Pairs<Dim, Memory>& pairs, const T* ratios) {
+  return {medium, ratios, pairs.source.data(), pairs.sources, pairs.receivers, nullptr};
 }
 
-/// Follows rays of a batch from the receivers of pairs to their sources: along the predecessors of
-/// the graph, or, with times of the eikonal equation in `descent`, against their gradient.
+/// Shortest paths of a batch of sources.
 template <class T, int Dim, class Memory>
-PairRays<Dim, Memory> follow_pairs(const Instance<Memory>& exec,
-                                   const rays::GridGraph<T, Dim, Memory>& graph,
-                                   const Pairs<Dim, Memory>& pairs, const T* times,
-                                   const std::int16_t* predecessors,
+struct GraphPaths {
+  const rays::GridGraph<T, Dim, Memory>* graph = nullptr;
+  const T* times = nullptr;
+  const std::int16_t* predecessors = nullptr;
+};
+
+/// True for a ray without points.
+struct HasNoPoints {
+  const std::int64_t* count;
+  KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const { return count[i] == 0; }
+};
+
+/// Follows rays of a batch from the receivers of pairs to their sources: along the predecessors of
+/// the graph, or, with times of the eikonal equation in `descent`, against their gradient. Without
+/// a graph the result is empty where a ray does not reach its source.
+template <class T, int Dim, class Memory>
+PairRays<Dim, Memory> follow_pairs(const Instance<Memory>& exec, const Pairs<Dim, Memory>& pairs,
+                                   const GraphPaths<T, Dim, Memory>& paths,
                                    const TimeOfPair<T, Dim, Memory>* descent) {
   using Integers = Kokkos::View<std::int64_t*, Memory>;
+  PairRays<Dim, Memory> rays;
+  rays.first = allocate<Integers>(exec, "moho::tomography::first_point", pairs.count + 1);
+  fill(exec, rays.first, std::int64_t(0));
+  const auto last_vertex = allocate<Integers>(exec, "moho::tomography::last_vertex", pairs.count);
   FollowPair<T, Dim, Memory> follow;
-  follow.graph = graph.data();
-  follow.grid = graph.grid();
-  follow.times = times;
-  follow.predecessors = predecessors;
-  follow.sources = pairs.sources;
-  follow.receivers = pairs.receivers;
-  follow.source = pairs.source.data();
-  follow.last_vertex = allocate<Integers>(exec, "moho::tomography::last_vertex", pairs.count);
-  follow.traveltime =
-      allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::traveltime", pairs.count);
-  follow.first = allocate<Integers>(exec, "moho::tomography::first_point", pairs.count + 1);
-  fill(exec, follow.first, std::int64_t(0));
-  launch("moho::tomography::find_ray_ends", exec, pairs.count, follow);
+  if (paths.graph != nullptr) {
+    follow.graph = paths.graph->data();
+    follow.grid = paths.graph->grid();
+    follow.times = paths.times;
+    follow.predecessors = paths.predecessors;
+    follow.sources = pairs.sources;
+    follow.receivers = pairs.receivers;
+    follow.source = pairs.source.data();
+    follow.last_vertex = last_vertex;
+    follow.traveltime =
+        allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::traveltime", pairs.count);
+    follow.first = rays.first;
+    launch("moho::tomography::find_ray_ends", exec, pairs.count, follow);
+  }
   DescendPair<T, Dim, Memory> descend;
   if (descent != nullptr) {
     descend.times = *descent;
-    descend.first = follow.first;
-    descend.last_vertex = follow.last_vertex;
+    descend.first = rays.first;
+    descend.last_vertex = last_vertex;
     launch("moho::tomography::count_descents", exec, pairs.count, descend);
-  }
-  PairRays<Dim, Memory> rays;
-  rays.first_on_host = download(exec, follow.first);
-  const std::int64_t total = counts_to_offsets(rays.first_on_host);
-  copy(exec, follow.first,
-       HostElements<const std::int64_t>(rays.first_on_host.data(), rays.first_on_host.size()));
-  rays.first = follow.first;
-  if (total > 0) {
-    follow.points = allocate<moho::rays::detail::PointView<Dim, Memory>>(
-        exec, "moho::tomography::ray_points", total);
-    launch("moho::tomography::follow_rays", exec, pairs.count, follow);
-    if (descent != nullptr) {
-      descend.points = follow.points;
-      launch("moho::tomography::descend", exec, pairs.count, descend);
+    if (paths.graph == nullptr &&
+        find_first("moho::tomography::find_ray_without_end", exec, pairs.count,
+                   HasNoPoints{rays.first.data()}) != none_found) {
+      return {};
     }
   }
-  exec.fence();
-  rays.points = follow.points;
+  const std::int64_t total = counts_to_offsets(exec, rays.first);
+  rays.points = allocate<moho::rays::detail::PointView<Dim, Memory>>(
+      exec, "moho::tomography::ray_points", total);
+  if (total == 0) return rays;
+  if (paths.graph != nullptr) {
+    follow.points = rays.points;
+    launch("moho::tomography::follow_rays", exec, pairs.count, follow);
+  }
+  if (descent != nullptr) {
+    descend.points = rays.points;
+    launch("moho::tomography::descend", exec, pairs.count, descend);
+  }
   return rays;
 }
 
 /// Returns the times of pairs, s.
 template <class T, int Dim, class Memory>
-std::vector<double> times_of_pairs(const Instance<Memory>& exec, TimeOfPair<T, Dim, Memory> times,
-                                   std::int64_t pairs) {
+Kokkos::View<double*, Memory> times_of_pairs(const Instance<Memory>& exec,
+                                             TimeOfPair<T, Dim, Memory> times, std::int64_t pairs) {
   const auto result =
       allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::arrivals", pairs);
   times.result = result.data();
   launch("moho::tomography::times_of_pairs", exec, pairs, times);
-  return download(exec, result);
+  return result;
 }
 
 /// Returns the times at the points of rays, s.
@@ -148,56 +175,118 @@ std::vector<double> departures_of_rays(const Instance<Memory>& exec, const Mediu
   return download(exec, result);
 }
 
-/// Sizes and times of rows, on the host.
+/// Places and times of rows, in the memory of an instance.
+template <class Memory>
 struct CountedRows {
-  std::vector<std::int64_t> count;
-  std::vector<double> ground, air;  ///< s
+  Kokkos::View<std::int64_t*, Memory> first;  ///< offsets of the entries, one more than rows
+  Kokkos::View<double*, Memory> ground, air;  ///< s
+  std::int64_t entries = 0;
 };
 
-/// Counts the entries of rows. \param row model and rays
+/// Counts the entries of rows; waits for the instance. \param row model and rays
 template <int Dim, class Memory>
-CountedRows count_rows(const Instance<Memory>& exec, RowOfRay<Dim, Memory> row, std::int64_t rays) {
+CountedRows<Memory> count_rows(const Instance<Memory>& exec, RowOfRay<Dim, Memory> row,
+                               std::int64_t rays) {
   using Doubles = Kokkos::View<double*, Memory>;
-  const auto count =
-      allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::tomography::entries_of_row", rays);
-  const auto ground = allocate<Doubles>(exec, "moho::tomography::time_in_ground", rays);
-  const auto air = allocate<Doubles>(exec, "moho::tomography::time_in_air", rays);
-  row.count = count.data();
-  row.ground = ground.data();
-  row.air = air.data();
+  CountedRows<Memory> counted{allocate<Kokkos::View<std::int64_t*, Memory>>(
+                                  exec, "moho::tomography::first_entry", rays + 1),
+                              allocate<Doubles>(exec, "moho::tomography::time_in_ground", rays),
+                              allocate<Doubles>(exec, "moho::tomography::time_in_air", rays)};
+  fill(exec, counted.first, std::int64_t(0));
+  row.count = counted.first.data();
+  row.ground = counted.ground.data();
+  row.air = counted.air.data();
   launch("moho::tomography::count_rows", exec, rays, row);
-  return {download(exec, count), download(exec, ground), download(exec, air)};
+  counted.entries = counts_to_offsets(exec, counted.first);
+  return counted;
 }
 
-/// Makes rows and appends them. \param row model and rays \param scale factor of each row
-template <int Dim, class Memory>
-void append_rows(const Instance<Memory>& exec, RowOfRay<Dim, Memory> row,
-                 const CountedRows& counted, const std::vector<double>& scale, SparseRows& result) {
-  std::vector<std::int64_t> first = counted.count;
-  const std::int64_t total = counts_to_offsets(first);
-  const auto before = static_cast<std::int64_t>(result.column.size());
-  for (std::size_t k = 0; k < first.size(); ++k) {
-    result.first.push_back(before + first[k] + counted.count[k]);
+/// Sets the time of each pair, and the factor that makes its row sum to it.
+struct ScaleRow {
+  const double *ground, *air;
+  const double* arrival;  ///< s; null: the times of the rays
+  double *time, *scale;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const double own = ground[i] + air[i];
+    time[i] = arrival == nullptr ? own : arrival[i];
+    scale[i] = arrival == nullptr ? 1.0 : arrival[i] / own;
   }
-  if (total == 0) return;
-  const auto places = upload(exec, first, "moho::tomography::first_entry");
-  const auto factors = upload(exec, scale, "moho::tomography::scale_of_row");
-  const auto column = allocate<Kokkos::View<int*, Memory>>(exec, "moho::tomography::column", total);
-  const auto value =
-      allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::value", total);
-  row.first = places.data();
-  row.scale = factors.data();
-  row.column = column.data();
-  row.value = value.data();
-  launch("moho::tomography::make_rows", exec, static_cast<std::int64_t>(first.size()), row);
-  const auto size = static_cast<std::size_t>(before + total);
-  result.column.resize(size);
-  result.value.resize(size);
-  copy(exec, HostElements<int>(result.column.data() + before, static_cast<std::size_t>(total)),
-       column);
-  copy(exec, HostElements<double>(result.value.data() + before, static_cast<std::size_t>(total)),
-       value);
+};
+
+/// True for a ray through air, or without a length.
+struct IsInAir {
+  const double *ground, *air;
+  KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const {
+    return air[i] > 0.05 * ground[i] || !(ground[i] > 0.0);
+  }
+};
+
+/// Makes rows. \param row model and rays \param scale factor of each row; empty: 1
+template <int Dim, class Memory>
+CompressedRows<Memory> make_rows(const Instance<Memory>& exec, RowOfRay<Dim, Memory> row,
+                                 const CountedRows<Memory>& counted,
+                                 const Kokkos::View<double*, Memory>& scale, std::int64_t columns) {
+  CompressedRows<Memory> rows{
+      columns, counted.first,
+      allocate<Kokkos::View<int*, Memory>>(exec, "moho::tomography::column", counted.entries),
+      allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::value", counted.entries)};
+  row.first = rows.first.data();
+  row.scale = scale.data();
+  row.column = rows.column.data();
+  row.value = rows.value.data();
+  launch("moho::tomography::make_rows", exec, rows.rows(), row);
+  return rows;
+}
+
+/// Copies entries and offsets of rows behind those of others.
+struct AppendEntries {
+  const int* column;
+  const double* value;
+  int* column_out;
+  double* value_out;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    column_out[i] = column[i];
+    value_out[i] = value[i];
+  }
+};
+struct AppendOffsets {
+  const std::int64_t* first;
+  std::int64_t shift;
+  std::int64_t* first_out;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    first_out[i] = first[i] + shift;
+  }
+};
+
+/// Returns parts of a matrix as one; the parts are released.
+template <class Memory>
+CompressedRows<Memory> join_rows(const Instance<Memory>& exec,
+                                 std::vector<CompressedRows<Memory>>& parts, std::int64_t columns) {
+  if (parts.size() == 1) return std::move(parts.front());
+  std::int64_t rows = 0, entries = 0;
+  for (const CompressedRows<Memory>& part : parts) {
+    rows += part.rows();
+    entries += part.entries();
+  }
+  CompressedRows<Memory> all{
+      columns,
+      allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::tomography::first", rows + 1),
+      allocate<Kokkos::View<int*, Memory>>(exec, "moho::tomography::column", entries),
+      allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::value", entries)};
+  if (parts.empty()) fill(exec, all.first, std::int64_t(0));
+  std::int64_t row = 0, entry = 0;
+  for (const CompressedRows<Memory>& part : parts) {
+    launch("moho::tomography::append_offsets", exec, part.rows() + 1,
+           AppendOffsets{part.first.data(), entry, all.first.data() + row});
+    launch("moho::tomography::append_entries", exec, part.entries(),
+           AppendEntries{part.column.data(), part.value.data(), all.column.data() + entry,
+                         all.value.data() + entry});
+    row += part.rows();
+    entry += part.entries();
+  }
   exec.fence();
+  parts.clear();
+  return all;
 }
 
 /// Appends rays as polylines. \param seconds times of the rays
@@ -205,7 +294,8 @@ template <int Dim, class Memory>
 void append_rays(const Instance<Memory>& exec, const PairRays<Dim, Memory>& rays,
                  const std::vector<double>& seconds, moho::rays::RayPaths<Dim>& result) {
   const auto shift = static_cast<std::int64_t>(result.points.size());
-  const auto total = static_cast<std::size_t>(rays.first_on_host.back());
+  const std::vector<std::int64_t> first = download(exec, rays.first);
+  const auto total = static_cast<std::size_t>(first.back());
   result.points.resize(static_cast<std::size_t>(shift) + total);
   if (total > 0) {
     const Kokkos::View<double* [Dim], Kokkos::LayoutRight, Kokkos::HostSpace,
@@ -214,9 +304,7 @@ void append_rays(const Instance<Memory>& exec, const PairRays<Dim, Memory>& rays
     copy(exec, host, rays.points);
     exec.fence();
   }
-  for (std::size_t k = 1; k < rays.first_on_host.size(); ++k) {
-    result.first.push_back(rays.first_on_host[k] + shift);
-  }
+  for (std::size_t k = 1; k < first.size(); ++k) result.first.push_back(first[k] + shift);
   result.traveltime.insert(result.traveltime.end(), seconds.begin(), seconds.end());
 }
 

@@ -34,7 +34,7 @@ struct RowModel {
   Grid<Dim> grid;                       ///< of the model nodes
   Index<Dim> unknowns{};                ///< extents of the grid of the unknowns
   std::int64_t step = 1;                ///< model nodes between unknowns
-  const double* slowness = nullptr;     ///< s/m at the model nodes
+  const double* slowness = nullptr;     ///< s/m at the model nodes; null: 1, rows are metres
   const unsigned char* mask = nullptr;  ///< 1 for ground, 0 for air
 };
 
@@ -116,8 +116,8 @@ class RowBuilder {
       share *= t1 - t0;
       if (share < 1e-13) continue;
       const std::int64_t flat = m_model.grid.flat(node);
-      const double time =
-          m_seconds < 0.0 ? share * m_length * m_model.slowness[flat] : share * m_seconds;
+      const double slowness = m_model.slowness == nullptr ? 1.0 : m_model.slowness[flat];
+      const double time = m_seconds < 0.0 ? share * m_length * slowness : share * m_seconds;
       if (m_model.mask != nullptr && m_model.mask[flat] == 0) {
         m_air += time;
         continue;
@@ -207,7 +207,7 @@ struct RowOfRay {
   const double* arrival = nullptr;  ///< seconds at the points; null: by the slowness
   std::int64_t* count = nullptr;    ///< out in the first call, with the times
   double *ground = nullptr, *air = nullptr;
-  const double* scale = nullptr;  ///< in the second call, with the places of the entries
+  const double* scale = nullptr;  ///< in the second call, with the places of the entries; null: 1
   const std::int64_t* first = nullptr;
   int* column = nullptr;
   double* value = nullptr;
@@ -215,7 +215,8 @@ struct RowOfRay {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t ray) const {
     const bool store = first != nullptr;
     RowBuilder<Dim> row(model, store ? column + first[ray] : nullptr,
-                        store ? value + first[ray] : nullptr, store ? scale[ray] : 1.0);
+                        store ? value + first[ray] : nullptr,
+                        store && scale != nullptr ? scale[ray] : 1.0);
     for (std::int64_t i = first_point[ray]; i + 1 < first_point[ray + 1]; ++i) {
       double seconds = -1.0;
       if (arrival != nullptr) {
