@@ -2,10 +2,14 @@
 """Models, programs of the build and processes for tests of the Python package."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 
+import moho
 import numpy as np
 
 PROGRAMS = os.environ["MOHO_PROGRAMS"]
@@ -24,6 +28,8 @@ def rough(*shape, dtype=np.float32, seed=1):
 def run_program(name, folder, *options):
     """Runs a program of the build with one thread; results are in the folder."""
     command = [os.path.join(PROGRAMS, name), *map(str, options), "--out", str(folder), "--no-plot"]
+    if "cuda" in moho.build()["spaces"]:  # where the package computes with arrays of the host
+        command += ["--space", "openmp"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(command)}: {done.stderr}")
@@ -38,3 +44,22 @@ def run_python(code, **variables):
         timeout=300,
         env=os.environ | variables,
     )
+
+
+def seconds_to_interrupt(work, after=1.0):
+    """Interrupts a function as Ctrl-C does; returns the seconds until KeyboardInterrupt."""
+    sent = []
+
+    def send():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(after, send)
+    timer.start()
+    try:
+        work()
+    except KeyboardInterrupt:
+        return time.monotonic() - sent[0]
+    finally:
+        timer.join()
+    raise AssertionError("the work ended before the interrupt")

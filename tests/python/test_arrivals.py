@@ -199,5 +199,41 @@ class Messages(unittest.TestCase):
             self.assertTrue(issubclass(ours, built_in) and issubclass(ours, moho.Error))
 
 
+class Derivatives(unittest.TestCase):
+    SOURCES = [(103, 57), (311, 20)]
+
+    def test_gradient_is_the_derivative_of_the_times(self):
+        random = np.random.default_rng(4)
+        velocity = support.gradient(41, 31, dtype=np.float64) + random.uniform(-20, 20, (41, 31))
+        along = random.normal(size=(41, 31))
+        for more in ({}, {"epsilon": 0.2}, {"epsilon": 0.2, "delta": 0.1}, {"order": 1, "factored": False}):
+            with self.subTest(**more):
+                given = {"spacing": 10, "sources": self.SOURCES, **more}
+                weights = random.normal(size=(2, 41, 31))
+
+                def sum_of(step, given=given, weights=weights):
+                    return (moho.first_arrivals(velocity + step * along, each=True, **given) * weights).sum()
+
+                gradient = moho.first_arrivals_gradient(velocity, weights, **given)
+                slope = (sum_of(1e-3) - sum_of(-1e-3)) / 2e-3
+                self.assertAlmostEqual(slope, (gradient * along).sum(), delta=1e-6 * np.linalg.norm(gradient))
+                times = moho.first_arrivals(velocity, each=True, **given)
+                self.assertAlmostEqual((gradient * velocity).sum() / -(weights * times).sum(), 1, delta=1e-9)
+
+    def test_gradient_keeps_type_and_refuses_in_words(self):
+        velocity = support.rough(21, 16)
+        given = {"spacing": 10, "sources": (50, 50)}
+        weights = np.ones((1, 21, 16), np.float32)
+        gradient = moho.first_arrivals_gradient(velocity, weights, **given)
+        self.assertEqual((gradient.dtype, gradient.shape), (np.float32, (21, 16)))
+        self.assertTrue((gradient <= 0).all())
+        with self.assertRaisesRegex(moho.InputError, "derivative: its shape is 21 x 16 .* 1 x 21 x 16"):
+            moho.first_arrivals_gradient(velocity, weights[0], **given)
+        with self.assertRaisesRegex(moho.InputError, "delta was given without epsilon"):
+            moho.first_arrivals_gradient(velocity, weights, delta=0.1, **given)
+        with self.assertRaises(moho.OutOfMemoryError):
+            moho.first_arrivals_gradient(velocity, weights, memory=1000, **given)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -230,6 +230,12 @@ class Objects(unittest.TestCase):
         list(one), list(other)
         self.assertEqual(one.x.tobytes(), other.x.tobytes())
 
+    def test_a_signal_ends_a_step(self):
+        traces = np.random.default_rng(1).normal(size=(3, 10001)).astype(np.float32)
+        data = moho.Gather(traces, 0.004, np.array([(500.0, 20.0)]), np.full((3, 2), 300.0))
+        made = moho.Objective(np.full((301, 301), 2000, np.float32), data, spacing=10, wavelet="ricker:8")
+        self.assertLess(support.seconds_to_interrupt(lambda: made(made.start), after=2.0), 1.0)
+
     def test_close_ends_evaluations(self):
         with objective() as made:
             search = made.search()

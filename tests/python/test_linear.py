@@ -88,5 +88,124 @@ class Rays(unittest.TestCase):
             moho.linear.ray_operator(moho.trace_rays(vp, spacing=10, sources=(0, 0)))
 
 
+class Grids(unittest.TestCase):
+    def expect_exact_transpose(self, operator):
+        random = np.random.default_rng(4)
+        x, y = random.normal(size=operator.shape[1]), random.normal(size=operator.shape[0])
+        left, right = (operator @ x) @ y, x @ (operator.T @ y)
+        self.assertLess(abs(left - right), 1e-13 * np.linalg.norm(operator @ x) * np.linalg.norm(y))
+
+    def test_points_interpolate_with_exact_transposes(self):
+        for shape, at in (
+            ((31, 21), [(100, 50), (103.7, 88.1), (0, 0), (299, 3)]),
+            ((15, 13, 17), [(70, 60, 80), (71.3, 66.6, 31.2)]),
+        ):
+            operator = moho.linear.point_operator(shape, at, spacing=10)
+            self.assertEqual((operator.dims, operator.dimsd), (shape, (len(at),)))
+            self.expect_exact_transpose(operator)
+            axes = np.meshgrid(*[10.0 * np.arange(n) for n in shape], indexing="ij")
+            wave = np.sin(sum(0.02 * (k + 1) * axis for k, axis in enumerate(axes)))
+            expected = [np.sin(sum(0.02 * (k + 1) * c for k, c in enumerate(point))) for point in at]
+            found = operator @ wave.ravel()
+            self.assertAlmostEqual(found[0], expected[0], delta=1e-14)  # on a node
+            self.assertAlmostEqual(found[1], expected[1], delta=1e-2)
+        free = moho.linear.point_operator((31, 21), [(103, 12)], spacing=10, free_surface=True)
+        self.expect_exact_transpose(free)
+        depth = np.broadcast_to(np.sin(0.05 * 10.0 * np.arange(21)), (31, 21))
+        self.assertAlmostEqual((free @ depth.ravel())[0], np.sin(0.05 * 12), delta=2e-3)
+
+    def test_extended_images_are_products_at_two_points(self):
+        random = np.random.default_rng(5)
+        for shape, lags in (((13, 9), 3), ((9, 8, 7), (2, 3))):
+            p, c = random.normal(size=shape), random.normal(size=shape)
+            operator = moho.linear.extended_image_operator(p, lags)
+            self.expect_exact_transpose(operator)
+            image = (operator @ c.ravel()).reshape(operator.dimsd)
+            along = (lags, 0) if isinstance(lags, int) else lags
+            image = image.reshape(2 * along[1] + 1, 2 * along[0] + 1, *shape)
+            for hy in range(-along[1], along[1] + 1):
+                for hx in range(-along[0], along[0] + 1):
+                    expected = np.zeros(shape)
+                    for node in np.ndindex(*shape):
+                        step = (hx, hy, 0) if len(shape) == 3 else (hx, 0)
+                        up, low = np.add(node, step), np.subtract(node, step)
+                        if min(*up, *low) >= 0 and np.all(up < shape) and np.all(low < shape):
+                            expected[node] = c[tuple(up)] * p[tuple(low)]
+                    found = image[hy + along[1], hx + along[0]]
+                    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
+
+    def test_messages_name_the_argument(self):
+        with self.assertRaisesRegex(moho.InputError, "point 2"):
+            moho.linear.point_operator((31, 21), [(0, 0), (301, 0)], spacing=10)
+        with self.assertRaisesRegex(moho.InputError, "radius is 11"):
+            moho.linear.point_operator((31, 21), (0, 0), spacing=10, radius=11)
+        with self.assertRaisesRegex(moho.InputError, "lags: the largest along x is 7"):
+            moho.linear.extended_image_operator(np.ones((13, 9)), 7)
+        operator = moho.linear.extended_image_operator(np.ones((13, 9)), 1)
+        operator.close()
+        with self.assertRaisesRegex(moho.InputError, "close\\(\\) was called"):
+            operator @ np.ones(117)
+
+
+class FirstArrivals(unittest.TestCase):
+    SOURCES = [(103, 57), (311, 20)]
+    RECEIVERS = [(0, 0), (203, 0), (400, 300), (17.5, 123.4)]
+
+    def test_products_and_exact_transposes(self):
+        random = np.random.default_rng(6)
+        for dtype, bound in ((np.float64, 1e-12), (np.float32, 1e-5)):
+            velocity = support.rough(41, 31, dtype=dtype)
+            for receivers, shape in ((None, (2, 41, 31)), (self.RECEIVERS, (2, 4))):
+                given = {"spacing": 10, "sources": self.SOURCES, "receivers": receivers}
+                operator = moho.linear.first_arrival_operator(velocity, **given)
+                self.assertEqual((operator.dims, operator.dimsd, operator.dtype), ((41, 31), shape, dtype))
+                x, y = random.normal(size=operator.shape[1]), random.normal(size=operator.shape[0])
+                left, right = (operator @ x) @ y, x @ (operator.T @ y)
+                scale = np.linalg.norm(operator @ x) * np.linalg.norm(y)
+                self.assertLess(abs(left - right), bound * scale)
+                times = operator @ -velocity.ravel()  # homogeneous of degree -1
+                np.testing.assert_allclose(times.reshape(shape), operator.times, rtol=bound * 10, atol=bound)
+
+    def test_times_are_those_of_first_arrivals(self):
+        velocity = support.rough(41, 31)
+        nodes = moho.first_arrivals(velocity, spacing=10, sources=self.SOURCES, each=True)
+        operator = moho.linear.first_arrival_operator(velocity, spacing=10, sources=self.SOURCES)
+        self.assertEqual(operator.times.tobytes(), nodes.tobytes())
+        at = moho.linear.first_arrival_operator(
+            velocity, spacing=10, sources=self.SOURCES, receivers=[(100, 200), (105, 200)]
+        )
+        np.testing.assert_allclose(at.times[:, 0], nodes[:, 10, 20], rtol=1e-6)
+        np.testing.assert_allclose(at.times[:, 1], 0.5 * (nodes[:, 10, 20] + nodes[:, 11, 20]), rtol=1e-6)
+
+    def test_gauss_newton_finds_a_body(self):
+        true = np.full((31, 21), 2000.0)
+        true[10:20, 8:14] = 2200.0
+        edge = [(x, z) for x in (0, 300) for z in range(0, 201, 20)]
+        given = {"spacing": 10, "sources": edge[::3], "receivers": edge}
+        observed = moho.linear.first_arrival_operator(true, **given).times.ravel()
+        velocity, norms = np.full_like(true, 2000.0), []
+        for _ in range(3):
+            operator = moho.linear.first_arrival_operator(velocity, **given)
+            residual = observed - operator.times.ravel()
+            norms.append(np.linalg.norm(residual))
+            velocity = velocity + scipy.sparse.linalg.lsqr(operator, residual, damp=1e-6)[0].reshape(31, 21)
+        self.assertLess(norms[-1], 0.2 * norms[0])
+
+    def test_messages_name_the_argument(self):
+        velocity = support.rough(21, 16)
+        with self.assertRaisesRegex(moho.InputError, "receiver 1 at \\(201.0, 0.0\\) is outside"):
+            moho.linear.first_arrival_operator(
+                velocity, spacing=10, sources=(0, 0), receivers=[(0, 0), (201, 0)]
+            )
+        with self.assertRaisesRegex(moho.OutOfMemoryError, "derivatives of 1 sources"):
+            moho.linear.first_arrival_operator(
+                velocity, spacing=10, sources=[(0, 0), (50, 50)], memory=100 << 10
+            )
+        operator = moho.linear.first_arrival_operator(velocity, spacing=10, sources=(0, 0))
+        operator.close()
+        with self.assertRaisesRegex(moho.InputError, "close\\(\\) was called"):
+            operator @ np.ones(operator.shape[1])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -118,6 +118,32 @@ class Others(unittest.TestCase):
         slope = (values[0] - values[1]) / (2 * step)
         self.assertAlmostEqual(slope / float((slowness.grad * torch.tensor(along)).sum()), 1.0, delta=1e-5)
 
+    def test_first_arrivals(self):
+        given = {"spacing": 10, "sources": [(53, 37), (111, 20)]}
+        velocity = torch.tensor(support.gradient(13, 11, dtype=np.float64))
+        velocity += torch.tensor(np.random.default_rng(9).uniform(-30, 30, (13, 11)))
+        kilometres = (velocity / 1000).requires_grad_()  # steps of gradcheck are 1e-6 of the unit
+        receivers = [(0, 0), (117, 3), (40, 100)]
+        for more in ({}, {"receivers": receivers}, {"epsilon": 0.2, "delta": 0.1, "receivers": receivers}):
+            with self.subTest(**more):
+                self.assertTrue(
+                    torch.autograd.gradcheck(
+                        lambda x, more=more: moho.torch.first_arrivals(1000 * x, **given, **more),
+                        (kilometres,),
+                        eps=1e-6,
+                        atol=1e-8,
+                        rtol=1e-6,
+                    )
+                )
+        times = moho.torch.first_arrivals(velocity, **given)
+        expected = moho.first_arrivals(velocity.numpy(), each=True, **given)
+        self.assertEqual(times.numpy().tobytes(), expected.tobytes())
+        earliest = moho.torch.first_arrivals(kilometres * 1000, **given).amin(0)
+        earliest.sum().backward()
+        self.assertAlmostEqual(float((kilometres.grad * kilometres).sum() / -earliest.sum()), 1.0, delta=1e-9)
+        with self.assertRaisesRegex(moho.InputError, "epsilon: there are no derivatives"):
+            moho.torch.first_arrivals(velocity, epsilon=torch.zeros(13, 11, requires_grad=True), **given)
+
     def test_gravity(self):
         mesh = (3, 2, 2, 0, 300, 0, 200, 50, 250)
         operator = moho.linear.gravity_operator(

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 import unittest
+from functools import partial
 
 sys.dont_write_bytecode = True
 import moho
@@ -181,6 +182,11 @@ class Objects(unittest.TestCase):
         self.assertLess(time.monotonic() - start, 5.0, "s; the signal is sent after one")
         timer.join()
 
+    def test_a_signal_ends_a_step_of_a_survey(self):
+        vp, positions = np.full((401, 401), 2000, np.float32), [(300, 20), (400, 20)]
+        for made in (shots(vp, time=100.0), shots(vp, time=100.0, concurrent_shots=2)):
+            self.assertLess(support.seconds_to_interrupt(partial(made.survey, positions, (500, 20))), 1.0)
+
     def test_threads_share_an_object(self):
         made = shots()
         expected = [made((300, 20 + k), (400, 20)).traces for k in range(4)]
@@ -277,6 +283,67 @@ class Messages(unittest.TestCase):
             with self.assertRaises(moho.InputError) as caught:
                 made(sources, receivers)
             self.check_text(caught.exception, words)
+
+
+class Surveys(unittest.TestCase):
+    SOURCES = [(100, 20), (303, 25), (500, 20), (411, 60)]
+    RECEIVERS = [(50, 10), (555, 33)]
+
+    def test_have_the_bits_of_single_shots(self):
+        for medium, fields in MEDIA.items():
+            for concurrent in (1, 3, 0):
+                made = shots(sources=self.SOURCES, concurrent_shots=concurrent, **fields)
+                found = made.survey(self.SOURCES, self.RECEIVERS)
+                self.assertEqual(len(found), 4)
+                for gather, source in zip(found, self.SOURCES):
+                    expected = made(source, self.RECEIVERS)
+                    self.assertEqual(gather.traces.tobytes(), expected.traces.tobytes(), medium)
+                    np.testing.assert_array_equal(gather.sources, [source])
+                    self.assertEqual(gather.interval, expected.interval)
+
+    def test_take_positions_of_each_shot(self):
+        made = shots()
+        sources = [np.array([(100.0, 20.0), (200.0, 20.0)]), np.array([(300.0, 30.0)])]
+        receivers = [np.array([(50.0, 10.0)]), np.array([(80.0, 10.0), (90.0, 10.0)])]
+        found = made.survey(sources, receivers)
+        self.assertEqual([len(one.traces) for one in found], [1, 2])
+        for gather, at, to in zip(found, sources, receivers):
+            self.assertEqual(gather.traces.tobytes(), made(at, to).traces.tobytes())
+        with self.assertRaisesRegex(moho.InputError, "receivers: they are for 1 shots .allowed: 2"):
+            made.survey(sources, receivers[:1])
+        with self.assertRaisesRegex(moho.InputError, "concurrent_shots"):
+            shots(concurrent_shots=-1)
+
+    def test_stream_with_the_bits_of_shots(self):
+        for medium, fields in MEDIA.items():
+            vp = support.gradient(61, 41)
+            given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.2, "faces": "sponge:8", **fields}
+            with tempfile.TemporaryDirectory() as folder:
+                found = moho.stream_shots(
+                    vp,
+                    sources=self.SOURCES[:2],
+                    receivers=self.RECEIVERS,
+                    device_memory=400 << 10,
+                    block=12,
+                    file=f"{folder}/volume",
+                    **given,
+                )
+                self.assertEqual(os.listdir(folder), [])
+            made = moho.Shots(vp, sources=self.SOURCES[:2], **given)
+            for gather, source in zip(found, self.SOURCES):
+                expected = made(source, self.RECEIVERS)
+                self.assertEqual(gather.traces.tobytes(), expected.traces.tobytes(), medium)
+                self.assertEqual(gather.interval, expected.interval)
+
+    def test_streams_name_what_is_wrong(self):
+        given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.2, "receivers": self.RECEIVERS}
+        vp = support.gradient(61, 41)
+        with self.assertRaisesRegex(moho.OutOfMemoryError, "memory"):
+            moho.stream_shots(vp, sources=(300, 20), device_memory=1000, **given)
+        with self.assertRaisesRegex(moho.InputError, "source"):
+            moho.stream_shots(vp, sources=(3000, 20), **given)
+        with self.assertRaisesRegex(moho.InputError, "updates"):
+            moho.stream_shots(vp, sources=(300, 20), updates=0, **given)
 
 
 if __name__ == "__main__":

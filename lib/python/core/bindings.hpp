@@ -22,6 +22,8 @@ void bind_gravity_inversion(nanobind::module_& m);
 void bind_fwi(nanobind::module_& m);
 /// Adds reverse-time migration.
 void bind_rtm(nanobind::module_& m);
+/// Adds linear maps on the nodes of a grid.
+void bind_linear(nanobind::module_& m);
 /// Adds picks of first arrivals and their inversion.
 void bind_tomography(nanobind::module_& m);
 /// Adds modelling of shots.

@@ -24,13 +24,13 @@ using DeviceMemory = Kokkos::DefaultExecutionSpace::memory_space;
 /// True in builds with a device.
 inline constexpr bool has_device = !is_host_memory<DeviceMemory>;
 
-/// The default instance that computes in a memory. Call it on the worker.
+/// The default instance that computes in a memory, and ends with the job. Call it on the worker.
 template <class Memory>
 Instance<Memory> instance_in() {
   if constexpr (is_host_memory<Memory>) {
-    return Kokkos::DefaultHostExecutionSpace();
+    return stopped_by<Memory>(Kokkos::DefaultHostExecutionSpace(), stop_of_jobs());
   } else {
-    return Kokkos::DefaultExecutionSpace();
+    return stopped_by<Memory>(Kokkos::DefaultExecutionSpace(), stop_of_jobs());
   }
 }
 

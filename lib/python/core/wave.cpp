@@ -9,9 +9,12 @@
 #include "worker.hpp"
 
 #include <moho/core/arena.hpp>
+#include <moho/core/space.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/snapshot/boundary_store.hpp>
+#include <moho/stream/survey.hpp>
 #include <moho/wave/modelling.hpp>
+#include <moho/wave/shots.hpp>
 #include <moho/wave/source_region.hpp>
 #include <moho/wave/traces.hpp>
 
@@ -39,22 +42,6 @@ struct ShotsPlan {
   std::string medium, faces;
 };
 
-// All nodes in every step, and the end of the shot if its caller was interrupted.
-template <class T, int Dim, class Memory>
-class PolledDomain : public wave::WholeDomain<T, Dim, Memory> {
- public:
-  explicit PolledDomain(const Job& job) : m_job(job) {}
-  Box<Dim> box(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
-               const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) override {
-    m_job.check();
-    return wave::WholeDomain<T, Dim, Memory>::box(exec, propagator, wavefield, step);
-  }
-  bool clears_outside() const override { return false; }
-
- private:
-  const Job& m_job;
-};
-
 // An array of results, or of derivatives by results.
 struct Place {
   void* data = nullptr;
@@ -68,6 +55,9 @@ class AnyModelling : public Resource {
   virtual void prepare(const WaveInput& given, ShotsPlan& plan) = 0;
   virtual void shot(Job& job, const Input& sources, const Input& receivers,
                     const Place& traces) = 0;
+  // Shots of a survey; one set of sources, receivers and traces for each.
+  virtual void survey(Job& job, const std::vector<Input>& sources,
+                      const std::vector<Input>& receivers, const std::vector<Place>& traces) = 0;
   virtual void update(const WaveInput& model) = 0;
   // Derivatives of a function of the traces of a shot over a model, from its derivatives by the
   // traces. gradients: of vp, density, epsilon and delta, null where not wanted.
@@ -112,15 +102,28 @@ class ModellingOf : public AnyModelling {
     options.progress = [&job](const wave::ShotProgress& now) {
       job.report(static_cast<double>(now.step) / static_cast<double>(now.steps), "stepping");
     };
-    PolledDomain<T, Dim, Memory> whole(job);
-    options.domain = &whole;
-    const auto result = modelling.shot(instance(), shot, options);
-    if (traces.device) {
-      wave::traces_of_gather<T, Memory>(instance(), result.gather, static_cast<T*>(traces.data));
-      instance().fence();
-    } else {
-      std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces.data));
+    give_traces(modelling.shot(instance(), shot, options), traces);
+  }
+
+  void survey(Job& job, const std::vector<Input>& sources, const std::vector<Input>& receivers,
+              const std::vector<Place>& traces) override {
+    auto& modelling = opened();
+    std::vector<wave::Shot<Dim>> shots;
+    for (std::size_t k = 0; k < sources.size(); ++k) {
+      shots.push_back(
+          {static_cast<std::int64_t>(k), points_of<Dim>(sources[k]), points_of<Dim>(receivers[k])});
     }
+    modelling.check(instance(), shots);
+    wave::SurveyRunOptions<T, Dim, Memory> options;
+    options.progress = [&](const wave::SurveyProgress& now) {
+      job.report(now.done / static_cast<double>(shots.size()), "shots");
+    };
+    wave::model_shots(
+        instance(), modelling, shots,
+        [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
+          give_traces(result, traces[k]);
+        },
+        options);
   }
 
   void update(const WaveInput& model) override {
@@ -165,6 +168,15 @@ class ModellingOf : public AnyModelling {
 
  private:
   static Instance<Memory> instance() { return instance_in<Memory>(); }
+
+  static void give_traces(const wave::ShotResult<T, Dim, Memory>& result, const Place& traces) {
+    if (traces.device) {
+      wave::traces_of_gather<T, Memory>(instance(), result.gather, static_cast<T*>(traces.data));
+      instance().fence();
+    } else {
+      std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces.data));
+    }
+  }
 
   wave::Modelling<T, Dim, Memory>& opened() {
     if (m_modelling) return *m_modelling;
@@ -273,6 +285,12 @@ class Shots {
     return m_double ? shot_in<double>(sources, receivers, device, progress)
                     : shot_in<float>(sources, receivers, device, progress);
   }
+  // Returns the traces of each shot.
+  nb::list survey(const std::vector<Input>& sources, const std::vector<Input>& receivers,
+                  bool device, const nb::object& progress) {
+    return m_double ? survey_in<double>(sources, receivers, device, progress)
+                    : survey_in<float>(sources, receivers, device, progress);
+  }
   void update(const std::vector<OptionalField>& fields) {
     const WaveInput model = model_of(fields);
     run(nb::none(), [&](Job&) { m_modelling->update(model); });
@@ -304,6 +322,20 @@ class Shots {
     const Place place{traces.data, traces.device};
     run(progress, [&](Job& job) { m_modelling->shot(job, sources, receivers, place); });
     return traces.array;
+  }
+  template <class T>
+  nb::list survey_in(const std::vector<Input>& sources, const std::vector<Input>& receivers,
+                     bool device, const nb::object& progress) {
+    nb::list result;
+    std::vector<Place> places;
+    for (const Input& of_shot : receivers) {
+      const auto made =
+          make_result<T>({of_shot.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
+      places.push_back({made.data, made.device});
+      result.append(made.array);
+    }
+    run(progress, [&](Job& job) { m_modelling->survey(job, sources, receivers, places); });
+    return result;
   }
   template <class T>
   nb::object gradient_in(const std::vector<OptionalField>& fields, const Input& sources,
@@ -343,11 +375,107 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
                   bool free_surface, const std::vector<double>& times, int order,
                   const std::string& equations, double sigma, const OptionalInput& sources,
                   std::optional<double> source_taper, std::size_t memory, const std::string& space,
-                  const nb::object& progress) {
-  return new Shots(
+                  int concurrent_shots, const nb::object& progress) {
+  WaveInput given =
       make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
-                      free_surface, times, order, equations, sigma, sources, source_taper, memory),
-      space, progress);
+                      free_surface, times, order, equations, sigma, sources, source_taper, memory);
+  given.concurrent_shots = concurrent_shots;
+  return new Shots(given, space, progress);
+}
+
+// Shots that stream through the memory of a device; their traces are of the type of vp.
+struct StreamedSurvey {
+  WaveInput model;
+  std::vector<Input> sources, receivers;  // of each shot
+  stream::StreamRequest wishes;
+  std::string file;
+
+  template <class T, int Dim, class Memory>
+  nb::object compute(const nb::object& progress) const {
+    std::vector<std::vector<T>> traces(sources.size());
+    double interval = 0.0;
+    run(progress, [&](Job& job) { compute_traces<T, Dim, Memory>(job, traces, interval); });
+    nb::list result;
+    for (std::size_t k = 0; k < traces.size(); ++k) {
+      const std::size_t count = receivers[k].shape(0);
+      auto [data, array] = make_array<T>({count, count == 0 ? 0 : traces[k].size() / count});
+      std::copy(traces[k].begin(), traces[k].end(), data);
+      result.append(nb::cast(array));
+    }
+    return nb::make_tuple(result, interval);
+  }
+
+ private:
+  template <class T, int Dim, class Memory>
+  void compute_traces(Job& job, std::vector<std::vector<T>>& traces, double& interval) const {
+    const auto host = instance_in<Kokkos::HostSpace>();
+    const Grid<Dim> grid = grid_of<Dim>(model.fields.front().second, model.spacing, model.origin);
+    auto values = model_in<T, Dim, Kokkos::HostSpace>(host, grid, model, true);
+    const wave::Boundaries<Dim> faces = faces_of<Dim>(model, values.medium());
+    std::vector<wave::Shot<Dim>> shots;
+    for (std::size_t k = 0; k < sources.size(); ++k) {
+      shots.push_back(
+          {static_cast<std::int64_t>(k), points_of<Dim>(sources[k]), points_of<Dim>(receivers[k])});
+    }
+    stream::StreamSurveyOptions<T, Dim> options;
+    options.streaming.modelling = modelling_of<Dim>(model);
+    options.streaming.wishes = wishes;
+    // hosts have no separate memory: a given one is that of the rings
+    options.streaming.in_core = file.empty() && wishes.devices == 1 &&
+                                (!is_host_memory<Memory> || wishes.device_memory == 0);
+    if (is_host_memory<Memory> && !options.streaming.in_core && wishes.device_memory == 0) {
+      options.streaming.wishes.device_memory = memory_budget(host, 0) / 2;
+    }
+    options.streaming.file = file;
+    options.progress = [&](std::size_t k, const wave::ShotProgress& now) {
+      const double part = static_cast<double>(now.step) / static_cast<double>(now.steps);
+      job.report((static_cast<double>(k) + part) / static_cast<double>(shots.size()), "shots");
+    };
+    stream::model_shots<T, Dim, Memory>(
+        instance_in<Memory>(), grid, std::move(values), faces, wavelet_of(model), shots,
+        [&](std::size_t k, const stream::StreamShotResult<T>& result) {
+          interval = result.interval;
+          traces[k].assign(result.traces.data(), result.traces.data() + result.traces.size());
+        },
+        options);
+  }
+};
+
+// Models shots in a stream. Returns a list of traces, and the interval of their samples.
+nb::object stream_shots(const std::vector<OptionalField>& fields,
+                        const std::vector<double>& spacing, const std::vector<double>& origin,
+                        const std::string& wavelet, const OptionalInput& samples,
+                        double wavelet_interval, const std::string& faces, bool free_surface,
+                        const std::vector<double>& times, int order, const std::string& equations,
+                        double sigma, std::optional<double> source_taper,
+                        const std::vector<Input>& sources, const std::vector<Input>& receivers,
+                        const std::vector<std::int64_t>& sizes, const std::string& file,
+                        const std::string& space, const nb::object& progress) {
+  StreamedSurvey survey{
+      make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
+                      free_surface, times, order, equations, sigma, {}, source_taper, 0),
+      sources,
+      receivers,
+      {},
+      file};
+  survey.wishes.device_memory = static_cast<std::size_t>(sizes.at(0));
+  survey.wishes.devices = static_cast<int>(sizes.at(1));
+  survey.wishes.block = sizes.at(2);
+  survey.wishes.updates = sizes.at(3);
+  survey.wishes.shots = static_cast<std::int64_t>(sources.size());
+  const AnyInput& vp = survey.model.fields.front().second;
+  return with_memory(space, [&](auto memory) {
+    using Memory = typename decltype(memory)::type;
+    return with_kind(vp.dtype(), vp.ndim(), [&](auto kind) -> nb::object {
+      using T = typename decltype(kind)::Scalar;
+      refuse_missing_kernels<T>();
+      if constexpr (has_wave_kernels<T>) {
+        return survey.compute<T, decltype(kind)::dim, Memory>(progress);
+      } else {
+        return nb::none();
+      }
+    });
+  });
 }
 
 }  // namespace
@@ -367,6 +495,8 @@ void bind_wave(nb::module_& m) {
       .def_prop_ro("plan", &Shots::plan)
       .def("shot", &Shots::shot, nb::arg("sources").noconvert(), nb::arg("receivers").noconvert(),
            nb::arg("device"), nb::arg("progress").none())
+      .def("survey", &Shots::survey, nb::arg("sources"), nb::arg("receivers"), nb::arg("device"),
+           nb::arg("progress").none())
       .def("update", &Shots::update, nb::arg("fields"))
       .def("gradient", &Shots::gradient, nb::arg("fields"), nb::arg("sources").noconvert(),
            nb::arg("receivers").noconvert(), nb::arg("derivative").noconvert(), nb::arg("wanted"),
@@ -377,7 +507,13 @@ void bind_wave(nb::module_& m) {
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
         nb::arg("equations"), nb::arg("sigma"), nb::arg("sources").none(),
         nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"),
-        nb::arg("progress").none(), nb::rv_policy::take_ownership);
+        nb::arg("concurrent_shots"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
+  m.def("stream_shots", &stream_shots, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
+        nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),
+        nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
+        nb::arg("equations"), nb::arg("sigma"), nb::arg("source_taper").none(), nb::arg("sources"),
+        nb::arg("receivers"), nb::arg("sizes"), nb::arg("file"), nb::arg("space"),
+        nb::arg("progress").none());
 }
 
 }  // namespace moho::python

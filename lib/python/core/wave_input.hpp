@@ -60,6 +60,7 @@ struct WaveInput {
   std::optional<Input> sources;
   std::optional<double> source_taper;
   std::size_t memory = 0;
+  int concurrent_shots = 1;  ///< 0: automatic
 };
 
 /// Returns the arguments in the order of the package. \param fields in the order of wave::Parameter
@@ -176,6 +177,9 @@ wave::ModellingOptions<Dim> modelling_of(const WaveInput& given) {
   if (given.sources) options.sources = points_of<Dim>(*given.sources);
   options.source_taper = given.source_taper;
   options.memory = given.memory;
+  options.concurrent_shots = given.concurrent_shots;
+  // an upper bound: the number of shots is not known
+  options.shots = given.concurrent_shots == 0 ? 1024 : given.concurrent_shots;
   return options;
 }
 

@@ -55,6 +55,7 @@ class Worker {
       m_ending = true;
       for (const auto& job : m_jobs) job->m_cancelled = true;
       if (m_current != nullptr) m_current->m_cancelled = true;
+      m_stop.request();
       m_event.notify_one();
       if (!ran) return;
     }
@@ -74,6 +75,14 @@ class Worker {
     m_threads = threads;
   }
   void wait(Job& job, const nb::object& progress);
+  // Ends a job in its next step, or before it begins.
+  void cancel(Job& job) {
+    const std::lock_guard lock(m_mutex);
+    job.m_cancelled = true;
+    if (m_current.get() == &job) m_stop.request();
+  }
+  // Flag of the instances of all jobs; set while the running job is to end.
+  const StopFlag& stop() const { return m_stop; }
 
   std::set<std::shared_ptr<Resource>> resources;  // used by the thread alone
 
@@ -102,11 +111,13 @@ class Worker {
     m_current = nullptr;
     m_event.wait(lock, [&] { return !m_jobs.empty() || m_finished; });
     if (m_jobs.empty()) return nullptr;
+    if (!m_finished) m_stop.clear();
     m_current = std::move(m_jobs.front());
     m_jobs.pop_front();
     return m_current;
   }
 
+  StopFlag m_stop;
   std::mutex m_mutex;
   std::condition_variable m_event;
   std::deque<std::shared_ptr<Job>> m_jobs;
@@ -197,13 +208,15 @@ void Worker::wait(Job& job, const nb::object& progress) {
       if (news && !progress.is_none()) progress(fraction, what);
     } catch (nb::python_error& error) {
       raised.emplace(std::move(error));
-      job.m_cancelled = true;
+      cancel(job);
     }
   }
   if (raised) throw std::move(*raised);
   try {
     if (job.m_failure) std::rethrow_exception(job.m_failure);
   } catch (const Cancelled&) {
+    throw Error("moho: the interpreter is ending, and the computation was ended");
+  } catch (const Stopped&) {
     throw Error("moho: the interpreter is ending, and the computation was ended");
   }
 }
@@ -215,6 +228,8 @@ void run(const nb::object& progress, std::function<void(Job&)> work) {
   }
   worker().wait(*job, progress);
 }
+
+const StopFlag& stop_of_jobs() { return worker().stop(); }
 
 void own(const std::shared_ptr<Resource>& resource) { worker().resources.insert(resource); }
 

@@ -66,6 +66,9 @@ class Job {
 /// \throws Error after the end of the interpreter, and what the job throws
 void run(const nanobind::object& progress, std::function<void(Job&)> work);
 
+/// The flag that ends the running job in its next time step; for instances of the library.
+const StopFlag& stop_of_jobs();
+
 /// Memory of Kokkos that an object of Python owns; it is released on the worker.
 class Resource {
  public:

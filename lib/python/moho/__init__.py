@@ -15,7 +15,7 @@ Kokkos starts with the first computation, on a thread that runs all computations
 released meanwhile. docs/python.md is the guide.
 """
 
-from ._arrivals import first_arrivals
+from ._arrivals import first_arrivals, first_arrivals_gradient
 from ._errors import Error, FileError, InputError, NotFiniteError, OutOfMemoryError
 from ._gravity import gravity
 from ._gravity_inversion import GravityInversion, Minimisation, invert_gravity
@@ -24,6 +24,7 @@ from ._io import ModelFile, compress, decompress, read_gathers, read_model, writ
 from ._migration import Migration
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
+from ._stream import stream_shots
 from ._tomography import Picks, TimesInversion, TimesIteration, invert_times, read_picks, write_picks
 from ._version import __version__
 from ._waves import Gather, Shots
@@ -53,12 +54,14 @@ __all__ = [
     "configure",
     "decompress",
     "first_arrivals",
+    "first_arrivals_gradient",
     "gravity",
     "invert_gravity",
     "invert_times",
     "read_gathers",
     "read_model",
     "read_picks",
+    "stream_shots",
     "trace_rays",
     "write_gathers",
     "write_model",

@@ -14,6 +14,142 @@ from ._runtime import core
 METHODS = ("active_tiles", "sweeping", "fast_marching")
 
 
+class _Model:
+    """Checked arguments of the solver: model, grid, sources."""
+
+    def __init__(
+        self, velocity: Any, spacing: Any, origin: Any, epsilon: Any, delta: Any, sources: Any
+    ) -> None:
+        velocity, spacing, origin = _labelled.placed(velocity, "velocity", spacing, origin)
+        self.velocity = _arrays.field(velocity, "velocity")
+        dim = self.velocity.ndim
+        if delta is not None and epsilon is None:
+            raise InputError(
+                "delta was given without epsilon (allowed: epsilon alone, which is elliptical, or both): "
+                "give epsilon"
+            )
+        self.sources = _arrays.points(sources, "sources", dim)
+        if epsilon is not None:
+            epsilon = _arrays.field(epsilon, "epsilon", like=self.velocity)
+        if delta is not None:
+            delta = _arrays.field(delta, "delta", like=self.velocity)
+        self.fields = (self.velocity, epsilon, delta)
+        self.spacing = _arrays.per_axis(spacing, "spacing", dim)
+        self.origin = _arrays.per_axis(origin, "origin", dim)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The first arguments of the functions of the core."""
+        return (*self.fields, self.spacing, self.origin, self.sources)
+
+    def values(self, array: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """Numbers of a shape, of the type of the velocity."""
+        array = np.ascontiguousarray(_arrays.to_numpy(array, name), self.velocity.dtype)
+        if array.shape != shape:
+            raise InputError(
+                f"{name}: its shape is {_arrays.shape_text(array.shape)} (allowed: "
+                f"{_arrays.shape_text(shape)})"
+            )
+        return array
+
+
+class TimeInterpolation:
+    """Times at receivers from those at nodes, linear along each axis, and the transpose."""
+
+    def __init__(self, receivers: Any, model: _Model) -> None:
+        shape = model.velocity.shape
+        dim = len(shape)
+        at = _arrays.points(receivers, "receivers", dim)
+        last = np.array(shape) - 1
+        place = (at - model.origin) / model.spacing
+        outside = ((place < -1e-6) | (place > last + 1e-6) | ~np.isfinite(place)).any(axis=1)
+        if outside.any():
+            k = int(np.argmax(outside))
+            raise InputError(
+                f"receivers: receiver {k} at {tuple(at[k].tolist())} is outside of the model: move it, or "
+                "extend the model"
+            )
+        place = np.clip(place, 0, last)
+        low = np.minimum(place.astype(np.int64), np.maximum(last - 1, 0))
+        upper = place - low
+        nodes, weights = [], []
+        for corner in range(1 << dim):
+            side = np.array([(corner >> axis) & 1 for axis in range(dim)])
+            nodes.append(np.ravel_multi_index(np.minimum(low + side, last).T, shape))
+            weights.append(np.where(side == 1, upper, 1.0 - upper).prod(axis=1))
+        self.count = len(at)
+        self._nodes, self._weights = np.array(nodes), np.array(weights)
+        self._shape = shape
+
+    def apply(self, times: np.ndarray) -> np.ndarray:
+        """(sources, nodes...) to (sources, receivers)."""
+        flat = times.reshape(len(times), -1)
+        weights = self._weights.astype(times.dtype)
+        return sum(flat[:, node] * weight for node, weight in zip(self._nodes, weights))
+
+    def transpose(self, values: np.ndarray) -> np.ndarray:
+        """(sources, receivers) to (sources, nodes...)."""
+        out = np.zeros((len(values), int(np.prod(self._shape))), values.dtype)
+        weights = self._weights.astype(values.dtype)
+        for row, value in zip(out, values):
+            for node, weight in zip(self._nodes, weights):
+                np.add.at(row, node, weight * value)
+        return out.reshape(len(values), *self._shape)
+
+
+class TimeDerivatives:
+    """First-arrival times, their derivative by velocity as a linear map, and its transpose."""
+
+    def __init__(
+        self,
+        velocity: Any,
+        *,
+        spacing: Any,
+        sources: Any,
+        receivers: Any,
+        origin: Any,
+        epsilon: Any,
+        delta: Any,
+        order: int,
+        factored: bool,
+        memory: Optional[int],
+        progress: Any,
+    ) -> None:
+        model = _Model(velocity, spacing, origin, epsilon, delta, sources)
+        self._model = model
+        self._at = None if receivers is None else TimeInterpolation(receivers, model)
+        self._held = core().time_derivatives(
+            *model.arguments,
+            _arrays.whole(order, "order", 1, 2),
+            bool(factored),
+            _arrays.memory_bytes(memory),
+            _arrays.callback(progress),
+        )
+        self.dtype = model.velocity.dtype
+        self.dims = model.velocity.shape
+        each = (len(model.sources),)
+        self.dimsd = (*each, *self.dims) if self._at is None else (*each, self._at.count)
+        times = self._held.times()
+        self.times = times if self._at is None else self._at.apply(times)
+
+    def apply(self, change: Any) -> np.ndarray:
+        """Changes of times by a change of velocity."""
+        core()
+        times = self._held.apply(np.ascontiguousarray(change, self.dtype).reshape(self.dims))
+        return times if self._at is None else self._at.apply(times)
+
+    def transpose(self, by_times: Any) -> np.ndarray:
+        """Derivatives by velocity from those by times."""
+        core()
+        by_times = np.ascontiguousarray(by_times, self.dtype).reshape(self.dimsd)
+        return self._held.transpose(by_times if self._at is None else self._at.transpose(by_times))
+
+    def close(self) -> None:
+        """Releases the memory of the derivatives."""
+        core()
+        self._held.close()
+
+
 def first_arrivals(
     velocity: Any,
     *,
@@ -82,37 +218,20 @@ def first_arrivals(
     docs/theory/eikonal.md describes the solvers.
     """
     returned = _labelled.returned(velocity)
-    velocity, spacing, origin = _labelled.placed(velocity, "velocity", spacing, origin)
-    velocity = _arrays.field(velocity, "velocity")
-    dim = velocity.ndim
-    if delta is not None and epsilon is None:
-        raise InputError(
-            "delta was given without epsilon (allowed: epsilon alone, which is elliptical, or both): "
-            "give epsilon"
-        )
+    model = _Model(velocity, spacing, origin, epsilon, delta, sources)
     _arrays.choice(method, "method", METHODS)
     if method == "fast_marching" and each:
         raise InputError(
             "method fast_marching was given with each=True (it is sequential, and gives the earliest "
             "of all sources): leave each out, or take another method"
         )
-    places = _arrays.points(sources, "sources", dim)
-    if epsilon is not None:
-        epsilon = _arrays.field(epsilon, "epsilon", like=velocity)
-    if delta is not None:
-        delta = _arrays.field(delta, "delta", like=velocity)
-    shape = ((len(places),) if each else ()) + velocity.shape
+    shape = ((len(model.sources),) if each else ()) + model.velocity.shape
     if out is not None:
-        _arrays.output(out, "out", shape, velocity.dtype)
-        if any(np.may_share_memory(out, given) for given in (velocity, epsilon, delta) if given is not None):
+        _arrays.output(out, "out", shape, model.velocity.dtype)
+        if any(np.may_share_memory(out, given) for given in model.fields if given is not None):
             raise InputError("out: it shares memory with the model (allowed: memory of its own)")
     times = core().first_arrivals(
-        velocity,
-        epsilon,
-        delta,
-        _arrays.per_axis(spacing, "spacing", dim),
-        _arrays.per_axis(origin, "origin", dim),
-        places,
+        *model.arguments,
         bool(each),
         _arrays.whole(order, "order", 1, 2),
         bool(factored),
@@ -122,3 +241,75 @@ def first_arrivals(
         _arrays.callback(progress),
     )
     return returned(times, "s", "traveltime") if out is None else out
+
+
+def first_arrivals_gradient(
+    velocity: Any,
+    derivative: Any,
+    *,
+    spacing: Any = None,
+    sources: Any,
+    origin: Any = None,
+    epsilon: Any = None,
+    delta: Any = None,
+    order: int = 2,
+    factored: bool = True,
+    memory: Optional[int] = None,
+    progress: Optional[Callable[[float, str], Any]] = None,
+) -> Any:
+    """Derivatives by velocity of a function of the times of first_arrivals(..., each=True).
+
+    The transpose of the derivative of the discrete solution: exact to rounding for the neighbours that the
+    solver has chosen at each node. The times are solved for again. Sources are taken together as memory
+    allows; the result does not depend on that.
+
+    Parameters
+    ----------
+    velocity, spacing, sources, origin, epsilon, delta, order, factored
+        As for first_arrivals. epsilon and delta stay constant.
+    derivative : array, shape (n, shape of velocity)
+        Derivatives of the function by the times at all nodes from each of n sources.
+    memory : int, optional
+        Bytes of working memory; default: what is free.
+    progress : callable(fraction, text), optional
+        As for first_arrivals.
+
+    Returns
+    -------
+    array, shape of velocity
+        Derivatives by the velocities, s/(m/s) times the unit of `derivative`; of the type and library of
+        velocity.
+
+    Raises
+    ------
+    InputError
+        As for first_arrivals; a derivative of another shape.
+    OutOfMemoryError
+        A single source does not fit the memory.
+
+    Notes
+    -----
+    docs/theory/eikonal.md, "Derivatives by velocity".
+
+    Examples
+    --------
+    >>> import numpy, moho
+    >>> given = {"spacing": 10, "sources": [(0, 0)]}
+    >>> velocity = numpy.full((41, 31), 2000.0)
+    >>> times = moho.first_arrivals(velocity, each=True, **given)
+    >>> gradient = moho.first_arrivals_gradient(velocity, times - 0.1, **given)  # of half a sum of squares
+    >>> gradient.shape
+    (41, 31)
+    """
+    returned = _labelled.returned(velocity)
+    model = _Model(velocity, spacing, origin, epsilon, delta, sources)
+    shape = (len(model.sources), *model.velocity.shape)
+    gradient = core().first_arrivals_gradient(
+        *model.arguments,
+        _arrays.whole(order, "order", 1, 2),
+        bool(factored),
+        _arrays.memory_bytes(memory),
+        model.values(derivative, "derivative", shape),
+        _arrays.callback(progress),
+    )
+    return returned(gradient)

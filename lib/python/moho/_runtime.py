@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import threading
-from typing import Any
+from typing import Any, Iterator
 
 from ._errors import Error, InputError
 
@@ -35,6 +36,23 @@ def _asked_threads() -> int:
     return int(text)
 
 
+@contextlib.contextmanager
+def _short_spinning() -> Iterator[None]:
+    """Lets idle threads of OpenMP spin for microseconds and then sleep, as in the programs.
+
+    By default GCC's OpenMP lets them spin for milliseconds, which blocks other threads of the process. It
+    reads the variable when it is loaded; one that another module has loaded keeps its policy.
+    """
+    if "GOMP_SPINCOUNT" in os.environ or "OMP_WAIT_POLICY" in os.environ:
+        yield
+        return
+    os.environ["GOMP_SPINCOUNT"] = "1000"
+    try:
+        yield
+    finally:
+        os.environ.pop("GOMP_SPINCOUNT", None)
+
+
 def core() -> Any:
     """Returns the compiled module. Kokkos starts with its first computation."""
     global _module
@@ -46,7 +64,8 @@ def core() -> Any:
     if _module is None:
         with _lock:
             if _module is None:
-                from . import _core
+                with _short_spinning():
+                    from . import _core
 
                 _core.set_threads(_asked_threads())
                 atexit.register(_core.finish)

@@ -96,6 +96,8 @@ class Shots:
         Bytes that may be allocated; default: what is free.
     space : {"host", "cuda"}, optional
         Where to compute, in a build with CUDA. Default: where vp is.
+    concurrent_shots : int
+        Shots that survey() models at a time; 0: as many as are fastest and fit the memory.
     progress : callable(fraction, text), optional
         As for shots; called while the shots are prepared.
 
@@ -145,6 +147,7 @@ class Shots:
         wavelet_interval: Optional[float] = None,
         memory: Optional[int] = None,
         space: Optional[str] = None,
+        concurrent_shots: int = 1,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
         self._returned = _labelled.returned(vp)
@@ -162,6 +165,7 @@ class Shots:
             None if source_taper is None else _arrays.number(source_taper, "source_taper"),
             _arrays.memory_bytes(memory),
             _arrays.space_of(space, vp),
+            _arrays.whole(concurrent_shots, "concurrent_shots", 0, 65536),
             _arrays.callback(progress),
         )
 
@@ -246,6 +250,37 @@ class Shots:
         core()
         traces = self._shots.shot(at, to, self._device, _arrays.callback(progress))
         return Gather(self._returned(traces), self.interval, at, to)
+
+    def survey(
+        self, sources: Any, receivers: Any, *, progress: Optional[Callable[[float, str], Any]] = None
+    ) -> list[Gather]:
+        """Models several shots, `concurrent_shots` at a time, each with the bits of a single shot.
+
+        Parameters
+        ----------
+        sources : array, shape (n, 2) or (n, 3), or sequence of arrays
+            Position of the source of each shot, m; or positions for each shot, which act together.
+        receivers : array, shape (m, 2) or (m, 3), or sequence of arrays
+            Positions of the receivers of all shots, m; or positions for each shot.
+        progress : callable(fraction, text), optional
+            As for a shot.
+
+        Returns
+        -------
+        list of Gather
+            In the order of the sources.
+
+        Raises
+        ------
+        InputError
+            As for a shot; lists of different lengths.
+        NotFiniteError
+            A wavefield overflowed.
+        """
+        at, to = survey_positions(sources, receivers, self._dim)
+        core()
+        traces = self._shots.survey(at, to, self._device, _arrays.callback(progress))
+        return [Gather(self._returned(one), self.interval, *where) for one, *where in zip(traces, at, to)]
 
     def update(
         self,
@@ -365,6 +400,29 @@ class Shots:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def survey_positions(sources: Any, receivers: Any, dim: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Sources and receivers of each shot, from an array of all or a sequence of arrays."""
+    if _is_list_of_arrays(sources):
+        at = [_arrays.points(one, f"sources[{k}]", dim) for k, one in enumerate(sources)]
+    else:
+        at = list(_arrays.points(sources, "sources", dim)[:, None, :])
+    if not _is_list_of_arrays(receivers):
+        return at, [_arrays.points(receivers, "receivers", dim)] * len(at)
+    to = [_arrays.points(one, f"receivers[{k}]", dim) for k, one in enumerate(receivers)]
+    if len(to) != len(at):
+        raise InputError(
+            f"receivers: they are for {len(to)} shots (allowed: {len(at)}, as the sources): give an array "
+            "for each shot, or one for all"
+        )
+    return at, to
+
+
+def _is_list_of_arrays(positions: Any) -> bool:
+    if isinstance(positions, (list, tuple)):
+        return len(positions) > 0 and np.ndim(positions[0]) == 2
+    return np.ndim(positions) == 3
 
 
 def wave_fields(vp: Any, **others: Any) -> list[Optional[np.ndarray]]:

@@ -17,12 +17,22 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays
+from ._arrivals import TimeDerivatives
 from ._errors import InputError
 from ._gravity import box_of, component_names, rows_of, tolerance_of
 from ._rays import Rays
 from ._runtime import core
 
-__all__ = ["GravityOperator", "gravity_operator", "ray_operator"]
+__all__ = [
+    "FirstArrivalOperator",
+    "GravityOperator",
+    "GridOperator",
+    "extended_image_operator",
+    "first_arrival_operator",
+    "gravity_operator",
+    "point_operator",
+    "ray_operator",
+]
 
 
 class GravityOperator(LinearOperator):
@@ -136,6 +146,130 @@ def gravity_operator(
     return GravityOperator(operator, dims, (operator.values // len(at), len(at)))
 
 
+class GridOperator(LinearOperator):
+    """A map of values at the nodes of a grid, from point_operator() or extended_image_operator()."""
+
+    def __init__(self, linear: Any, dims: tuple[int, ...], dimsd: tuple[int, ...]) -> None:
+        self._map = linear
+        self.dims = dims  #: shape of the values at the nodes
+        self.dimsd = dimsd  #: shape of the results
+        super().__init__(np.dtype(np.float64), (linear.rows, linear.columns))
+
+    def _matvec(self, x: Any) -> np.ndarray:
+        core()
+        return self._map.apply(np.ascontiguousarray(x, np.float64).reshape(-1))
+
+    def _rmatvec(self, x: Any) -> np.ndarray:
+        core()
+        return self._map.adjoint(np.ascontiguousarray(x, np.float64).reshape(-1))
+
+    def close(self) -> None:
+        """Releases the memory of the operator."""
+        core()
+        self._map.close()
+
+
+def point_operator(
+    shape: Sequence[int],
+    positions: Any,
+    *,
+    spacing: Any,
+    origin: Any = None,
+    radius: int = 4,
+    free_surface: bool = False,
+) -> GridOperator:
+    """The linear map from values at nodes to values at points, and its transpose, which injects them.
+
+    It interpolates as receivers record and sources inject: by sinc functions with a Kaiser window along each
+    axis, from 2 * radius nodes; a point on a node has the value of the node.
+
+    Parameters
+    ----------
+    shape : (nx, nz) or (nx, ny, nz)
+        Nodes of the grid.
+    positions : array, shape (m, 2) or (m, 3)
+        Positions in m.
+    spacing : float or one for each axis
+        Distance of nodes, m.
+    origin : float or one for each axis
+        Position of the first node, m.
+    radius : int
+        Nodes on either side of a point, 1 to 10.
+    free_surface : bool
+        True: values above the first node of z are the negative ones of their images below it. Otherwise
+        nodes outside of the grid are dropped.
+
+    Returns
+    -------
+    GridOperator
+        Values at the nodes, in one axis, to values at the points, in float64.
+
+    Raises
+    ------
+    InputError
+        A point is outside of the grid, or the radius is not allowed.
+
+    Notes
+    -----
+    Hicks (2002) gave the interpolation. docs/theory/waves.md describes it.
+    """
+    extents = tuple(_arrays.whole(extent, "shape", 1, 2**31) for extent in shape)
+    if len(extents) not in (2, 3):
+        raise InputError(f"shape: it has {len(extents)} axes (allowed: 2 or 3)")
+    dim = len(extents)
+    at = _arrays.points(positions, "positions", dim)
+    made = core().make_point_map(
+        list(extents),
+        _arrays.per_axis(spacing, "spacing", dim),
+        _arrays.per_axis(0.0 if origin is None else origin, "origin", dim),
+        at,
+        _arrays.whole(radius, "radius", 1, 10),
+        bool(free_surface),
+    )
+    return GridOperator(made, extents, (len(at),))
+
+
+def extended_image_operator(source: Any, lags: Union[int, Sequence[int]]) -> GridOperator:
+    """The linear map from a field c to its extended image with a source field p, and its transpose.
+
+    The image is I(x, h) = c(x + h) p(x - h) for half offsets h of whole nodes along x, in 3D also along y. It
+    is zero where one of the points is outside of the grid. Its transpose is the source of extended Born
+    modelling.
+
+    Parameters
+    ----------
+    source : array, shape (nx, nz) or (nx, ny, nz)
+        Values of p.
+    lags : int or (int, int)
+        Largest half offset along x, or along x and y, in nodes: at most half of the nodes there.
+
+    Returns
+    -------
+    GridOperator
+        Values of c at the nodes to the image, in float64, of shape (lags x, nx, nz) or (lags y, lags x, nx,
+        ny, nz).
+
+    Raises
+    ------
+    InputError
+        Lags are negative, over half of the grid, or along y in 2D.
+
+    Notes
+    -----
+    docs/theory/inversion.md, "Extended images".
+    """
+    p = np.ascontiguousarray(_arrays.numbers(source, "source"))
+    if p.ndim not in (2, 3):
+        raise InputError(f"source: its shape is {_arrays.shape_text(p.shape)} (allowed: 2 or 3 axes)")
+    each = (lags, 0) if np.ndim(lags) == 0 else tuple(lags)
+    if len(each) != 2:
+        raise InputError(f"lags: there are {len(each)} (allowed: one along x, or two along x and y)")
+    along_x, along_y = (_arrays.whole(lag, "lags", 0, 2**31) for lag in each)
+    made = core().make_extended_map(p, along_x, along_y)
+    wide = (2 * along_x + 1,) if p.ndim == 2 else (2 * along_y + 1, 2 * along_x + 1)
+    return GridOperator(made, p.shape, (*wide, *p.shape))
+
+
 class _RayOperator(LinearOperator):
     def __init__(self, matrix: Any, dims: tuple[int, ...], dimsd: tuple[int, int]) -> None:
         self._matrix = matrix
@@ -173,3 +307,90 @@ def ray_operator(rays: Rays, basis: str = "nodes") -> LinearOperator:
     shape = rays.times.shape[1:]
     dims = shape if basis == "nodes" else tuple(extent - 1 for extent in shape)
     return _RayOperator(rays.matrix(basis), dims, rays.traveltimes.shape)
+
+
+class FirstArrivalOperator(LinearOperator):
+    """The derivative of first-arrival times by velocity, from first_arrival_operator()."""
+
+    def __init__(self, derivatives: TimeDerivatives) -> None:
+        self._derivatives = derivatives
+        self.dims = derivatives.dims  #: shape of the velocities
+        self.dimsd = derivatives.dimsd  #: shape of the times: sources, receivers or nodes
+        self.times = derivatives.times  #: s, the times themselves, of that shape
+        shape = (int(np.prod(self.dimsd)), int(np.prod(self.dims)))
+        super().__init__(derivatives.dtype, shape)
+
+    def _matvec(self, x: Any) -> np.ndarray:
+        return self._derivatives.apply(x).reshape(-1)
+
+    def _rmatvec(self, x: Any) -> np.ndarray:
+        return self._derivatives.transpose(x).reshape(-1)
+
+    def close(self) -> None:
+        """Releases the memory of the derivatives; the times remain valid."""
+        self._derivatives.close()
+
+
+def first_arrival_operator(
+    velocity: Any,
+    *,
+    spacing: Any = None,
+    sources: Any,
+    receivers: Any = None,
+    origin: Any = None,
+    epsilon: Any = None,
+    delta: Any = None,
+    order: int = 2,
+    factored: bool = True,
+    memory: Optional[int] = None,
+    progress: Any = None,
+) -> FirstArrivalOperator:
+    """The linear map from small changes of velocity to changes of first-arrival times, and its transpose.
+
+    The times are solved for once; products then take a small part of that time. The map is the derivative
+    of the discrete solution, exact to rounding, for Gauss-Newton methods without a matrix. Memory is about
+    60 bytes for each node and source in 2D and double precision.
+
+    Parameters
+    ----------
+    velocity, spacing, sources, origin, epsilon, delta, order, factored
+        As for moho.first_arrivals.
+    receivers : array, shape (m, 2) or (m, 3), optional
+        Positions in m. Times there are linear between nodes. Default: times at all nodes.
+    memory : int, optional
+        Bytes of working memory; default: what is free.
+    progress : callable(fraction, text), optional
+        As for moho.first_arrivals.
+
+    Returns
+    -------
+    FirstArrivalOperator
+        Changes of velocity in m/s, in one axis, to changes of times in s, source after source. Its `times`
+        are those of the velocity itself.
+
+    Raises
+    ------
+    InputError
+        As for moho.first_arrivals; a receiver outside of the model.
+    OutOfMemoryError
+        The derivatives of all sources do not fit the memory together.
+
+    Notes
+    -----
+    docs/theory/eikonal.md, "Derivatives by velocity".
+    """
+    return FirstArrivalOperator(
+        TimeDerivatives(
+            velocity,
+            spacing=spacing,
+            sources=sources,
+            receivers=receivers,
+            origin=origin,
+            epsilon=epsilon,
+            delta=delta,
+            order=order,
+            factored=factored,
+            memory=memory,
+            progress=progress,
+        )
+    )

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shots over models larger than the memory of a device."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Optional
+
+from . import _arrays, _labelled
+from ._errors import InputError
+from ._runtime import core
+from ._waves import Gather, scheme_arguments, survey_positions, wave_arguments, wave_fields
+
+
+def stream_shots(
+    vp: Any,
+    *,
+    spacing: Any = None,
+    wavelet: Any,
+    time: float,
+    sources: Any,
+    receivers: Any,
+    device_memory: Optional[int] = None,
+    devices: int = 1,
+    block: Optional[int] = None,
+    updates: Optional[int] = None,
+    file: Any = None,
+    density: Any = None,
+    epsilon: Any = None,
+    delta: Any = None,
+    theta: Any = None,
+    phi: Any = None,
+    origin: Any = None,
+    faces: Optional[str] = None,
+    free_surface: bool = False,
+    dt: Optional[float] = None,
+    interval: Optional[float] = None,
+    order: int = 8,
+    equations: str = "self_adjoint",
+    sigma: float = 0.75,
+    source_taper: Optional[float] = None,
+    wavelet_interval: Optional[float] = None,
+    space: Optional[str] = None,
+    progress: Optional[Callable[[float, str], Any]] = None,
+) -> list[Gather]:
+    """Models shots over a model larger than the memory of a device, as the program stream_waves.
+
+    Model and wavefield are on the host, or in a file; blocks of planes stream through the device for several
+    time steps each. A model that fits the device is held there. Traces have the bits of moho.Shots on the
+    same device.
+
+    Parameters
+    ----------
+    vp, spacing, wavelet, time, density, epsilon, delta, theta, phi, origin, faces, free_surface, dt,
+    interval, order, equations, sigma, source_taper, wavelet_interval, space
+        As for moho.Shots; arrays of the host.
+    sources, receivers
+        As for Shots.survey(). In VTI and TTI media delta is tapered to epsilon around all sources.
+    device_memory : int, optional
+        Bytes of a device that may be used. Default: what is free; half of that on hosts.
+    devices : int
+        Devices of this process in a chain; on hosts stages of the stream.
+    block, updates : int, optional
+        Planes of a block, and time steps of a pass. Default: the fastest by rates measured on the machine.
+    file : str or path, optional
+        File of model and wavefield, for volumes larger than the host's memory. It is removed after each shot.
+    progress : callable(fraction, text), optional
+        As for moho.Shots.
+
+    Returns
+    -------
+    list of Gather
+        In the order of the sources.
+
+    Raises
+    ------
+    InputError
+        As for moho.Shots and Shots.survey().
+    OutOfMemoryError
+        The memory does not suffice for a block; the text has the least that does.
+    FileError
+        The file cannot be written.
+
+    Notes
+    -----
+    docs/theory/stream.md.
+    """
+    vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
+    if _arrays.on_device(vp):
+        raise InputError("vp: it is in device memory (allowed: arrays of the host): copy it to the host")
+    model = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
+    at, to = survey_positions(sources, receivers, model[0].ndim)
+    sizes = [
+        _arrays.memory_bytes(device_memory),
+        _arrays.whole(devices, "devices", 1, 1024),
+        0 if block is None else _arrays.whole(block, "block", 1, 2**31),
+        0 if updates is None else _arrays.whole(updates, "updates", 1, 2**31),
+    ]
+    traces, step = core().stream_shots(
+        *wave_arguments(
+            model, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, interval
+        ),
+        *scheme_arguments(order, equations, sigma),
+        None if source_taper is None else _arrays.number(source_taper, "source_taper"),
+        at,
+        to,
+        sizes,
+        "" if file is None else os.fspath(file),
+        _arrays.space_of(space, vp),
+        _arrays.callback(progress),
+    )
+    return [Gather(one, step, *where) for one, *where in zip(traces, at, to)]
