@@ -320,7 +320,9 @@ TEST(BoxHistoryTest, Numbers) {
 MEMORY_TEST(RunTest, AFlagEndsItBeforeTheNextStep) {
   const Grid<2> grid = run_grid<2>();
   const auto model = random_model<T, 2, Memory>(exec, grid, Medium::isotropic, 12);
-  const auto propagator = make_propagator(exec, grid, model, PropagatorOptions<2>());
+  PropagatorOptions<2> options;
+  options.boundaries = moho::wave::all_faces<2>(FaceKind::rigid);
+  const auto propagator = make_propagator(exec, grid, model, options);
   auto field = propagator.make_wavefield(exec);
   moho::StopFlag flag;
   const Instance<Memory> stopped = moho::stopped_by<Memory>(exec, flag);
