@@ -108,7 +108,9 @@ class GradientRunnerOn final : public GradientRunner {
       m_field.clear(m_exec);
       wave::RunOptions<float, 3, Memory> run;
       run.last = steps;
-      run.present = [&](std::int64_t n) { m_receivers.record(m_exec, m_field.now[0], record, n); };
+      run.present = [&](std::int64_t n) {
+        m_receivers.record(m_exec, m_field.now[0], record, n, propagator.pressure_factors());
+      };
       return forward.run(m_exec, m_field, run).seconds;
     };
     // one-time initialisations are complete afterwards

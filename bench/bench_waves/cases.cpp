@@ -97,7 +97,7 @@ double wave_flops(WaveMedium medium, int order, int dim) {
     case WaveMedium::isotropic:
       return second * d + 1.0 + end;
     case WaveMedium::variable_density:
-      return 9.0 * r * d - 1.0 + 1.0 + end;
+      return second * d + 3.0 + end;
     case WaveMedium::vti:
       return second * d + 2.0 + 5.0 + 2.0 * end;
     case WaveMedium::tti:

@@ -68,8 +68,7 @@ struct WaveSettings {
 /// of a step is w (2 p + change - w before) with change = scale times the operator; it needs 6 for
 /// every field.
 /// - isotropic: 3 r d + 1 + 6.
-/// - variable density: (b' + b) (p' - p) at both neighbours, added, weighted, summed: 9 r d - 1;
-///   halved, 1; 6.
+/// - variable density: 3 r d + 1, minus the potential times the field, 2; 6.
 /// - VTI: the second derivatives of p across and of q down, 3 r d + 2; their combination 5; 12.
 /// - TTI: the derivatives of p and q along the axis, 2 ((3 r - 1) d + 2 d - 1); the divergence of
 ///   each along the axis, 2 (5 r d - 1); the Laplacian of p, 3 r d + 1; minus a divergence, 1;

@@ -711,13 +711,13 @@ class Resume(Case):
 class BadInput(Case):
     def test_contrasts_of_density(self):
         rho = np.full((61, 41), 1000.0, dtype=np.float32)
-        rho[:, 20] = 8000.0
+        rho[:, 20] = 17000.0
         survey = ["--vp", "2000", "--spacing", "10", "--time", "0.02", "--wavelet", "ricker:10", "--rho",
                   self.save("rho.npy", rho)]
         for boundary in ("sponge:8", "random:8"):
             self.refuse([*survey, "--boundary", boundary],
-                        "rho.npy: 1000 at node (0, 16), (0, 160) m, and 8000 at node (0, 20), (0, 200) m",
-                        "ratio of 8", "take order 6 or less")
+                        "rho.npy: 1000 at node (0, 16), (0, 160) m, and 17000 at node (0, 20), (0, 200) m",
+                        "ratio of 17", "take order 6 or less")
 
     def test_memory_names_the_volume_in_a_file(self):
         self.save("v.npy", np.full((2001, 2001), 2000.0, dtype=np.float32))

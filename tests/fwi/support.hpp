@@ -112,7 +112,9 @@ struct SmallShot {
                                                static_cast<std::size_t>(receivers.count()));
     wave::RunOptions<T, Dim, Memory> run;
     run.last = steps;
-    run.present = [&](std::int64_t n) { receivers.record(exec, field.now[0], rows, n); };
+    run.present = [&](std::int64_t n) {
+      receivers.record(exec, field.now[0], rows, n, propagator->pressure_factors());
+    };
     forward.run(exec, field, run);
     return numbers_of<T, Memory>(exec, rows);
   }

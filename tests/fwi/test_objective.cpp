@@ -94,7 +94,7 @@ struct Inversion {
     return moho::fwi::make_objective(exec, grid, start, faces, moho::wave::ricker_wavelet(14.0),
                                      data, options);
   }
-  /// Returns random changes of the variables, zero at the edge of the model.
+  /// Returns random changes of the variables, zero within order / 2 nodes of the edge of the model.
   std::vector<T> variables(unsigned seed, double size) const {
     std::mt19937 random(seed);
     std::vector<T> x;
@@ -102,7 +102,7 @@ struct Inversion {
       for (std::int64_t n = 0; n < grid.size(); ++n) {
         const Index<2> node = grid.node(n);
         bool edge = false;
-        for (int d = 0; d < 2; ++d) edge = edge || node[d] < 2 || node[d] >= grid.extents[d] - 2;
+        for (int d = 0; d < 2; ++d) edge = edge || node[d] < 4 || node[d] >= grid.extents[d] - 4;
         const double value = size * uniform(random, -1.0, 1.0);
         x.push_back(edge ? T(0) : static_cast<T>(value));
       }

@@ -72,9 +72,16 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
   for (int f = 0; f < volume_shape.fields; ++f) {
     wave::Storage<const T, Memory> factors;
     if (rank() == 0) {
-      factors = sources.node_factors(exec, volume->source_layout(f), volume->source_scale(f));
+      factors = volume->source_factors(exec, sources, f);
     }
     one.factors[f] = stream::share_factors<T, Memory>(all, exec, factors);
+  }
+  if (volume_shape.pressure_factors) {
+    wave::Storage<const T, Memory> factors;
+    if (rank() == 0) {
+      factors = receivers.point_factors(exec, volume_shape.layout, volume->pressure_factors());
+    }
+    one.pressure = stream::share_factors<T, Memory>(all, exec, factors);
   }
   one.factor = wave::kernel::source_factor<T>(scheme.grid());
   one.rows = shape.steps + 1;

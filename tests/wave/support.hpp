@@ -267,16 +267,19 @@ Unchecked<T, Dim, Memory> with_longer_step(const Instance<Memory>& exec,
 template <class T, class Memory>
 struct AddToNode {
   Storage<T, Memory> field;
-  Storage<const T, Memory> scale;
+  moho::wave::NodeFactors<T, Memory> scale;
   std::int64_t element;
   T amplitude;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
-    field(element) += scale(element) * amplitude;
+    T factor = scale.first(element);
+    if (scale.second.data() != nullptr) factor *= scale.second(element);
+    field(element) += factor * amplitude;
   }
 };
 template <class T, class Memory>
 void add_to_node(const Instance<Memory>& exec, const Storage<T, Memory>& field,
-                 const Storage<const T, Memory>& scale, std::int64_t element, double amplitude) {
+                 const moho::wave::NodeFactors<T, Memory>& scale, std::int64_t element,
+                 double amplitude) {
   launch("moho::test::add", exec, 1,
          AddToNode<T, Memory>{field, scale, element, static_cast<T>(amplitude)});
 }
@@ -285,11 +288,14 @@ void add_to_node(const Instance<Memory>& exec, const Storage<T, Memory>& field,
 template <class T, class Memory>
 struct ReadNodes {
   Storage<const T, Memory> field;
+  Storage<const T, Memory> factors;  // unallocated: 1
   Kokkos::View<const std::int64_t*, Memory> elements;
   Storage<T, Memory> gather;
   std::int64_t row;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    gather(row * static_cast<std::int64_t>(elements.extent(0)) + i) = field(elements(i));
+    const std::int64_t at = elements(i);
+    gather(row * static_cast<std::int64_t>(elements.extent(0)) + i) =
+        factors.data() != nullptr ? field(at) * factors(at) : field(at);
   }
 };
 
@@ -319,7 +325,8 @@ Traces run_shot(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& 
     }
     wavefield.advance();
     launch("moho::test::read", exec, static_cast<std::int64_t>(receivers.size()),
-           ReadNodes<T, Memory>{wavefield.now[0], elements, gather, n + 1});
+           ReadNodes<T, Memory>{wavefield.now[0], propagator.pressure_factors(), elements, gather,
+                                n + 1});
     watch(n + 1);
   }
   const std::vector<T> values = fetch<T, Memory>(exec, gather);

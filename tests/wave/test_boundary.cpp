@@ -299,9 +299,9 @@ RandomRun<T, Memory> run_random(const Instance<Memory>& exec, FaceKind face, std
       options.boundaries, random);
   const Propagator<T, 2, Memory> propagator(exec, extended_grid(grid, options.boundaries), model,
                                             options);
-  const auto scale =
-      fetch<T, Memory>(exec, Storage<T, Memory>(const_cast<T*>(propagator.source_scale().data()),
-                                                propagator.source_scale().extent(0)));
+  const auto scale = fetch<T, Memory>(
+      exec, Storage<T, Memory>(const_cast<T*>(propagator.source_scale().first.data()),
+                               propagator.source_scale().first.extent(0)));
   auto wavefield = propagator.make_wavefield(exec);
   RandomRun<T, Memory> result;
   std::vector<T> before, now;

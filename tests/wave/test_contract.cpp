@@ -169,7 +169,7 @@ void hold_medium(const Instance<Memory>& exec, const Kind& kind, FaceKind face) 
     wavefield.advance();
     receivers.record(exec, wavefield.now[0], series, 2);
     receivers.record(exec, wavefield.now[0], values);
-    receivers.record(exec, wavefield.now[0], series, 0, propagator.source_scale());
+    receivers.record(exec, wavefield.now[0], series, 0, propagator.source_scale().first);
     compute_axis_derivatives<float, Dim, Memory>(exec, propagator.scheme(), window, wavefield,
                                                  whole);
     step_from_axis_derivatives<float, Dim, Memory>(exec, propagator.scheme(), window, wavefield,

@@ -381,19 +381,24 @@ MEMORY_TEST(PropagatorTest, SaysWhatItIs) {
     const int touched = propagator.scheme().packed_axis() ? 10 : arrays[&kind - kinds];
     EXPECT_EQ(propagator.bytes_per_node(), touched * static_cast<int>(sizeof(T)));
     EXPECT_EQ(propagator.make_wavefield(exec).fields, moho::wave::fields_of(medium));
-    // (v dt)^2, times the density if it varies
-    const auto scale =
-        fetch<T, Memory>(exec, Storage<T, Memory>(const_cast<T*>(propagator.source_scale().data()),
-                                                  propagator.source_scale().extent(0)));
+    // (v dt)^2; the root of the density leads to p
+    const auto scale = fetch<T, Memory>(
+        exec, Storage<T, Memory>(const_cast<T*>(propagator.source_scale().first.data()),
+                                 propagator.source_scale().first.extent(0)));
     const auto vp = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), model.vp);
-    double rho = 1.0;
-    if (medium == Medium::variable_density) {
-      rho = static_cast<double>(
+    const Storage<const T, Memory> pressure = propagator.pressure_factors();
+    EXPECT_EQ(pressure.data() != nullptr, medium == Medium::variable_density);
+    if (pressure.data() != nullptr) {
+      const auto root = fetch<T, Memory>(
+          exec, Storage<T, Memory>(const_cast<T*>(pressure.data()), pressure.extent(0)));
+      const double rho = static_cast<double>(
           Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), model.density)(7, 8, 9));
+      EXPECT_NEAR(root[static_cast<std::size_t>(propagator.layout().flat({7, 8, 9}))],
+                  std::sqrt(rho), 1e-6 * std::sqrt(rho));
     }
     const double v = static_cast<double>(vp(7, 8, 9)) * propagator.dt();
-    EXPECT_NEAR(scale[static_cast<std::size_t>(propagator.layout().flat({7, 8, 9}))], v * v * rho,
-                1e-6 * v * v * rho);
+    EXPECT_NEAR(scale[static_cast<std::size_t>(propagator.layout().flat({7, 8, 9}))], v * v,
+                1e-6 * v * v);
   }
 }
 

@@ -86,20 +86,7 @@ template <class T, int Dim, class Memory>
 void expect_dot_product(const Instance<Memory>& exec, const Kind& kind, int order,
                         const Boundaries<Dim>& faces, double spread) {
   const Grid<Dim> grid = run_grid<Dim>();
-  auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 12);
-  if (kind.medium == Medium::variable_density && faces.lower[0].kind == FaceKind::cpml) {
-    // constant density in the layers and within order / 2 nodes of them
-    std::mt19937 random(9);
-    const int band = faces.lower[0].width + order / 2;
-    model.density = field_of<T, Dim, Memory>(exec, grid, [&](const Index<Dim>& node) {
-      bool inside = true;
-      for (int d = 0; d < Dim; ++d) {
-        inside = inside && node[d] >= band && node[d] < grid.extents[d] - band;
-      }
-      const double rough = uniform(random, 1000.0, 3000.0);
-      return inside ? rough : 2000.0;
-    });
-  }
+  const auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 12);
   PropagatorOptions<Dim> options;
   options.order = order;
   options.boundaries = faces;
@@ -123,7 +110,9 @@ void expect_dot_product(const Instance<Memory>& exec, const Kind& kind, int orde
   auto field = propagator.make_wavefield(exec);
   RunOptions<T, Dim, Memory> forward;
   forward.last = steps;
-  forward.present = [&](std::int64_t n) { receivers.record(exec, field.now[0], modelled, n); };
+  forward.present = [&](std::int64_t n) {
+    receivers.record(exec, field.now[0], modelled, n, propagator.pressure_factors());
+  };
   forward.stepped = [&](std::int64_t n, const Box<Dim>&) {
     for (int k = 0; k < field.fields; ++k) {
       sources.inject(exec, field.next[k], f, n, propagator.source_scale(k));
@@ -138,7 +127,7 @@ void expect_dot_product(const Instance<Memory>& exec, const Kind& kind, int orde
   adjoint.last = 1;
   adjoint.stepped = [&](std::int64_t time, const Box<Dim>&) {
     for (int k = 0; k < field.fields; ++k) {
-      receivers.inject(exec, field.next[k], data, time - 1, factors.inject[k]);
+      receivers.inject(exec, field.next[k], data, time - 1, factors.injection(k));
     }
   };
   adjoint.present = [&](std::int64_t time) {

@@ -203,21 +203,21 @@ MEMORY_TEST(StabilityTest, RefusesContrastsOfDensity) {
   const Grid<3> grid{{12, 13, 14}, {10.0, 11.0, 12.0}, {100.0, 0.0, -12.0}};
   auto model = constant_model<T, 3, Memory>(exec, grid, Medium::variable_density, {2000.0, 1000.0});
   model.density = field_of<T, 3, Memory>(exec, grid, [](const Index<3>& node) {
-    return node[0] == 5 && node[1] == 6 && node[2] == 7 ? 8000.0 : 1000.0;
+    return node[0] == 5 && node[1] == 6 && node[2] == 7 ? 17000.0 : 1000.0;
   });
   EXPECT_EQ(message_of([&] { limits_of(exec, grid, model, 8); }),
-            "density: 1000 at node (1, 6, 7), (110, 66, 72) m, and 8000 at node (5, 6, 7), (150, "
-            "66, 72) m, differ by a ratio of 8, with which wavefields may grow without bound "
-            "(allowed: 7 within 4 nodes along an axis at order 8): smooth the density there, or "
+            "density: 1000 at node (1, 6, 7), (110, 66, 72) m, and 17000 at node (5, 6, 7), (150, "
+            "66, 72) m, differ by a ratio of 17, with which wavefields may grow without bound "
+            "(allowed: 16 within 4 nodes along an axis at order 8): smooth the density there, or "
             "take order 6 or less");
   EXPECT_NO_THROW(limits_of(exec, grid, model, 6));
   EXPECT_THAT(message_of([&] { limits_of(exec, grid, model, 16); }),
-              HasSubstr("(allowed: 5.1 within 8 nodes along an axis at order 16)"));
+              HasSubstr("(allowed: 8.5 within 8 nodes along an axis at order 16)"));
   PropagatorOptions<3> options;
   options.dt = 1e-5;
   options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
   EXPECT_THAT(message_of([&] { Propagator<T, 3, Memory>(exec, grid, model, options); }),
-              HasSubstr("differ by a ratio of 8"));
+              HasSubstr("differ by a ratio of 17"));
   // beyond the reach of the differences, any ratio is allowed
   model.density = field_of<T, 3, Memory>(exec, grid, [](const Index<3>& node) {
     return 1000.0 * std::pow(1.6, static_cast<double>(node[2]));
@@ -234,15 +234,9 @@ MEMORY_TEST(StabilityTest, ContrastsJustBelowTheBoundAreBounded) {
 #else
   constexpr int steps = 12000;
 #endif
-  const std::string patterns[] = {"",
-                                  "#",
-                                  "##..####..###..#",
-                                  "#..#..#..#..#...",
-                                  "#..#.#.#..#.###.",
-                                  "#.#..#.#...#.#..",
-                                  ".#..#.#..#.#.#.#",
-                                  ".#.#.#.#..#.#.#.",
-                                  "#.#.#.#..#.#.#.."};
+  const std::string patterns[] = {"",         "#",        "..#..#..#..#",
+                                  ".#.#.#.#", ".#.#.#.#", ".#.#.#.#",
+                                  "#.#.#.#.", ".#.#.#.#", "#.#.#.#.#.#.#."};
   for (int order = 2; order <= 16; order += 2) {
     const double largest = moho::wave::largest_density_ratio(order);
     const double ratio = std::isfinite(largest) ? 0.9999 * largest : 100.0;

@@ -31,14 +31,15 @@ namespace moho::fwi {
 /// For each shot the forward propagation models the traces, and the misfit returns the adjoint
 /// source. The backward propagation of the adjoint field uses the same steps, which are
 /// self-adjoint (adjoint_factors()). A SnapshotStore provides the source wavefield at the same
-/// times. Their products sum up to the derivatives with respect to the coefficients v^2 dt^2, 1 /
-/// rho, 1 + 2 epsilon and sqrt(1 + 2 delta).
+/// times. Their products sum up to the derivatives with respect to the coefficients v^2 dt^2, 1 + 2
+/// epsilon and sqrt(1 + 2 delta), and, with variable density, the potential and sqrt(rho) at
+/// sources and receivers.
 ///
 /// With product_interval = 1 the result is the exact gradient of the discrete misfit, to rounding,
 /// for all media of self-adjoint equations, orders and faces. Exception: perfectly matched layers
 /// change the equations at order / 2 adjacent nodes also, and the gradient omits these terms: a
-/// relative error of 1e-4 along random directions. The density must be smooth there as
-/// adjoint_factors() requires.
+/// relative error of 1e-4 along random directions. Without `layers` derivatives by the density also
+/// omit potentials in layers, which depend on the order / 2 nodes at the edge of the model.
 ///
 /// Nodes of layers are copies of nodes at the edge of the model. With `layers` their contributions
 /// are added to the gradient of the edge nodes, and the source wavefield must be stored there.
@@ -119,7 +120,11 @@ class ShotGradients {
                         const std::function<void(std::int64_t)>& present,
                         ShotGradientReport<Dim>& report) const;
   detail::AddScale<T, Dim> scale_sums(const detail::SourceValues<T, Dim>& source) const;
-  void add_buoyancy(const Instance<Memory>& exec, const Wave& adjoint);
+  void add_density(const Instance<Memory>& exec, const Wave& adjoint,
+                   const wave::SourceTerm<T, Dim, Memory>& forward,
+                   const wave::PointSet<T, Dim, Memory>& receivers,
+                   const wave::PointSeries<T, Memory>& derivative,
+                   const detail::SourceValues<T, Dim>& source, std::int64_t time);
   void add_anisotropy(const Instance<Memory>& exec, const Wave& adjoint,
                       const wave::SourceTerm<T, Dim, Memory>& forward,
                       const detail::SourceValues<T, Dim>& source, std::int64_t time);
@@ -140,11 +145,11 @@ class ShotGradients {
   Box<Dim> m_box;  ///< nodes of the sums
   wave::AdjointFactors<T, Memory> m_factors;
   Array m_change[2];         ///< D nu and the residual
-  Wave m_source;             ///< snapshot in padded arrays; only for unknowns besides vp
+  Wave m_source;             ///< snapshot in padded arrays; only for epsilon and delta
   Array m_source_change[2];  ///< D of m_source
-  Array m_injected;          ///< amplitudes injected by the source
+  Array m_injected;          ///< amplitudes injected by the source; for density, also residuals
   Array m_lambda, m_slope;   ///< adjoint of p, and its time difference
-  Array m_by_scale, m_by_a, m_by_r, m_by_b, m_illumination;
+  Array m_by_scale, m_by_a, m_by_r, m_by_potential, m_by_root, m_illumination;
 };
 
 template <class T, int Dim, class Memory>
@@ -180,7 +185,7 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
   m_box = layers ? whole_box(propagator.grid()) : propagator.interior();
   // reach of the differences of the source wavefield
   const wave::StencilInfo& stencil = wave::info(scheme.stencil());
-  if (unknowns.density || unknowns.anisotropy) {
+  if (unknowns.anisotropy) {
     m_outside = stencil.passes * (propagator.order() / 2);
   }
   update(exec);
@@ -202,7 +207,11 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
   }
   m_by_scale = dense("moho::fwi::by_scale");
   m_illumination = dense("moho::fwi::illumination");
-  if (unknowns.density) m_by_b = dense("moho::fwi::by_b");
+  if (unknowns.density) {
+    m_injected = padded("moho::fwi::injected");
+    m_by_potential = dense("moho::fwi::by_potential");
+    m_by_root = dense("moho::fwi::by_root");
+  }
   if (unknowns.anisotropy) {
     for (auto& change : m_source_change) change = padded("moho::fwi::source_change");
     m_injected = padded("moho::fwi::injected");
@@ -223,7 +232,8 @@ void ShotGradients<T, Dim, Memory>::update(const InstanceOf<Memory>& exec) {
 template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::clear(const InstanceOf<Memory>& exec) {
   const Instance<Memory>& instance = exec;
-  for (const Array* sums : {&m_by_scale, &m_by_a, &m_by_r, &m_by_b, &m_illumination}) {
+  for (const Array* sums :
+       {&m_by_scale, &m_by_a, &m_by_r, &m_by_potential, &m_by_root, &m_illumination}) {
     if (sums->size() > 0) fill(instance, *sums, T(0));
   }
 }
@@ -231,11 +241,26 @@ void ShotGradients<T, Dim, Memory>::clear(const InstanceOf<Memory>& exec) {
 template <class T, int Dim, class Memory>
 std::size_t ShotGradients<T, Dim, Memory>::bytes() const {
   std::size_t count = 0;
-  for (const Array* array :
-       {&m_by_scale, &m_by_a, &m_by_r, &m_by_b, &m_illumination, &m_change[0], &m_change[1],
-        &m_source.now[0], &m_source.now[1], &m_source.axis_derivative[0],
-        &m_source.axis_derivative[1], &m_source_change[0], &m_source_change[1], &m_injected,
-        &m_lambda, &m_slope, &m_factors.inject[0], &m_factors.inject[1], &m_factors.record}) {
+  for (const Array* array : {&m_by_scale,
+                             &m_by_a,
+                             &m_by_r,
+                             &m_by_potential,
+                             &m_by_root,
+                             &m_illumination,
+                             &m_change[0],
+                             &m_change[1],
+                             &m_source.now[0],
+                             &m_source.now[1],
+                             &m_source.axis_derivative[0],
+                             &m_source.axis_derivative[1],
+                             &m_source_change[0],
+                             &m_source_change[1],
+                             &m_injected,
+                             &m_lambda,
+                             &m_slope,
+                             &m_factors.inject[0],
+                             &m_factors.inject[1],
+                             &m_factors.record}) {
     count += array->size();
   }
   return count * sizeof(T);
@@ -292,7 +317,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   const auto modelled =
       allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::modelled", rows, count);
   const auto record = [&](std::int64_t time) {
-    receivers.record(instance, wavefield.now[0], modelled, time);
+    receivers.record(instance, wavefield.now[0], modelled, time, propagator.pressure_factors());
   };
   Index<Dim> shift{};  // from the grid of the separate source wavefield to that of the propagator
   if (options.source == nullptr) {
@@ -350,10 +375,11 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   back.present = [&](std::int64_t after) {
     const std::int64_t time = after - 1;  // time of the source wavefield combined with this one
     const bool products = time > 0 && time % m_product_interval == 0;
-    const bool begins = time == 0 && m_unknowns.anisotropy;
-    if (!products && !m_unknowns.anisotropy) return;
+    const bool begins = time == 0 && (m_unknowns.anisotropy || m_unknowns.density);
+    if (!products && !begins && !m_unknowns.anisotropy) return;
     const auto inject = [&] {
-      receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time);
+      receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time,
+                       propagator.pressure_factors());
     };
     const bool everywhere = m_unknowns.anisotropy
                                 ? !detail::lambda_from_wavefield(propagator.scheme())
@@ -383,7 +409,9 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
                                              receivers.box(), m_change, inject, add);
       }
       if (m_outside > 0) put_source(instance, source);
-      if (m_unknowns.density) add_buoyancy(instance, wavefield);
+    }
+    if (m_unknowns.density) {
+      add_density(instance, wavefield, forward, receivers, derivative, source, time);
     }
     if (!m_unknowns.anisotropy) return;
     if (products || begins) add_anisotropy(instance, wavefield, forward, source, time);
@@ -393,7 +421,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   back.stepped = [&](std::int64_t after, const Box<Dim>&) {
     for (int f = 0; f < wavefield.fields; ++f) {
       receivers.inject(instance, wavefield.next[f], wave::PointSeries<const T, Memory>(derivative),
-                       after - 1, m_factors.inject[f]);
+                       after - 1, m_factors.injection(f));
     }
   };
   const auto done = wave::in_propagation("backward leg", [&] {
@@ -436,36 +464,38 @@ void ShotGradients<T, Dim, Memory>::put_source(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
-                                                 const Wave& adjoint) {
+void ShotGradients<T, Dim, Memory>::add_density(const Instance<Memory>& exec, const Wave& adjoint,
+                                                const wave::SourceTerm<T, Dim, Memory>& forward,
+                                                const wave::PointSet<T, Dim, Memory>& receivers,
+                                                const wave::PointSeries<T, Memory>& derivative,
+                                                const detail::SourceValues<T, Dim>& source,
+                                                std::int64_t time) {
   const auto& propagator = *m_propagator;
-  const auto& scheme = propagator.scheme();
   const wave::Layout<Dim>& layout = propagator.layout();
-  wave::kernel::StepArguments<T> s = scheme.arguments();
-  propagator.medium_window().bind(s);
-  // values beyond free surfaces of both fields; div(1/rho grad p) has set those of the adjoint
-  // field
-  wave::kernel::set_box(s, whole_box(propagator.grid()));
-  wave::kernel::mirror_faces<T, Dim, Memory>(
-      exec, scheme, layout.window, s, {m_source.now[0].data() + layout.offset, nullptr}, 1, T(-1));
-  wave::kernel::mirror_faces<T, Dim, Memory>(
-      exec, scheme, layout.window, s, {adjoint.now[0].data() + layout.offset, nullptr}, 1, T(-1));
-  detail::AddBuoyancy<T, Dim> add{};
-  add.s = s;
-  add.radius = scheme.order() / 2;
-  add.p = m_source.now[0].data();
-  add.nu = adjoint.now[0].data();
-  add.layout = layout;
-  add.extents = propagator.grid().extents;
-  const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
-  for (int d = 0; d < Dim; ++d) {
-    add.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
-    add.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
-  }
-  add.sums = detail::dense(m_box);
-  add.d_b = m_by_b.data();
-  add.weight = static_cast<T>(m_product_interval);
-  detail::launch_buoyancy<T, Dim, Memory>(exec, m_box, add);
+  const auto weight = static_cast<T>(m_product_interval);
+  const wave::NodeFactors<T, Memory> pressure(propagator.pressure_factors());
+  // adds what is injected at points times a field
+  const auto add_points = [&](const wave::PointSet<T, Dim, Memory>& points,
+                              const wave::PointSeries<const T, Memory>& series, T factor,
+                              const T* field, const detail::DenseBox<Dim>& nodes) {
+    const Box<Dim> near = intersection(points.box(), m_box);
+    if (time >= static_cast<std::int64_t>(series.extent(0)) || near.empty()) return;
+    points.inject(exec, m_injected, series, time, pressure, factor);
+    launch_box("moho::fwi::add_points", exec, near,
+               detail::AddPoints<T, Dim>{field, nodes, m_injected.data(), layout,
+                                         detail::dense(m_box), m_by_root.data(), weight});
+    launch_box("moho::fwi::no_source", exec, points.box(),
+               detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
+  };
+  add_points(*forward.points, forward.amplitudes, wave::kernel::source_factor<T>(propagator.grid()),
+             adjoint.now[0].data() + layout.offset, {whole_box(propagator.grid()), layout.strides});
+  if (source.fields[0] == nullptr) return;
+  add_points(receivers, wave::PointSeries<const T, Memory>(derivative), T(1), source.fields[0],
+             source.values);
+  detail::launch_add_potential<T, Dim, Memory>(
+      exec, m_box,
+      {source.fields[0], source.values, adjoint.now[0].data(), layout, detail::dense(m_box),
+       m_by_potential.data(), weight});
 }
 
 template <class T, int Dim, class Memory>
@@ -512,71 +542,9 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   }
 }
 
-template <class T, int Dim, class Memory>
-Field<T, Dim, Memory> ShotGradients<T, Dim, Memory>::folded(const Instance<Memory>& exec,
-                                                            const Grid<Dim>& grid,
-                                                            const Array& sums) const {
-  auto result = make_field<T>(exec, grid, "moho::fwi::folded");
-  launch("moho::fwi::fold_layers", exec, grid.size(),
-         detail::FoldLayers<T, Dim>{sums.data(), result.data(), detail::dense(m_box), grid,
-                                    m_propagator->interior().lower});
-  return result;
-}
-
-template <class T, int Dim, class Memory>
-Field<T, Dim, Memory> ShotGradients<T, Dim, Memory>::illumination(const InstanceOf<Memory>& exec,
-                                                                  const Grid<Dim>& grid) const {
-  return folded(exec, grid, m_illumination);
-}
-
-template <class T, int Dim, class Memory>
-wave::Model<T, Dim, Memory> ShotGradients<T, Dim, Memory>::derivatives(
-    const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
-    const Field<T, Dim, Memory>& kept) const {
-  const Instance<Memory>& instance = exec;
-  for (int d = 0; d < Dim; ++d) {
-    if (grid.extents[d] == m_propagator->interior().extent(d)) continue;
-    throw InputError(concat("grid: it has ", grid.extents[d], " nodes along ", axis_name<Dim>(d),
-                            " (allowed: ", m_propagator->interior().extent(d),
-                            ", those of the model without layers)"));
-  }
-  check_shape(grid, model.vp, "vp");
-  wave::Model<T, Dim, Memory> result;
-  detail::ToParameters<T> to{};
-  const auto make = [&](const char* label) { return make_field<T>(instance, grid, label); };
-  const auto d_scale = folded(instance, grid, m_by_scale);
-  Field<T, Dim, Memory> d_a, d_r, d_b;
-  to.d_scale = d_scale.data();
-  to.vp = model.vp.data();
-  result.vp = make("vp");
-  to.of_vp = result.vp.data();
-  if (m_unknowns.density) {
-    check_shape(grid, model.density, "density");
-    d_b = folded(instance, grid, m_by_b);
-    to.d_b = d_b.data();
-    to.density = model.density.data();
-    result.density = make("density");
-    to.of_density = result.density.data();
-  }
-  if (m_unknowns.anisotropy) {
-    d_a = folded(instance, grid, m_by_a);
-    d_r = folded(instance, grid, m_by_r);
-    to.d_a = d_a.data();
-    to.d_r = d_r.data();
-    to.epsilon = model.epsilon.data();
-    to.delta = model.delta.data();
-    to.kept = kept.size() > 0 ? kept.data() : nullptr;
-    result.epsilon = make("epsilon");
-    result.delta = make("delta");
-    to.of_epsilon = result.epsilon.data();
-    to.of_delta = result.delta.data();
-  }
-  launch("moho::fwi::to_parameters", instance, grid.size(), to);
-  if constexpr (!is_host_memory<Memory>) instance.fence();  // before local arrays are freed
-  return result;
-}
-
 }  // namespace moho::fwi
+
+#include <moho/fwi/detail/gradient_derivatives.hpp>
 
 /// \cond
 #ifdef MOHO_FWI_KERNELS

@@ -131,6 +131,8 @@ class StreamedGradients {
   using Products = detail::StreamProducts<T, Dim, Memory>;
 
   void fold_plain(const T* sums, const T* vp, T* to) const;
+  static std::vector<T> root_density(const HostModel& model);
+  Field<T, Dim, Memory> by_density(const std::vector<T>& roots, const PlaneRange& planes) const;
   static void check(wave::Medium medium, const StreamedGradientOptions<Dim>& options);
   static stream::ReversedPairOptions<Dim> pair_options(const Grid<Dim>& grid,
                                                        const HostModel& model,

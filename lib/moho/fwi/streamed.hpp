@@ -37,7 +37,7 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   const auto variables = static_cast<double>(parameters) * nodes;
   const InvertedParameters inverted = inverted_parameters(options.parameters);
   const int work = wave::info(wave::info(medium).self_adjoint).work_fields;
-  // copies of the source wavefield; its D and what it injects, lambda and its difference
+  // what points inject; copies of the source wavefield, its D, lambda and its difference
   const double others = inverted.density ? 1.0 : inverted.anisotropy ? 7.0 + work : 0.0;
   // wavefield, medium, D of the wavefield, factors of the adjoint
   const double adjoint =
@@ -45,7 +45,7 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   // the source wavefield, forward and backward
   const double source =
       padded(random_faces(options, given)) * (4.0 * fields + work + medium_arrays);
-  const double sums = 2.0 + (inverted.density ? 1.0 : 0.0) + (inverted.anisotropy ? 2.0 : 0.0);
+  const double sums = 2.0 + (inverted.density ? 2.0 : 0.0) + (inverted.anisotropy ? 2.0 : 0.0);
   const double models = nodes * (2.0 * medium_arrays + fields + sums);
   const double search = variables * (2.0 * options.memory_pairs + 8.0);
   const double image = options.lags ? ExtendedImage<T, Dim, Kokkos::HostSpace>::bytes_of(

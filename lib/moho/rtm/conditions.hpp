@@ -51,9 +51,10 @@ struct ImagingOperands {
 /// Source and receiver wavefield at the time of a snapshot, for an accumulator.
 template <class T, int Dim, class Memory>
 struct ImagingStep {
-  const snapshot::Snapshot<T, Dim, Memory>& source;  ///< p of the source; its box may contain nodes
-                                                     ///< of layers
-  const wave::Wavefield<T, Dim, Memory>& receivers;  ///< receiver wavefield; now[0] is p
+  const snapshot::Snapshot<T, Dim, Memory>& source;  ///< p of the source, or p / sqrt(rho) where
+                                                     ///< the density varies; its box may contain
+                                                     ///< nodes of layers
+  const wave::Wavefield<T, Dim, Memory>& receivers;  ///< receiver wavefield; now[0] is the same
   Box<Dim> interior;                                 ///< nodes of the window in the grid of
                                                      ///< `receivers`
   Grid<Dim> grid;                                    ///< of the window

@@ -130,6 +130,19 @@ Field<T, Dim, Memory> normalised(const InstanceOf<Memory>& exec, const Grid<Dim>
                                  const Field<T, Dim, Memory>& image,
                                  const Field<T, Dim, Memory>& illumination, double level = 1e-3);
 
+/// \brief Multiplies sums of p / sqrt(rho) by the density, which leads to those of p.
+///
+/// To be called once for the sums of a shot in a model with variable density; for others it does
+/// nothing.
+/// \param exec execution instance
+/// \param layout,pressure Propagator::layout() and Propagator::pressure_factors()
+/// \param interior nodes of the sums in this layout
+/// \param sums sums of a shot
+template <class T, int Dim, class Memory>
+void scale_by_density(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
+                      const wave::Storage<const T, Memory>& pressure, const Box<Dim>& interior,
+                      const ImageSums<T, Dim, Memory>& sums);
+
 /// \brief Returns the angle gather of a half-offset gather, by slant stack.
 ///
 /// The value at depth z and angle g is the sum over h of I(z + h tan(g), h), linear between nodes;
@@ -198,6 +211,43 @@ struct AddOffsets {
     if (!box.contains(left) || !box.contains(right)) return;
     offsets[n] +=
         common.add.weight * common.value(left) * common.add.field[common.add.layout.flat(right)];
+  }
+};
+
+/// Kernel: multiplies the sums of a node by its density.
+template <class T, int Dim>
+struct ScaleParts {
+  const T* root_density;  ///< padded
+  wave::Layout<Dim> layout;
+  Box<Dim> interior;
+  T* parts[3];
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const T root = root_density[layout.flat(interior.node(n))];
+    const T density = root * root;
+    for (T* const part : parts) part[n] *= density;
+  }
+};
+
+/// Kernel: multiplies a product of S(x - h) and R(x + h) by the roots of both densities.
+template <class T, int Dim>
+struct ScaleOffsets {
+  const T* root_density;  ///< padded
+  wave::Layout<Dim> layout;
+  Box<Dim> interior;
+  const std::int64_t* columns;
+  std::int64_t count, depths, apart;
+  T* offsets;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::int64_t h = (n / depths % count - count / 2) * apart;
+    const std::int64_t column = n / depths / count;
+    Index<Dim> left{};
+    for (int d = 0; d < Dim - 1; ++d) left[d] = interior.lower[d] + columns[column * Dim + d];
+    left[Dim - 1] = interior.lower[Dim - 1] + n % depths;
+    Index<Dim> right = left;
+    left[0] -= h;
+    right[0] += h;
+    if (!interior.contains(left) || !interior.contains(right)) return;
+    offsets[n] *= root_density[layout.flat(left)] * root_density[layout.flat(right)];
   }
 };
 
@@ -310,6 +360,25 @@ void add_to_image(const InstanceOf<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
+void scale_by_density(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
+                      const wave::Storage<const T, Memory>& pressure, const Box<Dim>& interior,
+                      const ImageSums<T, Dim, Memory>& sums) {
+  if (pressure.data() == nullptr) return;
+  launch("moho::rtm::scale_by_density", Instance<Memory>(exec), interior.size(),
+         detail::ScaleParts<T, Dim>{pressure.data(),
+                                    layout,
+                                    interior,
+                                    {sums.image.data(), sums.source_illumination.data(),
+                                     sums.receiver_illumination.data()}});
+  if (sums.offset_options.count() == 0) return;
+  launch("moho::rtm::scale_offsets", Instance<Memory>(exec),
+         static_cast<std::int64_t>(sums.offsets.size()),
+         detail::ScaleOffsets<T, Dim>{pressure.data(), layout, interior, sums.column_nodes.data(),
+                                      sums.offset_options.count(), sums.grid.extents[Dim - 1],
+                                      sums.offset_options.apart, sums.offsets.data()});
+}
+
+template <class T, int Dim, class Memory>
 void add_receiver_illumination(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
                                const wave::Storage<const T, Memory>& field,
                                const Box<Dim>& interior, const Box<Dim>& box, double weight,
@@ -371,6 +440,7 @@ namespace moho::rtm {
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, make_image)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, add_to_image)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, add_receiver_illumination)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, scale_by_density)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, laplacian)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, normalised)
 }  // namespace moho::rtm

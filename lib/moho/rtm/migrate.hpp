@@ -96,7 +96,8 @@ void check_options(const MigrateOptions<T, Dim, Memory>& options) {
 /// steps x receivers
 /// \param store empty store of snapshots
 /// \param options number of steps, interval of snapshots
-/// \param sums sums to add to, on the nodes of the model without layers
+/// \param sums sums to add to, on the nodes of the model without layers; where the density varies,
+/// sums of p / sqrt(rho), which scale_by_density() completes
 /// \throws InputError for options out of range; wave::NotFinite if a wavefield overflows; errors of
 /// the store
 template <class T, int Dim, class Memory>

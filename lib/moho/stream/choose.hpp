@@ -129,7 +129,8 @@ void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
     const std::int64_t held =
         m_need.shape.planes / wishes.devices + 1 + 2 * (beside + m_need.shape.halo);
     const std::int64_t elements =
-        (m_need.parameters + (m_shape->q_factors ? 1 : 0) + 2 * m_need.fields + m_need.work) *
+        (m_need.parameters + (m_shape->q_factors || m_shape->pressure_factors ? 1 : 0) +
+         2 * m_need.fields + m_need.work) *
             m_need.plane_elements * held +
         3 * m_need.fields * (m_need.layer_elements * held + m_need.across_elements);
     m_plan.device_bytes = static_cast<std::size_t>(elements) * sizeof(T) + m_need.fixed;

@@ -126,11 +126,13 @@ class Streaming {
   std::vector<StreamShotResult<T>> shots(const std::vector<wave::Shot<Dim>>& shots,
                                          const std::vector<StreamShotOptions<Dim>>& options);
   /// \brief Copies the last wavefield of the latest shot of a chain, on the leading rank.
-  /// \param field 0: p; 1: q
+  /// \param field 0: p, or p / sqrt(rho) where the density varies; 1: q
   /// \param box nodes of the grid with layers
   /// \param values written: one value per node of the box, last axis fastest
   /// \param chain index of a chain of this process
   void copy_out(int field, const Box<Dim>& box, T* values, int chain = 0) const;
+  /// Copies p of the last wavefield, as copy_out() does.
+  void copy_pressure(const Box<Dim>& box, T* values, int chain = 0) const;
   /// Nodes outside layers.
   Box<Dim> interior() const { return m_schemes.front()->interior(); }
 

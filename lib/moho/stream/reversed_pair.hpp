@@ -102,6 +102,15 @@ class PairAction {
                              const wave::PointSeries<const T, Memory>& amplitudes) {
     (void)sources, (void)amplitudes;
   }
+  /// \brief Hands over the factors of p over the field where p is a field times sqrt(rho).
+  ///
+  /// Called after begin() and begin_sources().
+  /// \param points,sources by node of the points of begin() and of begin_sources(), for
+  /// PointSet::inject_with(); unallocated: 1
+  virtual void begin_pressure(const wave::Storage<const T, Memory>& points,
+                              const wave::Storage<const T, Memory>& sources) {
+    (void)points, (void)sources;
+  }
   /// \brief Adds to the sums of the planes of a stage of the first wavefield, before both step.
   ///
   /// In both volumes planes at the time of the stage are those of run_concurrent_volumes().

@@ -167,9 +167,16 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
     for (int f = 0; f < m_shape->fields && !m_whole && !m_cut; ++f) {
       wave::Storage<const T, Memory> factors;
       if (const HostVolume<T, Dim>* const held = volume(run.chain)) {
-        factors = run.sources[g].node_factors(exec, held->source_layout(f), held->source_scale(f));
+        factors = held->source_factors(exec, run.sources[g], f);
       }
       one.factors[f] = m_ranks ? share_factors<T, Memory>(*m_ranks, exec, factors) : factors;
+    }
+    if (m_shape->pressure_factors && !m_whole && !m_cut) {
+      wave::Storage<const T, Memory> factors;
+      if (const HostVolume<T, Dim>* const held = volume(run.chain)) {
+        factors = run.receivers[g].point_factors(exec, m_shape->layout, held->pressure_factors());
+      }
+      one.pressure = m_ranks ? share_factors<T, Memory>(*m_ranks, exec, factors) : factors;
     }
     one.factor = wave::kernel::source_factor<T>(scheme.grid());
     one.every = m_sampling.every;
@@ -283,6 +290,29 @@ void Streaming<T, Dim, Memory>::end(Run& run) {
         .with_context(concat("shot ", run.shot.number));
   }
   result.traces = wave::traces_of_rows<T>(run.rows, m_sampling, m_modelling.time.dt);
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::copy_pressure(const Box<Dim>& box, T* values, int chain) const {
+  copy_out(0, box, values, chain);
+  if (!m_shape->pressure_factors) return;
+  const auto at = static_cast<std::size_t>(chain);
+  const auto multiply = [&](const wave::Layout<Dim>& layout, const T* factors,
+                            const PlaneRange& planes) {
+    for (std::int64_t n = 0; n < box.size(); ++n) {
+      const Index<Dim> node = box.node(n);
+      if (planes.contains(node[0])) values[n] *= factors[layout.flat(node)];
+    }
+  };
+  if (const HostVolume<T, Dim>* const held = volume(at)) {
+    multiply(m_shape->layout, held->pressure_factors().data(), m_shape->layout.window);
+  } else if (m_slabs) {
+    m_slabs->visit_pressure(multiply);
+  } else {
+    const auto& medium = m_chains[at].front()->ring().whole_medium();
+    multiply(medium.layout(), download(instance(at, 0), medium.pressure_factors()).data(),
+             medium.layout().window);
+  }
 }
 
 template <class T, int Dim, class Memory>

@@ -347,7 +347,7 @@ void StreamSurvey<T, Dim, Memory>::hand_over_wavefield(const Result& result, int
   const Stopwatch watch;
   const Box<Dim> interior = m_stream->interior();
   std::vector<T> values(static_cast<std::size_t>(interior.size()));
-  m_stream->copy_out(0, interior, values.data(), chain);
+  m_stream->copy_pressure(interior, values.data(), chain);
   m_options.wavefield(values.data(), result.steps);
   m_report.phases.add("write", watch.seconds());
 }

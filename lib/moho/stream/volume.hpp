@@ -10,6 +10,7 @@
 #include <moho/stream/detail/volume_file.hpp>
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/medium.hpp>
+#include <moho/wave/points.hpp>
 #include <moho/wave/wavefield.hpp>
 
 #include <algorithm>
@@ -61,10 +62,11 @@ struct VolumeOptions {
 /// Offsets and layout of a volume's planes, in any storage.
 template <class T, int Dim>
 struct VolumeShape {
-  wave::Layout<Dim> layout;  ///< layout of fields and parameters
-  int fields = 1;            ///< wavefields: p, or p and q
-  int parameters = 1;        ///< arrays that a step reads
-  bool q_factors = false;    ///< true if sources of q have separate factors
+  wave::Layout<Dim> layout;       ///< layout of fields and parameters
+  int fields = 1;                 ///< wavefields: p, or p and q
+  int parameters = 1;             ///< arrays that a step reads
+  bool q_factors = false;         ///< true if sources of q have separate factors
+  bool pressure_factors = false;  ///< true if p is a field times sqrt(rho)
   /// Arrays that a step needs on the device in addition to the state: axis derivatives, unless
   /// all steps take one pass.
   int work = 0;
@@ -132,6 +134,18 @@ class HostVolume {
   ///
   /// They are empty if they equal those of p.
   const wave::Storage<T, Kokkos::HostSpace>& q_factors() const { return m_q_factors; }
+  /// Returns the factors of p over the first field, in the layout of the volume; empty: 1.
+  wave::Storage<const T, Kokkos::HostSpace> pressure_factors() const { return m_pressure; }
+  /// \brief Returns the factors of points that inject into a field, for PointSet::inject_with().
+  /// \param exec execution instance that copies the factors; the function waits for it
+  /// \param points points on the grid of the volume
+  /// \param field 0: p, 1: q
+  template <class Memory>
+  wave::Storage<const T, Memory> source_factors(const InstanceOf<Memory>& exec,
+                                                const wave::PointSet<T, Dim, Memory>& points,
+                                                int field) const {
+    return points.node_factors(exec, source_layout(field), source_scale(field), m_pressure);
+  }
   /// Returns the factors of sources of a field, for node_factors().
   wave::Storage<const T, Kokkos::HostSpace> source_scale(int field) const;
   /// \copydoc source_scale()
@@ -223,6 +237,7 @@ class HostVolume {
   VolumeState<T> m_state[2];
   wave::Storage<T, Kokkos::HostSpace> m_q_factors;
   wave::Layout<Dim> m_q_layout;
+  wave::Storage<T, Kokkos::HostSpace> m_pressure;
   Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> m_records;
   std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_memory;
   wave::Storage<T, Kokkos::HostSpace> m_sums;                 ///< all arrays of sums
@@ -237,7 +252,9 @@ template <class T, int Dim>
 template <class Memory>
 VolumeShape<T, Dim>::VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme)
     : layout(scheme.layout()), fields(scheme.fields()) {
-  q_factors = wave::coefficients_of(scheme.stencil(), Dim).has(wave::Coefficient::q_scale);
+  const wave::CoefficientSet coefficients = wave::coefficients_of(scheme.stencil(), Dim);
+  q_factors = coefficients.has(wave::Coefficient::q_scale);
+  pressure_factors = coefficients.has(wave::Coefficient::root_density);
   parameters = wave::MediumCoefficients<T, Dim, Memory>::array_count(scheme);
   work = scheme.always_one_pass() ? 0 : wave::info(scheme.stencil()).work_fields;
   for (const auto& layer : scheme.layers()) {
@@ -318,6 +335,12 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
   const PlaneArray<T> records = take(static_cast<std::int64_t>(receivers),
                                      PlaneRange{0, options.rows}, "moho::stream::records");
   m_records = decltype(m_records)(records.first, rows, receivers);
+  if (m_shape.pressure_factors) {
+    m_pressure = model != nullptr
+                     ? model->m_pressure
+                     : wave::Storage<T, Kokkos::HostSpace>(
+                           "moho::stream::pressure", static_cast<std::size_t>(m_shape.layout.size));
+  }
   if (m_shape.q_factors && !options.sources.empty()) {
     m_q_layout = scheme.layout(intersection(options.sources, all_planes(scheme.grid())));
     if (model != nullptr) {
@@ -444,7 +467,8 @@ bool HostVolume<T, Dim>::lock(PinnedRegion<Memory>& lock) const {
 template <class T, int Dim>
 std::size_t HostVolume<T, Dim>::bytes() const {
   return m_shape.parameter_bytes() + (in_file() ? 2 : 1) * m_shape.state_bytes() +
-         m_shape.sum_bytes() + m_q_factors.size() * sizeof(T) + m_records.size() * sizeof(T);
+         m_shape.sum_bytes() +
+         (m_q_factors.size() + m_pressure.size() + m_records.size()) * sizeof(T);
 }
 
 template <class T, int Dim>
@@ -467,13 +491,15 @@ std::size_t HostVolume<T, Dim>::load_bytes(const wave::Scheme<T, Dim, Memory>& s
   const wave::Layout<Dim>& layout = shape.layout;
   // fields of the model, and the coefficients derived from them; the last slab may have `halo` more
   // planes
-  const std::int64_t fields =
-      wave::coefficients_of(scheme.stencil(), Dim).size() - (shape.q_factors ? 1 : 0);
-  const std::int64_t arrays = 2 * fields + (shape.q_factors ? 1 : 0) +
+  const std::int64_t fields = wave::step_coefficient_count(scheme.stencil(), Dim);
+  const std::int64_t arrays = 2 * fields + (shape.q_factors || shape.pressure_factors ? 1 : 0) +
                               (scheme.packed_axis() ? 1 : 0) +   // packed words of the axis
                               (is_host_memory<Memory> ? 0 : 1);  // planes of a field of the model
+  // potentials depend on `halo` planes on both sides of a slab
+  const std::int64_t around = shape.pressure_factors ? 2 * layout.halo : 0;
   const std::int64_t planes =
-      std::min(planes_at_a_time(layout) + layout.halo, layout.extents[0]) + 2 * layout.halo;
+      std::min(planes_at_a_time(layout) + layout.halo + around, layout.extents[0]) +
+      2 * layout.halo;
   return static_cast<std::size_t>(arrays * planes * layout.strides[0]) * sizeof(T);
 }
 
@@ -490,8 +516,12 @@ void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
     std::int64_t end = std::min(begin + piece, planes);
     if (planes - end <= halo) end = planes;
     const PlaneRange slab{begin, end};
-    const auto part = extended_part<T, Dim, Memory>(instance, scheme, grid, model, random, slab);
-    wave::MediumCoefficients<T, Dim, Memory> window(instance, scheme, slab);
+    // potentials depend on densities of neighbouring planes
+    const std::int64_t around = m_shape.pressure_factors ? halo : 0;
+    const PlaneRange loaded{std::max<std::int64_t>(slab.begin - around, 0),
+                            std::min(slab.end + around, planes)};
+    const auto part = extended_part<T, Dim, Memory>(instance, scheme, grid, model, random, loaded);
+    wave::MediumCoefficients<T, Dim, Memory> window(instance, scheme, loaded);
     window.load(instance, scheme, part);
     PlaneRange with_halo = slab;
     if (slab.begin == 0) with_halo.begin -= halo;
@@ -509,7 +539,12 @@ void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
     }
     const PlaneRange near = intersection(slab, m_q_layout.window);
     if (m_q_factors.data() != nullptr && !near.empty()) {
-      down(window.source_scale(1), near, m_q_factors.data() + m_q_layout.plane_begin(near.begin));
+      down(window.source_scale(1).first, near,
+           m_q_factors.data() + m_q_layout.plane_begin(near.begin));
+    }
+    if (m_pressure.data() != nullptr) {
+      down(window.pressure_factors(), slab,
+           m_pressure.data() + m_shape.layout.plane_begin(slab.begin));
     }
     instance.fence();
     begin = end;

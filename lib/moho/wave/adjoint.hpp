@@ -17,13 +17,17 @@ namespace moho::wave {
 /// source (MediumCoefficients::source_scale()) is recorded from one of the fields.
 ///
 /// The adjoint is exact for all media of self-adjoint equations and all faces. With perfectly
-/// matched layers it is exact between points whose nodes lie outside the layers. With variable
-/// density, the density must also be constant in the layers and within order / 2 nodes of them.
+/// matched layers it is exact between points whose nodes lie outside the layers.
 template <class T, class Memory>
 struct AdjointFactors {
   Storage<T, Memory> inject[2];  ///< factors of data of p, for injection into p and into q
-  int field = 0;                 ///< field from which the adjoint of a source is recorded: 0 p, 1 q
-  Storage<T, Memory> record;     ///< factor of that field
+  /// Second factors of data and of recording: sqrt(rho) where the density varies.
+  Storage<const T, Memory> pressure;
+  int field = 0;              ///< field from which the adjoint of a source is recorded: 0 p, 1 q
+  Storage<T, Memory> record;  ///< factor of that field
+
+  /// Returns the factors for PointSet::inject() of data of p into a field.
+  NodeFactors<T, Memory> injection(int f) const { return {inject[f], pressure}; }
 };
 
 /// \brief Returns the factors of a medium.
@@ -43,7 +47,8 @@ struct FindAdjointFactors {
   StepArguments<T> s;
   Layout<Dim> layout;
   Box<Dim> box;
-  T *p, *q, *record;  ///< element 0 of the arrays; q is null for one field
+  const T* root_density;  ///< element 0; null: 1
+  T *p, *q, *record;      ///< element 0 of the arrays; q is null for one field
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const Index<Dim> node = box.node(n);
     const std::int64_t element = layout.flat(node), i = element - layout.offset;
@@ -53,7 +58,7 @@ struct FindAdjointFactors {
     const T back = w > T(0) ? T(1) / w : T(0);
     if (q == nullptr) {
       p[element] = scale;
-      record[element] = back;
+      record[element] = root_density != nullptr ? back * root_density[element] : back;
     } else {
       p[element] = scale * s.a[i];
       q[element] = scale * s.b[i];
@@ -81,11 +86,13 @@ AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
   if (two) result.inject[1] = make();
   result.record = make();
   result.field = two ? 1 : 0;
+  result.pressure = medium.pressure_factors();
   kernel::FindAdjointFactors<T, Dim> find{};
   find.s = scheme.arguments();
   medium.bind(find.s);
   find.layout = medium.layout();
   find.box = medium.layout().box();
+  find.root_density = result.pressure.data();
   find.p = result.inject[0].data();
   find.q = result.inject[1].data();
   find.record = result.record.data();

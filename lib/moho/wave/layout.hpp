@@ -88,6 +88,22 @@ constexpr std::int64_t layer_row(std::int64_t nodes, std::int64_t shift) {
 template <class T, class Space>
 using Storage = Kokkos::View<T*, typename Space::memory_space>;
 
+/// \brief Factors by node, in the layout of a wavefield: the product of two arrays.
+///
+/// An unallocated array means 1.
+template <class T, class Memory>
+struct NodeFactors {
+  Storage<const T, Memory> first;   ///< first factor
+  Storage<const T, Memory> second;  ///< second factor
+
+  NodeFactors() = default;
+  /// Constructs factors from one array or two.
+  template <class... Properties>
+  NodeFactors(const Kokkos::View<Properties...>& one,  // NOLINT: implicit
+              const Storage<const T, Memory>& other = {})
+      : first(one), second(other) {}
+};
+
 /// Returns the layout of a window for stencils that reach `radius` nodes to each side (at most 8).
 template <class T, int Dim>
 Layout<Dim> make_layout(const Grid<Dim>& grid, int radius, const PlaneRange& window) {

@@ -46,13 +46,14 @@ enum class Equations {
 
 /// Array of coefficients that kernels read.
 enum class Coefficient {
-  scale,    ///< (v dt)^2; times the density if the density varies
-  q_scale,  ///< scale of the field q
-  a,        ///< 1 + 2 epsilon; one over the density if the density varies
-  b,        ///< Fletcher: 1 + 2 delta; self-adjoint: its square root
-  nx,       ///< x component of the symmetry axis
-  ny,       ///< y component of the symmetry axis; 3D only
-  nz        ///< z component of the symmetry axis
+  scale,         ///< (v dt)^2
+  q_scale,       ///< scale of the field q
+  root_density,  ///< sqrt(rho): pressure over the field that is stepped
+  a,             ///< 1 + 2 epsilon; of density: the potential (L s) / s of s = 1 / sqrt(rho)
+  b,             ///< Fletcher: 1 + 2 delta; self-adjoint: its square root
+  nx,            ///< x component of the symmetry axis
+  ny,            ///< y component of the symmetry axis; 3D only
+  nz             ///< z component of the symmetry axis
 };
 
 namespace kernel {
@@ -183,6 +184,10 @@ inline constexpr std::array<MediumInfo, 4> media = {{
      false},
 }};
 
+/// Coefficients that only sources and receivers read, not steps.
+inline constexpr CoefficientSet point_coefficients = {Coefficient::q_scale,
+                                                      Coefficient::root_density};
+
 /// Description of a stencil.
 struct StencilInfo {
   kernel::Stencil stencil;      ///< the stencil
@@ -202,8 +207,8 @@ inline constexpr std::array<StencilInfo, 6> stencils = {{
     {kernel::Stencil::isotropic, 1, {Coefficient::scale}, {}, 0, 1, true, true, true},
     {kernel::Stencil::variable_density,
      1,
-     {Coefficient::scale, Coefficient::a},
-     {Coefficient::a},
+     {Coefficient::scale, Coefficient::root_density, Coefficient::a},
+     {},
      0,
      1,
      true,
@@ -296,6 +301,13 @@ constexpr CoefficientSet coefficients_of(kernel::Stencil stencil, int dim) {
     if (info(stencil).coefficients.has(coefficient)) result.insert(coefficient);
   }
   return result;
+}
+
+/// Returns the number of arrays that a step of a stencil reads in 2D or 3D.
+constexpr int step_coefficient_count(kernel::Stencil stencil, int dim) {
+  CoefficientSet result = coefficients_of(stencil, dim);
+  result.bits &= ~point_coefficients.bits;
+  return result.size();
 }
 
 /// Returns the stencils whose description has a property. \param has predicate of a StencilInfo

@@ -17,7 +17,8 @@ namespace moho::wave {
 /// \brief Parameters of a model in the form that the kernels of a scheme read, on a window.
 ///
 /// load() fills all planes of the window or some of them. It accepts other models later and
-/// allocates nothing.
+/// allocates nothing. With variable density a node's potential depends on densities within order /
+/// 2 nodes: next to an end of the window inside the grid it is not that of the model.
 ///
 /// One-pass steps of self-adjoint TTI need single precision, 3D, order 8 or less, and a device. On
 /// such devices all kernels use a symmetry axis packed in words of 32 bits. Its rounding is less
@@ -34,8 +35,8 @@ class MediumCoefficients {
       : MediumCoefficients(exec, scheme, window, true) {}
   /// \brief Returns arrays for a number of planes, for a ring into which planes are copied.
   ///
-  /// The ring has no source factors for q, and only the packed axis if all steps take one pass.
-  /// \see moved(), arrays()
+  /// The ring has no source factors for q, no pressure factors, and only the packed axis if all
+  /// steps take one pass. \see moved(), arrays()
   static MediumCoefficients ring(const InstanceOf<Memory>& exec,
                                  const Scheme<T, Dim, Memory>& scheme, std::int64_t planes) {
     return MediumCoefficients(exec, scheme, PlaneRange{0, planes}, false);
@@ -46,8 +47,8 @@ class MediumCoefficients {
   MediumCoefficients moved(const Layout<Dim>& layout) const;
   /// Returns the arrays that a step reads, in an order that depends on the medium alone.
   ///
-  /// Source factors for q are excluded. If all steps take one pass, the last array has the packed
-  /// axis: words of 32 bits instead of numbers.
+  /// Source factors for q and pressure factors are excluded. If all steps take one pass, the last
+  /// array has the packed axis: words of 32 bits instead of numbers.
   std::vector<Storage<T, Memory>> arrays() const;
   /// Returns the number of arrays() of a scheme.
   static int array_count(const Scheme<T, Dim, Memory>& scheme);
@@ -83,16 +84,21 @@ class MediumCoefficients {
   const Layout<Dim>& layout() const { return m_layout; }
   /// Returns the factors of sources added to p (field 0) or q (field 1), by node.
   ///
-  /// The layout is that of wavefields. The factor is v^2 dt^2, times the density where the density
-  /// varies. For q of the self-adjoint equations it is divided by sqrt(1 + 2 delta), so that p
-  /// satisfies the sourced equation of p alone.
-  Storage<const T, Memory> source_scale(int field = 0) const {
-    return field == 1 && m_q_scale.data() != nullptr ? m_q_scale : m_scale;
+  /// The layout is that of wavefields. The factor is v^2 dt^2, times sqrt(rho) where the density
+  /// varies, so that p satisfies the sourced equation. For q of the self-adjoint equations it is
+  /// divided by sqrt(1 + 2 delta), so that p satisfies the sourced equation of p alone.
+  NodeFactors<T, Memory> source_scale(int field = 0) const {
+    return {field == 1 && m_q_scale.data() != nullptr ? m_q_scale : m_scale, m_root_density};
   }
+  /// Returns the factors of p over the first field, by node: sqrt(rho) where the density varies.
+  ///
+  /// An unallocated array means 1: the field is p.
+  Storage<const T, Memory> pressure_factors() const { return m_root_density; }
   /// Returns the bytes of all arrays.
   std::size_t bytes() const {
     std::size_t count = 0;
-    for (const auto* array : {&m_scale, &m_q_scale, &m_a, &m_b, &m_nx, &m_ny, &m_nz, &m_axis}) {
+    for (const auto* array :
+         {&m_scale, &m_q_scale, &m_root_density, &m_a, &m_b, &m_nx, &m_ny, &m_nz, &m_axis}) {
       count += array->size();
     }
     return count * sizeof(T);
@@ -109,13 +115,15 @@ class MediumCoefficients {
  private:
   MediumCoefficients(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                      const PlaneRange& window, bool of_grid);
+  void find_potential(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                      const PlaneRange& planes);
   // only single precision has a packed axis
   static std::uint32_t* words_of(const Storage<T, Memory>& array) {
     return reinterpret_cast<std::uint32_t*>(array.data());
   }
 
   Layout<Dim> m_layout;
-  Storage<T, Memory> m_scale, m_q_scale, m_a, m_b, m_nx, m_ny, m_nz;
+  Storage<T, Memory> m_scale, m_q_scale, m_root_density, m_a, m_b, m_nx, m_ny, m_nz;
   Storage<T, Memory> m_axis;      ///< words of the symmetry axis; zero outside the grid
   std::int64_t m_components = 0;  ///< offset of the layout of unpacked nx, ny, nz
   bool m_unpacked = false;        ///< true if nx, ny, nz are those of with_components()
@@ -134,7 +142,7 @@ KOKKOS_INLINE_FUNCTION constexpr T epsilon_of() {
 template <class T, int Dim>
 struct Prepare {
   const T *vp, *density, *epsilon, *delta, *theta, *phi;
-  T *scale, *q_scale, *a, *b, *nx, *ny, *nz;
+  T *scale, *q_scale, *root_density, *a, *b, *nx, *ny, *nz;
   std::uint32_t* axis;
   bool packed;  ///< true if the axis is rounded to the precision of a word
   Layout<Dim> layout;
@@ -146,11 +154,9 @@ struct Prepare {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t i = layout.flat(box.node(n));
     const double v = static_cast<double>(vp[n]);
-    double square = v * dt * v * dt;
+    const double square = v * dt * v * dt;
     if (medium == Medium::variable_density) {
-      const double rho = static_cast<double>(density[n]);
-      square *= rho;
-      a[i] = static_cast<T>(1.0 / rho);
+      root_density[i] = static_cast<T>(sqrt(static_cast<double>(density[n])));
     } else if (medium != Medium::isotropic) {
       const double e = epsilon != nullptr ? static_cast<double>(epsilon[n]) : 0.0;
       const double t = delta != nullptr ? static_cast<double>(delta[n]) : 0.0;
@@ -239,6 +245,35 @@ struct FillHalo {
   }
 };
 
+/// \brief Functor that computes the potential V = (L s) / s of s = 1 / sqrt(rho), 1/m^2.
+///
+/// L is the Laplacian of the step. V is zero where the density is constant.
+template <class T, int Dim>
+struct FindPotential {
+  const T* root_density;  ///< from node (0, ..., 0), extended into the halo
+  T* potential;
+  Layout<Dim> layout;
+  Box<Dim> box;
+  int radius;
+  double second[Dim][largest_radius + 1];
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::int64_t i = layout.flat(box.node(n)) - layout.offset;
+    const double own = static_cast<double>(root_density[i]);
+    double sum = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      for (int k = 1; k <= radius; ++k) {
+        const std::int64_t by = k * layout.strides[d];
+        const double up = static_cast<double>(root_density[i + by]);
+        const double low = static_cast<double>(root_density[i - by]);
+        // zero beyond an end of the window that is not an end of the grid
+        if (up > 0.0) sum += second[d][k] * ((own - up) / up);
+        if (low > 0.0) sum += second[d][k] * ((own - low) / low);
+      }
+    }
+    potential[i] = static_cast<T>(sum);
+  }
+};
+
 /// Throws InputError unless all planes lie in the window.
 inline void check_planes(const PlaneRange& planes, const PlaneRange& window, const char* what) {
   if (!planes.empty() && intersection(planes, window) == planes) return;
@@ -259,6 +294,7 @@ MediumCoefficients<T, Dim, Memory>::MediumCoefficients(const InstanceOf<Memory>&
     if (coefficients.has(coefficient)) storage = make_storage<T>(exec, m_layout, label);
   };
   make(Coefficient::scale, m_scale, "moho::wave::scale");
+  if (of_grid) make(Coefficient::root_density, m_root_density, "moho::wave::root_density");
   make(Coefficient::a, m_a, "moho::wave::a");
   make(Coefficient::b, m_b, "moho::wave::b");
   if (of_grid) make(Coefficient::q_scale, m_q_scale, "moho::wave::q_scale");
@@ -304,8 +340,7 @@ std::vector<Storage<T, Memory>> MediumCoefficients<T, Dim, Memory>::arrays() con
 template <class T, int Dim, class Memory>
 int MediumCoefficients<T, Dim, Memory>::array_count(const Scheme<T, Dim, Memory>& scheme) {
   if (scheme.always_one_pass()) return 4;  // scale, a, b, and the packed axis
-  const CoefficientSet coefficients = coefficients_of(scheme.stencil(), Dim);
-  return coefficients.size() - (coefficients.has(Coefficient::q_scale) ? 1 : 0);
+  return step_coefficient_count(scheme.stencil(), Dim);
 }
 
 template <class T, int Dim, class Memory>
@@ -372,6 +407,7 @@ void MediumCoefficients<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
   prepare.phi = take(model.phi, "phi");
   prepare.scale = m_scale.data();
   prepare.q_scale = m_q_scale.data();
+  prepare.root_density = m_root_density.data();
   prepare.a = m_a.data();
   prepare.b = m_b.data();
   prepare.nx = m_nx.data();
@@ -411,10 +447,36 @@ void MediumCoefficients<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
     launch("moho::wave::fill_halo", exec, fill_halo.box.size(), fill_halo);
   };
   const CoefficientSet neighbours = info(scheme.stencil()).halo;
-  if (neighbours.has(Coefficient::a)) continue_outside(m_a);
   if (neighbours.has(Coefficient::nx)) continue_outside(m_nx);
   if (neighbours.has(Coefficient::nz)) continue_outside(m_nz);
   if (neighbours.has(Coefficient::ny)) continue_outside(m_ny);
+  if (m_root_density.data() == nullptr) return;
+  continue_outside(m_root_density);
+  find_potential(exec, scheme, planes);
+}
+
+// Computes the potentials that depend on the density of some planes.
+template <class T, int Dim, class Memory>
+void MediumCoefficients<T, Dim, Memory>::find_potential(const Instance<Memory>& exec,
+                                                        const Scheme<T, Dim, Memory>& scheme,
+                                                        const PlaneRange& planes) {
+  detail::FindPotential<T, Dim> potential{};
+  potential.root_density = m_root_density.data() + m_layout.offset;
+  potential.potential = m_a.data() + m_layout.offset;
+  potential.layout = m_layout;
+  potential.radius = scheme.order() / 2;
+  // planes that read the loaded ones
+  potential.box = m_layout.box();
+  potential.box.lower[0] = std::max(m_layout.window.begin, planes.begin - potential.radius);
+  potential.box.upper[0] = std::min(m_layout.window.end, planes.end + potential.radius);
+  const Coefficients c = second_derivative(potential.radius);
+  for (int d = 0; d < Dim; ++d) {
+    const double spacing = scheme.grid().spacing[d];
+    for (int k = 1; k <= potential.radius; ++k) {
+      potential.second[d][k] = c[k] / (spacing * spacing);
+    }
+  }
+  launch("moho::wave::find_potential", exec, potential.box.size(), potential);
 }
 
 /// \cond

@@ -287,7 +287,9 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   const auto row_of = [&](std::int64_t n) { return sampling.row_of(n); };
   // the current level is recorded with the sources of the step that begins here, or after the last
   run.present = [&](std::int64_t n) {
-    if (n == steps && row_of(n) >= 0) receivers.record(exec, wavefield.now[0], by_row, row_of(n));
+    if (n == steps && row_of(n) >= 0) {
+      receivers.record(exec, wavefield.now[0], by_row, row_of(n), propagator.pressure_factors());
+    }
   };
   run.stepped = [&](std::int64_t n, const Box<Dim>&) {
     inject_and_record<T, Dim, Memory>(exec, propagator, wavefield, sources, amplitudes, n,

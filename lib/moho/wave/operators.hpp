@@ -15,11 +15,10 @@ namespace moho::wave {
 /// \brief Applies the symmetric spatial operator D to the current level of a wavefield.
 ///
 /// D is the operator of a step u' = w (2 u + B (D u + f)) - w^2 u_before (docs/theory/waves.md).
-/// Isotropic: the Laplacian of p. Variable density: div(1/rho grad p). Self-adjoint VTI and TTI: H2
-/// p and H1 q. Terms of perfectly matched layers are excluded.
-/// \param exec execution instance
-/// \param scheme,medium of the equations
-/// \param wavefield wavefield whose current level is read; its halo beyond free surfaces and its
+/// Isotropic: the Laplacian of p. Variable density: L q - V q of the field q = p / sqrt(rho).
+/// Self-adjoint VTI and TTI: H2 p and H1 q. Terms of perfectly matched layers are excluded. \param
+/// exec execution instance \param scheme,medium of the equations \param wavefield wavefield whose
+/// current level is read; its halo beyond free surfaces and its
 ///   axis derivatives are written
 /// \param box nodes at which D is computed; the nodes within the reach of a step around it are read
 /// \param of_p,of_q results, in the layout of the wavefield; an unallocated one is not computed.
@@ -45,16 +44,6 @@ struct OperatorRows {
     for (int k = 1; k <= radius; ++k) sum += s.second[axis][k] * (f[k * stride] + f[-k * stride]);
     return sum;
   }
-  /// Returns the part of div(b grad f) along an axis.
-  KOKKOS_FORCEINLINE_FUNCTION T flux(const T* f, const T* b, std::int64_t stride, int axis) const {
-    T sum = 0;
-    MOHO_UNROLL
-    for (int k = 1; k <= radius; ++k) {
-      sum += s.second[axis][k] * ((b[k * stride] + b[0]) * (f[k * stride] - f[0]) +
-                                  (b[-k * stride] + b[0]) * (f[-k * stride] - f[0]));
-    }
-    return sum / 2;
-  }
   /// Returns div(n g) of axis derivatives g.
   KOKKOS_FORCEINLINE_FUNCTION T divergence(const T* g, std::int64_t i) const {
     T sum = 0;
@@ -70,16 +59,11 @@ struct OperatorRows {
   /// Returns the part of D that enters the equation of p.
   KOKKOS_FORCEINLINE_FUNCTION T change_p(std::int64_t i) const {
     const T* const p = s.now[0] + i;
-    T sum = 0;
-    if constexpr (stencil == Stencil::variable_density) {
-      sum = flux(p, s.a + i, s.stride_x, 0) + flux(p, s.a + i, 1, 2);
-      if constexpr (Dim == 3) sum += flux(p, s.a + i, s.stride_y, 1);
-    } else {
-      sum = second(p, s.stride_x, 0);
-      if constexpr (stencil != Stencil::vti) sum += second(p, 1, 2);
-      if constexpr (stencil == Stencil::tti) sum -= divergence(s.axis_derivative[0] + i, i);
-      if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
-    }
+    T sum = second(p, s.stride_x, 0);
+    if constexpr (stencil != Stencil::vti) sum += second(p, 1, 2);
+    if constexpr (stencil == Stencil::tti) sum -= divergence(s.axis_derivative[0] + i, i);
+    if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
+    if constexpr (stencil == Stencil::variable_density) sum -= s.a[i] * p[0];
     return sum;
   }
   /// Returns the part of D that enters the equation of q, in media with q.

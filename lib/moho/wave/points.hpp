@@ -87,13 +87,13 @@ class PointSet {
   /// \param field a wavefield of the complete grid, in the layout of the set
   /// \param amplitudes one for each point; they are not changed and must live until the work is
   ///   complete
-  /// \param scale a factor for every node, in the layout of the set; unallocated: 1
+  /// \param scale factors by node, in the layout of the set; unallocated: 1
   /// \param factor factor of all points: one over the volume of a cell makes a weighted point a
   ///   delta function
   /// \throws InputError if a view has the wrong size or the set was made for recording only
   void inject(const InstanceOf<Memory>& exec, const Storage<T, Memory>& field,
-              const Storage<const T, Memory>& amplitudes,
-              const Storage<const T, Memory>& scale = {}, T factor = T(1)) const {
+              const Storage<const T, Memory>& amplitudes, const NodeFactors<T, Memory>& scale = {},
+              T factor = T(1)) const {
     check_count(amplitudes.extent(0), "amplitudes");
     inject_from(exec, m_layout, m_layout.window, field, amplitudes.data(), scale, factor);
   }
@@ -103,7 +103,7 @@ class PointSet {
   /// \param step the row of `series`
   void inject(const InstanceOf<Memory>& exec, const Storage<T, Memory>& field,
               const PointSeries<const T, Memory>& series, std::int64_t step,
-              const Storage<const T, Memory>& scale = {}, T factor = T(1)) const {
+              const NodeFactors<T, Memory>& scale = {}, T factor = T(1)) const {
     inject(exec, m_layout, m_layout.window, field, series, step, scale, factor);
   }
   /// \brief Adds the amplitudes of one time step on some planes of a window.
@@ -116,8 +116,7 @@ class PointSet {
   /// \throws InputError as above, and for planes outside the window
   void inject(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const PlaneRange& planes,
               const Storage<T, Memory>& field, const PointSeries<const T, Memory>& series,
-              std::int64_t step, const Storage<const T, Memory>& scale = {},
-              T factor = T(1)) const {
+              std::int64_t step, const NodeFactors<T, Memory>& scale = {}, T factor = T(1)) const {
     inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), scale, factor);
   }
 
@@ -127,18 +126,24 @@ class PointSet {
   /// \param exec execution instance that copies the factors; the function waits for it
   /// \param layout of `scale`, whose window holds all nodes of the points
   /// \param scale on the host, a factor for every node
+  /// \param second on the host, a second factor for every node; unallocated: 1
   /// \throws InputError for a window that does not hold them
-  Storage<const T, Memory> node_factors(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
-                                        const Storage<const T, Kokkos::HostSpace>& scale) const;
+  Storage<const T, Memory> node_factors(
+      const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+      const Storage<const T, Kokkos::HostSpace>& scale,
+      const Storage<const T, Kokkos::HostSpace>& second = {}) const;
   /// \brief Adds amplitudes as inject() does, with factors of node_factors(). \throws InputError as
   /// above
   /// \param exec,layout,planes,field,series,step,factor as above
   /// \param factors of this set
+  /// \param scale further factors by node; unallocated: 1
   void inject_with(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
                    const PlaneRange& planes, const Storage<T, Memory>& field,
                    const PointSeries<const T, Memory>& series, std::int64_t step,
-                   const Storage<const T, Memory>& factors, T factor) const {
-    inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), {}, factor, factors);
+                   const Storage<const T, Memory>& factors, T factor,
+                   const NodeFactors<T, Memory>& scale = {}) const {
+    inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), scale, factor,
+                factors);
   }
 
   /// \brief Records the field: values = W field.
@@ -155,10 +160,10 @@ class PointSet {
   /// \param exec,field as above
   /// \param series values, steps x points
   /// \param step the row of `series`
-  /// \param scale a factor for every node, in the layout of the set; unallocated: 1
+  /// \param scale factors by node, in the layout of the set; unallocated: 1
   void record(const InstanceOf<Memory>& exec, const Storage<const T, Memory>& field,
               const PointSeries<T, Memory>& series, std::int64_t step,
-              const Storage<const T, Memory>& scale = {}) const {
+              const NodeFactors<T, Memory>& scale = {}) const {
     record(exec, m_layout, m_layout.window, field, series, step, scale);
   }
   /// \brief Records, from a window, the points whose last plane is among `planes`.
@@ -172,8 +177,29 @@ class PointSet {
   /// \throws InputError as above, and for planes outside the window
   void record(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const PlaneRange& planes,
               const Storage<const T, Memory>& field, const PointSeries<T, Memory>& series,
-              std::int64_t step, const Storage<const T, Memory>& scale = {}) const {
+              std::int64_t step, const NodeFactors<T, Memory>& scale = {}) const {
     record_to(exec, layout, planes, field, row(series, step, "values"), scale);
+  }
+
+  /// \brief Returns factors by point and node, for record_with().
+  ///
+  /// record_with() needs no array of factors for all nodes, but (2 radius)^Dim factors for each
+  /// point if some points lie between nodes.
+  /// \param exec execution instance that copies the factors; the function waits for it
+  /// \param layout of `scale`, whose window holds all nodes of the points
+  /// \param scale on the host, a factor for every node
+  /// \throws InputError for a window that does not hold them
+  Storage<const T, Memory> point_factors(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+                                         const Storage<const T, Kokkos::HostSpace>& scale) const;
+  /// \brief Records from a window as record() does, with factors of point_factors(). \throws
+  /// InputError as above
+  /// \param exec,layout,planes,field,series,step as above
+  /// \param factors of this set; unallocated: 1
+  void record_with(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+                   const PlaneRange& planes, const Storage<const T, Memory>& field,
+                   const PointSeries<T, Memory>& series, std::int64_t step,
+                   const Storage<const T, Memory>& factors) const {
+    record_to(exec, layout, planes, field, row(series, step, "values"), {}, factors);
   }
   /// Returns the largest number of planes with weights of one point.
   int planes() const { return m_planes; }
@@ -183,7 +209,7 @@ class PointSet {
   // complete grid. The first returns the number of nodes that are written.
   std::int64_t injection(const Storage<T, Memory>& field,
                          const PointSeries<const T, Memory>& series, std::int64_t step,
-                         const Storage<const T, Memory>& scale, T factor,
+                         const NodeFactors<T, Memory>& scale, T factor,
                          detail::Inject<T>& kernel) const {
     return prepare_inject(m_layout, m_layout.window, field, row(series, step, "amplitudes"), scale,
                           factor, {}, kernel);
@@ -191,9 +217,10 @@ class PointSet {
   bool reads_by_vector() const { return m_weights > 8 * m_count; }
   template <class Kernel>
   void recording(const Storage<const T, Memory>& field, const PointSeries<T, Memory>& series,
-                 std::int64_t step, Kernel& kernel) const {
+                 std::int64_t step, const Storage<const T, Memory>& scale, Kernel& kernel) const {
     detail::check_storage(m_layout, field, "field");
-    kernel.term = {m_points, field.data() + m_layout.offset, m_layout.window};
+    kernel.term = {m_points, field.data() + m_layout.offset, m_layout.window,
+                   factors_at(m_layout, scale, m_layout.offset)};
     kernel.values = row(series, step, "values");
     if constexpr (requires { kernel.count; }) kernel.count = m_count;
   }
@@ -218,21 +245,30 @@ class PointSet {
   void check_window(const Layout<Dim>& layout, const PlaneRange& planes) const;
   std::int64_t prepare_inject(const Layout<Dim>& layout, const PlaneRange& planes,
                               const Storage<T, Memory>& field, const T* amplitudes,
-                              const Storage<const T, Memory>& scale, T factor,
+                              const NodeFactors<T, Memory>& scale, T factor,
                               const Storage<const T, Memory>& factors,
                               detail::Inject<T>& kernel) const;
   void inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
                    const PlaneRange& planes, const Storage<T, Memory>& field, const T* amplitudes,
-                   const Storage<const T, Memory>& scale, T factor,
+                   const NodeFactors<T, Memory>& scale, T factor,
                    const Storage<const T, Memory>& factors = {}) const;
   void record_to(const Instance<Memory>& exec, const Layout<Dim>& layout, const PlaneRange& planes,
                  const Storage<const T, Memory>& field, T* values,
-                 const Storage<const T, Memory>& scale) const;
+                 const NodeFactors<T, Memory>& scale,
+                 const Storage<const T, Memory>& factors = {}) const;
+  // Returns element `offset` of factors by node; null: 1.
+  static const T* factors_at(const Layout<Dim>& layout, const Storage<const T, Memory>& factors,
+                             std::int64_t offset) {
+    if (factors.data() == nullptr) return nullptr;
+    detail::check_storage(layout, factors, "scale");
+    return factors.data() + offset;
+  }
 
   Points<Dim> m_positions;
   Layout<Dim> m_layout{};
   Box<Dim> m_box{};
   std::int64_t m_count = 0, m_weights = 0;
+  std::int64_t m_each = 1;  ///< largest number of nodes of a point
   int m_planes = 0;
   bool m_injects = true;
   Kokkos::View<const detail::Window<Dim>*, Memory> m_windows;
@@ -292,6 +328,7 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
     windows[p].element = layout.flat(first) - layout.offset;
     m_planes = std::max(m_planes, windows[p].count[0]);
     m_weights += nodes;
+    m_each = std::max(m_each, nodes);
   }
   const std::size_t per_point = static_cast<std::size_t>(Dim * width);
   std::vector<T> weights(positions.size() * per_point, T(0));
@@ -381,14 +418,18 @@ void PointSet<T, Dim, Memory>::check_window(const Layout<Dim>& layout,
 template <class T, int Dim, class Memory>
 Storage<const T, Memory> PointSet<T, Dim, Memory>::node_factors(
     const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
-    const Storage<const T, Kokkos::HostSpace>& scale) const {
+    const Storage<const T, Kokkos::HostSpace>& scale,
+    const Storage<const T, Kokkos::HostSpace>& second) const {
   if (m_count == 0) return {};
   check_window(layout, planes_of(m_box));
   detail::check_storage(layout, scale, "scale");
+  if (second.data() != nullptr) detail::check_storage(layout, second, "second");
   const std::vector<std::int64_t> elements = download(Instance<Memory>(exec), m_lists.elements);
   std::vector<T> factors(elements.size());
   for (std::size_t n = 0; n < elements.size(); ++n) {
-    factors[n] = scale.data()[layout.offset + elements[n]];
+    const std::int64_t element = layout.offset + elements[n];
+    factors[n] = scale.data()[element];
+    if (second.data() != nullptr) factors[n] *= second.data()[element];
   }
   return upload(Instance<Memory>(exec), factors, "moho::wave::node_factors");
 }
@@ -396,7 +437,7 @@ Storage<const T, Memory> PointSet<T, Dim, Memory>::node_factors(
 template <class T, int Dim, class Memory>
 std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
     const Layout<Dim>& layout, const PlaneRange& planes, const Storage<T, Memory>& field,
-    const T* amplitudes, const Storage<const T, Memory>& scale, T factor,
+    const T* amplitudes, const NodeFactors<T, Memory>& scale, T factor,
     const Storage<const T, Memory>& factors, detail::Inject<T>& kernel) const {
   if (m_count == 0) return 0;
   if (!m_injects) {
@@ -406,8 +447,6 @@ std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
   }
   check_window(layout, planes);
   detail::check_storage(layout, field, "field");
-  const bool scaled = scale.data() != nullptr;
-  if (scaled) detail::check_storage(layout, scale, "scale");
   const PlaneRange part = intersection(planes, planes_of(m_box));
   if (part.empty()) return 0;
   const auto at = [&](std::int64_t plane) {
@@ -419,7 +458,8 @@ std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
       first,
       field.data() + layout.offset,
       amplitudes,
-      scaled ? scale.data() + layout.offset : nullptr,
+      factors_at(layout, scale.first, layout.offset),
+      factors_at(layout, scale.second, layout.offset),
       factors.data(),
       factor};
   return end - first;
@@ -429,7 +469,7 @@ template <class T, int Dim, class Memory>
 void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
                                            const PlaneRange& planes,
                                            const Storage<T, Memory>& field, const T* amplitudes,
-                                           const Storage<const T, Memory>& scale, T factor,
+                                           const NodeFactors<T, Memory>& scale, T factor,
                                            const Storage<const T, Memory>& factors) const {
   detail::Inject<T> kernel{};
   const std::int64_t nodes =
@@ -438,10 +478,34 @@ void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const L
 }
 
 template <class T, int Dim, class Memory>
+Storage<const T, Memory> PointSet<T, Dim, Memory>::point_factors(
+    const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+    const Storage<const T, Kokkos::HostSpace>& scale) const {
+  if (m_count == 0) return {};
+  check_window(layout, planes_of(m_box));
+  detail::check_storage(layout, scale, "scale");
+  const std::vector<detail::Window<Dim>> windows = download(Instance<Memory>(exec), m_windows);
+  std::vector<T> factors(static_cast<std::size_t>(m_count * m_each), T(1));
+  for (std::size_t p = 0; p < windows.size(); ++p) {
+    Box<Dim> box;
+    for (int d = 0; d < Dim; ++d) box.upper[d] = windows[p].count[d];
+    for (std::int64_t n = 0; n < box.size(); ++n) {
+      const Index<Dim> node = box.node(n);
+      std::int64_t element = layout.offset + windows[p].element;
+      for (int d = 0; d < Dim; ++d) element += node[d] * layout.strides[d];
+      factors[p * static_cast<std::size_t>(m_each) + static_cast<std::size_t>(n)] =
+          scale.data()[element];
+    }
+  }
+  return upload(Instance<Memory>(exec), factors, "moho::wave::point_factors");
+}
+
+template <class T, int Dim, class Memory>
 void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Layout<Dim>& layout,
                                          const PlaneRange& planes,
                                          const Storage<const T, Memory>& field, T* values,
-                                         const Storage<const T, Memory>& scale) const {
+                                         const NodeFactors<T, Memory>& scale,
+                                         const Storage<const T, Memory>& factors) const {
   if (m_count == 0) return;
   check_window(layout, planes);
   detail::check_storage(layout, field, "field");
@@ -449,13 +513,13 @@ void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Lay
   if (last.empty()) return;
   check_window(layout,
                intersection(PlaneRange{last.begin - m_planes + 1, last.end}, planes_of(m_box)));
-  const detail::RecordTerm<T, Dim> term{m_points, field.data() + layout.offset, planes};
-  if (scale.data() != nullptr) {
-    detail::check_storage(layout, scale, "scale");
-    launch("moho::wave::record", exec, m_count,
-           detail::RecordScaled<T, Dim>{term, scale.data() + layout.offset, values});
-    return;
+  if (scale.second.data() != nullptr) {
+    throw InputError("scale: it has two arrays (allowed: one): a recorded field has one factor");
   }
+  const detail::RecordTerm<T, Dim> term{
+      m_points,       field.data() + layout.offset,
+      planes,         factors_at(layout, scale.first, layout.offset),
+      factors.data(), m_each};
   if constexpr (!is_host_memory<Memory>) {
     // points between nodes have many weights, which the lanes of a vector share
     if (reads_by_vector()) {

@@ -62,8 +62,10 @@ void step_from_axis_derivatives(const InstanceOf<Memory>& exec,
 
 /// \brief Time steps of a wavefield in a model: a Scheme with the MediumCoefficients of the grid.
 ///
-/// Isotropic media: p_tt = v^2 Lap p. Variable density: p_tt = v^2 rho div(1/rho grad p), with the
-/// mean of 1/rho between two nodes, which makes the discrete operator self-adjoint.
+/// Isotropic media: p_tt = v^2 Lap p. Variable density: p_tt = v^2 rho div(1/rho grad p), solved
+/// for q = p / sqrt(rho): q_tt = v^2 (L q - V q) with the Laplacian L and the potential V = (L s) /
+/// s of s = 1 / sqrt(rho). The operator is self-adjoint, and nonnegative up to
+/// largest_density_ratio(). Wavefields hold q; pressure_factors() leads to p.
 ///
 /// VTI and TTI (after Zhang, Zhang and Zhang 2011): p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2
 /// p + H1 q). Here a = 1 + 2 epsilon, r = sqrt(1 + 2 delta), H1 is the second derivative along the
@@ -109,9 +111,9 @@ class Propagator {
   /// Returns the largest stable step and the range of velocities.
   const Limits& limits() const { return m_scheme.limits(); }
   /// Returns the factors of sources of p (field 0) or q (1): MediumCoefficients::source_scale().
-  Storage<const T, Memory> source_scale(int field = 0) const {
-    return m_window.source_scale(field);
-  }
+  NodeFactors<T, Memory> source_scale(int field = 0) const { return m_window.source_scale(field); }
+  /// Returns the factors of p over the first field: MediumCoefficients::pressure_factors().
+  Storage<const T, Memory> pressure_factors() const { return m_window.pressure_factors(); }
   /// Returns the bytes per node that a step moves if each array is touched once.
   int bytes_per_node() const { return m_scheme.bytes_per_node(); }
 

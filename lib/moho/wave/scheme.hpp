@@ -208,9 +208,8 @@ int Scheme<T, Dim, Memory>::reach(int axis) const {
 
 template <class T, int Dim, class Memory>
 int Scheme<T, Dim, Memory>::bytes_per_node() const {
-  const CoefficientSet coefficients = coefficients_of(m_stencil, Dim);
-  const int arrays = coefficients.size() - (coefficients.has(Coefficient::q_scale) ? 1 : 0) -
-                     (coefficients.has(Coefficient::nz) ? 1 : 0);
+  const int arrays = step_coefficient_count(m_stencil, Dim) -
+                     (coefficients_of(m_stencil, Dim).has(Coefficient::nz) ? 1 : 0);
   if (m_packed_axis && m_options.one_pass && !m_options.reference) {
     // one pass, packed axis
     return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));

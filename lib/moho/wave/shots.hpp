@@ -323,7 +323,9 @@ auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, Cal
   if (has_snapshots(k)) {
     snapshots = snapshot_queue(exec, caller);
     options.snapshot = [&](const Wavefield<T, Dim, Memory>& field, const Box<Dim>&,
-                           std::int64_t step) { snapshots->put(field.layout, field.now[0], step); };
+                           std::int64_t step) {
+      snapshots->put(field.layout, field.now[0], step, propagator.pressure_factors());
+    };
   }
   end.preparing = preparing.seconds();
   if (m_options.progress) {

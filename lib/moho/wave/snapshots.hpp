@@ -28,11 +28,13 @@ namespace detail {
 template <class T, int Dim>
 struct CopyBox {
   const T* from;
+  const T* factor;  ///< null: 1
   T* to;
   Layout<Dim> layout;
   Box<Dim> box;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    to[n] = from[layout.flat(box.node(n))];
+    const std::int64_t i = layout.flat(box.node(n));
+    to[n] = factor != nullptr ? from[i] * factor[i] : from[i];
   }
 };
 }  // namespace detail
@@ -90,8 +92,10 @@ class SnapshotQueue {
   /// \param layout of the array
   /// \param field the array
   /// \param number passed to the function with the values
+  /// \param factors by node, in the same layout: Propagator::pressure_factors(); unallocated: 1
   /// \throws any exception of the function for earlier values
-  void put(const Layout<Dim>& layout, const Storage<const T, Memory>& field, std::int64_t number);
+  void put(const Layout<Dim>& layout, const Storage<const T, Memory>& field, std::int64_t number,
+           const Storage<const T, Memory>& factors = {});
   /// Waits until the function has processed all values. \throws any exception of the function
   void finish();
   /// Returns the seconds that put() and finish() have waited: the cost of snapshots for the run.
@@ -195,8 +199,8 @@ void SnapshotQueue<T, Dim, Memory>::close() {
 
 template <class T, int Dim, class Memory>
 void SnapshotQueue<T, Dim, Memory>::put(const Layout<Dim>& layout,
-                                        const Storage<const T, Memory>& field,
-                                        std::int64_t number) {
+                                        const Storage<const T, Memory>& field, std::int64_t number,
+                                        const Storage<const T, Memory>& factors) {
   Entry entry{0, 0, number};
   {
     const Stopwatch watch;
@@ -210,7 +214,8 @@ void SnapshotQueue<T, Dim, Memory>::put(const Layout<Dim>& layout,
   }
   const Stopwatch watch;
   launch("moho::wave::snapshot", m_exec, m_box.size(),
-         detail::CopyBox<T, Dim>{field.data(), m_slots[entry.slot].data(), layout, m_box});
+         detail::CopyBox<T, Dim>{field.data(), factors.data(), m_slots[entry.slot].data(), layout,
+                                 m_box});
   if constexpr (is_host_memory<Memory>) {
     m_exec.fence();
     m_waited += watch.seconds();

@@ -64,11 +64,13 @@ struct LimitsOf {
     sum.node = node;
     sum.other = other;
   }
-  KOKKOS_INLINE_FUNCTION double density_rate(std::int64_t i, LimitSum& sum) const {
-    // Gershgorin circles bound the eigenvalues of div(b grad). Beyond a face the density is that of
-    // the nearest node or, at free surfaces, the even image; the larger bound applies.
+  /// Returns the potential (L s) / s of s = 1 / sqrt(rho), and keeps contrasts.
+  ///
+  /// Beyond a face the density is that of the nearest node or, at free surfaces, the even image;
+  /// the larger potential counts.
+  KOKKOS_INLINE_FUNCTION double potential(std::int64_t i, LimitSum& sum) const {
     const Index<Dim> node = grid.node(i);
-    const double own = 1.0 / static_cast<double>(density[i]);
+    const double own = static_cast<double>(density[i]);
     double total = 0.0;
     std::int64_t stride = 1;
     for (int d = Dim - 1; d >= 0; --d) {
@@ -76,7 +78,7 @@ struct LimitsOf {
       const bool inner = node[d] >= radius && node[d] + radius <= last;
       double most = 0.0;
       for (int image = 0; image < (inner ? 1 : 2); ++image) {
-        double diagonal = 0.0, others = 0.0;
+        double part = 0.0;
         for (int k = 1; k <= radius; ++k) {
           for (int sign = -1; sign <= 1; sign += 2) {
             std::int64_t to = node[d] + sign * k;
@@ -85,25 +87,22 @@ struct LimitsOf {
             // the differences may be wider than the grid
             if (to < 0 || to > last) to = node[d];
             const std::int64_t other = i + (to - node[d]) * stride;
-            const double there = 1.0 / static_cast<double>(density[other]);
+            const double there = static_cast<double>(density[other]);
             if (other > i) keep(sum, own < there ? there / own : own / there, i, other);
-            const double c = second[d][k] * 0.5 * (own + there);
-            diagonal += c;
-            others += c < 0.0 ? -c : c;
+            part += second[d][k] * (sqrt(own / there) - 1.0);
           }
         }
-        const double circle = (diagonal < 0.0 ? -diagonal : diagonal) + others;
-        if (circle > most) most = circle;
+        if (image == 0 || part > most) most = part;
       }
       total += most;
       stride *= grid.extents[d];
     }
-    return total / own;
+    return total;
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, LimitSum& sum) const {
     const double v = static_cast<double>(vp[i]);
     double rate = laplacian, least = 1.0, most = 1.0;
-    if (density != nullptr) rate = density_rate(i, sum);
+    if (density != nullptr) rate += potential(i, sum);
     if (epsilon != nullptr || delta != nullptr) {
       const double e = epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0;
       const double t = delta != nullptr ? static_cast<double>(delta[i]) : 0.0;
@@ -150,13 +149,13 @@ struct LimitsOf {
 
 /// \brief Returns the largest ratio of two densities within order / 2 nodes along an axis.
 ///
-/// The differences of div(1/rho grad p) take 1/rho between nodes as the mean of both, with
-/// coefficients of alternating sign. Up to this ratio the operator has no growing solutions for any
-/// pattern of densities; see docs/theory/waves.md. The ratio is infinite at order 2.
+/// Up to this ratio the operator V - L of q = p / sqrt(rho) has no negative eigenvalue, and
+/// therefore no growing solutions, for any pattern of densities; see docs/theory/waves.md. The
+/// ratio is infinite at order 2.
 inline double largest_density_ratio(int order) {
   check_order(order);
   constexpr double ratios[] = {
-      std::numeric_limits<double>::infinity(), 13.0, 8.5, 7.0, 6.2, 5.7, 5.4, 5.1};
+      std::numeric_limits<double>::infinity(), 50.0, 25.0, 16.0, 12.5, 10.5, 9.5, 8.5};
   return ratios[order / 2 - 1];
 }
 
@@ -188,12 +187,11 @@ void check_contrast(const Instance<Memory>& exec, const Grid<Dim>& grid,
 ///
 /// The leapfrog scheme is stable while dt^2 times the largest eigenvalue of the spatial operator
 /// stays below 4. Two factors bound this eigenvalue: the symbol of the differences at the shortest
-/// wavelength, and a factor of the model at every node. The latter is v^2 for isotropic media, and
-/// a circle theorem on div(1/rho grad) for variable density. For the self-adjoint equations it is
-/// v^2 max(1, 1 + 2 epsilon); for Fletcher's, the larger eigenvalue of the two equations for any
-/// direction.
-/// \param sigma as in PropagatorOptions
-/// \throws InputError if densities differ by more than largest_density_ratio() within a stencil
+/// wavelength, and a factor of the model at every node. The latter is v^2 for isotropic media; with
+/// variable density the potential of the node is added to the symbol. For the self-adjoint
+/// equations it is v^2 max(1, 1 + 2 epsilon); for Fletcher's, the larger eigenvalue of the two
+/// equations for any direction. \param sigma as in PropagatorOptions \throws InputError if
+/// densities differ by more than largest_density_ratio() within a stencil
 template <class T, int Dim, class Memory>
 Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                  const Model<T, Dim, Memory>& model, int order,

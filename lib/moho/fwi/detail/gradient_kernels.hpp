@@ -6,6 +6,7 @@
 
 #include <moho/core/denormals.hpp>
 #include <moho/core/launch_box.hpp>
+#include <moho/wave/boundary.hpp>
 #include <moho/wave/kernel/arguments.hpp>
 #include <moho/wave/layout.hpp>
 
@@ -136,136 +137,159 @@ struct AddAnisotropy {
   }
 };
 
-/// Kernel: derivative with respect to b = 1 / rho.
+/// Kernel: derivative with respect to the potential of variable density.
 template <class T, int Dim>
-struct AddBuoyancy {
-  wave::kernel::StepArguments<T> s;
-  int radius;
-  const T *p, *nu;  ///< padded, odd behind free surfaces
+struct AddPotential {
+  const T* u;              ///< snapshot
+  DenseBox<Dim> snapshot;  ///< its nodes
+  const T* nu;             ///< padded
   wave::Layout<Dim> layout;
-  Index<Dim> extents;  ///< of the grid
-  bool free_lower[Dim], free_upper[Dim];
   DenseBox<Dim> sums;
-  T* d_b;
+  T* by_potential;
   T weight;
-
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    const std::int64_t i = layout.flat(node);
-    T sum = 0;
-    for (int d = 0; d < Dim; ++d) {
-      const int axis = d == Dim - 1 ? 2 : d;
-      const std::int64_t stride = layout.strides[d];
-      const T* const c = s.second[axis];
-      // a node on a free face is its own image: what is counted on both sides counts once
-      const bool on_face =
-          (node[d] == 0 && free_lower[d]) || (node[d] == extents[d] - 1 && free_upper[d]);
-      const T share = on_face ? T(0.25) : T(0.5);
-      for (int k = 1; k <= radius; ++k) {
-        const std::int64_t up = i + k * stride, low = i - k * stride;
-        sum -= share * c[k] *
-               ((nu[up] - nu[i]) * (p[up] - p[i]) + (nu[low] - nu[i]) * (p[low] - p[i]));
-      }
-      // nodes outside of a face that is not free have the b of the node on it, and no field
-      if (node[d] == 0 && !free_lower[d]) sum += beyond(c, i, stride);
-      if (node[d] == extents[d] - 1 && !free_upper[d]) sum += beyond(c, i, -stride);
-    }
-    d_b[sums.at(node)] += weight * sum;
-  }
-  KOKKOS_INLINE_FUNCTION T beyond(const T* c, std::int64_t i, std::int64_t inwards) const {
-    T sum = 0;
-    for (int depth = 0; depth < radius; ++depth) {
-      const std::int64_t at = i + depth * inwards;
-      for (int k = depth + 1; k <= radius; ++k) sum -= T(0.5) * c[k] * nu[at] * p[at];
-    }
-    return sum;
+    by_potential[sums.at(node)] -= weight * (nu[layout.flat(node)] * u[snapshot.at(node)]);
   }
 };
 
-/// \brief Kernel of hosts: derivative with respect to b = 1 / rho by rows, off the faces.
-///
-/// The radius is a constant, and loops have no branches.
-template <class T, int Dim, int radius>
-struct BuoyancyRows {
-  AddBuoyancy<T, Dim> add;
+/// Kernel of hosts: the same by rows.
+template <class T, int Dim>
+struct PotentialRows {
+  AddPotential<T, Dim> add;
   Box<Dim> box, rows;  ///< nodes, and the first nodes of rows
   void operator()(const std::int64_t row) const {
-    Index<Dim> node = rows.node(row);
-    const std::int64_t begin = box.lower[Dim - 1], end = box.upper[Dim - 1];
-    std::int64_t from = std::max<std::int64_t>(begin, 1);
-    std::int64_t to = std::max(from, std::min(end, add.extents[Dim - 1] - 1));
-    for (int d = 0; d + 1 < Dim; ++d) {
-      if (node[d] == 0 || node[d] == add.extents[d] - 1) from = to = end;
-    }
-    for (node[Dim - 1] = begin; node[Dim - 1] < from; ++node[Dim - 1]) add(node);
-    node[Dim - 1] = from;
-    const std::int64_t i0 = add.layout.flat(node), to0 = add.sums.at(node);
-    const T* const nu = add.nu + i0;
-    const T* const p = add.p + i0;
-    T* const sums = add.d_b + to0;
-    // local copies without aliases permit vectorisation
-    T c[Dim][radius + 1];
-    std::int64_t strides[Dim];
-    for (int d = 0; d < Dim; ++d) {
-      strides[d] = add.layout.strides[d];
-      for (int k = 1; k <= radius; ++k) {
-        c[d][k] = T(0.5) * add.s.second[d == Dim - 1 ? 2 : d][k];
-      }
-    }
+    const Index<Dim> node = rows.node(row);
+    const std::int64_t count = box.extent(Dim - 1);
+    const T* const u = add.u + add.snapshot.at(node);
+    const T* const nu = add.nu + add.layout.flat(node);
+    T* const sums = add.by_potential + add.sums.at(node);
     const T weight = add.weight;
     const FlushDenormals flush;  // in front of waves
     MOHO_INDEPENDENT
-    for (std::int64_t z = 0; z < to - from; ++z) {
-      T sum = 0;
-      MOHO_UNROLL
-      for (int d = 0; d < Dim; ++d) {
-        MOHO_UNROLL
-        for (int k = 1; k <= radius; ++k) {
-          const std::int64_t up = z + k * strides[d], low = z - k * strides[d];
-          sum -=
-              c[d][k] * ((nu[up] - nu[z]) * (p[up] - p[z]) + (nu[low] - nu[z]) * (p[low] - p[z]));
-        }
-      }
-      sums[z] += weight * sum;
-    }
-    for (node[Dim - 1] = to; node[Dim - 1] < end; ++node[Dim - 1]) add(node);
+    for (std::int64_t z = 0; z < count; ++z) sums[z] -= weight * (nu[z] * u[z]);
   }
 };
 
-/// Adds the derivative with respect to b at the nodes of a box.
+/// Adds the derivative with respect to the potential at the nodes of a box.
 template <class T, int Dim, class Memory>
-void launch_buoyancy(const Instance<Memory>& exec, const Box<Dim>& box,
-                     const AddBuoyancy<T, Dim>& add) {
-  constexpr const char* label = "moho::fwi::add_buoyancy";
+void launch_add_potential(const Instance<Memory>& exec, const Box<Dim>& box,
+                          const AddPotential<T, Dim>& add) {
+  constexpr const char* label = "moho::fwi::add_potential";
+  if (box.empty()) return;
   if constexpr (is_host_memory<Memory>) {
     Box<Dim> rows = box;
-    rows.upper[Dim - 1] = std::min(box.upper[Dim - 1], box.lower[Dim - 1] + 1);
-    if (rows.empty()) return;
-    const auto run = [&](auto radius) {
-      launch(label, exec, rows.size(),
-             BuoyancyRows<T, Dim, decltype(radius)::value>{add, box, rows});
-    };
-    switch (add.radius) {
-      case 1:
-        return run(std::integral_constant<int, 1>());
-      case 2:
-        return run(std::integral_constant<int, 2>());
-      case 3:
-        return run(std::integral_constant<int, 3>());
-      case 4:
-        return run(std::integral_constant<int, 4>());
-      case 5:
-        return run(std::integral_constant<int, 5>());
-      case 6:
-        return run(std::integral_constant<int, 6>());
-      case 7:
-        return run(std::integral_constant<int, 7>());
-      default:
-        return run(std::integral_constant<int, 8>());
-    }
+    rows.upper[Dim - 1] = box.lower[Dim - 1] + 1;
+    launch(label, exec, rows.size(), PotentialRows<T, Dim>{add, box, rows});
   } else {
     launch_box(label, exec, box, add);
   }
 }
+
+/// Kernel: derivative with respect to ln sqrt(rho) of what is injected or recorded at points.
+template <class T, int Dim>
+struct AddPoints {
+  const T* field;       ///< source wavefield at receivers, adjoint field at sources
+  DenseBox<Dim> nodes;  ///< its layout
+  const T* injected;    ///< times sqrt(rho), padded
+  wave::Layout<Dim> layout;
+  DenseBox<Dim> sums;
+  T* by_root;
+  T weight;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    by_root[sums.at(node)] += weight * (field[nodes.at(node)] * injected[layout.flat(node)]);
+  }
+};
+
+/// \brief Kernel: derivative with respect to ln rho at a node of a box.
+///
+/// The potential of node i is the sum over neighbours n of c (r_i / r_n - 1), r = sqrt(rho). Nodes
+/// outside the grid are those of the nearest face or, behind free surfaces, images.
+template <class T, int Dim>
+struct ByDensity {
+  const T *by_potential, *by_root;  ///< sums at `sums`
+  const T* root;                    ///< sqrt(rho) at `roots`
+  Box<Dim> grid;                    ///< nodes with sums
+  Box<Dim> nodes;                   ///< of the result
+  DenseBox<Dim> roots, sums;        ///< layouts with the nodes within `radius` of the result
+  bool free_lower[Dim], free_upper[Dim];
+  int radius;
+  double second[Dim][wave::largest_radius + 1];
+  T* to;  ///< by position in `nodes`
+
+  // g_i r_i / r_n, where node i of a line depends on node n
+  KOKKOS_INLINE_FUNCTION double term(Index<Dim> node, int d, std::int64_t i, std::int64_t n) const {
+    node[d] = i;
+    const double g = static_cast<double>(by_potential[sums.at(node)]);
+    const double own = static_cast<double>(root[roots.at(node)]);
+    node[d] = n;
+    return g * own / static_cast<double>(root[roots.at(node)]);
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t image(std::int64_t n, int d) const {
+    const std::int64_t first = grid.lower[d], last = grid.upper[d] - 1;
+    if (n < first) n = free_lower[d] ? 2 * first - n : first;
+    if (n > last) n = free_upper[d] ? 2 * last - n : last;
+    return n < first ? first : n;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t position) const {
+    const Index<Dim> node = nodes.node(position);
+    double sum = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t j = node[d], first = grid.lower[d], last = grid.upper[d] - 1;
+      for (int k = 1; k <= radius; ++k) {
+        double part = 0.0;
+        for (int sign = -1; sign <= 1; sign += 2) {
+          const std::int64_t n = j + sign * k;
+          part += term(node, d, j, image(n, d));
+          if (n >= first && n <= last) part -= term(node, d, n, j);
+        }
+        // nodes next to a face of which an image is this node
+        for (std::int64_t i = first; i <= last && i < first + k; ++i) {
+          if (image(i - k, d) == j) part -= term(node, d, i, j);
+        }
+        for (std::int64_t i = last; i >= first && i > last - k; --i) {
+          if (image(i + k, d) == j) part -= term(node, d, i, j);
+        }
+        sum += second[d][k] * part;
+      }
+    }
+    to[position] = static_cast<T>(0.5 * (sum + static_cast<double>(by_root[sums.at(node)])));
+  }
+};
+
+/// Returns the kernel with its coefficients and faces, without arrays.
+template <class T, int Dim>
+ByDensity<T, Dim> by_density(const Grid<Dim>& grid, int order, const wave::Boundaries<Dim>& faces,
+                             const Box<Dim>& box) {
+  ByDensity<T, Dim> by{};
+  by.grid = by.nodes = box;
+  by.sums = dense(box);
+  by.radius = order / 2;
+  const wave::Coefficients c = wave::second_derivative(by.radius);
+  for (int d = 0; d < Dim; ++d) {
+    by.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
+    by.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
+    for (int k = 1; k <= by.radius; ++k) {
+      by.second[d][k] = c[k] / (grid.spacing[d] * grid.spacing[d]);
+    }
+  }
+  return by;
+}
+
+/// Kernel: multiplies the illumination of q = p / sqrt(rho) by the density.
+template <class T, int Dim>
+struct TimesDensity {
+  const T* root_density;  ///< padded
+  wave::Layout<Dim> layout;
+  Grid<Dim> model;
+  Index<Dim> shift;  ///< of the model's first node in the grid of the layout
+  T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    Index<Dim> node = model.node(n);
+    for (int d = 0; d < Dim; ++d) node[d] += shift[d];
+    const T root = root_density[layout.flat(node)];
+    values[n] *= root * root;
+  }
+};
 
 /// The sums of the nodes of a grid with layers that take the values of a node of the model.
 template <class T, int Dim>
@@ -308,7 +332,8 @@ struct FoldPlain {
 /// Kernel: derivatives with respect to parameters from those with respect to coefficients.
 template <class T>
 struct ToParameters {
-  const T *d_scale, *d_a, *d_r, *d_b;       ///< null: not computed
+  const T *d_scale, *d_a, *d_r;             ///< null: not computed
+  const T* d_density;                       ///< with respect to ln rho; null: not computed
   const T *vp, *density, *epsilon, *delta;  ///< of the model; null: absent
   const T* kept;  ///< what is left of delta - epsilon around sources; null: all
   T *of_vp, *of_density, *of_epsilon, *of_delta;
@@ -316,9 +341,9 @@ struct ToParameters {
     using std::sqrt;
     const double scale = static_cast<double>(d_scale[i]);
     of_vp[i] = static_cast<T>(2.0 * scale / static_cast<double>(vp[i]));
-    if (d_b != nullptr) {
-      const double b = 1.0 / static_cast<double>(density[i]);
-      of_density[i] = static_cast<T>(b * scale - b * b * static_cast<double>(d_b[i]));
+    if (d_density != nullptr) {
+      of_density[i] =
+          static_cast<T>(static_cast<double>(d_density[i]) / static_cast<double>(density[i]));
     }
     if (d_a == nullptr) return;
     const double e = epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0;

@@ -125,17 +125,18 @@ struct MarchProducts {
         for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead.v[i];
       }
       T change[2][width];
+      typename March::Window window;
+      wave::kernel::load_window<width, March::side>(s.now[fields - 1] + at, window);
+      march.across(queue, 0, s.now[0] + at, change[0]);
+      march.down(window, change[1]);
+      if constexpr (fields == 1) {
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) change[0][i] += change[1][i];
+      }
       if constexpr (stencil == Stencil::variable_density) {
-        march.flux(queue, at, change[0]);
-      } else {
-        typename March::Window window;
-        wave::kernel::load_window<width, March::side>(s.now[fields - 1] + at, window);
-        march.across(queue, 0, s.now[0] + at, change[0]);
-        march.down(window, change[1]);
-        if constexpr (fields == 1) {
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) change[0][i] += change[1][i];
-        }
+        const Vector potential = wave::kernel::load_lanes<width>(s.a + at);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) change[0][i] -= potential.v[i] * queue[0][radius][i];
       }
       if (whole) {
         add_vector(to, values, change);
@@ -312,7 +313,7 @@ MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_scale_products)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_add_scale)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_no_residuals)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_add_residuals)
-MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_buoyancy)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_add_potential)
 }  // namespace moho::fwi::detail
 #endif
 /// \endcond

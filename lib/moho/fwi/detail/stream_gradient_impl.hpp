@@ -96,7 +96,7 @@ stream::PairActions<T, Dim, Memory> StreamedGradients<T, Dim, Memory>::actions(
     if (const auto lags = lags_on(scheme.interior())) {
       Products::Image::require(scheme.interior(), *lags, scheme.fields(), interval, need);
     }
-    need.idle_bytes = (unknowns.anisotropy ? 14 : unknowns.density ? 8 : 4) * piece * sizeof(T);
+    need.idle_bytes = (unknowns.anisotropy ? 14 : unknowns.density ? 12 : 4) * piece * sizeof(T);
     need.host_bytes = on_host;
     return need;
   };
@@ -182,6 +182,7 @@ StreamedGradients<T, Dim, Memory>::derivatives(const HostModel& model,
     fold_plain(sums[0].first, model.vp.data(), result.vp.data());
     return result;
   }
+  const std::vector<T> roots = root_density(model);
   const std::int64_t each = detail::planes_of_piece(m_grid);
   for (std::int64_t begin = 0; begin < m_grid.extents[0]; begin += each) {
     Grid<Dim> piece = m_grid;
@@ -213,7 +214,8 @@ StreamedGradients<T, Dim, Memory>::derivatives(const HostModel& model,
     to.vp = up(model.vp.data());
     to.of_vp = down(result.vp);
     if (unknowns.density) {
-      to.d_b = sums_of(Products::by_others);
+      operands.push_back(by_density(roots, {begin, begin + piece.extents[0]}));
+      to.d_density = operands.back().data();
       to.density = up(model.density.data());
       to.of_density = down(result.density);
     }
@@ -232,6 +234,51 @@ StreamedGradients<T, Dim, Memory>::derivatives(const HostModel& model,
            wave::Storage<T, Memory>(from.data(), size));
     }
     exec.fence();
+  }
+  return result;
+}
+
+// Returns derivatives with respect to ln rho in some planes. `roots`: sqrt(rho) of the model.
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> StreamedGradients<T, Dim, Memory>::by_density(
+    const std::vector<T>& roots, const PlaneRange& planes) const {
+  const Instance<Memory>& exec = m_pair.exec();
+  const std::int64_t plane = m_grid.size() / m_grid.extents[0];
+  auto by = detail::by_density<T, Dim>(m_grid, m_options.propagator.order,
+                                       m_options.propagator.boundaries, whole_box(m_grid));
+  const std::int64_t low = std::max<std::int64_t>(planes.begin - by.radius, 0);
+  Grid<Dim> around = m_grid, piece = m_grid;
+  around.extents[0] = std::min(planes.end + by.radius, m_grid.extents[0]) - low;
+  piece.extents[0] = planes.count();
+  std::vector<Field<T, Dim, Memory>> operands;
+  const auto up = [&](const T* values) {
+    const auto size = static_cast<std::size_t>(around.size());
+    const auto& field = operands.emplace_back(make_field<T>(exec, around, "moho::fwi::piece"));
+    copy(exec, wave::Storage<T, Memory>(field.data(), size),
+         HostElements<const T>(values + low * plane, size));
+    return field.data();
+  };
+  const auto& sums = m_pair.sums();
+  by.by_potential = up(sums[Products::by_others].first);
+  by.by_root = up(sums[Products::by_others + 1].first);
+  by.root = up(roots.data());
+  by.nodes.lower[0] = planes.begin;
+  by.nodes.upper[0] = planes.end;
+  by.sums.box.lower[0] = low;
+  by.roots = by.sums;
+  const auto result = make_field<T>(exec, piece, "moho::fwi::by_density");
+  by.to = result.data();
+  launch("moho::fwi::by_density", exec, by.nodes.size(), by);
+  exec.fence();  // before local arrays are freed
+  return result;
+}
+
+// Returns sqrt(rho); nothing for a constant density.
+template <class T, int Dim, class Memory>
+std::vector<T> StreamedGradients<T, Dim, Memory>::root_density(const HostModel& model) {
+  std::vector<T> result(model.density.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] = static_cast<T>(std::sqrt(static_cast<double>(model.density.data()[i])));
   }
   return result;
 }
@@ -273,6 +320,8 @@ Field<T, Dim, Kokkos::HostSpace> StreamedGradients<T, Dim, Memory>::illumination
   }
   const auto result = make_field<T>(stream::detail::host_instance(), m_grid, "illumination");
   fold_plain(m_pair.sums()[Products::illumination].first, nullptr, result.data());
+  const std::vector<T> roots = root_density(m_pair.model());
+  for (std::size_t i = 0; i < roots.size(); ++i) result.data()[i] *= roots[i] * roots[i];
   return result;
 }
 

@@ -38,18 +38,18 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
 
   /// Number of the array of sums of the illumination; that of the scale is 0.
   static constexpr int illumination = 1;
-  /// Number of the array of the density, or of the first one of epsilon and delta: 1 + 2 epsilon
-  /// and sqrt(1 + 2 delta).
+  /// Number of the first array of the density (the potential and sqrt(rho) at points), or of
+  /// epsilon and delta (1 + 2 epsilon and sqrt(1 + 2 delta)).
   static constexpr int by_others = 2;
   /// Number of the array of lambda; its time difference is the next one.
   static constexpr int lambda = 4;
   /// Returns the number of arrays of sums.
   static int sum_count(const InvertedParameters& unknowns) {
-    return 2 + (unknowns.density ? 1 : 0) + (unknowns.anisotropy ? 4 : 0);
+    return 2 + (unknowns.density ? 2 : 0) + (unknowns.anisotropy ? 4 : 0);
   }
   /// Returns the number of arrays of a block and its surrounding planes.
   /// These are changes, factors, the axis derivatives of TTI, the components of a packed axis, the
-  /// source wavefield for unknowns besides vp, and what the source injects.
+  /// source wavefield for epsilon and delta, and what points inject for unknowns besides vp.
   static int window_arrays(const InvertedParameters& unknowns,
                            const wave::Scheme<T, Dim, Memory>& scheme) {
     return first_of_source(scheme) + (unknowns.density ? 1 : 0) + (unknowns.anisotropy ? 3 : 0);
@@ -67,12 +67,14 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
     need.window_around = window_around(scheme);
     count_bytes(unknowns, scheme, need);
     need.injects = true;
-    if (unknowns.anisotropy) {
+    if (unknowns.anisotropy || unknowns.density) {
       // what the source injects at time 0 counts
       need.further_steps = 1;
+      need.sources = true;
+    }
+    if (unknowns.anisotropy) {
       need.first_shot_sum = lambda;
       need.shot_sums = 2;
-      need.sources = true;
     }
     return need;
   }
@@ -98,8 +100,8 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
       m_windows.push_back(wave::make_storage<T>(m_adjoint.stepping(), m_scheme.layout(planes),
                                                 "moho::fwi::window"));
     }
-    // derivatives by unknowns besides vp also read neighbours of the model's nodes
-    m_kept = m_box.grown(unknowns.density || unknowns.anisotropy ? m_around : 0);
+    // derivatives by epsilon and delta also read neighbours of the model's nodes
+    m_kept = m_box.grown(unknowns.anisotropy ? m_around : 0);
     for (int d = 0; d < Dim; ++d) m_shift[d] = m_box.lower[d] - source_scheme.interior().lower[d];
     Box<Dim> whole = whole_box(source_scheme.grid());
     for (int d = 0; d < Dim; ++d) {
@@ -125,12 +127,17 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
     m_derivative = derivative;
     if (m_image) m_image->begin();
   }
-  /// The sources on the grid of the adjoint field and their amplitudes, for epsilon and delta; the
-  /// sources have to live as long as the shot runs.
+  /// The sources on the grid of the adjoint field and their amplitudes, for unknowns besides vp;
+  /// the sources have to live as long as the shot runs.
   void begin_sources(const wave::PointSet<T, Dim, Memory>& sources,
                      const wave::PointSeries<const T, Memory>& amplitudes) override {
     m_sources = &sources;
     m_amplitudes = amplitudes;
+  }
+  void begin_pressure(const wave::Storage<const T, Memory>& points,
+                      const wave::Storage<const T, Memory>& sources) override {
+    m_pressure = points;
+    m_source_pressure = sources;
   }
 
   /// Adds the adjoint source to the adjoint field after a step.
@@ -192,7 +199,7 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
   };
   void add(const stream::RingPiece& piece, const stream::RingPiece& beside, std::int64_t level,
            std::int64_t time);
-  void add_buoyancy(const Part& part);
+  void add_density(const Part& part);
   void add_anisotropy(const Part& part);
   // Copies a field of the source wavefield to a window array, for differences.
   void put_source(const Part& part, int field, const Array& to);
@@ -227,6 +234,7 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
   wave::PointSeries<const T, Memory> m_derivative;
   const wave::PointSet<T, Dim, Memory>* m_sources = nullptr;
   wave::PointSeries<const T, Memory> m_amplitudes;
+  wave::Storage<const T, Memory> m_pressure, m_source_pressure;  ///< sqrt(rho) by node of points
 };
 
 template <class T, int Dim, class Memory>
@@ -245,8 +253,7 @@ void StreamProducts<T, Dim, Memory>::count_bytes(const InvertedParameters& unkno
   // D nu, stored or not; the source wavefield; the scale and the illumination are read and written
   double products = operand + unpacked + (stored ? 2.0 * fields : 0.0) + fields + 4.0;
   if (unknowns.density) {
-    // zeros and a copy of the source wavefield; both fields and 1 / rho; a sum
-    products += 3.0 + 3.0 + 2.0;
+    products += 4.0;  // both fields; a sum is read and written
   }
   if (unknowns.anisotropy) {
     // zeros and a copy of the source wavefield, its D; what AddAnisotropy reads, two sums
@@ -282,8 +289,8 @@ void StreamProducts<T, Dim, Memory>::inject(const stream::RingPiece& piece, std:
   launch("moho::fwi::adjoint_factors", exec, find.box.size(), find);
   for (int f = 0; f < fields; ++f) {
     const Array field = cut(ring, piece, ring.field(parity(level + 1), f), layout);
-    m_receivers->inject(exec, layout, piece.planes, field, m_derivative, m_steps - level,
-                        factor[f]);
+    m_receivers->inject_with(exec, layout, piece.planes, field, m_derivative, m_steps - level,
+                             m_pressure, T(1), factor[f]);
   }
 }
 
@@ -351,7 +358,8 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
     part.source[f] = other.field(parity(level), f).data() + source_layout.offset;
   }
   const auto inject = [&] {
-    m_receivers->inject(exec, layout, piece.planes, part.change[0], m_derivative, time);
+    m_receivers->inject_with(exec, layout, piece.planes, part.change[0], m_derivative, time,
+                             m_pressure, T(1));
   };
   // kernels of rows on hosts keep no factors of images
   const bool everywhere = m_unknowns.anisotropy ? !lambda_from_wavefield(m_scheme)
@@ -382,7 +390,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
                                    part.change, inject, scale);
     }
   }
-  if (m_unknowns.density && part.products) add_buoyancy(part);
+  if (m_unknowns.density && (part.products || time == 0)) add_density(part);
   if (!m_unknowns.anisotropy) return;
   if (part.products || time == 0) add_anisotropy(part);
   step_lambda(
@@ -401,37 +409,39 @@ void StreamProducts<T, Dim, Memory>::put_source(const Part& part, int field, con
              PutNodes<T, Dim>{part.source[field], to.data(), part.layout, part.source_at});
 }
 
+// Adds the products by the potential, and those by sqrt(rho) at points.
 template <class T, int Dim, class Memory>
-void StreamProducts<T, Dim, Memory>::add_buoyancy(const Part& part) {
+void StreamProducts<T, Dim, Memory>::add_density(const Part& part) {
   const Instance<Memory>& exec = m_adjoint.stepping();
   const wave::Layout<Dim>& layout = part.layout;
-  const Array p = window(first_of_source(m_scheme), layout);
-  put_source(part, 0, p);
-  wave::kernel::StepArguments<T> s = m_scheme.arguments();
-  part.medium.bind(s);
-  Box<Dim> read = whole_box(m_scheme.grid());
-  read.lower[0] = part.piece.planes.begin;
-  read.upper[0] = part.piece.planes.end;
-  wave::kernel::set_box(s, read);
-  // both behind free surfaces: add_products() has filled the other one
-  wave::kernel::mirror_faces<T, Dim, Memory>(exec, m_scheme, layout.window, s,
-                                             {p.data() + layout.offset, nullptr}, 1, T(-1));
-  AddBuoyancy<T, Dim> buoyancy{};
-  buoyancy.s = s;
-  buoyancy.radius = m_radius;
-  buoyancy.p = p.data();
-  buoyancy.nu = part.nu.now[0].data();
-  buoyancy.layout = layout;
-  buoyancy.extents = m_scheme.grid().extents;
-  const wave::Boundaries<Dim>& faces = m_scheme.options().boundaries;
-  for (int d = 0; d < Dim; ++d) {
-    buoyancy.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
-    buoyancy.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
-  }
-  buoyancy.sums = sums_at(part.piece.planes);
-  buoyancy.d_b = sums(part.piece, by_others);
-  buoyancy.weight = static_cast<T>(m_product_interval);
-  launch_buoyancy<T, Dim, Memory>(exec, part.box, buoyancy);
+  const Array injected = window(first_of_source(m_scheme), layout);  // zeros
+  const auto weight = static_cast<T>(m_product_interval);
+  const DenseBox<Dim> on_sums = sums_at(part.piece.planes);
+  const auto add_points = [&](const wave::PointSet<T, Dim, Memory>& points,
+                              const wave::PointSeries<const T, Memory>& series,
+                              const wave::Storage<const T, Memory>& pressure, T factor,
+                              const T* field, const DenseBox<Dim>& nodes) {
+    if (part.time >= static_cast<std::int64_t>(series.extent(0))) return;
+    Box<Dim> zero = points.box();
+    zero.lower[0] = std::max(zero.lower[0], part.piece.planes.begin);
+    zero.upper[0] = std::min(zero.upper[0], part.piece.planes.end);
+    const Box<Dim> near = intersection(zero, part.box);
+    if (near.empty()) return;
+    points.inject_with(exec, layout, part.piece.planes, injected, series, part.time, pressure,
+                       factor);
+    launch_box("moho::fwi::add_points", exec, near,
+               AddPoints<T, Dim>{field, nodes, injected.data(), layout, on_sums,
+                                 sums(part.piece, by_others + 1), weight});
+    launch_box("moho::fwi::no_source", exec, zero, ZeroNodes<T, Dim>{injected.data(), layout});
+  };
+  add_points(*m_sources, m_amplitudes, m_source_pressure,
+             wave::kernel::source_factor<T>(m_scheme.grid()), part.nu.now[0].data() + layout.offset,
+             {Box<Dim>{}, layout.strides});
+  if (!part.products) return;
+  add_points(*m_receivers, m_derivative, m_pressure, T(1), part.source[0], part.source_at);
+  launch_add_potential<T, Dim, Memory>(exec, part.box,
+                                       {part.source[0], part.source_at, part.nu.now[0].data(),
+                                        layout, on_sums, sums(part.piece, by_others), weight});
 }
 
 // Adds the products by epsilon and delta, before the step of lambda.

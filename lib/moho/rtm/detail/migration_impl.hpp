@@ -419,6 +419,8 @@ MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modellin
         return migrate_shot<T, Dim, Memory>(exec, propagator, modelling.wavefield(), terms.forward,
                                             terms.backward, *store, migrate, sums.products);
       });
+  scale_by_density<T, Dim, Memory>(exec, propagator.layout(), propagator.pressure_factors(),
+                                   propagator.interior(), sums.products);
   if (random != nullptr) done.snapshots.kind = "random";
   if (timeline != nullptr) {
     const double turn = begin + done.forward.seconds;

@@ -13,6 +13,7 @@
 #include <moho/wave/locate_overflow.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -248,11 +249,19 @@ void StreamedShots<T, Dim, Memory>::collect(ShotImage<T, Dim>& result) const {
     for (const auto& axis : survey::window_weights(result.window, taper)) weights.push_back(axis);
   }
   const auto nodes = static_cast<std::size_t>(grid.size());
+  // sums are those of p / sqrt(rho), as in scale_by_density()
+  std::vector<T> roots(m_model.density.size());
+  for (std::size_t n = 0; n < roots.size(); ++n) {
+    roots[n] = static_cast<T>(std::sqrt(static_cast<double>(m_model.density.data()[n])));
+  }
   const auto& sums = m_pair->sums();
   result.values.resize(sums.size() * nodes);
   for (std::size_t p = 0; p < sums.size(); ++p) {
     T* const values = result.values.data() + p * nodes;
     copy(host, HostElements<T>(values, nodes), HostElements<const T>(sums[p].first, nodes));
+    if (p < PointProducts::part_count) {
+      for (std::size_t n = 0; n < roots.size(); ++n) values[n] *= roots[n] * roots[n];
+    }
     if (!weights.empty()) {
       TaperWindow<T, Dim> functor{values, grid, {}};
       for (int d = 0; d < Dim; ++d)
@@ -269,6 +278,25 @@ void StreamedShots<T, Dim, Memory>::collect(ShotImage<T, Dim>& result) const {
     if (latest == nullptr || image->level() > latest->level()) latest = image;
   }
   result.offsets = latest->gathers();
+  if (roots.empty() || result.offsets.empty()) return;
+  const OffsetOptions<Dim>& offsets = m_setup->offsets;
+  const std::int64_t depths = grid.extents[Dim - 1];
+  T* value = result.offsets.data();
+  for (const Index<Dim>& column : offsets.columns) {
+    for (std::int64_t k = 0; k < offsets.count(); ++k) {
+      const std::int64_t h = (k - offsets.count() / 2) * offsets.apart;
+      for (std::int64_t depth = 0; depth < depths; ++depth, ++value) {
+        Index<Dim> left = column;
+        left[Dim - 1] = depth;
+        Index<Dim> right = left;
+        left[0] -= h;
+        right[0] += h;
+        if (!whole_box(grid).contains(left) || !whole_box(grid).contains(right)) continue;
+        *value *= roots[static_cast<std::size_t>(grid.flat(left))] *
+                  roots[static_cast<std::size_t>(grid.flat(right))];
+      }
+    }
+  }
 }
 
 template <class T, int Dim, class Memory>

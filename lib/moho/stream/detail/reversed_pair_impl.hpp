@@ -325,8 +325,7 @@ StreamShot<T, Dim, Memory> ReversedPair<T, Dim, Memory>::injection(
   shot.sources = &points;
   shot.amplitudes = amplitudes;
   for (int f = 0; f < side.shape->fields; ++f) {
-    shot.factors[f] = points.node_factors(m_instances[g], side.volume->source_layout(f),
-                                          side.volume->source_scale(f));
+    shot.factors[f] = side.volume->source_factors(m_instances[g], points, f);
   }
   shot.factor = wave::kernel::source_factor<T>(side.grid);
   return shot;
@@ -363,6 +362,10 @@ StreamReport ReversedPair<T, Dim, Memory>::forward(Side& side, const std::vector
                                          rows.extent(1)));
       fill(m_instances[g], gathers.back(), T(0));
       shot.receivers = &(*receivers)[g];
+      if (side.shape->pressure_factors) {
+        shot.pressure = shot.receivers->point_factors(m_instances[g], side.shape->layout,
+                                                      side.volume->pressure_factors());
+      }
       shot.rows = steps + 1;
       shot.gather = gathers.back();
     }
@@ -459,6 +462,15 @@ StreamReport ReversedPair<T, Dim, Memory>::backward(const wave::Shot<Dim>& shot,
     action.begin(receivers[g], rows[g]);
     if (m_action.sources) {
       action.begin_sources(on_first[g], sources_of(m_first, g, on_first[g]).amplitudes);
+    }
+    if (m_first.shape->pressure_factors) {
+      const auto pressure = [&](const Points& points) {
+        return points.node_factors(m_instances[g], m_first.shape->layout,
+                                   m_first.volume->pressure_factors());
+      };
+      action.begin_pressure(pressure(receivers[g]), m_action.sources
+                                                        ? pressure(on_first[g])
+                                                        : wave::Storage<const T, Memory>());
     }
     StreamShot<T, Dim, Memory> first;
     if (m_action.injects) {

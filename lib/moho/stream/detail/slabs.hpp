@@ -52,6 +52,14 @@ class Slabs {
   PlaneRange planes(std::size_t device) const { return m_slabs[device].own; }
   /// Copies the values of some nodes of the last wavefield: field 0 is p, 1 is q.
   void copy_out(int field, const Box<Dim>& box, T* values) const;
+  /// Calls visit(layout, factors, planes) with the pressure factors of the planes of each device.
+  template <class Visit>
+  void visit_pressure(const Visit& visit) const {
+    for (const Slab& slab : m_slabs) {
+      const std::vector<T> factors = download(slab.step, slab.medium.pressure_factors());
+      visit(slab.medium.layout(), factors.data(), slab.own);
+    }
+  }
   /// \brief Returns BadValue::key() of a value that is not finite in the latest wavefield. It
   /// waits.
   ///
@@ -218,7 +226,7 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
       const std::int64_t row = (level + 1) / shot.every;
       if ((level + 1) % shot.every == 0 && row < shot.rows) {
         shot.receivers->record(slab.step, slab.field.layout, slab.own, slab.field.now[0],
-                               shot.gather, row);
+                               shot.gather, row, slab.medium.pressure_factors());
       }
     }
     m_level = level + 1;

@@ -28,9 +28,12 @@ struct StreamShot {
   wave::PointSeries<const T, Memory> amplitudes = {};  ///< amplitudes, steps x sources
   wave::Storage<const T, Memory> factors[2] = {};  ///< factors of sources of p and q, by PointSet's
                                                    ///< nodes; unused if the device holds the grid
-  T factor = T(1);                                 ///< one over the volume of a cell
-  std::int64_t every = 1;                          ///< steps between rows of the gather
-  std::int64_t rows = 0;                           ///< rows of the gather
+  /// Factors of p over the field at receivers, of PointSet::point_factors(); empty: 1. Unused if
+  /// the device holds the grid.
+  wave::Storage<const T, Memory> pressure = {};
+  T factor = T(1);         ///< one over the volume of a cell
+  std::int64_t every = 1;  ///< steps between rows of the gather
+  std::int64_t rows = 0;   ///< rows of the gather
   /// Rows x receivers; rows of other devices' steps are not written.
   wave::PointSeries<T, Memory> gather = {};
   /// Nodes of the step from a time to the next one; empty: the complete grid.
@@ -413,8 +416,13 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
     for (const RingPiece& piece : pieces) {
       const PlaneRange planes{std::max(piece.planes.begin, low), piece.planes.end};
       if (planes.empty()) continue;
-      m_shot.receivers->record(m_step, m_ring.layout(piece), planes, m_ring.field(next, 0),
-                               m_shot.gather, row);
+      if (m_ring.whole()) {
+        m_shot.receivers->record(m_step, m_ring.layout(piece), planes, m_ring.field(next, 0),
+                                 m_shot.gather, row, m_ring.whole_medium().pressure_factors());
+      } else {
+        m_shot.receivers->record_with(m_step, m_ring.layout(piece), planes, m_ring.field(next, 0),
+                                      m_shot.gather, row, m_shot.pressure);
+      }
     }
   }
 }

@@ -278,7 +278,10 @@ class ShotsExchange {
         }
         one.amplitudes = static_cast<std::int64_t>(amplitudes[n].extent(0));
         one.next_amplitudes = static_cast<std::int64_t>(amplitudes[n].stride(0));
-        if (receivers.count() > 0) receivers.recording(wavefield.now[0], rows[n], 0, one.record);
+        if (receivers.count() > 0) {
+          receivers.recording(wavefield.now[0], rows[n], 0, propagator.pressure_factors(),
+                              one.record);
+        }
         one.next_values = static_cast<std::int64_t>(rows[n].stride(0));
         one.receivers = receivers.count();
         one.by_vector = receivers.reads_by_vector();

@@ -224,8 +224,6 @@ KOKKOS_FORCEINLINE_FUNCTION void corrected(const V& a, const V& b, const V& shea
     symmetric_change<V>(across_p, down_q, a, b, change_p, change_q);
   } else if constexpr (stencil == Stencil::vti_fletcher) {
     fletcher_change<V>(down_p, across_p, down_q, across_q, a, b, shear, change_p, change_q);
-  } else if constexpr (stencil == Stencil::variable_density) {
-    change_p = a * (across_p + down_p);
   } else {
     change_p = across_p + down_p;
   }
@@ -237,8 +235,7 @@ KOKKOS_FORCEINLINE_FUNCTION void correct_node(const StepArguments<T>& s, std::in
                                               const T (&across)[2], const T (&down)[2]) {
   const T scale = w * s.scale[i];
   T change_p = 0, change_q = 0, a = 0, b = 0;
-  if constexpr (stencil != Stencil::isotropic) a = s.a[i];
-  if constexpr (fields_of(stencil) == 2) b = s.b[i];
+  if constexpr (fields_of(stencil) == 2) a = s.a[i], b = s.b[i];
   corrected<stencil, T>(a, b, s.shear, across[0], across[1], down[0], down[1], change_p, change_q);
   s.next[0][i] += scale * change_p;
   if constexpr (fields_of(stencil) == 2) s.next[1][i] += scale * change_q;

@@ -235,10 +235,8 @@ struct DeviceLayerMarch
           prefetch(s.scale + later);
           MOHO_UNROLL
           for (int f = 0; f < fields; ++f) prefetch(s.next[f] + later);
-          if constexpr (fields == 2) {
-            prefetch(s.a + later);
-            prefetch(s.b + later);
-          }
+          if constexpr (stencil != Stencil::isotropic) prefetch(s.a + later);
+          if constexpr (fields == 2) prefetch(s.b + later);
           if (across_x) {
             const int j = lx.nearest(x + 1 + reach, piece.side[0], 1);
             const int k = lx.nearest(x + 1, piece.side[0], 1);
@@ -267,6 +265,7 @@ struct DeviceLayerMarch
       }
       const Vector scale = load_lanes<width>(s.scale + at);
       before[0] = load_lanes<width>(s.next[0] + at);
+      if constexpr (stencil == Stencil::variable_density) a = load_lanes<width>(s.a + at);
       if constexpr (fields == 2) {
         before[1] = load_lanes<width>(s.next[1] + at);
         a = load_lanes<width>(s.a + at);
@@ -355,13 +354,9 @@ struct DeviceLayerMarch
         }
       };
       along_z(s.now[down_field] + at, psi_z, a_z, b_z, now_q, second_z);
-      if constexpr (stencil == Stencil::variable_density) {
-        own.flux(queue, at, total);
-      } else {
-        MOHO_UNROLL
-        for (int i = 0; i < width; ++i) {
-          total[i] = Dim == 3 ? second_x[i] + second_y[i] : second_x[i];
-        }
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        total[i] = Dim == 3 ? second_x[i] + second_y[i] : second_x[i];
       }
 
       // psi of the plane, and of the nodes around the tile
@@ -442,10 +437,11 @@ struct DeviceLayerMarch
                               b.v[i], total[i], change_q);
           next[1].v[i] =
               next_value<T>(now_q[i], before[1].v[i], scale.v[i] * change_q, wx * taper[i]);
-        } else if constexpr (stencil == Stencil::variable_density) {
-          total[i] += queue[queues - 1][radius][i] * (across[i] + down[i]);
         } else {
           total[i] += second_z[i] + (across[i] + down[i]);
+          if constexpr (stencil == Stencil::variable_density) {
+            total[i] -= a.v[i] * queue[0][radius][i];
+          }
         }
         next[0].v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * total[i],
                                      wx * taper[i]);
@@ -575,10 +571,7 @@ struct DeviceLayerMarch
 
   /// Steps the box of the arguments.
   static void launch(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments) {
-    LayerCut cut;
-    // with buoyancy short marches read too many planes twice: 79 instead of 81 Gpoints/s on an H200
-    if (stencil == Stencil::variable_density) cut.planes = 64;
-    run(exec, arguments, cut);
+    run(exec, arguments);
   }
   /// Steps the box of the arguments with a given cut.
   static void run(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments,

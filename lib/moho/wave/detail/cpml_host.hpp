@@ -105,17 +105,17 @@ struct LayeredRowArguments {
   const T* down[2];                      ///< contributions of layers along z, by field and node
 };
 
-/// \brief Returns the second derivatives along x and y, in isotropic media also along z.
+/// \brief Returns the second derivatives along x and y, with one field also along z.
 ///
 /// The sums are those of march_node(): either may step nodes that no layer reaches.
 template <Stencil stencil, int Dim, int radius, class V, class T>
 inline V plain_lateral(const StepArguments<T>& s, const V& now, const T* p) {
-  constexpr bool isotropic = stencil == Stencil::isotropic;
-  T center = isotropic ? s.second[0][0] + s.second[2][0] : s.second[0][0];
+  constexpr bool all = kernel::field_count<stencil> == 1;
+  T center = all ? s.second[0][0] + s.second[2][0] : s.second[0][0];
   if constexpr (Dim == 3) center += s.second[1][0];
   V sum = second_sum<V, radius>(V(center) * now, p, s.stride_x, s.second[0]);
   if constexpr (Dim == 3) sum = second_sum<V, radius>(sum, p, s.stride_y, s.second[1]);
-  if constexpr (isotropic) sum = second_sum<V, radius>(sum, p, 1, s.second[2]);
+  if constexpr (all) sum = second_sum<V, radius>(sum, p, 1, s.second[2]);
   return sum;
 }
 
@@ -166,18 +166,12 @@ inline void layered_node(const StepArguments<T>& s, const LayeredRowArguments<T>
     fletcher_change<V>(vertical[0] + take<V>(l.down[0] + n), lateral[0] + terms[0],
                        vertical[1] + down, lateral[1] + terms[1], take<V>(s.a + i),
                        take<V>(s.b + i), V(s.shear), change[0], change[1]);
-  } else if constexpr (stencil == Stencil::variable_density) {
-    const T *const p = s.now[0] + i, *const b = s.a + i;
-    const V buoyancy = take<V>(b);
-    V flux = flux_sum<V, radius>(V(0), now[0], buoyancy, p, b, s.stride_x, s.second[0]);
-    if constexpr (Dim == 3) {
-      flux = flux_sum<V, radius>(flux, now[0], buoyancy, p, b, s.stride_y, s.second[1]);
-    }
-    flux = flux_sum<V, radius>(flux, now[0], buoyancy, p, b, 1, s.second[2]) * V(T(0.5));
-    change[0] = fused<V>(buoyancy, terms[0] + down, flux);
   } else {
     if constexpr (x || y) lateral[0] = lateral[0] + vertical[0];
     change[0] = lateral[0] + (terms[0] + down);
+    if constexpr (stencil == Stencil::variable_density) {
+      change[0] = fused<V>(take<V>(s.a + i), -now[0], change[0]);
+    }
   }
   const V w = V(l.taper) * take<V>(s.taper[2] + z);
   for (int f = 0; f < fields; ++f) {

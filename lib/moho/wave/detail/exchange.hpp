@@ -134,7 +134,8 @@ void inject_and_record(const InstanceOf<Memory>& instance,
         using Kernel = detail::ExchangeByVector<T, Dim, Exec>;
         constexpr std::int64_t each = Kernel::team * Kernel::lanes;
         Kernel kernel{inject, {}, nodes, static_cast<int>((nodes + each - 1) / each)};
-        receivers.recording(wavefield.now[0], rows, row, kernel.record);
+        receivers.recording(wavefield.now[0], rows, row, propagator.pressure_factors(),
+                            kernel.record);
         const auto teams =
             static_cast<int>((receivers.count() + Kernel::team - 1) / Kernel::team) + kernel.first;
         Kokkos::parallel_for("moho::wave::exchange",
@@ -143,7 +144,8 @@ void inject_and_record(const InstanceOf<Memory>& instance,
                              kernel);
       } else {
         detail::ExchangeByThread<T, Dim> kernel{inject, {}, nodes};
-        receivers.recording(wavefield.now[0], rows, row, kernel.record);
+        receivers.recording(wavefield.now[0], rows, row, propagator.pressure_factors(),
+                            kernel.record);
         launch("moho::wave::exchange", exec, nodes + receivers.count(), kernel);
       }
       return;
@@ -152,7 +154,9 @@ void inject_and_record(const InstanceOf<Memory>& instance,
   for (int f = 0; f < wavefield.fields && adds; ++f) {
     sources.inject(exec, wavefield.next[f], amplitudes, step, propagator.source_scale(f), factor);
   }
-  if (row >= 0) receivers.record(exec, wavefield.now[0], rows, row);
+  if (row >= 0) {
+    receivers.record(exec, wavefield.now[0], rows, row, propagator.pressure_factors());
+  }
 }
 
 }  // namespace moho::wave

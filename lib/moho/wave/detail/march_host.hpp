@@ -62,18 +62,6 @@ inline V first_sum(const T* f, std::int64_t stride, const T* c) {
   }
   return sum;
 }
-template <class V, int radius, class T>
-inline V flux_sum(V sum, const V& p, const V& b, const T* f, const T* buoyancy, std::int64_t stride,
-                  const T* c) {
-  MOHO_UNROLL
-  for (int k = 1; k <= radius; ++k) {
-    const V up = (take<V>(buoyancy + k * stride) + b) * (take<V>(f + k * stride) - p);
-    const V low = (take<V>(buoyancy - k * stride) + b) * (take<V>(f - k * stride) - p);
-    sum = fused<V>(V(c[k]), up + low, sum);
-  }
-  return sum;
-}
-
 /// Returns the part of div(n g) along one axis.
 template <class V, int radius, class T>
 inline V flow_sum(V sum, const T* n, const T* g, std::int64_t stride, const T* c) {
@@ -161,21 +149,13 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     put<whole>(s.next[1] + i, next_value<V>(now_q, take<V>(s.next[1] + i), scale * change_q, w),
                count);
   } else {
-    V change;
-    if constexpr (stencil == Stencil::isotropic) {
-      T center = s.second[0][0] + s.second[2][0];
-      if constexpr (Dim == 3) center += s.second[1][0];
-      change = second_sum<V, radius>(V(center) * now, p, s.stride_x, s.second[0]);
-      if constexpr (Dim == 3) change = second_sum<V, radius>(change, p, s.stride_y, s.second[1]);
-      change = second_sum<V, radius>(change, p, 1, s.second[2]);
-    } else {
-      const T* const b = s.a + i;
-      const V buoyancy = take<V>(b);
-      change = flux_sum<V, radius>(V(0), now, buoyancy, p, b, s.stride_x, s.second[0]);
-      if constexpr (Dim == 3) {
-        change = flux_sum<V, radius>(change, now, buoyancy, p, b, s.stride_y, s.second[1]);
-      }
-      change = flux_sum<V, radius>(change, now, buoyancy, p, b, 1, s.second[2]) * V(T(0.5));
+    T center = s.second[0][0] + s.second[2][0];
+    if constexpr (Dim == 3) center += s.second[1][0];
+    V change = second_sum<V, radius>(V(center) * now, p, s.stride_x, s.second[0]);
+    if constexpr (Dim == 3) change = second_sum<V, radius>(change, p, s.stride_y, s.second[1]);
+    change = second_sum<V, radius>(change, p, 1, s.second[2]);
+    if constexpr (stencil == Stencil::variable_density) {
+      change = fused<V>(take<V>(s.a + i), -now, change);
     }
     put<whole>(s.next[0] + i, next_value<V>(now, take<V>(s.next[0] + i), scale * change, w), count);
   }
@@ -203,7 +183,7 @@ struct HostTile {
   std::int64_t lower[3], upper[3];
 };
 
-/// Steps a tile of isotropic media and VTI.
+/// Steps a tile of isotropic media, variable density and VTI.
 template <Stencil stencil, class T, int Dim, int radius>
 void march_host(const StepArguments<T>& arguments, const HostTile& tile) {
   constexpr std::int64_t lanes = simd::lanes<T>;

@@ -88,16 +88,21 @@ struct PointWeights {
 template <class T, int Dim>
 struct RecordTerm {
   PointWeights<T, Dim> points;
-  const T* field;     ///< node (0, ..., 0)
-  PlaneRange planes;  ///< planes of the last nodes of recorded points
+  const T* field;               ///< node (0, ..., 0)
+  PlaneRange planes;            ///< planes of the last nodes of recorded points
+  const T* factor = nullptr;    ///< factors by node, from node (0, ..., 0); null: 1
+  const T* by_point = nullptr;  ///< factors by point and node of its box; null: 1
+  std::int64_t each = 0;        ///< factors of a point
 
   /// Returns true for points that are recorded.
   KOKKOS_FORCEINLINE_FUNCTION bool takes(const Window<Dim>& window) const {
     return planes.contains(window.element / points.strides[0] + window.count[0] - 1);
   }
 
+  /// Returns the product of node `node` of the box of a point.
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const Window<Dim>& window, const T* weight,
-                                           int node) const {
+                                           std::int64_t point, int node) const {
+    const T* const own = by_point != nullptr ? by_point + point * each + node : nullptr;
     Kokkos::Array<int, Dim> i{};
     std::int64_t element = window.element;
     for (int d = Dim - 1; d > 0; --d) {
@@ -107,7 +112,8 @@ struct RecordTerm {
     }
     i[0] = node;
     element += node * points.strides[0];
-    return points.product(weight, points.width, i) * field[element];
+    const T value = points.product(weight, points.width, i) * field[element];
+    return factor != nullptr ? value * factor[element] : own != nullptr ? value * *own : value;
   }
   KOKKOS_FORCEINLINE_FUNCTION static int nodes(const Window<Dim>& window) {
     int n = 1;
@@ -138,7 +144,17 @@ struct RecordByThread {
         const T* const row = term.field + window.element +
                              (Dim == 3 ? i * term.points.strides[0] : 0) +
                              j * term.points.strides[Dim - 2];
-        for (int k = 0; k < window.count[Dim - 1]; ++k) sum += share * last[k] * row[k];
+        const T* factors = term.factor != nullptr ? term.factor + (row - term.field) : nullptr;
+        if (term.by_point != nullptr) {
+          factors = term.by_point + point * term.each + (i * rows + j) * window.count[Dim - 1];
+        }
+        if (factors == nullptr) {
+          for (int k = 0; k < window.count[Dim - 1]; ++k) sum += share * last[k] * row[k];
+        } else {
+          for (int k = 0; k < window.count[Dim - 1]; ++k) {
+            sum += share * last[k] * row[k] * factors[k];
+          }
+        }
       }
     }
     values[point] = sum;
@@ -164,36 +180,8 @@ struct RecordByVector {
     T sum = T(0);
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(member, term.nodes(window)),
-        [&](const int i, T& partial) { partial += term(window, weight, i); }, sum);
+        [&](const int i, T& partial) { partial += term(window, weight, point, i); }, sum);
     Kokkos::single(Kokkos::PerThread(member), [&]() { values[point] = sum; });
-  }
-};
-
-/// Records a field times a factor of each node at the points, one thread for each point.
-template <class T, int Dim>
-struct RecordScaled {
-  RecordTerm<T, Dim> term;
-  const T* scale;  ///< node (0, ..., 0)
-  T* values;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t point) const {
-    const Window<Dim> window = term.points.windows[point];
-    if (!term.takes(window)) return;
-    const T* const weight = term.points.of(point);
-    const int nodes = term.nodes(window);
-    T sum = T(0);
-    for (int node = 0; node < nodes; ++node) {
-      Kokkos::Array<int, Dim> i{};
-      std::int64_t element = window.element;
-      int rest = node;
-      for (int d = Dim - 1; d >= 0; --d) {
-        i[d] = rest % window.count[d];
-        rest /= window.count[d];
-        element += i[d] * term.points.strides[d];
-      }
-      sum +=
-          term.points.product(weight, term.points.width, i) * scale[element] * term.field[element];
-    }
-    values[point] = sum;
   }
 };
 
@@ -223,7 +211,8 @@ struct Inject {
   T* field;            ///< node (0, ..., 0)
   const T* amplitudes;
   const T* scale;    ///< node (0, ..., 0); null: 1
-  const T* by_node;  ///< factors by node of the lists; null: `scale`
+  const T* second;   ///< second factors by node, as `scale`; null: 1
+  const T* by_node;  ///< factors by node of the lists; null: 1
   T factor;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t node = first + n;
@@ -233,7 +222,9 @@ struct Inject {
     }
     sum *= factor;
     const std::int64_t element = lists.elements[node];
-    const T share = by_node != nullptr ? by_node[node] : scale != nullptr ? scale[element] : T(1);
+    T share = scale != nullptr ? scale[element] : T(1);
+    if (second != nullptr) share *= second[element];
+    if (by_node != nullptr) share = scale != nullptr ? share * by_node[node] : by_node[node];
     field[element] += sum * share;
   }
 };

@@ -18,10 +18,10 @@ namespace moho::wave::kernel {
 /// Pointers to node (0, 0, 0) of padded arrays of one layout, and coefficients.
 template <class T>
 struct StepArguments {
-  const T* now[2];        ///< p and q at the current time
+  const T* now[2];        ///< p and q at the current time; of density: p / sqrt(rho)
   T* next[2];             ///< p and q one step ago; the step overwrites them with the next values
-  const T* scale;         ///< (v dt)^2; times the density if the density varies
-  const T* a;             ///< 1 + 2 epsilon; one over the density if the density varies
+  const T* scale;         ///< (v dt)^2
+  const T* a;             ///< 1 + 2 epsilon; of density: the potential, 1/m^2
   const T* b;             ///< Fletcher: 1 + 2 delta; self-adjoint: its square root, at most sqrt(a)
   const T* nx;            ///< x component of the symmetry axis
   const T* ny;            ///< y component of the symmetry axis

@@ -17,8 +17,7 @@ namespace moho::wave::kernel {
 template <Stencil stencil, class T, int radius>
 struct DeviceMarchTraits {
   /// True for kernels with two queues.
-  static constexpr bool two =
-      stencil == Stencil::variable_density || stencil == Stencil::vti_fletcher;
+  static constexpr bool two = stencil == Stencil::vti_fletcher;
   /// Nodes of a thread: 16 bytes, or 8 with long queues.
   static constexpr int width = (two || radius > 4 ? 8 : 16) / static_cast<int>(sizeof(T));
   static constexpr int lanes = 32;                   ///< threads along z
@@ -27,8 +26,8 @@ struct DeviceMarchTraits {
   static constexpr int blocks = radius > 6 ? 1 : 2;  ///< teams on a multiprocessor
   /// In 3D a plane's values are prefetched into the second-level cache during the previous plane.
   ///
-  /// Only isotropic media have been tested with it.
-  static constexpr bool asks = stencil == Stencil::isotropic;
+  /// Only media with one field have been tested with it.
+  static constexpr bool asks = fields_of(stencil) == 1;
 };
 
 /// Vector that is loaded and stored with one instruction.
@@ -172,47 +171,8 @@ struct DeviceMarch {
       }
     }
   }
-  /// Adds div(b grad p); the queues are those of p and b.
-  KOKKOS_FORCEINLINE_FUNCTION void flux(const Queue& queue, std::int64_t at,
-                                        T (&sum)[width]) const {
-    constexpr int last = queues - 1;
-    Window p_window, b_window;
-    load_window<width, side>(column(0) + at, p_window);
-    load_window<width, side>(column(1) + at, b_window);
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) sum[i] = 0;
-    MOHO_UNROLL
-    for (int k = 1; k <= radius; ++k) {
-      Vector p_up{}, p_low{}, b_up{}, b_low{};
-      if constexpr (Dim == 3) {
-        p_up = load_lanes<width>(column(0) + at + k * s.stride_y);
-        p_low = load_lanes<width>(column(0) + at - k * s.stride_y);
-        b_up = load_lanes<width>(column(1) + at + k * s.stride_y);
-        b_low = load_lanes<width>(column(1) + at - k * s.stride_y);
-      }
-      MOHO_UNROLL
-      for (int i = 0; i < width; ++i) {
-        const T p = queue[0][radius][i], b = queue[last][radius][i];
-        const int c = center + i;
-        sum[i] +=
-            s.second[0][k] * ((queue[last][radius + k][i] + b) * (queue[0][radius + k][i] - p) +
-                              (queue[last][radius - k][i] + b) * (queue[0][radius - k][i] - p));
-        sum[i] += s.second[2][k] * ((b_window[c + k] + b) * (p_window[c + k] - p) +
-                                    (b_window[c - k] + b) * (p_window[c - k] - p));
-        if constexpr (Dim == 3) {
-          sum[i] += s.second[1][k] *
-                    ((b_up.v[i] + b) * (p_up.v[i] - p) + (b_low.v[i] + b) * (p_low.v[i] - p));
-        }
-      }
-    }
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) sum[i] *= T(0.5);
-  }
-
   /// Returns the array whose values along x are in queue f.
-  KOKKOS_FORCEINLINE_FUNCTION const T* column(int f) const {
-    return f == 0 ? s.now[0] : stencil == Stencil::variable_density ? s.a : s.now[1];
-  }
+  KOKKOS_FORCEINLINE_FUNCTION const T* column(int f) const { return s.now[f]; }
   /// Fills the queues before the first plane of a march.
   KOKKOS_FORCEINLINE_FUNCTION void begin(std::int64_t at, Queue& queue) const {
     MOHO_UNROLL
@@ -265,9 +225,9 @@ struct DeviceMarch {
           for (int f = 0; f < queues; ++f) prefetch(column(f) + later + radius * s.stride_x);
           prefetch(s.scale + later);
           prefetch(s.next[0] + later);
+          if constexpr (stencil != Stencil::isotropic) prefetch(s.a + later);
           if constexpr (fields == 2) {
             prefetch(s.next[1] + later);
-            prefetch(s.a + later);
             prefetch(s.b + later);
           }
         }
@@ -278,9 +238,9 @@ struct DeviceMarch {
       }
       scale = load_lanes<width>(s.scale + at);
       before[0] = load_lanes<width>(s.next[0] + at);
+      if constexpr (stencil != Stencil::isotropic) a = load_lanes<width>(s.a + at);
       if constexpr (fields == 2) {
         before[1] = load_lanes<width>(s.next[1] + at);
-        a = load_lanes<width>(s.a + at);
         b = load_lanes<width>(s.b + at);
       }
       const T wx = s.taper[0][x];
@@ -291,17 +251,17 @@ struct DeviceMarch {
       }
 
       if constexpr (fields == 1) {
-        T change[width];
-        if constexpr (stencil == Stencil::variable_density) {
-          flux(queue, at, change);
-        } else {
-          T depth[width];
-          Window window;
-          load_window<width, side>(s.now[0] + at, window);
-          across(queue, 0, s.now[0] + at, change);
-          down(window, depth);
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) change[i] += depth[i];
+        T change[width], depth[width];
+        Window window;
+        load_window<width, side>(s.now[0] + at, window);
+        across(queue, 0, s.now[0] + at, change);
+        down(window, depth);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          change[i] += depth[i];
+          if constexpr (stencil == Stencil::variable_density) {
+            change[i] -= a.v[i] * queue[0][radius][i];
+          }
         }
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
