@@ -49,7 +49,7 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
   }
   /// Returns the number of arrays of a block and its surrounding planes.
   /// These are changes, factors, the axis derivatives of TTI, the components of a packed axis, the
-  /// source wavefield for epsilon and delta, and what points inject for unknowns besides vp.
+  /// source wavefield for epsilon and delta, and what points inject for unknowns other than vp.
   static int window_arrays(const InvertedParameters& unknowns,
                            const wave::Scheme<T, Dim, Memory>& scheme) {
     return first_of_source(scheme) + (unknowns.density ? 1 : 0) + (unknowns.anisotropy ? 3 : 0);
