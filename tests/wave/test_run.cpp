@@ -323,7 +323,7 @@ MEMORY_TEST(RunTest, AFlagEndsItBeforeTheNextStep) {
   };
   EXPECT_THROW(run_steps(stopped, propagator, field, run), moho::Stopped);
   EXPECT_EQ(steps, 20);
-  // instances of concurrent work share the flag, others have none
+  // instances of concurrent work share the flag, other instances have no flag
   for (const auto& one : moho::concurrent_instances(stopped, 2)) {
     EXPECT_THROW(one.check_stop(), moho::Stopped);
   }

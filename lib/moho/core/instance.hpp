@@ -48,7 +48,7 @@ class Stoppable {
   void check_stop() const {
     if (m_flag && m_flag->requested()) throw Stopped("the computation was stopped on request");
   }
-  /// Takes the flag of another instance, or none if it has none.
+  /// Shares the stop flag of another instance, if it has one.
   void take_flag(const Stoppable& other) { m_flag = other.m_flag; }
   /// Takes a flag.
   void take_flag(const StopFlag& flag) { m_flag = std::make_shared<const StopFlag>(flag); }

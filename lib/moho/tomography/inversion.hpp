@@ -111,7 +111,7 @@ class Inversion {
   // The linear problem: rows of G S and of delays, times sqrt(weight) / sigma.
   struct System {
     const RayJacobian<Memory>* matrix;  // by ln slowness
-    const RayJacobian<Memory>* delays;  // by the other unknowns; without entries if there are none
+    const RayJacobian<Memory>* delays;  // by the other unknowns; empty without other unknowns
     const ExponentialPrior<Dim, Memory>* prior;
     Vector<Memory> scale;  // of the rows
     Vector<Memory> full;   // the unknowns after the prior

@@ -161,7 +161,7 @@ class RayJacobian {
                    const Vector<Memory>& y) const {
     m_by_rows.multiply("moho::tomography::product", exec, x.data(), nullptr, y.data(), true);
   }
-  /// Sets x = G^T y; elements of x beyond the columns are left as they are.
+  /// Sets x = G^T y. Elements of x beyond the columns do not change.
   void product_transposed(const Instance<Memory>& exec, const Vector<Memory>& y,
                           const Vector<Memory>& x) const {
     m_by_columns.multiply("moho::tomography::product_transposed", exec, y.data(), nullptr, x.data(),

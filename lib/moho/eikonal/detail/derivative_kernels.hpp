@@ -145,7 +145,7 @@ struct DifferentiateLean {
   }
 };
 
-/// Counts the neighbours that use each node, and lists the nodes that none uses.
+/// Counts the neighbours that use each node, and lists the nodes without users.
 template <class T, int Dim>
 struct CountUsers {
   TiledGrid<Dim> grid;

@@ -13,7 +13,7 @@ namespace moho::eikonal::detail {
 /// \brief A derivative of a value around a source by the velocity at a node.
 ///
 /// M and q are constants of these derivatives, although both contain the velocity at the source. A
-/// change of that velocity alone scales u, 1 / M and 1 / q, and leaves the times as they are.
+/// change of that velocity alone scales u, 1 / M and 1 / q, and does not change the times.
 template <int Dim>
 struct SourceTerm {
   /// What is differentiated: 0 to 2^Dim - 1 u at a corner of the box, then for each axis

@@ -20,7 +20,7 @@ struct DeviceMarchTraits {
   static constexpr bool two = stencil == Stencil::vti_fletcher;
   /// Nodes of a thread: 16 bytes, or 8 with long queues.
   static constexpr int width = (two || radius > 4 ? 8 : 16) / static_cast<int>(sizeof(T));
-  /// Threads along z and y in 3D; the potential of the density is read faster by higher tiles.
+  /// Threads along z and y in 3D: higher tiles for variable density.
   static constexpr int lanes = stencil == Stencil::variable_density ? 16 : 32;
   static constexpr int rows = 256 / lanes;
   static constexpr int planes = 64;                  ///< planes along x that a team marches through
