@@ -15,9 +15,9 @@
 // <nx>x<nz>. Media: isotropic, variable_density, vti, tti (self-adjoint), vti_fletcher,
 // tti_fletcher. Boundaries: none, sponge, sponge_free, cpml, cpml_free (free: at the top), and
 // cpml:<nodes>. With cpml:<nodes> the grid is the interior of the main one with layers of that
-// width. Kernels: tuned, reference, and two_passes of TTI for devices where tuned has one pass.
-// copy/<space> is the copy bandwidth, the reference of floor_fraction. interior_points counts the
-// nodes between layers.
+// width. Kernels: tuned, reference, codes (parameters in 16 bits, on devices), and two_passes of
+// TTI for devices where tuned has one pass. copy/<space> is the copy bandwidth, the reference of
+// floor_fraction. interior_points counts the nodes between layers.
 
 #include "bench_waves/cases.hpp"
 #include "common/copy.hpp"
@@ -88,6 +88,8 @@ void add_main(const std::string& space) {
         WaveCase what = base(space, medium, extents);
         if (cpml) what.settings.boundary = WaveBoundary::cpml;
         add(what);
+        what.settings.codes = true;
+        if (medium != WaveMedium::tti && !bench::on_host(space)) add(what);
       }
     }
   }

@@ -266,6 +266,7 @@ class WaveRunnerOn final : public WaveRunner {
     options.boundaries = faces;
     options.reference = reference;
     options.one_pass = m_settings.one_pass;
+    if (m_settings.codes) options.parameters = wave::ParameterStorage::codes;
     const bool fletcher = medium == WaveMedium::vti_fletcher || medium == WaveMedium::tti_fletcher;
     options.equations = fletcher ? wave::Equations::fletcher : wave::Equations::self_adjoint;
     return std::make_unique<Propagator>(m_exec, grid, kernel.model, options);

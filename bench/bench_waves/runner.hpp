@@ -52,6 +52,7 @@ struct WaveSettings {
   WaveBoundary boundary = WaveBoundary::sponge;  ///< faces of the grid
   int width = 30;                                ///< width of the layers, nodes
   bool reference = false;                        ///< use the plain kernel
+  bool codes = false;                            ///< parameters in codes of 16 bits
   bool one_pass = true;  ///< self-adjoint TTI in one pass, if the device has a kernel for it
 
   /// Returns the number of nodes of the grid.

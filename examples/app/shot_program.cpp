@@ -41,6 +41,7 @@ Json scheme_json(const WaveOptions& o, const WaveReport& report) {
   json["nodes_per_shortest_wave_wanted"] = report.nodes_per_wave_wanted;
   json["lowered_deltas"] = report.limits.clamped_delta_nodes;
   json["source_taper"] = report.source_taper;
+  json["parameter_bits"] = report.parameter_bits;
   return json;
 }
 
@@ -435,6 +436,9 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
   session.print(
       scheme_text(m_o.order, plan.dt, report.limits.largest_dt, plan.steps, report.nodes_per_wave),
       " (needed ", significant(report.nodes_per_wave_wanted, 3), ")");
+  if (report.parameter_bits == 16) {
+    session.print("          parameters in 16 bits (--parameters 32: in single precision)");
+  }
   session.print("          samples every ", significant(plan.interval * 1e3, 6), " ms, ",
                 plan.samples, " of them; takes ", takes(report));
   if (!one) print_concurrent_shots(session, report.at_once, m_o.at_once == 0);

@@ -44,6 +44,7 @@ struct WaveReport {
   std::size_t bytes = 0;               ///< estimated bytes of the run in the space
   int at_once = 1;                     ///< concurrent shots
   int together = 1;                    ///< of these, shots in one batch
+  int parameter_bits = 0;              ///< bits of a stored parameter
   std::string device;                  ///< name of the device or processor
   int threads = 1;                     ///< threads of the space
 
@@ -67,6 +68,7 @@ struct WaveReport {
     nodes_per_wave_wanted = plan.nodes_per_wave_wanted;
     at_once = plan.concurrent_shots;
     together = plan.batch_size;
+    parameter_bits = plan.parameter_bits;
   }
 };
 

@@ -47,6 +47,8 @@ struct SchemeTexts {
   int order = 8;                                              ///< of differences in space
   wave::Equations equations = wave::Equations::self_adjoint;  ///< of VTI and TTI media
   double sigma = 0.75;                                        ///< of Fletcher's equations
+  /// form of the model's parameters; gradients need numbers
+  wave::ParameterStorage parameters = wave::ParameterStorage::full;
   std::optional<double> source_taper;  ///< metres, 0: no taper; empty: set by the wavelet
   std::uint64_t seed = 2011;           ///< of random layers
   domain::ExpansionMethod expand = domain::ExpansionMethod::none;  ///< nodes of every step
@@ -56,7 +58,7 @@ struct SchemeTexts {
 /// Binds --source, --receivers and --moving.
 void bind_shots(Description& d, ShotTexts& o);
 /// Binds --dt, --order, --seed, --equations, --sigma, --source-taper, --expand, and those of faces.
-/// \param expands true if domains may expand: also binds the options of --expand
+/// \param expands true if domains may expand: also binds the options of --expand, and --parameters
 void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands = true);
 /// Adds the file of --wavelet to the inputs.
 void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
@@ -132,6 +134,7 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   job.modelling.order = o.order;
   job.modelling.equations = o.equations;
   job.modelling.sigma = o.sigma;
+  job.modelling.parameters = o.parameters;
   job.modelling.source_taper = o.source_taper;
   job.modelling.seed = o.seed;
   job.wavelet_name = "--wavelet " + o.wavelet;

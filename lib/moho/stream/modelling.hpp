@@ -261,6 +261,7 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   scheme.frequency = m_modelling.frequency;
   scheme.equations = modelling.equations;
   scheme.sigma = modelling.sigma;
+  scheme.parameters = modelling.parameters;
   // limits of the stepped model, as for a propagator
   const wave::Limits limits =
       detail::stepped_limits<T, Dim>(host, grid, m_model, faces, m_modelling.random, scheme);
@@ -269,6 +270,7 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
         std::make_unique<Scheme>(instance, m_modelling.grid, m_modelling.medium, limits, scheme));
     instance.fence();
   }
+  m_modelling.parameter_bits = m_schemes.front()->parameter_bits();
   m_shape = std::make_unique<VolumeShape<T, Dim>>(*m_schemes.front());
   m_sources = detail::planes_of_points(m_modelling.grid, modelling.sources,
                                        wave::PointOptions<Dim>().radius);

@@ -521,7 +521,7 @@ void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
     const PlaneRange loaded{std::max<std::int64_t>(slab.begin - around, 0),
                             std::min(slab.end + around, planes)};
     const auto part = extended_part<T, Dim, Memory>(instance, scheme, grid, model, random, loaded);
-    wave::MediumCoefficients<T, Dim, Memory> window(instance, scheme, loaded);
+    auto window = wave::MediumCoefficients<T, Dim, Memory>::numbers(instance, scheme, loaded);
     window.load(instance, scheme, part);
     PlaneRange with_halo = slab;
     if (slab.begin == 0) with_halo.begin -= halo;

@@ -78,6 +78,11 @@ AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
         "equations: Fletcher's are not self-adjoint, so that their steps have no adjoint among "
         "steps (allowed: the self-adjoint equations): take Equations::self_adjoint");
   }
+  if (scheme.rounds_parameters()) {
+    throw InputError(
+        "parameters: those of 16 bits have no gradients (allowed: 32 bits, "
+        "ParameterStorage::full): keep the parameters as numbers");
+  }
   AdjointFactors<T, Memory> result;
   const auto make = [&] {
     return make_storage<T>(exec, medium.layout(), "moho::wave::adjoint_factor");

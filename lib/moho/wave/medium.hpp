@@ -17,7 +17,8 @@ namespace moho::wave {
 /// \brief Parameters of a model in the form that the kernels of a scheme read, on a window.
 ///
 /// load() fills all planes of the window or some of them. It accepts other models later and
-/// allocates nothing. With variable density a node's potential depends on densities within order /
+/// allocates nothing. If kernels read codes (Scheme::reads_codes()), these replace coefficients a
+/// and b. With variable density a node's potential depends on densities within order /
 /// 2 nodes: next to an end of the window inside the grid it is not that of the model.
 ///
 /// One-pass steps of self-adjoint TTI need single precision, 3D, order 8 or less, and a device. On
@@ -32,20 +33,30 @@ class MediumCoefficients {
   /// \throws InputError for planes outside the grid
   MediumCoefficients(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                      const PlaneRange& window)
-      : MediumCoefficients(exec, scheme, window, true) {}
+      : MediumCoefficients(exec, scheme, window, Contents::window) {}
+  /// \brief Allocates arrays of numbers for the planes of a window, whatever kernels read.
+  ///
+  /// With ParameterStorage::codes they hold the decoded values. \see arrays()
+  static MediumCoefficients numbers(const InstanceOf<Memory>& exec,
+                                    const Scheme<T, Dim, Memory>& scheme,
+                                    const PlaneRange& window) {
+    return MediumCoefficients(exec, scheme, window, Contents::numbers);
+  }
   /// \brief Returns arrays for a number of planes, for a ring into which planes are copied.
   ///
   /// The ring has no source factors for q, no pressure factors, and only the packed axis if all
   /// steps take one pass. \see moved(), arrays()
   static MediumCoefficients ring(const InstanceOf<Memory>& exec,
                                  const Scheme<T, Dim, Memory>& scheme, std::int64_t planes) {
-    return MediumCoefficients(exec, scheme, PlaneRange{0, planes}, false);
+    return MediumCoefficients(exec, scheme, PlaneRange{0, planes}, Contents::ring);
   }
   /// Returns the same arrays for another window with as many planes.
   ///
   /// The window may extend beyond the grid. \throws InputError for another number of planes
   MediumCoefficients moved(const Layout<Dim>& layout) const;
   /// Returns the arrays that a step reads, in an order that depends on the medium alone.
+  ///
+  /// These are numbers: an object with codes has not all of them. \see numbers()
   ///
   /// Source factors for q and pressure factors are excluded. If all steps take one pass, the last
   /// array has the packed axis: words of 32 bits instead of numbers.
@@ -101,7 +112,8 @@ class MediumCoefficients {
          {&m_scale, &m_q_scale, &m_root_density, &m_a, &m_b, &m_nx, &m_ny, &m_nz, &m_axis}) {
       count += array->size();
     }
-    return count * sizeof(T);
+    return count * sizeof(T) + m_words.size() * sizeof(std::uint32_t) +
+           m_halves.size() * sizeof(std::uint16_t);
   }
 
   /// \cond
@@ -113,8 +125,14 @@ class MediumCoefficients {
   /// \endcond
 
  private:
+  /// Contents of the arrays.
+  enum class Contents {
+    window,   ///< everything, with codes if kernels read them
+    numbers,  ///< everything, without codes
+    ring      ///< numbers that a step reads
+  };
   MediumCoefficients(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                     const PlaneRange& window, bool of_grid);
+                     const PlaneRange& window, Contents contents);
   void find_potential(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const PlaneRange& planes);
   // only single precision has a packed axis
@@ -124,6 +142,8 @@ class MediumCoefficients {
 
   Layout<Dim> m_layout;
   Storage<T, Memory> m_scale, m_q_scale, m_root_density, m_a, m_b, m_nx, m_ny, m_nz;
+  Kokkos::View<std::uint32_t*, Memory> m_words;   ///< codes of v dt and a; empty if unused
+  Kokkos::View<std::uint16_t*, Memory> m_halves;  ///< codes of v dt or b; empty if unused
   Storage<T, Memory> m_axis;      ///< words of the symmetry axis; zero outside the grid
   std::int64_t m_components = 0;  ///< offset of the layout of unpacked nx, ny, nz
   bool m_unpacked = false;        ///< true if nx, ny, nz are those of with_components()
@@ -144,7 +164,11 @@ struct Prepare {
   const T *vp, *density, *epsilon, *delta, *theta, *phi;
   T *scale, *q_scale, *root_density, *a, *b, *nx, *ny, *nz;
   std::uint32_t* axis;
-  bool packed;  ///< true if the axis is rounded to the precision of a word
+  bool coded;             ///< true if parameters are rounded to codes
+  ParameterCodes codes;   ///< meaning of codes
+  std::uint32_t* words;   ///< codes of v dt in the low halves, of a in the high ones; or null
+  std::uint16_t* halves;  ///< codes of v dt or b; or null
+  bool packed;            ///< true if the axis is rounded to the precision of a word
   Layout<Dim> layout;
   Box<Dim> box;  ///< nodes of the model's fields
   Medium medium;
@@ -154,17 +178,39 @@ struct Prepare {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t i = layout.flat(box.node(n));
     const double v = static_cast<double>(vp[n]);
-    const double square = v * dt * v * dt;
+    double square = v * dt * v * dt;
+    std::uint32_t code = 0;
+    T of_b = 1;
+    if (coded) {
+      code = codes.velocity.encode(v * dt);
+      const float distance = codes.velocity.decode(code);
+      square = static_cast<double>(distance * distance);
+    }
+    if (words != nullptr) words[i] = code;
+    if (halves != nullptr && words == nullptr) halves[i] = static_cast<std::uint16_t>(code);
     if (medium == Medium::variable_density) {
       root_density[i] = static_cast<T>(sqrt(static_cast<double>(density[n])));
     } else if (medium != Medium::isotropic) {
       const double e = epsilon != nullptr ? static_cast<double>(epsilon[n]) : 0.0;
       const double t = delta != nullptr ? static_cast<double>(delta[n]) : 0.0;
-      a[i] = static_cast<T>(1.0 + 2.0 * e);
-      T r = static_cast<T>(fletcher ? 1.0 + 2.0 * t : sqrt(1.0 + 2.0 * (t < e ? t : e)));
+      T square_a = static_cast<T>(1.0 + 2.0 * e);
+      const double root = fletcher ? 1.0 + 2.0 * t : sqrt(1.0 + 2.0 * (t < e ? t : e));
+      T r = static_cast<T>(root);
       // rounded down, so that r^2 <= a where delta is epsilon, which keeps the equations stable
-      if (!fletcher && r * r > a[i]) r -= r * epsilon_of<T>();
-      b[i] = r;
+      if (coded) {
+        const std::uint32_t code_a = codes.a.encode(1.0 + 2.0 * e);
+        square_a = codes.a.decode(code_a);
+        std::uint32_t code_b = codes.b.encode(root);
+        while (code_b > 0 && codes.b.decode(code_b) * codes.b.decode(code_b) > square_a) --code_b;
+        r = codes.b.decode(code_b);
+        if (words != nullptr) words[i] = code | code_a << 16U;
+        if (halves != nullptr) halves[i] = static_cast<std::uint16_t>(code_b);
+      } else if (!fletcher && r * r > square_a) {
+        r -= r * epsilon_of<T>();
+      }
+      of_b = r;
+      if (a != nullptr) a[i] = square_a;
+      if (b != nullptr) b[i] = r;
     }
     if (medium == Medium::tti) {
       const double tilt = theta != nullptr ? static_cast<double>(theta[n]) : 0.0;
@@ -188,7 +234,7 @@ struct Prepare {
       }
     }
     scale[i] = static_cast<T>(square);
-    if (q_scale != nullptr) q_scale[i] = static_cast<T>(square / static_cast<double>(b[i]));
+    if (q_scale != nullptr) q_scale[i] = static_cast<T>(square / static_cast<double>(of_b));
   }
 };
 
@@ -251,7 +297,10 @@ struct FillHalo {
 template <class T, int Dim>
 struct FindPotential {
   const T* root_density;  ///< from node (0, ..., 0), extended into the halo
-  T* potential;
+  T* potential;           ///< null if only codes are stored
+  bool coded;             ///< true if potentials are rounded to codes
+  ParameterCode code;     ///< of the potential
+  std::uint32_t* words;   ///< codes, in the high halves; or null
   Layout<Dim> layout;
   Box<Dim> box;
   int radius;
@@ -270,7 +319,13 @@ struct FindPotential {
         if (low > 0.0) sum += second[d][k] * ((own - low) / low);
       }
     }
-    potential[i] = static_cast<T>(sum);
+    T value = static_cast<T>(sum);
+    if (coded) {
+      const std::uint32_t rounded = code.encode(sum);
+      value = code.decode(rounded);
+      if (words != nullptr) words[i] = (words[i] & 0xffffU) | rounded << 16U;
+    }
+    if (potential != nullptr) potential[i] = value;
   }
 };
 
@@ -286,8 +341,10 @@ inline void check_planes(const PlaneRange& planes, const PlaneRange& window, con
 template <class T, int Dim, class Memory>
 MediumCoefficients<T, Dim, Memory>::MediumCoefficients(const InstanceOf<Memory>& exec,
                                                        const Scheme<T, Dim, Memory>& scheme,
-                                                       const PlaneRange& window, bool of_grid)
+                                                       const PlaneRange& window, Contents contents)
     : m_layout(scheme.layout(window)) {
+  const bool of_grid = contents != Contents::ring;
+  const bool codes = contents == Contents::window && scheme.reads_codes();
   if (of_grid) detail::check_planes(window, all_planes(scheme.grid()), "the grid");
   const CoefficientSet coefficients = coefficients_of(scheme.stencil(), Dim);
   const auto make = [&](Coefficient coefficient, Storage<T, Memory>& storage, const char* label) {
@@ -295,8 +352,22 @@ MediumCoefficients<T, Dim, Memory>::MediumCoefficients(const InstanceOf<Memory>&
   };
   make(Coefficient::scale, m_scale, "moho::wave::scale");
   if (of_grid) make(Coefficient::root_density, m_root_density, "moho::wave::root_density");
-  make(Coefficient::a, m_a, "moho::wave::a");
-  make(Coefficient::b, m_b, "moho::wave::b");
+  if (codes) {
+    const bool words = coefficients.has(Coefficient::a);
+    if (words) {
+      m_words =
+          allocate<Kokkos::View<std::uint32_t*, Memory>>(exec, "moho::wave::words", m_layout.size);
+      fill(exec, m_words, std::uint32_t(0));
+    }
+    if (!words || coefficients.has(Coefficient::b)) {
+      m_halves =
+          allocate<Kokkos::View<std::uint16_t*, Memory>>(exec, "moho::wave::halves", m_layout.size);
+      fill(exec, m_halves, std::uint16_t(0));
+    }
+  } else {
+    make(Coefficient::a, m_a, "moho::wave::a");
+    make(Coefficient::b, m_b, "moho::wave::b");
+  }
   if (of_grid) make(Coefficient::q_scale, m_q_scale, "moho::wave::q_scale");
   m_one_pass = scheme.always_one_pass();
   if (of_grid || !m_one_pass) {
@@ -414,6 +485,10 @@ void MediumCoefficients<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
   prepare.ny = m_ny.data();
   prepare.nz = m_nz.data();
   prepare.axis = m_axis.data() == nullptr ? nullptr : words_of(m_axis);
+  prepare.coded = scheme.rounds_parameters();
+  prepare.codes = scheme.codes();
+  prepare.words = m_words.data();
+  prepare.halves = m_halves.data();
   prepare.packed = scheme.packed_axis();
   prepare.layout = m_layout;
   prepare.medium = scheme.medium();
@@ -462,7 +537,10 @@ void MediumCoefficients<T, Dim, Memory>::find_potential(const Instance<Memory>& 
                                                         const PlaneRange& planes) {
   detail::FindPotential<T, Dim> potential{};
   potential.root_density = m_root_density.data() + m_layout.offset;
-  potential.potential = m_a.data() + m_layout.offset;
+  if (m_a.data() != nullptr) potential.potential = m_a.data() + m_layout.offset;
+  if (m_words.data() != nullptr) potential.words = m_words.data() + m_layout.offset;
+  potential.coded = scheme.rounds_parameters();
+  potential.code = scheme.codes().a;
   potential.layout = m_layout;
   potential.radius = scheme.order() / 2;
   // planes that read the loaded ones
@@ -485,6 +563,8 @@ void MediumCoefficients<T, Dim, Memory>::bind(kernel::StepArguments<T>& s) const
   const auto start = [](const Storage<T, Memory>& storage, std::int64_t offset) {
     return storage.data() == nullptr ? nullptr : storage.data() + offset;
   };
+  s.words = m_words.data() == nullptr ? nullptr : m_words.data() + m_layout.offset;
+  s.halves = m_halves.data() == nullptr ? nullptr : m_halves.data() + m_layout.offset;
   s.scale = start(m_scale, m_layout.offset);
   s.a = start(m_a, m_layout.offset);
   s.b = start(m_b, m_layout.offset);

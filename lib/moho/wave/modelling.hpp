@@ -227,7 +227,9 @@ Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const G
   scheme.frequency = m_plan.frequency;
   scheme.equations = options.equations;
   scheme.sigma = options.sigma;
+  scheme.parameters = options.parameters;
   m_propagator.emplace(exec, m_plan.grid, m_extended, scheme);
+  m_plan.parameter_bits = m_propagator->scheme().parameter_bits();
   exec.fence();
   if (!options.keep_model) m_extended = {};
   m_wavefield = m_propagator->make_wavefield(exec);
@@ -296,7 +298,13 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   plan.random.floor = 1.001 * plan.nodes_per_wave_wanted * plan.frequency * spacing /
                       std::sqrt(1.0 + 2.0 * slowing);
 
+  const auto stencil = stencil_of(plan.medium, options.equations);
+  const bool rounds = detail::with_argument("parameters", [&] {
+    return stores_codes<T, Dim, Memory>(options.parameters, stencil, plan.limits, plan.time.dt);
+  });
+  plan.parameter_bits = rounds ? 16 : 8 * static_cast<int>(sizeof(T));
   MemoryShape<Dim> shape;
+  shape.coded = rounds && detail::has_coded_kernels<T, Dim, Memory>();
   shape.grid = grid;
   shape.faces = plan.faces;
   shape.medium = plan.medium;
@@ -312,8 +320,8 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.rows = plan.time.steps + 2 * detail::resampling_radius;
   shape.samples = plan.time.samples;
   shape.snapshots = plan.time.snapshot_every > 0;
-  shape.packed_axis = stencil_of(plan.medium, options.equations) == kernel::Stencil::tti &&
-                      detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
+  shape.packed_axis =
+      stencil == kernel::Stencil::tti && detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
   const bool unchecked = options.memory == std::numeric_limits<std::size_t>::max();
   const std::size_t allowed = unchecked ? options.memory : memory_budget(exec, options.memory);
   // the model is already allocated

@@ -45,6 +45,8 @@ struct ModellingOptions {
   int order = 8;                                  ///< order of the spatial differences
   Equations equations = Equations::self_adjoint;  ///< equations of VTI and TTI media
   double sigma = 0.75;                            ///< sigma of Fletcher's equations
+  /// Form of the model's parameters.
+  ParameterStorage parameters = ParameterStorage::full;
   Points<Dim> sources = {};  ///< sources of the shots, around which delta is tapered to epsilon
                              ///< (taper_delta()); empty: no taper
   /// Radius of the taper, m; 0: no taper; empty: automatic.
@@ -90,6 +92,7 @@ struct ModellingPlan {
   double nodes_per_wave_wanted = 0.0;  ///< nodes per shortest wavelength that the order requires
   Grid<Dim> grid;                      ///< grid with the layers of the faces
   Boundaries<Dim> faces;               ///< faces of the grid
+  int parameter_bits = 0;              ///< bits of a stored parameter: 16, 32 or 64
   int concurrent_shots = 1;            ///< concurrent shots
   int batch_size = 1;                  ///< batch size
   MemoryNeed memory;                   ///< memory of the run

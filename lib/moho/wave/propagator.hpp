@@ -314,17 +314,6 @@ void correct_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
   }
 }
 
-/// Returns true if device steps include their layers in one launch.
-template <class T, int Dim, class Memory>
-bool layers_in_one_launch(const Scheme<T, Dim, Memory>& scheme, const AllLayers<T>& all) {
-  bool together = has_layer_march(scheme.stencil());
-  for (int d = 0; d < 3 && together; ++d) {
-    together = all.pairs[layer_field(scheme.stencil(), d)][d].apart(scheme.order() / 2,
-                                                                    layer_alignment<T>);
-  }
-  return together;
-}
-
 /// Steps a box with its perfectly matched layers.
 ///
 /// One launch does all, or the step precedes the corrections. The choice of kernels depends on the
@@ -340,10 +329,16 @@ void step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
   if constexpr (is_host_memory<Memory>) {
     scheme.stepper().step(exec, all);
   } else {
-    if (layers_in_one_launch(scheme, all)) {
-      layered_launch_of<T, Dim, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec,
-                                                                                    all.by_axis());
-      return;
+    if (scheme.layers_in_one_launch()) {
+      const auto arguments = all.by_axis();
+      if constexpr (has_coded_kernels<T, Dim, Memory>()) {
+        if (s.halves != nullptr || s.words != nullptr) {
+          return coded_layered_launch_of<DeviceOf<Memory>>(scheme.stencil(), scheme.order())(
+              exec, arguments);
+        }
+      }
+      return layered_launch_of<T, Dim, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(
+          exec, arguments);
     }
     scheme.stepper().step(exec, s);
     correct_faces<T, Dim, Memory>(exec, scheme, all, wavefield);
@@ -538,6 +533,7 @@ void Propagator<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
                                         const Model<T, Dim, Memory>& model) {
   const Limits limits = check(exec, grid(), model, options());
   check_dt(dt(), limits);
+  m_scheme.update_codes(limits);
   m_window.load(exec, m_scheme, model);
   exec.fence();
 }

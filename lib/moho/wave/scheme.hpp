@@ -116,9 +116,18 @@ class Scheme {
   Layout<Dim> layout() const { return layout(all_planes(m_grid)); }
   /// Returns the bytes per node that a step moves if each array is touched once.
   int bytes_per_node() const;
+  /// \brief Returns true if parameters are rounded to codes of 16 bits. \see stores_codes()
+  bool rounds_parameters() const { return m_rounds; }
+  /// Returns the bits of a stored parameter: 16, 32 or 64.
+  int parameter_bits() const { return m_rounds ? 16 : 8 * static_cast<int>(sizeof(T)); }
+  /// Returns true if kernels read codes; otherwise they read the decoded values.
+  bool reads_codes() const { return m_reads_codes; }
+  /// Adapts the codes to a model with other limits, whose medium and time step are the same.
+  void update_codes(const Limits& limits);
 
   /// \cond
   kernel::Stencil stencil() const { return m_stencil; }
+  const ParameterCodes& codes() const { return m_arguments.codes; }
   const kernel::StepArguments<T>& arguments() const { return m_arguments; }
   const detail::Stepper<T, Dim, Memory>& stepper() const { return m_stepper; }
   const std::vector<detail::Layer<T, Memory>>& layers() const { return m_layers; }
@@ -128,6 +137,8 @@ class Scheme {
   bool packed_axis() const { return m_packed_axis; }
   // true if all boxes of the grid are stepped in one pass: no axis derivatives are stored
   bool always_one_pass() const;
+  // true if device steps include their layers in one launch
+  bool layers_in_one_launch() const;
   const T* layer_factors(int axis, int which) const { return m_factors[axis][which].data(); }
   /// \endcond
 
@@ -147,6 +158,8 @@ class Scheme {
   kernel::StepArguments<T> m_arguments{};
   detail::Stepper<T, Dim, Memory> m_stepper;
   bool m_packed_axis = false;
+  bool m_rounds = false;
+  bool m_reads_codes = false;
 };
 
 namespace detail {
@@ -192,7 +205,36 @@ Scheme<T, Dim, Memory>::Scheme(const InstanceOf<Memory>& exec, const Grid<Dim>& 
   m_stepper = detail::Stepper<T, Dim, Memory>(m_stencil, options.order, options.reference);
   m_packed_axis = m_stencil == kernel::Stencil::tti &&
                   detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
+  m_rounds = stores_codes<T, Dim, Memory>(options.parameters, m_stencil, limits, options.dt);
+  m_reads_codes = m_rounds && detail::has_coded_kernels<T, Dim, Memory>() && !options.reference &&
+                  (m_layers.empty() || layers_in_one_launch());
+  update_codes(limits);
 }
+
+template <class T, int Dim, class Memory>
+void Scheme<T, Dim, Memory>::update_codes(const Limits& limits) {
+  if (m_rounds) m_arguments.codes = make_codes(m_stencil, m_grid, order(), limits, dt());
+}
+
+/// \cond
+// The kernel with layers needs an interior between the layers of an axis.
+template <class T, int Dim, class Memory>
+bool Scheme<T, Dim, Memory>::layers_in_one_launch() const {
+  if (!detail::has_layer_march(m_stencil)) return false;
+  for (int d = 0; d < Dim; ++d) {
+    detail::LayerPair<T> pair{};
+    pair.extent = static_cast<int>(m_grid.extents[d]);
+    pair.upper_begin = pair.extent;
+    for (const detail::Layer<T, Memory>& layer : m_layers) {
+      if (layer.axis != kernel::axis3<Dim>(d)) continue;
+      (layer.lower ? pair.lower_end : pair.upper_begin) =
+          layer.lower ? layer.width : static_cast<int>(layer.first);
+    }
+    if (!pair.apart(order() / 2, detail::layer_alignment<T>)) return false;
+  }
+  return true;
+}
+/// \endcond
 
 template <class T, int Dim, class Memory>
 int Scheme<T, Dim, Memory>::reach(int axis) const {
@@ -210,6 +252,9 @@ template <class T, int Dim, class Memory>
 int Scheme<T, Dim, Memory>::bytes_per_node() const {
   const int arrays = step_coefficient_count(m_stencil, Dim) -
                      (coefficients_of(m_stencil, Dim).has(Coefficient::nz) ? 1 : 0);
+  if (m_reads_codes) {
+    return 3 * fields() * static_cast<int>(sizeof(T)) + coded_parameter_bytes(m_stencil);
+  }
   if (m_packed_axis && m_options.one_pass && !m_options.reference) {
     // one pass, packed axis
     return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));

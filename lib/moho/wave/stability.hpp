@@ -21,6 +21,7 @@ namespace detail {
 struct LimitSum {
   double rate;  ///< largest eigenvalue of -R, where p_tt = R p, 1/s^2
   double slowest, fastest;
+  ValueRange vp, a, b;
   std::int64_t lowered;
   double contrast;           ///< largest ratio of two densities within a stencil, at least 1
   std::int64_t node, other;  ///< flat indices of these two, the lower one first
@@ -42,6 +43,12 @@ KOKKOS_INLINE_FUNCTION double fletcher_rate(double a, double b, double s) {
     if (value > most) most = value;
   }
   return most;
+}
+
+/// Extends a range by a value or by another range.
+KOKKOS_INLINE_FUNCTION void extend(ValueRange& range, const ValueRange& by) {
+  if (by.least < range.least) range.least = by.least;
+  if (by.greatest > range.greatest) range.greatest = by.greatest;
 }
 
 template <class T, int Dim>
@@ -102,6 +109,7 @@ struct LimitsOf {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, LimitSum& sum) const {
     const double v = static_cast<double>(vp[i]);
     double rate = laplacian, least = 1.0, most = 1.0;
+    extend(sum.vp, {v, v});
     if (density != nullptr) rate += potential(i, sum);
     if (epsilon != nullptr || delta != nullptr) {
       const double e = epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0;
@@ -118,6 +126,8 @@ struct LimitsOf {
           ++sum.lowered;
         }
       }
+      extend(sum.a, {a, a});
+      extend(sum.b, {sqrt(b), sqrt(b)});
       least = a < b ? a : b;
       most = a < b ? b : a;
       if (least > 1.0) least = 1.0;
@@ -133,6 +143,7 @@ struct LimitsOf {
     sum.rate = 0.0;
     sum.slowest = 1.0e300;
     sum.fastest = 0.0;
+    sum.vp = sum.a = sum.b = {1.0e300, -1.0e300};
     sum.lowered = 0;
     sum.contrast = 1.0;
     sum.node = sum.other = INT64_MAX;
@@ -141,6 +152,9 @@ struct LimitsOf {
     if (from.rate > to.rate) to.rate = from.rate;
     if (from.slowest < to.slowest) to.slowest = from.slowest;
     if (from.fastest > to.fastest) to.fastest = from.fastest;
+    extend(to.vp, from.vp);
+    extend(to.a, from.a);
+    extend(to.b, from.b);
     to.lowered = to.lowered + from.lowered;
     keep(to, from.contrast, from.node, from.other);
   }
@@ -224,7 +238,15 @@ Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
   }
   // the bound of anisotropic media is that of homogeneous ones: 1 % less
   const bool anisotropic = fields_of(model.medium()) == 2;
-  return {(anisotropic ? 1.98 : 2.0) / std::sqrt(sum.rate), sum.slowest, sum.fastest, sum.lowered};
+  Limits limits{(anisotropic ? 1.98 : 2.0) / std::sqrt(sum.rate), sum.slowest, sum.fastest,
+                sum.lowered};
+  limits.vp = sum.vp;
+  if (anisotropic) {
+    limits.a = sum.a;
+    limits.b = sum.b;
+  }
+  limits.density_contrast = sum.contrast;
+  return limits;
 }
 
 /// Throws InputError unless 0 < dt <= limits.largest_dt.

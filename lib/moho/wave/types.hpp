@@ -142,6 +142,12 @@ void check_boundaries(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries, 
   }
 }
 
+/// Range of values.
+struct ValueRange {
+  double least = 0.0;     ///< smallest value
+  double greatest = 0.0;  ///< largest value
+};
+
 /// Range of a model's velocities, and its largest stable time step.
 struct Limits {
   double largest_dt = 0.0;    ///< bound of stable time steps, s; smaller steps are stable
@@ -149,6 +155,17 @@ struct Limits {
   double max_velocity = 0.0;  ///< largest phase velocity of P waves in any direction, m/s
   /// Nodes whose delta the self-adjoint equations clamp to epsilon.
   std::int64_t clamped_delta_nodes = 0;
+  ValueRange vp = {};             ///< velocities along the symmetry axis, m/s
+  ValueRange a = {};              ///< values of 1 + 2 epsilon
+  ValueRange b = {};              ///< values of sqrt(1 + 2 delta), with delta clamped to epsilon
+  double density_contrast = 1.0;  ///< largest ratio of two densities within a stencil
+};
+
+/// Form in which a propagator stores the parameters of a model.
+enum class ParameterStorage {
+  full,      ///< numbers of the precision of wavefields
+  codes,     ///< codes of 16 bits: fewer bytes, and velocities in error by about 2e-5
+  automatic  ///< codes where steps on a device gain by them: stores_codes()
 };
 
 /// Options of a propagator.
@@ -161,8 +178,10 @@ struct PropagatorOptions {
   Equations equations = Equations::self_adjoint;  ///< equations of VTI and TTI media
   double sigma = 0.75;     ///< vsz^2 = vpz^2 |epsilon - delta| / sigma in Fletcher's equations
   bool reference = false;  ///< plain kernels instead of the tuned ones
-  bool one_pass = true;    ///< one-pass kernel for self-adjoint TTI where the device has one; two
-                           ///< passes give the same bits
+  /// Form of the parameters; gradients need numbers.
+  ParameterStorage parameters = ParameterStorage::full;
+  bool one_pass = true;  ///< one-pass kernel for self-adjoint TTI where the device has one; two
+                         ///< passes give the same bits
 };
 
 }  // namespace moho::wave

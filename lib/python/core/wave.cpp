@@ -373,12 +373,14 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
                   const std::vector<double>& origin, const std::string& wavelet,
                   const OptionalInput& samples, double wavelet_interval, const std::string& faces,
                   bool free_surface, const std::vector<double>& times, int order,
-                  const std::string& equations, double sigma, const OptionalInput& sources,
-                  std::optional<double> source_taper, std::size_t memory, const std::string& space,
-                  int concurrent_shots, const nb::object& progress) {
+                  const std::string& equations, double sigma, int parameters,
+                  const OptionalInput& sources, std::optional<double> source_taper,
+                  std::size_t memory, const std::string& space, int concurrent_shots,
+                  const nb::object& progress) {
   WaveInput given =
       make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
                       free_surface, times, order, equations, sigma, sources, source_taper, memory);
+  given.parameters = parameter_storage(parameters);
   given.concurrent_shots = concurrent_shots;
   return new Shots(given, space, progress);
 }
@@ -447,7 +449,7 @@ nb::object stream_shots(const std::vector<OptionalField>& fields,
                         const std::string& wavelet, const OptionalInput& samples,
                         double wavelet_interval, const std::string& faces, bool free_surface,
                         const std::vector<double>& times, int order, const std::string& equations,
-                        double sigma, std::optional<double> source_taper,
+                        double sigma, int parameters, std::optional<double> source_taper,
                         const std::vector<Input>& sources, const std::vector<Input>& receivers,
                         const std::vector<std::int64_t>& sizes, const std::string& file,
                         const std::string& space, const nb::object& progress) {
@@ -458,6 +460,7 @@ nb::object stream_shots(const std::vector<OptionalField>& fields,
       receivers,
       {},
       file};
+  survey.model.parameters = parameter_storage(parameters);
   survey.wishes.device_memory = static_cast<std::size_t>(sizes.at(0));
   survey.wishes.devices = static_cast<int>(sizes.at(1));
   survey.wishes.block = sizes.at(2);
@@ -505,15 +508,15 @@ void bind_wave(nb::module_& m) {
   m.def("make_shots", &make_shots, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
         nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
-        nb::arg("equations"), nb::arg("sigma"), nb::arg("sources").none(),
+        nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"), nb::arg("sources").none(),
         nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"),
         nb::arg("concurrent_shots"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
   m.def("stream_shots", &stream_shots, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
         nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
-        nb::arg("equations"), nb::arg("sigma"), nb::arg("source_taper").none(), nb::arg("sources"),
-        nb::arg("receivers"), nb::arg("sizes"), nb::arg("file"), nb::arg("space"),
-        nb::arg("progress").none());
+        nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"),
+        nb::arg("source_taper").none(), nb::arg("sources"), nb::arg("receivers"), nb::arg("sizes"),
+        nb::arg("file"), nb::arg("space"), nb::arg("progress").none());
 }
 
 }  // namespace moho::python

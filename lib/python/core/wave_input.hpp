@@ -57,6 +57,7 @@ struct WaveInput {
   int order = 8;
   std::string equations;
   double sigma = 0.75;
+  wave::ParameterStorage parameters = wave::ParameterStorage::full;
   std::optional<Input> sources;
   std::optional<double> source_taper;
   std::size_t memory = 0;
@@ -89,6 +90,13 @@ inline WaveInput make_wave_input(
   given.source_taper = source_taper;
   given.memory = memory;
   return given;
+}
+
+/// Returns the form of parameters for their bits: 16, 32, or 0 for the automatic choice.
+inline wave::ParameterStorage parameter_storage(int bits) {
+  return bits == 16   ? wave::ParameterStorage::codes
+         : bits == 32 ? wave::ParameterStorage::full
+                      : wave::ParameterStorage::automatic;
 }
 
 /// Returns the wavelet. \throws InputError for words that name a file, or are unknown
@@ -174,6 +182,7 @@ wave::ModellingOptions<Dim> modelling_of(const WaveInput& given) {
   options.equations =
       given.equations == "fletcher" ? wave::Equations::fletcher : wave::Equations::self_adjoint;
   options.sigma = given.sigma;
+  options.parameters = given.parameters;
   if (given.sources) options.sources = points_of<Dim>(*given.sources);
   options.source_taper = given.source_taper;
   options.memory = given.memory;

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
-from ._waves import Gather, scheme_arguments, survey_positions, wave_arguments, wave_fields
+from ._waves import Gather, parameter_bits, scheme_arguments, survey_positions, wave_arguments, wave_fields
 
 
 def stream_shots(
@@ -38,6 +38,7 @@ def stream_shots(
     order: int = 8,
     equations: str = "self_adjoint",
     sigma: float = 0.75,
+    parameters: Union[int, str] = 32,
     source_taper: Optional[float] = None,
     wavelet_interval: Optional[float] = None,
     space: Optional[str] = None,
@@ -52,7 +53,7 @@ def stream_shots(
     Parameters
     ----------
     vp, spacing, wavelet, time, density, epsilon, delta, theta, phi, origin, faces, free_surface, dt,
-    interval, order, equations, sigma, source_taper, wavelet_interval, space
+    interval, order, equations, sigma, parameters, source_taper, wavelet_interval, space
         As for moho.Shots; arrays of the host.
     sources, receivers
         As for Shots.survey(). In VTI and TTI media delta is tapered to epsilon around all sources.
@@ -101,6 +102,7 @@ def stream_shots(
             model, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, interval
         ),
         *scheme_arguments(order, equations, sigma),
+        parameter_bits(parameters),
         None if source_taper is None else _arrays.number(source_taper, "source_taper"),
         at,
         to,

@@ -73,7 +73,7 @@ wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<
   // layers of the other kinds repeat the outermost nodes
   if (!any) return of(grid, model);
   // density contrasts are computed on the complete model, not on pieces of it
-  if (model.density.data() != nullptr) of(grid, model);
+  const double contrast = model.density.data() != nullptr ? of(grid, model).density_contrast : 1.0;
   const Grid<Dim> extended = wave::extended_grid(grid, faces);
   constexpr std::int64_t piece = 32;
   wave::Limits result;
@@ -91,7 +91,11 @@ wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<
     result.min_velocity = std::min(result.min_velocity, one.min_velocity);
     result.max_velocity = std::max(result.max_velocity, one.max_velocity);
     result.clamped_delta_nodes += one.clamped_delta_nodes;
+    wave::detail::extend(result.vp, one.vp);
+    wave::detail::extend(result.a, one.a);
+    wave::detail::extend(result.b, one.b);
   }
+  result.density_contrast = contrast;
   return result;
 }
 

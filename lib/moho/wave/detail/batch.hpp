@@ -120,11 +120,7 @@ std::optional<Several> in_one_launch(const Scheme<T, Dim, Memory>& scheme,
   if (!info(scheme.stencil()).tuned) return std::nullopt;
   if constexpr (!is_host_memory<Memory>) {
     if (Dim != 2) return std::nullopt;
-    if (!scheme.layers().empty() &&
-        !layers_in_one_launch(scheme,
-                              bind_layers<T, Dim, Memory>(scheme, {}, wavefields.front()))) {
-      return std::nullopt;
-    }
+    if (!scheme.layers().empty() && !scheme.layers_in_one_launch()) return std::nullopt;
   }
   const auto apart = elements_apart<T, Dim, Memory>(wavefields);
   if (!apart) return std::nullopt;

@@ -40,6 +40,12 @@ struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
                                        : DeviceMarchTraits<stencil, T, radius>::width;
 };
 
+/// Shape of teams that read codes of parameters.
+template <Stencil stencil, class T, int radius>
+struct CodedLayerMarchTraits : DeviceLayerMarchTraits<stencil, T, radius> {
+  static constexpr bool coded = true;
+};
+
 /// Traits of a march within reach of layers.
 template <class Traits>
 struct RimTraits : Traits {
@@ -232,11 +238,9 @@ struct DeviceLayerMarch
           const std::int64_t later = at + s.stride_x;
           MOHO_UNROLL
           for (int f = 0; f < queues; ++f) prefetch(own.column(f) + later + radius * s.stride_x);
-          prefetch(s.scale + later);
+          Rim::Parameters::ask(s, later);
           MOHO_UNROLL
           for (int f = 0; f < fields; ++f) prefetch(s.next[f] + later);
-          if constexpr (stencil != Stencil::isotropic) prefetch(s.a + later);
-          if constexpr (fields == 2) prefetch(s.b + later);
           if (across_x) {
             const int j = lx.nearest(x + 1 + reach, piece.side[0], 1);
             const int k = lx.nearest(x + 1, piece.side[0], 1);
@@ -256,21 +260,17 @@ struct DeviceLayerMarch
         }
       }
       // all loads, then the work that is independent of other threads
-      Vector ahead[queues], before[2], a, b, psi_x, psi_y, psi_z, zeta_x, zeta_y, zeta_z;
+      typename Rim::Parameters medium;
+      Vector ahead[queues], before[2], psi_x, psi_y, psi_z, zeta_x, zeta_y, zeta_z;
       T total[width], now_q[width], second_x[width], second_y[width], second_z[width];
       std::int64_t zeta_at = 0, psi_at = 0;
       MOHO_UNROLL
       for (int f = 0; f < queues; ++f) {
         ahead[f] = load_lanes<width>(own.column(f) + at + radius * s.stride_x);
       }
-      const Vector scale = load_lanes<width>(s.scale + at);
+      medium.load(s, at);
       before[0] = load_lanes<width>(s.next[0] + at);
-      if constexpr (stencil == Stencil::variable_density) a = load_lanes<width>(s.a + at);
-      if constexpr (fields == 2) {
-        before[1] = load_lanes<width>(s.next[1] + at);
-        a = load_lanes<width>(s.a + at);
-        b = load_lanes<width>(s.b + at);
-      }
+      if constexpr (fields == 2) before[1] = load_lanes<width>(s.next[1] + at);
       if (across_y) {
         psi_y = load_lanes<width>(ly.sides[piece.side[1]].psi_now + element_y);
         zeta_y = load_lanes<width>(ly.sides[piece.side[1]].zeta + element_y);
@@ -428,6 +428,7 @@ struct DeviceLayerMarch
       }
 
       const T wx = s.taper[0][x];
+      const Vector scale = medium.scale(s), a = medium.a(s), b = medium.b(s);
       Vector next[2];
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) {

@@ -7,6 +7,8 @@
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/cpml_device.hpp>
 
+#include <utility>
+
 namespace moho::wave::detail {
 
 /// Function that steps a box of a grid with layers.
@@ -28,6 +30,30 @@ LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
   return table[order / 2 - 1];
 }
 
+/// Selects the kernel that reads codes of parameters by order.
+template <Stencil stencil, class Exec, int... below>
+LayeredLaunch<float, MemoryOf<Exec>> coded_layers_by_order(int order,
+                                                           std::integer_sequence<int, below...>) {
+  constexpr LayeredLaunch<float, MemoryOf<Exec>> table[] = {
+      &DeviceLayerMarch<stencil, float, 3, below + 1, Exec,
+                        CodedLayerMarchTraits<stencil, float, below + 1>>::launch...};
+  return table[order / 2 - 1];
+}
+
+/// Returns the kernel of devices for a step with layers that reads codes of parameters, by order.
+template <Stencil stencil, class Exec>
+LayeredLaunch<float, MemoryOf<Exec>> coded_layered_launch_of(int order) {
+  return coded_layers_by_order<stencil, Exec>(order, std::make_integer_sequence<int, 8>());
+}
+
+/// Returns the step with layers of a stencil with codes.
+template <class Exec>
+LayeredLaunch<float, MemoryOf<Exec>> coded_layered_launch_of(Stencil stencil, int order) {
+  return kernel::visit_stencil<layer_march_stencils.bits>(stencil, [&](auto constant) {
+    return coded_layered_launch_of<decltype(constant)::value, Exec>(order);
+  });
+}
+
 /// Returns the step with layers of a stencil with has_layer_march().
 template <class T, int Dim, class Exec>
 LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
@@ -46,6 +72,9 @@ MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, layered_launch_
 MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, layered_launch_of,
                Stencil::variable_density)
 MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, layered_launch_of, Stencil::vti)
+MOHO_FOR_DEVICES(MOHO_FUNCTION, extern template, coded_layered_launch_of, Stencil::isotropic)
+MOHO_FOR_DEVICES(MOHO_FUNCTION, extern template, coded_layered_launch_of, Stencil::variable_density)
+MOHO_FOR_DEVICES(MOHO_FUNCTION, extern template, coded_layered_launch_of, Stencil::vti)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

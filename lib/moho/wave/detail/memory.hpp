@@ -35,6 +35,7 @@ struct MemoryShape {
   bool snapshots = false;      ///< true if a SnapshotQueue transfers the model's nodes
   /// True if the axis of TTI is also packed in words, for steps in one pass.
   bool packed_axis = false;
+  bool coded = false;  ///< true if kernels read codes of parameters
 };
 
 /// \brief Returns the memory of the modelling of shots (make_modelling()), from the shapes alone.
@@ -69,6 +70,13 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   need.model = bytes(shape.parameters * shape.grid.size());
   need.extended = bytes(extended_fields * extended.size());
   need.medium = bytes(medium * padded);
+  if (shape.coded) {
+    // codes in place of the coefficients a and b
+    const CoefficientSet all = coefficients_of(stencil, Dim);
+    const int numbers = all.has(Coefficient::a) + all.has(Coefficient::b);
+    need.medium += static_cast<std::size_t>(padded * coded_parameter_bytes(stencil));
+    need.medium -= bytes(numbers * padded);
+  }
   need.wavefield = bytes(shape.concurrent_shots * (levels * padded + layers));
   // weights of a point along each axis, and their first elements
   const std::int64_t point = Dim * 20 + 32;

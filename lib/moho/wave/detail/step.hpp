@@ -63,6 +63,23 @@ struct DeviceLaunch {
   }
 };
 
+/// Returns true if steps on a device may read codes of parameters.
+template <class T, int Dim, class Memory>
+constexpr bool has_coded_kernels() {
+  return Dim == 3 && std::is_same_v<T, float> && !is_host_memory<Memory>;
+}
+
+/// Launch of the tuned kernel on a device that reads codes of parameters.
+template <Stencil stencil, class Exec>
+struct CodedLaunch {
+  template <int radius>
+  static void run(const Instance<MemoryOf<Exec>>& exec, const StepArguments<float>& s) {
+    using Traits = CodedMarchTraits<stencil, float, radius>;
+    launch_teams<DeviceMarch<stencil, float, 3, radius, Exec, Traits>, float, Exec>(
+        "moho::wave::coded_step", exec, s);
+  }
+};
+
 /// Launch of the tuned kernel on a device for the axis derivatives of self-adjoint TTI.
 template <class T, int Dim, class Exec>
 struct DeviceSlopesLaunch {
@@ -104,6 +121,11 @@ Launch<T, Memory> by_order(int order) {
 template <Stencil stencil, class T, int Dim, class Exec>
 Launch<T, MemoryOf<Exec>> device_launch_of(int order) {
   return by_order<T, MemoryOf<Exec>, DeviceLaunch<stencil, T, Dim, Exec>>(order);
+}
+/// Returns the device's kernels of a stencil that read codes of parameters, by order.
+template <Stencil stencil, class Exec>
+Launch<float, MemoryOf<Exec>> coded_launch_of(int order) {
+  return by_order<float, MemoryOf<Exec>, CodedLaunch<stencil, Exec>>(order);
 }
 /// Returns the device's kernels for the axis derivatives of self-adjoint TTI.
 template <class T, int Dim, class Exec>
@@ -151,6 +173,9 @@ class Stepper {
     } else {
       m_launch[0] = device_launch_of<stencil, T, Dim, DeviceOf<Memory>>(order);
       if (stencil == Stencil::tti) m_launch[1] = device_slopes_of<T, Dim, DeviceOf<Memory>>(order);
+      if constexpr (has_coded_kernels<T, Dim, Memory>() && has_codes(stencil)) {
+        m_coded = coded_launch_of<stencil, DeviceOf<Memory>>(order);
+      }
     }
   }
   void run(const Instance<Memory>& exec, const StepArguments<T>& s, bool axis_derivatives) const {
@@ -158,6 +183,8 @@ class Stepper {
     if constexpr (is_host_memory<Memory>) {
       run_on_host(axis_derivatives ? "moho::wave::slopes" : "moho::wave::step", exec, m_stencil,
                   Dim, m_radius, m_work[axis_derivatives], s);
+    } else if (s.words != nullptr || s.halves != nullptr) {
+      m_coded(exec, s);
     } else {
       m_launch[axis_derivatives](exec, s);
     }
@@ -170,6 +197,7 @@ class Stepper {
   HostWork<T> m_work[2] = {};
   LayeredHostWork<T> m_layered = nullptr;
   Launch<T, Memory> m_launch[2] = {};
+  Launch<T, Memory> m_coded = nullptr;
 };
 
 }  // namespace moho::wave::detail
@@ -190,6 +218,9 @@ MOHO_FOR_TYPES(MOHO_FUNCTION, extern template, host_slopes_of)
 MOHO_FOR_ALL(MOHO_WAVE_STENCILS, extern template, launch_reference)
 MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_WAVE_STENCILS, extern template, device_launch_of)
 MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, device_slopes_of)
+MOHO_FOR_DEVICES(MOHO_FUNCTION, extern template, coded_launch_of, Stencil::isotropic)
+MOHO_FOR_DEVICES(MOHO_FUNCTION, extern template, coded_launch_of, Stencil::variable_density)
+MOHO_FOR_DEVICES(MOHO_FUNCTION, extern template, coded_launch_of, Stencil::vti)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

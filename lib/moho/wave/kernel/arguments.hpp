@@ -9,6 +9,7 @@
 #include <moho/core/simd.hpp>
 #include <moho/wave/kernel/coefficients.hpp>
 #include <moho/wave/layout.hpp>
+#include <moho/wave/parameter_codes.hpp>
 #include <moho/wave/types.hpp>
 
 #include <cstdint>
@@ -18,14 +19,18 @@ namespace moho::wave::kernel {
 /// Pointers to node (0, 0, 0) of padded arrays of one layout, and coefficients.
 template <class T>
 struct StepArguments {
-  const T* now[2];        ///< p and q at the current time; of density: p / sqrt(rho)
-  T* next[2];             ///< p and q one step ago; the step overwrites them with the next values
-  const T* scale;         ///< (v dt)^2
-  const T* a;             ///< 1 + 2 epsilon; of density: the potential, 1/m^2
-  const T* b;             ///< Fletcher: 1 + 2 delta; self-adjoint: its square root, at most sqrt(a)
-  const T* nx;            ///< x component of the symmetry axis
-  const T* ny;            ///< y component of the symmetry axis
-  const T* nz;            ///< z component of the symmetry axis (self-adjoint TTI)
+  const T* now[2];  ///< p and q at the current time; of density: p / sqrt(rho)
+  T* next[2];       ///< p and q one step ago; the step overwrites them with the next values
+  const T* scale;   ///< (v dt)^2
+  const T* a;       ///< 1 + 2 epsilon; of density: the potential, 1/m^2
+  const T* b;       ///< Fletcher: 1 + 2 delta; self-adjoint: its square root, at most sqrt(a)
+  /// Codes of v dt in the low halves, of a in the high ones; null without codes.
+  const std::uint32_t* words;
+  const std::uint16_t* halves;  ///< codes of v dt in isotropic media, of b in VTI; null without
+  ParameterCodes codes;         ///< meaning of the codes
+  const T* nx;                  ///< x component of the symmetry axis
+  const T* ny;                  ///< y component of the symmetry axis
+  const T* nz;                  ///< z component of the symmetry axis (self-adjoint TTI)
   T* axis_derivative[2];  ///< derivatives of p and q along the symmetry axis (self-adjoint TTI)
   const T* taper[3];      ///< the sponge's factors along each axis, by node
   std::int64_t stride_x, stride_y;

@@ -29,6 +29,13 @@ struct DeviceMarchTraits {
   ///
   /// Only media with one field have been tested with it.
   static constexpr bool asks = fields_of(stencil) == 1;
+  static constexpr bool coded = false;  ///< true for kernels that read codes of parameters
+};
+
+/// Traits of kernels that read codes of parameters.
+template <Stencil stencil, class T, int radius>
+struct CodedMarchTraits : DeviceMarchTraits<stencil, T, radius> {
+  static constexpr bool coded = true;
 };
 
 /// Vector that is loaded and stored with one instruction.
@@ -41,6 +48,80 @@ template <int width, class T>
 KOKKOS_FORCEINLINE_FUNCTION Lanes<T, width> load_lanes(const T* from) {
   return *reinterpret_cast<const Lanes<T, width>*>(from);
 }
+
+/// Parameters of a thread's nodes in a plane, loaded as numbers or as codes.
+///
+/// load() starts all loads; the other functions return values, and are called where these are used.
+template <Stencil stencil, class T, int width, bool coded>
+struct NodeParameters {
+  static constexpr bool density = stencil == Stencil::variable_density;
+  static constexpr bool two = fields_of(stencil) == 2;
+  static constexpr bool has_words = coded && (density || two);
+  static constexpr bool has_halves = coded && !density;
+  using Vector = Lanes<T, width>;
+
+  Vector first, second, third;         ///< scale, a and b
+  Lanes<std::uint32_t, width> words;   ///< codes of v dt and a
+  Lanes<std::uint16_t, width> halves;  ///< codes of v dt, or of b
+
+  KOKKOS_FORCEINLINE_FUNCTION void load(const StepArguments<T>& s, std::int64_t at) {
+    if constexpr (has_words) words = load_lanes<width>(s.words + at);
+    if constexpr (has_halves) halves = load_lanes<width>(s.halves + at);
+    if constexpr (!coded) {
+      first = load_lanes<width>(s.scale + at);
+      if constexpr (density || two) second = load_lanes<width>(s.a + at);
+      if constexpr (two) third = load_lanes<width>(s.b + at);
+    }
+  }
+  /// Requests the parameters of a plane from memory.
+  KOKKOS_FORCEINLINE_FUNCTION static void ask(const StepArguments<T>& s, std::int64_t at) {
+    if constexpr (has_words) prefetch(s.words + at);
+    if constexpr (has_halves) prefetch(s.halves + at);
+    if constexpr (!coded) {
+      prefetch(s.scale + at);
+      if constexpr (density || two) prefetch(s.a + at);
+      if constexpr (two) prefetch(s.b + at);
+    }
+  }
+  /// Returns (v dt)^2.
+  KOKKOS_FORCEINLINE_FUNCTION Vector scale(const StepArguments<T>& s) const {
+    if constexpr (coded) {
+      Vector result;
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        const std::uint32_t code =
+            has_words ? words.v[i] & 0xffffU : static_cast<std::uint32_t>(halves.v[i]);
+        const T v = s.codes.velocity.decode_from_zero(code);
+        result.v[i] = v * v;
+      }
+      return result;
+    } else {
+      return first;
+    }
+  }
+  /// Returns coefficient a.
+  KOKKOS_FORCEINLINE_FUNCTION Vector a(const StepArguments<T>& s) const {
+    if constexpr (has_words) {
+      Vector result;
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) result.v[i] = s.codes.a.decode(words.v[i] >> 16U);
+      return result;
+    } else {
+      return second;
+    }
+  }
+  /// Returns coefficient b.
+  KOKKOS_FORCEINLINE_FUNCTION Vector b(const StepArguments<T>& s) const {
+    if constexpr (has_halves && two) {
+      Vector result;
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) result.v[i] = s.codes.b.decode(halves.v[i]);
+      return result;
+    } else {
+      return third;
+    }
+  }
+};
 
 /// Loads the z neighbours of a thread's nodes: from -side * width up to (side + 1) * width.
 template <int width, int side, class T>
@@ -134,6 +215,7 @@ struct DeviceMarch {
   static constexpr int side = (radius + width - 1) / width;  ///< vectors to each side along z
   static constexpr int center = side * width;  ///< position of the node itself in a window
   using Vector = Lanes<T, width>;
+  using Parameters = NodeParameters<stencil, T, width, Traits::coded>;
   using Window = T[(2 * side + 1) * width];
   using Queue = T[queues][2 * radius + 1][width];
 
@@ -219,32 +301,25 @@ struct DeviceMarch {
 
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
       // all loads before the first use
-      Vector ahead[queues], before[2], scale, a, b, next;
+      Vector ahead[queues], before[2], next;
+      Parameters medium;
       if constexpr (Traits::asks && Dim == 3) {
         if (x + 1 < x1) {  // no array may exist beyond the last plane of a march
           const std::int64_t later = at + s.stride_x;
           MOHO_UNROLL
           for (int f = 0; f < queues; ++f) prefetch(column(f) + later + radius * s.stride_x);
-          prefetch(s.scale + later);
+          Parameters::ask(s, later);
           prefetch(s.next[0] + later);
-          if constexpr (stencil != Stencil::isotropic) prefetch(s.a + later);
-          if constexpr (fields == 2) {
-            prefetch(s.next[1] + later);
-            prefetch(s.b + later);
-          }
+          if constexpr (fields == 2) prefetch(s.next[1] + later);
         }
       }
       MOHO_UNROLL
       for (int f = 0; f < queues; ++f) {
         ahead[f] = load_lanes<width>(column(f) + at + radius * s.stride_x);
       }
-      scale = load_lanes<width>(s.scale + at);
+      medium.load(s, at);
       before[0] = load_lanes<width>(s.next[0] + at);
-      if constexpr (stencil != Stencil::isotropic) a = load_lanes<width>(s.a + at);
-      if constexpr (fields == 2) {
-        before[1] = load_lanes<width>(s.next[1] + at);
-        b = load_lanes<width>(s.b + at);
-      }
+      if constexpr (fields == 2) before[1] = load_lanes<width>(s.next[1] + at);
       const T wx = s.taper[0][x];
       MOHO_UNROLL
       for (int f = 0; f < queues; ++f) {
@@ -258,6 +333,7 @@ struct DeviceMarch {
         load_window<width, side>(s.now[0] + at, window);
         across(queue, 0, s.now[0] + at, change);
         down(window, depth);
+        const Vector scale = medium.scale(s), a = medium.a(s);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
           change[i] += depth[i];
@@ -277,6 +353,7 @@ struct DeviceMarch {
         load_window<width, side>(s.now[1] + at, window);
         across(queue, 0, s.now[0] + at, h2p);
         down(window, h1q);
+        const Vector scale = medium.scale(s), a = medium.a(s), b = medium.b(s);
         if constexpr (stencil == Stencil::vti_fletcher) {
           T h2q[width], h1p[width];
           across(queue, queues - 1, s.now[1] + at, h2q);
