@@ -118,11 +118,6 @@ void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands)
          "none)",
          one_of({"none", "layers", "eikonal", "amplitude"}));
   if (!expands) return;
-  o.parameters = wave::ParameterStorage::automatic;
-  d.bind(o.parameters, "parameters", "32 | 16 | auto",
-         "bits of the model's parameters: 16 take fewer bytes and change velocities by about 2e-5 "
-         "(default: auto, 16 in 3D on devices in single precision where they change no more)",
-         one_of({"32", "16", "auto"}));
   // members of the summary where they differ from the defaults
   const auto changed = [&o](auto member) {
     return [&o, member] { return o.domain.*member != domain::DomainOptions().*member; };

@@ -58,7 +58,7 @@ struct SchemeTexts {
 /// Binds --source, --receivers and --moving.
 void bind_shots(Description& d, ShotTexts& o);
 /// Binds --dt, --order, --seed, --equations, --sigma, --source-taper, --expand, and those of faces.
-/// \param expands true if domains may expand: also binds the options of --expand, and --parameters
+/// \param expands true if domains may expand: also binds the options of --expand
 void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands = true);
 /// Adds the file of --wavelet to the inputs.
 void add_wavelet_input(const std::string& wavelet, CommonOptions& options);

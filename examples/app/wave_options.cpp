@@ -65,6 +65,11 @@ void bind_waves(Description& d, WaveOptions& o) {
 
 void bind_wave_scheme(Description& d, WaveOptions& o) {
   bind_scheme(d, o, o);
+  o.parameters = wave::ParameterStorage::automatic;
+  d.bind(o.parameters, "parameters", "32 | 16 | auto",
+         "bits of the model's parameters: 16 take fewer bytes and change velocities by about 2e-5 "
+         "(default: auto, 16 in 3D on devices in single precision where they change no more)",
+         one_of({"32", "16", "auto"}));
   d.move_in_summary("time", {"dt"});
   d.group("Running");
   bind_precision(d, o);

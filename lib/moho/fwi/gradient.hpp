@@ -14,6 +14,7 @@
 #include <moho/fwi/gradient_types.hpp>
 #include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/adjoint.hpp>
+#include <moho/wave/detail/batch.hpp>
 #include <moho/wave/not_finite.hpp>
 #include <moho/wave/operators.hpp>
 #include <moho/wave/source_term.hpp>
@@ -23,8 +24,22 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace moho::fwi {
+
+template <class T, int Dim, class Memory>
+class ShotGradients;
+
+/// Shot of ShotGradients::add_batch().
+template <class T, int Dim, class Memory>
+struct BatchedGradient {
+  ShotGradients<T, Dim, Memory>* gradients = nullptr;         ///< sums of the shot
+  const wave::SourceTerm<T, Dim, Memory>* forward = nullptr;  ///< source term
+  const wave::PointSet<T, Dim, Memory>* receivers = nullptr;  ///< points that record and inject
+  ShotMisfit<T, Memory> misfit;                               ///< misfit function
+  snapshot::SnapshotStore<T, Dim, Memory>* store = nullptr;   ///< empty store of the source
+};
 
 /// \brief Sum of the gradients of shots, by the adjoint-state method (Plessix, 2006).
 ///
@@ -94,6 +109,22 @@ class ShotGradients {
                               snapshot::SnapshotStore<T, Dim, Memory>& store,
                               const ShotGradientOptions<T, Dim, Memory>& options);
 
+  /// \brief Adds the gradients of shots that advance in the same launches, each to its own sums.
+  ///
+  /// The sums have the bits of add(). One launch steps all wavefields where step_batch() does.
+  /// \param exec instance of all work
+  /// \param shots gradients, points, misfit and store of each shot; the propagator of all is the
+  ///   same
+  /// \param wavefields of wave::make_wavefields(), at least as many as shots; their values are
+  ///   overwritten
+  /// \param options steps and progress of the batch; without a separate source wavefield and an
+  ///   extended image
+  /// \throws as add(), and InputError for options and numbers that are not possible
+  static std::vector<ShotGradientReport<Dim>> add_batch(
+      const InstanceOf<Memory>& exec, const std::vector<BatchedGradient<T, Dim, Memory>>& shots,
+      std::vector<wave::Wavefield<T, Dim, Memory>>& wavefields,
+      const ShotGradientOptions<T, Dim, Memory>& options);
+
   /// \brief Returns the derivatives of the sum of misfits with respect to vp and the unknowns.
   ///
   /// Their units are 1 over those of the parameters, such as 1 / (m/s).
@@ -119,6 +150,19 @@ class ShotGradients {
                         const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
                         const std::function<void(std::int64_t)>& present,
                         ShotGradientReport<Dim>& report) const;
+  // Sets what accumulates along the backward propagation to zero.
+  void begin_adjoint(const Instance<Memory>& exec) const {
+    if (!m_unknowns.anisotropy) return;
+    fill(exec, m_lambda, T(0));
+    fill(exec, m_slope, T(0));
+  }
+  void combine(const Instance<Memory>& exec, const Wave& wavefield,
+               const wave::SourceTerm<T, Dim, Memory>& forward,
+               const wave::PointSet<T, Dim, Memory>& receivers,
+               const wave::PointSeries<T, Memory>& derivative,
+               snapshot::SnapshotStore<T, Dim, Memory>& store,
+               const ShotGradientOptions<T, Dim, Memory>& options, const Index<Dim>& shift,
+               std::int64_t time);
   detail::AddScale<T, Dim> scale_sums(const detail::SourceValues<T, Dim>& source) const;
   void add_density(const Instance<Memory>& exec, const Wave& adjoint,
                    const wave::SourceTerm<T, Dim, Memory>& forward,
@@ -361,10 +405,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   }
 
   wavefield.clear(exec);
-  if (m_unknowns.anisotropy) {
-    fill(instance, m_lambda, T(0));
-    fill(instance, m_slope, T(0));
-  }
+  begin_adjoint(instance);
   wave::RunOptions<T, Dim, Memory> back;
   back.first = options.steps + 1;
   back.last = 1;
@@ -373,50 +414,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     back.progress = [&](const wave::ShotProgress& now) { options.progress(2, now); };
   }
   back.present = [&](std::int64_t after) {
-    const std::int64_t time = after - 1;  // time of the source wavefield combined with this one
-    const bool products = time > 0 && time % m_product_interval == 0;
-    const bool begins = time == 0 && (m_unknowns.anisotropy || m_unknowns.density);
-    if (!products && !begins && !m_unknowns.anisotropy) return;
-    const auto inject = [&] {
-      receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time,
-                       propagator.pressure_factors());
-    };
-    const bool everywhere = m_unknowns.anisotropy
-                                ? !detail::lambda_from_wavefield(propagator.scheme())
-                                : options.extended != nullptr && is_host_memory<Memory>;
-    if (everywhere) {
-      wave::apply_operator<T, Dim, Memory>(instance, propagator.scheme(),
-                                           propagator.medium_window(), wavefield, m_box,
-                                           m_change[0], products ? m_change[1] : Array());
-      inject();
-    }
-    detail::SourceValues<T, Dim> source{};
-    if (products) {
-      source = detail::source_values<T, Dim, Memory>(instance, store, time, fields(), shift);
-      detail::AddScale<T, Dim> add = scale_sums(source);
-      if (options.extended != nullptr) {
-        for (int f = 0;
-             const auto& kept : options.extended->pairs(instance, add.weight, fields())) {
-          add.kept_source[f] = kept.source;
-          add.kept_change[f++] = kept.adjoint;
-        }
-      }
-      if (everywhere) {
-        detail::launch_add_scale<T, Dim, Memory>(instance, m_box, add);
-      } else {
-        detail::add_products<T, Dim, Memory>(instance, propagator.scheme(),
-                                             propagator.medium_window(), wavefield, m_box,
-                                             receivers.box(), m_change, inject, add);
-      }
-      if (m_outside > 0) put_source(instance, source);
-    }
-    if (m_unknowns.density) {
-      add_density(instance, wavefield, forward, receivers, derivative, source, time);
-    }
-    if (!m_unknowns.anisotropy) return;
-    if (products || begins) add_anisotropy(instance, wavefield, forward, source, time);
-    detail::step_lambda(instance, propagator.scheme(), propagator.medium_window(), wavefield, m_box,
-                        m_change[0], receivers.box(), inject, lambda());
+    combine(instance, wavefield, forward, receivers, derivative, store, options, shift, after - 1);
   };
   back.stepped = [&](std::int64_t after, const Box<Dim>&) {
     for (int f = 0; f < wavefield.fields; ++f) {
@@ -451,100 +449,11 @@ detail::AddScale<T, Dim> ShotGradients<T, Dim, Memory>::scale_sums(
   return add;
 }
 
-// Copies to padded arrays for differences.
-template <class T, int Dim, class Memory>
-void ShotGradients<T, Dim, Memory>::put_source(const Instance<Memory>& exec,
-                                               const detail::SourceValues<T, Dim>& source) {
-  for (int f = 0; f < m_source.fields; ++f) {
-    const detail::PutNodes<T, Dim> put{source.fields[f], m_source.now[f].data(), m_source.layout,
-                                       source.values};
-    launch_box("moho::fwi::put_source", exec,
-               intersection(source.box, whole_box(m_propagator->grid())), put);
-  }
-}
-
-template <class T, int Dim, class Memory>
-void ShotGradients<T, Dim, Memory>::add_density(const Instance<Memory>& exec, const Wave& adjoint,
-                                                const wave::SourceTerm<T, Dim, Memory>& forward,
-                                                const wave::PointSet<T, Dim, Memory>& receivers,
-                                                const wave::PointSeries<T, Memory>& derivative,
-                                                const detail::SourceValues<T, Dim>& source,
-                                                std::int64_t time) {
-  const auto& propagator = *m_propagator;
-  const wave::Layout<Dim>& layout = propagator.layout();
-  const auto weight = static_cast<T>(m_product_interval);
-  const wave::NodeFactors<T, Memory> pressure(propagator.pressure_factors());
-  // adds what is injected at points times a field
-  const auto add_points = [&](const wave::PointSet<T, Dim, Memory>& points,
-                              const wave::PointSeries<const T, Memory>& series, T factor,
-                              const T* field, const detail::DenseBox<Dim>& nodes) {
-    const Box<Dim> near = intersection(points.box(), m_box);
-    if (time >= static_cast<std::int64_t>(series.extent(0)) || near.empty()) return;
-    points.inject(exec, m_injected, series, time, pressure, factor);
-    launch_box("moho::fwi::add_points", exec, near,
-               detail::AddPoints<T, Dim>{field, nodes, m_injected.data(), layout,
-                                         detail::dense(m_box), m_by_root.data(), weight});
-    launch_box("moho::fwi::no_source", exec, points.box(),
-               detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
-  };
-  add_points(*forward.points, forward.amplitudes, wave::kernel::source_factor<T>(propagator.grid()),
-             adjoint.now[0].data() + layout.offset, {whole_box(propagator.grid()), layout.strides});
-  if (source.fields[0] == nullptr) return;
-  add_points(receivers, wave::PointSeries<const T, Memory>(derivative), T(1), source.fields[0],
-             source.values);
-  detail::launch_add_potential<T, Dim, Memory>(
-      exec, m_box,
-      {source.fields[0], source.values, adjoint.now[0].data(), layout, detail::dense(m_box),
-       m_by_potential.data(), weight});
-}
-
-template <class T, int Dim, class Memory>
-void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
-                                                   const Wave& adjoint,
-                                                   const wave::SourceTerm<T, Dim, Memory>& forward,
-                                                   const detail::SourceValues<T, Dim>& source,
-                                                   std::int64_t time) {
-  const auto& propagator = *m_propagator;
-  const auto& scheme = propagator.scheme();
-  const wave::Layout<Dim>& layout = propagator.layout();
-  wave::kernel::StepArguments<T> s = scheme.arguments();
-  propagator.medium_window().bind(s);
-  if (source.fields[0] != nullptr) {
-    wave::apply_operator<T, Dim, Memory>(exec, scheme, propagator.medium_window(), m_source, m_box,
-                                         m_source_change[0], m_source_change[1]);
-  }
-  double volume = 1.0;
-  for (int d = 0; d < Dim; ++d) volume *= propagator.grid().spacing[d];
-  const bool injects = time < static_cast<std::int64_t>(forward.amplitudes.extent(0));
-  if (injects) {
-    forward.points->inject(exec, m_injected, forward.amplitudes, time, {},
-                           static_cast<T>(1.0 / volume));
-  }
-  detail::AddAnisotropy<T, Dim> add{};
-  add.s = s;
-  add.lambda = lambda().lambda;
-  add.lambda_nodes = lambda().nodes;
-  add.nu_q = adjoint.now[1].data();
-  if (source.fields[0] != nullptr) {
-    add.h2p = m_source_change[0].data();
-    add.h1q = m_source_change[1].data();
-  }
-  add.source = m_injected.data();
-  add.layout = layout;
-  add.sums = detail::dense(m_box);
-  add.d_a = m_by_a.data();
-  add.d_r = m_by_r.data();
-  add.weight = static_cast<T>(m_product_interval);
-  launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
-  if (injects) {
-    launch_box("moho::fwi::no_source", exec, forward.points->box(),
-               detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
-  }
-}
-
 }  // namespace moho::fwi
 
+#include <moho/fwi/detail/gradient_batch.hpp>
 #include <moho/fwi/detail/gradient_derivatives.hpp>
+#include <moho/fwi/detail/gradient_products.hpp>
 
 /// \cond
 #ifdef MOHO_FWI_KERNELS

@@ -83,8 +83,11 @@ struct ObjectiveOptions {
 
   SourceField source_field = SourceField::automatic;  ///< method
   std::int64_t product_interval = 0;                  ///< steps between products; 0: by the wavelet
-  int random_width = 60;                 ///< nodes of random boundaries, of source_field random
-  int concurrent_shots = 0;              ///< shots computed concurrently; 0: chosen
+  int random_width = 60;     ///< nodes of random boundaries, of source_field random
+  int concurrent_shots = 0;  ///< shots computed concurrently; 0: chosen
+  /// Of these, shots that advance in the same launches (ShotGradients::add_batch()), with a stored
+  /// source wavefield; 0: chosen, more than 1 in 2D on devices; 1: none.
+  int batch_size = 0;
   std::optional<std::size_t> only = {};  ///< the one shot that will be computed; empty: all
   std::optional<Lags> lags = {};         ///< lags of an extended image, for the memory plan
   /// True: extended images of several shots are summed exactly (ExtendedSum), with the same bits
@@ -125,6 +128,7 @@ struct ObjectivePlan {
   double lags_bytes = 0.0;          ///< of the extended image, on the host if gradients stream
   double lags_sum_bytes = 0.0;      ///< of the exact sum of extended images, on the host
   int concurrent_shots = 1;         ///< shots computed concurrently
+  int batch_size = 1;               ///< of these, shots that advance in the same launches
   double variables = 0.0;           ///< number of variables
   double seconds = 0.0;             ///< of an evaluation, estimated
   std::vector<std::string> stream;  ///< description of the stream; empty for gradients in core

@@ -299,9 +299,8 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
                       std::sqrt(1.0 + 2.0 * slowing);
 
   const auto stencil = stencil_of(plan.medium, options.equations);
-  const bool rounds = detail::with_argument("parameters", [&] {
-    return stores_codes<T, Dim, Memory>(options.parameters, stencil, plan.limits, plan.time.dt);
-  });
+  const bool rounds =
+      stores_codes<T, Dim, Memory>(options.parameters, stencil, plan.limits, plan.time.dt);
   plan.parameter_bits = rounds ? 16 : 8 * static_cast<int>(sizeof(T));
   MemoryShape<Dim> shape;
   shape.coded = rounds && detail::has_coded_kernels<T, Dim, Memory>();

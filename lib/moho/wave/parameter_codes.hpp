@@ -154,13 +154,13 @@ bool stores_codes(ParameterStorage storage, kernel::Stencil stencil, const Limit
   }
   if (!possible) {
     throw InputError(concat(
-        "parameters of 16 bits do not go with ",
+        "parameters: those of 16 bits do not go with ",
         has_codes(stencil) ? "double precision" : "these equations",
         " (allowed: single precision, in isotropic media, with variable density, and in VTI media "
-        "with self-adjoint equations): take parameters of 32 bits, or the automatic choice"));
+        "with self-adjoint equations): take 32 bits, or the automatic choice"));
   }
   if (!stable) {
-    throw InputError(concat("dt is ", dt, " s (allowed with parameters of 16 bits: at most ",
+    throw InputError(concat("parameters: dt is ", dt, " s (allowed with 16 bits: at most ",
                             coded_step_fraction * limits.largest_dt,
                             " s, 0.9999 of the largest stable step): take a smaller step, or "
                             "parameters of 32 bits"));

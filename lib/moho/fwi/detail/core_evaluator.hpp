@@ -82,6 +82,28 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
     wave::Wavefield<T, Dim, Memory> wavefield;
     snapshot::DeviceArena<T, Memory> arena;
   };
+  // Arrays of shots that advance in the same launches.
+  struct Batch {
+    Batch(const Instance<Memory>& on, const Modelling& modelling,
+          const InvertedParameters& inverted, std::int64_t product_interval, int count)
+        : exec(on),
+          wavefields(
+              wave::make_wavefields<T, Dim, Memory>(exec, modelling.propagator().scheme(), count)) {
+      for (int n = 0; n < count; ++n) {
+        gradients.push_back(
+            std::make_unique<Gradients>(exec, modelling.propagator(), inverted, product_interval));
+        arenas.push_back(std::make_unique<snapshot::DeviceArena<T, Memory>>("moho::fwi::source",
+                                                                            arena_piece / 16));
+      }
+      exec.fence();
+    }
+    Bench bench(std::size_t n) { return {exec, *gradients[n], wavefields[n], *arenas[n]}; }
+
+    Instance<Memory> exec;
+    std::vector<wave::Wavefield<T, Dim, Memory>> wavefields;
+    std::vector<std::unique_ptr<Gradients>> gradients;
+    std::vector<std::unique_ptr<snapshot::DeviceArena<T, Memory>>> arenas;
+  };
   // Result of a concurrent shot.
   struct Result {
     ShotContribution<T> contribution;
@@ -96,10 +118,14 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   void plan_lags(ObjectivePlan& plan) const;
   void refuse_lags(const ObjectivePlan& plan, double rest) const;
   void plan_concurrency(ObjectivePlan& plan, SourceField requested);
+  bool plan_batches(ObjectivePlan& plan, SourceField requested, int shots);
   void plan_source_field(ObjectivePlan& plan, SourceField requested, int concurrent);
   void plan_fixed_bytes(ObjectivePlan& plan, int concurrent) const;
   double estimate_seconds(const ObjectivePlan& plan);
   void evaluate_concurrently(const Model& model, const Claim& claim, const Add& add);
+  void evaluate_batches(const Model& model, const Claim& claim, const Add& add);
+  void compute_batch(Batch& batch, const std::vector<std::size_t>& shots, const Model& model,
+                     std::vector<Result>& results, const Report& report);
   std::vector<float> model_gather(Modelling& modelling, const Model& model,
                                   const wave::Shot<Dim>& shot);
   wave::PointSeries<T, Memory> amplitudes(const Instance<Memory>& exec, std::size_t sources) const;
@@ -128,6 +154,8 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   bool m_stale = true;                   ///< true if m_shots does not have the model of the latest
                                          ///< evaluation
   std::vector<std::unique_ptr<Worker>> m_workers;
+  std::vector<std::unique_ptr<Batch>> m_batches;
+  int m_batch_size = 1;
   std::vector<wave::PointSet<T, Dim, Memory>> m_receivers;  ///< by shot, of the band
   int m_concurrent = 1;
   SourceField m_source_field = SourceField::boundary_shell;
@@ -139,6 +167,7 @@ template <class T, int Dim, class Memory>
 void CoreEvaluator<T, Dim, Memory>::set_band(double corner) {
   const wave::WaveletAt wavelet = this->wavelet_in_band(corner);
   m_workers.clear();
+  m_batches.clear();
   m_gradients.reset();
   this->with_memory_advice([&] { m_shots.emplace(make(m_start, wavelet)); });
   m_plan = m_shots->plan();
@@ -165,8 +194,12 @@ void CoreEvaluator<T, Dim, Memory>::evaluate(const Model& model, bool changed, c
     m_shots->update(m_exec, model);
     m_gradients->update(m_exec);
     for (const auto& worker : m_workers) worker->gradients.update(worker->exec);
+    for (const auto& batch : m_batches) {
+      for (const auto& gradients : batch->gradients) gradients->update(batch->exec);
+    }
     m_stale = false;
   }
+  if (m_batch_size > 1 && m_extended == nullptr) return evaluate_batches(model, claim, add);
   if (m_concurrent > 1 && !(taper > 0.0) && m_extended == nullptr) {
     return evaluate_concurrently(model, claim, add);
   }
@@ -416,4 +449,5 @@ std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> CoreEvaluator<T, Dim, M
 
 }  // namespace moho::fwi
 
+#include <moho/fwi/detail/core_batches.hpp>
 #include <moho/fwi/detail/core_memory.hpp>

@@ -69,6 +69,8 @@ void CoreEvaluator<T, Dim, Memory>::plan_concurrency(ObjectivePlan& plan, Source
       one ? 1
           : std::min(shots,
                      given > 0 ? given : wave::shots_at_once(m_exec, m_plan.grid.size(), shots));
+  m_batch_size = plan.batch_size = 1;
+  if (!one && plan_batches(plan, requested, given > 0 ? std::min(shots, given) : shots)) return;
   if (given > 0 || wished == 1) return plan_source_field(plan, requested, wished);
   plan_source_field(plan, requested, 1);
   const SourceField method = plan.source_field;
@@ -80,6 +82,35 @@ void CoreEvaluator<T, Dim, Memory>::plan_concurrency(ObjectivePlan& plan, Source
     }
   }
   plan_source_field(plan, requested, 1);
+}
+
+// Chooses shots that advance in the same launches, with a stored source wavefield. Returns false
+// where that is not possible or not faster.
+template <class T, int Dim, class Memory>
+bool CoreEvaluator<T, Dim, Memory>::plan_batches(ObjectivePlan& plan, SourceField requested,
+                                                 int shots) {
+  const int given = m_options.batch_size;
+  const auto& scheme = m_shots->propagator().scheme();
+  const bool possible = (requested == SourceField::automatic || requested == SourceField::stored) &&
+                        !m_options.lags && shots > 1 && given != 1;
+  const bool faster = !is_host_memory<Memory> &&
+                      wave::steps_in_one_launch<T, Dim, Memory>(
+                          m_plan.medium, scheme.options().equations, scheme.options().boundaries);
+  if (!possible || !(faster || given > 1)) return false;
+  const int most = m_options.concurrent_shots > 0
+                       ? shots
+                       : wave::shots_at_once_together(m_plan.grid.size(), shots);
+  for (int concurrent = std::max(given, most); concurrent > 1; --concurrent) {
+    try {
+      plan_source_field(plan, SourceField::stored, std::min(concurrent, shots));
+    } catch (const InputError&) {  // insufficient memory for this number of shots
+      continue;
+    }
+    const int size = given > 0 ? given : wave::shots_together<Memory>(plan.concurrent_shots, true);
+    m_batch_size = plan.batch_size = std::min(size, plan.concurrent_shots);
+    return m_batch_size > 1;
+  }
+  return false;
 }
 
 template <class T, int Dim, class Memory>
@@ -143,6 +174,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_source_field(ObjectivePlan& plan, Sourc
   m_piece = source.piece;
   m_concurrent = concurrent;
   m_workers.clear();
+  m_batches.clear();
   if (fits) return;
   if (m_options.lags) {
     const double sums = is_host_memory<Memory> ? plan.lags_sum_bytes : 0.0;
@@ -168,11 +200,28 @@ double CoreEvaluator<T, Dim, Memory>::estimate_seconds(const ObjectivePlan& plan
   wave::run_steps<T, Dim, Memory>(m_exec, m_shots->propagator(), field, run);
   run.last = 12;
   const auto report = wave::run_steps<T, Dim, Memory>(m_exec, m_shots->propagator(), field, run);
+  const double shots = static_cast<double>(m_input.data.shots.size());
+  if (m_batch_size > 1) {
+    auto wavefields =
+        wave::make_wavefields<T, Dim, Memory>(m_exec, m_shots->propagator().scheme(), m_batch_size);
+    const auto ten_steps = [&] {
+      m_exec.fence();
+      wave::kernel::ProgressTimer timer(10);
+      for (int n = 0; n < 10; ++n) {
+        wave::step_batch<T, Dim, Memory>(m_exec, m_shots->propagator(), wavefields);
+        for (auto& wavefield : wavefields) wavefield.advance();
+      }
+      m_exec.fence();
+      return timer.seconds();
+    };
+    ten_steps();  // loads code
+    const double of_shot = ten_steps() / 10.0 / static_cast<double>(m_batch_size);
+    return 2.6 * of_shot * static_cast<double>(plan.time.steps) * shots;
+  }
   const bool repeated =
       plan.source_field == SourceField::random || plan.source_field == SourceField::replay;
   const double runs = repeated ? 4.4 : 3.4;  // of as many steps, with their products
-  return runs * report.seconds / 10.0 * static_cast<double>(plan.time.steps) *
-         static_cast<double>(m_input.data.shots.size());
+  return runs * report.seconds / 10.0 * static_cast<double>(plan.time.steps) * shots;
 }
 
 }  // namespace moho::fwi

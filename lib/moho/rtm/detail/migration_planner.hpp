@@ -86,6 +86,10 @@ class MigrationPlanner {
     if (m_input.shots.empty()) {
       throw InputError("shots: the list is empty (allowed: 1 or more): give the shots of a survey");
     }
+    if (m_o.modelling.parameters != wave::ParameterStorage::full) {
+      throw InputError(
+          "parameters: migration stores them as numbers (allowed: ParameterStorage::full)");
+    }
     if (m_o.concurrent_shots < 0) {
       throw InputError(
           concat("concurrent_shots is ", m_o.concurrent_shots, " (allowed: 0 or more): 0 chooses"));

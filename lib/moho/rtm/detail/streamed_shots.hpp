@@ -164,7 +164,6 @@ void StreamedShots<T, Dim, Memory>::make_pair(const survey::ShotWindow<Dim>& win
   o.propagator.frequency = m_plan.frequency;
   o.propagator.equations = m_modelling.equations;
   o.propagator.sigma = m_modelling.sigma;
-  o.propagator.parameters = m_modelling.parameters;
   o.random = m_plan.random;
   o.source_faces = snapshot::random_faces(m_input.faces, given.storage.random_width);
   o.wavelet = m_plan.wavelet;

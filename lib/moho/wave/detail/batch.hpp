@@ -243,22 +243,39 @@ struct ExchangeOfAllTeams {
   }
 };
 
+/// Factors of injected amplitudes.
+template <class T, class Memory>
+struct InjectionFactors {
+  NodeFactors<T, Memory> of_field[2];  ///< by node, for p and q
+  T all = T(1);                        ///< of all nodes
+};
+/// Returns the factors of sources.
+template <class T, int Dim, class Memory>
+InjectionFactors<T, Memory> source_factors(const Propagator<T, Dim, Memory>& propagator) {
+  InjectionFactors<T, Memory> factors;
+  for (int f = 0; f < propagator.scheme().fields(); ++f) {
+    factors.of_field[f] = propagator.source_scale(f);
+  }
+  factors.all = source_factor<T>(propagator.grid());
+  return factors;
+}
+
 /// inject_and_record() of a batch of shots, in one launch.
 template <class T, int Dim, class Memory>
 class ShotsExchange {
  public:
   /// Describes all shots, for both orders of the time levels; waits for the instance.
   ///
-  /// Points and series have to live as long as this object. \throws InputError as
-  /// inject_and_record()
+  /// Points and series have to live as long as this object. Shots without rows record nothing.
+  /// \throws InputError as inject_and_record()
   ShotsExchange(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
                 std::span<const Wavefield<T, Dim, Memory>> wavefields,
                 const std::vector<ShotPoints<T, Dim, Memory>>& shots,
-                const std::vector<PointSeries<T, Memory>>& amplitudes,
-                const std::vector<PointSeries<T, Memory>>& rows)
+                const std::vector<PointSeries<const T, Memory>>& amplitudes,
+                const std::vector<PointSeries<T, Memory>>& rows,
+                const InjectionFactors<T, Memory>& factors)
       : m_count(static_cast<std::int64_t>(shots.size())),
         m_present(wavefields.front().now[0].data()) {
-    const T factor = source_factor<T>(propagator.grid());
     for (int way = 0; way < 2; ++way) {
       std::vector<ShotExchange<T, Dim>> all;
       for (std::size_t n = 0; n < shots.size(); ++n) {
@@ -269,17 +286,17 @@ class ShotsExchange {
         one.inject.fields = wavefield.fields;
         for (int f = 0; f < wavefield.fields && amplitudes[n].extent(0) > 0; ++f) {
           one.inject.count =
-              sources.injection(wavefield.next[f], amplitudes[n], 0, propagator.source_scale(f),
-                                factor, one.inject.field[f]);
+              sources.injection(wavefield.next[f], amplitudes[n], 0, factors.of_field[f],
+                                factors.all, one.inject.field[f]);
         }
         one.amplitudes = static_cast<std::int64_t>(amplitudes[n].extent(0));
         one.next_amplitudes = static_cast<std::int64_t>(amplitudes[n].stride(0));
-        if (receivers.count() > 0) {
+        if (receivers.count() > 0 && rows[n].extent(0) > 0) {
+          one.receivers = receivers.count();
           receivers.recording(wavefield.now[0], rows[n], 0, propagator.pressure_factors(),
                               one.record);
         }
         one.next_values = static_cast<std::int64_t>(rows[n].stride(0));
-        one.receivers = receivers.count();
         one.by_vector = receivers.reads_by_vector();
         m_by_vector = m_by_vector || one.by_vector;
         m_nodes = std::max(m_nodes, one.inject.size());
@@ -417,7 +434,8 @@ std::vector<ShotResult<T, Dim, Memory>> model_batch(
   const double dt = propagator.dt();
   const ShotSampling sampling = shot_sampling(dt, options.steps, options.interval);
 
-  std::vector<PointSeries<T, Memory>> amplitudes, rows;
+  std::vector<PointSeries<const T, Memory>> amplitudes;
+  std::vector<PointSeries<T, Memory>> rows;
   for (const auto& shot : shots) {
     amplitudes.push_back(
         wavelet_series<T, Memory>(exec, wavelet, options.steps, shot.sources.count()));
@@ -430,8 +448,9 @@ std::vector<ShotResult<T, Dim, Memory>> model_batch(
     // at rest both levels are equal: all wavefields start with the same order of levels
     if (wavefield.next[0].data() < wavefield.now[0].data()) wavefield.advance();
   }
-  const detail::ShotsExchange<T, Dim, Memory> exchange(exec, propagator, used, shots, amplitudes,
-                                                       rows);
+  const detail::ShotsExchange<T, Dim, Memory> exchange(
+      exec, propagator, used, shots, amplitudes, rows,
+      detail::source_factors<T, Dim, Memory>(propagator));
   exec.fence();
 
   const Box<Dim> box = whole_box(propagator.grid());

@@ -34,10 +34,11 @@ struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
   static constexpr bool by_axes = radius == 2 || radius == 4;
   /// Teams on a multiprocessor in 2D, with 32 threads each.
   static constexpr int flat_blocks = 14;
-  /// Nodes of a thread within reach of layers: 8 bytes in VTI, where 16 spill registers.
-  static constexpr int rim_width = stencil == Stencil::vti
-                                       ? 8 / static_cast<int>(sizeof(T))
-                                       : DeviceMarchTraits<stencil, T, radius>::width;
+  /// Nodes of a thread within reach of layers in 3D: 8 bytes, because 16 spill registers.
+  static constexpr int rim_width = 8 / static_cast<int>(sizeof(T));
+  /// Nodes of such a thread in 2D.
+  static constexpr int flat_rim_width =
+      stencil == Stencil::vti ? rim_width : DeviceMarchTraits<stencil, T, radius>::width;
 };
 
 /// Shape of teams that read codes of parameters.
@@ -47,19 +48,19 @@ struct CodedLayerMarchTraits : DeviceLayerMarchTraits<stencil, T, radius> {
 };
 
 /// Traits of a march within reach of layers.
-template <class Traits>
+template <class Traits, int Dim>
 struct RimTraits : Traits {
-  static constexpr int width = Traits::rim_width;
+  static constexpr int width = Dim == 3 ? Traits::rim_width : Traits::flat_rim_width;
 };
 
 /// One step of isotropic media, variable density and self-adjoint VTI, with layers.
 template <Stencil stencil, class T, int Dim, int radius, class Exec,
           class Traits = DeviceLayerMarchTraits<stencil, T, radius>>
 struct DeviceLayerMarch
-    : LayerArithmetic<T, DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits>>::width,
+    : LayerArithmetic<T, DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits, Dim>>::width,
                       radius> {
   using March = DeviceMarch<stencil, T, Dim, radius, Exec, Traits>;
-  using Rim = DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits>>;
+  using Rim = DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits, Dim>>;
   static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
   using Policy = Kokkos::TeamPolicy<
       Exec, Kokkos::LaunchBounds<threads, Dim == 3 ? Traits::blocks : Traits::flat_blocks>,

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Products of the adjoint field with the source wavefield. Included by gradient.hpp.
+
+#include <moho/fwi/gradient.hpp>
+
+#include <cstdint>
+
+namespace moho::fwi {
+
+// Adds the products of the adjoint field that is current with the source wavefield at a time.
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::combine(const Instance<Memory>& exec, const Wave& wavefield,
+                                            const wave::SourceTerm<T, Dim, Memory>& forward,
+                                            const wave::PointSet<T, Dim, Memory>& receivers,
+                                            const wave::PointSeries<T, Memory>& derivative,
+                                            snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                            const ShotGradientOptions<T, Dim, Memory>& options,
+                                            const Index<Dim>& shift, std::int64_t time) {
+  const auto& propagator = *m_propagator;
+  const bool products = time > 0 && time % m_product_interval == 0;
+  const bool begins = time == 0 && (m_unknowns.anisotropy || m_unknowns.density);
+  if (!products && !begins && !m_unknowns.anisotropy) return;
+  const auto inject = [&] {
+    receivers.inject(exec, m_change[0], wave::PointSeries<const T, Memory>(derivative), time,
+                     propagator.pressure_factors());
+  };
+  const bool everywhere = m_unknowns.anisotropy
+                              ? !detail::lambda_from_wavefield(propagator.scheme())
+                              : options.extended != nullptr && is_host_memory<Memory>;
+  if (everywhere) {
+    wave::apply_operator<T, Dim, Memory>(exec, propagator.scheme(), propagator.medium_window(),
+                                         wavefield, m_box, m_change[0],
+                                         products ? m_change[1] : Array());
+    inject();
+  }
+  detail::SourceValues<T, Dim> source{};
+  if (products) {
+    source = detail::source_values<T, Dim, Memory>(exec, store, time, fields(), shift);
+    detail::AddScale<T, Dim> add = scale_sums(source);
+    if (options.extended != nullptr) {
+      for (int f = 0; const auto& kept : options.extended->pairs(exec, add.weight, fields())) {
+        add.kept_source[f] = kept.source;
+        add.kept_change[f++] = kept.adjoint;
+      }
+    }
+    if (everywhere) {
+      detail::launch_add_scale<T, Dim, Memory>(exec, m_box, add);
+    } else {
+      detail::add_products<T, Dim, Memory>(exec, propagator.scheme(), propagator.medium_window(),
+                                           wavefield, m_box, receivers.box(), m_change, inject,
+                                           add);
+    }
+    if (m_outside > 0) put_source(exec, source);
+  }
+  if (m_unknowns.density) {
+    add_density(exec, wavefield, forward, receivers, derivative, source, time);
+  }
+  if (!m_unknowns.anisotropy) return;
+  if (products || begins) add_anisotropy(exec, wavefield, forward, source, time);
+  detail::step_lambda(exec, propagator.scheme(), propagator.medium_window(), wavefield, m_box,
+                      m_change[0], receivers.box(), inject, lambda());
+}
+
+// Copies to padded arrays for differences.
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::put_source(const Instance<Memory>& exec,
+                                               const detail::SourceValues<T, Dim>& source) {
+  for (int f = 0; f < m_source.fields; ++f) {
+    const detail::PutNodes<T, Dim> put{source.fields[f], m_source.now[f].data(), m_source.layout,
+                                       source.values};
+    launch_box("moho::fwi::put_source", exec,
+               intersection(source.box, whole_box(m_propagator->grid())), put);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::add_density(const Instance<Memory>& exec, const Wave& adjoint,
+                                                const wave::SourceTerm<T, Dim, Memory>& forward,
+                                                const wave::PointSet<T, Dim, Memory>& receivers,
+                                                const wave::PointSeries<T, Memory>& derivative,
+                                                const detail::SourceValues<T, Dim>& source,
+                                                std::int64_t time) {
+  const auto& propagator = *m_propagator;
+  const wave::Layout<Dim>& layout = propagator.layout();
+  const auto weight = static_cast<T>(m_product_interval);
+  const wave::NodeFactors<T, Memory> pressure(propagator.pressure_factors());
+  // adds what is injected at points times a field
+  const auto add_points = [&](const wave::PointSet<T, Dim, Memory>& points,
+                              const wave::PointSeries<const T, Memory>& series, T factor,
+                              const T* field, const detail::DenseBox<Dim>& nodes) {
+    const Box<Dim> near = intersection(points.box(), m_box);
+    if (time >= static_cast<std::int64_t>(series.extent(0)) || near.empty()) return;
+    points.inject(exec, m_injected, series, time, pressure, factor);
+    launch_box("moho::fwi::add_points", exec, near,
+               detail::AddPoints<T, Dim>{field, nodes, m_injected.data(), layout,
+                                         detail::dense(m_box), m_by_root.data(), weight});
+    launch_box("moho::fwi::no_source", exec, points.box(),
+               detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
+  };
+  add_points(*forward.points, forward.amplitudes, wave::kernel::source_factor<T>(propagator.grid()),
+             adjoint.now[0].data() + layout.offset, {whole_box(propagator.grid()), layout.strides});
+  if (source.fields[0] == nullptr) return;
+  add_points(receivers, wave::PointSeries<const T, Memory>(derivative), T(1), source.fields[0],
+             source.values);
+  detail::launch_add_potential<T, Dim, Memory>(
+      exec, m_box,
+      {source.fields[0], source.values, adjoint.now[0].data(), layout, detail::dense(m_box),
+       m_by_potential.data(), weight});
+}
+
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
+                                                   const Wave& adjoint,
+                                                   const wave::SourceTerm<T, Dim, Memory>& forward,
+                                                   const detail::SourceValues<T, Dim>& source,
+                                                   std::int64_t time) {
+  const auto& propagator = *m_propagator;
+  const auto& scheme = propagator.scheme();
+  const wave::Layout<Dim>& layout = propagator.layout();
+  wave::kernel::StepArguments<T> s = scheme.arguments();
+  propagator.medium_window().bind(s);
+  if (source.fields[0] != nullptr) {
+    wave::apply_operator<T, Dim, Memory>(exec, scheme, propagator.medium_window(), m_source, m_box,
+                                         m_source_change[0], m_source_change[1]);
+  }
+  double volume = 1.0;
+  for (int d = 0; d < Dim; ++d) volume *= propagator.grid().spacing[d];
+  const bool injects = time < static_cast<std::int64_t>(forward.amplitudes.extent(0));
+  if (injects) {
+    forward.points->inject(exec, m_injected, forward.amplitudes, time, {},
+                           static_cast<T>(1.0 / volume));
+  }
+  detail::AddAnisotropy<T, Dim> add{};
+  add.s = s;
+  add.lambda = lambda().lambda;
+  add.lambda_nodes = lambda().nodes;
+  add.nu_q = adjoint.now[1].data();
+  if (source.fields[0] != nullptr) {
+    add.h2p = m_source_change[0].data();
+    add.h1q = m_source_change[1].data();
+  }
+  add.source = m_injected.data();
+  add.layout = layout;
+  add.sums = detail::dense(m_box);
+  add.d_a = m_by_a.data();
+  add.d_r = m_by_r.data();
+  add.weight = static_cast<T>(m_product_interval);
+  launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
+  if (injects) {
+    launch_box("moho::fwi::no_source", exec, forward.points->box(),
+               detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
+  }
+}
+
+}  // namespace moho::fwi
