@@ -24,8 +24,9 @@
 // Names: gradient/<medium>/<unknowns>/<way>/lags:<n>/<space>/n:<n> with -1 for no extended image,
 // gradient/<medium>/<unknowns>/stream/updates:<n>/<space>/n:<n>,
 // gradient/<medium>/<unknowns>/stream/lags:<n>/<space>/n:<n>,
-// gradient/<medium>/vp/steps/block:<n>/updates:<n>/<space>/<nx>x<ny>x<nz>, and
-// lbfgs/pairs:<m>/<space>/n:<unknowns>.
+// gradient/<medium>/vp/steps/block:<n>/updates:<n>/<space>/<nx>x<ny>x<nz>,
+// survey/batch:<n>/<space>/shots:<n>/<nx>x<nz>, an evaluation of 24 shots over a section with n
+// shots in the same launches (0: chosen), and lbfgs/pairs:<m>/<space>/n:<unknowns>.
 
 #include "bench_fwi/runner.hpp"
 #include "common/program.hpp"
@@ -33,6 +34,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -162,6 +164,24 @@ void time_search(benchmark::State& state, const std::string& space, std::int64_t
   if (!(seconds > 0.0)) bench::fail(state, "no iteration was timed");
 }
 
+void time_survey(benchmark::State& state, const std::string& space,
+                 std::array<std::int64_t, 2> nodes, int shots, double seconds, int batch) {
+  bench::SurveyResult result;
+  for (auto _ : state) {
+    with_space(space, [&](const auto& exec) {
+      result = bench::time_survey(exec, nodes, shots, seconds, batch);
+    });
+    state.SetIterationTime(result.seconds);
+  }
+  auto& counters = state.counters;
+  counters["points/s"] = result.points / result.seconds;
+  counters["measured_over_predicted"] = result.seconds / result.predicted;
+  counters["concurrent"] = result.concurrent;
+  counters["batch"] = result.batch;
+  counters["misfit"] = result.misfit;
+  if (!(result.misfit > 0.0)) bench::fail(state, concat("the misfit is ", result.misfit));
+}
+
 /// Adds gradients of one volume by blocks and steps in a pass.
 void add_steps(const std::string& space) {
   const bool host = bench::on_host(space), smoke = bench::smoke();
@@ -253,6 +273,16 @@ void add_space(const std::string& space) {
     for (const int lags : {0, smoke ? 4 : 16, smoke ? 8 : 32}) add("shell", lags);
   }
   add_steps(space);
+  const std::array<std::int64_t, 2> section{smoke ? 41 : 461, smoke ? 31 : 151};
+  const int shots = smoke ? 3 : 24;
+  for (const int batch : {1, 0, 2, 6, 12}) {
+    if ((smoke || host) && batch > 2) continue;
+    bench::add(concat("survey/batch:", batch, "/", space, "/shots:", shots, "/", section[0], "x",
+                      section[1]),
+               1, [space, section, shots, smoke, batch](benchmark::State& state) {
+                 time_survey(state, space, section, shots, smoke ? 0.3 : 2.4, batch);
+               });
+  }
   for (const int pairs : {5, 10}) {
     const std::int64_t unknowns = smoke ? 10000 : host ? 10000000 : 134217728;
     bench::add(concat("lbfgs/pairs:", pairs, "/", space, "/n:", unknowns), 1,

@@ -11,6 +11,7 @@
 #include <moho/core/timer.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/gradient_memory.hpp>
+#include <moho/fwi/objective.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 #include <moho/optimize/lbfgs.hpp>
 #include <moho/snapshot/boundary_store.hpp>
@@ -22,6 +23,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace moho::bench {
@@ -355,10 +357,72 @@ double time_lbfgs(const Instance<Memory>& exec, std::int64_t unknowns, int pairs
   return counted > 0 ? seconds / static_cast<double>(counted) : 0.0;
 }
 
+/// Velocities of a section, with a block that data have and the start has not.
+template <class Memory>
+struct FillSection {
+  float* vp;
+  Grid<2> grid;
+  double block;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const Index<2> node = grid.node(i);
+    const double z = static_cast<double>(node[1]) / static_cast<double>(grid.extents[1]);
+    const double x = static_cast<double>(node[0]) / static_cast<double>(grid.extents[0]);
+    const bool in_block = x > 0.4 && x < 0.6 && z > 0.4 && z < 0.6;
+    vp[i] = static_cast<float>(1500.0 + 2500.0 * z + (in_block ? block : 0.0));
+  }
+};
+
+template <class Memory>
+SurveyResult time_survey(const Instance<Memory>& exec, std::array<std::int64_t, 2> nodes, int shots,
+                         double seconds, int batch) {
+  const Grid<2> grid{{nodes[0], nodes[1]}, {20.0, 20.0}, {}};
+  const auto model = [&](double block) {
+    wave::Model<float, 2, Memory> result;
+    result.vp = make_field<float>(exec, grid, "vp");
+    launch("moho::bench::fill_section", exec, grid.size(),
+           FillSection<Memory>{result.vp.data(), grid, block});
+    return result;
+  };
+  fwi::ObjectiveData<float, 2, Memory> data;
+  data.model = model(200.0);
+  const double width = 20.0 * static_cast<double>(nodes[0] - 1);
+  for (int k = 0; k < shots; ++k) {
+    const double x = width * (0.5 + static_cast<double>(k)) / static_cast<double>(shots);
+    data.shots.push_back(
+        {k + 1, {{x, 40.0}}, wave::point_line<2>({40.0, 40.0}, {width - 40.0, 40.0}, 231)});
+  }
+  fwi::ObjectiveOptions<2> options;
+  options.modelling.time.time = seconds;
+  options.batch_size = batch;
+  options.bounds = {{1400.0, 4600.0}};
+  auto objective = fwi::make_objective(exec, grid, model(0.0),
+                                       wave::absorbing_faces<2>(wave::Medium::isotropic, true),
+                                       wave::ricker_wavelet(8.0), data, options);
+  const fwi::ObjectivePlan& plan = objective.plan();
+  SurveyResult result;
+  result.concurrent = plan.concurrent_shots;
+  result.batch = plan.batch_size;
+  result.predicted = plan.seconds;
+  result.points = static_cast<double>(plan.nodes[0] * plan.nodes[1] * plan.time.steps) * shots;
+  const auto gradient = objective.make_gradient();
+  const auto x = objective.make_gradient();
+  fill(exec, x, 0.0F);
+  for (int turn = 0; turn < 2; ++turn) {  // the first evaluation allocates
+    exec.fence();
+    const Stopwatch watch;
+    result.misfit = objective.evaluate(x, gradient);
+    exec.fence();
+    result.seconds = watch.seconds();
+  }
+  return result;
+}
+
 /// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_FWI(Memory)                                                                    \
   template std::unique_ptr<GradientRunner> make_gradient_runner<Memory>(const Instance<Memory>&,  \
                                                                         const GradientSettings&); \
+  template SurveyResult time_survey<Memory>(const Instance<Memory>&, std::array<std::int64_t, 2>, \
+                                            int, double, int);                                    \
   template double time_lbfgs<Memory>(const Instance<Memory>&, std::int64_t, int)
 
 }  // namespace moho::bench

@@ -72,6 +72,22 @@ template <class Memory>
 std::unique_ptr<GradientRunner> make_gradient_runner(const Instance<Memory>& exec,
                                                      const GradientSettings& settings);
 
+/// Costs of an evaluation of a survey.
+struct SurveyResult {
+  double seconds = 0.0;    ///< seconds of misfit and gradient of all shots
+  double predicted = 0.0;  ///< seconds predicted by the plan
+  double points = 0.0;     ///< nodes of the grid times steps, counted once, of all shots
+  int concurrent = 1;      ///< shots computed concurrently
+  int batch = 1;           ///< of these, shots that advance in the same launches
+  double misfit = 0.0;     ///< value of the misfit
+};
+/// Evaluates an objective over a section: data are modelled from another section.
+/// \param nodes along x and z \param shots number of shots \param seconds modelled time
+/// \param batch shots in the same launches; 0: chosen
+template <class Memory>
+SurveyResult time_survey(const Instance<Memory>& exec, std::array<std::int64_t, 2> nodes, int shots,
+                         double seconds, int batch);
+
 /// Returns the seconds of one L-BFGS iteration with full memory for the given unknowns and pairs.
 /// Evaluation of the function is excluded.
 template <class Memory>

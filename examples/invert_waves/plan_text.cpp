@@ -43,6 +43,7 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
   }
   if (p.stream.empty() && input.shots > 1)
     print_concurrent_shots(session, p.concurrent_shots, o.at_once == 0);
+  if (p.batch_size > 1) session.print("          ", p.batch_size, " of them in the same launches");
   if (o.extended) {
     session.print("lags      ", o.lags.count(), " of the result: ", format_bytes(p.lags_bytes),
                   p.lags_stream.empty() ? " of that" : " on the host, in a stream of their own");
@@ -71,7 +72,8 @@ void add_plan(Session& session, const Options& o, const PlanInput& input,
                                     {"gradient_steps", plan.product_interval},
                                     {"source_field", fwi::to_string(plan.source_field)},
                                     {"source_field_bytes", plan.source_bytes},
-                                    {"at_once", plan.concurrent_shots}});
+                                    {"at_once", plan.concurrent_shots},
+                                    {"batch_size", plan.batch_size}});
   const auto add_stream = [&](const char* name, const stream::StreamPlan& s) {
     summary[name] = stream_json(s);
     summary[name]["sums_resident"] = s.sums_held;

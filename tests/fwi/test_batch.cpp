@@ -24,15 +24,15 @@ class Batch : public ::testing::Test {};
 TYPED_TEST_SUITE(Batch, TestCases, CaseName);
 
 template <class T, int Dim, class Memory>
-struct Shots {
+struct BatchShots {
   using Gradients = moho::fwi::ShotGradients<T, Dim, Memory>;
   SmallShot<T, Dim, Memory> first;
   std::vector<moho::wave::PointSet<T, Dim, Memory>> sources, receivers;
   std::vector<moho::wave::SourceTerm<T, Dim, Memory>> terms;
   std::vector<std::unique_ptr<moho::snapshot::DeviceArena<T, Memory>>> arenas;
 
-  Shots(const Instance<Memory>& exec, const Grid<Dim>& grid, const Boundaries<Dim>& faces,
-        const Model<T, Dim, Memory>& model, int count)
+  BatchShots(const Instance<Memory>& exec, const Grid<Dim>& grid, const Boundaries<Dim>& faces,
+             const Model<T, Dim, Memory>& model, int count)
       : first(exec, grid, faces, model) {
     first.steps = 61;
     first.product_interval = 3;
@@ -73,8 +73,8 @@ void expect_bits_of_single_shots(const Instance<Memory>& exec, Medium medium,
   Grid<Dim> grid = cube<Dim>(Dim == 2 ? 34 : 17, 10.0);
   grid.extents[0] += 3;
   auto model = random_model<T, Dim, Memory>(exec, grid, medium, 5);
-  Shots<T, Dim, Memory> shots(exec, grid, faces, model, 3);
-  using Gradients = typename Shots<T, Dim, Memory>::Gradients;
+  BatchShots<T, Dim, Memory> shots(exec, grid, faces, model, 3);
+  using Gradients = typename BatchShots<T, Dim, Memory>::Gradients;
   const auto& propagator = *shots.first.propagator;
   std::vector<std::unique_ptr<Gradients>> gradients, expected;
   std::vector<std::unique_ptr<moho::snapshot::SnapshotStore<T, Dim, Memory>>> stores;
@@ -143,8 +143,9 @@ MEMORY_TEST(Batch, HasTheBitsOfSingleShotsIn3D) {
 MEMORY_TEST(Batch, RefusesWhatMakesNoSense) {
   const Grid<2> grid = cube<2>(34, 10.0);
   const auto model = random_model<T, 2, Memory>(exec, grid, Medium::isotropic, 5);
-  Shots<T, 2, Memory> shots(exec, grid, moho::wave::all_faces<2>(FaceKind::sponge, 6), model, 2);
-  using Gradients = typename Shots<T, 2, Memory>::Gradients;
+  BatchShots<T, 2, Memory> shots(exec, grid, moho::wave::all_faces<2>(FaceKind::sponge, 6), model,
+                                 2);
+  using Gradients = typename BatchShots<T, 2, Memory>::Gradients;
   const auto& propagator = *shots.first.propagator;
   Gradients gradients(exec, propagator, {}, 3);
   moho::snapshot::MemoryStore<T, 2, Memory> store(*shots.arenas[0]);
@@ -167,13 +168,13 @@ MEMORY_TEST(Batch, RefusesWhatMakesNoSense) {
 
 // Five shots over a smooth model, with data of another one.
 template <class T, class Memory>
-struct Survey {
+struct SmallSurvey {
   Grid<2> grid{{33, 27}, {10.0, 10.0}, {}};
   moho::fwi::ObjectiveData<T, 2, Memory> data;
   moho::fwi::ObjectiveOptions<2> options;
   Model<T, 2, Memory> start;
 
-  explicit Survey(const Instance<Memory>& exec) {
+  explicit SmallSurvey(const Instance<Memory>& exec) {
     start.vp = field_of<T, 2, Memory>(exec, grid,
                                       [](const Index<2>& node) { return 1900.0 + 10.0 * node[1]; });
     data.model.vp = field_of<T, 2, Memory>(exec, grid, [](const Index<2>& node) {
@@ -192,7 +193,7 @@ struct Survey {
 };
 
 MEMORY_TEST(Batch, SizeDoesNotChangeAnObjective) {
-  Survey<T, Memory> survey(exec);
+  SmallSurvey<T, Memory> survey(exec);
   const auto faces = moho::wave::all_faces<2>(FaceKind::sponge, 8);
   std::vector<double> expected;
   double misfit = 0.0;

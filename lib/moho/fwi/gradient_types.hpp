@@ -40,6 +40,8 @@ struct ShotGradientOptions {
   const wave::SourceTerm<T, Dim, Memory>* source = nullptr;
   /// Extended image of box() that receives products of p and of q also; null: no extended image.
   ExtendedImage<T, Dim, Memory>* extended = nullptr;
+  /// Threads that call the misfit functions of a batch, with one shot each at a time.
+  int misfit_threads = 1;
   /// Reports the progress of a propagation about twice a second.
   /// Propagations: 0 forward, 1 separate source wavefield, 2 backward.
   std::function<void(int propagation, const wave::ShotProgress&)> progress = {};

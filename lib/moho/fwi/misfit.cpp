@@ -297,15 +297,12 @@ void low_pass(std::vector<T>& samples, std::int64_t count, double dt, double fre
 template void low_pass<float>(std::vector<float>&, std::int64_t, double, double);
 template void low_pass<double>(std::vector<double>&, std::int64_t, double, double);
 
-template <class T>
-void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double pass,
-                    double stop) {
-  if (!(dt > 0.0) || points < 1 || !(pass > 0.0) || !(pass < stop)) {
-    throw InputError(concat("filter from ", pass, " to ", stop, " Hz for ", points,
-                            " points and samples every ", dt,
-                            " s (allowed: frequencies above 0 that ascend, 1 point or more)"));
+std::vector<double> alias_weights(double dt, double pass, double stop) {
+  if (!(dt > 0.0) || !(pass > 0.0) || !(pass < stop)) {
+    throw InputError(concat("filter from ", pass, " to ", stop, " Hz for samples every ", dt,
+                            " s (allowed: frequencies above 0 that ascend)"));
   }
-  if (!(stop < 0.5 / dt)) return;
+  if (!(stop < 0.5 / dt)) return {};
   // Kaiser's formulas for 80 dB
   constexpr double shape = 0.1102 * (80.0 - 8.7), length = (80.0 - 7.95) / 14.36;
   const auto radius = static_cast<std::int64_t>(std::ceil(0.5 * length / ((stop - pass) * dt)));
@@ -319,6 +316,18 @@ void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double
     sum += (j == 0 ? 1.0 : 2.0) * taps.back();
   }
   for (double& tap : taps) tap /= sum;
+  return taps;
+}
+
+template <class T>
+void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double pass,
+                    double stop) {
+  if (points < 1) {
+    throw InputError(concat("filter for ", points, " points (allowed: 1 point or more)"));
+  }
+  const std::vector<double> taps = alias_weights(dt, pass, stop);
+  if (taps.empty()) return;
+  const auto radius = static_cast<std::int64_t>(taps.size()) - 1;
   const auto width = static_cast<std::size_t>(points);
   const std::int64_t count = static_cast<std::int64_t>(rows.size() / width);
   const std::vector<T> before = rows;

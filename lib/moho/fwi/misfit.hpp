@@ -109,4 +109,9 @@ void low_pass(std::vector<T>& samples, std::int64_t count, double dt, double fre
 template <class T>
 void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double pass, double stop);
 
+/// \brief Returns the weights of remove_aliases() at distances of 0, 1, ... rows.
+///
+/// Empty: rows are unchanged. \throws InputError unless 0 < pass < stop and dt is positive
+std::vector<double> alias_weights(double dt, double pass, double stop);
+
 }  // namespace moho::fwi

@@ -105,18 +105,33 @@ class ObservedData {
   template <class T>
   double misfit(std::size_t k, const std::vector<T>& modelled, double dt,
                 std::int64_t product_interval, std::vector<T>& adjoint_source) const {
+    const double f = unfiltered_misfit(k, modelled, adjoint_source);
+    remove_aliases(adjoint_source, m_in_band[k].receivers, dt, m_highest,
+                   alias_stop(dt, product_interval));
+    return f;
+  }
+  /// Returns the misfit and the adjoint source as misfit(), before filter_weights() are applied.
+  template <class T>
+  double unfiltered_misfit(std::size_t k, const std::vector<T>& modelled,
+                           std::vector<T>& adjoint_source) const {
     const double f = shot_misfit(m_options.misfit, m_in_band[k], modelled, adjoint_source) / m_size;
     for (T& value : adjoint_source) value = static_cast<T>(static_cast<double>(value) / m_size);
-    // frequencies that alias in the subsampled sum contribute nothing to the sum over all steps
-    const double stop = 1.0 / (static_cast<double>(product_interval) * dt) - m_highest;
-    remove_aliases(adjoint_source, m_in_band[k].receivers, dt, m_highest,
-                   std::max(stop, 1.25 * m_highest));
     return f;
+  }
+  /// Returns the weights of the filter of adjoint sources: alias_weights().
+  std::vector<double> filter_weights(double dt, std::int64_t product_interval) const {
+    return alias_weights(dt, m_highest, alias_stop(dt, product_interval));
   }
 
  private:
   // Final taper of records: periods of the highest frequency, at most a fraction of the record.
   static constexpr double tapered_periods = 3.0, tapered_part = 1.0 / 3.0;
+
+  // Frequencies that alias in the subsampled sum contribute nothing to the sum over all steps.
+  double alias_stop(double dt, std::int64_t product_interval) const {
+    return std::max(1.0 / (static_cast<double>(product_interval) * dt) - m_highest,
+                    1.25 * m_highest);
+  }
 
   double misfit_without_model(const ObservedShot& shot) const {
     std::vector<float> zeros(shot.samples.size(), 0.0f), ignored;

@@ -7,6 +7,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
+#include <moho/fwi/detail/filter_rows.hpp>
 #include <moho/fwi/extended_sum.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/model_parameters.hpp>
@@ -253,11 +254,31 @@ class ShotEvaluator {
                            const wave::PointSeries<T, Space>& derivative) {
       const std::vector<T> rows = download(exec, modelled);
       std::vector<T> source;
-      const double f = m_data.misfit(k, rows, m_plan.time.dt, interval_of(m_plan), source);
-      copy(exec, wave::Storage<T, Space>(derivative.data(), source.size()),
-           HostElements<const T>(source.data(), source.size()));
-      exec.fence();
-      return f;
+      const std::int64_t interval = interval_of(m_plan);
+      const auto put = [&](const wave::PointSeries<T, Space>& to) {
+        copy(exec, wave::Storage<T, Space>(to.data(), source.size()),
+             HostElements<const T>(source.data(), source.size()));
+      };
+      if constexpr (is_host_memory<Space>) {
+        const double f = m_data.misfit(k, rows, m_plan.time.dt, interval, source);
+        put(derivative);
+        exec.fence();
+        return f;
+      } else {
+        // a device filters a gather faster than a host
+        const double f = m_data.unfiltered_misfit(k, rows, source);
+        const std::vector<double> weights = m_data.filter_weights(m_plan.time.dt, interval);
+        if (weights.empty()) {
+          put(derivative);
+        } else {
+          const auto unfiltered = allocate<wave::PointSeries<T, Space>>(
+              exec, "moho::fwi::unfiltered", derivative.extent(0), derivative.extent(1));
+          put(unfiltered);
+          detail::filter_rows<T, Space>(exec, unfiltered, derivative, weights);
+        }
+        exec.fence();
+        return f;
+      }
     };
   }
   /// Throws InputError for extended images that do not fit the host. \param bytes,budget of it

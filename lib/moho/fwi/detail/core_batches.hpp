@@ -6,9 +6,11 @@
 
 #include <moho/fwi/detail/core_evaluator.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -82,11 +84,13 @@ void CoreEvaluator<T, Dim, Memory>::compute_batch(Batch& batch,
       terms[n] = {&m_shots->propagator(), &sources[n], amplitudes(exec, shot.sources.size())};
       stores.push_back(make_store(batch.bench(n), terms[n]));
       members.push_back({batch.gradients[n].get(), &terms[n], &receivers_of(exec, k),
-                         this->misfit_of(exec, k), stores.back().get()});
+                         this->misfit_of(batch.lanes[n], k), stores.back().get()});
     });
   }
   ShotGradientOptions<T, Dim, Memory> options;
   options.steps = m_plan.time.steps;
+  const auto threads = static_cast<int>(std::thread::hardware_concurrency());
+  options.misfit_threads = std::clamp(threads / static_cast<int>(m_batches.size()), 1, 8);
   if (report) {
     options.progress = [&](int propagation, const wave::ShotProgress& now) {
       report(shots.front(), propagation, now);

@@ -87,6 +87,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
     Batch(const Instance<Memory>& on, const Modelling& modelling,
           const InvertedParameters& inverted, std::int64_t product_interval, int count)
         : exec(on),
+          lanes(concurrent_instances(on, count)),
           wavefields(
               wave::make_wavefields<T, Dim, Memory>(exec, modelling.propagator().scheme(), count)) {
       for (int n = 0; n < count; ++n) {
@@ -100,6 +101,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
     Bench bench(std::size_t n) { return {exec, *gradients[n], wavefields[n], *arenas[n]}; }
 
     Instance<Memory> exec;
+    std::vector<Instance<Memory>> lanes;  ///< of the misfit functions
     std::vector<wave::Wavefield<T, Dim, Memory>> wavefields;
     std::vector<std::unique_ptr<Gradients>> gradients;
     std::vector<std::unique_ptr<snapshot::DeviceArena<T, Memory>>> arenas;

@@ -7,10 +7,13 @@
 /// In a step one launch advances all wavefields, and one injects and records. Snapshots and
 /// products are launched for each shot, once in a product interval.
 
+#include <moho/core/concurrent.hpp>
 #include <moho/fwi/gradient.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -137,7 +140,18 @@ std::vector<ShotGradientReport<Dim>> ShotGradients<T, Dim, Memory>::add_batch(
     shots[k].store->end_forward(exec);
     derivatives.push_back(make_series(shots[k], "moho::fwi::derivative"));
     injected.push_back(derivatives.back());
-    reports[k].misfit = shots[k].misfit(ConstSeries(modelled[k]), derivatives.back());
+  }
+  exec.fence();  // misfit functions may use instances of their own
+  run_concurrently<double>(
+      std::min(options.misfit_threads, static_cast<int>(shots.size())),
+      [&, k = std::size_t{0}]() mutable {
+        return k < shots.size() ? std::optional<std::size_t>(k++) : std::nullopt;
+      },
+      [&](int, std::size_t k, CallingThread&) {
+        return shots[k].misfit(ConstSeries(modelled[k]), derivatives[k]);
+      },
+      [&](std::size_t k, double&& value) { reports[k].misfit = value; });
+  for (std::size_t k = 0; k < shots.size(); ++k) {
     if (!std::isfinite(reports[k].misfit)) {
       throw Error(concat("the misfit is ", reports[k].misfit,
                          " (a wavefield or the data are no numbers): look at the data of the "
