@@ -99,7 +99,7 @@ bool CoreEvaluator<T, Dim, Memory>::plan_batches(ObjectivePlan& plan, SourceFiel
   if (!possible || !(faster || given > 1)) return false;
   const int most = m_options.concurrent_shots > 0
                        ? shots
-                       : wave::shots_at_once_together(m_plan.grid.size(), shots);
+                       : wave::shots_at_once_together(m_plan.grid.size(), shots, 64);
   for (int concurrent = std::max(given, most); concurrent > 1; --concurrent) {
     try {
       plan_source_field(plan, SourceField::stored, std::min(concurrent, shots));

@@ -81,11 +81,12 @@ int shots_together(int concurrent_shots, bool one_launch) {
 
 /// \brief Returns the number of concurrent batched shots that was fastest in trials.
 ///
-/// Together they have about twelve million nodes; their number is at most 16.
+/// Together they have about twelve million nodes.
 /// \param nodes of the grid of a shot, with its layers
 /// \param shots total number of shots
-inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots) {
-  constexpr std::int64_t most = 16, enough = 12 * (std::int64_t{1} << 20);
+/// \param most largest number: 16 for modelling; gradients are faster in batches of more shots
+inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots, std::int64_t most = 16) {
+  constexpr std::int64_t enough = 12 * (std::int64_t{1} << 20);
   const std::int64_t wanted = (enough + nodes - 1) / std::max<std::int64_t>(nodes, 1);
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
 }
