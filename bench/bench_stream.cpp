@@ -19,7 +19,11 @@
 // stages sweep over arrays of the complete grid, which improves the use of caches on hosts.
 // updates:1 with all planes is the plain loop.
 //
-// MOHO_BENCH_STREAM_DEVICES: devices of the chain (default 1).
+// .../slabs:<D>: each of D devices holds a slab of the grid, and steps are in core. of_in_core is
+// the rate relative to D times that of one device with the complete grid. Bits of a small grid in D
+// slabs are first compared with those in one.
+//
+// MOHO_BENCH_STREAM_DEVICES: devices of the chain and of slabs (default 1).
 
 #include "bench_stream/runner.hpp"
 #include "common/program.hpp"
@@ -72,6 +76,9 @@ Kept& kept(const std::string& space, const StreamSettings& settings) {
 void time_stream(benchmark::State& state, const std::string& space, const StreamSettings& settings,
                  const StreamWay& way) {
   Kept& volume = kept(space, settings);
+  if (way.slabs && way.devices > 1 && !volume.runner->slabs_agree(way.devices)) {
+    throw Error("steps of a small volume in slabs differ from those in one");
+  }
   StreamFound found;
   for (auto _ : state) {
     found = volume.runner->run(way);
@@ -115,12 +122,25 @@ void add(const std::string& space, WaveMedium medium, const Extents& extents, St
   if (way.device_memory > 0) name += concat("/memory:", way.device_memory >> 30);
   if (way.block > 0) name += concat("/block:", way.block);
   if (way.updates > 0) name += concat("/updates:", way.updates);
-  if (way.devices > 1) name += concat("/devices:", way.devices);
+  if (way.slabs) name += concat("/slabs:", way.devices);
+  if (!way.slabs && way.devices > 1) name += concat("/devices:", way.devices);
   bench::add(name, 1, [=](benchmark::State& state) { time_stream(state, space, settings, way); });
 }
 
 constexpr WaveMedium media[] = {WaveMedium::isotropic, WaveMedium::variable_density,
                                 WaveMedium::vti, WaveMedium::tti};
+
+// One slab and more, with the same grid.
+void add_slabs(const std::string& space, WaveMedium medium, const Extents& extents, int devices,
+               std::int64_t steps) {
+  for (int d = 1; d <= devices; ++d) {
+    StreamWay way;
+    way.slabs = true;
+    way.devices = d;
+    way.steps = steps;
+    add(space, medium, extents, way);
+  }
+}
 
 void add_smoke(const std::string& space) {
   for (const WaveMedium medium : media) {
@@ -131,12 +151,25 @@ void add_smoke(const std::string& space) {
     add(space, medium, {64, 40, 48}, way);
     way.whole = true;
     add(space, medium, {64, 40, 48}, way);
+    add_slabs(space, medium, {64, 40, 48}, 2, 20);
   }
 }
 
 void add_device(const std::string& space, int devices) {
   constexpr std::size_t gib = std::size_t(1) << 30;
   if (devices > 1) {
+    for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
+      add_slabs(space, medium, {512, 512, 512}, devices, 200);
+    }
+    add_slabs(space, WaveMedium::isotropic, {256, 256, 256}, devices, 1000);
+    for (int d = 2; d <= devices; ++d) {  // as many nodes on each device as 512 x 512 x 512 on one
+      for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
+        StreamWay way;
+        way.slabs = true;
+        way.devices = d;
+        add(space, medium, {512 * d, 512, 512}, way);
+      }
+    }
     for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::tti}) {
       const Extents extents =
           medium == WaveMedium::tti ? Extents{3072, 512, 512} : Extents{1536, 1024, 1024};
@@ -201,6 +234,9 @@ void add_device(const std::string& space, int devices) {
 }
 
 void add_host(const std::string& space) {
+  for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::tti}) {
+    add_slabs(space, medium, {256, 256, 256}, 2, 20);
+  }
   for (const WaveMedium medium : media) {
     const Extents extents =
         medium == WaveMedium::isotropic ? Extents{256, 256, 256} : Extents{192, 192, 192};

@@ -5,6 +5,7 @@
 /// \brief StreamRunner on one memory.
 
 #include "bench_stream/runner.hpp"
+#include "bench_stream/slabs.hpp"
 #include "bench_waves/run_impl.hpp"
 
 #include <moho/core/space.hpp>
@@ -64,6 +65,7 @@ class StreamRunnerOn : public StreamRunner {
   }
 
   StreamFound run(const StreamWay& way) override {
+    if (way.slabs) return run_slabs(way);
     make_need();
     stream::StreamRequest wishes;
     wishes.device_memory = way.device_memory;
@@ -147,7 +149,38 @@ class StreamRunnerOn : public StreamRunner {
     return largest > 0.0;
   }
 
+  bool slabs_agree(int devices) override {
+    StreamSettings small = m_settings;
+    small.extents = {71, 40, 44};
+    small.width = 5;
+    StreamRunnerOn runner(m_exec, small);
+    SlabBench<Memory> one(m_exec, *runner.m_scheme, runner.m_options, 1);
+    SlabBench<Memory> several(m_exec, *runner.m_scheme, runner.m_options, devices);
+    one.run(5);
+    several.run(5);
+    const std::vector<T> expected = one.values();
+    double largest = 0.0;
+    for (const T value : expected) largest = std::max(largest, std::fabs(double{value}));
+    return largest > 0.0 && several.values() == expected;
+  }
+
  private:
+  // Slabs are kept for further runs with as many devices.
+  StreamFound run_slabs(const StreamWay& way) {
+    if (!m_slabs || m_slab_count != way.devices) {
+      m_slabs.reset();
+      m_slabs = std::make_unique<SlabBench<Memory>>(m_exec, *m_scheme, m_options, way.devices);
+      m_slab_count = way.devices;
+    }
+    m_slabs->run(20);
+    const SlabTime time = m_slabs->run(way.steps);
+    StreamFound found;
+    found.seconds = time.seconds;
+    found.points = time.points;
+    found.plan.shape.devices = way.devices;
+    return found;
+  }
+
   stream::StreamRequirements need_of(const stream::StreamShape& shape) const {
     stream::StreamRequirements need = m_need;
     need.shape = shape;
@@ -303,6 +336,8 @@ class StreamRunnerOn : public StreamRunner {
   std::unique_ptr<stream::HostVolume<T, 3>> m_volume;
   PinnedRegion<Memory> m_lock;
   std::unique_ptr<Device> m_whole;
+  std::unique_ptr<SlabBench<Memory>> m_slabs;
+  int m_slab_count = 0;
   bool m_locked = true;
   double m_lock_seconds = 0.0;
 };

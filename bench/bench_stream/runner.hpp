@@ -31,6 +31,8 @@ struct StreamWay {
   std::int64_t updates = 0;  ///< steps per pass; 0: planned
   int devices = 1;           ///< devices of the chain
   bool hold = true;          ///< allow parameters to stay on the device
+  bool slabs = false;        ///< devices hold slabs of the grid, and nothing streams
+  std::int64_t steps = 200;  ///< steps in slabs
   bool whole = false;        ///< stages sweep over arrays of the complete grid, without a ring
   std::int64_t sweeps = 4;   ///< sweeps through the volume
 };
@@ -61,6 +63,8 @@ class StreamRunner {
   virtual double lock_seconds() const = 0;
   /// Returns true if a small volume of the same medium has the same bits with and without a ring.
   virtual bool agrees() = 0;
+  /// Returns true if a small volume of the same medium has the same bits in one and in more slabs.
+  virtual bool slabs_agree(int devices) = 0;
 };
 
 /// Returns a runner on a space.

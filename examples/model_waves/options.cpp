@@ -2,6 +2,9 @@
 #include "model_waves/options.hpp"
 
 #include "app/arguments.hpp"
+#include "app/command_line.hpp"
+
+#include <moho/core/error.hpp>
 
 namespace moho::examples::model_waves {
 
@@ -32,6 +35,8 @@ Examples
       A volume, with a free surface, stepping only where waves have come to.
   model_waves --vp vp.sgy --source 500,10:8500,10:17 --receivers=-1000,10:1000,10:81 --moving
       17 shots, receivers up to 1 km on either side of each.
+  model_waves --vp volume.rsf --devices 2
+      Each shot in slabs on two devices, for volumes that fit both together, or for speed.
   model_waves --vp volume.rsf --shots survey.csv --plan
       Steps, memory and snapshots of a survey, without computing it.
   model_waves --config survey.cfg --space cuda
@@ -56,9 +61,28 @@ Description describe(Options& o) {
          number("positive, in seconds, or 0 for none", 0.0, true), {.unset = "auto"});
   bind_wave_scheme(d, o);
   bind_memory(d, o, "for all arrays together, or on the device");
+  d.bind(o.devices, "devices", "N|auto",
+         "devices of this process that step each shot together, with the same bits: each holds a "
+         "slab across x. auto: the fewest that hold a shot (default: 1)",
+         count(1, 64), {.word = "auto", .free = true});
   bind_at_once(d, o);
   bind_plan(d, o);
   bind_wave_results(d, o);
+  d.check([&o](const Arguments& given) {
+    if (given.given("devices") && given.text("devices") == "auto") o.devices = 0;
+    if (o.devices > 1 && o.at_once > 1) {
+      throw InputError(
+          concat("--at-once is ", o.at_once, " with --devices ", o.devices,
+                 " (allowed: 1 or auto): devices that share a shot step one at a time, "
+                 "leave one of the options out"));
+    }
+    if (o.devices > 1 && o.expand == domain::ExpansionMethod::amplitude) {
+      throw InputError(concat("--expand amplitude is for one device (allowed with --devices ",
+                              o.devices,
+                              ": none, layers, eikonal): it searches the whole wavefield "
+                              "before a step, choose one that knows arrivals from the model"));
+    }
+  });
   return d;
 }
 

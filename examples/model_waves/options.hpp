@@ -12,6 +12,7 @@ namespace moho::examples::model_waves {
 
 /// Options of model_waves.
 struct Options : WaveOptions {
+  int devices = 1;                  ///< devices of a shot; 0: the fewest that hold it
   std::optional<double> snapshots;  ///< seconds between snapshots, 0: no snapshots; empty: a few
 };
 

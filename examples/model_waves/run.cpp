@@ -2,6 +2,7 @@
 //
 // model_waves: finite-difference shots over an earth model, acoustic, VTI or TTI.
 
+#include "app/format.hpp"
 #include "app/memory.hpp"
 #include "app/shot_program.hpp"
 #include "app/wave_fields.hpp"
@@ -13,13 +14,16 @@
 #include <moho/domain/factory.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/stream/survey.hpp>
 #include <moho/wave/shots.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -60,6 +64,9 @@ class Program : public ShotProgram<T, Dim> {
     const WaveArrays arrays = wave_arrays<T>(o, need);
     estimate.take(need.values, "the model");
     estimate.pass(need.passing, "reading the model");
+    if (o.space == "cuda" && o.devices != 1 && arrays.tapered) {
+      estimate.take(sizeof(T) * need.nodes(), "delta near sources");
+    }
     if (o.space != "cuda") {
       estimate.pass(sizeof(T) * ((arrays.tapered ? need.nodes() : 0.0) +
                                  arrays.parameters * arrays.whole + arrays.media * arrays.padded),
@@ -70,6 +77,13 @@ class Program : public ShotProgram<T, Dim> {
       estimate.take(sizeof(T) * shots_besides(o) *
                         ((arrays.slopes + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
                     "shots --at-once");
+      if (o.devices > 1) {
+        // planes near a cut, in both slabs
+        const double planes = 2.0 * (o.devices - 1.0) * (2.0 * o.order + 8.0);
+        estimate.take(sizeof(T) * (arrays.media + 2.0 * arrays.fields) * arrays.padded * planes /
+                          static_cast<double>(need.shape.front()),
+                      "planes of neighbours");
+      }
       // domains that expand by arrivals compute these first, in an array and the solver's copy
       const bool arrivals = o.expand == domain::ExpansionMethod::eikonal;
       if (arrivals || o.expand == domain::ExpansionMethod::layers) {
@@ -110,16 +124,40 @@ class Program : public ShotProgram<T, Dim> {
     const bool bound = m_o.memory > 0 && m_o.space != "cuda";
     job.modelling.gathers_wait = false;  // traces are enough
     job.modelling.concurrent_shots = m_o.at_once == 0 && bound ? 1 : m_o.at_once;
+    const int ranks = this->session().processes().size();
+    if (ranks > 1 && m_o.devices > 1) {
+      throw InputError(concat("--devices is ", m_o.devices, ", and there are ", ranks,
+                              " ranks (allowed: 1 or auto, each rank has a device): run it without "
+                              "mpirun, or leave the option out"));
+    }
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {
     WaveReport report;
-    with_space(m_o.space, [&](const auto& exec) { report = compute_on(exec, job); });
+    with_space(m_o.space, [&](const auto& exec) {
+      if (m_o.devices > 1) {
+        report = compute_on_devices(exec, job);
+        return;
+      }
+      // the plan of one device says whether it holds a shot
+      const bool several =
+          m_o.devices == 0 && this->session().processes().size() == 1 &&
+          stream::device_count(Instance<MemoryOf<std::decay_t<decltype(exec)>>>(exec)) > 1 &&
+          m_o.expand != domain::ExpansionMethod::amplitude;
+      bool begun = false;
+      try {
+        report = compute_on(exec, job, begun);
+      } catch (const MemoryError&) {
+        if (!several || begun) throw;
+        report = compute_on_devices(exec, job);
+      }
+    });
     return report;
   }
 
   // Models the shots on a space.
-  WaveReport compute_on(const auto& exec, const WaveJob<T, Dim>& job) {
+  // `begun` is set when a device holds a shot.
+  WaveReport compute_on(const auto& exec, const WaveJob<T, Dim>& job, bool& begun) {
     using Memory = MemoryOf<std::decay_t<decltype(exec)>>;
     WaveReport report;
     report.device = device_name(exec);
@@ -128,6 +166,7 @@ class Program : public ShotProgram<T, Dim> {
     job.together([&] { modelling.emplace(make_modelling(exec, job, report.phases)); });
     report.take(modelling->plan());
     report.bytes = modelling->plan().memory.most;
+    begun = true;
     if (!job.begins(report)) return report;
     wave::SurveyRunOptions<T, Dim, Memory> options;
     options.claim = job.takes;
@@ -151,16 +190,9 @@ class Program : public ShotProgram<T, Dim> {
         exec, *modelling, job.shots,
         [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
           if (k == 0 && options.domain) {
-            for (const auto& box : domain::snapshot_domains(modelling->plan(), result.boxes)) {
-              Json corners;
-              corners["lower"] = box.lower;
-              corners["upper"] = box.upper;
-              m_domains.push_back(corners);
-            }
+            keep_domains(modelling->plan(), result.boxes);
           }
-          const wave::Traces<T>& traces = result.traces;
-          job.gather(k, Gather<T>{traces.data(), static_cast<std::int64_t>(traces.extent(0)),
-                                  static_cast<std::int64_t>(traces.extent(1))});
+          hand_over(job, k, result.traces);
         },
         options);
     report.phases.add("prepare", done.preparing);
@@ -171,6 +203,105 @@ class Program : public ShotProgram<T, Dim> {
     report.whole_points = done.whole_points;
     report.domain_seconds = done.domain_seconds;
     return report;
+  }
+
+  static void hand_over(const WaveJob<T, Dim>& job, std::size_t k, const wave::Traces<T>& traces) {
+    job.gather(k, Gather<T>{traces.data(), static_cast<std::int64_t>(traces.extent(0)),
+                            static_cast<std::int64_t>(traces.extent(1))});
+  }
+
+  void keep_domains(const wave::ModellingPlan<Dim>& plan, const wave::BoxHistory<Dim>& boxes) {
+    for (const auto& box : domain::snapshot_domains(plan, boxes)) {
+      Json corners;
+      corners["lower"] = box.lower;
+      corners["upper"] = box.upper;
+      m_domains.push_back(corners);
+    }
+  }
+
+  // Models the shots in slabs, one for each device.
+  WaveReport compute_on_devices(const auto& exec, const WaveJob<T, Dim>& job) {
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    auto model =
+        wave::borrow_model<T>(host, job.grid, parameters_of<T>(*job.values, job.constants));
+    stream::StreamSurveyOptions<T, Dim> options;
+    options.streaming.modelling = job.modelling;
+    options.streaming.modelling.concurrent_shots = 1;
+    options.streaming.wishes.devices = m_o.devices;
+    if (m_o.space == "cuda") options.streaming.wishes.device_memory = m_o.memory;
+    options.streaming.divided = options.streaming.snapshots = true;
+    options.claim = job.takes;
+    options.is_done = job.is_there;
+    stream::StepBoxes<Dim> boxes;  // of the first shot
+    const auto boxes_of =
+        domain::box_factory(job.expand, job.grid, model, job.modelling, job.domain);
+    if (boxes_of) {
+      options.boxes = [&](const wave::Shot<Dim>& shot, const wave::ModellingPlan<Dim>& plan) {
+        const stream::StepBoxes<Dim> found = boxes_of(shot, plan);
+        if (shot.number == job.shots.front().number) boxes = found;
+        return found;
+      };
+    }
+    options.only_plan = m_o.plan;
+    options.planned = [&](const stream::StreamSurveyReport<Dim>& report) { m_divided = report; };
+    options.begin = [&](const stream::StreamSurveyReport<Dim>& report) {
+      return job.begins(report_of_devices(exec, report));
+    };
+    SnapshotFiles files;
+    options.snapshots.take = [&](const wave::SnapshotPart<T>& part) { write_part(part, files); };
+    options.snapshots.done = [&](std::int64_t index, std::int64_t number) {
+      snapshot_is_there(index, number, files);
+    };
+    if (job.progress) {
+      options.progress = [&](std::size_t k, const wave::ShotProgress& now) { job.tell(k, now); };
+    }
+    options.with_errors = [&](const std::function<void()>& function) {
+      with_devices(job, function);
+    };
+    options.advice = overflow_advice;
+    const auto keep = [&](std::size_t k, const stream::StreamShotResult<T>& result) {
+      if (k == 0 && boxes) {
+        wave::BoxHistory<Dim> history;
+        for (std::int64_t n = 0; n < result.steps; ++n) history.add(boxes(n));
+        keep_domains(m_divided->modelling, history);
+      }
+      hand_over(job, k, result.traces);
+    };
+    m_divided = stream::model_shots(exec, job.grid, std::move(model), job.boundaries, job.wavelet,
+                                    job.shots, keep, options);
+    return report_of_devices(exec, *m_divided);
+  }
+
+  static WaveReport report_of_devices(const auto& exec,
+                                      const stream::StreamSurveyReport<Dim>& from) {
+    WaveReport report;
+    report.device = device_name(exec);
+    report.threads = exec.concurrency();
+    report.take(from.modelling);
+    report.at_once = report.together = 1;
+    report.bytes = from.plan.device_bytes;
+    report.phases = from.phases;
+    report.points = from.points;
+    report.whole_points = from.whole_points;
+    report.seconds = from.seconds;
+    report.domain_seconds = from.domain_seconds;
+    return report;
+  }
+
+  // Calls a function; errors of slabs name options.
+  static void with_devices(const WaveJob<T, Dim>& job, const std::function<void()>& function) {
+    const std::string memory = "device memory";
+    try {
+      function();
+    } catch (const InputError& error) {
+      const std::string text = error.what();
+      if (text.rfind(memory, 0) == 0) {
+        throw InputError("--memory" + text.substr(memory.size()));
+      }
+      throw InputError(job.in_options(text, {{"devices", "--devices"}}));
+    } catch (const MemoryError& error) {
+      throw MemoryError(concat("--devices: ", error.what()));
+    }
   }
 
   // Makes the modelling: the library's choices and checks before the first step.
@@ -242,6 +373,14 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   void print_plan() const override {
+    if (m_divided) {
+      const char* head = "devices   ";
+      for (const std::string& line :
+           stream::describe(m_divided->plan, m_divided->need, m_divided->rates)) {
+        this->session().print(head, line);
+        head = "          ";
+      }
+    }
     if (!m_o.plan) return;
     const WaveReport& report = this->report();
     const std::int64_t every = report.time.snapshot_every;
@@ -261,6 +400,10 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   std::string takes(const WaveReport& report) const override {
+    if (m_divided) {
+      return concat(format_bytes(static_cast<double>(report.bytes)), " on each of ",
+                    m_divided->plan.shape.devices, " devices (", m_o.space, ")");
+    }
     return concat(format_bytes(static_cast<double>(report.bytes)), " on ", m_o.space);
   }
 
@@ -281,6 +424,30 @@ class Program : public ShotProgram<T, Dim> {
     if (m_o.plot && (!names.empty() || !m_times.empty())) names.emplace_back("snapshots.png");
     this->session().will_write(names);
     this->session().summary["snapshots"] = snapshots_json(m_times);
+    if (m_divided) this->session().summary["devices"] = devices_json();
+  }
+
+  // Slabs and forecast; after the last step it includes the measured rate.
+  Json devices_json() const {
+    const stream::StreamPlan& plan = m_divided->plan;
+    Json planes = Json::array();
+    for (int g = 0; g < plan.shape.devices; ++g) {
+      planes.push_back(
+          stream::detail::slab_planes(plan.shape.planes, plan.shape.devices, g).count());
+    }
+    Json json = Json::object(
+        {{"count", plan.shape.devices}, {"planes", planes}, {"bytes_on_each", plan.device_bytes}});
+    const double rate = plan.forecast.points_per_second;
+    if (rate > 0.0) {
+      json["predicted"] =
+          Json::object({{"points_per_second", rate}, {"seconds_a_shot", plan.forecast.seconds}});
+    }
+    if (!(m_divided->seconds > 0.0)) return json;
+    const double measured = m_divided->points / m_divided->seconds;
+    json["measured"] =
+        Json::object({{"points_per_second", measured},
+                      {"of_predicted", rate > 0.0 ? Json(measured / rate) : Json()}});
+    return json;
   }
 
   void part(std::size_t shot, std::vector<std::string>& files, Json& more) override {
@@ -292,15 +459,25 @@ class Program : public ShotProgram<T, Dim> {
 
   void finish(const WaveReport&, Ending& ending) override {
     this->session().summary["snapshots"] = snapshots_json(m_times);
+    if (m_divided) {
+      this->session().summary["devices"] = devices_json();
+      const double rate = m_divided->plan.forecast.points_per_second;
+      if (rate > 0.0 && m_divided->seconds > 0.0) {
+        ending.lines.push_back(
+            concat("          ", fixed(100.0 * m_divided->points / m_divided->seconds / rate, 1),
+                   " % of the rate predicted"));
+      }
+    }
     if (!m_times.empty()) ending.pictures.emplace_back("snapshots.png");
     if (m_domains.null()) return;
     this->session().summary["run"]["expand"]["snapshot_domains"] = m_domains;
   }
 
   const Options& m_o;
-  std::vector<std::string> m_snapshots;  // written by this run
-  std::vector<double> m_times;           // of snapshots
-  Json m_domains;                        // nodes stepped at these times, if domains expand
+  std::vector<std::string> m_snapshots;                      // written by this run
+  std::vector<double> m_times;                               // of snapshots
+  std::optional<stream::StreamSurveyReport<Dim>> m_divided;  // if devices share shots
+  Json m_domains;  // nodes stepped at these times, if domains expand
 };
 
 }  // namespace

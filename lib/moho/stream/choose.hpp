@@ -17,6 +17,7 @@ void Streaming<T, Dim, Memory>::choose() {
   if (m_world != nullptr) share(allowed);
   together([&] {
     const bool first = m_world == nullptr || m_world->rank() == 0;
+    if (m_cut && m_options.divided) return forecast_slabs();
     if (!m_options.measure || m_whole || m_cut || !first) return;
     measure_rates<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), m_need, allowed,
                                   m_rates);
@@ -122,22 +123,84 @@ void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
               in_core <= allowed.device_memory;
     if (m_whole) m_plan.device_bytes = in_core;
   }
+  if (m_options.divided) return divide(allowed);
   const std::int64_t beside = m_need.shape.beyond();
   if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.groups <= 1 && !steps_asked &&
       !in_file && m_world == nullptr) {
-    // a slab of the model and its wavefield on each device
-    const std::int64_t held =
-        m_need.shape.planes / wishes.devices + 1 + 2 * (beside + m_need.shape.halo);
-    const std::int64_t elements =
-        (m_need.parameters + (m_shape->q_factors || m_shape->pressure_factors ? 1 : 0) +
-         2 * m_need.fields + m_need.work) *
-            m_need.plane_elements * held +
-        3 * m_need.fields * (m_need.layer_elements * held + m_need.across_elements);
-    m_plan.device_bytes = static_cast<std::size_t>(elements) * sizeof(T) + m_need.fixed;
+    m_plan.device_bytes = slab_bytes(wishes.devices);
     const bool long_enough = m_need.shape.planes / wishes.devices >= beside;
     m_cut =
         long_enough && (allowed.device_memory == 0 || m_plan.device_bytes <= allowed.device_memory);
   }
+}
+
+// Returns the memory of a slab of the model and its wavefield on each device.
+template <class T, int Dim, class Memory>
+std::size_t Streaming<T, Dim, Memory>::slab_bytes(std::int64_t devices) const {
+  const std::int64_t own = m_need.shape.planes / devices + 1;
+  const std::int64_t held = own + 2 * (m_need.shape.beyond() + m_need.shape.halo);
+  std::int64_t elements =
+      (m_need.parameters + (m_shape->q_factors || m_shape->pressure_factors ? 1 : 0) +
+       2 * m_need.fields + m_need.work) *
+          m_need.plane_elements * held +
+      3 * m_need.fields * (m_need.layer_elements * held + m_need.across_elements);
+  if (m_modelling.time.snapshot_every > 0) {
+    elements += wave::SnapshotOptions().slots * own * m_need.plane_nodes;
+  }
+  return static_cast<std::size_t>(elements) * sizeof(T) + m_need.fixed;
+}
+
+// Gives each device a slab, and refuses numbers of devices that do not hold the grid.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
+  const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
+  const auto fits = [&](std::int64_t devices) {
+    return allowed.device_memory == 0 || slab_bytes(devices) <= allowed.device_memory;
+  };
+  std::int64_t devices = m_options.wishes.devices, least = 2;
+  while (!fits(least) && planes / (least + 1) >= beside) ++least;
+  if (m_fewest && fits(least)) devices = std::min(devices, least);
+  detail::check_slabs(planes, devices, beside);
+  m_plan.device_bytes = slab_bytes(devices);
+  if (!fits(devices)) {
+    throw MemoryError(concat(
+        "a device memory of ", format_bytes(static_cast<double>(allowed.device_memory)),
+        " does not hold a slab of ", shape_string(m_modelling.grid), " nodes on each of ", devices,
+        " devices (needed: ", format_bytes(static_cast<double>(m_plan.device_bytes)), "): ",
+        fits(least) ? concat("take at least ", least, " devices")
+                    : std::string("no number of devices suffices, take fewer nodes")));
+  }
+  m_options.wishes.devices = static_cast<int>(devices);
+  m_instances.resize(static_cast<std::size_t>(devices), m_instances.front());
+  m_schemes.resize(static_cast<std::size_t>(devices));
+  m_cut = true;
+}
+
+// Forecasts a run in slabs, whose edges are stepped separately.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::forecast_slabs() {
+  m_rates.in_turn = is_host_memory<Memory>;
+  const std::int64_t devices = m_options.wishes.devices, planes = m_need.shape.planes;
+  const std::int64_t edge = m_need.shape.beyond(), edges = devices > 2 ? 2 : 1;
+  const std::int64_t rest = (planes + devices - 1) / devices - edges * edge;
+  if (m_options.measure) {
+    std::vector<std::int64_t> measured{edge};
+    if (rest > edge) measured.push_back(rest);
+    m_rates.slabs =
+        measure_slabs<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), measured);
+  }
+  if (m_rates.slabs.empty()) return;
+  const auto nodes = static_cast<double>(m_need.plane_nodes);
+  const double of_edge = m_rates.slabs.front().points_per_second;
+  const double of_rest = m_rates.slabs.back().points_per_second;
+  const double edge_seconds = nodes * static_cast<double>(edges * edge) / of_edge;
+  double step =
+      edge_seconds + nodes * static_cast<double>(std::max<std::int64_t>(rest, 0)) / of_rest;
+  if (m_rates.in_turn) step *= static_cast<double>(devices);
+  StreamForecast& forecast = m_plan.forecast;
+  forecast.seconds = step * static_cast<double>(m_sampling.steps);
+  forecast.points_per_second = nodes * static_cast<double>(planes) / step;
+  forecast.binds = "steps";
 }
 
 // Decisions common to all ranks: the smallest resources count.

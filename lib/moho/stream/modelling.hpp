@@ -27,6 +27,17 @@
 
 namespace moho::stream {
 
+/// Returns the number of devices that the process accesses; 1 for hosts.
+inline int device_count(const Instance<Kokkos::HostSpace>&) { return 1; }
+#ifdef KOKKOS_ENABLE_CUDA
+/// \overload
+inline int device_count(const Instance<Kokkos::CudaSpace>&) {
+  int count = 0;
+  moho::detail::check_cuda(cudaGetDeviceCount(&count), "moho::stream::device_count");
+  return count;
+}
+#endif
+
 /// Options of Streaming.
 template <int Dim>
 struct StreamingOptions {
@@ -35,8 +46,12 @@ struct StreamingOptions {
   std::string file;                            ///< file of the volume; empty: in memory
   std::string key;                             ///< identification of the run, for resumed files
   bool resume = false;                         ///< true: resume from the file
-  bool in_core = true;     ///< true: a grid that fits the device is held there completely; false:
-                           ///< it streams
+  bool in_core = true;  ///< true: a grid that fits the device is held there completely; false:
+                        ///< it streams
+  /// True: each of several devices holds a slab of the grid, and nothing streams. With
+  /// `wishes.devices` 0 it takes the fewest devices, at least 2, whose memory suffices.
+  bool divided = false;
+  bool snapshots = false;  ///< true: the plan has snapshots, which slabs can take
   bool measure = true;     ///< measure rates before planning; false: `rates`
   StreamRates rates = {};  ///< rates if `measure` is false
   /// Processes that share the work, one device each; null: this process only.
@@ -62,6 +77,7 @@ struct StreamShotResult {
   double interval = 0.0;   ///< sampling interval, s
   std::int64_t steps = 0;  ///< number of steps
   StreamReport report;     ///< seconds, bytes
+  double waited = 0.0;     ///< seconds that steps waited for snapshots
 };
 
 /// \brief Models shots over a model larger than a device; make_modelling() is for smaller models.
@@ -122,9 +138,11 @@ class Streaming {
   /// \brief Models shots concurrently, each on a separate chain.
   /// \param shots up to chains() shots
   /// \param options options of each shot
+  /// \param snapshots snapshots of p on interior(), of a shot in slabs; `last` is set by the plan
   /// \throws InputError for more shots, wave::NotFinite as shot()
   std::vector<StreamShotResult<T>> shots(const std::vector<wave::Shot<Dim>>& shots,
-                                         const std::vector<StreamShotOptions<Dim>>& options);
+                                         const std::vector<StreamShotOptions<Dim>>& options,
+                                         const StreamSnapshots<T>& snapshots = {});
   /// \brief Copies the last wavefield of the latest shot of a chain, on the leading rank.
   /// \param field 0: p, or p / sqrt(rho) where the density varies; 1: q
   /// \param box nodes of the grid with layers
@@ -149,6 +167,9 @@ class Streaming {
   void choose();
   void measure_stages();
   void decide(StreamRequest& allowed);
+  std::size_t slab_bytes(std::int64_t devices) const;
+  void divide(const StreamRequest& allowed);
+  void forecast_slabs();
   void share(StreamRequest& allowed);
   void settle(const StreamRequest& allowed);
   void join();
@@ -172,8 +193,8 @@ class Streaming {
                              const StreamShotOptions<Dim>& options, bool watched = false);
   void watch(std::unique_ptr<Run>& run);
   void begin_devices(Run& run);
-  void execute(std::vector<std::unique_ptr<Run>>& runs);
-  void execute_slabs(Run& run);
+  void execute(std::vector<std::unique_ptr<Run>>& runs, const StreamSnapshots<T>& snapshots = {});
+  void execute_slabs(Run& run, const StreamSnapshots<T>& snapshots);
   void execute_ranks(Run& run);
   void keep(Run& run, std::int64_t sweep) const;
   std::pair<std::size_t, std::size_t> rows_of(const Schedule& schedule, std::int64_t sweep,
@@ -204,6 +225,7 @@ class Streaming {
   bool m_idle = false;                   ///< true if this rank is in no chain
   bool m_whole = false;                  ///< true if the device holds the complete grid
   bool m_cut = false;                    ///< true if devices hold slabs of the grid
+  bool m_fewest = false;                 ///< true if the fewest devices are chosen
   bool m_resumed = false;                ///< true after the first shot began; it may have resumed a
                                          ///< file
   std::int64_t m_level = 0;
@@ -241,7 +263,7 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   wave::ModellingOptions<Dim> modelling = options.modelling;
   modelling.memory = std::numeric_limits<std::size_t>::max();  // the plan of the stream checks
                                                                // memory
-  modelling.time.snapshot_every = 0.0;
+  if (!options.snapshots) modelling.time.snapshot_every = 0.0;
   for (const wave::Shot<Dim>& shot : shots) {
     modelling.sources.insert(modelling.sources.end(), shot.sources.begin(), shot.sources.end());
     m_receivers = std::max(m_receivers, static_cast<std::int64_t>(shot.receivers.size()));
@@ -253,6 +275,10 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   }
   m_sampling =
       wave::shot_sampling(m_modelling.time.dt, m_modelling.time.steps, m_modelling.time.interval);
+  if (options.divided && options.wishes.devices == 0) {
+    m_fewest = true;
+    m_options.wishes.devices = device_count(Instance<Memory>(exec));
+  }
   m_instances = instances_on_devices(exec, m_world != nullptr ? 1 : options.wishes.devices);
   wave::PropagatorOptions<Dim> scheme;
   scheme.dt = m_modelling.time.dt;

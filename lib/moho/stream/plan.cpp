@@ -383,6 +383,11 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
                            format_bytes(static_cast<double>(plan.device_bytes)),
                            " on each): each holds a slab, and neighbours exchange planes after "
                            "every step"));
+    const StreamForecast& predicted = plan.forecast;
+    if (predicted.points_per_second > 0.0) {
+      lines.push_back(concat("forecast: ", rate_text(predicted.points_per_second), ", ",
+                             significant(predicted.seconds, 3), " s a shot"));
+    }
     return lines;
   }
   if (plan.in_core) {

@@ -58,12 +58,16 @@ StreamShape Streaming<T, Dim, Memory>::shape_for(const StreamShotOptions<Dim>& o
 
 template <class T, int Dim, class Memory>
 std::vector<StreamShotResult<T>> Streaming<T, Dim, Memory>::shots(
-    const std::vector<wave::Shot<Dim>>& shots, const std::vector<StreamShotOptions<Dim>>& options) {
+    const std::vector<wave::Shot<Dim>>& shots, const std::vector<StreamShotOptions<Dim>>& options,
+    const StreamSnapshots<T>& snapshots) {
   if (shots.empty() || static_cast<int>(shots.size()) > chains() ||
       options.size() != shots.size()) {
     throw InputError(concat("shots: there are ", shots.size(), " with ", options.size(),
                             " options (allowed: 1 to ", chains(),
                             ", one for each chain of this process, and as many options)"));
+  }
+  if (snapshots.every > 0 && !m_cut) {
+    throw InputError("snapshots: planes are at different times (allowed: none, or slabs)");
   }
   std::vector<StreamShotResult<T>> results;
   if (m_idle) {
@@ -73,7 +77,7 @@ std::vector<StreamShotResult<T>> Streaming<T, Dim, Memory>::shots(
   prepare();
   std::vector<std::unique_ptr<Run>> runs;
   for (std::size_t k = 0; k < shots.size(); ++k) runs.push_back(begin(k, shots[k], options[k]));
-  execute(runs);
+  execute(runs, snapshots);
   for (auto& run : runs) {
     if (run->result.report.bad != BadValue::none) watch(run);
     end(*run);
@@ -190,8 +194,9 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
 }
 
 template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::execute(std::vector<std::unique_ptr<Run>>& runs) {
-  if (m_cut) return execute_slabs(*runs.front());
+void Streaming<T, Dim, Memory>::execute(std::vector<std::unique_ptr<Run>>& runs,
+                                        const StreamSnapshots<T>& snapshots) {
+  if (m_cut) return execute_slabs(*runs.front(), snapshots);
   if (m_ranks) return execute_ranks(*runs.front());
   std::vector<StreamLane<T, Dim, Memory>> lanes;
   std::vector<StreamRunOptions<T>> options;
@@ -210,12 +215,16 @@ void Streaming<T, Dim, Memory>::execute(std::vector<std::unique_ptr<Run>>& runs)
 }
 
 template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::execute_slabs(Run& run) {
+void Streaming<T, Dim, Memory>::execute_slabs(Run& run, const StreamSnapshots<T>& snapshots) {
   StreamReport& report = run.result.report;
   m_slabs->begin(run.shots);
   const auto start = std::chrono::steady_clock::now();
-  report.points = m_slabs->run(m_sampling.steps, run.options.progress);
+  StreamSnapshots<T> taken = snapshots;
+  taken.last = m_modelling.time.steps;
+  report.points = m_slabs->run(m_sampling.steps, run.options.progress, interior(), taken);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.result.waited = m_slabs->seconds_waited();
+  report.seconds = std::max(report.seconds - run.result.waited, 0.0);
   report.bad = m_slabs->bad();
   // the device that steps a receiver's last plane records it; rows of other devices are 0
   for (std::size_t g = 0; g < m_slabs->count() && run.rows.size() > 0; ++g) {

@@ -74,6 +74,9 @@ struct StreamSurveyOptions {
   std::function<bool(const StreamSurveyReport<Dim>&)> begin = {};
   /// Called after the allocation of volume and rings.
   std::function<void(const StreamSurveyReport<Dim>&)> prepared = {};
+  /// Snapshots of the first shot, in slabs (StreamingOptions::divided); `every` is that of the
+  /// plan.
+  StreamSnapshots<T> snapshots = {};
   /// Receives the last wavefield of the first shot on the nodes of the model, before `take`.
   std::function<void(const T* values, std::int64_t steps)> wavefield = {};
   /// Called about twice a second with the index of a running shot.
@@ -159,7 +162,8 @@ class StreamSurvey {
   void prepare();
   StepBoxes<Dim> boxes_of(const wave::Shot<Dim>& shot);
   std::vector<Result> model(const std::vector<wave::Shot<Dim>>& shots,
-                            const std::vector<StreamShotOptions<Dim>>& options, VolumeGuard* file);
+                            const std::vector<StreamShotOptions<Dim>>& options,
+                            const StreamSnapshots<T>& snapshots, VolumeGuard* file);
   void model_group(const std::vector<std::size_t>& group, VolumeGuard* file, bool first,
                    const Take& take);
   void count(const Result& result, bool resumed);
@@ -271,9 +275,10 @@ StepBoxes<Dim> StreamSurvey<T, Dim, Memory>::boxes_of(const wave::Shot<Dim>& sho
 template <class T, int Dim, class Memory>
 auto StreamSurvey<T, Dim, Memory>::model(const std::vector<wave::Shot<Dim>>& shots,
                                          const std::vector<StreamShotOptions<Dim>>& options,
-                                         VolumeGuard* file) -> std::vector<Result> {
+                                         const StreamSnapshots<T>& snapshots, VolumeGuard* file)
+    -> std::vector<Result> {
   try {
-    return m_stream->shots(shots, options);
+    return m_stream->shots(shots, options, snapshots);
   } catch (const wave::NotFinite& failure) {
     // such a volume is not resumable
     if (file != nullptr) file->remove();
@@ -305,12 +310,18 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
     }
   }
   std::vector<Result> results;
-  call([&] { results = model(shots, options, file); });
+  StreamSnapshots<T> snapshots;
+  if (group.front() == 0 && m_stream->plan().slabs && m_options.snapshots.take) {
+    snapshots = m_options.snapshots;
+    snapshots.every = m_stream->modelling().time.snapshot_every;
+  }
+  call([&] { results = model(shots, options, snapshots, file); });
   // until `take` returns, only the volume has the result
   if (file != nullptr) file->keep();
   double seconds = 0.0;
   for (const Result& result : results) seconds = std::max(seconds, result.report.seconds);
   m_report.phases.add("steps", seconds);
+  if (snapshots.every > 0) m_report.phases.add("snapshots", results.front().waited);
   m_report.seconds += seconds;
   for (std::size_t n = 0; n < group.size(); ++n) {
     count(results[n], first && file != nullptr);

@@ -7,16 +7,35 @@
 /// Steps are in core; neighbours exchange planes after every step.
 
 #include <moho/core/order.hpp>
+#include <moho/stream/detail/slab_snapshots.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace moho::stream {
+
+namespace detail {
+
+/// Throws InputError if slabs have fewer planes than neighbours read.
+inline void check_slabs(std::int64_t planes, std::int64_t devices, std::int64_t beside) {
+  if (planes / devices >= beside) return;
+  throw InputError(concat("devices is ", devices, " (allowed: up to ",
+                          std::max<std::int64_t>(1, planes / beside), " for a grid of ", planes,
+                          " planes, of which each reads ", beside, " of its neighbours)"));
+}
+
+/// Returns the planes of a slab.
+inline PlaneRange slab_planes(std::int64_t planes, std::int64_t devices, std::int64_t device) {
+  return {device * planes / devices, (device + 1) * planes / devices};
+}
+
+}  // namespace detail
 
 /// \brief Slabs of a grid, one for each device.
 ///
@@ -44,10 +63,19 @@ class Slabs {
   std::size_t count() const { return m_slabs.size(); }
   /// Sets the waves to rest, and begins a shot: one StreamShot for each device; factors are unused.
   void begin(const std::vector<StreamShot<T, Dim, Memory>>& shots);
-  /// Steps from rest to a time. Returns the nodes advanced.
+  /// Begins a shot from the present waves, whose sources and receivers replace those of begin().
+  void go_on(const std::vector<StreamShot<T, Dim, Memory>>& shots) {
+    for (std::size_t g = 0; g < m_slabs.size(); ++g) m_slabs[g].shot = shots[g];
+  }
+  /// Steps from time 0 to a time. Returns the nodes advanced.
   ///
-  /// If shots are watched, it stops at the first time with a value that is not finite.
-  double run(std::int64_t steps, const std::function<void(const wave::ShotProgress&)>& progress);
+  /// Every 200 steps, and at every step of watched shots, it checks the wavefield, and stops if a
+  /// value is not finite. \throws Stopped before a step, see StopFlag
+  /// \param box nodes of a snapshot
+  double run(std::int64_t steps, const std::function<void(const wave::ShotProgress&)>& progress,
+             const Box<Dim>& box = {}, const StreamSnapshots<T>& snapshots = {});
+  /// Returns the seconds that the latest run waited for snapshots.
+  double seconds_waited() const { return m_waited; }
   /// Returns the planes that a device steps.
   PlaneRange planes(std::size_t device) const { return m_slabs[device].own; }
   /// Copies the values of some nodes of the last wavefield: field 0 is p, 1 is q.
@@ -76,13 +104,18 @@ class Slabs {
     StreamShot<T, Dim, Memory> shot;
     std::unique_ptr<Mark<Memory>> edges, arrived;
   };
-  void step_planes(Slab& slab, const PlaneRange& planes, std::int64_t level);
+  void step_planes(Slab& slab, const PlaneRange& planes, Box<Dim> box, std::int64_t level);
+  void step_all(std::int64_t level);
+  void exchange();
+  void record(std::int64_t level);
+  void wait() const;
   void send(const Slab& from, Slab& to, const PlaneRange& planes);
 
   std::int64_t m_beside;
   std::vector<Slab> m_slabs;
   std::int64_t m_level = 0;  ///< time level of the latest wavefield
   double m_points = 0.0;
+  double m_waited = 0.0;  ///< seconds that the latest run waited for snapshots
 };
 
 template <class T, int Dim, class Memory>
@@ -94,17 +127,12 @@ Slabs<T, Dim, Memory>::Slabs(
     : m_beside(beside) {
   const Grid<Dim>& whole = schemes.front()->grid();
   const auto devices = static_cast<std::int64_t>(instances.size());
-  if (whole.extents[0] / devices < beside) {
-    throw InputError(concat("devices is ", devices, " (allowed: up to ",
-                            std::max<std::int64_t>(1, whole.extents[0] / beside), " for a grid of ",
-                            whole.extents[0], " planes, of which each reads ", beside,
-                            " of its neighbours)"));
-  }
+  detail::check_slabs(whole.extents[0], devices, beside);
   for (std::int64_t g = 0; g < devices; ++g) {
     const auto at = static_cast<std::size_t>(g);
     const Instance<Memory>& exec = instances[at];
     const wave::Scheme<T, Dim, Memory>& scheme = *schemes[at];
-    const PlaneRange own{g * whole.extents[0] / devices, (g + 1) * whole.extents[0] / devices};
+    const PlaneRange own = detail::slab_planes(whole.extents[0], devices, g);
     const PlaneRange held =
         intersection(PlaneRange{own.begin - beside, own.end + beside}, all_planes(whole));
     Slab slab{exec,
@@ -143,10 +171,10 @@ void Slabs<T, Dim, Memory>::begin(const std::vector<StreamShot<T, Dim, Memory>>&
 }
 
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::step_planes(Slab& slab, const PlaneRange& planes, std::int64_t level) {
+void Slabs<T, Dim, Memory>::step_planes(Slab& slab, const PlaneRange& planes, Box<Dim> box,
+                                        std::int64_t level) {
   if (planes.empty()) return;
   const StreamShot<T, Dim, Memory>& shot = slab.shot;
-  Box<Dim> box = shot.box ? shot.box(level) : whole_box(slab.scheme->grid());
   box.lower[0] = std::max(box.lower[0], planes.begin);
   box.upper[0] = std::min(box.upper[0], planes.end);
   if (!box.empty()) {
@@ -189,56 +217,116 @@ void Slabs<T, Dim, Memory>::send(const Slab& from, Slab& to, const PlaneRange& p
   }
 }
 
+// Planes near neighbours are stepped first: their transfer is concurrent with the other planes.
 template <class T, int Dim, class Memory>
-double Slabs<T, Dim, Memory>::run(std::int64_t steps,
-                                  const std::function<void(const wave::ShotProgress&)>& progress) {
-  wave::kernel::ProgressTimer pace(steps);
-  for (std::int64_t level = 0; level < steps; ++level) {
-    for (Slab& slab : m_slabs) {
-      slab.arrived->hold(slab.step);
-      const PlaneRange low{slab.own.begin, std::min(slab.own.begin + m_beside, slab.own.end)};
-      const PlaneRange high{std::max(low.end, slab.own.end - m_beside), slab.own.end};
-      step_planes(slab, low, level);
-      step_planes(slab, high, level);
-      slab.edges->set(slab.step);
-      step_planes(slab, {low.end, high.begin}, level);
+void Slabs<T, Dim, Memory>::step_all(std::int64_t level) {
+  const auto& at_level = m_slabs.front().shot.box;
+  const Box<Dim> box = at_level ? at_level(level) : whole_box(m_slabs.front().scheme->grid());
+  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+    Slab& slab = m_slabs[g];
+    PlaneRange rest = slab.own;
+    if (g > 0) {
+      rest.begin = std::min(slab.own.begin + m_beside, slab.own.end);
+      step_planes(slab, {slab.own.begin, rest.begin}, box, level);
     }
-    for (std::size_t g = 0; g < m_slabs.size(); ++g) {
-      Slab& to = m_slabs[g];
-      // this device's latest step, whose edges are the first, has read the values to be overwritten
-      to.edges->hold(to.copy);
-      for (const std::size_t h : {g - 1, g + 1}) {
-        if (h >= m_slabs.size()) continue;
-        const Slab& from = m_slabs[h];
-        from.edges->hold(to.copy);
-        const PlaneRange wanted =
-            intersection(from.own, h < g ? PlaneRange{to.own.begin - m_beside, to.own.begin}
-                                         : PlaneRange{to.own.end, to.own.end + m_beside});
-        send(from, to, wanted);
-      }
-      to.arrived->set(to.copy);
+    if (g + 1 < m_slabs.size()) {
+      rest.end = std::max(rest.begin, slab.own.end - m_beside);
+      step_planes(slab, {rest.end, slab.own.end}, box, level);
     }
-    for (Slab& slab : m_slabs) {
-      // the level to be overwritten next must have been sent: neighbours have copied it
-      for (const Slab& other : m_slabs) other.arrived->hold(slab.step);
-      slab.field.advance();
-      const StreamShot<T, Dim, Memory>& shot = slab.shot;
-      const std::int64_t row = (level + 1) / shot.every;
-      if ((level + 1) % shot.every == 0 && row < shot.rows) {
-        shot.receivers->record(slab.step, slab.field.layout, slab.own, slab.field.now[0],
-                               shot.gather, row, slab.medium.pressure_factors());
-      }
+    slab.edges->set(slab.step);
+    step_planes(slab, rest, box, level);
+  }
+}
+
+// Submits the transfers of a step. Each device copies the planes that it reads of its neighbours.
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::exchange() {
+  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+    Slab& to = m_slabs[g];
+    // this device's latest step, whose edges are the first, has read the values to be overwritten
+    to.edges->hold(to.copy);
+    for (const std::size_t h : {g - 1, g + 1}) {
+      if (h >= m_slabs.size()) continue;
+      const Slab& from = m_slabs[h];
+      from.edges->hold(to.copy);
+      const PlaneRange wanted =
+          intersection(from.own, h < g ? PlaneRange{to.own.begin - m_beside, to.own.begin}
+                                       : PlaneRange{to.own.end, to.own.end + m_beside});
+      send(from, to, wanted);
     }
-    m_level = level + 1;
-    if (m_slabs.front().shot.watched && bad() != BadValue::none) break;
-    if (progress && (pace.due(level + 1) || level + 1 == steps)) {
-      for (const Slab& slab : m_slabs) slab.step.fence();
-      progress(pace.report(level + 1, m_points));
+    to.arrived->set(to.copy);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::record(std::int64_t level) {
+  for (Slab& slab : m_slabs) {
+    const StreamShot<T, Dim, Memory>& shot = slab.shot;
+    const std::int64_t row = level / shot.every;
+    if (level % shot.every == 0 && row < shot.rows) {
+      shot.receivers->record(slab.step, slab.field.layout, slab.own, slab.field.now[0], shot.gather,
+                             row, slab.medium.pressure_factors());
     }
   }
+}
+
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::wait() const {
   for (const Slab& slab : m_slabs) {
     slab.step.fence();
     slab.copy.fence();
+  }
+}
+
+template <class T, int Dim, class Memory>
+double Slabs<T, Dim, Memory>::run(std::int64_t steps,
+                                  const std::function<void(const wave::ShotProgress&)>& progress,
+                                  const Box<Dim>& box, const StreamSnapshots<T>& snapshots) {
+  constexpr std::int64_t check_every = 200;
+  std::optional<SlabSnapshots<T, Dim, Memory>> queues;
+  if (snapshots.every > 0 && snapshots.take) {
+    std::vector<Instance<Memory>> instances;
+    std::vector<PlaneRange> own;
+    for (const Slab& slab : m_slabs) {
+      instances.push_back(slab.step);
+      own.push_back(slab.own);
+    }
+    queues.emplace(instances, own, box, snapshots);
+  }
+  m_waited = 0.0;
+  const bool watched = m_slabs.front().shot.watched;
+  wave::kernel::ProgressTimer pace(steps);
+  for (std::int64_t level = 0; level < steps;) {
+    m_slabs.front().step.check_stop();
+    step_all(level);
+    exchange();
+    for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+      Slab& slab = m_slabs[g];
+      // the level to be overwritten next must have been sent: neighbours have copied it
+      for (const std::size_t h : {g - 1, g, g + 1}) {
+        if (h < m_slabs.size()) m_slabs[h].arrived->hold(slab.step);
+      }
+      slab.field.advance();
+    }
+    m_level = ++level;
+    record(level);
+    if (queues && level % snapshots.every == 0 && level <= snapshots.last) {
+      for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+        const Slab& slab = m_slabs[g];
+        queues->put(g, slab.field.layout, slab.field.now[0], level, slab.medium.pressure_factors());
+      }
+      queues->report();
+    }
+    if ((watched || level % check_every == 0) && bad() != BadValue::none) break;
+    if (progress && (pace.due(level) || level == steps)) {
+      for (const Slab& slab : m_slabs) slab.step.fence();
+      progress(pace.report(level, m_points));
+    }
+  }
+  wait();
+  if (queues) {
+    queues->finish();
+    m_waited = queues->seconds_waited();
   }
   return m_points;
 }

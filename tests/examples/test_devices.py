@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: quick, threads 2
+"""Tests of --devices of model_waves: several devices step each shot, with the files of one device.
+
+Hosts simulate any number of devices. On devices, tests take those of the machine.
+
+usage: test_devices.py --program PATH [--mpirun PATH] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import os
+import re
+import sys
+
+import support
+import test_model_waves
+from support import np
+
+
+class DeviceBits(test_model_waves.Case):
+    media = {
+        "isotropic": ([], "cpml:12,top=free"),
+        "variable density": (["--rho", "rho.npy"], "sponge:10,left=random:14,bottom=rigid"),
+        "VTI": (["--epsilon", "0.2", "--delta", "0.08"], "cpml:10"),
+        "TTI": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"], "sponge:12,top=free"),
+        "Fletcher": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5", "--equations", "fletcher"],
+                     "random:8,right=free")}
+
+    def counts(self, space):
+        """Returns the numbers of devices to compare with one."""
+        if space != "cuda":
+            return [2, 3, 4]
+        done = self.call(*self.section, "--space", space, "--devices", "64", "--no-plot")
+        found = re.search(r"--devices is 64 \(allowed: 1 to (\d+), those that this process sees\)", done.stderr)
+        self.assertTrue(found, done.stderr)
+        return range(2, min(int(found[1]), 4) + 1)
+
+    def same_files(self, *survey, space):
+        """The files of several devices have the bytes of those of one."""
+        expected = self.model(*survey, "--space", space, out="one")
+        names = sorted(name for name in os.listdir(self.path("one")) if name.endswith((".npy", ".sgy")))
+        self.assertIn("gather.sgy", names)
+        self.assertTrue(any(name.startswith("snapshot") for name in names), names)
+        for gather in expected.gathers:
+            self.assertGreater(np.abs(gather).max(), 0.0)
+        for devices in self.counts(space):
+            r = self.model(*survey, "--space", space, "--devices", devices, out="several")
+            self.assert_same_files(names, "one", "several")
+            for key in ("snapshots", "model", "scheme", "shots"):
+                self.assertEqual(r.summary[key], expected.summary[key], key)
+            self.assertEqual(r.summary["devices"]["count"], devices)
+            self.assertEqual(sum(r.summary["devices"]["planes"]), r.summary["model"]["shape_with_layers"][0])
+        return expected
+
+    def model_files(self, shape):
+        rng = np.random.default_rng(4)
+        depth = np.arange(shape[-1]) / (shape[-1] - 1)
+        self.save("v.npy", (1800.0 + 700.0 * depth + rng.uniform(0, 150, shape)).astype(np.float32))
+        self.save("rho.npy", (2000.0 + 300.0 * depth + rng.uniform(0, 100, shape)).astype(np.float32))
+
+    def test_sections(self):
+        self.model_files((57, 41))
+        # sources and receivers on nodes, between them, and near the ends of slabs
+        shots = ["--source", "203,33; 300,20", "--receivers", "10,20:550,20:55; 281.3,211"]
+        for space in self.spaces():
+            for precision in ("float", "double"):
+                for parameters, boundary in self.media.values():
+                    self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.2", *shots, *parameters,
+                                    "--boundary", boundary, "--precision", precision, "--snapshot-every",
+                                    "0.04", space=space)
+
+    def test_volumes(self):
+        self.model_files((37, 21, 25))
+        shots = ["--source", "183,101,33", "--receivers", "10,100,20:350,100,20:35; 181.3,77,111"]
+        for space in self.spaces():
+            for parameters, boundary in self.media.values():
+                azimuth = ["--phi", "0.3"] if "--theta" in parameters else []
+                self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.1", *shots, *parameters,
+                                *azimuth, "--boundary", boundary.replace(":12", ":8"), "--snapshot-every",
+                                "0.03", space=space)
+
+    def test_samples_between_steps(self):
+        self.model_files((57, 41))
+        for space in self.spaces():
+            self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--dt", "0.0007", "--interval",
+                            "0.001", space=space)
+
+    def test_expanding_domains(self):
+        self.model_files((157, 41))
+        for method in ("layers", "eikonal"):
+            expected = self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.3", "--source", "303,33",
+                                       "--expand", method, space=self.spaces()[0])
+            r = self.model("--vp", "v.npy", "--spacing", "10", "--time", "0.3", "--source", "303,33", "--expand",
+                           method, "--space", self.spaces()[0], "--devices", "2", out="several")
+            for key in ("method", "points", "part_stepped", "snapshot_domains"):
+                self.assertEqual(r.summary["run"]["expand"][key], expected.summary["run"]["expand"][key], key)
+            self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
+
+    def test_one_device_suffices(self):
+        self.model_files((57, 41))
+        survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.1"]
+        r = self.model(*survey, "--devices", "auto")
+        self.assertNotIn("devices", r.summary)
+        self.assertEqual(r.summary["asked"]["devices"], "auto")
+
+    def test_a_run_goes_on_with_other_devices(self):
+        self.model_files((57, 41))
+        survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.1", "--source", "203,33; 300,20",
+                  *self.on_host()]
+        self.model(*survey, out="one")
+        self.model(*survey, "--only-shot", "1", "--devices", "2", out="several")
+        self.model(*survey, "--resume", "--devices", "3", out="several")
+        self.assert_same_files(["gather_0001.npy", "gather_0002.npy", "gather.sgy", "snapshot_0004.npy"],
+                               "one", "several")
+
+
+class DeviceFailures(test_model_waves.Case):
+    def test_overflow_is_named_as_on_one_device(self):
+        rng = np.random.default_rng(2)
+        shape = (41, 31)
+        run = ["--vp", self.save("v.npy", rng.uniform(1500, 4500, shape)),
+               "--epsilon", self.save("e.npy", rng.uniform(0, 0.4, shape)),
+               "--delta", self.save("d.npy", rng.uniform(-0.2, 0.4, shape)),
+               "--theta", self.save("t.npy", rng.uniform(-1.5, 1.5, shape)), "--spacing", "10", "--equations",
+               "fletcher", "--wavelet", "ricker:15", "--order", "16", "--boundary", "rigid", "--dt", "0.0007",
+               "--time", "2", *self.on_host()]
+        one = self.call(*run, "--no-plot")
+        self.assertEqual(one.returncode, 1, one.stderr)
+        self.assertIn("is no longer finite at node (", one.stderr)
+        several = self.call(*run, "--devices", "2", "--no-plot")
+        self.assertEqual(several.returncode, 1, several.stderr)
+        self.assertEqual(several.stderr, one.stderr)
+
+    def test_refusals(self):
+        host = [*self.section, *self.on_host()]
+        # points between nodes read 8 planes; 61 nodes and two layers of 20
+        self.refuse([*host, "--devices", "40", "--receivers", "5,5"], "--devices is 40", "for a grid of 101 planes")
+        self.refuse([*host, "--devices", "40", "--receivers", "5,5", "--plan"], "--devices is 40", "allowed: up to")
+        self.refuse([*host, "--devices", "0"], "--devices", "0")
+        self.refuse([*host, "--devices", "2", "--at-once", "2"], "--at-once is 2 with --devices 2", "1 or auto")
+        self.refuse([*host, "--devices", "2", "--expand", "amplitude"], "--expand amplitude is for one device",
+                    "layers, eikonal")
+        if "cuda" in self.spaces():
+            self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64",
+                        "those that this process sees")
+
+    def test_ranks_have_a_device_each(self):
+        self.needs_mpirun()
+        self.refuse([*self.section, *self.on_host(), "--devices", "2"], "--devices is 2, and there are 2 ranks",
+                    ranks=2)
+
+
+class DevicePlan(test_model_waves.Case):
+    def test_plan_and_summary(self):
+        done = self.call(*self.section, *self.on_host(), "--devices", "3", "--plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the volume fits 3 devices together", done.stdout)
+        self.assertIn("on each of 3 devices", done.stdout)
+        self.assertIn("forecast: ", done.stdout)
+        self.assertEqual(os.listdir(self.path("model_waves_out")), [])
+        r = self.model(*self.section, *self.on_host(), "--devices", "3")
+        devices = r.summary["devices"]
+        self.assertEqual(devices["planes"], [33, 34, 34])
+        self.assertGreater(devices["bytes_on_each"], 0)
+        self.assertGreater(devices["predicted"]["points_per_second"], 0.0)
+        self.assertAlmostEqual(devices["measured"]["of_predicted"],
+                               devices["measured"]["points_per_second"] /
+                               devices["predicted"]["points_per_second"], delta=1e-9)
+        self.assertIn("% of the rate predicted", r.text)
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))

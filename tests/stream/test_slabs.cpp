@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Shots in slabs, one for each device. Gathers, snapshots and the last wavefield have the bits of a
+// run on the complete grid, for any medium, face and number of slabs.
+
+#include <moho/stream/detail/slab_snapshots.hpp>
+#include <moho/wave/shots.hpp>
+
+#include <map>
+#include <mutex>
+#include <stdexcept>
+
+#include "stream/shots.hpp"
+#include "stream/support.hpp"
+
+namespace moho::testing {
+namespace {
+
+using stream::StreamShotOptions;
+using stream::StreamSnapshots;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Values of snapshots by step.
+template <class T>
+using Snapshots = std::map<std::int64_t, std::vector<T>>;
+
+/// Results of a shot with snapshots.
+template <class T>
+struct Shown {
+  std::vector<T> traces;
+  Snapshots<T> snapshots;
+  std::vector<std::int64_t> done;  ///< steps of complete snapshots
+};
+
+/// Collects parts of snapshots; parts of a snapshot have to follow each other.
+template <class T>
+class Collected {
+ public:
+  explicit Collected(Shown<T>& to) : m_to(to) {}
+  void add(const wave::SnapshotPart<T>& part) {
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    std::vector<T>& values = m_to.snapshots[part.number];
+    EXPECT_EQ(static_cast<std::int64_t>(values.size()), part.begin) << part.number;
+    values.insert(values.end(), part.values, part.values + part.count);
+    if (part.last()) {
+      EXPECT_EQ(static_cast<std::int64_t>(values.size()), part.size);
+    }
+  }
+  void done(std::int64_t index, std::int64_t step) {
+    EXPECT_EQ(index, static_cast<std::int64_t>(m_to.done.size()));
+    m_to.done.push_back(step);
+  }
+
+ private:
+  Shown<T>& m_to;
+  std::mutex m_mutex;
+};
+
+/// Models a shot on one device.
+template <class T, int Dim, class Memory>
+Shown<T> on_one_device(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                       const Model<T, Dim, HostModelMemory>& model, const Boundaries<Dim>& faces,
+                       wave::ModellingOptions<Dim> options, const wave::Shot<Dim>& shot) {
+  options.sources = shot.sources;
+  auto modelling = wave::make_modelling<T, Dim, Memory>(
+      exec, grid, stream::detail::model_in<T, Dim, Memory>(exec, grid, model), faces,
+      wave::ricker_wavelet(3.0), options);
+  Shown<T> result;
+  Collected<T> collected(result);
+  wave::SurveyRunOptions<T, Dim, Memory> run;
+  run.snapshot = [&](const wave::SnapshotPart<T>& part) { collected.add(part); };
+  run.snapshot_done = [&](std::int64_t index, std::int64_t step) { collected.done(index, step); };
+  wave::model_shots(
+      exec, modelling, {shot},
+      [&](std::size_t, const auto& one) { result.traces = values_of(one.traces); }, run);
+  return result;
+}
+
+/// Returns options of slabs.
+template <int Dim>
+StreamingOptions<Dim> slab_options(const wave::ModellingOptions<Dim>& modelling, int devices) {
+  StreamingOptions<Dim> options;
+  options.modelling = modelling;
+  options.divided = true;
+  options.snapshots = true;
+  options.measure = false;
+  options.wishes.devices = devices;
+  return options;
+}
+
+/// Numbers of slabs: hosts simulate any number of devices.
+template <class Memory>
+std::vector<int> slab_counts(const Instance<Memory>& exec) {
+  if (is_host_memory<Memory>) return {2, 3, 4};
+  std::vector<int> counts;
+  for (int n = 2; n <= devices_there(exec); ++n) counts.push_back(n);
+  return counts;
+}
+
+template <class T, int Dim, class Memory>
+void expect_the_bits_of_one(const Instance<Memory>& exec, const Kind& kind, int order,
+                            const Boundaries<Dim>& faces) {
+  const Grid<Dim> grid = stream_grid<Dim>();
+  const auto model = random_model<T, Dim, HostModelMemory>(host(), grid, kind.medium, 11);
+  const wave::Shot<Dim> shot = stream_shot(grid);
+  auto modelling = stream_modelling<Dim>(kind, order, 0.0124);  // 31 steps
+  modelling.time.snapshot_every = 0.004;                        // 10 steps
+  const Shown<T> expected =
+      on_one_device<T, Dim, Memory>(exec, grid, model, faces, modelling, shot);
+  ASSERT_GT(largest(expected.traces), 0.0);
+  ASSERT_EQ(expected.done, (std::vector<std::int64_t>{10, 20, 30}));
+  ASSERT_GT(largest(expected.snapshots.at(30)), 0.0);
+  const Outcome<T> last = in_core<T, Dim, Memory>(exec, grid, model, faces, modelling, shot);
+  for (const int devices : slab_counts(exec)) {
+    const std::string what =
+        moho::concat(kind.name(), ", order ", order, ", ", to_string(faces.lower[0].kind), ", ",
+                     Dim, "D, slabs ", devices);
+    Streaming<T, Dim, Memory> streaming(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+                                        slab_options(modelling, devices));
+    EXPECT_TRUE(streaming.plan().slabs);
+    EXPECT_EQ(streaming.plan().shape.devices, devices);
+    // the second run starts from rest, too
+    for (int run = 0; run < 2; ++run) {
+      Shown<T> found;
+      Collected<T> collected(found);
+      StreamSnapshots<T> snapshots;
+      snapshots.every = streaming.modelling().time.snapshot_every;
+      snapshots.take = [&](const wave::SnapshotPart<T>& part) { collected.add(part); };
+      snapshots.done = [&](std::int64_t index, std::int64_t step) { collected.done(index, step); };
+      found.traces =
+          values_of(streaming.shots({shot}, {StreamShotOptions<Dim>()}, snapshots).front().traces);
+      EXPECT_EQ(found.traces, expected.traces) << what;
+      EXPECT_EQ(found.snapshots, expected.snapshots) << what;
+      EXPECT_EQ(found.done, expected.done) << what;
+    }
+    EXPECT_EQ(streamed(streaming, shot).fields, last.fields) << what;
+  }
+}
+
+template <class C>
+class Slabs : public ::testing::Test {};
+TYPED_TEST_SUITE(Slabs, LongTestCases, CaseName);
+
+MEMORY_TEST(Slabs, HaveTheBitsOfOneDeviceInSections) {
+  for (const Kind& kind : kinds) {
+    for (const auto& faces : stream_faces<2>(kind)) {
+      expect_the_bits_of_one<T, 2, Memory>(exec, kind, 4, faces);
+    }
+  }
+}
+
+MEMORY_TEST(Slabs, HaveTheBitsOfOneDeviceInVolumes) {
+  for (const Kind& kind : kinds) {
+    for (const auto& faces : stream_faces<3>(kind)) {
+      expect_the_bits_of_one<T, 3, Memory>(exec, kind, 4, faces);
+    }
+  }
+}
+
+// Numbers of slabs that the grid or the memory does not permit are refused before any step.
+MEMORY_TEST(Slabs, AreRefused) {
+  const Grid<2> grid = stream_grid<2>();
+  const Kind kind{Medium::isotropic};
+  const auto faces = wave::all_faces<2>(FaceKind::sponge, 5);
+  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 11);
+  const wave::Shot<2> shot = stream_shot(grid);
+  auto options = slab_options(stream_modelling<2>(kind, 8, 0.0124), 2);
+  const auto make = [&] {
+    return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+                                   options);
+  };
+  if constexpr (is_host_memory<Memory>) {
+    // a point between nodes reads 8 planes, and the grid has 57
+    options.wishes.devices = 7;
+    EXPECT_NO_THROW(make());
+    options.wishes.devices = 8;
+    EXPECT_THAT(make, ::testing::ThrowsMessage<InputError>(
+                          AllOf(HasSubstr("devices is 8 (allowed: up to 7"), HasSubstr("57"))));
+  } else {
+    options.wishes.devices = 65;
+    EXPECT_THAT(make, ::testing::ThrowsMessage<InputError>(
+                          AllOf(HasSubstr("devices is 65 (allowed: 1 to"))));
+    if (devices_there(exec) < 2) return;
+    options.wishes.devices = 2;
+    const std::size_t bytes = make().plan().device_bytes;
+    options.wishes.device_memory = bytes;
+    EXPECT_EQ(make().plan().shape.devices, 2);
+    options.wishes.device_memory = bytes - 1;
+    EXPECT_THAT(make, ::testing::ThrowsMessage<MemoryError>(
+                          AllOf(HasSubstr("does not hold a slab"), HasSubstr("at least 3"))));
+  }
+}
+
+// The first step and node of an overflow are named, also beyond the steps of the first check.
+MEMORY_TEST(Slabs, NameTheNodeOfAnOverflow) {
+  const Grid<2> grid = stream_grid<2>();
+  const Kind kind{Medium::isotropic};
+  const auto faces = wave::all_faces<2>(FaceKind::rigid);
+  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 11);
+  const wave::Shot<2> shot = stream_shot(grid);
+  auto modelling = stream_modelling<2>(kind, 4, 0.24);  // 600 steps
+  modelling.sources = shot.sources;
+  const wave::WaveletAt late = [](double dt) {
+    std::vector<double> samples = wave::ricker(3.0, dt, -1.0);
+    for (double& sample : samples) sample *= 1e47;
+    return samples;
+  };
+  const auto overflow_of = [](const auto& function) {
+    try {
+      function();
+    } catch (const wave::NotFinite& failure) {
+      return failure;
+    }
+    return wave::NotFinite("nothing was thrown", -1, 0, {});
+  };
+  auto whole = wave::make_modelling<T, 2, Memory>(
+      exec, grid, stream::detail::model_in<T, 2, Memory>(exec, grid, model), faces, late,
+      modelling);
+  auto every = whole.shot_options();
+  every.check_every = 1;
+  const wave::NotFinite expected = overflow_of([&] { whole.shot(exec, shot, every); });
+  ASSERT_GT(expected.step(), 200);
+  for (const int devices : slab_counts(exec)) {
+    Streaming<T, 2, Memory> streaming(exec, grid, model, faces, late, {shot},
+                                      slab_options(modelling, devices));
+    const wave::NotFinite found = overflow_of([&] { streaming.shot(shot); });
+    EXPECT_EQ(found.step(), expected.step()) << found.what();
+    EXPECT_EQ(found.place(), expected.place()) << found.what();
+  }
+}
+
+// An error of the receiver of snapshots ends the run with that error, in any slab.
+TEST(SlabSnapshots, PassOnErrors) {
+  const Grid<2> grid = stream_grid<2>();
+  const Kind kind{Medium::isotropic};
+  const auto faces = wave::all_faces<2>(FaceKind::sponge, 5);
+  const auto model = random_model<float, 2, HostModelMemory>(host(), grid, kind.medium, 11);
+  const wave::Shot<2> shot = stream_shot(grid);
+  auto modelling = stream_modelling<2>(kind, 4, 0.0124);
+  modelling.time.snapshot_every = 0.0008;
+  Streaming<float, 2, HostModelMemory> streaming(
+      host(), grid, model, faces, wave::ricker_wavelet(3.0), {shot}, slab_options(modelling, 3));
+  for (const std::int64_t failing : {0, 1, 2}) {
+    std::mutex mutex;
+    std::int64_t parts = 0;
+    StreamSnapshots<float> snapshots;
+    snapshots.every = 2;
+    snapshots.take = [&](const wave::SnapshotPart<float>&) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (parts++ >= 3 + failing) throw std::runtime_error("the disk is full");
+    };
+    EXPECT_THAT([&] { streaming.shots({shot}, {StreamShotOptions<2>()}, snapshots); },
+                ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("the disk is full")));
+  }
+}
+
+}  // namespace
+}  // namespace moho::testing
