@@ -430,13 +430,9 @@ class Program : public ShotProgram<T, Dim> {
   // Slabs and forecast; after the last step it includes the measured rate.
   Json devices_json() const {
     const stream::StreamPlan& plan = m_divided->plan;
-    Json planes = Json::array();
-    for (int g = 0; g < plan.shape.devices; ++g) {
-      planes.push_back(
-          stream::detail::slab_planes(plan.shape.planes, plan.shape.devices, g).count());
-    }
-    Json json = Json::object(
-        {{"count", plan.shape.devices}, {"planes", planes}, {"bytes_on_each", plan.device_bytes}});
+    Json json = Json::object({{"count", plan.shape.devices},
+                              {"planes", plan.slab_planes},
+                              {"bytes_on_each", plan.device_bytes}});
     const double rate = plan.forecast.points_per_second;
     if (rate > 0.0) {
       json["predicted"] =

@@ -181,7 +181,7 @@ template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::forecast_slabs() {
   m_rates.in_turn = is_host_memory<Memory>;
   const std::int64_t devices = m_options.wishes.devices, planes = m_need.shape.planes;
-  const std::int64_t edge = m_need.shape.beyond(), edges = devices > 2 ? 2 : 1;
+  const std::int64_t edge = m_need.shape.beyond(), edges = std::min<std::int64_t>(devices - 1, 2);
   const std::int64_t rest = (planes + devices - 1) / devices - edges * edge;
   if (m_options.measure) {
     std::vector<std::int64_t> measured{edge};
@@ -219,6 +219,10 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
     m_plan.shape = m_need.shape;
     m_plan.shape.block = m_need.shape.planes;
     m_plan.in_core = m_plan.slabs = m_plan.resident = true;
+    for (std::int64_t g = 0; g < wishes.devices; ++g) {
+      m_plan.slab_planes.push_back(
+          detail::slab_planes(m_need.shape.planes, wishes.devices, g).count());
+    }
     m_plan.host_bytes = m_modelling.memory.model;
     return;
   }

@@ -11,6 +11,7 @@
 #include <moho/stream/engine.hpp>
 #include <moho/stream/plan.hpp>
 #include <moho/stream/rates.hpp>
+#include <moho/stream/snapshots.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/not_finite.hpp>
 

@@ -150,18 +150,19 @@ struct StreamForecast {
 
 /// Plan of a stream.
 struct StreamPlan {
-  StreamShape shape;             ///< with block, updates, lag and devices
-  bool resident = false;         ///< parameters stay on the device
-  bool sums_held = false;        ///< sums stay on the device
-  int groups = 1;                ///< concurrent chains with separate shots
-  std::size_t device_bytes = 0;  ///< bytes on each device
-  std::size_t host_bytes = 0;    ///< bytes of the volumes of a process
-  std::int64_t ring_planes = 0;  ///< planes in the ring of each device
-  double plane_in = 0.0;         ///< arriving bytes of a plane
-  double plane_out = 0.0;        ///< leaving bytes of a plane
-  StreamForecast forecast;       ///< rates and bottleneck
-  bool slabs = false;            ///< the volume fits the memory of all devices: each holds a slab
-  bool in_core = false;          ///< the complete volume fits the device, and nothing streams
+  StreamShape shape;                      ///< with block, updates, lag and devices
+  bool resident = false;                  ///< parameters stay on the device
+  bool sums_held = false;                 ///< sums stay on the device
+  int groups = 1;                         ///< concurrent chains with separate shots
+  std::size_t device_bytes = 0;           ///< bytes on each device
+  std::size_t host_bytes = 0;             ///< bytes of the volumes of a process
+  std::int64_t ring_planes = 0;           ///< planes in the ring of each device
+  double plane_in = 0.0;                  ///< arriving bytes of a plane
+  double plane_out = 0.0;                 ///< leaving bytes of a plane
+  StreamForecast forecast;                ///< rates and bottleneck
+  std::vector<std::int64_t> slab_planes;  ///< planes of each device, if devices hold slabs
+  bool slabs = false;    ///< the volume fits the memory of all devices: each holds a slab
+  bool in_core = false;  ///< the complete volume fits the device, and nothing streams
 };
 
 /// Returns the predicted performance of a run with these sizes.

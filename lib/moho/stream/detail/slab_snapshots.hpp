@@ -5,6 +5,7 @@
 /// \brief Snapshots of a wavefield that devices hold in slabs (internal).
 
 #include <moho/core/error.hpp>
+#include <moho/stream/snapshots.hpp>
 #include <moho/wave/snapshots.hpp>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,17 +20,6 @@
 #include <vector>
 
 namespace moho::stream {
-
-/// Snapshots of a shot: their steps and receivers.
-template <class T>
-struct StreamSnapshots {
-  std::int64_t every = 0;  ///< steps between snapshots; 0: no snapshots
-  std::int64_t last = 0;   ///< last step with a snapshot
-  /// Receives the parts of each snapshot in order, on separate threads.
-  std::function<void(const wave::SnapshotPart<T>&)> take = {};
-  /// Called on the calling thread in the order of steps, after all parts of a snapshot.
-  std::function<void(std::int64_t index, std::int64_t step)> done = {};
-};
 
 /// \brief Snapshot queues of slabs, whose parts are passed on in the order of the complete box.
 ///
