@@ -92,7 +92,7 @@ void expect_bits_of_numbers(const Instance<Memory>& exec) {
         const auto coded = make_propagator(exec, grid, model, options);
         const auto& scheme = coded.scheme();
         EXPECT_TRUE(scheme.rounds_parameters());
-        EXPECT_EQ(scheme.reads_codes(), !small && order < 16);
+        EXPECT_EQ(scheme.reads_codes(), !small);
         auto numbers =
             MediumCoefficients<float, 3, Memory>::numbers(exec, scheme, moho::all_planes(grid));
         numbers.load(exec, scheme, model);

@@ -106,7 +106,8 @@ bool CoreEvaluator<T, Dim, Memory>::plan_batches(ObjectivePlan& plan, SourceFiel
     } catch (const InputError&) {  // insufficient memory for this number of shots
       continue;
     }
-    const int size = given > 0 ? given : wave::shots_together<Memory>(plan.concurrent_shots, true);
+    // four batches overlap their small kernels and their misfits
+    const int size = given > 0 ? given : std::max((plan.concurrent_shots + 3) / 4, 2);
     m_batch_size = plan.batch_size = std::min(size, plan.concurrent_shots);
     return m_batch_size > 1;
   }
