@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# ctest: quick, threads 2
+# ctest: cost 120, threads 2
 """Tests of --devices of model_waves: several devices step each shot, with the files of one device.
 
 Hosts simulate any number of devices. On devices, tests take those of the machine.
@@ -32,7 +32,8 @@ class DeviceBits(test_model_waves.Case):
         if space != "cuda":
             return [2, 3, 4]
         done = self.call(*self.section, "--space", space, "--devices", "64", "--no-plot")
-        found = re.search(r"--devices is 64 \(allowed: 1 to (\d+), those that this process sees\)", done.stderr)
+        found = re.search(r"--devices is 64 \(allowed: 1 to (\d+), those that this process sees\)",
+                          done.stderr)
         self.assertTrue(found, done.stderr)
         return range(2, min(int(found[1]), 4) + 1)
 
@@ -89,15 +90,18 @@ class DeviceBits(test_model_waves.Case):
     def test_samples_between_steps(self):
         self.model_files((57, 41))
         for space in self.spaces():
-            self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--dt", "0.0007", "--interval",
+            self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--dt", "0.0007",
+                            "--interval",
                             "0.001", space=space)
 
     def test_expanding_domains(self):
         self.model_files((157, 41))
         for method in ("layers", "eikonal"):
-            expected = self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.3", "--source", "303,33",
+            expected = self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.3", "--source",
+                                       "303,33",
                                        "--expand", method, space=self.spaces()[0])
-            r = self.model("--vp", "v.npy", "--spacing", "10", "--time", "0.3", "--source", "303,33", "--expand",
+            r = self.model("--vp", "v.npy", "--spacing", "10", "--time", "0.3", "--source", "303,33",
+                           "--expand",
                            method, "--space", self.spaces()[0], "--devices", "2", out="several")
             for key in ("method", "points", "part_stepped", "snapshot_domains"):
                 self.assertEqual(r.summary["run"]["expand"][key], expected.summary["run"]["expand"][key], key)
@@ -141,11 +145,15 @@ class DeviceFailures(test_model_waves.Case):
     def test_refusals(self):
         host = [*self.section, *self.on_host()]
         # points between nodes read 8 planes; 61 nodes and two layers of 20
-        self.refuse([*host, "--devices", "40", "--receivers", "5,5"], "--devices is 40", "for a grid of 101 planes")
-        self.refuse([*host, "--devices", "40", "--receivers", "5,5", "--plan"], "--devices is 40", "allowed: up to")
+        self.refuse([*host, "--devices", "40", "--receivers", "5,5"], "--devices is 40",
+                    "for a grid of 101 planes")
+        self.refuse([*host, "--devices", "40", "--receivers", "5,5", "--plan"], "--devices is 40",
+                    "allowed: up to")
         self.refuse([*host, "--devices", "0"], "--devices", "0")
-        self.refuse([*host, "--devices", "2", "--at-once", "2"], "--at-once is 2 with --devices 2", "1 or auto")
-        self.refuse([*host, "--devices", "2", "--expand", "amplitude"], "--expand amplitude is for one device",
+        self.refuse([*host, "--devices", "2", "--at-once", "2"], "--at-once is 2 with --devices 2",
+                    "1 or auto")
+        self.refuse([*host, "--devices", "2", "--expand", "amplitude"],
+                    "--expand amplitude is for one device",
                     "layers, eikonal")
         if "cuda" in self.spaces():
             self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64",
@@ -153,7 +161,8 @@ class DeviceFailures(test_model_waves.Case):
 
     def test_ranks_have_a_device_each(self):
         self.needs_mpirun()
-        self.refuse([*self.section, *self.on_host(), "--devices", "2"], "--devices is 2, and there are 2 ranks",
+        self.refuse([*self.section, *self.on_host(), "--devices", "2"], "--devices is 2,
+                    and there are 2 ranks",
                     ranks=2)
 
 
