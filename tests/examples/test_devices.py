@@ -91,18 +91,15 @@ class DeviceBits(test_model_waves.Case):
         self.model_files((57, 41))
         for space in self.spaces():
             self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--dt", "0.0007",
-                            "--interval",
-                            "0.001", space=space)
+                            "--interval", "0.001", space=space)
 
     def test_expanding_domains(self):
         self.model_files((157, 41))
         for method in ("layers", "eikonal"):
             expected = self.same_files("--vp", "v.npy", "--spacing", "10", "--time", "0.3", "--source",
-                                       "303,33",
-                                       "--expand", method, space=self.spaces()[0])
+                                       "303,33", "--expand", method, space=self.spaces()[0])
             r = self.model("--vp", "v.npy", "--spacing", "10", "--time", "0.3", "--source", "303,33",
-                           "--expand",
-                           method, "--space", self.spaces()[0], "--devices", "2", out="several")
+                           "--expand", method, "--space", self.spaces()[0], "--devices", "2", out="several")
             for key in ("method", "points", "part_stepped", "snapshot_domains"):
                 self.assertEqual(r.summary["run"]["expand"][key], expected.summary["run"]["expand"][key], key)
             self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
@@ -145,15 +142,12 @@ class DeviceFailures(test_model_waves.Case):
     def test_refusals(self):
         host = [*self.section, *self.on_host()]
         # points between nodes read 8 planes; 61 nodes and two layers of 20
-        self.refuse([*host, "--devices", "40", "--receivers", "5,5"], "--devices is 40",
-                    "for a grid of 101 planes")
-        self.refuse([*host, "--devices", "40", "--receivers", "5,5", "--plan"], "--devices is 40",
-                    "allowed: up to")
+        for more, word in (([], "for a grid of 101 planes"), (["--plan"], "allowed: up to")):
+            self.refuse([*host, "--devices", "40", "--receivers", "5,5", *more], "--devices is 40", word)
         self.refuse([*host, "--devices", "0"], "--devices", "0")
-        self.refuse([*host, "--devices", "2", "--at-once", "2"], "--at-once is 2 with --devices 2",
-                    "1 or auto")
-        self.refuse([*host, "--devices", "2", "--expand", "amplitude"],
-                    "--expand amplitude is for one device",
+        two = [*host, "--devices", "2"]
+        self.refuse([*two, "--at-once", "2"], "--at-once is 2 with --devices 2", "1 or auto")
+        self.refuse([*two, "--expand", "amplitude"], "--expand amplitude is for one device",
                     "layers, eikonal")
         if "cuda" in self.spaces():
             self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64",
@@ -161,9 +155,8 @@ class DeviceFailures(test_model_waves.Case):
 
     def test_ranks_have_a_device_each(self):
         self.needs_mpirun()
-        self.refuse([*self.section, *self.on_host(), "--devices", "2"], "--devices is 2,
-                    and there are 2 ranks",
-                    ranks=2)
+        self.refuse([*self.section, *self.on_host(), "--devices", "2"],
+                    "--devices is 2, and there are 2 ranks", ranks=2)
 
 
 class DevicePlan(test_model_waves.Case):
