@@ -102,6 +102,26 @@ class Results(unittest.TestCase):
             faces="cpml:8,top=free",
         )
 
+    def test_have_the_bits_of_the_program_with_parameters_of_16_bits(self):
+        vp, receivers = support.gradient(41, 31, 27), [(100, 100, 20), (300, 200, 20)]
+        for fields in ({}, {"epsilon": np.full(vp.shape, 0.2, "f4"), "delta": np.full(vp.shape, 0.1, "f4")}):
+            self.expect_bits_of_the_program(
+                vp,
+                (203, 152, 22),
+                receivers,
+                ["--wavelet", "ricker:15", "--time", 0.2, "--parameters", "16"],
+                fields,
+                wavelet="ricker:15",
+                time=0.2,
+                parameters=16,
+            )
+        given = {"wavelet": "ricker:15", "time": 0.2, "spacing": 10}
+        of_16, of_32 = (
+            moho.Shots(vp, parameters=bits, **given)((203, 152, 22), receivers).traces for bits in (16, 32)
+        )
+        self.assertGreater(np.abs(of_16 - of_32).max(), 0.0)
+        self.assertLess(np.abs(of_16 - of_32).max(), 1e-4 * np.abs(of_32).max())
+
     def test_of_samples_equal_those_of_the_described_wavelet(self):
         described = shots(interval=0.001, dt=0.001)
         t = np.arange(0, 0.2005, 0.001)
@@ -257,6 +277,8 @@ class Messages(unittest.TestCase):
         self.refused("boundary", "TTI", theta=0.1, faces="cpml:20")
         self.refused("equations", "fletcher", equations="exact")
         self.refused("order", order=7)
+        self.refused("parameters", "32, 16 or 'auto'", parameters=8)
+        self.refused("parameters", "double precision", vp=vp.astype("f8"), parameters=16)
         self.refused("spacing", spacing=(1, 2, 3))
         self.refused("memory", kind=MemoryError, memory=1000)
 

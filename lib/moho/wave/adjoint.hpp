@@ -80,8 +80,8 @@ AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
   }
   if (scheme.rounds_parameters()) {
     throw InputError(
-        "parameters: those of 16 bits have no gradients (allowed: 32 bits, "
-        "ParameterStorage::full): keep the parameters as numbers");
+        "parameters: those of 16 bits have no gradients (allowed: 32 bits): keep the parameters as "
+        "numbers");
   }
   AdjointFactors<T, Memory> result;
   const auto make = [&] {

@@ -10,14 +10,13 @@
 /// numbers, so that they give the same bits.
 
 #include <moho/core/error.hpp>
+#include <moho/core/instance.hpp>
 #include <moho/wave/kernel/coefficients.hpp>
 #include <moho/wave/types.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 
 namespace moho::wave {
 
@@ -39,10 +38,8 @@ struct ParameterCode {
   KOKKOS_FORCEINLINE_FUNCTION float decode_from_zero(std::uint32_t code) const {
     return low + static_cast<float>(code) * step;
   }
-  /// Returns the code of the nearest value that does not exceed `most`, and does not exceed
-  /// `bound`.
-  KOKKOS_INLINE_FUNCTION std::uint32_t encode(
-      double value, float bound = std::numeric_limits<float>::max()) const {
+  /// Returns the code of the nearest value that does not exceed `most`.
+  KOKKOS_INLINE_FUNCTION std::uint32_t encode(double value) const {
     if (!(step > 0.0F)) return static_cast<std::uint32_t>(zero);
     const double place =
         static_cast<double>(zero) + (value - static_cast<double>(low)) / static_cast<double>(step);
@@ -50,7 +47,7 @@ struct ParameterCode {
     auto code = static_cast<std::uint32_t>(rounded < 0.0       ? 0.0
                                            : rounded > 65535.0 ? 65535.0
                                                                : rounded);
-    while (code > 0 && (decode(code) > most || decode(code) > bound)) --code;
+    while (code > 0 && decode(code) > most) --code;
     return code;
   }
 };
