@@ -209,6 +209,21 @@ void add_steps(const std::string& space) {
   }
 }
 
+/// Adds evaluations of a survey by shots in the same launches.
+void add_surveys(const std::string& space) {
+  const bool host = bench::on_host(space), smoke = bench::smoke();
+  const std::array<std::int64_t, 2> section{smoke ? 41 : 461, smoke ? 31 : 151};
+  const int shots = smoke ? 3 : 24;
+  for (const int batch : {1, 0, 2, 6, 12}) {
+    if ((smoke || host) && batch > 2) continue;
+    bench::add(concat("survey/batch:", batch, "/", space, "/shots:", shots, "/", section[0], "x",
+                      section[1]),
+               1, [space, section, shots, smoke, batch](benchmark::State& state) {
+                 time_survey(state, space, section, shots, smoke ? 0.3 : 2.4, batch);
+               });
+  }
+}
+
 void add_space(const std::string& space) {
   const bool host = bench::on_host(space), smoke = bench::smoke();
   struct Kind {
@@ -273,16 +288,7 @@ void add_space(const std::string& space) {
     for (const int lags : {0, smoke ? 4 : 16, smoke ? 8 : 32}) add("shell", lags);
   }
   add_steps(space);
-  const std::array<std::int64_t, 2> section{smoke ? 41 : 461, smoke ? 31 : 151};
-  const int shots = smoke ? 3 : 24;
-  for (const int batch : {1, 0, 2, 6, 12}) {
-    if ((smoke || host) && batch > 2) continue;
-    bench::add(concat("survey/batch:", batch, "/", space, "/shots:", shots, "/", section[0], "x",
-                      section[1]),
-               1, [space, section, shots, smoke, batch](benchmark::State& state) {
-                 time_survey(state, space, section, shots, smoke ? 0.3 : 2.4, batch);
-               });
-  }
+  add_surveys(space);
   for (const int pairs : {5, 10}) {
     const std::int64_t unknowns = smoke ? 10000 : host ? 10000000 : 134217728;
     bench::add(concat("lbfgs/pairs:", pairs, "/", space, "/n:", unknowns), 1,

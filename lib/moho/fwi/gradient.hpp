@@ -14,7 +14,7 @@
 #include <moho/fwi/gradient_types.hpp>
 #include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/adjoint.hpp>
-#include <moho/wave/detail/batch.hpp>
+#include <moho/wave/kernel/shot_batch.hpp>
 #include <moho/wave/not_finite.hpp>
 #include <moho/wave/operators.hpp>
 #include <moho/wave/source_term.hpp>
@@ -139,6 +139,7 @@ class ShotGradients {
   Field<T, Dim, Memory> illumination(const InstanceOf<Memory>& exec, const Grid<Dim>& grid) const;
 
  private:
+  struct BatchRun;
   using Array = wave::Storage<T, Memory>;
   using Wave = wave::Wavefield<T, Dim, Memory>;
   Box<Dim> snapshot_box() const {

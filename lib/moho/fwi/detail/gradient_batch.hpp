@@ -72,7 +72,7 @@ double run_batch(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Me
     body(done);
     ++done;
     if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
-      wave::detail::check_together<T, Dim, Memory>(exec, propagator, wavefields, done);
+      wave::kernel::check_together<T, Dim, Memory>(exec, propagator, wavefields, done);
     }
     if (options.progress && (pace.due(done) || done == steps)) {
       exec.fence();
@@ -85,119 +85,142 @@ double run_batch(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Me
 
 }  // namespace detail
 
+// Propagations of a batch.
 template <class T, int Dim, class Memory>
-std::vector<ShotGradientReport<Dim>> ShotGradients<T, Dim, Memory>::add_batch(
-    const InstanceOf<Memory>& instance, const std::vector<BatchedGradient<T, Dim, Memory>>& shots,
-    std::vector<Wave>& wavefields, const ShotGradientOptions<T, Dim, Memory>& options) {
-  if (shots.empty()) return {};
-  detail::check_batch<T, Dim, Memory>(shots, wavefields, options);
-  const Instance<Memory>& exec = instance;
-  const auto& propagator = *shots.front().gradients->m_propagator;
-  const std::int64_t steps = options.steps;
-  const std::int64_t interval = shots.front().gradients->m_product_interval;
+struct ShotGradients<T, Dim, Memory>::BatchRun {
+  using Shots = std::vector<BatchedGradient<T, Dim, Memory>>;
+  using Options = ShotGradientOptions<T, Dim, Memory>;
   using Series = wave::PointSeries<T, Memory>;
   using ConstSeries = wave::PointSeries<const T, Memory>;
-  const auto make_series = [&](const BatchedGradient<T, Dim, Memory>& shot, const char* label) {
-    return allocate<Series>(exec, label, static_cast<std::size_t>(steps + 1),
-                            static_cast<std::size_t>(shot.receivers->count()));
-  };
+  using Exchange = wave::kernel::ShotsExchange<T, Dim, Memory>;
+  using Points = std::vector<wave::ShotPoints<T, Dim, Memory>>;
 
-  // forward
-  auto used = detail::wavefields_at_rest(exec, wavefields, shots.size());
-  std::vector<wave::ShotPoints<T, Dim, Memory>> points;
-  std::vector<ConstSeries> amplitudes;
-  std::vector<Series> modelled;
-  for (std::size_t k = 0; k < shots.size(); ++k) {
-    points.push_back({*shots[k].forward->points, *shots[k].receivers});
-    amplitudes.push_back(shots[k].forward->amplitudes);
-    modelled.push_back(make_series(shots[k], "moho::fwi::modelled"));
-    shots[k].store->begin(exec, used[k], 0);
-  }
-  const wave::detail::ShotsExchange<T, Dim, Memory> forward(
-      exec, propagator, used, points, amplitudes, modelled,
-      wave::detail::source_factors<T, Dim, Memory>(propagator));
-  const Box<Dim> whole = whole_box(propagator.grid());
-  const double forward_seconds = wave::in_propagation("forward leg", [&] {
-    return detail::run_batch<T, Dim, Memory>(
-        exec, propagator, used, 0, options, steps, [&](std::int64_t time) {
-          forward(exec, used.front().now[0].data(), time, time);
-          for (auto& wavefield : used) wavefield.advance();
-          for (std::size_t k = 0; k < shots.size(); ++k) {
-            const auto& [gradients, term, receivers, misfit, store] = shots[k];
-            store->on_step(exec, used[k], whole, time + 1);
-            if ((time + 1) % interval != 0) continue;
-            store->save(exec, used[k], gradients->snapshot_box(), time + 1);
-          }
-        });
-  });
-  forward(exec, used.front().now[0].data(), -1, steps);
+  Instance<Memory> exec;
+  const Shots& shots;
+  std::vector<Wave>& wavefields;
+  const Options& options;
+  const wave::Propagator<T, Dim, Memory>& propagator = *shots.front().gradients->m_propagator;
+  std::int64_t steps = options.steps;
+  std::vector<Series> modelled = {}, derivatives = {};
+  std::vector<ShotGradientReport<Dim>> reports = std::vector<ShotGradientReport<Dim>>(shots.size());
 
-  // residuals
-  std::vector<ShotGradientReport<Dim>> reports(shots.size());
-  std::vector<Series> derivatives;
-  std::vector<ConstSeries> injected;
-  for (std::size_t k = 0; k < shots.size(); ++k) {
-    shots[k].store->end_forward(exec);
-    derivatives.push_back(make_series(shots[k], "moho::fwi::derivative"));
-    injected.push_back(derivatives.back());
+  std::vector<Series> make_series(const char* label) const {
+    std::vector<Series> result;
+    for (const auto& shot : shots) {
+      result.push_back(allocate<Series>(exec, label, static_cast<std::size_t>(steps + 1),
+                                        static_cast<std::size_t>(shot.receivers->count())));
+    }
+    return result;
   }
-  exec.fence();  // misfit functions may use instances of their own
-  run_concurrently<double>(
-      std::min(options.misfit_threads, static_cast<int>(shots.size())),
-      [&, k = std::size_t{0}]() mutable {
-        return k < shots.size() ? std::optional<std::size_t>(k++) : std::nullopt;
-      },
-      [&](int, std::size_t k, CallingThread&) {
-        return shots[k].misfit(ConstSeries(modelled[k]), derivatives[k]);
-      },
-      [&](std::size_t k, double&& value) { reports[k].misfit = value; });
-  for (std::size_t k = 0; k < shots.size(); ++k) {
-    if (!std::isfinite(reports[k].misfit)) {
-      throw Error(concat("the misfit is ", reports[k].misfit,
+  // Models the samples and saves the source wavefields.
+  void forward() {
+    const auto used = detail::wavefields_at_rest(exec, wavefields, shots.size());
+    modelled = make_series("moho::fwi::modelled");
+    Points points;
+    std::vector<ConstSeries> amplitudes;
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      points.push_back({*shots[k].forward->points, *shots[k].receivers});
+      amplitudes.push_back(shots[k].forward->amplitudes);
+      shots[k].store->begin(exec, used[k], 0);
+    }
+    const Exchange exchange(exec, propagator, used, points, amplitudes, modelled,
+                            wave::kernel::source_factors<T, Dim, Memory>(propagator));
+    const double seconds = wave::in_propagation("forward leg", [&] {
+      return detail::run_batch<T, Dim, Memory>(
+          exec, propagator, used, 0, options, steps, [&](std::int64_t time) {
+            exchange(exec, used.front().now[0].data(), time, time);
+            for (auto& wavefield : used) wavefield.advance();
+            save(used, time + 1);
+          });
+    });
+    exchange(exec, used.front().now[0].data(), -1, steps);
+    exec.fence();
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      shots[k].store->end_forward(exec);
+      reports[k].forward_seconds = seconds / static_cast<double>(shots.size());
+    }
+  }
+  void save(std::span<const Wave> used, std::int64_t time) {
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      ShotGradients& gradients = *shots[k].gradients;
+      shots[k].store->on_step(exec, used[k], whole_box(propagator.grid()), time);
+      if (time % gradients.m_product_interval != 0) continue;
+      shots[k].store->save(exec, used[k], gradients.snapshot_box(), time);
+    }
+  }
+  // Calls the misfit functions, which may use instances of their own.
+  void misfits() {
+    derivatives = make_series("moho::fwi::derivative");
+    exec.fence();
+    run_concurrently<double>(
+        std::min(options.misfit_threads, static_cast<int>(shots.size())),
+        [&, k = std::size_t{0}]() mutable {
+          return k < shots.size() ? std::optional<std::size_t>(k++) : std::nullopt;
+        },
+        [&](int, std::size_t k, CallingThread&) {
+          return shots[k].misfit(ConstSeries(modelled[k]), derivatives[k]);
+        },
+        [&](std::size_t k, double&& value) { reports[k].misfit = value; });
+    for (const auto& report : reports) {
+      if (std::isfinite(report.misfit)) continue;
+      throw Error(concat("the misfit is ", report.misfit,
                          " (a wavefield or the data are no numbers): look at the data of the "
                          "shot"));
     }
+    modelled.clear();
   }
-
-  // backward
-  used = detail::wavefields_at_rest(exec, wavefields, shots.size());
-  wave::detail::InjectionFactors<T, Memory> factors;
-  for (int f = 0; f < used.front().fields; ++f) {
-    factors.of_field[f] = shots.front().gradients->m_factors.injection(f);
+  // Propagates the adjoint fields and adds the products.
+  void backward() {
+    const auto used = detail::wavefields_at_rest(exec, wavefields, shots.size());
+    wave::kernel::InjectionFactors<T, Memory> factors;
+    for (int f = 0; f < used.front().fields; ++f) {
+      factors.of_field[f] = shots.front().gradients->m_factors.injection(f);
+    }
+    Points points;
+    std::vector<ConstSeries> injected;
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      points.push_back({*shots[k].receivers, {}});
+      injected.push_back(derivatives[k]);
+      shots[k].gradients->begin_adjoint(exec);
+    }
+    const Exchange exchange(exec, propagator, used, points, injected,
+                            std::vector<Series>(shots.size()), factors);
+    combine(used, steps);
+    const double seconds = wave::in_propagation("backward leg", [&] {
+      return detail::run_batch<T, Dim, Memory>(
+          exec, propagator, used, 2, options, steps, [&](std::int64_t done) {
+            const std::int64_t time = steps - done;
+            exchange(exec, used.front().now[0].data(), time, -1);
+            for (auto& wavefield : used) wavefield.advance();
+            combine(used, time - 1);
+          });
+    });
+    const auto nodes = static_cast<double>(propagator.grid().size());
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      reports[k].backward_seconds = seconds / static_cast<double>(shots.size());
+      reports[k].snapshots = shots[k].store->report();
+      reports[k].points = 2.0 * nodes * static_cast<double>(steps) + reports[k].snapshots.points;
+    }
   }
-  for (std::size_t k = 0; k < shots.size(); ++k) {
-    points[k] = {*shots[k].receivers, {}};
-    modelled[k] = {};
-    shots[k].gradients->begin_adjoint(exec);
-  }
-  const wave::detail::ShotsExchange<T, Dim, Memory> backward(exec, propagator, used, points,
-                                                             injected, modelled, factors);
-  const auto combine_all = [&](std::int64_t time) {
+  void combine(std::span<const Wave> used, std::int64_t time) {
     for (std::size_t k = 0; k < shots.size(); ++k) {
       shots[k].gradients->combine(exec, used[k], *shots[k].forward, *shots[k].receivers,
                                   derivatives[k], *shots[k].store, options, Index<Dim>{}, time);
     }
-  };
-  combine_all(steps);
-  const double backward_seconds = wave::in_propagation("backward leg", [&] {
-    return detail::run_batch<T, Dim, Memory>(exec, propagator, used, 2, options, steps,
-                                             [&](std::int64_t done) {
-                                               const std::int64_t time = steps - done;
-                                               backward(exec, used.front().now[0].data(), time, -1);
-                                               for (auto& wavefield : used) wavefield.advance();
-                                               combine_all(time - 1);
-                                             });
-  });
-  const auto count = static_cast<double>(shots.size());
-  for (std::size_t k = 0; k < shots.size(); ++k) {
-    reports[k].forward_seconds = forward_seconds / count;
-    reports[k].backward_seconds = backward_seconds / count;
-    reports[k].snapshots = shots[k].store->report();
-    reports[k].points =
-        2.0 * static_cast<double>(propagator.grid().size()) * static_cast<double>(steps) +
-        reports[k].snapshots.points;
   }
-  return reports;
+};
+
+template <class T, int Dim, class Memory>
+std::vector<ShotGradientReport<Dim>> ShotGradients<T, Dim, Memory>::add_batch(
+    const InstanceOf<Memory>& exec, const std::vector<BatchedGradient<T, Dim, Memory>>& shots,
+    std::vector<Wave>& wavefields, const ShotGradientOptions<T, Dim, Memory>& options) {
+  if (shots.empty()) return {};
+  detail::check_batch<T, Dim, Memory>(shots, wavefields, options);
+  BatchRun run{exec, shots, wavefields, options};
+  run.forward();
+  run.misfits();
+  run.backward();
+  return run.reports;
 }
 
 }  // namespace moho::fwi
