@@ -5,6 +5,7 @@
 /// \brief Estimate of the memory of modelling, before anything is read or allocated.
 
 #include <moho/wave/layout.hpp>
+#include <moho/wave/parameter_codes.hpp>
 #include <moho/wave/plan.hpp>
 
 #include <algorithm>
