@@ -85,6 +85,7 @@ double run_batch(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Me
 
 }  // namespace detail
 
+/// \cond
 // Propagations of a batch.
 template <class T, int Dim, class Memory>
 struct ShotGradients<T, Dim, Memory>::BatchRun {
@@ -209,6 +210,8 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
     }
   }
 };
+
+/// \endcond
 
 template <class T, int Dim, class Memory>
 std::vector<ShotGradientReport<Dim>> ShotGradients<T, Dim, Memory>::add_batch(
