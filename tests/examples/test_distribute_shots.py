@@ -29,7 +29,9 @@ if what:
     kind, shots = what.split(":")
     path = os.path.join(tries, str(shot))
     before = int(open(path).read()) if os.path.exists(path) else 0
-    open(path, "w").write(str(before + 1))
+    with open(path + ".new", "w") as file:
+        file.write(str(before + 1))
+    os.replace(path + ".new", path)
     if str(shot) in shots.split(","):
         if kind == "fail": print("it went wrong"); sys.exit(1)
         if kind == "once" and before == 0: print("it went wrong"); sys.exit(1)
