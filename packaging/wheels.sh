@@ -8,8 +8,10 @@
 #     packaging/wheels.sh --cuda [OUT] [PYTHON]  with the CUDA Kokkos of Kokkos_ROOT, on a machine with nvcc
 #
 # Python 3.12 makes one wheel of the stable ABI (cp312-abi3) for itself and all later ones; 3.10 and 3.11 make
-# one each. MOHO_CPU lists what the compiler's -march takes, lowest first: x86-64-v2, x86-64-v3 and x86-64-v4
-# (default), or native. The wheel has a module for each; lib/python/moho/_processor.py selects one. A wheel for CPUs holds libgomp and the libraries of io (auditwheel); one for CUDA does not hold those of CUDA.
+# one each. MOHO_CPU lists values of the compiler's option -march: x86-64-v2, x86-64-v3 and x86-64-v4 (default),
+# or a single one, such as native. The wheel holds a module for each value; the package selects one by the
+# processor (lib/python/moho/_processor.py). A wheel for CPUs holds libgomp and the libraries of io (auditwheel);
+# one for CUDA does not hold those of CUDA.
 # Needs what cmake/bootstrap.sh installs. Each wheel is installed into an empty environment and computes.
 
 set -euo pipefail
@@ -34,12 +36,16 @@ fail() {
   exit 1
 }
 
-for level in "${levels[@]:1}"; do
-  case $level in
-    x86-64-v3 | x86-64-v4) ;;
-    *) fail "MOHO_CPU: $level is not x86-64-v3 or x86-64-v4: it can only be the first level" ;;
-  esac
-done
+# The package calls the module of the first of several levels x86-64-v2.
+if [ "${#levels[@]}" -gt 1 ]; then
+  [ "${levels[0]}" = x86-64-v2 ] || fail "MOHO_CPU: the first level is ${levels[0]} (allowed: x86-64-v2)"
+  for level in "${levels[@]:1}"; do
+    case $level in
+      x86-64-v3 | x86-64-v4) ;;
+      *) fail "MOHO_CPU: a further level is $level (allowed: x86-64-v3, x86-64-v4)" ;;
+    esac
+  done
+fi
 
 # Every kernel is compiled for the one processor: no configuration of this machine enters.
 options=(-C cmake.define.MOHO_NATIVE=OFF)
@@ -71,18 +77,19 @@ build_wheel() {
 
 # add_module WHEEL LEVEL FROM: adds the module of the wheel FROM to WHEEL, for processors of a level.
 add_module() {
-  local work folder
+  local work package
   work=$(mktemp -d)
-  folder=moho/_${2//-/_}
   "$tools/bin/wheel" unpack --dest "$work/to" "$1"
   "$tools/bin/wheel" unpack --dest "$work/from" "$3"
-  mkdir "$(echo "$work"/to/moho-*)/$folder"
-  cp "$work"/from/moho-*/moho/_core*.so "$(echo "$work"/to/moho-*)/$folder/"
-  "$tools/bin/wheel" pack --dest-dir "$(dirname "$1")" "$(echo "$work"/to/moho-*)"
+  package=$(echo "$work"/to/moho-*)
+  mkdir "$package/moho/_${2//-/_}"
+  cp "$work"/from/moho-*/moho/_core*.so "$package/moho/_${2//-/_}/"
+  "$tools/bin/wheel" pack --dest-dir "$(dirname "$1")" "$package"
   rm -rf "$work"
 }
 
-# try_wheel WHEEL PYTHON: installs it into an empty environment and computes, with each module for this processor.
+# try_wheel WHEEL PYTHON: installs the wheel into an empty environment and computes with each of its modules that
+# this processor executes.
 try_wheel() {
   local env level tries=("")
   if [ "${#levels[@]}" -gt 1 ]; then tries=(x86-64-v2 "${levels[@]:1}"); fi
@@ -93,7 +100,7 @@ try_wheel() {
     if ! "$env/bin/python" -c "
 import sys; from moho import _processor
 sys.exit(not _processor.FLAGS.get('$level', set()) <= _processor.processor_flags())"; then
-      printf 'wheels.sh: this processor does not have %s: its module is not tried\n' "$level"
+      printf 'wheels.sh: the module for %s is not tried, because this processor lacks the level\n' "$level"
       continue
     fi
     MOHO_PROCESSOR=$level "$env/bin/python" - <<'PROGRAM'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: cost 5
-"""The module for the processor: levels, its choice, its import, refusals."""
+"""Modules for levels of processors: choice, import, refusals."""
 
 import glob
 import os
@@ -14,39 +14,41 @@ import moho
 import support
 from moho import _processor
 
-HELD = {"x86-64-v4": "four", "x86-64-v3": "three"}
+LEVELS = ["x86-64-v4", "x86-64-v3"]
 V3 = {"sse4_2", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 V4 = V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 
 
 class Choice(unittest.TestCase):
     def test_best_level_of_the_processor(self):
-        self.assertEqual(_processor.choose_module(HELD, V4), "four")
-        self.assertEqual(_processor.choose_module(HELD, V4 - {"avx512vl"}), "three")
-        self.assertEqual(_processor.choose_module(HELD, V3), "three")
-        self.assertIsNone(_processor.choose_module(HELD, V3 - {"fma"}))
-        self.assertIsNone(_processor.choose_module(HELD, set()))
-        self.assertIsNone(_processor.choose_module({}, V4))
-        self.assertEqual(_processor.choose_module({"x86-64-v3": "three"}, V4), "three")
+        self.assertEqual(_processor.choose_level(LEVELS, V4), "x86-64-v4")
+        self.assertEqual(_processor.choose_level(LEVELS, V4 - {"avx512vl"}), "x86-64-v3")
+        self.assertEqual(_processor.choose_level(LEVELS, V3), "x86-64-v3")
+        self.assertEqual(_processor.choose_level(LEVELS, V3 - {"fma"}), "x86-64-v2")
+        self.assertEqual(_processor.choose_level(LEVELS, set()), "x86-64-v2")
+        self.assertEqual(_processor.choose_level([], V4), "x86-64-v2")
+        self.assertEqual(_processor.choose_level(["x86-64-v3"], V4), "x86-64-v3")
 
-    def test_level_of_the_user(self):
-        self.assertEqual(_processor.choose_module(HELD, V4, "x86-64-v3"), "three")
-        self.assertIsNone(_processor.choose_module(HELD, V4, "x86-64-v2"))
+    def test_requested_level(self):
+        self.assertEqual(_processor.choose_level(LEVELS, V4, "x86-64-v3"), "x86-64-v3")
+        self.assertEqual(_processor.choose_level(LEVELS, V4, "x86-64-v2"), "x86-64-v2")
         with self.assertRaisesRegex(moho.InputError, "allowed: x86-64-v3, x86-64-v2.: the processor"):
-            _processor.choose_module(HELD, V3, "x86-64-v4")
-        with self.assertRaisesRegex(moho.InputError, "'pentium' .allowed: x86-64-v2.: the package"):
-            _processor.choose_module({}, V4, "pentium")
+            _processor.choose_level(LEVELS, V3, "x86-64-v4")
+        with self.assertRaisesRegex(moho.InputError, "'pentium' .allowed: x86-64-v4, .*: the package"):
+            _processor.choose_level(LEVELS, V4, "pentium")
+        with self.assertRaisesRegex(moho.InputError, "'x86-64-v2', but the package has a single module"):
+            _processor.choose_level([], V4, "x86-64-v2")
 
     def test_flags_of_a_processor(self):
         with tempfile.NamedTemporaryFile("w") as file:
             file.write("processor\t: 0\nflags\t\t: fpu avx2 fma\nbugs\t\t: avx\n\nflags\t\t: fpu\n")
             file.flush()
             self.assertEqual(_processor.processor_flags(file.name), {"fpu", "avx2", "fma"})
-        self.assertEqual(_processor.processor_flags("/there/is/none"), set())
+        self.assertEqual(_processor.processor_flags("/missing/cpuinfo"), set())
 
 
 class Import(unittest.TestCase):
-    """A copy of the package that holds its module for both levels, too."""
+    """A copy of the package with its module for further levels."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -61,14 +63,14 @@ class Import(unittest.TestCase):
             os.symlink(module, os.path.join(self.package, level, self.name))
 
     def imported(self, **variables):
-        """Returns the file of the module after a computation, or what was printed about an error."""
+        """Returns the file of the module after a computation, or the message of an error."""
         done = support.run_python(
             """
-            import sys, numpy, moho
+            import numpy, moho
             times = moho.first_arrivals(numpy.full((11, 11), 2000.0), spacing=10, sources=(0, 0))
             assert abs(times[10, 0] - 0.05) < 1e-12
             from moho import _core
-            print(sys.modules["moho._core"].__file__ == _core.__file__ and _core.__file__)
+            print(_core.__file__)
             """,
             PYTHONPATH=self.folder.name,
             **variables,
@@ -85,7 +87,7 @@ class Import(unittest.TestCase):
         own = os.path.join(self.package, self.name)
         self.assertEqual(self.imported(MOHO_PROCESSOR="x86-64-v2"), own)
         shutil.rmtree(os.path.join(self.package, "_x86_64_v4"))
-        self.assertIn("the package has no module for it", self.imported(MOHO_PROCESSOR="x86-64-v4"))
+        self.assertIn("the package lacks this level", self.imported(MOHO_PROCESSOR="x86-64-v4"))
 
     def test_package_without_levels(self):
         for level in ("3", "4"):
