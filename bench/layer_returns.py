@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the reflections of absorbing layers: the table of docs/theory/waves.md.
+"""Measures the reflections of absorbing layers: the tables of docs/theory/waves.md.
 
-A homogeneous section of 2000 m/s has nodes 10 m apart and a point source 40 nodes from its left face. The
-receivers are at the same distance from the face. Their reflections have angles of incidence of 0, 30, 45 and
-60 degrees. The reflection of a layer is the difference from a grid that is 160 nodes longer. It is given
-relative to the reflection of a rigid face, both by their largest amplitude.
+A section of 2000 m/s has nodes 10 m apart and a point source 40 nodes from its left face. The receivers are
+at the same distance from the face. Their reflections have angles of incidence of 0, 30, 45 and 60 degrees.
+The reflection of a layer is the difference from a grid that is 160 nodes longer. It is given relative to the
+reflection of a rigid face, both by their largest amplitude.
 
     bench/layer_returns.py build/host/examples/model_waves
     bench/layer_returns.py build/host/examples/model_waves --layers cpml:8,cpml:10,sponge:40  # isotropic
+    bench/layer_returns.py build/host/examples/model_waves --layers cpml:15 --cases 3D,surface,density
+    bench/layer_returns.py build/host/examples/model_waves --layers cpml:15 --steps 20000  # late amplitudes
     bench/layer_returns.py --devito 30,40  # widths of the damping layer of Devito's examples
+
+With --steps, layers are at all faces of a small model. The table has the largest amplitudes at the receivers
+in 5 % of the steps after 25, 50 and 95 %, relative to the largest one of the run. Sources have the default
+taper.
 
 Devito (needs devito) gets the same grid, differences, time step and source, double precision, and damping
 layers of 60 nodes at the other three faces.
@@ -19,24 +25,98 @@ import argparse
 import os
 import subprocess
 import tempfile
+from dataclasses import dataclass, field
 
 import numpy as np
 import peers_common
 
-RECEIVERS = [1000, 1460, 1800, 2390]  # depths, m
-MEDIA = {"isotropic": [], "VTI": ["--epsilon", "0.2", "--delta", "0.1", "--source-taper", "0"],
-         "TTI": ["--epsilon", "0.2", "--delta", "0.1", "--theta", "30deg", "--source-taper", "0"]}
+OFFSETS = [0, 460, 800, 1390]  # of the receivers from the source along the left face, m
+NO_TAPER = ["--source-taper", "0"]
+THOMSEN = ["--epsilon", "0.2", "--delta", "0.1"]
 
 
-def gather(program, folder, left, medium, frequency, longer):
-    """Returns the traces of the four receivers with this left face."""
-    command = [program, "--vp", "2000", *medium, "--shape", f"{240 + longer},420", "--spacing", "10",
-               "--origin", f"{-10 * longer},0", "--wavelet", f"ricker:{frequency}", "--time",
-               f"{1.1 + 3.0 / frequency:.3f}", "--dt", "0.0018", "--source", "400,1000",
-               "--receivers", ";".join(f"400,{z}" for z in RECEIVERS), "--boundary", f"sponge:60,left={left}",
-               "--precision", "double", "--snapshot-every", "0", "--no-plot", "--quiet", "--out", folder]
+@dataclass
+class Case:
+    """A model and its faces.
+
+    `contrast` multiplies the density by 2.5 from a depth of 500 m below the source on; `surface` frees the
+    top, 200 m above the source.
+    """
+
+    dimensions: int = 2
+    medium: list = field(default_factory=list)
+    surface: bool = False
+    contrast: bool = False
+
+    def source(self):
+        """Returns the coordinates of the source, m."""
+        return [400, *[300] * (self.dimensions - 2), 200 if self.surface else 1000]
+
+    def receivers(self):
+        """Returns the coordinates of the receivers, m."""
+        return [[*self.source()[:-1], self.source()[-1] + offset] for offset in OFFSETS]
+
+
+CASES = {
+    "isotropic": Case(),
+    "VTI": Case(medium=THOMSEN),
+    "TTI": Case(medium=[*THOMSEN, "--theta", "30deg"]),
+    "density": Case(contrast=True),
+    "surface": Case(surface=True),
+    "surface-VTI": Case(medium=THOMSEN, surface=True),
+    "surface-density": Case(surface=True, contrast=True),
+    "3D": Case(3),
+    "3D-VTI": Case(3, medium=THOMSEN),
+    "3D-density": Case(3, contrast=True),
+    "3D-surface": Case(3, surface=True),
+    "3D-surface-VTI": Case(3, medium=THOMSEN, surface=True),
+}
+
+
+def point(coordinates):
+    return ",".join(str(x) for x in coordinates)
+
+
+def traces(program, folder, case, shape, more):
+    """Returns the traces of a run of model_waves in double precision."""
+    model = ["--shape", point(shape), *case.medium]
+    if case.contrast:
+        density = np.full(shape, 1000.0)
+        density[..., (case.source()[-1] + 500) // 10:] = 2500.0
+        np.save(os.path.join(folder, "density.npy"), density)
+        model = ["--rho", os.path.join(folder, "density.npy")]
+    command = [program, "--vp", "2000", *model, "--spacing", "10", "--dt", "0.0018", "--precision", "double",
+               "--snapshot-every", "0", "--no-plot", "--quiet", "--out", folder, *more]
     subprocess.run(command, check=True)
     return np.load(os.path.join(folder, "gather.npy"))
+
+
+def gather(program, folder, left, case, frequency, longer):
+    """Returns the traces of the four receivers with this left face."""
+    # volumes of the size that these waves reach in the time
+    shape = [240 + longer, 420] if case.dimensions == 2 else [80 + longer, 61, 280]
+    if case.surface:
+        shape[-1] -= 80
+    faces = f"sponge:{60 if case.dimensions == 2 else 30},left={left}" + (",top=free" if case.surface else "")
+    return traces(program, folder, case, shape,
+                  ["--origin", point([-10 * longer] + [0] * (case.dimensions - 1)),
+                   "--wavelet", f"ricker:{frequency}", "--time", f"{1.1 + 3.0 / frequency:.3f}",
+                   "--source", point(case.source()), "--receivers", ";".join(map(point, case.receivers())),
+                   "--boundary", faces, *NO_TAPER * bool(case.medium)])
+
+
+def late_amplitudes(program, folder, layer, case, steps):
+    """Returns the largest amplitudes after 25, 50 and 95 % of the steps, relative to that of the run."""
+    n = 100 if case.dimensions == 2 else 40
+    source = [10 * n // 4] * case.dimensions
+    found = np.abs(traces(
+        program, folder, Case(case.dimensions, case.medium, case.surface), [n] * case.dimensions,
+        ["--wavelet", "ricker:15", "--time", f"{0.0018 * steps:.4f}", "--source", point(source),
+         "--receivers", ";".join(point([k * x for x in source]) for k in (1, 2, 3)),
+         "--boundary", layer + (",top=free" if case.surface else "")])).max(axis=0)
+    count = found.size
+    return [f"{found[int(part * count):int((part + 0.05) * count)].max() / found.max():.1e}"
+            for part in (0.25, 0.5, 0.95)]
 
 
 def devito_gather(frequency, width, strength, longer):
@@ -65,8 +145,8 @@ def devito_gather(frequency, width, strength, longer):
                                        coordinates=np.array([[400.0, 1000.0]]))
     a = (np.pi * frequency * (dt * np.arange(steps + 1) - 1.5 / frequency)) ** 2
     source.data[:, 0] = (1.0 - 2.0 * a) * np.exp(-a)
-    traces = devito.SparseTimeFunction(name="traces", grid=grid, npoint=len(RECEIVERS), nt=steps + 1,
-                                       coordinates=np.array([[400.0, z] for z in RECEIVERS]))
+    traces = devito.SparseTimeFunction(name="traces", grid=grid, npoint=len(OFFSETS), nt=steps + 1,
+                                       coordinates=np.array([[400.0, 1000.0 + z] for z in OFFSETS]))
     operator = devito.Operator([update] + source.inject(field=u.forward, expr=source * (dt**2 / m))
                                + traces.interpolate(expr=u))
     operator.apply(time_M=steps, dt=dt)
@@ -94,37 +174,58 @@ def devito_rows(widths):
                     *shares(layer, longer, rigid))
 
 
-def moho_rows(program, layers):
+def moho_rows(program, layers, cases):
     with tempfile.TemporaryDirectory() as folder:
         for frequency, wide in ((15, 35), (8, 55)):
-            for name, medium in MEDIA.items():
-                if layers and name != "isotropic":
-                    continue
-                longer = gather(program, folder, "rigid", medium, frequency, 160)
-                rigid = np.abs(gather(program, folder, "rigid", medium, frequency, 0) - longer).max(axis=1)
+            for name in cases:
+                case = CASES[name]
+                longer = gather(program, folder, "rigid", case, frequency, 160)
+                rigid = np.abs(gather(program, folder, "rigid", case, frequency, 0) - longer).max(axis=1)
                 defaults = ("sponge:30", f"sponge:{wide}") if name == "TTI" else ("cpml:20", "sponge:30")
                 for layer in layers or defaults:
-                    found = gather(program, folder, layer, medium, frequency, 0)
+                    found = gather(program, folder, layer, case, frequency, 0)
                     row(f"{200 / frequency:.3g}", name, layer, *shares(found, longer, rigid))
+
+
+def late_rows(program, layers, cases, steps):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in cases:
+            for layer in layers:
+                row(name, layer, *late_amplitudes(program, folder, layer, CASES[name], steps))
+
+
+def header(*values):
+    row(*values)
+    print("|" + "---|" * len(values))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", nargs="?", help="path of model_waves")
-    parser.add_argument("--layers", type=lambda text: text.split(","),
-                        help="layers of the left face, in isotropic media")
+    parser.add_argument("--layers", type=lambda text: text.split(","), help="layers of the left face")
+    parser.add_argument("--cases", type=lambda text: text.split(","),
+                        help=f"of {', '.join(CASES)} (default: isotropic; without --layers also VTI and TTI)")
+    parser.add_argument("--steps", type=int, help="measure late amplitudes in a run of so many steps")
     parser.add_argument("--devito", type=lambda text: [int(n) for n in text.split(",")],
                         help="widths of Devito's damping")
     options = parser.parse_args()
     if (options.program is None) == (options.devito is None):
         parser.error("name model_waves, or widths with --devito")
-    row("nodes per wavelength", "medium", "layer", "0", "30", "45", "60 degrees")
-    print("|---|---|---|---|---|---|---|")
+    cases = options.cases or (["isotropic"] if options.layers else ["isotropic", "VTI", "TTI"])
+    if unknown := set(cases) - set(CASES):
+        parser.error(f"--cases: no case {', '.join(sorted(unknown))} (allowed: {', '.join(CASES)})")
+    if options.steps:
+        if not options.layers or any(CASES[name].contrast for name in cases):
+            parser.error("--steps needs --layers, and cases without a density")
+        header("medium", "layer", "25 %", "50 %", "95 % of the steps")
+        late_rows(options.program, options.layers, cases, options.steps)
+        return
+    header("nodes per wavelength", "medium", "layer", "0", "30", "45", "60 degrees")
     if options.devito:
         devito_rows(options.devito)
     else:
-        moho_rows(options.program, options.layers)
+        moho_rows(options.program, options.layers, cases)
 
 
 if __name__ == "__main__":
