@@ -15,6 +15,7 @@ void Streaming<T, Dim, Memory>::choose() {
   together([&] { decide(allowed); });
   m_rates = m_options.rates;
   if (m_world != nullptr) share(allowed);
+  if (m_options.divided) together([&] { divide(allowed); });
   together([&] {
     const bool first = m_world == nullptr || m_world->rank() == 0;
     if (m_cut && m_options.divided) return forecast_slabs();
@@ -123,7 +124,8 @@ void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
               in_core <= allowed.device_memory;
     if (m_whole) m_plan.device_bytes = in_core;
   }
-  if (m_options.divided) return divide(allowed);
+  if (m_options.divided) m_whole = false;
+  if (m_options.divided) return;
   const std::int64_t beside = m_need.shape.beyond();
   if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.groups <= 1 && !steps_asked &&
       !in_file && m_world == nullptr) {
@@ -150,16 +152,39 @@ std::size_t Streaming<T, Dim, Memory>::slab_bytes(std::int64_t devices) const {
   return static_cast<std::size_t>(elements) * sizeof(T) + m_need.fixed;
 }
 
+// Returns the ranks of a shot in slabs: as few as have the memory and leave no rank without a shot.
+template <class T, int Dim, class Memory>
+std::int64_t Streaming<T, Dim, Memory>::ranks_of_shot(std::int64_t least) const {
+  const std::int64_t ranks = m_world->size(), shots = m_options.wishes.shots;
+  const std::int64_t most = std::max<std::int64_t>(m_need.shape.planes / m_need.shape.beyond(), 1);
+  std::int64_t result = 0;
+  for (std::int64_t n = 1; n <= ranks && n <= most; ++n) {
+    if (ranks % n != 0 || n < least) continue;
+    result = n;
+    if (ranks / n <= shots) break;
+  }
+  return result > 0 ? result : ranks;
+}
+
 // Gives each device a slab, and refuses numbers of devices that do not hold the grid.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
   const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
+  const bool over_ranks = m_world != nullptr;
   const auto fits = [&](std::int64_t devices) {
     return allowed.device_memory == 0 || slab_bytes(devices) <= allowed.device_memory;
   };
-  std::int64_t devices = m_options.wishes.devices, least = 2;
+  std::int64_t devices = m_options.wishes.devices, least = over_ranks ? 1 : 2;
+  if (over_ranks && m_world->size() % devices != 0) {
+    throw InputError(concat("devices is ", devices, " (allowed: divisors of ", m_world->size(),
+                            ", the ranks, which form groups of this size)"));
+  }
   while (!fits(least) && planes / (least + 1) >= beside) ++least;
-  if (m_fewest && fits(least)) devices = std::min(devices, least);
+  if (m_fewest && over_ranks) {
+    devices = ranks_of_shot(least);
+  } else if (m_fewest && fits(least)) {
+    devices = std::min(devices, least);
+  }
   detail::check_slabs(planes, devices, beside);
   m_plan.device_bytes = slab_bytes(devices);
   if (!fits(devices)) {
@@ -171,15 +196,16 @@ void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
                     : std::string("no number of devices suffices, take fewer nodes")));
   }
   m_options.wishes.devices = static_cast<int>(devices);
+  m_cut = true;
+  if (over_ranks) return;
   m_instances.resize(static_cast<std::size_t>(devices), m_instances.front());
   m_schemes.resize(static_cast<std::size_t>(devices));
-  m_cut = true;
 }
 
 // Forecasts a run in slabs, whose edges are stepped separately.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::forecast_slabs() {
-  m_rates.in_turn = is_host_memory<Memory>;
+  m_rates.in_turn = is_host_memory<Memory> && m_world == nullptr;
   const std::int64_t devices = m_options.wishes.devices, planes = m_need.shape.planes;
   const std::int64_t edge = m_need.shape.beyond(), edges = std::min<std::int64_t>(devices - 1, 2);
   const std::int64_t rest = (planes + devices - 1) / devices - edges * edge;
@@ -224,6 +250,7 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
           detail::slab_planes(m_need.shape.planes, wishes.devices, g).count());
     }
     m_plan.host_bytes = m_modelling.memory.model;
+    m_plan.groups = m_world != nullptr ? m_world->size() / wishes.devices : 1;
     return;
   }
   if (!m_whole) {
@@ -250,10 +277,11 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
   if (is_host_memory<Memory>) m_plan.device_bytes = m_plan.host_bytes;
 }
 
-// Joins the chain of this rank: ranks are consecutive, as are their devices.
+// Joins the chain or the slabs of this rank: ranks are consecutive, as are their devices.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::join() {
-  const int length = m_plan.shape.devices, number = m_world->rank() / length;
+  const int length = m_cut ? m_options.wishes.devices : m_plan.shape.devices;
+  const int number = m_world->rank() / length;
   m_place = m_world->rank() % length;
   m_idle = number >= m_plan.groups;
   m_ranks = m_world->part(m_idle ? -1 : number);
@@ -282,7 +310,8 @@ void Streaming<T, Dim, Memory>::prepare() {
   if (!m_chains.empty() || m_slabs || m_idle) return;
   if (m_cut) {
     m_slabs = std::make_unique<Slabs<T, Dim, Memory>>(m_instances, m_schemes, m_need.shape.beyond(),
-                                                      m_model_grid, m_model, m_modelling.random);
+                                                      m_model_grid, m_model, m_modelling.random,
+                                                      m_ranks.get());
     m_model = {};
     return;
   }

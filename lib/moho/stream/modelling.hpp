@@ -50,7 +50,9 @@ struct StreamingOptions {
   bool in_core = true;  ///< true: a grid that fits the device is held there completely; false:
                         ///< it streams
   /// True: each of several devices holds a slab of the grid, and nothing streams. With
-  /// `wishes.devices` 0 it takes the fewest devices, at least 2, whose memory suffices.
+  /// `wishes.devices` 0 it takes the fewest devices, at least 2, whose memory suffices. With ranks
+  /// the slabs of a shot are on wishes.devices consecutive ranks, whose number divides that of the
+  /// ranks; 0: as few as have the memory and leave no rank without a shot.
   bool divided = false;
   bool snapshots = false;  ///< true: the plan has snapshots, which slabs can take
   bool measure = true;     ///< measure rates before planning; false: `rates`
@@ -144,7 +146,8 @@ class Streaming {
   std::vector<StreamShotResult<T>> shots(const std::vector<wave::Shot<Dim>>& shots,
                                          const std::vector<StreamShotOptions<Dim>>& options,
                                          const StreamSnapshots<T>& snapshots = {});
-  /// \brief Copies the last wavefield of the latest shot of a chain, on the leading rank.
+  /// \brief Copies the last wavefield of the latest shot of a chain, on the leading rank; in slabs
+  /// over ranks, the planes of this rank.
   /// \param field 0: p, or p / sqrt(rho) where the density varies; 1: q
   /// \param box nodes of the grid with layers
   /// \param values written: one value per node of the box, last axis fastest
@@ -170,6 +173,7 @@ class Streaming {
   void decide(StreamRequest& allowed);
   std::size_t slab_bytes(std::int64_t devices) const;
   void divide(const StreamRequest& allowed);
+  std::int64_t ranks_of_shot(std::int64_t least) const;
   void forecast_slabs();
   void share(StreamRequest& allowed);
   void settle(const StreamRequest& allowed);
@@ -244,7 +248,7 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
     : m_model_grid(grid), m_model(std::move(model)), m_options(options) {
   if (options.ranks != nullptr && options.ranks->size() > 1) {
     m_world = options.ranks;
-    m_options.wishes.devices = m_world->size();
+    if (!options.divided) m_options.wishes.devices = m_world->size();
   }
   m_options.wishes.shots = std::max<std::int64_t>(static_cast<std::int64_t>(shots.size()), 1);
   together([&] { examine(exec, faces, wavelet, shots); });
@@ -278,7 +282,8 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
       wave::shot_sampling(m_modelling.time.dt, m_modelling.time.steps, m_modelling.time.interval);
   if (options.divided && options.wishes.devices == 0) {
     m_fewest = true;
-    m_options.wishes.devices = device_count(Instance<Memory>(exec));
+    m_options.wishes.devices =
+        m_world != nullptr ? m_world->size() : device_count(Instance<Memory>(exec));
   }
   m_instances = instances_on_devices(exec, m_world != nullptr ? 1 : options.wishes.devices);
   wave::PropagatorOptions<Dim> scheme;

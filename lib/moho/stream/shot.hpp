@@ -226,9 +226,23 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run, const StreamSnapshots<T>
   run.result.waited = m_slabs->seconds_waited();
   report.seconds = std::max(report.seconds - run.result.waited, 0.0);
   report.bad = m_slabs->bad();
-  // the device that steps a receiver's last plane records it; rows of other devices are 0
+  // the device that steps a receiver's last plane records it; values of other devices are 0
   for (std::size_t g = 0; g < m_slabs->count() && run.rows.size() > 0; ++g) {
     const std::vector<T> part = download(m_instances[g], run.gathers[g]);
+    for (std::size_t i = 0; i < part.size(); ++i) run.rows.data()[i] += part[i];
+  }
+  if (!m_ranks) return;
+  if (!leads()) report.points = 0.0;
+  const std::size_t bytes = run.rows.size() * sizeof(T);
+  if (bytes == 0) return;
+  if (!leads()) {
+    m_ranks->send(run.rows.data(), bytes, 0);
+    return m_ranks->wait_sent();
+  }
+  std::vector<T> part(run.rows.size());
+  for (int r = 1; r < m_ranks->size(); ++r) {
+    m_ranks->receive(part.data(), bytes, r);
+    m_ranks->wait_received();
     for (std::size_t i = 0; i < part.size(); ++i) run.rows.data()[i] += part[i];
   }
 }

@@ -4,9 +4,11 @@
 /// \file
 /// \brief One grid over several devices, each with a slab of its planes.
 ///
-/// Steps are in core; neighbours exchange planes after every step.
+/// Steps are in core; neighbours exchange planes after every step. The devices are those of one
+/// process, or one of each rank.
 
 #include <moho/core/order.hpp>
+#include <moho/stream/detail/slab_messages.hpp>
 #include <moho/stream/detail/slab_snapshots.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
 
@@ -42,6 +44,9 @@ inline PlaneRange slab_planes(std::int64_t planes, std::int64_t devices, std::in
 /// Every device holds the planes that it steps, and the adjacent ones that steps and receivers
 /// read. A step first advances the planes near a neighbour, whose transfer is concurrent with the
 /// other planes. Nodes get the bits of the complete grid.
+///
+/// With ranks, each rank has one slab, in the order of the ranks. begin(), run() and bad() are
+/// collective; the first rank receives snapshots.
 template <class T, int Dim, class Memory>
 class Slabs {
  public:
@@ -52,14 +57,16 @@ class Slabs {
   /// \param beside planes that steps and receivers read on both sides
   /// \param grid,model on the host, without layers
   /// \param random of random layers
-  /// \throws InputError if a device has fewer planes than `beside`
+  /// \param ranks processes with a slab each, which have to outlive the object; null: all slabs are
+  ///   in this process
+  /// \throws InputError if a device has fewer planes than `beside`, or a rank has several devices
   Slabs(const std::vector<Instance<Memory>>& instances,
         const std::vector<std::unique_ptr<wave::Scheme<T, Dim, Memory>>>& schemes,
         std::int64_t beside, const Grid<Dim>& grid,
-        const wave::Model<T, Dim, Kokkos::HostSpace>& model,
-        const wave::RandomLayerOptions& random);
+        const wave::Model<T, Dim, Kokkos::HostSpace>& model, const wave::RandomLayerOptions& random,
+        StreamRanks* ranks = nullptr);
 
-  /// Returns the number of devices.
+  /// Returns the number of devices of this process.
   std::size_t count() const { return m_slabs.size(); }
   /// Sets the waves to rest, and begins a shot: one StreamShot for each device; factors are unused.
   void begin(const std::vector<StreamShot<T, Dim, Memory>>& shots);
@@ -67,7 +74,7 @@ class Slabs {
   void go_on(const std::vector<StreamShot<T, Dim, Memory>>& shots) {
     for (std::size_t g = 0; g < m_slabs.size(); ++g) m_slabs[g].shot = shots[g];
   }
-  /// Steps from time 0 to a time. Returns the nodes advanced.
+  /// Steps from time 0 to a time. Returns the nodes advanced, on all ranks.
   ///
   /// Every 200 steps, and at every step of watched shots, it checks the wavefield, and stops if a
   /// value is not finite. \throws Stopped before a step, see StopFlag
@@ -78,7 +85,8 @@ class Slabs {
   double seconds_waited() const { return m_waited; }
   /// Returns the planes that a device steps.
   PlaneRange planes(std::size_t device) const { return m_slabs[device].own; }
-  /// Copies the values of some nodes of the last wavefield: field 0 is p, 1 is q.
+  /// Copies the values of some nodes of the last wavefield: field 0 is p, 1 is q. Those of other
+  /// ranks' planes are not written.
   void copy_out(int field, const Box<Dim>& box, T* values) const;
   /// Calls visit(layout, factors, planes) with the pressure factors of the planes of each device.
   template <class Visit>
@@ -91,31 +99,35 @@ class Slabs {
   /// \brief Returns BadValue::key() of a value that is not finite in the latest wavefield. It
   /// waits.
   ///
-  /// The result is BadValue::none if all are finite.
+  /// The result is BadValue::none if all are finite. All ranks receive the least key.
   std::int64_t bad() const;
 
  private:
   struct Slab {
     Instance<Memory> step, copy;
     const wave::Scheme<T, Dim, Memory>* scheme;
-    PlaneRange own;
+    PlaneRange own, rest;  ///< all planes, and those that no neighbour reads
     wave::MediumCoefficients<T, Dim, Memory> medium;
     wave::Wavefield<T, Dim, Memory> field;
     StreamShot<T, Dim, Memory> shot;
     std::unique_ptr<Mark<Memory>> edges, arrived;
   };
   void step_planes(Slab& slab, const PlaneRange& planes, Box<Dim> box, std::int64_t level);
-  void step_all(std::int64_t level);
+  Box<Dim> box_at(std::int64_t level) const;
+  void step_edges(std::int64_t level);
+  void step_rest(std::int64_t level);
   void exchange();
+  SlabPieces<T, Memory> pieces(const Slab& slab, const PlaneRange& planes) const;
   void record(std::int64_t level);
   void wait() const;
-  void send(const Slab& from, Slab& to, const PlaneRange& planes);
+  void begin_messages();
 
   std::int64_t m_beside;
   std::vector<Slab> m_slabs;
   std::int64_t m_level = 0;  ///< time level of the latest wavefield
   double m_points = 0.0;
   double m_waited = 0.0;  ///< seconds that the latest run waited for snapshots
+  std::unique_ptr<SlabMessages<T, Memory>> m_messages;  ///< to other ranks; null: one process
 };
 
 template <class T, int Dim, class Memory>
@@ -123,13 +135,18 @@ Slabs<T, Dim, Memory>::Slabs(
     const std::vector<Instance<Memory>>& instances,
     const std::vector<std::unique_ptr<wave::Scheme<T, Dim, Memory>>>& schemes, std::int64_t beside,
     const Grid<Dim>& grid, const wave::Model<T, Dim, Kokkos::HostSpace>& model,
-    const wave::RandomLayerOptions& random)
+    const wave::RandomLayerOptions& random, StreamRanks* ranks)
     : m_beside(beside) {
   const Grid<Dim>& whole = schemes.front()->grid();
-  const auto devices = static_cast<std::int64_t>(instances.size());
+  const auto count = static_cast<std::int64_t>(instances.size());
+  if (ranks != nullptr && count != 1) {
+    throw InputError(concat("instances: there are ", count, " (allowed with ranks: 1)"));
+  }
+  const std::int64_t number = ranks != nullptr ? ranks->rank() : 0;
+  const std::int64_t devices = ranks != nullptr ? ranks->size() : count;
   detail::check_slabs(whole.extents[0], devices, beside);
-  for (std::int64_t g = 0; g < devices; ++g) {
-    const auto at = static_cast<std::size_t>(g);
+  for (std::int64_t g = number; g < number + count; ++g) {
+    const auto at = static_cast<std::size_t>(g - number);
     const Instance<Memory>& exec = instances[at];
     const wave::Scheme<T, Dim, Memory>& scheme = *schemes[at];
     const PlaneRange own = detail::slab_planes(whole.extents[0], devices, g);
@@ -138,6 +155,7 @@ Slabs<T, Dim, Memory>::Slabs(
     Slab slab{exec,
               new_instance(exec),
               &scheme,
+              own,
               own,
               wave::MediumCoefficients<T, Dim, Memory>(exec, scheme, held),
               wave::make_wavefield<T, Dim, Memory>(exec, scheme, held),
@@ -155,7 +173,12 @@ Slabs<T, Dim, Memory>::Slabs(
       exec.fence();
       begin = end;
     }
+    if (g > 0) slab.rest.begin = std::min(own.begin + beside, own.end);
+    if (g + 1 < devices) slab.rest.end = std::max(slab.rest.begin, own.end - beside);
     m_slabs.push_back(std::move(slab));
+  }
+  if (ranks != nullptr) {
+    m_messages = std::make_unique<SlabMessages<T, Memory>>(*ranks, m_slabs.front().copy);
   }
 }
 
@@ -179,7 +202,6 @@ void Slabs<T, Dim, Memory>::step_planes(Slab& slab, const PlaneRange& planes, Bo
   box.upper[0] = std::min(box.upper[0], planes.end);
   if (!box.empty()) {
     wave::step<T, Dim, Memory>(slab.step, *slab.scheme, slab.medium, slab.field, box);
-    m_points += static_cast<double>(box.size());
   }
   if (level >= static_cast<std::int64_t>(shot.amplitudes.extent(0))) return;
   for (int f = 0; f < slab.field.fields; ++f) {
@@ -188,54 +210,81 @@ void Slabs<T, Dim, Memory>::step_planes(Slab& slab, const PlaneRange& planes, Bo
   }
 }
 
+// Returns the values of the next time in some planes that a neighbour reads: contiguous parts of
+// arrays, in the same order for all slabs.
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::send(const Slab& from, Slab& to, const PlaneRange& planes) {
-  const Instance<Memory>& exec = to.copy;
-  for (int f = 0; f < from.field.fields; ++f) {
-    wave::copy_planes<T, Dim, Memory>(exec, from.field.layout, from.field.next[f], to.field.layout,
-                                      to.field.next[f], planes);
+SlabPieces<T, Memory> Slabs<T, Dim, Memory>::pieces(const Slab& slab,
+                                                    const PlaneRange& planes) const {
+  SlabPieces<T, Memory> result;
+  const wave::Layout<Dim>& layout = slab.field.layout;
+  for (int f = 0; f < slab.field.fields; ++f) {
+    result.emplace_back(slab.field.next[f].data() + layout.plane_begin(planes.begin),
+                        static_cast<std::size_t>(planes.count() * layout.strides[0]));
   }
   // steps across a layer read its memory in neighbouring planes
   std::size_t number = 0;
-  for (const auto& layer : from.scheme->layers()) {
+  for (const auto& layer : slab.scheme->layers()) {
     const PlaneRange part =
         intersection(PlaneRange{planes.begin - layer.first, planes.end - layer.first},
                      PlaneRange{0, layer.width});
-    for (int f = 0; f < from.field.fields; ++f, ++number) {
+    for (int f = 0; f < slab.field.fields; ++f, ++number) {
       if (layer.axis != 0 || part.empty()) continue;
-      const auto rows = [&](const wave::Wavefield<T, Dim, Memory>& field,
-                            const wave::kernel::LayerShape& shape) {
-        const auto begin = static_cast<std::size_t>(shape.offset + part.begin * shape.strides[0]);
-        return Kokkos::subview(
-            field.layers[number].psi_next,
-            std::pair<std::size_t, std::size_t>(
-                begin, begin + static_cast<std::size_t>(part.count() * shape.strides[0])));
-      };
-      copy(exec, rows(to.field, to.field.layer_shape(*to.scheme, layer)),
-           rows(from.field, from.field.layer_shape(*from.scheme, layer)));
+      const wave::kernel::LayerShape shape = slab.field.layer_shape(*slab.scheme, layer);
+      result.emplace_back(
+          slab.field.layers[number].psi_next.data() + shape.offset + part.begin * shape.strides[0],
+          static_cast<std::size_t>(part.count() * shape.strides[0]));
     }
   }
+  return result;
+}
+
+// Returns the nodes of the step from a time.
+template <class T, int Dim, class Memory>
+Box<Dim> Slabs<T, Dim, Memory>::box_at(std::int64_t level) const {
+  const auto& at_level = m_slabs.front().shot.box;
+  return at_level ? at_level(level) : whole_box(m_slabs.front().scheme->grid());
 }
 
 // Planes near neighbours are stepped first: their transfer is concurrent with the other planes.
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::step_all(std::int64_t level) {
-  const auto& at_level = m_slabs.front().shot.box;
-  const Box<Dim> box = at_level ? at_level(level) : whole_box(m_slabs.front().scheme->grid());
-  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
-    Slab& slab = m_slabs[g];
-    PlaneRange rest = slab.own;
-    if (g > 0) {
-      rest.begin = std::min(slab.own.begin + m_beside, slab.own.end);
-      step_planes(slab, {slab.own.begin, rest.begin}, box, level);
-    }
-    if (g + 1 < m_slabs.size()) {
-      rest.end = std::max(rest.begin, slab.own.end - m_beside);
-      step_planes(slab, {rest.end, slab.own.end}, box, level);
-    }
+void Slabs<T, Dim, Memory>::step_edges(std::int64_t level) {
+  const Box<Dim> box = box_at(level);
+  m_points += static_cast<double>(box.size());
+  for (Slab& slab : m_slabs) {
+    step_planes(slab, {slab.own.begin, slab.rest.begin}, box, level);
+    step_planes(slab, {slab.rest.end, slab.own.end}, box, level);
     slab.edges->set(slab.step);
-    step_planes(slab, rest, box, level);
   }
+}
+
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::step_rest(std::int64_t level) {
+  const Box<Dim> box = box_at(level);
+  for (Slab& slab : m_slabs) step_planes(slab, slab.rest, box, level);
+}
+
+// Starts the exchange of a step with the slabs of other ranks.
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::begin_messages() {
+  Slab& slab = m_slabs.front();
+  if constexpr (is_host_memory<Memory>) {
+    slab.step.fence();
+  } else {
+    // the step has also read the values to be overwritten
+    slab.edges->hold(slab.copy);
+  }
+  using Messages = SlabMessages<T, Memory>;
+  SlabPieces<T, Memory> leaving[2], arriving[2];
+  const PlaneRange& own = slab.own;
+  if (m_messages->has(Messages::previous)) {
+    leaving[Messages::previous] = pieces(slab, {own.begin, own.begin + m_beside});
+    arriving[Messages::previous] = pieces(slab, {own.begin - m_beside, own.begin});
+  }
+  if (m_messages->has(Messages::next)) {
+    leaving[Messages::next] = pieces(slab, {own.end - m_beside, own.end});
+    arriving[Messages::next] = pieces(slab, {own.end, own.end + m_beside});
+  }
+  m_messages->begin(leaving, arriving);
 }
 
 // Submits the transfers of a step. Each device copies the planes that it reads of its neighbours.
@@ -252,8 +301,10 @@ void Slabs<T, Dim, Memory>::exchange() {
       const PlaneRange wanted =
           intersection(from.own, h < g ? PlaneRange{to.own.begin - m_beside, to.own.begin}
                                        : PlaneRange{to.own.end, to.own.end + m_beside});
-      send(from, to, wanted);
+      const SlabPieces<T, Memory> source = pieces(from, wanted), target = pieces(to, wanted);
+      for (std::size_t n = 0; n < source.size(); ++n) copy(to.copy, target[n], source[n]);
     }
+    if (m_messages) m_messages->finish();
     to.arrived->set(to.copy);
   }
 }
@@ -284,7 +335,16 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
                                   const Box<Dim>& box, const StreamSnapshots<T>& snapshots) {
   constexpr std::int64_t check_every = 200;
   std::optional<SlabSnapshots<T, Dim, Memory>> queues;
-  if (snapshots.every > 0 && snapshots.take) {
+  std::optional<RankSnapshots<T, Dim, Memory>> ranked;
+  if (snapshots.every > 0 && m_messages) {
+    StreamRanks& ranks = m_messages->ranks();
+    std::vector<PlaneRange> all;
+    for (std::int64_t r = 0; r < ranks.size(); ++r) {
+      all.push_back(
+          detail::slab_planes(m_slabs.front().scheme->grid().extents[0], ranks.size(), r));
+    }
+    ranked.emplace(ranks, m_slabs.front().step, all, box, snapshots);
+  } else if (snapshots.every > 0 && snapshots.take) {
     std::vector<Instance<Memory>> instances;
     std::vector<PlaneRange> own;
     for (const Slab& slab : m_slabs) {
@@ -298,7 +358,9 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
   wave::kernel::ProgressTimer pace(steps);
   for (std::int64_t level = 0; level < steps;) {
     m_slabs.front().step.check_stop();
-    step_all(level);
+    step_edges(level);
+    if (m_messages) begin_messages();
+    step_rest(level);
     exchange();
     for (std::size_t g = 0; g < m_slabs.size(); ++g) {
       Slab& slab = m_slabs[g];
@@ -310,7 +372,12 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
     }
     m_level = ++level;
     record(level);
-    if (queues && level % snapshots.every == 0 && level <= snapshots.last) {
+    const bool shown = snapshots.every > 0 && level % snapshots.every == 0;
+    if (ranked && shown && level <= snapshots.last) {
+      const Slab& slab = m_slabs.front();
+      ranked->put(slab.field.layout, slab.field.now[0], level, slab.medium.pressure_factors());
+    }
+    if (queues && shown && level <= snapshots.last) {
       for (std::size_t g = 0; g < m_slabs.size(); ++g) {
         const Slab& slab = m_slabs[g];
         queues->put(g, slab.field.layout, slab.field.now[0], level, slab.medium.pressure_factors());
@@ -328,6 +395,7 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
     queues->finish();
     m_waited = queues->seconds_waited();
   }
+  if (ranked) m_waited = ranked->seconds_waited();
   return m_points;
 }
 
@@ -361,7 +429,7 @@ std::int64_t Slabs<T, Dim, Memory>::bad() const {
       least = std::min(least, value.key(slab.scheme->grid().size()));
     }
   }
-  return least;
+  return m_messages ? m_messages->ranks().least(least) : least;
 }
 
 }  // namespace moho::stream
