@@ -70,6 +70,16 @@ struct WaveReport {
     together = plan.batch_size;
     parameter_bits = plan.parameter_bits;
   }
+  /// Copies a stream::StreamSurveyReport.
+  void take_stream(const auto& from) {
+    take(from.modelling);
+    bytes = from.plan.device_bytes;
+    phases = from.phases;
+    points = from.points;
+    whole_points = from.whole_points;
+    seconds = from.seconds;
+    domain_seconds = from.domain_seconds;
+  }
 };
 
 /// Traces on the host, receivers x samples.

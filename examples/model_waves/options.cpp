@@ -37,6 +37,8 @@ Examples
       17 shots, receivers up to 1 km on either side of each.
   model_waves --vp volume.rsf --devices 2
       Each shot in slabs on two devices, for volumes that fit both together, or for speed.
+  mpirun -n 8 model_waves --vp volume.rsf --shots survey.csv --ranks-per-shot 4
+      Two shots at a time, each in slabs on four ranks, of one or several machines.
   model_waves --vp volume.rsf --shots survey.csv --plan
       Steps, memory and snapshots of a survey, without computing it.
   model_waves --config survey.cfg --space cuda
@@ -65,20 +67,34 @@ Description describe(Options& o) {
          "devices of this process that step each shot together, with the same bits: each holds a "
          "slab across x. auto: the fewest that hold a shot (default: 1)",
          count(1, 64), {.word = "auto", .free = true});
+  d.bind(o.ranks_per_shot, "ranks-per-shot", "N|auto",
+         "under mpirun, ranks that step each shot together, with the same bits: each has a slab "
+         "across x. auto: as few as have the memory and leave no rank without a shot (default: 1)",
+         count(1, 4096), {.word = "auto", .free = true});
   bind_at_once(d, o);
   bind_plan(d, o);
   bind_wave_results(d, o);
   d.check([&o](const Arguments& given) {
     if (given.given("devices") && given.text("devices") == "auto") o.devices = 0;
-    if (o.devices > 1 && o.at_once > 1) {
-      throw InputError(
-          concat("--at-once is ", o.at_once, " with --devices ", o.devices,
-                 " (allowed: 1 or auto): devices that share a shot step one at a time, "
-                 "leave one of the options out"));
+    if (given.given("ranks-per-shot") && given.text("ranks-per-shot") == "auto") {
+      o.ranks_per_shot = 0;
     }
-    if (o.devices > 1 && o.expand == domain::ExpansionMethod::amplitude) {
-      throw InputError(concat("--expand amplitude is for one device (allowed with --devices ",
-                              o.devices,
+    if (o.devices > 1 && o.ranks_per_shot != 1) {
+      throw InputError(concat("--devices is ", o.devices,
+                              " with --ranks-per-shot (allowed: 1 or auto, each rank has a "
+                              "device): leave one of the options out"));
+    }
+    const bool over_ranks = o.ranks_per_shot > 1;
+    if (o.devices <= 1 && !over_ranks) return;
+    const std::string divides = over_ranks ? concat("--ranks-per-shot ", o.ranks_per_shot)
+                                           : concat("--devices ", o.devices);
+    if (o.at_once > 1) {
+      throw InputError(concat("--at-once is ", o.at_once, " with ", divides,
+                              " (allowed: 1 or auto): devices that share a shot step one at a "
+                              "time, leave one of the options out"));
+    }
+    if (o.expand == domain::ExpansionMethod::amplitude) {
+      throw InputError(concat("--expand amplitude is for one device (allowed with ", divides,
                               ": none, layers, eikonal): it searches the whole wavefield "
                               "before a step, choose one that knows arrivals from the model"));
     }

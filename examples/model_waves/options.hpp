@@ -13,6 +13,7 @@ namespace moho::examples::model_waves {
 /// Options of model_waves.
 struct Options : WaveOptions {
   int devices = 1;                  ///< devices of a shot; 0: the fewest that hold it
+  int ranks_per_shot = 1;           ///< ranks of a shot; 0: chosen by shots and memory
   std::optional<double> snapshots;  ///< seconds between snapshots, 0: no snapshots; empty: a few
 };
 

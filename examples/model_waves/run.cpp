@@ -8,6 +8,7 @@
 #include "app/wave_fields.hpp"
 #include "model_waves/options.hpp"
 #include "ranks/ranks.hpp"
+#include "ranks/stream_ranks.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
@@ -45,7 +46,9 @@ class Program : public ShotProgram<T, Dim> {
  public:
   Program(const Options& o, EarthModel<T>&& model, const MemoryEstimate& memory,
           const MemoryLimit& limit, Session& session)
-      : ShotProgram<T, Dim>(o, std::move(model), memory, limit, session), m_o(o) {}
+      : ShotProgram<T, Dim>(o, std::move(model), memory, limit, session),
+        m_o(o),
+        m_ranks(o.ranks_per_shot != 1 ? stream_ranks(session.processes()) : nullptr) {}
 
   static std::vector<std::string> results(const Options& o) {
     std::vector<std::string> names{"vp.npy", "gather.sgy"};
@@ -71,19 +74,17 @@ class Program : public ShotProgram<T, Dim> {
       estimate.pass(sizeof(T) * ((arrays.tapered ? need.nodes() : 0.0) +
                                  arrays.parameters * arrays.whole + arrays.media * arrays.padded),
                     "the model with its layers");
+      // planes near a cut are in both slabs
+      const double slabs = std::max(o.devices, o.ranks_per_shot);
+      const double cut = 2.0 * std::max(slabs - 1.0, 0.0) * (2.0 * o.order + 8.0) /
+                         static_cast<double>(need.shape.front());
+      const double part = (1.0 + cut) / std::max(o.ranks_per_shot, 1);
       estimate.take(
-          sizeof(T) * ((arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
+          sizeof(T) * (part * (arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
           "the medium and wavefields");
       estimate.take(sizeof(T) * shots_besides(o) *
                         ((arrays.slopes + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
                     "shots --at-once");
-      if (o.devices > 1) {
-        // planes near a cut, in both slabs
-        const double planes = 2.0 * (o.devices - 1.0) * (2.0 * o.order + 8.0);
-        estimate.take(sizeof(T) * (arrays.media + 2.0 * arrays.fields) * arrays.padded * planes /
-                          static_cast<double>(need.shape.front()),
-                      "planes of neighbours");
-      }
       // domains that expand by arrivals compute these first, in an array and the solver's copy
       const bool arrivals = o.expand == domain::ExpansionMethod::eikonal;
       if (arrivals || o.expand == domain::ExpansionMethod::layers) {
@@ -130,20 +131,31 @@ class Program : public ShotProgram<T, Dim> {
                               " ranks (allowed: 1 or auto, each rank has a device): run it without "
                               "mpirun, or leave the option out"));
     }
+    if (m_o.ranks_per_shot > 1 && ranks % m_o.ranks_per_shot != 0) {
+      throw InputError(concat("--ranks-per-shot is ", m_o.ranks_per_shot, ", and there ",
+                              ranks == 1 ? "is 1 rank" : concat("are ", ranks, " ranks"),
+                              " (allowed: numbers that divide the ranks): start a multiple of it "
+                              "with mpirun -n"));
+    }
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {
     WaveReport report;
     with_space(m_o.space, [&](const auto& exec) {
-      if (m_o.devices > 1) {
+      const int ranks = m_ranks ? m_ranks->size() : 1;
+      const bool divides = m_o.expand != domain::ExpansionMethod::amplitude;
+      // ranks without a shot join others
+      const bool few = static_cast<int>(job.shots.size()) < ranks && divides;
+      if (m_o.devices > 1 || m_o.ranks_per_shot > 1 || few) {
         report = compute_on_devices(exec, job);
         return;
       }
       // the plan of one device says whether it holds a shot
       const bool several =
-          m_o.devices == 0 && this->session().processes().size() == 1 &&
-          stream::device_count(Instance<MemoryOf<std::decay_t<decltype(exec)>>>(exec)) > 1 &&
-          m_o.expand != domain::ExpansionMethod::amplitude;
+          divides &&
+          (ranks > 1 ||
+           (m_o.devices == 0 && this->session().processes().size() == 1 &&
+            stream::device_count(Instance<MemoryOf<std::decay_t<decltype(exec)>>>(exec)) > 1));
       bool begun = false;
       try {
         report = compute_on(exec, job, begun);
@@ -219,7 +231,7 @@ class Program : public ShotProgram<T, Dim> {
     }
   }
 
-  // Models the shots in slabs, one for each device.
+  // Models the shots in slabs, one for each device or rank.
   WaveReport compute_on_devices(const auto& exec, const WaveJob<T, Dim>& job) {
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     auto model =
@@ -227,7 +239,9 @@ class Program : public ShotProgram<T, Dim> {
     stream::StreamSurveyOptions<T, Dim> options;
     options.streaming.modelling = job.modelling;
     options.streaming.modelling.concurrent_shots = 1;
-    options.streaming.wishes.devices = m_o.devices;
+    options.streaming.wishes.devices = m_ranks ? m_o.ranks_per_shot : m_o.devices;
+    options.streaming.ranks = m_ranks.get();
+    options.collectively = job.together;
     if (m_o.space == "cuda") options.streaming.wishes.device_memory = m_o.memory;
     options.streaming.divided = options.streaming.snapshots = true;
     options.claim = job.takes;
@@ -277,19 +291,14 @@ class Program : public ShotProgram<T, Dim> {
     WaveReport report;
     report.device = device_name(exec);
     report.threads = exec.concurrency();
-    report.take(from.modelling);
+    report.take_stream(from);
     report.at_once = report.together = 1;
-    report.bytes = from.plan.device_bytes;
-    report.phases = from.phases;
-    report.points = from.points;
-    report.whole_points = from.whole_points;
-    report.seconds = from.seconds;
-    report.domain_seconds = from.domain_seconds;
     return report;
   }
 
   // Calls a function; errors of slabs name options.
-  static void with_devices(const WaveJob<T, Dim>& job, const std::function<void()>& function) {
+  void with_devices(const WaveJob<T, Dim>& job, const std::function<void()>& function) const {
+    const std::string option = m_ranks ? "--ranks-per-shot" : "--devices";
     const std::string memory = "device memory";
     try {
       function();
@@ -298,9 +307,9 @@ class Program : public ShotProgram<T, Dim> {
       if (text.rfind(memory, 0) == 0) {
         throw InputError("--memory" + text.substr(memory.size()));
       }
-      throw InputError(job.in_options(text, {{"devices", "--devices"}}));
+      throw InputError(job.in_options(text, {{"devices", option}}));
     } catch (const MemoryError& error) {
-      throw MemoryError(concat("--devices: ", error.what()));
+      throw MemoryError(concat(option, ": ", error.what()));
     }
   }
 
@@ -402,7 +411,8 @@ class Program : public ShotProgram<T, Dim> {
   std::string takes(const WaveReport& report) const override {
     if (m_divided) {
       return concat(format_bytes(static_cast<double>(report.bytes)), " on each of ",
-                    m_divided->plan.shape.devices, " devices (", m_o.space, ")");
+                    m_divided->plan.shape.devices, m_ranks ? " ranks" : " devices", " (", m_o.space,
+                    ")");
     }
     return concat(format_bytes(static_cast<double>(report.bytes)), " on ", m_o.space);
   }
@@ -432,6 +442,7 @@ class Program : public ShotProgram<T, Dim> {
     const stream::StreamPlan& plan = m_divided->plan;
     Json json = Json::object({{"count", plan.shape.devices},
                               {"planes", plan.slab_planes},
+                              {"groups", plan.groups},
                               {"bytes_on_each", plan.device_bytes}});
     const double rate = plan.forecast.points_per_second;
     if (rate > 0.0) {
@@ -472,7 +483,8 @@ class Program : public ShotProgram<T, Dim> {
   const Options& m_o;
   std::vector<std::string> m_snapshots;                      // written by this run
   std::vector<double> m_times;                               // of snapshots
-  std::optional<stream::StreamSurveyReport<Dim>> m_divided;  // if devices share shots
+  std::optional<stream::StreamSurveyReport<Dim>> m_divided;  // if devices or ranks share shots
+  std::unique_ptr<stream::StreamRanks> m_ranks;              // null: each rank models whole shots
   Json m_domains;  // nodes stepped at these times, if domains expand
 };
 

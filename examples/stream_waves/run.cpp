@@ -289,13 +289,7 @@ class Program : public ShotProgram<T, Dim> {
     WaveReport report;
     report.device = device_name(exec);
     report.threads = exec.concurrency();
-    report.take(from.modelling);
-    report.bytes = from.plan.device_bytes;
-    report.phases = from.phases;
-    report.points = from.points;
-    report.whole_points = from.whole_points;
-    report.seconds = from.seconds;
-    report.domain_seconds = from.domain_seconds;
+    report.take_stream(from);
     return report;
   }
 

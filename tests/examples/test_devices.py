@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: cost 120, threads 2
-"""Tests of --devices of model_waves: several devices step each shot, with the files of one device.
+"""Tests of --devices and --ranks-per-shot of model_waves: several devices or ranks step each shot, with the
+files of one device.
 
 Hosts simulate any number of devices. On devices, tests take those of the machine.
 
@@ -9,9 +10,13 @@ usage: test_devices.py --program PATH [--mpirun PATH] [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
+import json
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 
 import support
 import test_model_waves
@@ -176,6 +181,115 @@ class DevicePlan(test_model_waves.Case):
                                devices["measured"]["points_per_second"] /
                                devices["predicted"]["points_per_second"], delta=1e-9)
         self.assertIn("% of the rate predicted", r.text)
+
+
+class RanksOfShot(test_model_waves.Case):
+    """Ranks that step each shot together."""
+
+    def setUp(self):
+        super().setUp()
+        self.needs_mpirun()
+        rng = np.random.default_rng(4)
+        depth = np.arange(41) / 40.0
+        v = self.save("v.npy", (1800.0 + 700.0 * depth + rng.uniform(0, 150, (57, 41))).astype(np.float32))
+        self.survey = ["--vp", v, "--spacing", "10", "--time", "0.2", "--source", "203,33; 300,20; 510,20",
+                       "--receivers", "10,20:550,20:55; 281.3,211", "--snapshot-every", "0.05"]
+
+    def summary(self, out):
+        with open(self.path(out + "/summary.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def same_files(self, survey, runs):
+        """Runs are numbers of ranks, and of ranks of each shot: as asked, and as expected."""
+        self.succeed(*survey, out="one")
+        names = sorted(name for name in os.listdir(self.path("one")) if name.endswith((".npy", ".sgy")))
+        self.assertIn("snapshot_0004.npy", names)
+        one = self.summary("one")
+        for ranks, asked, of_shot in runs:
+            self.succeed(*survey, "--ranks-per-shot", asked, out="several", ranks=ranks)
+            self.assert_same_files(names, "one", "several")
+            several = self.summary("several")
+            for key in ("snapshots", "model", "scheme", "shots"):
+                self.assertEqual(several[key], one[key], key)
+            self.assertEqual(several["ranks"], ranks)
+            self.assertEqual(several["run"]["expand"]["points"], one["run"]["expand"]["points"])
+            if of_shot == 1:
+                self.assertNotIn("devices", several)
+                continue
+            self.assertEqual([several["devices"][key] for key in ("count", "groups")],
+                             [of_shot, ranks // of_shot])
+            self.assertEqual(sum(several["devices"]["planes"]), several["model"]["shape_with_layers"][0])
+
+    def test_same_bits(self):
+        for parameters, boundary in DeviceBits.media.values():
+            with self.subTest(boundary=boundary):
+                self.save("rho.npy", np.full((57, 41), 2000.0, dtype=np.float32))
+                self.same_files([*self.survey, *parameters, "--boundary", boundary, *self.on_host()],
+                                [(2, 2, 2)])
+        self.same_files([*self.survey, *self.on_host()],
+                        [(3, 3, 3), (4, 2, 2), (3, "auto", 1), (4, "auto", 2)])
+        self.same_files([*self.survey, "--expand", "eikonal", *self.on_host()], [(3, 3, 3)])
+
+    def test_plan(self):
+        done = self.call(*self.survey, *self.on_host(), "--ranks-per-shot", "2", "--plan", ranks=2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("on each of 2 ranks", done.stdout)
+        self.assertIn("forecast: ", done.stdout)
+
+    def test_a_killed_rank_ends_all_and_the_run_goes_on(self):
+        survey = [*self.survey[:5], "3", *self.survey[6:], *self.on_host(), "--ranks-per-shot", "2"]
+        self.succeed(*survey, out="one", ranks=2)
+        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *survey, "--out", "several",
+                   "--no-plot"]
+        variables = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                     "OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+        with subprocess.Popen(command, cwd=self.folder, env={**os.environ, **variables}, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            gather = self.path("several/gather_0001.npy")
+            end = time.monotonic() + 60
+            while not os.path.exists(gather) and run.poll() is None and time.monotonic() < end:
+                time.sleep(0.001)
+            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="utf-8") as file:
+                children = file.read().split()
+            if children:
+                os.kill(int(children[-1]), signal.SIGKILL)
+            run.communicate(timeout=60)
+        self.assertTrue(children)
+        self.assertNotEqual(run.returncode, 0)
+        # mpirun ends the other rank by a signal, which it may note in the summary
+        self.assertIn(self.summary("several")["state"], ("incomplete", "interrupted"))
+        self.succeed(*survey, "--resume", out="several", ranks=2)
+        self.assert_same_files([*(f"gather_{k:04d}.npy" for k in (1, 2, 3)), "gather.sgy",
+                                "snapshot_0004.npy"], "one", "several")
+
+    def test_overflow_is_named_once(self):
+        shot = [*self.survey[:4], "--time", "40", "--source", "510,200", "--boundary", "rigid", "--equations",
+                "fletcher", "--epsilon", "0.3", "--delta", "-0.2", "--theta", "1.1", "--snapshot-every", "0",
+                *self.on_host()]
+        one = self.call(*shot, "--no-plot")
+        self.assertEqual(one.returncode, 1, one.stderr)
+        self.assertIn("is no longer finite at node (", one.stderr)
+        several = self.call(*shot, "--ranks-per-shot", "2", "--no-plot", ranks=2)
+        self.assertEqual(several.returncode, 1, several.stderr)
+        said = [line for line in several.stderr.splitlines() if line.startswith("model_waves: ")]
+        self.assertEqual(said, one.stderr.splitlines(), several.stderr)
+
+    def test_refusals(self):
+        host = [*self.survey, *self.on_host()]
+        self.refuse([*host, "--ranks-per-shot", "2"], "--ranks-per-shot is 2, and there is 1 rank",
+                    "mpirun -n")
+        for more, ranks, words in (
+                (["--ranks-per-shot", "2"], 3, ["--ranks-per-shot is 2, and there are 3 ranks"]),
+                (["--ranks-per-shot", "2", "--devices", "2"], 2, ["--devices is 2 with --ranks-per-shot"]),
+                (["--ranks-per-shot", "2", "--at-once", "2"], 2, ["--at-once is 2 with --ranks-per-shot 2"]),
+                (["--ranks-per-shot", "2", "--expand", "amplitude"], 2, ["--expand amplitude is for one"]),
+                (["--ranks-per-shot", "2", "--boundary", "rigid", "--receivers", "5,5", "--shape", "9,41",
+                  "--vp", "2000", "--source", "20,20"], 2,
+                 ["--ranks-per-shot is 2 (allowed: up to 1 for a grid of 9 planes"])):
+            with self.subTest(more=more):
+                thin = ["--spacing", "10", "--time", "0.1", "--snapshot-every", "0", *self.on_host()]
+                arguments = thin if "--vp" in more else host
+                self.refuse([*arguments, *more], *words, ranks=ranks)
 
 
 if __name__ == "__main__":

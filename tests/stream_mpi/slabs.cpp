@@ -125,7 +125,7 @@ TEST(SlabsOfRanks, StepBoxes) {
   EXPECT_LT(found.front().report.points, 31.0 * static_cast<double>(whole.size()));
 }
 
-// As few ranks as leave none without a shot; groups model different shots.
+// As few ranks as leave no rank without a shot; groups model different shots.
 TEST(SlabsOfRanks, AreChosenByTheShots) {
   const Kind kind{Medium::isotropic};
   const Grid<2> grid = stream_grid<2>();

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace moho::stream {
@@ -20,8 +21,11 @@ namespace moho::stream {
 class MpiRanks : public StreamRanks {
  public:
   /// \param communicator has to outlive the object, unless `owned` transfers its ownership
-  explicit MpiRanks(MPI_Comm communicator, bool owned = false)
-      : m_communicator(communicator), m_owned(owned) {}
+  /// \param owned true: the object frees the communicator
+  /// \param together implementation of together(); empty: mpi::together()
+  explicit MpiRanks(MPI_Comm communicator, bool owned = false,
+                    std::function<void(const std::function<void()>&)> together = {})
+      : m_communicator(communicator), m_owned(owned), m_together(std::move(together)) {}
   ~MpiRanks() override {
     int over = 0;
     MPI_Finalized(&over);
@@ -31,7 +35,7 @@ class MpiRanks : public StreamRanks {
   int rank() const override { return mpi::rank_in(m_communicator); }
   int size() const override { return mpi::size_of(m_communicator); }
   void together(const std::function<void()>& function) override {
-    mpi::together(m_communicator, function);
+    m_together ? m_together(function) : mpi::together(m_communicator, function);
   }
   void broadcast(void* bytes, std::size_t count) override {
     mpi::broadcast(m_communicator, static_cast<char*>(bytes), static_cast<std::int64_t>(count));
@@ -94,6 +98,7 @@ class MpiRanks : public StreamRanks {
 
   MPI_Comm m_communicator;
   bool m_owned;
+  std::function<void(const std::function<void()>&)> m_together;
   std::vector<MPI_Request> m_sent, m_received;
 };
 

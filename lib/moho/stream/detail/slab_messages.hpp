@@ -39,7 +39,7 @@ class SlabMessages {
 
   /// Returns the ranks.
   StreamRanks& ranks() const { return m_ranks; }
-  /// Returns true if there is a neighbour on a side.
+  /// Returns true if a side has a neighbour.
   bool has(Side side) const {
     return side == previous ? m_ranks.rank() > 0 : m_ranks.rank() + 1 < m_ranks.size();
   }
@@ -47,7 +47,7 @@ class SlabMessages {
   /// instance of the transfers has to wait for these steps.
   ///
   /// The parts must stay unchanged until finish().
-  /// \param leaving,arriving parts for each side, empty where there is no neighbour
+  /// \param leaving,arriving parts for each side, empty on a side without a neighbour
   void begin(const SlabPieces<T, Memory> (&leaving)[2],
              const SlabPieces<T, Memory> (&arriving)[2]) {
     for (const Side side : {previous, next}) {
