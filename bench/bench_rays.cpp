@@ -13,6 +13,7 @@
 // [/weights:<rule>][/storage:<where>][/table:<part>][/instances:<on one device>][/devices:<number>]
 // [/slabs:<of each>]. Paper's graph: star:full, weights:sampled. table is the memory for weights as
 // a part of their complete table.
+// MOHO_BENCH_RAYS_SPLIT_N: vertices per side of the models that several devices share (8192).
 // copy/<space> is the copy bandwidth, the reference of floor_fraction.
 
 #include "bench_rays/run.hpp"
@@ -22,6 +23,7 @@
 #include <moho/core/space.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -193,7 +195,8 @@ void add_beyond_one_device(const std::string& space) {
   const bool host = bench::on_host(space);
   RayCase what;
   what.space = space;
-  what.n = bench::smoke() ? 256 : host ? 1024 : 8192;
+  const char* const text = std::getenv("MOHO_BENCH_RAYS_SPLIT_N");
+  what.n = bench::smoke() ? 256 : text != nullptr ? std::atoi(text) : host ? 1024 : 8192;
   if (host) what.rule = rays::WeightRule::velocity;  // else the table is not the fastest
   what.storage = WeightStorage::stored;
   add_trace(what, true);
