@@ -15,7 +15,6 @@
 #include <moho/core/parse.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/text.hpp>
-#include <moho/io/csv.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/numbered.hpp>
 #include <moho/tomography/tomography.hpp>
@@ -185,15 +184,7 @@ class Run {
       }
       return;
     }
-    const io::Table table = io::read_csv(m_o.topography, {.columns = Dim});
-    Points<Dim> points;
-    for (std::int64_t k = 0; k < table.rows(); ++k) {
-      Point<Dim> p{};
-      for (int d = 0; d < Dim; ++d) p[d] = table.at(k, d);
-      if (m_o.elevations) p[Dim - 1] = -p[Dim - 1];
-      points.push_back(p);
-    }
-    m_job.ground = tomography::ground_of_table<Dim>(points, m_job.grid);
+    m_job.ground = tomography::read_ground<Dim>(m_o.topography, m_job.grid, m_o.elevations);
   }
 
   void make_options() {
@@ -311,24 +302,13 @@ class Run {
   void estimate_memory() {
     const bool on_host = m_o.space != "cuda";
     m_limit = memory_limit(m_o, on_host, m_session.processes().size_of_host());
-    const auto picks = static_cast<double>(m_job.picks.picks.size());
-    const auto nodes = static_cast<double>(m_job.grid.size());
-    double unknowns = 1.0, diagonal = 0.0;
-    for (int d = 0; d < Dim; ++d) {
-      unknowns *=
-          std::ceil(static_cast<double>(m_job.grid.extents[d]) / m_job.options.coarsening) + 1.0;
-      diagonal += static_cast<double>(m_job.grid.extents[d]);
-    }
-    // a ray of half of the diagonal meets 2^(Dim - 1) + 1 nodes a cell
-    const double entries = picks * 0.5 * diagonal * (Dim == 2 ? 3.0 : 5.0);
-    m_estimate.take(nodes * 8.0 * 8.0, "model arrays");
-    m_estimate.take(entries * 12.0 * 4.0, "rows of the derivative");
-    m_estimate.take((unknowns + picks) * 8.0 * (m_o.krylov + 8),
-                    "vectors of the bidiagonalisation");
-    const auto sources = static_cast<double>(m_job.picks.sources.size());
-    m_estimate.pass(nodes * (m_o.double_precision ? 18.0 : 10.0) * std::min(sources, 64.0),
-                    "traveltimes");
-    if (m_o.plot) m_estimate.picture(nodes * 40.0, m_limit.bytes);
+    const tomography::InversionBytes bytes = tomography::estimate_bytes<Dim>(
+        m_job.grid, m_job.picks, m_job.options, m_o.double_precision);
+    m_estimate.take(bytes.model, "model arrays");
+    m_estimate.take(bytes.rows, "rows of the derivative");
+    m_estimate.take(bytes.vectors, "vectors of the bidiagonalisation");
+    m_estimate.pass(bytes.times, "traveltimes");
+    if (m_o.plot) m_estimate.picture(static_cast<double>(m_job.grid.size()) * 40.0, m_limit.bytes);
     check_memory(concat("an inversion on ", io::shape_string(m_model.shape), " nodes"), m_estimate,
                  m_limit, "take a larger --spacing or --coarsening, or fewer --krylov steps");
     m_session.summary["memory"] = memory_json(m_estimate, m_limit);
@@ -341,14 +321,7 @@ class Run {
                     counted(picks.receivers.size(), "receiver"),
                     picks.left_out > 0 ? concat(", ", picks.left_out, " left out") : "",
                     ", offsets to ", significant(m_check.longest_offset, 4), " m");
-    double least = 1e300, most = 0.0;
-    for (const tomography::Pick& pick : picks.picks) {
-      const double sigma = pick.error > 0.0 ? pick.error
-                                            : m_job.options.error_absolute +
-                                                  m_job.options.error_relative * pick.time;
-      least = std::min(least, sigma);
-      most = std::max(most, sigma);
-    }
+    const auto [least, most] = tomography::error_range<Dim>(picks, m_job.options);
     m_session.print("          errors ", significant(1e3 * least, 3), " to ",
                     significant(1e3 * most, 3), " ms",
                     m_check.reciprocal_pairs > 0
@@ -478,21 +451,6 @@ class Run {
     m_session.wrote("rays.vtk");
   }
 
-  // The largest move and origin time of a located source.
-  std::string located() const {
-    double far = 0.0, late = 0.0;
-    for (std::size_t k = 0; k < m_result.sources.size(); ++k) {
-      double square = 0.0;
-      for (int d = 0; d < Dim; ++d) {
-        square += std::pow(m_result.sources[k][d] - m_job.picks.sources[k][d], 2);
-      }
-      far = std::max(far, std::sqrt(square));
-      late = std::max(late, std::abs(m_result.delays.origin[k]));
-    }
-    return concat("located   sources moved by up to ", significant(far, 3),
-                  " m, origin times up to ", significant(1e3 * late, 3), " ms (sources.csv)");
-  }
-
   void finish() {
     const tomography::IterationReport& last = m_result.reports.back();
     Json& summary = m_session.summary;
@@ -540,7 +498,10 @@ class Run {
     for (const std::string& line : tomography::bad_picks<Dim>(m_job.picks, m_result.fits)) {
       ending.lines.push_back("          " + line);
     }
-    if (m_o.locate) ending.lines.push_back(located());
+    if (m_o.locate) {
+      ending.lines.push_back(concat(
+          "located   ", tomography::describe_moves<Dim>(m_job.picks, m_result), " (sources.csv)"));
+    }
     for (const tomography::CheckLayer& layer : m_test.layers) {
       ending.lines.push_back(concat("checks    depth ", significant(layer.depth, 4),
                                     " m: correlation ", significant(layer.correlation, 2), ", ",

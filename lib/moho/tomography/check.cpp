@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace moho::tomography {
 
@@ -135,6 +136,42 @@ bool uses_eikonal(const Options<Dim>& options, const std::vector<unsigned char>&
   return Dim == 3 && std::count(mask.begin(), mask.end(), 0) == 0;
 }
 
+template <int Dim>
+std::pair<double, double> error_range(const PickSet<Dim>& picks, const Options<Dim>& options) {
+  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  for (const Pick& pick : picks.picks) {
+    const double sigma =
+        pick.error > 0.0 ? pick.error : options.error_absolute + options.error_relative * pick.time;
+    least = std::min(least, sigma);
+    most = std::max(most, sigma);
+  }
+  return {least, most};
+}
+
+template <int Dim>
+InversionBytes estimate_bytes(const Grid<Dim>& grid, const PickSet<Dim>& picks,
+                              const Options<Dim>& options, bool double_precision) {
+  const auto count = static_cast<double>(picks.picks.size());
+  const auto sources = static_cast<double>(picks.sources.size());
+  const auto nodes = static_cast<double>(grid.size());
+  double unknowns = 1.0, diagonal = 0.0;
+  for (int d = 0; d < Dim; ++d) {
+    const auto along = static_cast<double>(grid.extents[d]);
+    unknowns *= std::ceil(along / options.coarsening) + 1.0;
+    diagonal += along;
+  }
+  // a ray of half of the diagonal meets 2^(Dim - 1) + 1 nodes a cell
+  const double entries = count * 0.5 * diagonal * (Dim == 2 ? 3.0 : 5.0);
+  return {nodes * 8.0 * 8.0, entries * 12.0 * 4.0, (unknowns + count) * 8.0 * (options.krylov + 8),
+          nodes * (double_precision ? 18.0 : 10.0) * std::min(sources, 64.0)};
+}
+
+template std::pair<double, double> error_range<2>(const PickSet<2>&, const Options<2>&);
+template std::pair<double, double> error_range<3>(const PickSet<3>&, const Options<3>&);
+template InversionBytes estimate_bytes<2>(const Grid<2>&, const PickSet<2>&, const Options<2>&,
+                                          bool);
+template InversionBytes estimate_bytes<3>(const Grid<3>&, const PickSet<3>&, const Options<3>&,
+                                          bool);
 template bool uses_eikonal<2>(const Options<2>&, const std::vector<unsigned char>&);
 template bool uses_eikonal<3>(const Options<3>&, const std::vector<unsigned char>&);
 template void check_input<2>(const Grid<2>&, const PickSet<2>&, const std::vector<double>&,

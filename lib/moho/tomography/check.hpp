@@ -2,10 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Checks of the input of an inversion.
+/// \brief Checks of the input of an inversion, and estimates from it.
 
 #include <moho/tomography/types.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace moho::tomography {
@@ -27,5 +28,28 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
 /// \param mask 1 for nodes of the ground, 0 for air
 template <int Dim>
 bool uses_eikonal(const Options<Dim>& options, const std::vector<unsigned char>& mask);
+
+/// Returns the smallest and the largest standard deviation of picks before that of computed times.
+/// \param picks with errors, or without
+/// \param options errors of picks without one
+template <int Dim>
+std::pair<double, double> error_range(const PickSet<Dim>& picks, const Options<Dim>& options);
+
+/// Bytes of the arrays of an inversion.
+struct InversionBytes {
+  double model = 0.0;    ///< fields at the nodes, on the host
+  double rows = 0.0;     ///< derivative and its transpose
+  double vectors = 0.0;  ///< of the bidiagonalisation
+  double times = 0.0;    ///< traveltimes and predecessors of the sources that are traced at a time
+};
+
+/// Estimates the bytes of an inversion from its counts.
+/// \param grid nodes of the model
+/// \param picks the picks
+/// \param options coarsening and steps of a bidiagonalisation
+/// \param double_precision of the traced times
+template <int Dim>
+InversionBytes estimate_bytes(const Grid<Dim>& grid, const PickSet<Dim>& picks,
+                              const Options<Dim>& options, bool double_precision);
 
 }  // namespace moho::tomography

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/io/csv.hpp>
 #include <moho/tomography/ground.hpp>
 
 #include <algorithm>
@@ -158,6 +159,19 @@ Ground<Dim> ground_of_table(const Points<Dim>& table, const Grid<Dim>& grid) {
 }
 
 template <int Dim>
+Ground<Dim> read_ground(const std::filesystem::path& path, const Grid<Dim>& grid, bool elevations) {
+  const io::Table table = io::read_csv(path, {.columns = Dim});
+  Points<Dim> points;
+  for (std::int64_t k = 0; k < table.rows(); ++k) {
+    Point<Dim> p{};
+    for (int d = 0; d < Dim; ++d) p[d] = table.at(k, d);
+    if (elevations) p[Dim - 1] = -p[Dim - 1];
+    points.push_back(p);
+  }
+  return ground_of_table<Dim>(points, grid);
+}
+
+template <int Dim>
 std::vector<unsigned char> ground_mask(const Grid<Dim>& grid, const Ground<Dim>& ground,
                                        const PickSet<Dim>& picks) {
   const auto nodes = static_cast<std::size_t>(grid.size());
@@ -242,6 +256,8 @@ double depth_below(const Grid<Dim>& grid, const Ground<Dim>& ground,
 
 template Grid<2> plan_grid<2>(const PickSet<2>&, double, double, const GridRequest<2>&);
 template Grid<3> plan_grid<3>(const PickSet<3>&, double, double, const GridRequest<3>&);
+template Ground<2> read_ground<2>(const std::filesystem::path&, const Grid<2>&, bool);
+template Ground<3> read_ground<3>(const std::filesystem::path&, const Grid<3>&, bool);
 template Ground<2> ground_of_table<2>(const Points<2>&, const Grid<2>&);
 template Ground<3> ground_of_table<3>(const Points<3>&, const Grid<3>&);
 template std::vector<unsigned char> ground_mask<2>(const Grid<2>&, const Ground<2>&,

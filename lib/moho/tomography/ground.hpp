@@ -7,6 +7,7 @@
 #include <moho/tomography/types.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -45,6 +46,14 @@ Ground<2> ground_of_points(const PickSet<2>& picks, const Grid<2>& grid, double 
 /// four nearest ones. Beyond them it has the depth of the nearest one.
 template <int Dim>
 Ground<Dim> ground_of_table(const Points<Dim>& table, const Grid<Dim>& grid);
+
+/// \brief Reads a table x[,y],z of positions on the ground and returns the ground through them.
+/// \param path table of comma-separated values \param grid nodes of the model
+/// \param elevations true: z is an elevation and points up
+/// \throws FileError for a table that cannot be read, InputError for one without rows
+template <int Dim>
+Ground<Dim> read_ground(const std::filesystem::path& path, const Grid<Dim>& grid,
+                        bool elevations = false);
 
 /// \brief Marks the nodes of the ground: 1, or 0 for air.
 ///

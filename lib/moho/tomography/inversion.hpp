@@ -220,4 +220,5 @@ class Inversion {
 
 }  // namespace moho::tomography
 
+#include <moho/tomography/detail/inversion_delays.hpp>
 #include <moho/tomography/detail/inversion_impl.hpp>

@@ -170,6 +170,21 @@ std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<
   return lines;
 }
 
+template <int Dim>
+std::string describe_moves(const PickSet<Dim>& picks, const InversionResult<Dim>& result) {
+  double far = 0.0, late = 0.0;
+  for (std::size_t k = 0; k < result.sources.size(); ++k) {
+    double square = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      square += std::pow(result.sources[k][d] - picks.sources[k][d], 2);
+    }
+    far = std::max(far, std::sqrt(square));
+    late = std::max(late, std::abs(result.delays.origin[k]));
+  }
+  return concat("sources moved by up to ", text::significant(far, 3), " m, origin times up to ",
+                text::significant(1e3 * late, 3), " ms");
+}
+
 void write_history(const std::filesystem::path& path, const std::vector<IterationReport>& reports) {
   io::Table table;
   name_columns(table, {"iteration", "chi2", "chi2_linear", "rms", "lambda", "dof", "rho", "step",
@@ -217,6 +232,8 @@ template void write_rays<2>(const std::filesystem::path&, const PickSet<2>&,
                             const InversionResult<2>&);
 template void write_rays<3>(const std::filesystem::path&, const PickSet<3>&,
                             const InversionResult<3>&);
+template std::string describe_moves<2>(const PickSet<2>&, const InversionResult<2>&);
+template std::string describe_moves<3>(const PickSet<3>&, const InversionResult<3>&);
 template std::vector<std::string> bad_picks<2>(const PickSet<2>&, const std::vector<PickFit>&);
 template std::vector<std::string> bad_picks<3>(const PickSet<3>&, const std::vector<PickFit>&);
 template void write_statics<2>(const std::filesystem::path&, const PickSet<2>&, const Delays&);

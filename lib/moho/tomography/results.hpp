@@ -43,6 +43,10 @@ void write_rays(const std::filesystem::path& path, const PickSet<Dim>& picks,
 template <int Dim>
 std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<PickFit>& fits);
 
+/// Returns the largest move and origin time of located sources in words.
+template <int Dim>
+std::string describe_moves(const PickSet<Dim>& picks, const InversionResult<Dim>& result);
+
 /// Writes a row for each iteration.
 void write_history(const std::filesystem::path& path, const std::vector<IterationReport>& reports);
 
