@@ -147,10 +147,11 @@ void bind_location(Description& d, Options& o) {
 
 void bind_model(Description& d, Options& o) {
   d.group("Model and prior");
-  d.bind(o.start, "start", "auto|v0,g|v|FILE",
-         "start model: fitted to the picks, v0 + g times the depth below the ground, one velocity, "
+  d.bind(o.start, "start", "auto|layers|v0,g|v|FILE",
+         "start model: v0 + g z or layers fitted to the picks, v0 + g times the depth below the "
+         "ground, one velocity, "
          "or a file with the shape of the grid (default: auto)",
-         nonempty("auto, numbers or a file", "auto"), {.file = true});
+         nonempty("auto, layers, numbers or a file", "auto"), {.file = true});
   bind_velocity_unit(d, o.velocity_unit);
   d.bind(o.bounds, "bounds", "vmin,vmax", "velocities that the model may have, m/s",
          parsed(parse_bounds), {.unset = Json()});

@@ -32,7 +32,7 @@ struct Options : CommonOptions {
   std::string topography = "auto";                       ///< auto, none or a table
   double buried_below = 2.0;                             ///< m
   int coarsening = 0;                                    ///< 0: 1 in 2D, 2 in 3D
-  std::string start = "auto";                            ///< auto, v0,g, a number or a file
+  std::string start = "auto";                            ///< auto, layers, v0,g, a number or a file
   VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of the start model
   std::vector<double> bounds;                            ///< velocities, m/s
   tomography::Times times = tomography::Times::automatic;  ///< solver of the traveltimes

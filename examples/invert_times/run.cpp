@@ -276,14 +276,25 @@ class Run {
       linear(v, "fitted to the picks: ");
       m_start += concat(", rms ", significant(1e3 * v.rms, 3), " ms");
       tomography::to_vertical(m_job.start, m_job.options.epsilon);
+    } else if (m_o.start == "layers") {
+      with_space(m_o.space, [&](const auto& exec) {
+        const auto v = m_o.double_precision ? tomography::fit_layers<double>(exec, m_job)
+                                            : tomography::fit_layers<float>(exec, m_job);
+        m_job.start = tomography::layered_model<Dim>(m_job.grid, m_job.ground, v);
+        m_start = concat("layers fitted to ", counted(v.medians, "median"),
+                         " of the picks: ", tomography::describe_layers(v), ", chi^2 ",
+                         significant(v.chi2, 3));
+      });
+      tomography::to_vertical(m_job.start, m_job.options.epsilon);
     } else if (m_o.start.find_first_not_of("0123456789.,eE+- ") == std::string::npos) {
       const auto v = text::split(m_o.start, ',');
       const double v0 = text::parse_number("--start", v[0], "v0,g: m/s and 1/s");
       const double g =
           v.size() > 1 ? text::parse_number("--start", v[1], "v0,g: m/s and 1/s") : 0.0;
       if (v.size() > 2 || !(v0 > 0.0) || !(g >= 0.0)) {
-        throw InputError(concat("--start is '", m_o.start,
-                                "' (allowed: auto, v0,g with v0 above 0 and g from 0, or a file)"));
+        throw InputError(
+            concat("--start is '", m_o.start,
+                   "' (allowed: auto, layers, v0,g with v0 above 0 and g from 0, or a file)"));
       }
       linear({v0, g, 0.0}, "");
     } else {
@@ -294,7 +305,7 @@ class Run {
       m_start = m_o.start;
     }
     if (m_o.bounds.empty()) return;
-    if (m_o.start != "auto") return;
+    if (m_o.start != "auto" && m_o.start != "layers") return;
     for (double& v : m_job.start) v = std::clamp(v, m_o.bounds[0], m_o.bounds[1]);
   }
 

@@ -102,6 +102,30 @@ class Line(Case):
         np.testing.assert_allclose(np.load(os.path.join(again, "velocity.npy")), velocity, rtol=1e-4)
 
 
+class Start(Case):
+    def test_layers(self):
+        # 500 m/s over 2000 m/s below 4 m: a linear velocity has no refractor
+        rows, _ = line()
+        offset = np.abs(rows[:, 2] - rows[:, 0])
+        refracted = offset / 2000.0 + 8.0 * np.sqrt(1.0 / 500.0**2 - 1.0 / 2000.0**2)
+        rows[:, 4] = np.minimum(offset / 500.0, refracted)
+        arguments = ["--picks", self.table(rows=rows), "--error", "0.0005", "--depth", "12", "--iterations",
+                     "0", "--lengths", "4,4"]
+        folder, summary, text = self.solve(*arguments, "--start", "layers", out="deep")
+        other, _, _ = self.solve(*arguments, out="linear")
+        chi2 = [self.read(f, "history.csv")["chi2"] for f in (folder, other)]
+        self.assertLess(chi2[0], 0.5 * chi2[1])
+        self.assertRegex(text, r"start +layers fitted to \d+ medians of the picks")
+        start = np.load(os.path.join(folder, "start.npy"))
+        np.testing.assert_array_equal(start, np.tile(start[0], (len(start), 1)))
+        z = summary["model"]["origin"][1] + summary["model"]["spacing"][1] * np.arange(start.shape[1])
+        self.assertAlmostEqual(np.interp(0.5, z, start[0]), 500.0, delta=75.0)
+        self.assertAlmostEqual(np.interp(9.0, z, start[0]), 2000.0, delta=200.0)
+        bounded, _, _ = self.solve(*arguments, "--start", "layers", "--bounds", "600,1500", out="bounded")
+        np.testing.assert_allclose(np.load(os.path.join(bounded, "start.npy")), np.clip(start, 600.0, 1500.0),
+                                   rtol=1e-6)
+
+
 class Volume(Case):
     def test_eikonal_times_and_checkerboard(self):
         random = np.random.default_rng(5)

@@ -13,6 +13,7 @@
 #include <moho/tomography/inversion.hpp>
 #include <moho/tomography/invert.hpp>
 #include <moho/tomography/jacobian.hpp>
+#include <moho/tomography/layers.hpp>
 #include <moho/tomography/picks.hpp>
 #include <moho/tomography/prior.hpp>
 #include <moho/tomography/results.hpp>
