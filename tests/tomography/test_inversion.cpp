@@ -305,6 +305,27 @@ TEST(TomographyInversion, KeepsBounds) {
   }
 }
 
+// With an infinite length along x the change of ln slowness depends on z alone.
+TEST(TomographyInversion, IsEqualAlongAnInfiniteLength) {
+  auto job = line_job(line_picks(12, 48, 0.002), 1600.0, 2.3);
+  job.options.prior.lengths[0] = INFINITY;
+  const auto result = invert<float, 2, Memory>(host(), job);
+  EXPECT_EQ(result.stop, Stop::target);
+  const auto deep = static_cast<std::size_t>(job.grid.extents[1]);
+  double trace = 0.0;
+  for (std::size_t i = 0; i < result.velocity.size(); ++i) {
+    const std::size_t first = i % deep;
+    EXPECT_NEAR(result.velocity[i], result.velocity[first], 1e-9 * result.velocity[first]);
+    EXPECT_TRUE(std::isfinite(result.appraisal.deviation[i]));
+    EXPECT_GE(result.appraisal.resolution[i], -1e-9);
+    EXPECT_LE(result.appraisal.resolution[i], 1.0 + 1e-9);
+    if (i % 2 == 0 && i / deep % 2 == 0) trace += result.appraisal.resolution[i];
+  }
+  EXPECT_LT(errors(job, result.velocity, result.coverage)[0], 0.01);
+  EXPECT_GT(trace, 0.8 * result.appraisal.dof);
+  EXPECT_LT(trace, 1.01 * result.appraisal.dof);
+}
+
 TEST(TomographyInversion, GoesOnWithTheSameBits) {
   auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
   job.options.iterations = 3;
@@ -362,6 +383,14 @@ TEST(TomographyInversion, RefusesBadInput) {
   wrong = job;
   wrong.options.prior.lengths[0] = 1.0;
   refuse(wrong, "length along x");
+  wrong = job;
+  wrong.options.prior.lengths[1] = NAN;
+  refuse(wrong, "length along z");
+  wrong = job;
+  wrong.options.prior.lengths[0] = INFINITY;
+  wrong.options.velocity_min = 100.0;
+  wrong.options.velocity_max = 9000.0;
+  refuse(wrong, "length along x is inf m (allowed with bounds of velocity: up to 25000000 m");
   wrong = job;
   wrong.options.velocity_max = 1700.0;
   refuse(wrong, "bounds");

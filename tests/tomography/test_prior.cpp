@@ -94,6 +94,17 @@ TYPED_TEST(TomographyPrior, AnInfiniteLengthMakesAnAxisEqual) {
   const ExponentialPrior<2, typename TypeParam::Memory> prior(grid, {INFINITY, 2.0});
   const auto y = applied(TypeParam::exec(), prior, random_vector(20, 3), Apply::forward);
   for (std::size_t i = 4; i < 20; ++i) EXPECT_EQ(y[i], y[i % 4]);
+  // the inverse is exact for such models, the mean for others, and its transpose is that
+  const auto& exec = TypeParam::exec();
+  const auto back = applied(exec, prior, applied(exec, prior, y, Apply::inverse), Apply::forward);
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_NEAR(back[i], y[i], 1e-14);
+  const auto x = random_vector(20, 4), z = random_vector(20, 5);
+  const auto mean = applied(exec, prior, applied(exec, prior, x, Apply::inverse), Apply::forward);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(mean[i], (x[i] + x[i + 4] + x[i + 8] + x[i + 12] + x[i + 16]) / 5.0, 1e-14);
+  }
+  EXPECT_NEAR(dot(applied(exec, prior, x, Apply::inverse), z),
+              dot(x, applied(exec, prior, z, Apply::transposed_inverse)), 1e-13);
 }
 
 template <class Memory>

@@ -78,6 +78,19 @@ void check_location(const Location<Dim>& location) {
       "0 or more m and s, at least one above 0): give how well the positions are known");
 }
 
+// The inverse of the prior, which some options need, is inaccurate for lengths far beyond the grid.
+template <int Dim>
+void check_invertible(const Grid<Dim>& unknowns, const Prior<Dim>& prior, const char* option) {
+  for (int d = 0; d < Dim; ++d) {
+    const double most = 1e6 * unknowns.spacing[d];
+    if (prior.lengths[d] <= most || unknowns.extents[d] < 2) continue;
+    throw InputError(concat("the prior's length along ", axis_name<Dim>(d), " is ",
+                            prior.lengths[d], " m (allowed with ", option, ": up to ", most,
+                            " m, 1e6 distances of unknowns): give a shorter length, or leave the ",
+                            option, " out"));
+  }
+}
+
 }  // namespace
 
 template <int Dim>
@@ -113,6 +126,7 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
                             o.prior.lengths[d], " m (allowed: ", unknowns.spacing[d],
                             " m, the distance of unknowns, or more)"));
   }
+  if (o.velocity_max > 0.0) check_invertible<Dim>(unknowns, o.prior, "bounds of velocity");
   if (o.velocity_max > 0.0 && !(o.velocity_min > 0.0 && o.velocity_min < o.velocity_max)) {
     throw InputError(concat("bounds of velocity: ", o.velocity_min, " to ", o.velocity_max,
                             " m/s (allowed: 0 < lower < upper)"));

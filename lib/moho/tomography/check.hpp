@@ -17,8 +17,9 @@ namespace moho::tomography {
 /// \param start velocity at the nodes, m/s
 /// \param mask 1 for nodes of the ground, 0 for air, which ground_mask() returns
 /// \param options errors, lengths and bounds
-/// \throws InputError for picks without errors, lengths below the distance of unknowns, bounds that
-///         are crossed, a start model of another size, not positive or out of bounds
+/// \throws InputError for picks without errors, lengths below the distance of unknowns, or
+///         with bounds above 1e6 of these, bounds that are crossed, a start model of another size,
+///         not positive or out of bounds
 template <int Dim>
 void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::vector<double>& start,
                  const std::vector<unsigned char>& mask, const Options<Dim>& options);

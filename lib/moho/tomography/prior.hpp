@@ -25,8 +25,8 @@ namespace detail {
 enum class Sweep {
   forward,            ///< y = S x
   transposed,         ///< y = S^T x
-  inverse,            ///< y = S^-1 x
-  transposed_inverse  ///< y = S^-T x
+  inverse,            ///< y = S^-1 x, where c is 0 the pseudoinverse
+  transposed_inverse  ///< y = S^-T x, where c is 0 the transposed pseudoinverse
 };
 
 /// A recursion in place along the lines of an axis.
@@ -50,6 +50,8 @@ struct LineRecursion {
         x[i * stride] = c * y;
       }
       x[0] += a * y;
+    } else if (c == 0.0) {
+      spread(x);
     } else if constexpr (sweep == Sweep::inverse) {
       for (std::int64_t i = count - 1; i > 0; --i) {
         x[i * stride] = (x[i * stride] - a * x[(i - 1) * stride]) / c;
@@ -62,6 +64,18 @@ struct LineRecursion {
       }
     }
   }
+  // S of an infinite length copies the first unknown: its pseudoinverse is the mean of the line.
+  KOKKOS_INLINE_FUNCTION void spread(double* const x) const {
+    double sum = 0.0;
+    if constexpr (sweep == Sweep::inverse) {
+      for (std::int64_t i = 0; i < count; ++i) sum += x[i * stride];
+      for (std::int64_t i = 1; i < count; ++i) x[i * stride] = 0.0;
+      x[0] = sum / static_cast<double>(count);
+    } else {
+      sum = x[0] / static_cast<double>(count);
+      for (std::int64_t i = 0; i < count; ++i) x[i * stride] = sum;
+    }
+  }
 };
 
 }  // namespace detail
@@ -70,7 +84,8 @@ struct LineRecursion {
 ///
 /// Along an axis y_0 = w_0 and y_i = a y_(i-1) + sqrt(1 - a^2) w_i with a = exp(-h / l), the
 /// stationary autoregressive process of first order. Its variance is 1 at every node. The operator
-/// of a grid is the product over its axes. An infinite length makes all nodes of an axis equal.
+/// of a grid is the product over its axes. An infinite length makes all nodes of an axis equal; S
+/// is singular then, and the pseudoinverse takes the place of its inverse.
 template <int Dim, class Memory>
 class ExponentialPrior {
  public:
@@ -96,11 +111,11 @@ class ExponentialPrior {
   void transpose(const Instance<Memory>& exec, const Vector<Memory>& x) const {
     for (int d = Dim; d-- > 0;) sweep<detail::Sweep::transposed>(exec, x, d);
   }
-  /// Replaces x by S^-1 x; lengths must be finite.
+  /// Replaces x by S^-1 x.
   void inverse(const Instance<Memory>& exec, const Vector<Memory>& x) const {
     for (int d = Dim; d-- > 0;) sweep<detail::Sweep::inverse>(exec, x, d);
   }
-  /// Replaces x by S^-T x; lengths must be finite.
+  /// Replaces x by S^-T x.
   void transposed_inverse(const Instance<Memory>& exec, const Vector<Memory>& x) const {
     for (int d = 0; d < Dim; ++d) sweep<detail::Sweep::transposed_inverse>(exec, x, d);
   }

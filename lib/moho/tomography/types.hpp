@@ -42,7 +42,8 @@ struct Ground {
 /// Correlation of the prior, and the ranges of its strength.
 template <int Dim>
 struct Prior {
-  Point<Dim> lengths{};        ///< correlation lengths along the axes, m, positive
+  Point<Dim> lengths{};        ///< correlation lengths along the axes, m, positive; infinite: the
+                               ///< change of ln slowness is equal along the axis
   double deviation_max = 0.5;  ///< largest standard deviation of ln slowness
 };
 
