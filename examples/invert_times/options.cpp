@@ -152,6 +152,9 @@ void bind_model(Description& d, Options& o) {
          "ground, one velocity, "
          "or a file with the shape of the grid (default: auto)",
          nonempty("auto, layers, numbers or a file", "auto"), {.file = true});
+  d.bind(o.reference, "reference", "start|FILE",
+         "model that the prior pulls to, such as that of an earlier survey (default: start)",
+         nonempty("start or a file", "start"), {.file = true});
   bind_velocity_unit(d, o.velocity_unit);
   d.bind(o.bounds, "bounds", "vmin,vmax", "velocities that the model may have, m/s",
          parsed(parse_bounds), {.unset = Json()});

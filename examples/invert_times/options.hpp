@@ -33,7 +33,8 @@ struct Options : CommonOptions {
   double buried_below = 2.0;                             ///< m
   int coarsening = 0;                                    ///< 0: 1 in 2D, 2 in 3D
   std::string start = "auto";                            ///< auto, layers, v0,g, a number or a file
-  VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of the start model
+  std::string reference = "start";                       ///< start, or a file
+  VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of files of velocities
   std::vector<double> bounds;                            ///< velocities, m/s
   tomography::Times times = tomography::Times::automatic;  ///< solver of the traveltimes
   std::string epsilon, delta;              ///< file or number of a VTI medium; empty: isotropic

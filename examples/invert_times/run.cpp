@@ -103,6 +103,9 @@ class Run {
       make_options();
       make_medium();
       make_start();
+      if (m_o.reference != "start") {
+        m_job.options.reference = velocity_of_file("--reference", m_o.reference);
+      }
       if (!m_o.checks.empty()) checks_of();
       tomography::check_input<Dim>(
           m_job.grid, m_job.picks, m_job.start,
@@ -264,6 +267,13 @@ class Run {
                             "file"));
   }
 
+  std::vector<double> velocity_of_file(const char* option, const std::string& name) {
+    io::LoadedModel<double> file = values_of_file(option, name);
+    to_metres_per_second(concat(option, " ", name), m_o.velocity_unit, file.value_unit,
+                         file.length_unit, file.values.data, m_model.notes);
+    return std::move(file.values.data);
+  }
+
   // The start model of --start, and its description.
   void make_start() {
     const auto linear = [&](const tomography::LinearVelocity& v, const std::string& how) {
@@ -298,10 +308,7 @@ class Run {
       }
       linear({v0, g, 0.0}, "");
     } else {
-      io::LoadedModel<double> file = values_of_file("--start", m_o.start);
-      m_job.start = std::move(file.values.data);
-      to_metres_per_second(concat("--start ", m_o.start), m_o.velocity_unit, file.value_unit,
-                           file.length_unit, m_job.start, m_model.notes);
+      m_job.start = velocity_of_file("--start", m_o.start);
       m_start = m_o.start;
     }
     if (m_o.bounds.empty()) return;
@@ -359,7 +366,8 @@ class Run {
     for (const std::string& note : m_model.notes) m_session.print("          note: " + note);
     const Point<Dim>& l = m_job.options.prior.lengths;
     m_session.print("prior     correlation lengths ", format_point(l),
-                    " m, deviation of ln v up to ", m_o.deviation_max);
+                    " m, deviation of ln v up to ", m_o.deviation_max,
+                    m_o.reference == "start" ? "" : concat(", around ", m_o.reference));
     if (m_o.plan) {
       m_session.print("memory    ", format_bytes(m_estimate.most()), ": ",
                       m_estimate.largest(false));
@@ -484,6 +492,7 @@ class Run {
     model["velocity_max"] = quick;
     model["ground"] = m_job.ground.depth;
     model["start"] = m_start;
+    model["reference"] = m_o.reference;
     summary["sources"] = points_json(m_result.sources);
     summary["receivers"] = points_json(m_job.picks.receivers);
     summary["ranks"] = m_session.processes().size();

@@ -125,6 +125,31 @@ class Start(Case):
         np.testing.assert_allclose(np.load(os.path.join(bounded, "start.npy")), np.clip(start, 600.0, 1500.0),
                                    rtol=1e-6)
 
+    def test_reference(self):
+        arguments = ["--picks", self.table(), "--error", "0.0003", "--depth", "25", "--lengths", "16,8"]
+        first, summary, text = self.solve(*arguments, "--start", "900,30", out="first")
+        self.assertEqual(summary["model"]["reference"], "start")
+        self.assertNotIn("around", text)
+        start = np.load(os.path.join(first, "start.npy"))
+        np.save(self.path("reference.npy"), 0.5 * start)
+        pulled, summary, text = self.solve(*arguments, "--start", "900,30", "--reference", "reference.npy",
+                                           out="pulled")
+        self.assertEqual(summary["model"]["reference"], "reference.npy")
+        self.assertIn("around reference.npy", text)
+        np.testing.assert_array_equal(np.load(os.path.join(pulled, "start.npy")), start)
+        found, plain = (np.load(os.path.join(f, "velocity.npy")) for f in (pulled, first))
+        # rays are far above the lowest nodes
+        np.testing.assert_allclose(found[:, -1], 0.5 * start[:, -1], rtol=0.1)
+        np.testing.assert_allclose(plain[:, -1], start[:, -1], rtol=0.1)
+        # the result of the first run as its own reference: nothing to change
+        again, summary, _ = self.solve(*arguments, "--start", "first/velocity.npy", "--reference",
+                                       "first/velocity.npy", "--iterations", "2", out="again")
+        change = np.log(np.load(os.path.join(again, "velocity.npy")) / plain)
+        self.assertLess(np.sqrt(np.mean(change**2)), 0.02)
+        self.refuse([*arguments, "--reference", "none.npy"], "none.npy")
+        np.save(self.path("small.npy"), start[:-1])
+        self.refuse([*arguments, "--reference", "small.npy"], "--reference small.npy: its shape is")
+
 
 class Volume(Case):
     def test_eikonal_times_and_checkerboard(self):

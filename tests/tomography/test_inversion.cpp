@@ -326,6 +326,57 @@ TEST(TomographyInversion, IsEqualAlongAnInfiniteLength) {
   EXPECT_LT(trace, 1.01 * result.appraisal.dof);
 }
 
+// The prior pulls to the reference: what no ray determines is the reference, whatever the start.
+TEST(TomographyInversion, IsPulledToTheReference) {
+  auto job = line_job(line_picks(12, 48, 0.002), 1600.0, 2.3);
+  job.options.coarsening = 1;
+  const auto plain = invert<float, 2, Memory>(host(), job);
+  job.options.reference = job.start;
+  EXPECT_EQ((invert<float, 2, Memory>(host(), job)).velocity, plain.velocity);
+  job.options.reference = linear_model<2>(job.grid, {}, {1550.0, 1.0, 0.0});
+  job.options.iterations = 0;
+  const auto start = invert<float, 2, Memory>(host(), job);
+  for (std::size_t i = 0; i < job.start.size(); ++i) {
+    EXPECT_NEAR(start.velocity[i], job.start[i], 1e-9 * job.start[i]);
+  }
+  job.options.iterations = 20;
+  const auto pulled = invert<float, 2, Memory>(host(), job);
+  EXPECT_EQ(pulled.stop, Stop::target);
+  EXPECT_LT(errors(job, pulled.velocity, pulled.coverage)[0], 0.015);
+  // at the deepest row, far from rays
+  double off_start = 0.0, off_reference = 0.0;
+  for (std::size_t i = static_cast<std::size_t>(job.grid.extents[1]) - 1; i < job.start.size();
+       i += static_cast<std::size_t>(job.grid.extents[1])) {
+    off_start += std::abs(std::log(pulled.velocity[i] / job.start[i]));
+    off_reference += std::abs(std::log(pulled.velocity[i] / job.options.reference[i]));
+  }
+  EXPECT_LT(off_reference, 0.3 * off_start);
+}
+
+// A hill: the reference of air is that of the ground below, and air keeps the start model.
+TEST(TomographyInversion, TakesAReferenceBelowTopography) {
+  auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
+  for (auto* points : {&job.picks.sources, &job.picks.receivers}) {
+    for (auto& p : *points) p[1] += 100.0;
+  }
+  job.grid.extents[1] += 8;
+  job.ground.depth.assign(static_cast<std::size_t>(job.grid.extents[0]), 100.0);
+  job.start = linear_model<2>(job.grid, job.ground, {1600.0, 2.3, 0.0});
+  job.options.reference = linear_model<2>(job.grid, job.ground, {1500.0, 1.9, 0.0});
+  for (std::size_t i = 0; i < job.start.size(); i += static_cast<std::size_t>(job.grid.extents[1]))
+    job.options.reference[i] = 1e-3;
+  const auto result = invert<float, 2, Memory>(host(), job);
+  EXPECT_NEAR(result.reports.back().chi2, 1.0, 0.1);
+  EXPECT_EQ(result.velocity[0], job.start[0]);
+  std::vector<double> values(result.mask.size(), 1.0);
+  values[9] = 3.0;
+  std::vector<unsigned char> mask(values.size(), 1);
+  for (std::size_t i = 0; i < 9; ++i) mask[i] = 0;
+  fill_air<2>(job.grid, mask, values);
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(values[i], 3.0);
+  EXPECT_EQ(values[10], 1.0);
+}
+
 TEST(TomographyInversion, GoesOnWithTheSameBits) {
   auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
   job.options.iterations = 3;
@@ -386,6 +437,16 @@ TEST(TomographyInversion, RefusesBadInput) {
   wrong = job;
   wrong.options.prior.lengths[1] = NAN;
   refuse(wrong, "length along z");
+  wrong = job;
+  wrong.options.prior.lengths[0] = INFINITY;
+  wrong.options.reference = job.start;
+  refuse(wrong, "allowed with a reference model: up to");
+  wrong.options.reference.pop_back();
+  wrong.options.prior = job.options.prior;
+  refuse(wrong, "the reference model has");
+  wrong.options.reference = job.start;
+  wrong.options.reference[7] = 0.0;
+  refuse(wrong, "the reference model has 0 m/s");
   wrong = job;
   wrong.options.prior.lengths[0] = INFINITY;
   wrong.options.velocity_min = 100.0;

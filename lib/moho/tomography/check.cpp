@@ -86,8 +86,29 @@ void check_invertible(const Grid<Dim>& unknowns, const Prior<Dim>& prior, const 
     if (prior.lengths[d] <= most || unknowns.extents[d] < 2) continue;
     throw InputError(concat("the prior's length along ", axis_name<Dim>(d), " is ",
                             prior.lengths[d], " m (allowed with ", option, ": up to ", most,
-                            " m, 1e6 distances of unknowns): give a shorter length, or leave the ",
-                            option, " out"));
+                            " m, 1e6 distances of unknowns): give a shorter length, or do without ",
+                            option));
+  }
+}
+
+// A model has the size of the grid, and its velocities are positive and within the bounds.
+template <int Dim>
+void check_velocity(const Grid<Dim>& grid, const std::vector<double>& velocity,
+                    const std::vector<unsigned char>& mask, const Options<Dim>& o,
+                    const char* name) {
+  if (static_cast<std::int64_t>(velocity.size()) != grid.size()) {
+    throw InputError(concat("the ", name, " model has ", velocity.size(),
+                            " nodes (allowed: ", grid.size(), ", those of the grid)"));
+  }
+  for (std::size_t i = 0; i < velocity.size(); ++i) {
+    if (mask[i] == 0) continue;
+    const double v = velocity[i];
+    const bool outside = o.velocity_max > 0.0 && (v < o.velocity_min || v > o.velocity_max);
+    if (v > 0.0 && std::isfinite(v) && !outside) continue;
+    throw InputError(concat("the ", name, " model has ", v, " m/s at ",
+                            format_point(grid.position(grid.node(static_cast<std::int64_t>(i)))),
+                            " m (allowed: ", outside ? "the bounds" : "positive and finite",
+                            "): correct the ", name, " model", outside ? " or the bounds" : ""));
   }
 }
 
@@ -97,10 +118,6 @@ template <int Dim>
 void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::vector<double>& start,
                  const std::vector<unsigned char>& mask, const Options<Dim>& o) {
   const Grid<Dim> unknowns = Interpolation<Dim>(grid, o.coarsening).grid();
-  if (static_cast<std::int64_t>(start.size()) != grid.size()) {
-    throw InputError(concat("the start model has ", start.size(), " nodes (allowed: ", grid.size(),
-                            ", those of the grid)"));
-  }
   if (o.times == Times::eikonal && std::count(mask.begin(), mask.end(), 0) > 0) {
     throw InputError(
         "eikonal times were asked for a grid with air above the ground (allowed: grids "
@@ -131,16 +148,10 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
     throw InputError(concat("bounds of velocity: ", o.velocity_min, " to ", o.velocity_max,
                             " m/s (allowed: 0 < lower < upper)"));
   }
-  for (std::size_t i = 0; i < start.size(); ++i) {
-    if (mask[i] == 0) continue;
-    const double v = start[i];
-    const bool outside = o.velocity_max > 0.0 && (v < o.velocity_min || v > o.velocity_max);
-    if (v > 0.0 && std::isfinite(v) && !outside) continue;
-    throw InputError(concat("the start model has ", v, " m/s at ",
-                            format_point(grid.position(grid.node(static_cast<std::int64_t>(i)))),
-                            " m (allowed: ", outside ? "the bounds" : "positive and finite",
-                            "): correct the start model", outside ? " or the bounds" : ""));
-  }
+  check_velocity<Dim>(grid, start, mask, o, "start");
+  if (o.reference.empty()) return;
+  check_invertible<Dim>(unknowns, o.prior, "a reference model");
+  check_velocity<Dim>(grid, o.reference, mask, o, "reference");
 }
 
 template <int Dim>

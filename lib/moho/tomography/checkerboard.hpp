@@ -79,6 +79,7 @@ CheckerboardResult<Dim> test_checkerboard(const Instance<Memory>& exec,
   again.start = result.velocity;
   again.state = {};
   again.each = {};
+  again.options.reference.clear();
   again.options.robust = Robust::none;
   again.options.statics = Statics::none;
   again.options.location.unknown = false;

@@ -256,6 +256,18 @@ double depth_below(const Grid<Dim>& grid, const Ground<Dim>& ground,
 
 template Grid<2> plan_grid<2>(const PickSet<2>&, double, double, const GridRequest<2>&);
 template Grid<3> plan_grid<3>(const PickSet<3>&, double, double, const GridRequest<3>&);
+template <int Dim>
+void fill_air(const Grid<Dim>& grid, const std::vector<unsigned char>& mask,
+              std::vector<double>& values) {
+  if (mask.empty()) return;
+  const auto deep = static_cast<std::size_t>(grid.extents[Dim - 1]);
+  for (std::size_t column = 0; column < values.size(); column += deep) {
+    std::size_t top = 0;
+    while (top < deep && mask[column + top] == 0) ++top;
+    for (std::size_t i = 0; top < deep && i < top; ++i) values[column + i] = values[column + top];
+  }
+}
+
 template Ground<2> read_ground<2>(const std::filesystem::path&, const Grid<2>&, bool);
 template Ground<3> read_ground<3>(const std::filesystem::path&, const Grid<3>&, bool);
 template Ground<2> ground_of_table<2>(const Points<2>&, const Grid<2>&);
@@ -264,6 +276,8 @@ template std::vector<unsigned char> ground_mask<2>(const Grid<2>&, const Ground<
                                                    const PickSet<2>&);
 template std::vector<unsigned char> ground_mask<3>(const Grid<3>&, const Ground<3>&,
                                                    const PickSet<3>&);
+template void fill_air<2>(const Grid<2>&, const std::vector<unsigned char>&, std::vector<double>&);
+template void fill_air<3>(const Grid<3>&, const std::vector<unsigned char>&, std::vector<double>&);
 template double depth_below<2>(const Grid<2>&, const Ground<2>&, const Point<2>&);
 template double depth_below<3>(const Grid<3>&, const Ground<3>&, const Point<3>&);
 

@@ -65,6 +65,15 @@ template <int Dim>
 std::vector<unsigned char> ground_mask(const Grid<Dim>& grid, const Ground<Dim>& ground,
                                        const PickSet<Dim>& picks);
 
+/// Replaces the values of air by that of the highest node of the ground below; columns without
+/// ground are unchanged.
+/// \param grid nodes of the model
+/// \param mask 1 for nodes of the ground, 0 for air; empty: no air
+/// \param values at the nodes
+template <int Dim>
+void fill_air(const Grid<Dim>& grid, const std::vector<unsigned char>& mask,
+              std::vector<double>& values);
+
 /// Returns the depth of a point below the ground, m; below the top of the grid without a ground.
 template <int Dim>
 double depth_below(const Grid<Dim>& grid, const Ground<Dim>& ground,

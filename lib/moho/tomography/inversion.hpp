@@ -50,12 +50,13 @@ struct Appraisal {
   std::vector<DampingPoint> curve;  ///< chi^2, norm and degrees of freedom over lambda
 };
 
-/// \brief Inversion for ln slowness, ln s = ln s_start + P S w with white unknowns w.
+/// \brief Inversion for ln slowness, ln s = ln s_reference + P S w with white unknowns w.
 ///
 /// It minimises sum_k w_k (r_k / sigma_k)^2 + lambda^2 |w|^2 (with delays: + lambda^2 |y|^2, their
 /// prior in the units of the last lambda). Each iteration traces all sources, bidiagonalises the
 /// derivative once, chooses lambda, and takes the step or a part of it that decreases the
-/// objective.
+/// objective. The reference is the start model unless Options::reference is another one; then the
+/// start model is interpolated from its values at the unknowns.
 ///
 /// Source: Tarantola and Valette (1982) for the prior; Golub and Kahan (1965) for the
 /// bidiagonalisation.
@@ -167,13 +168,14 @@ class Inversion {
   };
   // A model to compare with the present one.
   struct Trial {
-    std::vector<double> white, change;  // w; ln slowness minus that of the start, at the unknowns
+    std::vector<double> white, change;  // w; ln slowness minus that of the reference
     Delays delays;
     std::vector<double> velocity;
     Prediction<Dim, Memory> prediction;
     std::int64_t held = 0;
   };
 
+  void start_apart(const Instance<Memory>& exec, const std::vector<double>& reference);
   std::vector<double> apply_prior(const Instance<Memory>& exec,
                                   const std::vector<double>& white) const;
   void make_velocity(const Instance<Memory>& exec, Trial& trial) const;
@@ -204,7 +206,7 @@ class Inversion {
 
   Grid<Dim> m_grid;
   PickSet<Dim> m_picks;
-  std::vector<double> m_start;
+  std::vector<double> m_reference;
   Ground<Dim> m_ground;
   std::vector<unsigned char> m_mask;
   Options<Dim> m_options;

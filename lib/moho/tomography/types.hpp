@@ -120,9 +120,11 @@ struct Options {
   /// vertical axis of a VTI medium. Empty: isotropic, or 0.
   std::vector<double> epsilon = {};
   std::vector<double> delta = {};  ///< Thomsen's delta at the model nodes; see epsilon
-  std::size_t memory = 0;          ///< bytes allowed in the space; 0: what is free
-  Progress progress = {};          ///< of the sources of an evaluation
-  Exchange exchange = {};          ///< with other processes
+  /// Velocity at the model nodes that the prior pulls to, m/s; empty: the start model.
+  std::vector<double> reference = {};
+  std::size_t memory = 0;  ///< bytes allowed in the space; 0: what is free
+  Progress progress = {};  ///< of the sources of an evaluation
+  Exchange exchange = {};  ///< with other processes
 };
 
 /// Reason for which an inversion ended.

@@ -13,18 +13,18 @@
 namespace moho::tomography {
 
 template <class T, int Dim, class Memory>
-Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>&, const Grid<Dim>& grid,
+Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                      const PickSet<Dim>& picks, std::vector<double> start,
                                      const Ground<Dim>& ground, const Options<Dim>& options)
     : m_grid(grid),
       m_picks(picks),
-      m_start(std::move(start)),
+      m_reference(std::move(start)),
       m_mask(ground_mask<Dim>(grid, ground, picks)),
       m_options(options),
       m_forward(grid, picks, m_mask,
                 forward_options<Dim>(options, uses_eikonal<Dim>(options, m_mask))),
       m_prior(m_forward.unknowns(), options.prior.lengths) {
-  check_input<Dim>(grid, picks, m_start, m_mask, options);
+  check_input<Dim>(grid, picks, m_reference, m_mask, options);
   if (m_options.error_times < 0.0) {
     m_options.error_times = uses_eikonal<Dim>(options, m_mask) ? 0.0005 : Dim == 2 ? 0.001 : 0.006;
   }
@@ -40,8 +40,29 @@ Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>&, const Grid<Dim>& g
     m_state.delays.moves.assign(picks.sources.size() * Dim, 0.0);
   }
   m_ground = ground;
-  m_velocity = m_start;
+  m_velocity = m_reference;
+  if (!options.reference.empty()) start_apart(exec, options.reference);
   m_fits.resize(m_picks.picks.size());
+}
+
+// Starts at m_velocity, with the prior around another model.
+template <class T, int Dim, class Memory>
+void Inversion<T, Dim, Memory>::start_apart(const Instance<Memory>& exec,
+                                            const std::vector<double>& reference) {
+  std::vector<double> change(m_velocity.size(), 0.0);
+  for (std::size_t i = 0; i < change.size(); ++i) {
+    if (m_mask[i] == 0) continue;
+    m_reference[i] = reference[i];
+    change[i] = std::log(reference[i] / m_velocity[i]);
+  }
+  fill_air<Dim>(m_grid, m_mask, change);
+  const auto x = upload(exec, m_forward.interpolation().sample(change), "moho::tomography::change");
+  m_prior.inverse(exec, x);
+  Trial trial;
+  trial.white = download(exec, x);
+  make_velocity(exec, trial);
+  m_state.white = std::move(trial.white);
+  m_velocity = std::move(trial.velocity);
 }
 
 template <class T, int Dim, class Memory>
@@ -58,11 +79,11 @@ void Inversion<T, Dim, Memory>::make_velocity(const Instance<Memory>& exec, Tria
   trial.change = apply_prior(exec, trial.white);
   trial.held = 0;
   if (m_options.velocity_max > 0.0) {
-    const std::vector<double> start = m_forward.interpolation().sample(m_start);
+    const std::vector<double> around = m_forward.interpolation().sample(m_reference);
     const std::vector<unsigned char>& mask = m_mask;
     const double low = m_options.velocity_min, high = m_options.velocity_max;
     for (std::size_t i = 0; i < trial.change.size(); ++i) {
-      const double least = std::log(start[i] / high), most = std::log(start[i] / low);
+      const double least = std::log(around[i] / high), most = std::log(around[i] / low);
       const double inside = std::clamp(trial.change[i], std::min(least, 0.0), std::max(most, 0.0));
       if (inside == trial.change[i]) continue;
       trial.change[i] = inside;
@@ -75,9 +96,9 @@ void Inversion<T, Dim, Memory>::make_velocity(const Instance<Memory>& exec, Tria
     }
   }
   const std::vector<double> change = m_forward.interpolation().interpolate(trial.change);
-  trial.velocity.resize(m_start.size());
-  for (std::size_t i = 0; i < m_start.size(); ++i) {
-    trial.velocity[i] = m_mask[i] == 0 ? m_start[i] : m_start[i] * std::exp(-change[i]);
+  trial.velocity.resize(m_reference.size());
+  for (std::size_t i = 0; i < m_reference.size(); ++i) {
+    trial.velocity[i] = m_mask[i] == 0 ? m_reference[i] : m_reference[i] * std::exp(-change[i]);
   }
 }
 
