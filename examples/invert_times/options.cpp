@@ -5,6 +5,10 @@
 #include "app/command_line.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/parse.hpp>
+#include <moho/core/text.hpp>
+
+#include <algorithm>
 
 namespace moho::examples::invert_times {
 
@@ -33,6 +37,7 @@ Results, in the folder of --out:
   history.csv     a row for each iteration       lambda.csv    chi^2 over lambda
   check_true.npy, check_found.npy, checkerboard.csv   of --checkerboard
   state_0001.npy  the state for --resume         summary.json  what was asked, versions, times
+  model.vtk, velocity.rsf, picks.sgt             of --export
   model.png, fit.png, history.png                the pictures
 
 Examples
@@ -241,6 +246,18 @@ Description describe(Options& o) {
   bind_plan(d, o, "read and check the picks, print grid, start model and memory, and stop");
   bind_resume(d, o, "iteration");
   bind_out(d, o);
+  d.bind(o.exports, "export", "NAME,...",
+         "also write for other programs: vtk (model.vtk), rsf (velocity.rsf), sgt (picks.sgt)",
+         parsed([](const std::string& text) {
+           const auto names = text::split(text, ',');
+           for (auto name = names.begin(); name != names.end(); ++name) {
+             parse_name("--export", *name, {"vtk", "rsf", "sgt"});
+             if (std::find(names.begin(), name, *name) == name) continue;
+             throw InputError(concat("--export names ", *name, " twice (allowed: once)"));
+           }
+           return names;
+         }),
+         {.unset = Json()});
   bind_no_plot(d, o, "pictures");
   return d;
 }

@@ -124,6 +124,7 @@ class Run {
     if (!m_o.checks.empty()) {
       names.insert(names.end(), {"check_true.npy", "check_found.npy", "checkerboard.csv"});
     }
+    for (const std::string& format : m_o.exports) names.push_back(tomography::export_name(format));
     if (m_o.plot) names.insert(names.end(), pictures.begin(), pictures.end());
     m_session.will_write(names);
     m_session.leave_out_picture(why_no_picture(m_estimate, m_limit));
@@ -468,6 +469,10 @@ class Run {
     m_session.wrote("lambda.csv");
     tomography::write_rays<Dim>(folder / "rays.vtk", m_job.picks, m_result);
     m_session.wrote("rays.vtk");
+    for (const std::string& format : m_o.exports) {
+      tomography::write_export<Dim>(folder, format, m_job, m_result);
+      m_session.wrote(tomography::export_name(format));
+    }
   }
 
   void finish() {

@@ -151,6 +151,37 @@ class Start(Case):
         self.refuse([*arguments, "--reference", "small.npy"], "--reference small.npy: its shape is")
 
 
+class Export(Case):
+    """--export: files for other programs, read again."""
+
+    def test_formats(self):
+        arguments = ["--error", "0.0003,0.001", "--depth", "10", "--precision", "double"]
+        folder, summary, _ = self.solve("--picks", self.table(), *arguments, "--iterations", "2", "--export",
+                                        "vtk,rsf,sgt")
+        for name in ("model.vtk", "velocity.rsf", "picks.sgt"):
+            self.assertIn(name, summary["files"])
+        velocity = np.load(os.path.join(folder, "velocity.npy"))
+        with open(os.path.join(folder, "model.vtk"), "rb") as file:
+            head, data = file.read().split(b"POINT_DATA ", 1)
+        shape = [int(word) for word in head.split(b"DIMENSIONS ")[1].split()[:3]]
+        self.assertEqual(shape, [velocity.shape[0], 1, velocity.shape[1]])
+        origin = [float(word) for word in head.split(b"ORIGIN ")[1].split()[:3]]
+        self.assertEqual(origin, [summary["model"]["origin"][0], 0.0, summary["model"]["origin"][1]])
+        for name in ("velocity", "coverage", "deviation", "resolution"):
+            values = data.split(f"SCALARS {name} double 1\nLOOKUP_TABLE default\n".encode())[1]
+            found = np.frombuffer(values, ">f8", velocity.size).reshape(velocity.shape[::-1]).T
+            np.testing.assert_array_equal(found, np.load(os.path.join(folder, name + ".npy")))
+        # the velocity as a start model, and the picks as picks
+        again, other, _ = self.solve("--picks", os.path.join(folder, "picks.sgt"), *arguments[2:],
+                                     "--start", os.path.join(folder, "velocity.rsf"), "--iterations", "0",
+                                     out="again")
+        np.testing.assert_allclose(np.load(os.path.join(again, "start.npy")), velocity, rtol=1e-15)
+        self.assertAlmostEqual(other["run"]["chi2"], summary["run"]["chi2"], delta=1e-9)
+        self.refuse(["--picks", self.table(), *arguments, "--export", "vtk,vti"],
+                    "--export 'vti' is unknown (allowed: vtk, rsf, sgt)")
+        self.refuse(["--picks", self.table(), *arguments, "--export", "vtk,vtk"], "--export names vtk twice")
+
+
 class Volume(Case):
     def test_eikonal_times_and_checkerboard(self):
         random = np.random.default_rng(5)

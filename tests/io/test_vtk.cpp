@@ -89,6 +89,33 @@ TEST(Vtk, WritesFilesWithoutLines) {
   EXPECT_THAT(get_file(folder / "a.vtk"), HasSubstr("POINTS 0 double\nLINES 0 0\n"));
 }
 
+TEST(Vtk, WritesGrids) {
+  const Folder folder;
+  const Grid<2> section{{3, 2}, {0.5, 2.0}, {10.0, -1.0}};
+  write_vtk_grid<2>(folder / "a.vtk", section, {{"v", {1, 2, 3, 4, 5, 6}}});
+  EXPECT_EQ(get_file(folder / "a.vtk"),
+            "# vtk DataFile Version 3.0\ngrid\nASCII\nDATASET STRUCTURED_POINTS\n"
+            "DIMENSIONS 3 1 2\nORIGIN 10 0 -1\nSPACING 0.5 1 2\nPOINT_DATA 6\n"
+            "SCALARS v double 1\nLOOKUP_TABLE default\n1 3 5\n2 4 6\n");
+  const Grid<3> volume{{2, 2, 2}, {1.0, 2.0, 4.0}, {0.0, 0.0, 8.0}};
+  write_vtk_grid<3>(folder / "a.vtk", volume, {{"v", {0, 1, 2, 3, 4, 5, 6, 7}}},
+                    {.title = "volume", .binary = true});
+  std::string wanted =
+      "# vtk DataFile Version 3.0\nvolume\nBINARY\nDATASET STRUCTURED_POINTS\n"
+      "DIMENSIONS 2 2 2\nORIGIN 0 0 8\nSPACING 1 2 4\nPOINT_DATA 8\n"
+      "SCALARS v double 1\nLOOKUP_TABLE default\n";
+  for (const double v : {0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0}) wanted += bytes_of(v, true);
+  EXPECT_EQ(get_file(folder / "a.vtk"), wanted + "\n");
+  EXPECT_THAT(message_of<InputError>([&] {
+                write_vtk_grid<2>(folder / "b.vtk", section, {{"v", {1, 2}}});
+              }),
+              HasSubstr("'v' has 2 values for 6 nodes"));
+  EXPECT_THAT(message_of<InputError>([&] {
+                write_vtk_grid<2>(folder / "b.vtk", section, {{"a b", {1, 2, 3, 4, 5, 6}}});
+              }),
+              HasSubstr("no name of point data"));
+}
+
 TEST(Vtk, VtkReadsIt) {
   if (!have_python("vtk")) GTEST_SKIP() << "no python3 with VTK at /usr/bin/python3";
   const Folder folder;

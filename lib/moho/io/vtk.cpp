@@ -53,6 +53,17 @@ void put_point(Output& out, const Point<Dim>& p) {
   out.end_line();
 }
 
+void check_name(const char* function, const std::string& name, const char* what) {
+  if (!name.empty() && name.find_first_of(" \t\r\n\"") == std::string::npos) return;
+  throw InputError(
+      concat(function, ": '", name, "' is no name of ", what, " (no white space or quotes in it)"));
+}
+
+void check_title(const char* function, const std::string& title) {
+  if (title.size() <= 255 && title.find_first_of("\r\n") == std::string::npos) return;
+  throw InputError(concat(function, ": the title is no line of at most 255 characters"));
+}
+
 }  // namespace
 
 template <int Dim>
@@ -74,14 +85,9 @@ void write_vtk_polylines(const std::filesystem::path& path, const std::vector<st
       throw InputError(concat("write_vtk_polylines: '", data.name, "' has ", data.values.size(),
                               " values for ", lines, " lines"));
     }
-    if (data.name.empty() || data.name.find_first_of(" \t\r\n\"") != std::string::npos) {
-      throw InputError(concat("write_vtk_polylines: '", data.name,
-                              "' is no name of cell data (no white space or quotes in it)"));
-    }
+    check_name("write_vtk_polylines", data.name, "cell data");
   }
-  if (options.title.size() > 255 || options.title.find_first_of("\r\n") != std::string::npos) {
-    throw InputError("write_vtk_polylines: the title is no line of at most 255 characters");
-  }
+  check_title("write_vtk_polylines", options.title);
   std::int64_t kept = 0;
   std::int64_t vertices = 0;
   for (std::size_t k = 0; k < lines; ++k) {
@@ -131,6 +137,53 @@ void write_vtk_polylines(const std::filesystem::path& path, const std::vector<st
   file.commit();
 }
 
+template <int Dim>
+void write_vtk_grid(const std::filesystem::path& path, const Grid<Dim>& grid,
+                    const std::vector<VtkPointData>& point_data, const VtkOptions& options) {
+  for (const VtkPointData& data : point_data) {
+    if (static_cast<std::int64_t>(data.values.size()) != grid.size()) {
+      throw InputError(concat("write_vtk_grid: '", data.name, "' has ", data.values.size(),
+                              " values for ", grid.size(), " nodes"));
+    }
+    check_name("write_vtk_grid", data.name, "point data");
+  }
+  check_title("write_vtk_grid", options.title);
+  AtomicFile file(path);
+  Output out(file, options.binary);
+  std::string dimensions = "DIMENSIONS", origin = "ORIGIN", spacing = "SPACING";
+  for (int d = 0; d < Dim; ++d) {
+    if (Dim == 2 && d == 1) {
+      dimensions += " 1";
+      origin += " 0";
+      spacing += " 1";
+    }
+    dimensions += concat(' ', grid.extents[d]);
+    append_number(origin += ' ', grid.origin[d]);
+    append_number(spacing += ' ', grid.spacing[d]);
+  }
+  out.text(concat("# vtk DataFile Version 3.0\n", options.title, "\n",
+                  options.binary ? "BINARY" : "ASCII", "\nDATASET STRUCTURED_POINTS\n", dimensions,
+                  '\n', origin, '\n', spacing, "\nPOINT_DATA ", grid.size(), '\n'));
+  // x is the fastest axis of VTK
+  const std::int64_t deep = grid.extents[Dim - 1], wide = grid.size() / deep / grid.extents[0];
+  for (const VtkPointData& data : point_data) {
+    out.text(concat("SCALARS ", data.name, " double 1\nLOOKUP_TABLE default\n"));
+    for (std::int64_t line = 0; line < deep * wide; ++line) {
+      const std::int64_t z = line / wide, y = line % wide;
+      for (std::int64_t x = 0; x < grid.extents[0]; ++x) {
+        out.number(data.values[static_cast<std::size_t>((x * wide + y) * deep + z)]);
+      }
+      out.end_line();
+    }
+    if (options.binary) out.text("\n");
+  }
+  file.commit();
+}
+
+template void write_vtk_grid<2>(const std::filesystem::path&, const Grid<2>&,
+                                const std::vector<VtkPointData>&, const VtkOptions&);
+template void write_vtk_grid<3>(const std::filesystem::path&, const Grid<3>&,
+                                const std::vector<VtkPointData>&, const VtkOptions&);
 template void write_vtk_polylines<2>(const std::filesystem::path&, const std::vector<std::int64_t>&,
                                      const std::vector<Point<2>>&, const std::vector<VtkCellData>&,
                                      const VtkOptions&);

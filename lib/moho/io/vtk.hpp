@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Writing of polylines for VTK and ParaView (legacy .vtk format).
+/// \brief Writing of polylines and grids for VTK and ParaView (legacy .vtk format).
 
 #include <moho/core/grid.hpp>
 
@@ -20,7 +20,7 @@ struct VtkCellData {
   std::vector<double> values;  ///< one per polyline
 };
 
-/// Options of write_vtk_polylines().
+/// Options of write_vtk_polylines() and write_vtk_grid().
 struct VtkOptions {
   std::string title = "rays";  ///< second line of the file, a single line of at most 255 characters
   bool binary = false;         ///< binary (big endian); false: text
@@ -40,5 +40,21 @@ void write_vtk_polylines(const std::filesystem::path& path, const std::vector<st
                          const std::vector<Point<Dim>>& points,
                          const std::vector<VtkCellData>& cell_data = {},
                          const VtkOptions& options = {});
+
+/// Values at the nodes of a grid.
+struct VtkPointData {
+  std::string name;            ///< without white space
+  std::vector<double> values;  ///< one per node, the last axis contiguous
+};
+
+/// \brief Writes values at the nodes of a grid as structured points.
+///
+/// A 2D grid (x, z) is a section of one node along y. Depth is positive down, as in
+/// write_vtk_polylines(): polylines and grids fit together. \throws FileError; InputError if the
+/// arguments do not agree
+template <int Dim>
+void write_vtk_grid(const std::filesystem::path& path, const Grid<Dim>& grid,
+                    const std::vector<VtkPointData>& point_data,
+                    const VtkOptions& options = {.title = "grid"});
 
 }  // namespace moho::io

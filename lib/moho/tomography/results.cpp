@@ -2,7 +2,9 @@
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
 #include <moho/io/csv.hpp>
+#include <moho/io/rsf.hpp>
 #include <moho/io/vtk.hpp>
+#include <moho/tomography/picks.hpp>
 #include <moho/tomography/results.hpp>
 
 #include <algorithm>
@@ -116,6 +118,42 @@ void write_rays(const std::filesystem::path& path, const PickSet<Dim>& picks,
   }
   io::write_vtk_polylines<Dim>(path, first, points, data,
                                {.title = "first-arrival rays, metres and seconds"});
+}
+
+std::string export_name(const std::string& format) {
+  return format == "vtk" ? "model.vtk" : format == "rsf" ? "velocity.rsf" : "picks.sgt";
+}
+
+template <int Dim>
+void write_export(const std::filesystem::path& folder, const std::string& format,
+                  const InversionJob<Dim>& job, const InversionResult<Dim>& result) {
+  const std::filesystem::path path = folder / export_name(format);
+  if (format == "vtk") {
+    io::write_vtk_grid<Dim>(path, job.grid,
+                            {{"velocity", result.velocity},
+                             {"coverage", result.coverage},
+                             {"deviation", result.appraisal.deviation},
+                             {"resolution", result.appraisal.resolution},
+                             {"ground", {result.mask.begin(), result.mask.end()}}},
+                            {.title = "velocity in m/s, metres", .binary = true});
+  } else if (format == "rsf") {
+    io::Array<double> velocity;
+    velocity.data = result.velocity;
+    std::vector<io::RsfAxis> axes;
+    for (int d = 0; d < Dim; ++d) {
+      velocity.shape.push_back(job.grid.extents[d]);
+      axes.push_back(
+          {job.grid.extents[d], job.grid.spacing[d], job.grid.origin[d], axis_name<Dim>(d), "m"});
+    }
+    io::write_rsf<double>(path, velocity, axes);
+  } else {
+    PickSet<Dim> picks = job.picks;
+    for (Pick& pick : picks.picks) {
+      if (pick.error > 0.0) continue;
+      pick.error = job.options.error_absolute + job.options.error_relative * pick.time;
+    }
+    write_sgt<Dim>(path, picks);
+  }
 }
 
 namespace {
@@ -232,6 +270,10 @@ template void write_rays<2>(const std::filesystem::path&, const PickSet<2>&,
                             const InversionResult<2>&);
 template void write_rays<3>(const std::filesystem::path&, const PickSet<3>&,
                             const InversionResult<3>&);
+template void write_export<2>(const std::filesystem::path&, const std::string&,
+                              const InversionJob<2>&, const InversionResult<2>&);
+template void write_export<3>(const std::filesystem::path&, const std::string&,
+                              const InversionJob<3>&, const InversionResult<3>&);
 template std::string describe_moves<2>(const PickSet<2>&, const InversionResult<2>&);
 template std::string describe_moves<3>(const PickSet<3>&, const InversionResult<3>&);
 template std::vector<std::string> bad_picks<2>(const PickSet<2>&, const std::vector<PickFit>&);

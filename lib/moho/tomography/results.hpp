@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Tables and rays of the results of an inversion, as files.
+/// \brief Results of an inversion as files: tables, rays, and formats of other programs.
 
 #include <moho/tomography/checkerboard.hpp>
 #include <moho/tomography/damping.hpp>
@@ -37,6 +37,20 @@ void write_sources(const std::filesystem::path& path, const Points<Dim>& sources
 template <int Dim>
 void write_rays(const std::filesystem::path& path, const PickSet<Dim>& picks,
                 const InversionResult<Dim>& result);
+
+/// Returns the name of the file that write_export() writes: model.vtk for the format "vtk",
+/// velocity.rsf for "rsf", picks.sgt for "sgt".
+std::string export_name(const std::string& format);
+
+/// \brief Writes a result for other programs, in the folder, as export_name() says.
+///
+/// vtk: velocity, coverage, deviation, resolution and ground (1, air 0) as structured points; rsf:
+/// the velocity with its axes; sgt: the picks with the errors that were used, in the unified data
+/// format. The axes of vtk and rsf have z down, points of sgt z up.
+/// \throws FileError
+template <int Dim>
+void write_export(const std::filesystem::path& folder, const std::string& format,
+                  const InversionJob<Dim>& job, const InversionResult<Dim>& result);
 
 /// Returns lines on picks more than four standard deviations away, and on stations the median of
 /// whose picks is more than three away.
