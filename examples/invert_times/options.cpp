@@ -36,6 +36,7 @@ Results, in the folder of --out:
   sources.csv     positions and origin times (--locate)
   history.csv     a row for each iteration       lambda.csv    chi^2 over lambda
   check_true.npy, check_found.npy, checkerboard.csv   of --checkerboard
+  jackknife.npy, jackknife.csv   deviation of ln v and runs of --jackknife
   state_0001.npy  the state for --resume         summary.json  what was asked, versions, times
   model.vtk, velocity.rsf, picks.sgt             of --export
   model.png, fit.png, history.png                the pictures
@@ -221,6 +222,9 @@ void bind_inversion(Description& d, Options& o) {
                                 "dx,dz,percent, in 3D dx,dy,dz,percent");
          }),
          {.unset = Json()});
+  d.bind(o.jackknife, "jackknife", "n",
+         "also n inversions, each without every n-th source: deviation of ln v from their spread",
+         count(2, 1000000), {.unset = Json()});
   bind_precision(d, o, "float or double, of traced times (default: float)");
   d.check([&o](const Arguments& given) {
     if (o.lambda == 0.0 || !given.given("lambda-by")) return;

@@ -43,6 +43,7 @@ struct Options : CommonOptions {
   double origin_deviation = 0.005;         ///< s
   std::vector<double> checks;              ///< dx[,dy],dz in m and percent; empty: no test
   std::vector<std::string> exports;        ///< vtk, rsf, sgt: files for other programs
+  int jackknife = 0;                       ///< number of runs without every n-th source; 0: no runs
   int radius = 0;                          ///< 0: 8 in 2D, 3 in 3D
   std::vector<double> lengths;             ///< m; empty: chosen
   double deviation_max = 0.5;              ///< of ln slowness

@@ -9,7 +9,6 @@
 #include "app/program.hpp"
 #include "app/summary.hpp"
 #include "invert_times/options.hpp"
-#include "invert_times/output.hpp"
 #include "ranks/ranks.hpp"
 
 #include <moho/core/parse.hpp>
@@ -107,6 +106,7 @@ class Run {
         m_job.options.reference = velocity_of_file("--reference", m_o.reference);
       }
       if (!m_o.checks.empty()) checks_of();
+      if (m_o.jackknife > 0) tomography::check_jackknife<Dim>(m_job.picks, m_o.jackknife);
       tomography::check_input<Dim>(
           m_job.grid, m_job.picks, m_job.start,
           tomography::ground_mask<Dim>(m_job.grid, m_job.ground, m_job.picks), m_job.options);
@@ -125,6 +125,7 @@ class Run {
       names.insert(names.end(), {"check_true.npy", "check_found.npy", "checkerboard.csv"});
     }
     for (const std::string& format : m_o.exports) names.push_back(tomography::export_name(format));
+    if (m_o.jackknife > 0) names.insert(names.end(), {"jackknife.npy", "jackknife.csv"});
     if (m_o.plot) names.insert(names.end(), pictures.begin(), pictures.end());
     m_session.will_write(names);
     m_session.leave_out_picture(why_no_picture(m_estimate, m_limit));
@@ -390,7 +391,7 @@ class Run {
     m_job.each = [this](const tomography::IterationReport& report,
                         const tomography::InversionState& state) {
       m_session.computed({});  // removes the bar
-      m_session.print(iteration_text(report));
+      m_session.print(tomography::describe_iteration(report));
       m_done = report.iteration + 1.0;
       if (!m_session.processes().root()) return;
       const std::string name = state_name(report.iteration);
@@ -402,12 +403,23 @@ class Run {
     with_space(m_o.space, [&](const auto& exec) {
       m_result = m_o.double_precision ? tomography::invert<double>(exec, m_job)
                                       : tomography::invert<float>(exec, m_job);
-      if (m_o.checks.empty()) return;
-      const HostPhase phase(m_result.phases, "checkerboard");
-      const auto checks = checks_of();
-      m_test = m_o.double_precision
-                   ? tomography::test_checkerboard<double>(exec, m_job, m_result, checks)
-                   : tomography::test_checkerboard<float>(exec, m_job, m_result, checks);
+      if (!m_o.checks.empty()) {
+        const HostPhase phase(m_result.phases, "checkerboard");
+        const auto checks = checks_of();
+        m_test = m_o.double_precision
+                     ? tomography::test_checkerboard<double>(exec, m_job, m_result, checks)
+                     : tomography::test_checkerboard<float>(exec, m_job, m_result, checks);
+      }
+      if (m_o.jackknife == 0) return;
+      const HostPhase phase(m_result.phases, "jackknife");
+      const auto each = [this](const tomography::JackknifeRun& run) {
+        m_session.computed({});
+        m_session.print(tomography::describe_run(run));
+      };
+      m_jackknife =
+          m_o.double_precision
+              ? tomography::test_jackknife<double>(exec, m_job, m_result, m_o.jackknife, each)
+              : tomography::test_jackknife<float>(exec, m_job, m_result, m_o.jackknife, each);
     });
     m_session.computed(m_result.phases);
   }
@@ -462,6 +474,11 @@ class Run {
       write_field("check_found.npy", m_test.found);
       tomography::write_layers(folder / "checkerboard.csv", m_test.layers);
       m_session.wrote("checkerboard.csv");
+    }
+    if (m_o.jackknife > 0) {
+      write_field("jackknife.npy", m_jackknife.deviation);
+      tomography::write_jackknife(folder / "jackknife.csv", m_jackknife);
+      m_session.wrote("jackknife.csv");
     }
     tomography::write_history(folder / "history.csv", m_result.reports);
     m_session.wrote("history.csv");
@@ -527,6 +544,10 @@ class Run {
       ending.lines.push_back(concat(
           "located   ", tomography::describe_moves<Dim>(m_job.picks, m_result), " (sources.csv)"));
     }
+    if (m_o.jackknife > 0) {
+      ending.lines.push_back("jackknife " +
+                             tomography::describe_jackknife<Dim>(m_result, m_jackknife));
+    }
     for (const tomography::CheckLayer& layer : m_test.layers) {
       ending.lines.push_back(concat("checks    depth ", significant(layer.depth, 4),
                                     " m: correlation ", significant(layer.correlation, 2), ", ",
@@ -545,6 +566,7 @@ class Run {
   MemoryLimit m_limit;
   tomography::InversionResult<Dim> m_result;
   tomography::CheckerboardResult<Dim> m_test;
+  tomography::JackknifeResult m_jackknife;
   double m_done = 0.0, m_fraction = 0.0;  // iterations; part of the largest number of them
 };
 

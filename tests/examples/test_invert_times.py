@@ -182,6 +182,33 @@ class Export(Case):
         self.refuse(["--picks", self.table(), *arguments, "--export", "vtk,vtk"], "--export names vtk twice")
 
 
+class Jackknife(Case):
+    def test_runs_are_those_of_the_program(self):
+        rows, _ = line()
+        arguments = ["--error", "0.0003", "--origin", "-4,0", "--shape", "55,13", "--spacing", "1",
+                     "--topography", "none", "--start", "900,25", "--lengths", "16,8", "--precision",
+                     "double"]
+        folder, summary, text = self.solve("--picks", self.table(rows=rows), *arguments, "--jackknife", "3")
+        runs = self.read(folder, "jackknife.csv")
+        models = []
+        shots = np.unique(rows[:, 0])
+        for k in range(3):
+            part = rows[~np.isin(rows[:, 0], shots[k::3])]
+            one, own, _ = self.solve("--picks", self.table(f"part{k}.csv", part), *arguments, out=f"part{k}")
+            models.append(np.log(np.load(os.path.join(one, "velocity.npy"))))
+            self.assertEqual(runs["chi2"][k], own["run"]["chi2"])
+            self.assertEqual((runs["sources"][k], runs["picks"][k]), (4, len(part)))
+            self.assertIn(f"jackknife run {k + 1}: chi^2", text)
+        deviation = np.sqrt(2.0 / 3.0 * np.sum((models - np.mean(models, axis=0))**2, axis=0))
+        np.testing.assert_allclose(np.load(os.path.join(folder, "jackknife.npy")), deviation, atol=1e-12)
+        self.assertGreater(np.max(deviation), 1e-4)
+        self.assertIn("jackknife.npy", summary["files"])
+        self.assertRegex(text, r"deviation of ln v by 3 runs: median [\d.e-]+ where rays are")
+        for groups in ("1", "7"):
+            self.refuse(["--picks", self.table(rows=rows), *arguments, "--jackknife", groups], "jackknife",
+                        "allowed")
+
+
 class Volume(Case):
     def test_eikonal_times_and_checkerboard(self):
         random = np.random.default_rng(5)

@@ -377,6 +377,84 @@ TEST(TomographyInversion, TakesAReferenceBelowTopography) {
   EXPECT_EQ(values[10], 1.0);
 }
 
+TEST(TomographyJackknife, LeavesSourcesOut) {
+  const auto picks = line_picks(5, 8, 0.002);
+  const PickSet<2> part = leave_out<2>(picks, 2, 1);
+  ASSERT_EQ(part.sources.size(), 3u);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(part.sources[k][0], picks.sources[2 * k][0]);
+  std::size_t k = 0;
+  for (const Pick& pick : picks.picks) {
+    if (pick.source % 2 == 1) continue;
+    ASSERT_LT(k, part.picks.size());
+    EXPECT_EQ(part.picks[k].source, pick.source / 2);
+    EXPECT_EQ(part.picks[k].receiver, pick.receiver);
+    EXPECT_EQ(part.picks[k++].time, pick.time);
+  }
+  EXPECT_EQ(k, part.picks.size());
+  EXPECT_NO_THROW(check_jackknife<2>(picks, 2));
+  EXPECT_NO_THROW(check_jackknife<2>(picks, 5));
+  for (const int groups : {-1, 0, 1, 6}) {
+    EXPECT_THROW(check_jackknife<2>(picks, groups), moho::InputError) << groups;
+  }
+  EXPECT_THROW(check_jackknife<2>(leave_out<2>(picks, 3, 0), 2), moho::InputError);
+  EXPECT_THROW(check_jackknife<2>(leave_out<2>(picks, 2, 0), 2), moho::InputError);
+}
+
+// The deviation of equal runs is zero. That of noise is about the error of the model. Delays of
+// sources, which the errors of picks do not describe, enlarge it, and not the posterior one.
+TEST(TomographyJackknife, DeviationIsThatOfTheErrors) {
+  const auto test = [](const InversionJob<2>& job, int groups, double& posterior, double& error) {
+    const auto result = invert<float, 2, Memory>(host(), job);
+    int runs = 0;
+    const auto found = test_jackknife<float, 2, Memory>(
+        host(), job, result, groups,
+        [&](const JackknifeRun& run) { EXPECT_EQ(run.group, runs++); });
+    EXPECT_EQ(runs, groups);
+    double squares = 0.0, of_posterior = 0.0, count = 0.0;
+    for (std::size_t i = 0; i < found.deviation.size(); ++i) {
+      if (result.coverage[i] < job.grid.spacing[0]) continue;
+      squares += std::pow(found.deviation[i], 2);
+      of_posterior += std::pow(result.appraisal.deviation[i], 2);
+      count += 1.0;
+    }
+    posterior = std::sqrt(of_posterior / count);
+    error = errors(job, result.velocity, result.coverage)[0];
+    return std::sqrt(squares / count);
+  };
+  double posterior = 0.0, error = 0.0;
+  auto job = line_job(line_picks(4, 48, 0.002), 1600.0, 2.3);
+  job.options.iterations = 2;
+  // each source twice, one in each group
+  PickSet<2> twice;
+  twice.receivers = job.picks.receivers;
+  for (std::size_t s = 0; s < job.picks.sources.size(); ++s) {
+    for (const int copy : {0, 1}) {
+      twice.sources.push_back(job.picks.sources[s]);
+      for (Pick pick : job.picks.picks) {
+        if (pick.source != static_cast<int>(s)) continue;
+        pick.source = static_cast<int>(2 * s) + copy;
+        twice.picks.push_back(pick);
+      }
+    }
+  }
+  job.picks = twice;
+  EXPECT_EQ(test(job, 2, posterior, error), 0.0);
+  job = line_job(line_picks(12, 48, 0.002), 1500.0, 2.0);
+  job.options.rule = DampingRule::fixed;
+  job.options.lambda = 20.0;
+  job.options.iterations = 3;
+  const double plain = test(job, 6, posterior, error);
+  EXPECT_GT(plain, 0.5 * error);
+  EXPECT_LT(plain, 3.0 * error);
+  for (Pick& pick : job.picks.picks) pick.time += pick.source % 3 == 0 ? 0.004 : 0.0;
+  double posterior_delayed = 0.0;
+  const double delayed = test(job, 6, posterior_delayed, error);
+  EXPECT_GT(delayed, 0.5 * error);
+  EXPECT_LT(delayed, 3.0 * error);
+  EXPECT_GT(delayed, 1.5 * plain);
+  EXPECT_NEAR(posterior_delayed, posterior, 0.05 * posterior);
+}
+
 TEST(TomographyInversion, GoesOnWithTheSameBits) {
   auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
   job.options.iterations = 3;

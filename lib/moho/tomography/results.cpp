@@ -223,6 +223,25 @@ std::string describe_moves(const PickSet<Dim>& picks, const InversionResult<Dim>
                 text::significant(1e3 * late, 3), " ms");
 }
 
+std::string describe_iteration(const IterationReport& r) {
+  using text::significant;
+  if (r.iteration == 0) {
+    return concat("start       chi^2 ", significant(r.chi2, 4), ", rms ",
+                  significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
+  }
+  std::string line = concat(
+      "iteration ", r.iteration, ": chi^2 ", significant(r.chi2, 4), " (linear ",
+      significant(r.chi2_linear, 3), "), lambda ", significant(r.lambda, 3), " (deviation ",
+      significant(1.0 / r.lambda, 2), "), ", significant(r.dof, 3), " degrees of freedom, rms ",
+      significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
+  if (r.step < 1.0) line += concat(", step ", significant(r.step, 2));
+  if (r.held > 0) line += concat(", ", r.held, r.held == 1 ? " node" : " nodes", " at a bound");
+  if (r.rejected > 0) {
+    line += concat(", ", r.rejected, r.rejected == 1 ? " pick" : " picks", " without weight");
+  }
+  return line;
+}
+
 void write_history(const std::filesystem::path& path, const std::vector<IterationReport>& reports) {
   io::Table table;
   name_columns(table, {"iteration", "chi2", "chi2_linear", "rms", "lambda", "dof", "rho", "step",

@@ -61,6 +61,9 @@ std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<
 template <int Dim>
 std::string describe_moves(const PickSet<Dim>& picks, const InversionResult<Dim>& result);
 
+/// Returns the line that describes an iteration: chi^2, lambda, degrees of freedom, seconds.
+std::string describe_iteration(const IterationReport& report);
+
 /// Writes a row for each iteration.
 void write_history(const std::filesystem::path& path, const std::vector<IterationReport>& reports);
 

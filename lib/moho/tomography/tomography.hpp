@@ -12,6 +12,7 @@
 #include <moho/tomography/interpolation.hpp>
 #include <moho/tomography/inversion.hpp>
 #include <moho/tomography/invert.hpp>
+#include <moho/tomography/jackknife.hpp>
 #include <moho/tomography/jacobian.hpp>
 #include <moho/tomography/layers.hpp>
 #include <moho/tomography/picks.hpp>
