@@ -155,36 +155,46 @@ void add_smoke(const std::string& space) {
   }
 }
 
+// Grids in slabs, one for each device.
+void add_device_slabs(const std::string& space, int devices) {
+  for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
+    add_slabs(space, medium, {512, 512, 512}, devices, 200);
+  }
+  add_slabs(space, WaveMedium::isotropic, {256, 256, 256}, devices, 1000);
+  // nearly no nodes: the submission of launches and transfers
+  add_slabs(space, WaveMedium::isotropic, {96, 48, 48}, devices, 1000);
+  for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
+    add_slabs(space, medium, {1024, 1024, 1024}, devices, 60);
+  }
+  for (int d = 2; d <= devices; ++d) {  // as many nodes on each device as 512 x 512 x 512 on one
+    for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
+      StreamWay way;
+      way.slabs = true;
+      way.devices = d;
+      add(space, medium, {512 * d, 512, 512}, way);
+    }
+  }
+}
+
+// Volumes of about 40 and 160 GiB through chains of devices.
+void add_large_chains(const std::string& space, int devices) {
+  constexpr std::size_t gib = std::size_t(1) << 30;
+  const auto chain = [&](std::int64_t planes, int d) {
+    StreamWay way;
+    way.device_memory = 16 * gib;
+    way.devices = d;
+    way.sweeps = 3;
+    add(space, WaveMedium::isotropic, {planes, 1530, 1530}, way);
+  };
+  for (int d = 1; d <= devices; d *= 2) chain(1536, d);
+  chain(6144, devices);
+}
+
 void add_device(const std::string& space, int devices) {
   constexpr std::size_t gib = std::size_t(1) << 30;
   if (devices > 1) {
-    for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
-      add_slabs(space, medium, {512, 512, 512}, devices, 200);
-    }
-    add_slabs(space, WaveMedium::isotropic, {256, 256, 256}, devices, 1000);
-    // nearly no nodes: the submission of launches and transfers
-    add_slabs(space, WaveMedium::isotropic, {96, 48, 48}, devices, 1000);
-    for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
-      add_slabs(space, medium, {1024, 1024, 1024}, devices, 60);
-    }
-    // volumes of about 40 and 160 GiB
-    const auto chain = [&](std::int64_t planes, int d) {
-      StreamWay way;
-      way.device_memory = 16 * gib;
-      way.devices = d;
-      way.sweeps = 3;
-      add(space, WaveMedium::isotropic, {planes, 1530, 1530}, way);
-    };
-    for (int d = 1; d <= devices; d *= 2) chain(1536, d);
-    chain(6144, devices);
-    for (int d = 2; d <= devices; ++d) {  // as many nodes on each device as 512 x 512 x 512 on one
-      for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
-        StreamWay way;
-        way.slabs = true;
-        way.devices = d;
-        add(space, medium, {512 * d, 512, 512}, way);
-      }
-    }
+    add_device_slabs(space, devices);
+    add_large_chains(space, devices);
     for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::tti}) {
       const Extents extents =
           medium == WaveMedium::tti ? Extents{3072, 512, 512} : Extents{1536, 1024, 1024};

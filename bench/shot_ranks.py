@@ -33,7 +33,8 @@ def rate_of(command, folder, environment):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", default="build/host/examples")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--space", default="openmp")
@@ -70,8 +71,8 @@ def main():
             sys.exit(f"{name}: the gathers differ")
         best = max(rates["ranks"]) / max(rates["one"])
         result["media"][name] = {**rates, "best_over_best": best}
-        print(f"{name:10} one {max(rates['one']) / 1e6:.0f}, ranks {max(rates['ranks']) / 1e6:.0f} Mpoints/s, "
-              f"{best:.2f}")
+        one, several = (max(rates[key]) / 1e6 for key in ("one", "ranks"))
+        print(f"{name:10} one {one:.0f}, ranks {several:.0f} Mpoints/s, {best:.2f}")
     with open(o.out, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
         file.write("\n")
