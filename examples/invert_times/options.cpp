@@ -155,8 +155,7 @@ void bind_model(Description& d, Options& o) {
   d.group("Model and prior");
   d.bind(o.start, "start", "auto|layers|v0,g|v|FILE",
          "start model: v0 + g z or layers fitted to the picks, v0 + g times the depth below the "
-         "ground, one velocity, "
-         "or a file with the shape of the grid (default: auto)",
+         "ground, one velocity, or a file with the shape of the grid (default: auto)",
          nonempty("auto, layers, numbers or a file", "auto"), {.file = true});
   d.bind(o.reference, "reference", "start|FILE",
          "model that the prior pulls to, such as that of an earlier survey (default: start)",

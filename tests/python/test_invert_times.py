@@ -71,6 +71,25 @@ class Results(unittest.TestCase):
         self.assertEqual(len(found.source_delays), 6)
         self.assertEqual(len(found.receiver_delays), 26)
 
+    def test_have_the_bits_of_the_program_with_layers_and_a_reference(self):
+        x, z = np.meshgrid(np.arange(51), np.arange(16) * 20.0, indexing="ij")
+        reference = 1400.0 + 3.5 * z + 0.1 * x
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(f"{folder}/reference.npy", reference)
+            found = self.expect_the_program(
+                [*WORDS, "--start", "layers", "--reference", f"{folder}/reference.npy"],
+                start="layers",
+                reference=reference,
+                **OPTIONS,
+            )
+        self.assertGreater(np.ptp(found.start[0]), 100.0)
+        np.testing.assert_array_equal(found.start, np.tile(found.start[0], (51, 1)))
+        plain = moho.invert_times(survey(), start=found.start, **OPTIONS)
+        self.assertGreater(np.max(np.abs(plain.velocity / found.velocity - 1.0)), 0.01)
+        for wrong in ({"start": "fast"}, {"reference": reference[:, 0]}, {"reference": reference[1:]}):
+            with self.assertRaises(moho.InputError):
+                moho.invert_times(survey(), **{**OPTIONS, **wrong})
+
     def test_are_those_of_picks_in_another_order(self):
         picks = survey()
         order = np.random.default_rng(1).permutation(picks.times.size)

@@ -39,8 +39,10 @@ struct TomographyInput {
   double depth = 0.0;
   std::string topography;  // "auto", "none", or "table"
   std::optional<Input> ground;
-  std::optional<Input> start;  // velocity at the nodes
-  std::vector<double> linear;  // velocity and gradient of the start model
+  std::optional<Input> start;      // velocity at the nodes
+  std::optional<Input> reference;  // the same
+  bool layers = false;             // start model of layers
+  std::vector<double> linear;      // velocity and gradient of the start model
   int coarsening = 0, radius = 0;
   std::string times, robust, statics, rule;
   double deviation_max = 0.5, static_deviation = 0.005;
@@ -68,6 +70,8 @@ TomographyInput tomography_input(const nb::dict& o) {
   given.topography = of<std::string>(o, "topography");
   given.ground = of<std::optional<Input>>(o, "ground");
   given.start = of<std::optional<Input>>(o, "start");
+  given.reference = of<std::optional<Input>>(o, "reference");
+  given.layers = of<bool>(o, "layers");
   given.linear = of<std::vector<double>>(o, "linear");
   given.coarsening = of<int>(o, "coarsening");
   given.radius = of<int>(o, "radius");
@@ -175,6 +179,10 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
     options.velocity_min = given.bounds.at(0);
     options.velocity_max = given.bounds.at(1);
   }
+  if (given.reference) {
+    const auto* const first = static_cast<const double*>(given.reference->data());
+    options.reference.assign(first, first + given.reference->size());
+  }
   if (given.start) {
     const auto* const first = static_cast<const double*>(given.start->data());
     job.start.assign(first, first + given.start->size());
@@ -182,9 +190,17 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
     job.start = tomography::linear_model<Dim>(job.grid, job.ground,
                                               {given.linear.at(0), given.linear.at(1), 0.0});
   } else {
-    job.start = tomography::linear_model<Dim>(
-        job.grid, job.ground,
-        tomography::fit_linear_velocity<Dim>(job.picks, job.grid, job.ground));
+    if (given.layers) {
+      const Exec exec{Kokkos::DefaultHostExecutionSpace()};
+      job.start =
+          tomography::layered_model<Dim>(job.grid, job.ground,
+                                         given.single ? tomography::fit_layers<float>(exec, job)
+                                                      : tomography::fit_layers<double>(exec, job));
+    } else {
+      job.start = tomography::linear_model<Dim>(
+          job.grid, job.ground,
+          tomography::fit_linear_velocity<Dim>(job.picks, job.grid, job.ground));
+    }
     if (!given.bounds.empty()) {
       for (double& v : job.start) v = std::clamp(v, given.bounds[0], given.bounds[1]);
     }

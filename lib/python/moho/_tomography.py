@@ -155,6 +155,7 @@ def invert_times(
     depth: Optional[float] = None,
     topography: Any = "auto",
     start: Any = None,
+    reference: Any = None,
     bounds: Optional[tuple[float, float]] = None,
     lengths: Any = None,
     deviation_max: float = 0.5,
@@ -194,9 +195,12 @@ def invert_times(
     topography : {"auto", None} or array, shape (n, 2) or (n, 3)
         The ground: "auto", in 2D through the points, else none; None, all of the grid is rock; or rows of
         positions on the ground, m, with z as depth.
-    start : float, (float, float) or array of the shape of the grid, optional
-        One velocity, velocity at the ground and its increase with depth (m/s, 1/s), or velocities of the
-        nodes. Default: a linear increase that is fitted to the picks.
+    start : float, (float, float), "layers" or array of the shape of the grid, optional
+        One velocity, velocity at the ground and its increase with depth (m/s, 1/s), a velocity of depth
+        alone that is fitted to medians of the picks, or velocities of the nodes. Default: a linear
+        increase that is fitted to the picks.
+    reference : array of the shape of the grid, optional
+        Velocities of the nodes that the prior pulls to, m/s. Default: the start model.
     bounds : (float, float), optional
         Least and greatest velocities, m/s.
     lengths : float or one for each axis, optional
@@ -283,6 +287,8 @@ def invert_times(
     if options["shape"] and len(options["shape"]) != dim:
         raise InputError(f"shape is {shape!r} (allowed: {dim} numbers of nodes, for {_arrays.AXES[dim]})")
     options |= _ground(topography, dim) | _start(start, dim) | _damping(damping)
+    options["layers"] = isinstance(start, str)
+    options["reference"] = None if reference is None else _field(reference, "reference", dim)
     found = core().invert_times(arrays, options, _arrays.callback(progress))
     return _result(found, order)
 
@@ -380,15 +386,23 @@ def _ground(topography: Any, dim: int) -> dict[str, Any]:
 def _start(start: Any, dim: int) -> dict[str, Any]:
     if start is None:
         return {"linear": [], "start": None}
+    if isinstance(start, str):
+        _arrays.choice(start, "start", ("layers",))
+        return {"linear": [], "start": None}
     array = _arrays.numbers(start, "start")
     if array.ndim <= 1:
         linear = array.reshape(-1).tolist() + ([0.0] if array.size == 1 else [])
         if len(linear) != 2 or not (linear[0] > 0.0 and linear[1] >= 0.0):
             raise InputError(f"start is {start!r} (allowed: a velocity above 0, and its increase, 0 or more)")
         return {"linear": linear, "start": None}
+    return {"linear": [], "start": _field(array, "start", dim)}
+
+
+def _field(values: Any, name: str, dim: int) -> np.ndarray:
+    array = _arrays.numbers(values, name)
     if array.ndim != dim:
-        raise InputError(f"start: it has {array.ndim} axes (allowed: {dim}, {_arrays.AXES[dim]})")
-    return {"linear": [], "start": np.ascontiguousarray(array)}
+        raise InputError(f"{name}: it has {array.ndim} axes (allowed: {dim}, {_arrays.AXES[dim]})")
+    return np.ascontiguousarray(array)
 
 
 def _damping(damping: Any) -> dict[str, Any]:
