@@ -116,6 +116,37 @@ tomography::PickSet<Dim> picks_of(const PickArrays& arrays) {
   return set;
 }
 
+// Sets start model and reference of a job that has picks, grid, ground and the other options.
+template <int Dim>
+void set_models(const TomographyInput& given, tomography::InversionJob<Dim>& job) {
+  if (given.reference) {
+    const auto* const first = static_cast<const double*>(given.reference->data());
+    job.options.reference.assign(first, first + given.reference->size());
+  }
+  if (given.start) {
+    const auto* const first = static_cast<const double*>(given.start->data());
+    job.start.assign(first, first + given.start->size());
+  } else if (!given.linear.empty()) {
+    job.start = tomography::linear_model<Dim>(job.grid, job.ground,
+                                              {given.linear.at(0), given.linear.at(1), 0.0});
+  } else {
+    if (given.layers) {
+      const Exec exec{Kokkos::DefaultHostExecutionSpace()};
+      job.start =
+          tomography::layered_model<Dim>(job.grid, job.ground,
+                                         given.single ? tomography::fit_layers<float>(exec, job)
+                                                      : tomography::fit_layers<double>(exec, job));
+    } else {
+      job.start = tomography::linear_model<Dim>(
+          job.grid, job.ground,
+          tomography::fit_linear_velocity<Dim>(job.picks, job.grid, job.ground));
+    }
+    if (!given.bounds.empty()) {
+      for (double& v : job.start) v = std::clamp(v, given.bounds[0], given.bounds[1]);
+    }
+  }
+}
+
 // A job of invert(), with the defaults of the program invert_times.
 template <int Dim>
 tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyInput& given) {
@@ -179,32 +210,7 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
     options.velocity_min = given.bounds.at(0);
     options.velocity_max = given.bounds.at(1);
   }
-  if (given.reference) {
-    const auto* const first = static_cast<const double*>(given.reference->data());
-    options.reference.assign(first, first + given.reference->size());
-  }
-  if (given.start) {
-    const auto* const first = static_cast<const double*>(given.start->data());
-    job.start.assign(first, first + given.start->size());
-  } else if (!given.linear.empty()) {
-    job.start = tomography::linear_model<Dim>(job.grid, job.ground,
-                                              {given.linear.at(0), given.linear.at(1), 0.0});
-  } else {
-    if (given.layers) {
-      const Exec exec{Kokkos::DefaultHostExecutionSpace()};
-      job.start =
-          tomography::layered_model<Dim>(job.grid, job.ground,
-                                         given.single ? tomography::fit_layers<float>(exec, job)
-                                                      : tomography::fit_layers<double>(exec, job));
-    } else {
-      job.start = tomography::linear_model<Dim>(
-          job.grid, job.ground,
-          tomography::fit_linear_velocity<Dim>(job.picks, job.grid, job.ground));
-    }
-    if (!given.bounds.empty()) {
-      for (double& v : job.start) v = std::clamp(v, given.bounds[0], given.bounds[1]);
-    }
-  }
+  set_models(given, job);
   return job;
 }
 
