@@ -45,7 +45,8 @@ void expect_planes(Streaming<T, Dim, Memory>& streaming, int field, const std::v
   }
   EXPECT_GT(written, 0.0);
   mpi::reduce_to_root(MPI_COMM_WORLD, &written, 1);
-  if (rank() == 0) EXPECT_EQ(written, static_cast<double>(values.size())) << what;
+  if (rank() > 0) return;
+  EXPECT_EQ(written, static_cast<double>(values.size())) << what;
 }
 
 template <int Dim>
