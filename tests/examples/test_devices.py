@@ -237,7 +237,8 @@ class RanksOfShot(test_model_waves.Case):
         self.assertIn("forecast: ", done.stdout)
 
     def test_a_killed_rank_ends_all_and_the_run_goes_on(self):
-        survey = [*self.survey[:5], "3", *self.survey[6:], *self.on_host(), "--ranks-per-shot", "2"]
+        # shots of about a second, of which two remain after the first
+        survey = [*self.survey[:5], "12", *self.survey[6:-1], "3", *self.on_host(), "--ranks-per-shot", "2"]
         self.succeed(*survey, out="one", ranks=2)
         command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *survey, "--out", "several",
                    "--no-plot"]
@@ -249,12 +250,12 @@ class RanksOfShot(test_model_waves.Case):
             end = time.monotonic() + 60
             while not os.path.exists(gather) and run.poll() is None and time.monotonic() < end:
                 time.sleep(0.001)
+            self.assertIsNone(run.poll())
             with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="utf-8") as file:
                 children = file.read().split()
-            if children:
-                os.kill(int(children[-1]), signal.SIGKILL)
+            self.assertTrue(children)
+            os.kill(int(children[-1]), signal.SIGKILL)
             run.communicate(timeout=60)
-        self.assertTrue(children)
         self.assertNotEqual(run.returncode, 0)
         # mpirun ends the other rank by a signal, which it may note in the summary
         self.assertIn(self.summary("several")["state"], ("incomplete", "interrupted"))
