@@ -67,7 +67,8 @@ class Program : public ShotProgram<T, Dim> {
     const WaveArrays arrays = wave_arrays<T>(o, need);
     estimate.take(need.values, "the model");
     estimate.pass(need.passing, "reading the model");
-    if (o.space == "cuda" && o.devices != 1 && arrays.tapered) {
+    const bool divided = o.devices != 1 || o.ranks_per_shot != 1;
+    if (o.space == "cuda" && divided && arrays.tapered) {
       estimate.take(sizeof(T) * need.nodes(), "delta near sources");
     }
     if (o.space != "cuda") {
