@@ -99,15 +99,25 @@ std::vector<T> values_of(const wave::Traces<T>& traces) {
   return {traces.data(), traces.data() + traces.size()};
 }
 
+/// Returns the modelling of a shot on the complete grid. \param options without sources
+template <class T, int Dim, class Memory>
+wave::Modelling<T, Dim, Memory> whole_modelling(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                                const Model<T, Dim, HostModelMemory>& model,
+                                                const Boundaries<Dim>& faces,
+                                                wave::ModellingOptions<Dim> options,
+                                                const wave::Shot<Dim>& shot) {
+  options.sources = shot.sources;
+  return wave::make_modelling<T, Dim, Memory>(
+      exec, grid, stream::detail::model_in<T, Dim, Memory>(exec, grid, model), faces,
+      wave::ricker_wavelet(3.0), options);
+}
+
 /// Runs on the complete grid.
 template <class T, int Dim, class Memory>
 Outcome<T> in_core(const Instance<Memory>& exec, const Grid<Dim>& grid,
                    const Model<T, Dim, HostModelMemory>& model, const Boundaries<Dim>& faces,
-                   wave::ModellingOptions<Dim> options, const wave::Shot<Dim>& shot) {
-  options.sources = shot.sources;
-  auto modelling = wave::make_modelling<T, Dim, Memory>(
-      exec, grid, stream::detail::model_in<T, Dim, Memory>(exec, grid, model), faces,
-      wave::ricker_wavelet(3.0), options);
+                   const wave::ModellingOptions<Dim>& options, const wave::Shot<Dim>& shot) {
+  auto modelling = whole_modelling<T, Dim, Memory>(exec, grid, model, faces, options, shot);
   Outcome<T> result;
   result.traces = values_of(modelling.shot(exec, shot).traces);
   const auto& field = modelling.wavefield();

@@ -54,11 +54,8 @@ class Collected {
 template <class T, int Dim, class Memory>
 Shown<T> on_one_device(const Instance<Memory>& exec, const Grid<Dim>& grid,
                        const Model<T, Dim, HostModelMemory>& model, const Boundaries<Dim>& faces,
-                       wave::ModellingOptions<Dim> options, const wave::Shot<Dim>& shot) {
-  options.sources = shot.sources;
-  auto modelling = wave::make_modelling<T, Dim, Memory>(
-      exec, grid, stream::detail::model_in<T, Dim, Memory>(exec, grid, model), faces,
-      wave::ricker_wavelet(3.0), options);
+                       const wave::ModellingOptions<Dim>& options, const wave::Shot<Dim>& shot) {
+  auto modelling = whole_modelling<T, Dim, Memory>(exec, grid, model, faces, options, shot);
   Shown<T> result;
   Collected<T> collected(result);
   wave::SurveyRunOptions<T, Dim, Memory> run;

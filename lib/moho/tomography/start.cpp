@@ -130,16 +130,28 @@ LinearVelocity fit_linear_velocity(const PickSet<Dim>& picks, const Grid<Dim>& g
   return best;
 }
 
-template <int Dim>
-std::vector<double> linear_model(const Grid<Dim>& grid, const Ground<Dim>& ground,
-                                 const LinearVelocity& velocity) {
+namespace {
+
+// Returns the values at all nodes of a function of the depth below the ground.
+template <int Dim, class Function>
+std::vector<double> model_of_depth(const Grid<Dim>& grid, const Ground<Dim>& ground,
+                                   const Function& velocity) {
   std::vector<double> result;
   result.reserve(static_cast<std::size_t>(grid.size()));
   for (std::int64_t i = 0; i < grid.size(); ++i) {
-    const double depth = depth_below<Dim>(grid, ground, grid.position(grid.node(i)));
-    result.push_back(velocity.v0 + velocity.gradient * std::max(depth, 0.0));
+    result.push_back(velocity(depth_below<Dim>(grid, ground, grid.position(grid.node(i)))));
   }
   return result;
+}
+
+}  // namespace
+
+template <int Dim>
+std::vector<double> linear_model(const Grid<Dim>& grid, const Ground<Dim>& ground,
+                                 const LinearVelocity& velocity) {
+  return model_of_depth<Dim>(grid, ground, [&](double depth) {
+    return velocity.v0 + velocity.gradient * std::max(depth, 0.0);
+  });
 }
 
 double LayeredVelocity::at(double depth) const {
@@ -224,12 +236,7 @@ LayerPicks layer_picks(const PickSet<Dim>& picks, const Grid<Dim>& grid, const G
 template <int Dim>
 std::vector<double> layered_model(const Grid<Dim>& grid, const Ground<Dim>& ground,
                                   const LayeredVelocity& velocity) {
-  std::vector<double> result;
-  result.reserve(static_cast<std::size_t>(grid.size()));
-  for (std::int64_t i = 0; i < grid.size(); ++i) {
-    result.push_back(velocity.at(depth_below<Dim>(grid, ground, grid.position(grid.node(i)))));
-  }
-  return result;
+  return model_of_depth<Dim>(grid, ground, [&](double depth) { return velocity.at(depth); });
 }
 
 std::string describe_layers(const LayeredVelocity& velocity) {

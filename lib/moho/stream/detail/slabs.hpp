@@ -114,8 +114,8 @@ class Slabs {
   };
   void step_planes(Slab& slab, const PlaneRange& planes, Box<Dim> box, std::int64_t level);
   Box<Dim> box_at(std::int64_t level) const;
-  void step_edges(std::int64_t level);
-  void step_rest(std::int64_t level);
+  void step_edges(const Box<Dim>& box, std::int64_t level);
+  void step_rest(const Box<Dim>& box, std::int64_t level);
   void exchange();
   SlabPieces<T, Memory> pieces(const Slab& slab, const PlaneRange& planes) const;
   void record(std::int64_t level);
@@ -247,8 +247,7 @@ Box<Dim> Slabs<T, Dim, Memory>::box_at(std::int64_t level) const {
 
 // Planes near neighbours are stepped first: their transfer is concurrent with the other planes.
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::step_edges(std::int64_t level) {
-  const Box<Dim> box = box_at(level);
+void Slabs<T, Dim, Memory>::step_edges(const Box<Dim>& box, std::int64_t level) {
   m_points += static_cast<double>(box.size());
   for (Slab& slab : m_slabs) {
     step_planes(slab, {slab.own.begin, slab.rest.begin}, box, level);
@@ -258,8 +257,7 @@ void Slabs<T, Dim, Memory>::step_edges(std::int64_t level) {
 }
 
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::step_rest(std::int64_t level) {
-  const Box<Dim> box = box_at(level);
+void Slabs<T, Dim, Memory>::step_rest(const Box<Dim>& box, std::int64_t level) {
   for (Slab& slab : m_slabs) step_planes(slab, slab.rest, box, level);
 }
 
@@ -358,9 +356,10 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
   wave::kernel::ProgressTimer pace(steps);
   for (std::int64_t level = 0; level < steps;) {
     m_slabs.front().step.check_stop();
-    step_edges(level);
+    const Box<Dim> stepped = box_at(level);
+    step_edges(stepped, level);
     if (m_messages) begin_messages();
-    step_rest(level);
+    step_rest(stepped, level);
     exchange();
     for (std::size_t g = 0; g < m_slabs.size(); ++g) {
       Slab& slab = m_slabs[g];
