@@ -4,6 +4,7 @@
 // run on the complete grid, for any medium, face and number of slabs.
 
 #include <moho/stream/detail/slab_snapshots.hpp>
+#include <moho/stream/detail/slab_threads.hpp>
 
 #include <mutex>
 #include <stdexcept>
@@ -176,6 +177,36 @@ TEST(SlabSnapshots, PassOnErrors) {
     EXPECT_THAT([&] { streaming.shots({shot}, {StreamShotOptions<2>()}, snapshots); },
                 ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("the disk is full")));
   }
+}
+
+// Threads meet between two halves of a step, and an exception of one ends the work of all.
+TEST(SlabThreads, MeetAndPassOnErrors) {
+  constexpr std::size_t count = 3;
+  stream::SlabThreads threads(count);
+  std::vector<int> steps(count, 0), seen(count, 0);
+  const auto advance = [&](int end, int failing) {
+    threads.run([&](std::size_t g) {
+      for (int n = 0; n < end; ++n) {
+        threads.guarded([&] {
+          if (n == failing && g == 1) throw std::runtime_error("the device is lost");
+          ++steps[g];
+        });
+        threads.meet();
+        // all others have made this step, and none the next one
+        threads.guarded([&] { seen[g] += steps[(g + 1) % count]; });
+        threads.meet();
+      }
+    });
+  };
+  advance(50, -1);
+  EXPECT_EQ(steps, std::vector<int>(count, 50));
+  EXPECT_EQ(seen, std::vector<int>(count, 50 * 51 / 2));
+  EXPECT_THAT([&] { advance(20, 7); },
+              ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("the device is lost")));
+  EXPECT_EQ(steps[1], 57);
+  EXPECT_LE(steps[0], 58);
+  advance(4, -1);  // a failed run does not affect the next one
+  EXPECT_EQ(steps[1], 61);
 }
 
 }  // namespace

@@ -166,6 +166,8 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
     StreamShot<T, Dim, Memory> one;
     one.sources = &run.sources[g];
     one.receivers = &run.receivers[g];
+    one.source_planes = detail::planes_of_points(m_modelling.grid, run.shot.sources,
+                                                 wave::PointOptions<Dim>().radius);
     one.amplitudes = wave::wavelet_series<T, Memory>(exec, m_modelling.wavelet, m_sampling.steps,
                                                      run.sources[g].count());
     for (int f = 0; f < m_shape->fields && !m_whole && !m_cut; ++f) {

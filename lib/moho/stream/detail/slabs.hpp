@@ -10,6 +10,7 @@
 #include <moho/core/order.hpp>
 #include <moho/stream/detail/slab_messages.hpp>
 #include <moho/stream/detail/slab_snapshots.hpp>
+#include <moho/stream/detail/slab_threads.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
 
 #include <algorithm>
@@ -103,31 +104,43 @@ class Slabs {
   std::int64_t bad() const;
 
  private:
+  // Values that this device copies from a neighbour.
+  struct Transfer {
+    SlabPieces<T, Memory> from, to;
+  };
+  // `edge` steps the planes that neighbours read, concurrently with `step`.
   struct Slab {
-    Instance<Memory> step, copy;
+    Instance<Memory> edge, step, copy;
     const wave::Scheme<T, Dim, Memory>* scheme;
     PlaneRange own, rest;  ///< all planes, and those that no neighbour reads
     wave::MediumCoefficients<T, Dim, Memory> medium;
     wave::Wavefield<T, Dim, Memory> field;
     StreamShot<T, Dim, Memory> shot;
-    std::unique_ptr<Mark<Memory>> edges, arrived;
+    // two time levels: a neighbour may still have to wait for the previous one
+    std::unique_ptr<Mark<Memory>[]> edges;
+    std::unique_ptr<Mark<Memory>> rested, arrived;
+    std::vector<Transfer> incoming[2];  ///< by turn
   };
-  void step_planes(Slab& slab, const PlaneRange& planes, Box<Dim> box, std::int64_t level);
-  Box<Dim> box_at(std::int64_t level) const;
-  void step_edges(const Box<Dim>& box, std::int64_t level);
-  void step_rest(const Box<Dim>& box, std::int64_t level);
-  void exchange();
+  void step_planes(const Instance<Memory>& exec, Slab& slab, const PlaneRange& planes, Box<Dim> box,
+                   std::int64_t level);
+  void prepare_transfers();
+  void submit(std::size_t g, int turn, const Box<Dim>& box, std::int64_t level);
+  void finish(std::size_t g, int turn, std::int64_t level);
+  void advance(std::int64_t begin, std::int64_t end);
   SlabPieces<T, Memory> pieces(const Slab& slab, const PlaneRange& planes) const;
-  void record(std::int64_t level);
+  bool records(const Slab& slab, std::int64_t level) const;
+  void hold_steps() const;
   void wait() const;
   void begin_messages();
 
   std::int64_t m_beside;
   std::vector<Slab> m_slabs;
+  int m_turn = 0;            ///< 0 or 1: which of its two arrays each field has as the next level
   std::int64_t m_level = 0;  ///< time level of the latest wavefield
   double m_points = 0.0;
   double m_waited = 0.0;  ///< seconds that the latest run waited for snapshots
   std::unique_ptr<SlabMessages<T, Memory>> m_messages;  ///< to other ranks; null: one process
+  std::unique_ptr<SlabThreads> m_threads;  ///< null: the calling thread submits all work
 };
 
 template <class T, int Dim, class Memory>
@@ -152,7 +165,8 @@ Slabs<T, Dim, Memory>::Slabs(
     const PlaneRange own = detail::slab_planes(whole.extents[0], devices, g);
     const PlaneRange held =
         intersection(PlaneRange{own.begin - beside, own.end + beside}, all_planes(whole));
-    Slab slab{exec,
+    Slab slab{new_instance(exec),
+              exec,
               new_instance(exec),
               &scheme,
               own,
@@ -160,8 +174,12 @@ Slabs<T, Dim, Memory>::Slabs(
               wave::MediumCoefficients<T, Dim, Memory>(exec, scheme, held),
               wave::make_wavefield<T, Dim, Memory>(exec, scheme, held),
               {},
+              std::make_unique<Mark<Memory>[]>(2),
               std::make_unique<Mark<Memory>>(),
-              std::make_unique<Mark<Memory>>()};
+              std::make_unique<Mark<Memory>>(),
+              {}};
+    // steps with intermediate arrays share them
+    if (slab.field.axis_derivative[0].size() > 0) slab.edge = slab.step;
     const std::int64_t piece = std::max<std::int64_t>(2 * scheme.order(), 64);
     for (std::int64_t begin = held.begin; begin < held.end;) {
       std::int64_t end = std::min(begin + piece, held.end);
@@ -180,6 +198,29 @@ Slabs<T, Dim, Memory>::Slabs(
   if (ranks != nullptr) {
     m_messages = std::make_unique<SlabMessages<T, Memory>>(*ranks, m_slabs.front().copy);
   }
+  prepare_transfers();
+  if (!is_host_memory<Memory> && m_slabs.size() > 1) {
+    m_threads = std::make_unique<SlabThreads>(m_slabs.size());
+  }
+}
+
+// Lists the values that each device copies from its neighbours, for both turns.
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::prepare_transfers() {
+  for (int turn = 0; turn < 2; ++turn) {
+    for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+      Slab& to = m_slabs[g];
+      for (const std::size_t h : {g - 1, g + 1}) {
+        if (h >= m_slabs.size()) continue;
+        const Slab& from = m_slabs[h];
+        const PlaneRange wanted =
+            intersection(from.own, h < g ? PlaneRange{to.own.begin - m_beside, to.own.begin}
+                                         : PlaneRange{to.own.end, to.own.end + m_beside});
+        to.incoming[turn].push_back({pieces(from, wanted), pieces(to, wanted)});
+      }
+    }
+    for (Slab& slab : m_slabs) slab.field.advance();
+  }
 }
 
 template <class T, int Dim, class Memory>
@@ -194,18 +235,20 @@ void Slabs<T, Dim, Memory>::begin(const std::vector<StreamShot<T, Dim, Memory>>&
 }
 
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::step_planes(Slab& slab, const PlaneRange& planes, Box<Dim> box,
+void Slabs<T, Dim, Memory>::step_planes(const Instance<Memory>& exec, Slab& slab,
+                                        const PlaneRange& planes, Box<Dim> box,
                                         std::int64_t level) {
   if (planes.empty()) return;
   const StreamShot<T, Dim, Memory>& shot = slab.shot;
   box.lower[0] = std::max(box.lower[0], planes.begin);
   box.upper[0] = std::min(box.upper[0], planes.end);
   if (!box.empty()) {
-    wave::step<T, Dim, Memory>(slab.step, *slab.scheme, slab.medium, slab.field, box);
+    wave::step<T, Dim, Memory>(exec, *slab.scheme, slab.medium, slab.field, box);
   }
   if (level >= static_cast<std::int64_t>(shot.amplitudes.extent(0))) return;
+  if (intersection(planes, shot.source_planes).empty()) return;
   for (int f = 0; f < slab.field.fields; ++f) {
-    shot.sources->inject(slab.step, slab.field.layout, planes, slab.field.next[f], shot.amplitudes,
+    shot.sources->inject(exec, slab.field.layout, planes, slab.field.next[f], shot.amplitudes,
                          level, slab.medium.source_scale(f), shot.factor);
   }
 }
@@ -238,27 +281,23 @@ SlabPieces<T, Memory> Slabs<T, Dim, Memory>::pieces(const Slab& slab,
   return result;
 }
 
-// Returns the nodes of the step from a time.
+// Submits the steps of a slab. Planes near neighbours are stepped first: their transfer is
+// concurrent with the other planes.
 template <class T, int Dim, class Memory>
-Box<Dim> Slabs<T, Dim, Memory>::box_at(std::int64_t level) const {
-  const auto& at_level = m_slabs.front().shot.box;
-  return at_level ? at_level(level) : whole_box(m_slabs.front().scheme->grid());
-}
-
-// Planes near neighbours are stepped first: their transfer is concurrent with the other planes.
-template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::step_edges(const Box<Dim>& box, std::int64_t level) {
-  m_points += static_cast<double>(box.size());
-  for (Slab& slab : m_slabs) {
-    step_planes(slab, {slab.own.begin, slab.rest.begin}, box, level);
-    step_planes(slab, {slab.rest.end, slab.own.end}, box, level);
-    slab.edges->set(slab.step);
-  }
-}
-
-template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::step_rest(const Box<Dim>& box, std::int64_t level) {
-  for (Slab& slab : m_slabs) step_planes(slab, slab.rest, box, level);
+void Slabs<T, Dim, Memory>::submit(std::size_t g, int turn, const Box<Dim>& box,
+                                   std::int64_t level) {
+  Slab& slab = m_slabs[g];
+  // the edges read planes of neighbours, and overwrite values that the other planes' steps have
+  // read
+  slab.rested->hold(slab.edge);
+  slab.arrived->hold(slab.edge);
+  step_planes(slab.edge, slab, {slab.own.begin, slab.rest.begin}, box, level);
+  step_planes(slab.edge, slab, {slab.rest.end, slab.own.end}, box, level);
+  slab.edges[turn].set(slab.edge);
+  if (m_messages) begin_messages();
+  slab.edges[1 - turn].hold(slab.step);
+  step_planes(slab.step, slab, slab.rest, box, level);
+  slab.rested->set(slab.step);
 }
 
 // Starts the exchange of a step with the slabs of other ranks.
@@ -266,10 +305,10 @@ template <class T, int Dim, class Memory>
 void Slabs<T, Dim, Memory>::begin_messages() {
   Slab& slab = m_slabs.front();
   if constexpr (is_host_memory<Memory>) {
-    slab.step.fence();
+    slab.edge.fence();
   } else {
     // the step has also read the values to be overwritten
-    slab.edges->hold(slab.copy);
+    slab.edges[m_turn].hold(slab.copy);
   }
   using Messages = SlabMessages<T, Memory>;
   SlabPieces<T, Memory> leaving[2], arriving[2];
@@ -285,43 +324,87 @@ void Slabs<T, Dim, Memory>::begin_messages() {
   m_messages->begin(leaving, arriving);
 }
 
-// Submits the transfers of a step. Each device copies the planes that it reads of its neighbours.
+// Submits the transfers of a slab, which copies the planes that it reads of its neighbours, and
+// records receivers. All slabs have submitted their steps.
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::exchange() {
-  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
-    Slab& to = m_slabs[g];
-    // this device's latest step, whose edges are the first, has read the values to be overwritten
-    to.edges->hold(to.copy);
-    for (const std::size_t h : {g - 1, g + 1}) {
-      if (h >= m_slabs.size()) continue;
-      const Slab& from = m_slabs[h];
-      from.edges->hold(to.copy);
-      const PlaneRange wanted =
-          intersection(from.own, h < g ? PlaneRange{to.own.begin - m_beside, to.own.begin}
-                                       : PlaneRange{to.own.end, to.own.end + m_beside});
-      const SlabPieces<T, Memory> source = pieces(from, wanted), target = pieces(to, wanted);
-      for (std::size_t n = 0; n < source.size(); ++n) copy(to.copy, target[n], source[n]);
-    }
-    if (m_messages) m_messages->finish();
-    to.arrived->set(to.copy);
+void Slabs<T, Dim, Memory>::finish(std::size_t g, int turn, std::int64_t level) {
+  Slab& slab = m_slabs[g];
+  // the edges of this device have read the values to be overwritten, and those of the neighbours
+  // have waited for earlier transfers of the values that they overwrite
+  slab.edges[turn].hold(slab.copy);
+  for (const std::size_t h : {g - 1, g + 1}) {
+    if (h < m_slabs.size()) m_slabs[h].edges[turn].hold(slab.copy);
   }
+  for (const Transfer& one : slab.incoming[turn]) {
+    for (std::size_t n = 0; n < one.from.size(); ++n) copy(slab.copy, one.to[n], one.from[n]);
+  }
+  if (m_messages) m_messages->finish();
+  slab.arrived->set(slab.copy);
+  slab.field.advance();
+  if (!records(slab, level + 1)) return;
+  const StreamShot<T, Dim, Memory>& shot = slab.shot;
+  slab.edges[turn].hold(slab.step);
+  slab.arrived->hold(slab.step);
+  shot.receivers->record(slab.step, slab.field.layout, slab.own, slab.field.now[0], shot.gather,
+                         (level + 1) / shot.every, slab.medium.pressure_factors());
+  slab.rested->set(slab.step);
 }
 
+// Returns true if receivers of a slab are recorded at a time level.
 template <class T, int Dim, class Memory>
-void Slabs<T, Dim, Memory>::record(std::int64_t level) {
-  for (Slab& slab : m_slabs) {
-    const StreamShot<T, Dim, Memory>& shot = slab.shot;
-    const std::int64_t row = level / shot.every;
-    if (level % shot.every == 0 && row < shot.rows) {
-      shot.receivers->record(slab.step, slab.field.layout, slab.own, slab.field.now[0], shot.gather,
-                             row, slab.medium.pressure_factors());
+bool Slabs<T, Dim, Memory>::records(const Slab& slab, std::int64_t level) const {
+  const StreamShot<T, Dim, Memory>& shot = slab.shot;
+  return shot.receivers != nullptr && shot.receivers->count() > 0 && level % shot.every == 0 &&
+         level / shot.every < shot.rows;
+}
+
+// Steps from a time to a later one. Each device has a thread that submits its work.
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::advance(std::int64_t begin, std::int64_t end) {
+  const auto& at_level = m_slabs.front().shot.box;
+  std::vector<Box<Dim>> boxes;
+  for (std::int64_t level = begin; level < end; ++level) {
+    boxes.push_back(at_level ? at_level(level) : whole_box(m_slabs.front().scheme->grid()));
+    m_points += static_cast<double>(boxes.back().size());
+  }
+  const auto turn_at = [&](std::int64_t level) {
+    return static_cast<int>((m_turn + level - begin) & 1);
+  };
+  const auto box_at = [&](std::int64_t level) -> const Box<Dim>& {
+    return boxes[static_cast<std::size_t>(level - begin)];
+  };
+  if (m_threads) {
+    m_threads->run([&](std::size_t g) {
+      for (std::int64_t level = begin; level < end; ++level) {
+        m_threads->guarded([&] { submit(g, turn_at(level), box_at(level), level); });
+        m_threads->meet();
+        m_threads->guarded([&] { finish(g, turn_at(level), level); });
+      }
+    });
+    m_turn = turn_at(end);
+  } else {
+    for (std::int64_t level = begin; level < end; ++level) {
+      for (std::size_t g = 0; g < m_slabs.size(); ++g) submit(g, m_turn, box_at(level), level);
+      for (std::size_t g = 0; g < m_slabs.size(); ++g) finish(g, m_turn, level);
+      m_turn = 1 - m_turn;
     }
+  }
+  m_level = end;
+}
+
+// Later work of the stepping instances waits for all planes of the latest level.
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::hold_steps() const {
+  for (const Slab& slab : m_slabs) {
+    slab.edges[1 - m_turn].hold(slab.step);
+    slab.arrived->hold(slab.step);
   }
 }
 
 template <class T, int Dim, class Memory>
 void Slabs<T, Dim, Memory>::wait() const {
   for (const Slab& slab : m_slabs) {
+    slab.edge.fence();
     slab.step.fence();
     slab.copy.fence();
   }
@@ -354,34 +437,25 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
   m_waited = 0.0;
   const bool watched = m_slabs.front().shot.watched;
   wave::kernel::ProgressTimer pace(steps);
+  // steps between looks at the clock
+  const std::int64_t most = watched ? 1 : m_threads ? 8 : 1;
   for (std::int64_t level = 0; level < steps;) {
     m_slabs.front().step.check_stop();
-    const Box<Dim> stepped = box_at(level);
-    step_edges(stepped, level);
-    if (m_messages) begin_messages();
-    step_rest(stepped, level);
-    exchange();
-    for (std::size_t g = 0; g < m_slabs.size(); ++g) {
-      Slab& slab = m_slabs[g];
-      // the level to be overwritten next must have been sent: neighbours have copied it
-      for (const std::size_t h : {g - 1, g, g + 1}) {
-        if (h < m_slabs.size()) m_slabs[h].arrived->hold(slab.step);
-      }
-      slab.field.advance();
-    }
-    m_level = ++level;
-    record(level);
+    std::int64_t end = std::min({level + most, steps, (level / check_every + 1) * check_every});
+    if (snapshots.every > 0) end = std::min(end, (level / snapshots.every + 1) * snapshots.every);
+    advance(level, end);
+    level = end;
     const bool shown = snapshots.every > 0 && level % snapshots.every == 0;
-    if (ranked && shown && level <= snapshots.last) {
-      const Slab& slab = m_slabs.front();
-      ranked->put(slab.field.layout, slab.field.now[0], level, slab.medium.pressure_factors());
-    }
-    if (queues && shown && level <= snapshots.last) {
+    if (shown && level <= snapshots.last) {
+      hold_steps();
       for (std::size_t g = 0; g < m_slabs.size(); ++g) {
         const Slab& slab = m_slabs[g];
-        queues->put(g, slab.field.layout, slab.field.now[0], level, slab.medium.pressure_factors());
+        const auto& factors = slab.medium.pressure_factors();
+        if (ranked) ranked->put(slab.field.layout, slab.field.now[0], level, factors);
+        if (queues) queues->put(g, slab.field.layout, slab.field.now[0], level, factors);
+        slab.rested->set(slab.step);
       }
-      queues->report();
+      if (queues) queues->report();
     }
     if ((watched || level % check_every == 0) && bad() != BadValue::none) break;
     if (progress && (pace.due(level) || level == steps)) {
@@ -416,6 +490,7 @@ void Slabs<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* values) 
 template <class T, int Dim, class Memory>
 std::int64_t Slabs<T, Dim, Memory>::bad() const {
   std::int64_t least = BadValue::none;
+  hold_steps();
   for (const Slab& slab : m_slabs) {
     Box<Dim> box = whole_box(slab.scheme->grid());
     box.lower[0] = slab.own.begin;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ template <class T, int Dim, class Memory>
 struct StreamShot {
   /// Sources, in the memory of this device.
   const wave::PointSet<T, Dim, Memory>* sources = nullptr;
+  /// Planes of all nodes of the sources, or more; only slabs use it.
+  PlaneRange source_planes = {0, std::numeric_limits<std::int64_t>::max()};
   /// Receivers, in the memory of this device.
   const wave::PointSet<T, Dim, Memory>* receivers = nullptr;
   wave::PointSeries<const T, Memory> amplitudes = {};  ///< amplitudes, steps x sources
