@@ -187,13 +187,11 @@ TEST(SlabThreads, MeetAndPassOnErrors) {
   const auto advance = [&](int end, int failing) {
     threads.run([&](std::size_t g) {
       for (int n = 0; n < end; ++n) {
-        threads.guarded([&] {
-          if (n == failing && g == 1) throw std::runtime_error("the device is lost");
-          ++steps[g];
-        });
+        if (n == failing && g == 1) throw std::runtime_error("the device is lost");
+        ++steps[g];
         threads.meet();
         // all others have made this step, and none the next one
-        threads.guarded([&] { seen[g] += steps[(g + 1) % count]; });
+        seen[g] += steps[(g + 1) % count];
         threads.meet();
       }
     });

@@ -129,8 +129,8 @@ class ShotGradients {
   ///
   /// Their units are 1 over those of the parameters, such as 1 / (m/s).
   /// \param exec instance to which the work is submitted
-  /// \param grid grid of the model, without layers
-  /// \param model current model of the propagator, without layers
+  /// \param grid grid of the model, without layers; of a part of a grid, its own planes
+  /// \param model current model of the propagator on that grid
   /// \param kept fraction of delta - epsilon kept by taper_delta() at each node; empty: 1
   wave::Model<T, Dim, Memory> derivatives(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                           const wave::Model<T, Dim, Memory>& model,
@@ -143,7 +143,8 @@ class ShotGradients {
   using Array = wave::Storage<T, Memory>;
   using Wave = wave::Wavefield<T, Dim, Memory>;
   Box<Dim> snapshot_box() const {
-    return intersection(m_box.grown(m_outside), whole_box(m_propagator->grid()));
+    return m_propagator->held(
+        intersection(hull(m_box.grown(m_outside), m_density_box), whole_box(m_propagator->grid())));
   }
   void propagate_source(const Instance<Memory>& exec,
                         const wave::SourceTerm<T, Dim, Memory>& source_term, Wave& wavefield,
@@ -181,13 +182,16 @@ class ShotGradients {
             m_slope.data() + layout.offset,
             {whole_box(m_propagator->grid()), layout.strides}};
   }
+  // First node of the model, or of the own planes of a part of it.
+  Index<Dim> model_lower() const { return m_propagator->own(m_propagator->interior()).lower; }
   Field<T, Dim, Memory> folded(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                const Array& sums) const;
 
   const wave::Propagator<T, Dim, Memory>* m_propagator;
   InvertedParameters m_unknowns;
   std::int64_t m_product_interval, m_outside = 0;
-  Box<Dim> m_box;  ///< nodes of the sums
+  Box<Dim> m_box;          ///< nodes of the sums
+  Box<Dim> m_density_box;  ///< nodes of the sums for the density, which its stencil reads as well
   wave::AdjointFactors<T, Memory> m_factors;
   Array m_change[2];         ///< D nu and the residual
   Wave m_source;             ///< snapshot in padded arrays; only for epsilon and delta
@@ -227,7 +231,13 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
       }
     }
   }
-  m_box = layers ? whole_box(propagator.grid()) : propagator.interior();
+  const Box<Dim> all = layers ? whole_box(propagator.grid()) : propagator.interior();
+  m_box = m_density_box = propagator.own(all);
+  if (propagator.part() && unknowns.density) {
+    m_density_box.lower[0] -= propagator.order() / 2;
+    m_density_box.upper[0] += propagator.order() / 2;
+    m_density_box = intersection(m_density_box, all);
+  }
   // reach of the differences of the source wavefield
   const wave::StencilInfo& stencil = wave::info(scheme.stencil());
   if (unknowns.anisotropy) {
@@ -238,8 +248,8 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
   const auto padded = [&](const char* label) {
     return wave::make_storage<T>(instance, layout, label);
   };
-  const auto dense = [&](const char* label) {
-    return allocate<Array>(instance, label, static_cast<std::size_t>(m_box.size()));
+  const auto dense = [&](const char* label, const Box<Dim>& box) {
+    return allocate<Array>(instance, label, static_cast<std::size_t>(box.size()));
   };
   for (int f = 0; f < scheme.fields(); ++f) m_change[f] = padded("moho::fwi::change");
   if (m_outside > 0) {
@@ -250,20 +260,20 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
       if (f < stencil.work_fields) m_source.axis_derivative[f] = padded("moho::fwi::source");
     }
   }
-  m_by_scale = dense("moho::fwi::by_scale");
-  m_illumination = dense("moho::fwi::illumination");
+  m_by_scale = dense("moho::fwi::by_scale", m_box);
+  m_illumination = dense("moho::fwi::illumination", m_box);
   if (unknowns.density) {
     m_injected = padded("moho::fwi::injected");
-    m_by_potential = dense("moho::fwi::by_potential");
-    m_by_root = dense("moho::fwi::by_root");
+    m_by_potential = dense("moho::fwi::by_potential", m_density_box);
+    m_by_root = dense("moho::fwi::by_root", m_density_box);
   }
   if (unknowns.anisotropy) {
     for (auto& change : m_source_change) change = padded("moho::fwi::source_change");
     m_injected = padded("moho::fwi::injected");
     m_lambda = padded("moho::fwi::lambda");
     m_slope = padded("moho::fwi::lambda");
-    m_by_a = dense("moho::fwi::by_a");
-    m_by_r = dense("moho::fwi::by_r");
+    m_by_a = dense("moho::fwi::by_a", m_box);
+    m_by_r = dense("moho::fwi::by_r", m_box);
   }
   clear(exec);
 }
@@ -361,6 +371,8 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   const auto count = static_cast<std::size_t>(receivers.count());
   const auto modelled =
       allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::modelled", rows, count);
+  // those of other parts of the grid
+  if (propagator.part() && modelled.size() > 0) fill(instance, modelled, T(0));
   const auto record = [&](std::int64_t time) {
     receivers.record(instance, wavefield.now[0], modelled, time, propagator.pressure_factors());
   };
@@ -393,7 +405,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
       kept.lower[d] -= shift[d];
       kept.upper[d] -= shift[d];
     }
-    kept = intersection(kept, whole_box(other.grid()));
+    kept = other.held(intersection(kept, whole_box(other.grid())));
     auto own = other.make_wavefield(exec);
     propagate_source(instance, *options.source, own, store, 1, options, kept, {}, report);
   }

@@ -54,8 +54,14 @@ class BoundaryStore : public SnapshotStore<T, Dim, Memory> {
   BoundaryStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& source,
                 DeviceArena<T, Memory>& arena, const BoundaryStoreOptions& options = {});
   /// Returns the nodes of one field that are saved at a step, for a scheme and its faces.
+  /// \param planes those of a part of the grid
+  static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme, std::int64_t outside,
+                                 const PlaneRange& planes);
+  /// Returns these nodes of the complete grid.
   static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
-                                 std::int64_t outside = 0);
+                                 std::int64_t outside = 0) {
+    return kept_nodes(scheme, outside, all_planes(scheme.grid()));
+  }
 
   void begin(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
              std::int64_t time) override;
@@ -71,10 +77,11 @@ class BoundaryStore : public SnapshotStore<T, Dim, Memory> {
   SnapshotReport report() const override;
 
  private:
-  // Disjoint boxes at absorbing faces; together with `inner` they are the nodes that are propagated
-  // backwards.
+  // Disjoint boxes at absorbing faces, of the given planes; together with `inner` they are the nodes
+  // that are propagated backwards.
   static std::vector<Box<Dim>> slabs(const wave::Scheme<T, Dim, Memory>& scheme,
-                                     std::int64_t outside, Box<Dim>& inner);
+                                     std::int64_t outside, const PlaneRange& planes,
+                                     Box<Dim>& inner);
   // Steps backwards to the time of a snapshot, and returns the nodes of the snapshot.
   const Box<Dim>& run_back(const Instance<Memory>& exec, std::int64_t time);
 
@@ -189,7 +196,8 @@ void move_faces(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
 
 template <class T, int Dim, class Memory>
 std::vector<Box<Dim>> BoundaryStore<T, Dim, Memory>::slabs(
-    const wave::Scheme<T, Dim, Memory>& scheme, std::int64_t outside, Box<Dim>& inner) {
+    const wave::Scheme<T, Dim, Memory>& scheme, std::int64_t outside, const PlaneRange& planes,
+    Box<Dim>& inner) {
   // nodes that are stepped backwards: the model, and the random layers around it; the other saved
   // nodes
   const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
@@ -221,7 +229,10 @@ std::vector<Box<Dim>> BoundaryStore<T, Dim, Memory>::slabs(
         slab.lower[d] = std::max(inner.upper[d] - thick, inner.lower[d]);
         inner.upper[d] = slab.lower[d];
       }
-      if (!slab.empty()) result.push_back(slab);
+      Box<Dim> part = slab;
+      part.lower[0] = std::max(slab.lower[0], planes.begin);
+      part.upper[0] = std::max(part.lower[0], std::min(slab.upper[0], planes.end));
+      if (!part.empty()) result.push_back(part);
     }
   }
   return result;
@@ -229,10 +240,11 @@ std::vector<Box<Dim>> BoundaryStore<T, Dim, Memory>::slabs(
 
 template <class T, int Dim, class Memory>
 std::int64_t BoundaryStore<T, Dim, Memory>::kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
-                                                       std::int64_t outside) {
+                                                       std::int64_t outside,
+                                                       const PlaneRange& planes) {
   Box<Dim> inner;
   std::int64_t sum = 0;
-  for (const Box<Dim>& slab : slabs(scheme, outside, inner)) sum += slab.size();
+  for (const Box<Dim>& slab : slabs(scheme, outside, planes, inner)) sum += slab.size();
   return sum;
 }
 
@@ -246,7 +258,8 @@ BoundaryStore<T, Dim, Memory>::BoundaryStore(const InstanceOf<Memory>& exec,
       m_options(options),
       m_work(source.propagator->make_wavefield(exec)) {
   m_arena.reset();
-  m_slabs = slabs(source.propagator->scheme(), options.outside, m_inner);
+  m_slabs = slabs(source.propagator->scheme(), options.outside, source.propagator->layout().window,
+                  m_inner);
   for (const Box<Dim>& slab : m_slabs) m_nodes += slab.size();
 }
 
@@ -306,7 +319,7 @@ const Box<Dim>& BoundaryStore<T, Dim, Memory>::run_back(const Instance<Memory>& 
       const Box<Dim> box = intersection(m_history.at(m_time), m_inner);
       m_source.propagator->step(instance, m_work, box);
       m_source.inject(instance, m_work, m_time);
-      m_points += static_cast<double>(box.size());
+      m_points += static_cast<double>(m_source.propagator->own(box).size());
       if (m_nodes > 0) {
         detail::move_faces<T, Dim, Memory, false>(
             instance, m_work.layout, m_work.next, m_work.fields, m_slabs,

@@ -110,7 +110,7 @@ void CheckpointStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
                                                  const wave::Wavefield<T, Dim, Memory>& from,
                                                  const wave::Wavefield<T, Dim, Memory>& to) const {
   wave::copy_planes<T, Dim, Memory>(exec, m_source.propagator->scheme(), from, to,
-                                    all_planes(m_source.propagator->grid()));
+                                    m_source.propagator->layout().window);
 }
 
 template <class T, int Dim, class Memory>

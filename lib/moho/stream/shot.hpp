@@ -228,10 +228,17 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run, const StreamSnapshots<T>
   run.result.waited = m_slabs->seconds_waited();
   report.seconds = std::max(report.seconds - run.result.waited, 0.0);
   report.bad = m_slabs->bad();
-  // the device that steps a receiver's last plane records it; values of other devices are 0
+  // the device that steps a receiver's last plane records it
+  const auto& receivers = run.receivers.front();
+  const auto count = static_cast<std::size_t>(receivers.count());
+  const auto keep_own = [&](const std::vector<T>& part, const PlaneRange& own) {
+    for (std::size_t r = 0; r < count; ++r) {
+      if (!own.contains(receivers.last_plane(r))) continue;
+      for (std::size_t i = r; i < part.size(); i += count) run.rows.data()[i] = part[i];
+    }
+  };
   for (std::size_t g = 0; g < m_slabs->count() && run.rows.size() > 0; ++g) {
-    const std::vector<T> part = download(m_instances[g], run.gathers[g]);
-    for (std::size_t i = 0; i < part.size(); ++i) run.rows.data()[i] += part[i];
+    keep_own(download(m_instances[g], run.gathers[g]), m_slabs->planes(g));
   }
   if (!m_ranks) return;
   if (!leads()) report.points = 0.0;
@@ -245,7 +252,7 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run, const StreamSnapshots<T>
   for (int r = 1; r < m_ranks->size(); ++r) {
     m_ranks->receive(part.data(), bytes, r);
     m_ranks->wait_received();
-    for (std::size_t i = 0; i < part.size(); ++i) run.rows.data()[i] += part[i];
+    keep_own(part, detail::slab_planes(m_modelling.grid.extents[0], m_ranks->size(), r));
   }
 }
 

@@ -81,7 +81,9 @@ PointOptions<Dim> point_options(const Scheme<T, Dim, Memory>& scheme, const std:
 template <class T, int Dim, class Memory>
 PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
                                 const std::string& name, bool injects, int radius = 4) {
-  return point_options(propagator.scheme(), name, injects, radius);
+  PointOptions<Dim> options = point_options(propagator.scheme(), name, injects, radius);
+  if (propagator.part()) options.recorded = propagator.own_planes();
+  return options;
 }
 
 namespace detail {

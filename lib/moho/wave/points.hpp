@@ -32,6 +32,9 @@ struct PointOptions {
   Box<Dim> interior{};  ///< region of allowed points: the model without its layers; empty: anywhere
   std::string name = "point";  ///< name of a point in messages: "source", "receiver"
   bool injects = true;         ///< false for a set that only records, which needs less memory
+  /// Planes whose points are recorded by the functions without planes: a point belongs to the last
+  /// plane that it reads. Empty: all planes of the layout.
+  PlaneRange recorded{};
 };
 
 /// \brief Amplitudes at points, steps x points. `Space` is a memory space or an execution space.
@@ -79,6 +82,8 @@ class PointSet {
   const Points<Dim>& positions() const { return m_positions; }
   /// Returns the smallest box that holds all nodes with a weight; empty for no points.
   const Box<Dim>& box() const { return m_box; }
+  /// Returns the last plane that a point reads.
+  std::int64_t last_plane(std::size_t point) const { return m_last[point]; }
   /// Returns the number of weights: the sum of the nodes of all points.
   std::int64_t weights() const { return m_weights; }
 
@@ -154,7 +159,7 @@ class PointSet {
   void record(const InstanceOf<Memory>& exec, const Storage<const T, Memory>& field,
               const Storage<T, Memory>& values) const {
     check_count(values.extent(0), "values");
-    record_to(exec, m_layout, m_layout.window, field, values.data(), {});
+    record_to(exec, m_layout, m_recorded, field, values.data(), {});
   }
   /// \brief Records the field into the row of one time step. \throws InputError as above
   /// \param exec,field as above
@@ -164,7 +169,7 @@ class PointSet {
   void record(const InstanceOf<Memory>& exec, const Storage<const T, Memory>& field,
               const PointSeries<T, Memory>& series, std::int64_t step,
               const NodeFactors<T, Memory>& scale = {}) const {
-    record(exec, m_layout, m_layout.window, field, series, step, scale);
+    record(exec, m_layout, m_recorded, field, series, step, scale);
   }
   /// \brief Records, from a window, the points whose last plane is among `planes`.
   ///
@@ -267,6 +272,8 @@ class PointSet {
   Points<Dim> m_positions;
   Layout<Dim> m_layout{};
   Box<Dim> m_box{};
+  PlaneRange m_recorded{};             ///< planes of record() without planes
+  std::vector<std::int64_t> m_last;    ///< last plane of each point
   std::int64_t m_count = 0, m_weights = 0;
   std::int64_t m_each = 1;  ///< largest number of nodes of a point
   int m_planes = 0;
@@ -282,7 +289,10 @@ template <class T, int Dim, class Memory>
 PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                    const Layout<Dim>& layout, const Points<Dim>& positions,
                                    const PointOptions<Dim>& options)
-    : m_positions(positions), m_layout(layout), m_injects(options.injects) {
+    : m_positions(positions),
+      m_layout(layout),
+      m_recorded(options.recorded.empty() ? layout.window : options.recorded),
+      m_injects(options.injects) {
   grid.check();
   check_sinc_radius(options.radius);
   for (int d = 0; d < Dim; ++d) {
@@ -326,6 +336,7 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
       m_box.upper[d] = p == 0 ? end : std::max(m_box.upper[d], end);
     }
     windows[p].element = layout.flat(first) - layout.offset;
+    m_last.push_back(first[0] + windows[p].count[0] - 1);
     m_planes = std::max(m_planes, windows[p].count[0]);
     m_weights += nodes;
     m_each = std::max(m_each, nodes);

@@ -8,6 +8,7 @@
 /// step.hpp.
 
 #include <moho/core/instances.hpp>
+#include <moho/wave/kernel/grid_part.hpp>
 #include <moho/wave/medium.hpp>
 #include <moho/wave/wavefield.hpp>
 #ifdef KOKKOS_ENABLE_CUDA
@@ -85,6 +86,32 @@ class Propagator {
   Propagator(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
              const Model<T, Dim, Memory>& model, const PropagatorOptions<Dim>& options);
 
+  /// \cond
+  // A part of a grid, whose model is loaded by load_planes(). The limits are those of the complete
+  // model; the part has to outlive the propagator.
+  Propagator(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, Medium medium,
+             const Limits& limits, const PropagatorOptions<Dim>& options,
+             GridPart<T, Dim, Memory>& part)
+      : m_scheme(exec, grid, medium, limits, options),
+        m_window(exec, m_scheme, part.held()),
+        m_part(&part) {}
+  void update_limits(const Limits& limits) {
+    check_dt(dt(), limits);
+    m_scheme.update_codes(limits);
+  }
+  void load_planes(const InstanceOf<Memory>& exec, const Model<T, Dim, Memory>& model,
+                   const PlaneRange& planes) {
+    m_window.load(exec, m_scheme, model, planes);
+  }
+  // Null: the complete grid.
+  GridPart<T, Dim, Memory>* part() const { return m_part; }
+  // Planes that step() advances.
+  PlaneRange own_planes() const { return m_part ? m_part->own() : all_planes(grid()); }
+  // Nodes of a box that step() advances, and those that wavefields hold.
+  Box<Dim> own(const Box<Dim>& box) const { return between(box, own_planes()); }
+  Box<Dim> held(const Box<Dim>& box) const { return between(box, layout().window); }
+  /// \endcond
+
   /// Returns the scheme.
   const Scheme<T, Dim, Memory>& scheme() const { return m_scheme; }
   /// Returns the model in the form that kernels read.
@@ -119,11 +146,12 @@ class Propagator {
 
   /// Returns a wavefield at rest.
   Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec) const {
-    return wave::make_wavefield<T, Dim, Memory>(exec, m_scheme, all_planes(grid()));
+    return wave::make_wavefield<T, Dim, Memory>(exec, m_scheme, layout().window);
   }
   /// Advances the nodes of a box by one step. \see wave::step()
   void step(const InstanceOf<Memory>& exec, const Wavefield<T, Dim, Memory>& wavefield,
             const Box<Dim>& box) const {
+    if (m_part) return m_part->step(exec, m_scheme, m_window, wavefield, box);
     wave::step<T, Dim, Memory>(exec, m_scheme, m_window, wavefield, box);
   }
   /// Advances the complete grid by one step.
@@ -134,9 +162,15 @@ class Propagator {
  private:
   static Limits check(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                       const Model<T, Dim, Memory>& model, const PropagatorOptions<Dim>& options);
+  static Box<Dim> between(Box<Dim> box, const PlaneRange& planes) {
+    box.lower[0] = std::max(box.lower[0], planes.begin);
+    box.upper[0] = std::max(box.lower[0], std::min(box.upper[0], planes.end));
+    return box;
+  }
 
   Scheme<T, Dim, Memory> m_scheme;
   MediumCoefficients<T, Dim, Memory> m_window;
+  GridPart<T, Dim, Memory>* m_part = nullptr;
 };
 
 namespace kernel {

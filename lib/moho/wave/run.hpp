@@ -242,6 +242,7 @@ struct ClearBox {
 template <class T, int Dim, class Memory>
 void clear_outside(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& wavefield,
                    const Box<Dim>& inner, Box<Dim> outer) {
+  outer = intersection(outer, wavefield.layout.box());
   for (int d = 0; d < Dim; ++d) {
     for (const bool lower : {true, false}) {
       Box<Dim> slab = outer;
@@ -258,6 +259,27 @@ void clear_outside(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>
     outer.lower[d] = std::max(outer.lower[d], inner.lower[d]);
     outer.upper[d] = std::min(outer.upper[d], inner.upper[d]);
   }
+}
+
+/// Throws NotFinite for values of the box that are not finite; of a grid in parts, on all parts.
+template <class T, int Dim, class Memory>
+void check_finite(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                  const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
+                  std::int64_t step) {
+  if (propagator.part() == nullptr) {
+    wave::check_finite<T, Dim, Memory>(exec, propagator.grid(), wavefield, box, step);
+    return;
+  }
+  const std::int64_t nodes = propagator.grid().size();
+  std::int64_t least = INT64_MAX;
+  for (int f = 0; f < wavefield.fields; ++f) {
+    const Amplitude found = amplitude<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f],
+                                                      propagator.own(box));
+    if (found.bad >= 0) least = std::min(least, f * nodes + found.bad);
+  }
+  least = propagator.part()->least(least);
+  if (least == INT64_MAX) return;
+  throw not_finite(propagator.grid(), least % nodes, step, static_cast<int>(least / nodes));
 }
 
 }  // namespace detail
@@ -295,12 +317,12 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     box = next;
     if (options.stepped) options.stepped(time, box);
     wavefield.advance();
-    report.points += static_cast<double>(box.size());
-    report.whole_points += static_cast<double>(whole.size());
+    report.points += static_cast<double>(propagator.own(box).size());
+    report.whole_points += static_cast<double>(propagator.own(whole).size());
     report.boxes.add(box);
     ++done;
     if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
-      check_finite<T, Dim, Memory>(exec, propagator.grid(), wavefield, box, done);
+      detail::check_finite<T, Dim, Memory>(exec, propagator, wavefield, box, done);
     }
     if (options.advanced) options.advanced(time + direction, box);
     if (options.progress && (pace.due(done) || done == steps)) {

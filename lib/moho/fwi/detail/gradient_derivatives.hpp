@@ -15,7 +15,7 @@ Field<T, Dim, Memory> ShotGradients<T, Dim, Memory>::folded(const Instance<Memor
   auto result = make_field<T>(exec, grid, "moho::fwi::folded");
   launch("moho::fwi::fold_layers", exec, grid.size(),
          detail::FoldLayers<T, Dim>{sums.data(), result.data(), detail::dense(m_box), grid,
-                                    m_propagator->interior().lower});
+                                    model_lower()});
   return result;
 }
 
@@ -26,7 +26,7 @@ Field<T, Dim, Memory> ShotGradients<T, Dim, Memory>::illumination(const Instance
   if (const auto pressure = m_propagator->pressure_factors(); pressure.data() != nullptr) {
     launch("moho::fwi::illumination", Instance<Memory>(exec), grid.size(),
            detail::TimesDensity<T, Dim>{pressure.data(), m_propagator->layout(), grid,
-                                        m_propagator->interior().lower, result.data()});
+                                        model_lower(), result.data()});
   }
   return result;
 }
@@ -37,9 +37,10 @@ wave::Model<T, Dim, Memory> ShotGradients<T, Dim, Memory>::derivatives(
     const Field<T, Dim, Memory>& kept) const {
   const Instance<Memory>& instance = exec;
   for (int d = 0; d < Dim; ++d) {
-    if (grid.extents[d] == m_propagator->interior().extent(d)) continue;
+    const std::int64_t extent = m_propagator->own(m_propagator->interior()).extent(d);
+    if (grid.extents[d] == extent) continue;
     throw InputError(concat("grid: it has ", grid.extents[d], " nodes along ", axis_name<Dim>(d),
-                            " (allowed: ", m_propagator->interior().extent(d),
+                            " (allowed: ", extent,
                             ", those of the model without layers)"));
   }
   check_shape(grid, model.vp, "vp");
@@ -59,6 +60,10 @@ wave::Model<T, Dim, Memory> ShotGradients<T, Dim, Memory>::derivatives(
     const auto& scheme = m_propagator->scheme();
     detail::ByDensity<T, Dim> by = detail::by_density<T, Dim>(m_propagator->grid(), scheme.order(),
                                                               scheme.options().boundaries, m_box);
+    if (m_propagator->part()) {
+      by.grid = m_propagator->interior();
+      by.sums = detail::dense(m_density_box);
+    }
     by.by_potential = m_by_potential.data();
     by.by_root = m_by_root.data();
     by.root = m_propagator->pressure_factors().data() + m_propagator->layout().offset;

@@ -92,12 +92,13 @@ void ShotGradients<T, Dim, Memory>::add_density(const Instance<Memory>& exec, co
                               const wave::PointSeries<const T, Memory>& series, T factor,
                               const T* field, const detail::DenseBox<Dim>& nodes) {
     const Box<Dim> near = intersection(points.box(), m_box);
+    const Box<Dim> held = propagator.held(points.box());
     if (time >= static_cast<std::int64_t>(series.extent(0)) || near.empty()) return;
     points.inject(exec, m_injected, series, time, pressure, factor);
     launch_box("moho::fwi::add_points", exec, near,
                detail::AddPoints<T, Dim>{field, nodes, m_injected.data(), layout,
-                                         detail::dense(m_box), m_by_root.data(), weight});
-    launch_box("moho::fwi::no_source", exec, points.box(),
+                                         detail::dense(m_density_box), m_by_root.data(), weight});
+    launch_box("moho::fwi::no_source", exec, held,
                detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
   };
   add_points(*forward.points, forward.amplitudes, wave::kernel::source_factor<T>(propagator.grid()),
@@ -106,8 +107,8 @@ void ShotGradients<T, Dim, Memory>::add_density(const Instance<Memory>& exec, co
   add_points(receivers, wave::PointSeries<const T, Memory>(derivative), T(1), source.fields[0],
              source.values);
   detail::launch_add_potential<T, Dim, Memory>(
-      exec, m_box,
-      {source.fields[0], source.values, adjoint.now[0].data(), layout, detail::dense(m_box),
+      exec, m_density_box,
+      {source.fields[0], source.values, adjoint.now[0].data(), layout, detail::dense(m_density_box),
        m_by_potential.data(), weight});
 }
 
@@ -150,7 +151,7 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   add.weight = static_cast<T>(m_product_interval);
   launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
   if (injects) {
-    launch_box("moho::fwi::no_source", exec, forward.points->box(),
+    launch_box("moho::fwi::no_source", exec, propagator.held(forward.points->box()),
                detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
   }
 }

@@ -6,6 +6,7 @@
 
 #include <moho/core/order.hpp>
 #include <moho/core/timer.hpp>
+#include <moho/stream/detail/slab_pieces.hpp>
 #include <moho/stream/ranks.hpp>
 #include <moho/stream/snapshots.hpp>
 #include <moho/wave/snapshots.hpp>
@@ -18,10 +19,6 @@
 #include <vector>
 
 namespace moho::stream {
-
-/// Contiguous parts of arrays.
-template <class T, class Memory>
-using SlabPieces = std::vector<Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>>;
 
 /// \brief Messages between the slab of this rank and those of the previous and the next rank.
 ///

@@ -37,13 +37,16 @@ class SlabThreads {
   }
 
   /// \brief Calls work(g) on the thread of each device, and waits for all.
-  /// \throws the first exception of guarded()
+  ///
+  /// After an exception of one thread, the others end at their next meet().
+  /// \throws the first exception
   void run(const std::function<void(std::size_t)>& work) {
     m_failed.store(false, std::memory_order_relaxed);
+    m_waiting.store(0, std::memory_order_relaxed);
     m_work = &work;
     m_busy.store(m_count - 1, std::memory_order_relaxed);
     next();
-    work(0);
+    call(work, 0);
     for (std::size_t left = m_busy.load(); left > 0; left = m_busy.load()) m_busy.wait(left);
     if (m_failure) std::rethrow_exception(std::exchange(m_failure, nullptr));
   }
@@ -56,32 +59,32 @@ class SlabThreads {
       return;
     }
     for (int spins = 0; m_meetings.load(std::memory_order_acquire) == turn; ++spins) {
+      if (m_failed.load(std::memory_order_relaxed)) throw OtherFailed();
       if (spins > 4096) std::this_thread::yield();
     }
   }
-  /// Calls a function of run(); after an exception in any thread it does nothing.
-  template <class Function>
-  void guarded(const Function& function) {
-    if (m_failed.load(std::memory_order_acquire)) return;
+
+ private:
+  struct OtherFailed {};
+  void call(const std::function<void(std::size_t)>& work, std::size_t g) {
     try {
-      function();
+      work(g);
+    } catch (const OtherFailed&) {  // NOLINT(bugprone-empty-catch): its exception is kept
     } catch (...) {
       const std::lock_guard<std::mutex> lock(m_mutex);
       if (!m_failure) m_failure = std::current_exception();
       m_failed.store(true, std::memory_order_release);
     }
   }
-
- private:
   void next() {
     m_calls.fetch_add(1, std::memory_order_release);
     m_calls.notify_all();
   }
   void serve(std::size_t g) {
-    for (std::uint64_t call = 0;; ++call) {
-      m_calls.wait(call, std::memory_order_acquire);
+    for (std::uint64_t done = 0;; ++done) {
+      m_calls.wait(done, std::memory_order_acquire);
       if (m_work == nullptr) return;
-      (*m_work)(g);
+      call(*m_work, g);
       m_busy.fetch_sub(1, std::memory_order_acq_rel);
       m_busy.notify_all();
     }

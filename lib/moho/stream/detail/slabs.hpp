@@ -9,6 +9,7 @@
 
 #include <moho/core/order.hpp>
 #include <moho/stream/detail/slab_messages.hpp>
+#include <moho/stream/detail/slab_pieces.hpp>
 #include <moho/stream/detail/slab_snapshots.hpp>
 #include <moho/stream/detail/slab_threads.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
@@ -22,23 +23,6 @@
 #include <vector>
 
 namespace moho::stream {
-
-namespace detail {
-
-/// Throws InputError if slabs have fewer planes than neighbours read.
-inline void check_slabs(std::int64_t planes, std::int64_t devices, std::int64_t beside) {
-  if (planes / devices >= beside) return;
-  throw InputError(concat("devices is ", devices, " (allowed: up to ",
-                          std::max<std::int64_t>(1, planes / beside), " for a grid of ", planes,
-                          " planes, of which each reads ", beside, " of its neighbours)"));
-}
-
-/// Returns the planes of a slab.
-inline PlaneRange slab_planes(std::int64_t planes, std::int64_t devices, std::int64_t device) {
-  return {device * planes / devices, (device + 1) * planes / devices};
-}
-
-}  // namespace detail
 
 /// \brief Slabs of a grid, one for each device.
 ///
@@ -127,7 +111,9 @@ class Slabs {
   void submit(std::size_t g, int turn, const Box<Dim>& box, std::int64_t level);
   void finish(std::size_t g, int turn, std::int64_t level);
   void advance(std::int64_t begin, std::int64_t end);
-  SlabPieces<T, Memory> pieces(const Slab& slab, const PlaneRange& planes) const;
+  SlabPieces<T, Memory> pieces(const Slab& slab, const PlaneRange& planes) const {
+    return plane_pieces(*slab.scheme, slab.field, planes);
+  }
   bool records(const Slab& slab, std::int64_t level) const;
   void hold_steps() const;
   void wait() const;
@@ -180,17 +166,12 @@ Slabs<T, Dim, Memory>::Slabs(
               {}};
     // steps with intermediate arrays share them
     if (slab.field.axis_derivative[0].size() > 0) slab.edge = slab.step;
-    const std::int64_t piece = std::max<std::int64_t>(2 * scheme.order(), 64);
-    for (std::int64_t begin = held.begin; begin < held.end;) {
-      std::int64_t end = std::min(begin + piece, held.end);
-      if (held.end - end <= scheme.order()) end = held.end;
+    visit_model_pieces(scheme, held, [&](const PlaneRange& planes) {
       slab.medium.load(
           exec, scheme,
-          extended_part<T, Dim, Memory>(exec, scheme, grid, model, random, PlaneRange{begin, end}),
-          PlaneRange{begin, end});
+          extended_part<T, Dim, Memory>(exec, scheme, grid, model, random, planes), planes);
       exec.fence();
-      begin = end;
-    }
+    });
     if (g > 0) slab.rest.begin = std::min(own.begin + beside, own.end);
     if (g + 1 < devices) slab.rest.end = std::max(slab.rest.begin, own.end - beside);
     m_slabs.push_back(std::move(slab));
@@ -251,34 +232,6 @@ void Slabs<T, Dim, Memory>::step_planes(const Instance<Memory>& exec, Slab& slab
     shot.sources->inject(exec, slab.field.layout, planes, slab.field.next[f], shot.amplitudes,
                          level, slab.medium.source_scale(f), shot.factor);
   }
-}
-
-// Returns the values of the next time in some planes that a neighbour reads: contiguous parts of
-// arrays, in the same order for all slabs.
-template <class T, int Dim, class Memory>
-SlabPieces<T, Memory> Slabs<T, Dim, Memory>::pieces(const Slab& slab,
-                                                    const PlaneRange& planes) const {
-  SlabPieces<T, Memory> result;
-  const wave::Layout<Dim>& layout = slab.field.layout;
-  for (int f = 0; f < slab.field.fields; ++f) {
-    result.emplace_back(slab.field.next[f].data() + layout.plane_begin(planes.begin),
-                        static_cast<std::size_t>(planes.count() * layout.strides[0]));
-  }
-  // steps across a layer read its memory in neighbouring planes
-  std::size_t number = 0;
-  for (const auto& layer : slab.scheme->layers()) {
-    const PlaneRange part =
-        intersection(PlaneRange{planes.begin - layer.first, planes.end - layer.first},
-                     PlaneRange{0, layer.width});
-    for (int f = 0; f < slab.field.fields; ++f, ++number) {
-      if (layer.axis != 0 || part.empty()) continue;
-      const wave::kernel::LayerShape shape = slab.field.layer_shape(*slab.scheme, layer);
-      result.emplace_back(
-          slab.field.layers[number].psi_next.data() + shape.offset + part.begin * shape.strides[0],
-          static_cast<std::size_t>(part.count() * shape.strides[0]));
-    }
-  }
-  return result;
 }
 
 // Submits the steps of a slab. Planes near neighbours are stepped first: their transfer is
@@ -376,9 +329,9 @@ void Slabs<T, Dim, Memory>::advance(std::int64_t begin, std::int64_t end) {
   if (m_threads) {
     m_threads->run([&](std::size_t g) {
       for (std::int64_t level = begin; level < end; ++level) {
-        m_threads->guarded([&] { submit(g, turn_at(level), box_at(level), level); });
+        submit(g, turn_at(level), box_at(level), level);
         m_threads->meet();
-        m_threads->guarded([&] { finish(g, turn_at(level), level); });
+        finish(g, turn_at(level), level);
       }
     });
     m_turn = turn_at(end);

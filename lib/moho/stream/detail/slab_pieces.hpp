@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Planes of slabs, and the arrays that neighbours exchange (internal).
+
+#include <moho/core/error.hpp>
+#include <moho/stream/detail/model_part.hpp>
+#include <moho/wave/wavefield.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace moho::stream {
+
+namespace detail {
+
+/// Throws InputError if slabs have fewer planes than neighbours read.
+inline void check_slabs(std::int64_t planes, std::int64_t devices, std::int64_t beside) {
+  if (planes / devices >= beside) return;
+  throw InputError(concat("devices is ", devices, " (allowed: up to ",
+                          std::max<std::int64_t>(1, planes / beside), " for a grid of ", planes,
+                          " planes, of which each reads ", beside, " of its neighbours)"));
+}
+
+/// Returns the planes of a slab.
+inline PlaneRange slab_planes(std::int64_t planes, std::int64_t devices, std::int64_t device) {
+  return {device * planes / devices, (device + 1) * planes / devices};
+}
+
+}  // namespace detail
+
+/// Contiguous parts of arrays.
+template <class T, class Memory>
+using SlabPieces = std::vector<Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>>;
+
+/// \brief Returns the values of the next time level in some planes.
+///
+/// They are contiguous parts of arrays, in the same order for all windows.
+/// \param scheme,field of a window that holds the planes
+template <class T, int Dim, class Memory>
+SlabPieces<T, Memory> plane_pieces(const wave::Scheme<T, Dim, Memory>& scheme,
+                                   const wave::Wavefield<T, Dim, Memory>& field,
+                                   const PlaneRange& planes) {
+  SlabPieces<T, Memory> result;
+  const wave::Layout<Dim>& layout = field.layout;
+  for (int f = 0; f < field.fields; ++f) {
+    result.emplace_back(field.next[f].data() + layout.plane_begin(planes.begin),
+                        static_cast<std::size_t>(planes.count() * layout.strides[0]));
+  }
+  // steps across a layer read its memory in neighbouring planes
+  std::size_t number = 0;
+  for (const auto& layer : scheme.layers()) {
+    const PlaneRange part =
+        intersection(PlaneRange{planes.begin - layer.first, planes.end - layer.first},
+                     PlaneRange{0, layer.width});
+    for (int f = 0; f < field.fields; ++f, ++number) {
+      if (layer.axis != 0 || part.empty()) continue;
+      const wave::kernel::LayerShape shape = field.layer_shape(scheme, layer);
+      result.emplace_back(
+          field.layers[number].psi_next.data() + shape.offset + part.begin * shape.strides[0],
+          static_cast<std::size_t>(part.count() * shape.strides[0]));
+    }
+  }
+  return result;
+}
+
+/// Calls visit(planes) for pieces of a window in which a model is loaded.
+template <class T, int Dim, class Memory, class Visit>
+void visit_model_pieces(const wave::Scheme<T, Dim, Memory>& scheme, const PlaneRange& window,
+                        const Visit& visit) {
+  const std::int64_t piece = std::max<std::int64_t>(2 * scheme.order(), 64);
+  for (std::int64_t begin = window.begin; begin < window.end;) {
+    std::int64_t end = std::min(begin + piece, window.end);
+    if (window.end - end <= scheme.order()) end = window.end;
+    visit(PlaneRange{begin, end});
+    begin = end;
+  }
+}
+
+}  // namespace moho::stream
