@@ -29,18 +29,20 @@ struct SourceFieldBytes {
 /// \param snapshot_nodes,outside values of ShotGradients
 /// \param steps of the run, 1 or more
 /// \param product_interval steps between products, 1 or more
+/// \param held planes that a device holds
 template <class T, int Dim, class Memory>
 SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
                                     std::int64_t snapshot_nodes, std::int64_t outside,
-                                    std::int64_t steps, std::int64_t product_interval) {
+                                    std::int64_t steps, std::int64_t product_interval,
+                                    const PlaneRange& held) {
   const auto each = static_cast<double>(sizeof(T) * static_cast<std::size_t>(scheme.fields()));
-  const double state = 2.0 * each * static_cast<double>(scheme.layout().size);
+  const double state = 2.0 * each * static_cast<double>(scheme.layout(held).size);
   const double snapshot = each * static_cast<double>(snapshot_nodes);
   const auto count = static_cast<double>(steps / product_interval);
   SourceFieldBytes bytes;
   bytes.shell = each * static_cast<double>(steps) *
-                    static_cast<double>(
-                        snapshot::BoundaryStore<T, Dim, Memory>::kept_nodes(scheme, outside)) +
+                    static_cast<double>(snapshot::BoundaryStore<T, Dim, Memory>::kept_nodes(
+                        scheme, outside, held)) +
                 state + snapshot;
   bytes.random = snapshot;
   bytes.stored = snapshot * count;
@@ -52,6 +54,14 @@ SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
   bytes.replay =
       state * static_cast<double>(bytes.states + 1) + snapshot * static_cast<double>(bytes.piece);
   return bytes;
+}
+/// \overload
+template <class T, int Dim, class Memory>
+SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
+                                    std::int64_t snapshot_nodes, std::int64_t outside,
+                                    std::int64_t steps, std::int64_t product_interval) {
+  return source_field_bytes(scheme, snapshot_nodes, outside, steps, product_interval,
+                            all_planes(scheme.grid()));
 }
 
 /// \brief Returns the largest lags whose image fits a number of bytes; {0, 0} if no lags fit.

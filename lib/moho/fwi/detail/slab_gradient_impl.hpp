@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Definitions of SlabGradients. Included by slab_gradient.hpp.
+
+#include <moho/core/timer.hpp>
+#include <moho/fwi/slab_gradient.hpp>
+
+namespace moho::fwi {
+
+namespace detail {
+
+/// Returns instances of slabs: one for each device, or one of one thread for each slab on hosts.
+template <class Memory>
+std::vector<Instance<Memory>> slab_instances(const Instance<Memory>& exec, int devices) {
+  if constexpr (is_host_memory<Memory>) {
+    return concurrent_instances(exec, devices);
+  } else {
+    return instances_on_devices(exec, devices);
+  }
+}
+
+/// Returns the memory of gradients on each of some devices.
+template <class T, int Dim, class Memory>
+SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
+                                      const stream::StreamRequirements& need,
+                                      const SlabGradientOptions<Dim>& options,
+                                      std::int64_t receivers, int devices) {
+  const wave::StencilInfo& stencil = wave::info(scheme.stencil());
+  const std::int64_t planes = scheme.grid().extents[0], beside = need.shape.beyond();
+  const std::int64_t own = (planes + devices - 1) / devices;
+  const PlaneRange held{0, std::min(own + (devices > 2 ? 2 : devices - 1) * beside, planes)};
+  const auto padded = static_cast<double>(scheme.layout(held).size);
+  const auto plane = static_cast<double>(need.plane_nodes);
+  const auto nodes = plane * static_cast<double>(own);
+  const double fields = scheme.fields(), work = stencil.work_fields;
+  const bool density = options.unknowns.density, anisotropy = options.unknowns.anisotropy;
+  const auto layers =
+      3.0 * fields *
+      static_cast<double>(need.layer_elements * held.count() + need.across_elements);
+  const double medium = need.parameters + (wave::info(scheme.medium()).invertible.has(
+                                               wave::Parameter::density)
+                                               ? 1.0
+                                               : 0.0);
+  // changes, factors of the adjoint; what points inject; copies of the source, D of it, lambda
+  const double gradient = 2.0 * fields + 1.0 + (density ? 1.0 : 0.0) +
+                          (anisotropy ? 5.0 + fields + work : 0.0);
+  const double sums = 2.0 + (density ? 2.0 : 0.0) + (anisotropy ? 2.0 : 0.0);
+  // results on their way to the host, and the model of the slab
+  const double results = 2.0 * (1.0 + (density ? 1.0 : 0.0) + (anisotropy ? 4.0 : 0.0));
+  const auto series = 3.0 * static_cast<double>(receivers) * static_cast<double>(options.steps + 1);
+  SlabGradientBytes bytes;
+  bytes.fixed = static_cast<double>(sizeof(T)) *
+                    (padded * (medium + 2.0 * fields + work + gradient) + layers +
+                     nodes * (sums + results) + series) +
+                static_cast<double>(need.fixed);
+  const std::int64_t outside = anisotropy ? stencil.passes * (scheme.order() / 2) : 0;
+  const double around = density || anisotropy ? static_cast<double>(2 * beside) : 0.0;
+  bytes.source = source_field_bytes(
+      scheme, static_cast<std::int64_t>(nodes + around * plane), outside, options.steps,
+      options.product_interval, held);
+  bytes.source.shell += static_cast<double>(sizeof(T)) * (work * padded + layers);
+  bytes.source.replay += static_cast<double>(sizeof(T)) * (work * padded + layers);
+  return bytes;
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                             const HostModel& model,
+                                             const std::vector<wave::Shot<Dim>>& shots,
+                                             const SlabGradientOptions<Dim>& options)
+    : m_grid(grid), m_medium(model.medium()), m_options(options) {
+  m_instances = detail::slab_instances<Memory>(exec, options.devices);
+  m_extended = wave::extended_grid(grid, options.propagator.boundaries);
+  const wave::Scheme<T, Dim, Memory> scheme(m_instances.front(), m_extended, m_medium,
+                                            limits_of(model), options.propagator);
+  m_interior = scheme.interior();
+  m_need = stream::detail::stream_need<T, Dim, Memory>(
+      scheme, stream::VolumeShape<T, Dim>(scheme), shots);
+  m_own = stream::equal_parts(m_extended.extents[0], options.devices, m_need.shape.beyond());
+  for (std::size_t g = 0; g < m_own.size(); ++g) {
+    if (!model_planes(g).empty()) continue;
+    throw InputError(concat("devices is ", options.devices,
+                            " (allowed: fewer, so that each has planes of the model besides "
+                            "those of layers)"));
+  }
+  std::int64_t receivers = 0;
+  for (const auto& shot : shots) {
+    receivers = std::max(receivers, static_cast<std::int64_t>(shot.receivers.size()));
+  }
+  m_bytes = [scheme, receivers, need = m_need, options](int devices) {
+    return detail::slab_gradient_bytes<T, Dim, Memory>(scheme, need, options, receivers, devices);
+  };
+}
+
+template <class T, int Dim, class Memory>
+SlabGradientBytes SlabGradients<T, Dim, Memory>::bytes(int devices) const {
+  return m_bytes(devices);
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::set_source_field(SourceField method) {
+  if (method != SourceField::boundary_shell && method != SourceField::stored &&
+      method != SourceField::replay) {
+    throw InputError(concat("source_field is ", to_string(method),
+                            " (allowed with slabs: shell, stored, replay)"));
+  }
+  m_source_field = method;
+  const SourceFieldBytes source = bytes(devices()).source;
+  m_states = source.states;
+  m_piece = source.piece;
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::allocate_slabs(const HostModel& model) {
+  m_parts = std::make_unique<Parts>(m_instances, m_own, m_need.shape.beyond());
+  const wave::Limits limits = limits_of(model);
+  std::vector<std::unique_ptr<Slab>> slabs(m_own.size());
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_instances[g];
+    auto slab = std::make_unique<Slab>();
+    slab->propagator = std::make_unique<wave::Propagator<T, Dim, Memory>>(
+        exec, m_extended, m_medium, limits, m_options.propagator, m_parts->part(g));
+    stream::load_part<T, Dim, Memory>(exec, *slab->propagator, m_grid, model, m_options.random);
+    slab->gradients = std::make_unique<Gradients>(exec, *slab->propagator, m_options.unknowns,
+                                                  m_options.product_interval);
+    slab->wavefield = slab->propagator->make_wavefield(exec);
+    exec.fence();
+    slabs[g] = std::move(slab);
+  });
+  m_slabs = std::move(slabs);
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::update(const HostModel& model) {
+  if (model.medium() != m_medium) {
+    throw InputError(concat("model: its medium is ", wave::to_string(model.medium()),
+                            " (allowed: ", wave::to_string(m_medium), ", that of the first)"));
+  }
+  if (m_slabs.empty()) return allocate_slabs(model);
+  const wave::Limits limits = limits_of(model);
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_instances[g];
+    Slab& slab = *m_slabs[g];
+    slab.propagator->update_limits(limits);
+    stream::load_part<T, Dim, Memory>(exec, *slab.propagator, m_grid, model, m_options.random);
+    slab.gradients->update(exec);
+    exec.fence();
+  });
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::clear() {
+  for (std::size_t g = 0; g < m_slabs.size(); ++g) m_slabs[g]->gradients->clear(m_instances[g]);
+}
+
+// Makes the points and the source term of a shot.
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::begin(std::size_t g, const wave::Shot<Dim>& shot,
+                                          const std::string& prefix) {
+  const Instance<Memory>& exec = m_instances[g];
+  Slab& slab = *m_slabs[g];
+  const auto& propagator = *slab.propagator;
+  const auto make = [&](const Points<Dim>& points, const char* name) {
+    return wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(), points,
+                                          wave::point_options(propagator, prefix + name, true));
+  };
+  slab.sources = make(shot.sources, "source");
+  slab.receivers = make(shot.receivers, "receiver");
+  slab.forward = {&propagator, &slab.sources,
+                  wave::wavelet_series<T, Memory>(exec, m_options.wavelet, m_options.steps,
+                                                  slab.sources.count())};
+}
+
+template <class T, int Dim, class Memory>
+std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> SlabGradients<T, Dim, Memory>::make_store(
+    std::size_t g) {
+  const Instance<Memory>& exec = m_instances[g];
+  Slab& slab = *m_slabs[g];
+  const int fields = slab.gradients->fields();
+  switch (m_source_field) {
+    case SourceField::stored:
+      return std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(slab.arena, fields);
+    case SourceField::replay:
+      return std::make_unique<snapshot::CheckpointStore<T, Dim, Memory>>(
+          exec, slab.forward, slab.arena, m_options.steps / m_options.product_interval,
+          m_options.product_interval, m_piece, m_states, fields);
+    default:
+      return std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
+          exec, slab.forward, slab.arena,
+          snapshot::BoundaryStoreOptions{fields, slab.gradients->outside()});
+  }
+}
+
+template <class T, int Dim, class Memory>
+ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>& shot,
+                                                           const MisfitOn& misfit,
+                                                           const SlabShotOptions& options) {
+  require_model();
+  std::vector<ShotGradientReport<Dim>> reports(m_slabs.size());
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_instances[g];
+    Slab& slab = *m_slabs[g];
+    begin(g, shot, options.prefix);
+    const auto store = make_store(g);
+    ShotGradientOptions<T, Dim, Memory> run;
+    run.steps = m_options.steps;
+    run.check_every = options.check_every;
+    if (g == 0) run.progress = options.progress;
+    const ShotMisfit<T, Memory> of_all = misfit(exec);
+    const auto of_slab = [&](const wave::PointSeries<const T, Memory>& modelled,
+                             const wave::PointSeries<T, Memory>& derivative) {
+      if (modelled.size() == 0) return of_all(modelled, derivative);
+      const std::vector<T> rows = m_parts->gathered(g, slab.receivers, download(exec, modelled));
+      const auto complete = allocate<wave::PointSeries<T, Memory>>(
+          exec, "moho::fwi::modelled", modelled.extent(0), modelled.extent(1));
+      copy(exec, wave::Storage<T, Memory>(complete.data(), rows.size()),
+           HostElements<const T>(rows.data(), rows.size()));
+      exec.fence();
+      return of_all(wave::PointSeries<const T, Memory>(complete), derivative);
+    };
+    reports[g] = slab.gradients->add(exec, slab.wavefield, slab.forward, slab.receivers, of_slab,
+                                     *store, run);
+  });
+  ShotGradientReport<Dim> report = reports.front();
+  for (std::size_t g = 1; g < reports.size(); ++g) {
+    report.points += reports[g].points;
+    report.snapshots.raw_bytes += reports[g].snapshots.raw_bytes;
+    report.snapshots.kept_bytes += reports[g].snapshots.kept_bytes;
+    report.snapshots.points += reports[g].snapshots.points;
+    report.snapshots.device_bytes =
+        std::max(report.snapshots.device_bytes, reports[g].snapshots.device_bytes);
+  }
+  return report;
+}
+
+template <class T, int Dim, class Memory>
+wave::Traces<T> SlabGradients<T, Dim, Memory>::model(const wave::Shot<Dim>& shot,
+                                                     const SlabShotOptions& options) {
+  require_model();
+  const auto rows = static_cast<std::size_t>(m_options.steps + 1);
+  const auto count = shot.receivers.size();
+  wave::Traces<T> traces("moho::fwi::traces", rows, count);
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_instances[g];
+    Slab& slab = *m_slabs[g];
+    begin(g, shot, options.prefix);
+    const auto modelled =
+        allocate<wave::PointSeries<T, Memory>>(exec, "moho::fwi::modelled", rows, count);
+    if (count > 0) fill(exec, modelled, T(0));
+    slab.wavefield.clear(exec);
+    wave::RunOptions<T, Dim, Memory> run;
+    run.last = m_options.steps;
+    run.check_every = options.check_every;
+    run.present = [&](std::int64_t time) {
+      slab.receivers.record(exec, slab.wavefield.now[0], modelled, time,
+                            slab.propagator->pressure_factors());
+    };
+    if (g == 0 && options.progress) {
+      run.progress = [&](const wave::ShotProgress& now) { options.progress(0, now); };
+    }
+    slab.forward.run(exec, slab.wavefield, run);
+    if (count == 0) return;
+    const std::vector<T> all = m_parts->gathered(g, slab.receivers, download(exec, modelled));
+    if (g == 0) std::copy(all.begin(), all.end(), traces.data());
+  });
+  return traces;
+}
+
+template <class T, int Dim, class Memory>
+double SlabGradients<T, Dim, Memory>::seconds_of_steps(std::int64_t steps) {
+  require_model();
+  double seconds = 0.0;
+  m_parts->run([&](std::size_t g) {
+    Slab& slab = *m_slabs[g];
+    slab.wavefield.clear(m_instances[g]);
+    wave::RunOptions<T, Dim, Memory> run;
+    run.last = steps;
+    const auto report = wave::run_steps<T, Dim, Memory>(m_instances[g], *slab.propagator,
+                                                        slab.wavefield, run);
+    if (g == 0) seconds = report.seconds;
+  });
+  return seconds;
+}
+
+// Returns the planes of a slab of a field of the model.
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> SlabGradients<T, Dim, Memory>::to_device(
+    std::size_t g, const Field<T, Dim, Host>& field) const {
+  if (field.data() == nullptr) return {};
+  const Instance<Memory>& exec = m_instances[g];
+  auto part = make_field<T>(exec, model_part(g), field.label());
+  copy(exec, wave::Storage<T, Memory>(part.data(), part.size()),
+       HostElements<const T>(field.data() + at(model_planes(g).begin), part.size()));
+  exec.fence();
+  return part;
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::to_host(std::size_t g, const Field<T, Dim, Memory>& from,
+                                            const Field<T, Dim, Host>& to) const {
+  const Instance<Memory>& exec = m_instances[g];
+  copy(exec, HostElements<T>(to.data() + at(model_planes(g).begin), from.size()),
+       wave::Storage<const T, Memory>(from.data(), from.size()));
+  exec.fence();
+}
+
+template <class T, int Dim, class Memory>
+typename SlabGradients<T, Dim, Memory>::HostModel SlabGradients<T, Dim, Memory>::derivatives(
+    const HostModel& model, const Field<T, Dim, Host>& kept) const {
+  require_model();
+  const Instance<Host> host = stream::detail::host_instance();
+  HostModel result;
+  const auto make = [&](const char* label) { return make_field<T>(host, m_grid, label); };
+  result.vp = make("vp");
+  if (m_options.unknowns.density) result.density = make("density");
+  if (m_options.unknowns.anisotropy) {
+    result.epsilon = make("epsilon");
+    result.delta = make("delta");
+  }
+  m_parts->run([&](std::size_t g) {
+    const auto part = stream::detail::changed_model<T, Dim, Memory>(
+        model, [&](const Field<T, Dim, Host>& field) { return to_device(g, field); });
+    const auto derived = m_slabs[g]->gradients->derivatives(m_instances[g], model_part(g), part,
+                                                            to_device(g, kept));
+    for (const wave::ParameterInfo& row : wave::parameters) {
+      const auto& from = derived.field(row.parameter);
+      if (from.data() != nullptr) to_host(g, from, result.field(row.parameter));
+    }
+  });
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+Field<T, Dim, Kokkos::HostSpace> SlabGradients<T, Dim, Memory>::illumination() const {
+  require_model();
+  const auto result = make_field<T>(stream::detail::host_instance(), m_grid, "illumination");
+  m_parts->run([&](std::size_t g) {
+    to_host(g, m_slabs[g]->gradients->illumination(m_instances[g], model_part(g)), result);
+  });
+  return result;
+}
+
+}  // namespace moho::fwi

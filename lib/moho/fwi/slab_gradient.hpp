@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Gradients of shots over a grid that several devices hold in slabs.
+
+#include <moho/core/concurrent.hpp>
+#include <moho/fwi/gradient.hpp>
+#include <moho/fwi/gradient_memory.hpp>
+#include <moho/fwi/objective_types.hpp>
+#include <moho/snapshot/boundary_store.hpp>
+#include <moho/snapshot/checkpoint_store.hpp>
+#include <moho/snapshot/stores.hpp>
+#include <moho/stream/detail/prepare.hpp>
+#include <moho/stream/kernel/grid_parts.hpp>
+#include <moho/wave/source_term.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::fwi {
+
+/// Options of SlabGradients.
+template <int Dim>
+struct SlabGradientOptions {
+  /// Time step, order, equations, faces.
+  wave::PropagatorOptions<Dim> propagator = {};
+  wave::RandomLayerOptions random = {};  ///< options of random layers among these faces
+  std::vector<double> wavelet = {};      ///< wavelet, a sample per step
+  std::int64_t steps = 0;                ///< steps of each propagation, 1 or more
+  std::int64_t product_interval = 1;     ///< steps between products of the wavefields
+  InvertedParameters unknowns = {};      ///< parameters besides vp
+  int devices = 2;                       ///< devices of this process, 1 or more
+};
+
+/// Options of SlabGradients::add().
+struct SlabShotOptions {
+  std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks
+  std::string prefix = {};         ///< in front of the names of points in messages: "shot 3: "
+  /// See ShotGradientOptions::progress; called on the calling thread.
+  std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
+};
+
+/// Bytes of the gradients of a shot on each device.
+struct SlabGradientBytes {
+  double fixed = 0.0;       ///< all arrays without those of the source wavefield
+  SourceFieldBytes source;  ///< source wavefield, by method
+};
+
+/// \brief Sum of gradients of shots over a grid in slabs, one for each device of this process.
+///
+/// The bits are those of ShotGradients on one device with the same method for the source wavefield:
+/// boundary_shell, stored or replay. Each device runs ShotGradients on the planes of its slab; steps
+/// exchange planes with the neighbours. Models and results are on the host. On hosts each slab has
+/// one thread.
+template <class T, int Dim, class Memory>
+class SlabGradients {
+ public:
+  /// Model on the host, without layers.
+  using HostModel = wave::Model<T, Dim, Kokkos::HostSpace>;
+  /// Returns the misfit function of a shot for an instance; all slabs compute it.
+  using MisfitOn = std::function<ShotMisfit<T, Memory>(const Instance<Memory>& exec)>;
+
+  /// \brief Divides the grid, and computes the memory; arrays are allocated by update().
+  /// \param exec instance of the first device
+  /// \param grid of the model
+  /// \param model initial model; it determines the medium of all models
+  /// \param shots shots of all calls
+  /// \param options steps, faces, devices
+  /// \throws InputError for devices that are not there, more slabs than planes permit, and as
+  /// ShotGradients
+  SlabGradients(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const HostModel& model,
+                const std::vector<wave::Shot<Dim>>& shots, const SlabGradientOptions<Dim>& options);
+
+  /// Returns the number of slabs.
+  int devices() const { return static_cast<int>(m_own.size()); }
+  /// Returns the planes of each slab, of the grid with layers.
+  const std::vector<PlaneRange>& planes() const { return m_own; }
+  /// Returns the memory of the largest slab. \param devices number of slabs
+  SlabGradientBytes bytes(int devices) const;
+  /// Returns the instances of the devices.
+  const std::vector<Instance<Memory>>& instances() const { return m_instances; }
+  /// Steps between products.
+  std::int64_t product_interval() const { return m_options.product_interval; }
+
+  /// Sets the method of the source wavefield. \throws InputError for methods other than
+  /// boundary_shell, stored and replay
+  void set_source_field(SourceField method);
+  /// Sets the model; the first call allocates all arrays. Sums are unchanged.
+  /// \throws InputError for a model of another medium or with unstable velocities
+  void update(const HostModel& model);
+  /// Sets all sums to zero.
+  void clear();
+  /// \brief Adds the gradient of a shot over the current model.
+  /// \param shot sources, receivers
+  /// \param misfit makes the misfit function
+  /// \param options names, progress
+  /// \throws InputError for invalid points; wave::NotFinite if a wavefield overflows; errors of the
+  /// misfit
+  ShotGradientReport<Dim> add(const wave::Shot<Dim>& shot, const MisfitOn& misfit,
+                              const SlabShotOptions& options = {});
+  /// Returns traces of a shot over the current model, (steps + 1) x receivers.
+  wave::Traces<T> model(const wave::Shot<Dim>& shot, const SlabShotOptions& options = {});
+  /// Returns the seconds of some steps of the grid over the current model, for forecasts.
+  double seconds_of_steps(std::int64_t steps);
+
+  /// Returns the derivatives of the sum of misfits. \see ShotGradients::derivatives()
+  HostModel derivatives(const HostModel& model,
+                        const Field<T, Dim, Kokkos::HostSpace>& kept = {}) const;
+  /// Returns the illumination. \see ShotGradients::illumination()
+  Field<T, Dim, Kokkos::HostSpace> illumination() const;
+
+ private:
+  using Host = Kokkos::HostSpace;
+  using Gradients = ShotGradients<T, Dim, Memory>;
+  // Arrays of a slab.
+  struct Slab {
+    std::unique_ptr<wave::Propagator<T, Dim, Memory>> propagator;
+    std::unique_ptr<Gradients> gradients;
+    wave::Wavefield<T, Dim, Memory> wavefield;
+    snapshot::DeviceArena<T, Memory> arena{"moho::fwi::source", std::int64_t{1} << 22};
+    wave::PointSet<T, Dim, Memory> sources, receivers;
+    wave::SourceTerm<T, Dim, Memory> forward;
+  };
+  using Parts = stream::GridParts<T, Dim, Memory>;
+
+  wave::Limits limits_of(const HostModel& model) const {
+    return stream::detail::stepped_limits<T, Dim>(stream::detail::host_instance(), m_grid, model,
+                                                  m_options.propagator.boundaries,
+                                                  m_options.random, m_options.propagator);
+  }
+  void require_model() const {
+    if (!m_slabs.empty()) return;
+    throw InputError("model: it was not set (allowed: after update())");
+  }
+  void allocate_slabs(const HostModel& model);
+  void begin(std::size_t g, const wave::Shot<Dim>& shot, const std::string& prefix);
+  std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(std::size_t g);
+  // Planes of the model in a slab.
+  PlaneRange model_planes(std::size_t g) const {
+    const std::int64_t first = m_interior.lower[0];
+    const PlaneRange own = intersection(m_own[g], planes_of(m_interior));
+    return {own.begin - first, own.end - first};
+  }
+  Grid<Dim> model_part(std::size_t g) const {
+    Grid<Dim> part = m_grid;
+    part.extents[0] = model_planes(g).count();
+    return part;
+  }
+  // Offset of a plane of the model in arrays of the host.
+  std::int64_t at(std::int64_t plane) const { return plane * (m_grid.size() / m_grid.extents[0]); }
+  Field<T, Dim, Memory> to_device(std::size_t g, const Field<T, Dim, Host>& field) const;
+  void to_host(std::size_t g, const Field<T, Dim, Memory>& from,
+               const Field<T, Dim, Host>& to) const;
+
+  Grid<Dim> m_grid;
+  wave::Medium m_medium;
+  SlabGradientOptions<Dim> m_options;
+  Grid<Dim> m_extended;  ///< with layers
+  Box<Dim> m_interior;
+  stream::StreamRequirements m_need;
+  std::function<SlabGradientBytes(int)> m_bytes;
+  std::vector<Instance<Memory>> m_instances;
+  std::vector<PlaneRange> m_own;
+  SourceField m_source_field = SourceField::boundary_shell;
+  std::int64_t m_states = 0, m_piece = 0;  ///< of replay
+  std::unique_ptr<Parts> m_parts;          ///< outlives the propagators
+  std::vector<std::unique_ptr<Slab>> m_slabs;
+};
+
+}  // namespace moho::fwi
+
+#include <moho/fwi/detail/slab_gradient_impl.hpp>
+
+/// \cond
+#ifdef MOHO_FWI_KERNELS
+namespace moho::fwi {
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, SlabGradients)
+}  // namespace moho::fwi
+#endif
+/// \endcond

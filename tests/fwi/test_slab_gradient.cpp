@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctest: cost 20
+//
+// Gradients over a grid in slabs: bits of the gradient on one device, for any medium, face, number
+// of slabs and storage of the source wavefield.
+
+#include <moho/fwi/slab_gradient.hpp>
+
+#include "fwi/support.hpp"
+#include "stream/support.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+namespace moho::testing::slab_gradient {
+namespace {
+
+using moho::Field;
+using moho::Grid;
+using moho::Point;
+using moho::Points;
+using moho::fwi::InvertedParameters;
+using moho::fwi::ShotGradientOptions;
+using moho::fwi::ShotGradients;
+using moho::fwi::SlabGradientOptions;
+using moho::fwi::SlabGradients;
+using moho::fwi::SlabShotOptions;
+using moho::fwi::SourceField;
+using moho::wave::Shot;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using HostModelMemory = Kokkos::HostSpace;
+Instance<HostModelMemory> host() { return Kokkos::DefaultHostExecutionSpace(); }
+
+template <class C>
+class SlabGradient : public ::testing::Test {};
+TYPED_TEST_SUITE(SlabGradient, LongTestCases, CaseName);
+
+/// Numbers of slabs; hosts simulate any number of devices.
+template <class Memory>
+std::vector<int> slab_counts(const Instance<Memory>& exec) {
+  if (is_host_memory<Memory>) return {1, 2, 3};
+  std::vector<int> counts;
+  for (int n = 1; n <= moho::stream::device_count(exec); ++n) counts.push_back(n);
+  return counts;
+}
+
+/// Compared results.
+struct Outcome {
+  std::vector<double> vp, density, epsilon, delta, light, traces;
+  double misfit = 0.0;
+  double points = 0.0;
+};
+
+/// Two shots over a rough model.
+template <class T, int Dim>
+struct Survey {
+  InvertedParameters unknowns;
+  Grid<Dim> grid;
+  Model<T, Dim, HostModelMemory> model;
+  std::vector<Shot<Dim>> shots;
+  SlabGradientOptions<Dim> options;
+  SourceField method = SourceField::boundary_shell;
+
+  Survey(Medium medium, const InvertedParameters& unknowns_, const Boundaries<Dim>& faces,
+         int order)
+      : unknowns(unknowns_) {
+    grid = cube<Dim>(Dim == 2 ? 23 : 13, 10.0);
+    grid.extents[0] = Dim == 2 ? 47 : 31;
+    grid.spacing[Dim - 1] = 9.0;
+    const auto random = [&](unsigned seed, double low, double high) {
+      return random_field<T, Dim, HostModelMemory>(host(), grid, seed, low, high);
+    };
+    model.vp = random(3, 1900.0, 2600.0);
+    if (medium == Medium::variable_density) model.density = random(4, 1500.0, 2500.0);
+    if (moho::wave::fields_of(medium) == 2) {
+      model.epsilon = random(5, 0.0, 0.3);
+      model.delta = random(6, -0.1, 0.15);
+    }
+    if (medium == Medium::tti) {
+      model.theta = random(9, 0.1, 1.0);
+      if (Dim == 3) model.phi = random(10, 0.0, 3.0);
+    }
+    options.propagator.order = order;
+    options.propagator.boundaries = faces;
+    options.propagator.dt = 9e-4;
+    options.unknowns = unknowns;
+    options.steps = Dim == 2 ? 67 : 41;
+    std::mt19937 numbers(7);
+    const auto place = [&] {
+      Point<Dim> p{};
+      for (int d = 0; d < Dim; ++d) p[d] = uniform(numbers, 0.05, 0.95) * grid.upper(d);
+      return p;
+    };
+    for (int k = 0; k < 2; ++k) {
+      Shot<Dim> shot;
+      shot.number = k;
+      shot.sources = {place(), place()};
+      for (int r = 0; r < 9; ++r) shot.receivers.push_back(place());
+      shots.push_back(shot);
+    }
+    for (int n = 0; n < 60; ++n) {
+      const double t = static_cast<double>(n - 14) / 5.0;
+      options.wavelet.push_back((1.0 - t * t) * std::exp(-0.5 * t * t));
+    }
+  }
+
+  template <class Memory>
+  static moho::fwi::ShotMisfit<T, Memory> misfit(const Instance<Memory>& exec) {
+    return [exec](const moho::wave::PointSeries<const T, Memory>& rows,
+                  const moho::wave::PointSeries<T, Memory>& derivative) {
+      auto values = numbers_of<T, Memory>(exec, rows);
+      double sum = 0.0;
+      for (const double value : values) sum += 0.5 * value * value;
+      copy(exec, derivative, series_of<T, Memory>(exec, values, rows.extent(1)));
+      exec.fence();
+      return sum;
+    };
+  }
+
+  template <class Memory>
+  Outcome on_one_device(const Instance<Memory>& exec) const {
+    const auto own = moho::stream::detail::model_in<T, Dim, Memory>(exec, grid, model);
+    const auto& faces = options.propagator.boundaries;
+    const Propagator<T, Dim, Memory> propagator(
+        exec, moho::wave::extended_grid(grid, faces),
+        moho::wave::extend_model<T, Dim, Memory>(exec, grid, own, faces, options.random),
+        options.propagator);
+    ShotGradients<T, Dim, Memory> gradients(exec, propagator, unknowns, options.product_interval);
+    auto field = propagator.make_wavefield(exec);
+    Outcome result;
+    for (const Shot<Dim>& shot : shots) {
+      const auto set = [&](const Points<Dim>& places) {
+        return wave::PointSet<T, Dim, Memory>(
+            exec, propagator.grid(), propagator.layout(), places,
+            moho::wave::point_options(propagator, "point", true));
+      };
+      const auto sources = set(shot.sources);
+      const auto receivers = set(shot.receivers);
+      const moho::wave::SourceTerm<T, Dim, Memory> forward{
+          &propagator, &sources,
+          moho::wave::wavelet_series<T, Memory>(exec, options.wavelet, options.steps,
+                                                sources.count())};
+      moho::snapshot::DeviceArena<T, Memory> arena{"snapshots"};
+      std::unique_ptr<moho::snapshot::SnapshotStore<T, Dim, Memory>> store;
+      if (method == SourceField::stored) {
+        store = std::make_unique<moho::snapshot::MemoryStore<T, Dim, Memory>>(arena,
+                                                                              gradients.fields());
+      } else if (method == SourceField::replay) {
+        const auto source = moho::fwi::source_field_bytes(
+            propagator.scheme(), gradients.snapshot_nodes(), gradients.outside(), options.steps,
+            options.product_interval);
+        store = std::make_unique<moho::snapshot::CheckpointStore<T, Dim, Memory>>(
+            exec, forward, arena, options.steps / options.product_interval,
+            options.product_interval, source.piece, source.states, gradients.fields());
+      } else {
+        store = std::make_unique<moho::snapshot::BoundaryStore<T, Dim, Memory>>(
+            exec, forward, arena,
+            moho::snapshot::BoundaryStoreOptions{gradients.fields(), gradients.outside()});
+      }
+      ShotGradientOptions<T, Dim, Memory> run;
+      run.steps = options.steps;
+      const auto record = [&](const moho::wave::PointSeries<const T, Memory>& rows,
+                              const moho::wave::PointSeries<T, Memory>& derivative) {
+        if (&shot == &shots.front()) result.traces = numbers_of<T, Memory>(exec, rows);
+        return misfit<Memory>(exec)(rows, derivative);
+      };
+      const auto done = gradients.add(exec, field, forward, receivers, record, *store, run);
+      result.misfit += done.misfit;
+      result.points += done.points;
+    }
+    const auto found = gradients.derivatives(exec, grid, own);
+    result.vp = values_of<T, Dim, Memory>(exec, found.vp);
+    if (unknowns.density) result.density = values_of<T, Dim, Memory>(exec, found.density);
+    if (unknowns.anisotropy) {
+      result.epsilon = values_of<T, Dim, Memory>(exec, found.epsilon);
+      result.delta = values_of<T, Dim, Memory>(exec, found.delta);
+    }
+    result.light = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
+    return result;
+  }
+
+  template <class Memory>
+  SlabGradients<T, Dim, Memory> slabs(const Instance<Memory>& exec, int devices) const {
+    auto divided = options;
+    divided.devices = devices;
+    SlabGradients<T, Dim, Memory> gradients(exec, grid, model, shots, divided);
+    gradients.set_source_field(method);
+    return gradients;
+  }
+  template <class Memory>
+  Outcome in_slabs(SlabGradients<T, Dim, Memory>& gradients) const {
+    Outcome result;
+    gradients.update(model);
+    gradients.clear();
+    for (const Shot<Dim>& shot : shots) {
+      const auto done =
+          gradients.add(shot, [](const Instance<Memory>& on) { return misfit<Memory>(on); });
+      result.misfit += done.misfit;
+      result.points += done.points;
+    }
+    const auto found = gradients.derivatives(model);
+    const auto values = [](const auto& field) {
+      return values_of<T, Dim, HostModelMemory>(host(), field);
+    };
+    result.vp = values(found.vp);
+    if (unknowns.density) result.density = values(found.density);
+    if (unknowns.anisotropy) {
+      result.epsilon = values(found.epsilon);
+      result.delta = values(found.delta);
+    }
+    result.light = values(gradients.illumination());
+    const auto traces = gradients.model(shots.front());
+    result.traces.assign(traces.data(), traces.data() + traces.size());
+    return result;
+  }
+  template <class Memory>
+  void expect_equal(const Instance<Memory>& exec, const std::string& what) const {
+    const Outcome expected = on_one_device(exec);
+    ASSERT_GT(largest(expected.vp), 0.0) << what;
+    for (const int devices : slab_counts(exec)) {
+      auto gradients = slabs(exec, devices);
+      EXPECT_EQ(gradients.devices(), devices);
+      for (int run = 0; run < 2; ++run) {  // a second evaluation has no traces of the first
+        const Outcome found = in_slabs(gradients);
+        const std::string of = moho::concat(what, ", slabs ", devices, ", run ", run);
+        EXPECT_EQ(found.misfit, expected.misfit) << of;
+        EXPECT_EQ(found.points, expected.points) << of;
+        EXPECT_EQ(found.traces, expected.traces) << of;
+        EXPECT_EQ(found.vp, expected.vp) << of;
+        EXPECT_EQ(found.density, expected.density) << of;
+        EXPECT_EQ(found.epsilon, expected.epsilon) << of;
+        EXPECT_EQ(found.delta, expected.delta) << of;
+        EXPECT_EQ(found.light, expected.light) << of;
+      }
+    }
+  }
+};
+
+/// Media with their unknowns.
+struct Case {
+  Medium medium;
+  InvertedParameters unknowns;
+};
+std::vector<Case> cases() {
+  return {{Medium::isotropic, {}},
+          {Medium::variable_density, {}},
+          {Medium::variable_density, {true, false}},
+          {Medium::vti, {false, true}},
+          {Medium::tti, {}},
+          {Medium::tti, {false, true}}};
+}
+
+template <int Dim>
+std::vector<Boundaries<Dim>> all_kinds_of_faces() {
+  std::vector<Boundaries<Dim>> faces{moho::wave::all_faces<Dim>(FaceKind::sponge, 6),
+                                     moho::wave::all_faces<Dim>(FaceKind::cpml, 7),
+                                     moho::wave::all_faces<Dim>(FaceKind::random, 5)};
+  faces[0].lower[Dim - 1] = {FaceKind::free_surface, 0};
+  faces[1].lower[Dim - 1] = {FaceKind::free_surface, 0};
+  return faces;
+}
+
+template <class T, int Dim, class Memory>
+void expect_the_bits_of_one(const Instance<Memory>& exec, int order) {
+  for (const Case& one : cases()) {
+    for (const auto& faces : all_kinds_of_faces<Dim>()) {
+      if (one.medium == Medium::tti && faces.lower[0].kind == FaceKind::cpml) continue;
+      const Survey<T, Dim> survey(one.medium, one.unknowns, faces, order);
+      survey.expect_equal(exec, moho::concat(moho::wave::to_string(one.medium), ", ", Dim, "D, ",
+                                             to_string(faces.lower[0].kind)));
+    }
+  }
+}
+
+MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceInSections) {
+  expect_the_bits_of_one<T, 2, Memory>(exec, 4);
+}
+
+MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceInVolumes) {
+  expect_the_bits_of_one<T, 3, Memory>(exec, 2);
+}
+
+// Source wavefields that are stored or replayed, and products of every third step.
+MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceByEveryMethod) {
+  for (const SourceField method : {SourceField::stored, SourceField::replay}) {
+    for (const Case& one : cases()) {
+      const FaceKind kind = one.medium == Medium::tti ? FaceKind::sponge : FaceKind::cpml;
+      Survey<T, 2> survey(one.medium, one.unknowns, wave::all_faces<2>(kind, 5), 4);
+      survey.method = method;
+      survey.options.product_interval = 3;
+      survey.expect_equal(exec, moho::concat(moho::wave::to_string(one.medium), ", ",
+                                             moho::fwi::to_string(method)));
+    }
+  }
+}
+
+// Errors of a slab end all of them, and the object can be used afterwards.
+MEMORY_TEST(SlabGradient, PassesOnErrors) {
+  const Survey<T, 2> survey(Medium::isotropic, {}, moho::wave::all_faces<2>(FaceKind::sponge, 6),
+                            4);
+  const int devices = slab_counts(exec).back();
+  auto gradients = survey.slabs(exec, devices);
+  EXPECT_THAT([&] { gradients.model(survey.shots.front()); },
+              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after update()")));
+  const Outcome expected = survey.in_slabs(gradients);
+  int calls = 0;
+  std::mutex mutex;
+  const auto failing = [&](const Instance<Memory>& on) -> moho::fwi::ShotMisfit<T, Memory> {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (++calls < devices) return survey.misfit(on);
+    return [](const auto&, const auto&) -> double { throw std::runtime_error("no data"); };
+  };
+  EXPECT_THAT([&] { gradients.add(survey.shots.front(), failing); },
+              ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("no data")));
+  EXPECT_EQ(survey.in_slabs(gradients).vp, expected.vp);
+  EXPECT_THAT([&] { gradients.set_source_field(SourceField::random); },
+              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("shell, stored, replay")));
+  Model<T, 2, HostModelMemory> other = survey.model;
+  other.density = survey.model.vp;
+  EXPECT_THAT([&] { gradients.update(other); },
+              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("medium")));
+  if (!is_host_memory<Memory>) return;
+  EXPECT_THAT([&] { survey.slabs(exec, 30); },
+              ::testing::ThrowsMessage<moho::InputError>(
+                  AllOf(HasSubstr("devices is 30"), HasSubstr("allowed"))));
+}
+
+// An overflow is found in all slabs at the same step, at the node of one device.
+MEMORY_TEST(SlabGradient, NamesTheNodeOfAnOverflow) {
+  Survey<T, 2> survey(Medium::isotropic, {}, moho::wave::all_faces<2>(FaceKind::sponge, 6), 4);
+  for (double& sample : survey.options.wavelet) sample = 0.9 * std::numeric_limits<T>::max();
+  std::vector<std::string> texts;
+  for (const int devices : slab_counts(exec)) {
+    auto gradients = survey.slabs(exec, devices);
+    gradients.update(survey.model);
+    SlabShotOptions options;
+    options.check_every = 1;
+    try {
+      gradients.model(survey.shots.front(), options);
+      ADD_FAILURE() << "no overflow";
+    } catch (const moho::wave::NotFinite& error) {
+      texts.emplace_back(error.what());
+    }
+  }
+  for (const std::string& text : texts) EXPECT_EQ(text, texts.front());
+}
+
+}  // namespace
+}  // namespace moho::testing::slab_gradient
