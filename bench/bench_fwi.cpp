@@ -13,15 +13,20 @@
 // "random" with planes of both wavefields streamed through the device. The number of updates is the
 // steps per pass (0: planned); the bits equal those of "random".
 //
+// "slabs" is the gradient of "shell" with a slab of the grid on each device, without the
+// derivatives on the host (derivatives_seconds); on hosts each slab has one thread. The bits equal
+// those of "shell".
+//
 // The cases "steps" stream the gradient of one volume with different steps in a pass, as Figure 6.4
 // (b) of the paper does for modelling: of_in_core is the rate over that of "random" of the same
 // volume and steps, 0 if that does not fit. Runs of few steps in a pass have fewer steps in all.
 //
 // MOHO_BENCH_FWI_N and MOHO_BENCH_FWI_STEPS set n and the steps, MOHO_BENCH_FWI_NX the nodes along
 // x if they differ from n, MOHO_BENCH_FWI_DEVICE_GIB the memory of a device that streams may use,
-// MOHO_BENCH_FWI_DEVICES the devices of the chain of a stream (1).
+// MOHO_BENCH_FWI_DEVICES the devices of the chain of a stream, and the most slabs (1).
 //
 // Names: gradient/<medium>/<unknowns>/<way>/lags:<n>/<space>/n:<n> with -1 for no extended image,
+// gradient/<medium>/<unknowns>/slabs:<devices>/<space>/n:<n>,
 // gradient/<medium>/<unknowns>/stream/updates:<n>/<space>/n:<n>,
 // gradient/<medium>/<unknowns>/stream/lags:<n>/<space>/n:<n>,
 // gradient/<medium>/vp/steps/block:<n>/updates:<n>/<space>/<nx>x<ny>x<nz>,
@@ -34,6 +39,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -152,6 +158,26 @@ void time_stream(benchmark::State& state, const std::string& space,
   }
 }
 
+void time_slabs(benchmark::State& state, const std::string& space, const GradientSettings& settings,
+                int devices) {
+  GradientRunner& runner = kept(space, settings);
+  bench::SlabResult result;
+  for (auto _ : state) {
+    result = runner.run_slabs(devices);
+    state.SetIterationTime(result.gradient);
+  }
+  auto& counters = state.counters;
+  counters["points/s"] = result.points / result.gradient;
+  counters["step_points/s"] = result.points / static_cast<double>(settings.steps) / result.step;
+  counters["derivatives_seconds"] = result.derivatives;
+  counters["every"] = static_cast<double>(result.every);
+  counters["devices"] = devices;
+  counters["device_bytes"] = result.device_bytes;
+  if (!(result.size > 0.0) || !std::isfinite(result.size)) {
+    bench::fail(state, concat("the gradient's largest value is ", result.size));
+  }
+}
+
 void time_search(benchmark::State& state, const std::string& space, std::int64_t unknowns,
                  int pairs) {
   double seconds = 0.0;
@@ -260,6 +286,15 @@ void add_space(const std::string& space) {
       });
     };
     add("shell", -1);
+    const auto most = static_cast<int>(from_environment("MOHO_BENCH_FWI_DEVICES", 1, 1, 64));
+    for (int devices = 1; devices <= std::max(most, smoke ? 2 : 1); devices *= 2) {
+      if (smoke && !host) continue;
+      const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
+                                      "/slabs:", devices, "/", space, "/n:", n);
+      bench::add(name, 1, [space, settings, devices](benchmark::State& state) {
+        time_slabs(state, space, settings, devices);
+      });
+    }
     // the same gradient in core is the case "random"
     if (kind.medium != wave::Medium::isotropic) add("random", -1);
     const std::vector<std::int64_t> updates =

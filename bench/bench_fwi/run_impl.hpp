@@ -12,6 +12,7 @@
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/gradient_memory.hpp>
 #include <moho/fwi/objective.hpp>
+#include <moho/fwi/slab_gradient.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 #include <moho/optimize/lbfgs.hpp>
 #include <moho/snapshot/boundary_store.hpp>
@@ -180,23 +181,8 @@ class GradientRunnerOn final : public GradientRunner {
 
   StreamedResult run_stream(std::int64_t block, std::int64_t updates, int lags,
                             std::size_t device_memory, int devices) override {
-    wave::Model<float, 3, Kokkos::HostSpace> model;
-    const auto take = [&](const Field<float, 3, Memory>& from,
-                          Field<float, 3, Kokkos::HostSpace>& to) {
-      if (from.data() == nullptr) return;
-      to = make_field<float>(stream::detail::host_instance(), m_grid, "parameter");
-      copy(m_exec, HostElements<float>(to.data(), to.size()),
-           wave::Storage<float, Memory>(from.data(), from.size()));
-      m_exec.fence();
-    };
-    take(m_model.vp, model.vp);
-    take(m_model.density, model.density);
-    take(m_model.epsilon, model.epsilon);
-    take(m_model.delta, model.delta);
-    take(m_model.theta, model.theta);
-    wave::Shot<3> shot;
-    shot.sources = m_source;
-    shot.receivers = m_receivers.positions();
+    const auto model = host_model();
+    const wave::Shot<3> shot = shot_of_model();
     fwi::StreamedGradientOptions<3> options;
     options.propagator = m_options;
     options.source_faces = random_faces();
@@ -240,7 +226,70 @@ class GradientRunnerOn final : public GradientRunner {
     return result;
   }
 
+  SlabResult run_slabs(int devices) override {
+    free_arena();
+    fwi::SlabGradientOptions<3> options;
+    options.propagator = m_options;
+    options.wavelet = m_wavelet;
+    options.steps = m_settings.steps;
+    options.product_interval = m_product_interval;
+    options.unknowns = m_unknowns;
+    options.devices = devices;
+    const auto model = host_model();
+    const wave::Shot<3> shot = shot_of_model();
+    fwi::SlabGradients<float, 3, Memory> gradients(m_exec, m_grid, model, {shot}, options);
+    gradients.update(model);
+    SlabResult result;
+    result.step = gradients.seconds_of_steps(100) / 100.0;
+    const auto no_data = [](const Instance<Memory>& exec) -> fwi::ShotMisfit<float, Memory> {
+      return [exec](const wave::PointSeries<const float, Memory>& modelled,
+                    const wave::PointSeries<float, Memory>& derivative) {
+        copy(exec, derivative, modelled);  // residuals of zero data
+        exec.fence();
+        return 1.0;
+      };
+    };
+    gradients.add(shot, no_data);  // allocates the memory of the source wavefield
+    gradients.clear();
+    const auto report = gradients.add(shot, no_data);
+    result.gradient = report.forward_seconds + report.backward_seconds;
+    const Stopwatch watch;
+    const auto derivative = gradients.derivatives(model);
+    result.derivatives = watch.seconds();
+    result.points =
+        static_cast<double>(m_propagator->grid().size()) * static_cast<double>(m_settings.steps);
+    result.every = m_product_interval;
+    const fwi::SlabGradientBytes bytes = gradients.bytes(devices);
+    result.device_bytes = bytes.fixed + bytes.source.shell;
+    result.size = largest_magnitude(stream::detail::host_instance(), derivative.vp);
+    return result;
+  }
+
  private:
+  // Returns the model on the host.
+  wave::Model<float, 3, Kokkos::HostSpace> host_model() const {
+    wave::Model<float, 3, Kokkos::HostSpace> model;
+    const auto take = [&](const Field<float, 3, Memory>& from,
+                          Field<float, 3, Kokkos::HostSpace>& to) {
+      if (from.data() == nullptr) return;
+      to = make_field<float>(stream::detail::host_instance(), m_grid, "parameter");
+      copy(m_exec, HostElements<float>(to.data(), to.size()),
+           wave::Storage<float, Memory>(from.data(), from.size()));
+      m_exec.fence();
+    };
+    take(m_model.vp, model.vp);
+    take(m_model.density, model.density);
+    take(m_model.epsilon, model.epsilon);
+    take(m_model.delta, model.delta);
+    take(m_model.theta, model.theta);
+    return model;
+  }
+  wave::Shot<3> shot_of_model() const {
+    wave::Shot<3> shot;
+    shot.sources = m_source;
+    shot.receivers = m_receivers.positions();
+    return shot;
+  }
   // Frees the memory of source wavefields.
   void free_arena() { m_arena.emplace("moho::bench::source", piece); }
 

@@ -52,6 +52,17 @@ struct StreamedResult {
   double size = 0.0;          ///< norm of the gradient
 };
 
+/// Costs of a gradient over slabs.
+struct SlabResult {
+  double step = 0.0;          ///< seconds of a step of one wavefield
+  double gradient = 0.0;      ///< seconds of all propagations with their products
+  double derivatives = 0.0;   ///< seconds of the derivatives on the host, from the sums
+  double points = 0.0;        ///< nodes of the grid times steps, counted once
+  std::int64_t every = 0;     ///< steps between two products
+  double device_bytes = 0.0;  ///< planned memory of each device
+  double size = 0.0;          ///< largest magnitude of the gradient with respect to vp
+};
+
 /// Shots on a space.
 class GradientRunner {
  public:
@@ -66,6 +77,8 @@ class GradientRunner {
   /// \param devices devices in a chain
   virtual StreamedResult run_stream(std::int64_t block, std::int64_t updates, int lags,
                                     std::size_t device_memory, int devices) = 0;
+  /// Computes the gradient "shell" over slabs. \param devices number of slabs
+  virtual SlabResult run_slabs(int devices) = 0;
 };
 /// Prepares model, propagator, source and receivers on a space.
 template <class Memory>

@@ -146,7 +146,7 @@ void bind_true_model(Description& d, const std::string& option, const EarthModel
 }
 
 void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
-                       std::int64_t& updates, int& devices) {
+                       std::int64_t& updates) {
   const auto numbers = count(1, 1000000);
   d.bind(block, "block", "n",
          concat("stream the ", what, ", so many planes at a time (default: chosen)"), numbers,
@@ -155,6 +155,11 @@ void bind_stream_shape(Description& d, const std::string& what, std::int64_t& bl
          concat("stream the ", what,
                 ", with so many steps of a plane on the device (default: chosen)"),
          numbers, {.unset = Json()});
+}
+
+void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
+                       std::int64_t& updates, int& devices) {
+  bind_stream_shape(d, what, block, updates);
   d.bind(devices, "devices", "n",
          concat("stream the ", what, " through a chain of so many devices (default: 1)"),
          count(1, 64));

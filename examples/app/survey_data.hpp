@@ -51,6 +51,9 @@ void bind_true_model(Description& d, const std::string& option, const EarthModel
 /// Binds the heading "Running" of a program on data.
 /// \param part after which a run is resumed
 void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice);
+/// Binds --block and --updates of a stream. \param what streams: "gradient"
+void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
+                       std::int64_t& updates);
 /// Binds --block, --updates and --devices of a stream. \param what streams: "shots"
 void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
                        std::int64_t& updates, int& devices);

@@ -75,7 +75,7 @@ class Program {
     if (m_o.only_shot) m_input.prepare_only(m_model, numbers);
     if (m_data.survey && !m_o.plan) check_data();
     m_distributed.emplace(m_o, m_session, std::move(numbers), m_model.shape);
-    if (m_o.devices > 1 && m_distributed->among_ranks()) {
+    if (m_o.devices != 1 && m_distributed->among_ranks()) {
       throw InputError(concat("--devices is ", m_o.devices, ", and mpirun started ",
                               m_session.processes().size(),
                               " ranks (allowed: 1 among ranks, which have a device each): leave "
@@ -112,12 +112,13 @@ class Program {
     m_device = device_name(exec);
     m_threads = exec.concurrency();
     const fwi::ObjectiveOptions<Dim> options = objective_options();
-    bool streams = false;
+    bool on_host = false;
     m_session.processes().together([&] {
-      streams = fwi::gradient_streams<T>(exec, m_input.grid, medium_of(m_o.model),
+      on_host = fwi::gradient_in_slabs(options) ||
+                fwi::gradient_streams<T>(exec, m_input.grid, medium_of(m_o.model),
                                          m_input.boundaries, options);
     });
-    if (streams) {
+    if (on_host) {
       const moho::Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
       invert(host, [&](const auto& start, const auto& data) {
         return fwi::make_streamed_objective(exec, m_input.grid, start, m_input.boundaries,
@@ -170,7 +171,7 @@ class Program {
         check_onsets_at(exec, start, objective->plan().time.dt);
       }
     });
-    if (m_distributed->agrees() && !objective->streamed()) {
+    if (m_distributed->agrees() && !objective->streamed() && m_o.devices == 1) {
       const fwi::SourceField method = m_distributed->agree(objective->plan().source_field);
       processes.together([&] { objective->set_source_field(method); });
     }

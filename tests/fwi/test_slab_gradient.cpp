@@ -132,9 +132,8 @@ struct Survey {
     Outcome result;
     for (const Shot<Dim>& shot : shots) {
       const auto set = [&](const Points<Dim>& places) {
-        return wave::PointSet<T, Dim, Memory>(
-            exec, propagator.grid(), propagator.layout(), places,
-            moho::wave::point_options(propagator, "point", true));
+        return wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(), places,
+                                              moho::wave::point_options(propagator, "point", true));
       };
       const auto sources = set(shot.sources);
       const auto receivers = set(shot.receivers);

@@ -13,5 +13,6 @@
 #include <moho/fwi/misfit.hpp>
 #include <moho/fwi/objective.hpp>
 #include <moho/fwi/objective_text.hpp>
+#include <moho/fwi/slab_gradient.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 #include <moho/optimize/lbfgs.hpp>

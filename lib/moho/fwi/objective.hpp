@@ -14,6 +14,7 @@
 #include <moho/fwi/extended_sum.hpp>
 #include <moho/fwi/objective_plan.hpp>
 #include <moho/fwi/objective_types.hpp>
+#include <moho/fwi/slab_evaluator.hpp>
 #include <moho/fwi/streamed.hpp>
 #include <moho/optimize/lbfgs.hpp>
 
@@ -204,7 +205,8 @@ class Objective {
 /// \brief Creates the objective of a survey: checks the initial model and plans.
 ///
 /// Models and vectors are in the memory of the instance. On hosts gradients stream if
-/// gradient_streams() returns true; for devices see make_streamed_objective().
+/// gradient_streams() returns true, and shots are computed in slabs of one thread if
+/// gradient_in_slabs() does; for devices see make_streamed_objective().
 /// \param exec instance of all work
 /// \param grid of the model
 /// \param start initial model; its fields must stay unchanged
@@ -223,6 +225,10 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
   const Instance<Memory> instance = exec;
   ObjectiveInput<T, Dim, Memory> input{instance, grid, start, faces, wavelet, data, options};
   if constexpr (is_host_memory<Memory>) {
+    if (gradient_in_slabs(options)) {
+      return Objective<T, Dim, Memory>(
+          std::make_unique<SlabEvaluator<T, Dim, Memory>>(std::move(input), instance));
+    }
     if (gradient_streams<T, Dim, Memory>(instance, grid, start.medium(), faces, options)) {
       return Objective<T, Dim, Memory>(
           std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), instance));
@@ -254,9 +260,12 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
   return make_objective<T, Dim, Memory>(exec, grid, start, faces, wavelet, data, complete);
 }
 
-/// \brief Creates an objective whose wavefields stream through a device, for source_field random.
-///  Models and vectors are on the host; the other arguments are those of make_objective().
-/// \param device instance of the device
+/// \brief Creates an objective whose models and vectors are on the host.
+///
+/// With options.devices other than 1 and a source_field other than random, several devices hold
+/// slabs of the wavefields (SlabGradients). Otherwise wavefields stream through a device, for
+/// source_field random. The other arguments are those of make_objective().
+/// \param device instance of the first device
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Kokkos::HostSpace> make_streamed_objective(
     const Instance<Memory>& device, const Grid<Dim>& grid,
@@ -266,6 +275,10 @@ Objective<T, Dim, Kokkos::HostSpace> make_streamed_objective(
   using Host = Kokkos::HostSpace;
   const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
   ObjectiveInput<T, Dim, Host> input{host, grid, start, faces, wavelet, data, options};
+  if (gradient_in_slabs(options)) {
+    return Objective<T, Dim, Host>(
+        std::make_unique<SlabEvaluator<T, Dim, Memory>>(std::move(input), device));
+  }
   return Objective<T, Dim, Host>(
       std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), device));
 }

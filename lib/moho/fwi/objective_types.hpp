@@ -101,8 +101,10 @@ struct ObjectiveOptions {
   std::int64_t block = 0;         ///< planes of a streamed block; 0: chosen; else gradients stream
   std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen; else gradients
                                   ///< stream
-  int devices = 1;  ///< devices of this process in a chain for each shot; more than 1: gradients
-                    ///< stream
+  /// Devices of this process for each shot. More than 1: with source_field random a chain through
+  /// which gradients stream, otherwise slabs of the grid in core (SlabGradients); 0: slabs on as
+  /// few devices as have the memory, at least 2.
+  int devices = 1;
 
   ArgumentNames names = {};  ///< names of arguments in messages
   Progress progress = {};    ///< called with the finished fraction of the evaluation
@@ -133,6 +135,9 @@ struct ObjectivePlan {
   double seconds = 0.0;             ///< of an evaluation, estimated
   std::vector<std::string> stream;  ///< description of the stream; empty for gradients in core
   stream::StreamPlan stream_plan;   ///< plan of streamed gradients
+  /// Planes of each slab, of the grid with layers; empty without slabs. source_bytes, fixed_bytes
+  /// and budget are then those of each device.
+  std::vector<std::int64_t> slab_planes;
   /// Description of the stream of the extended image; empty in core and without lags.
   std::vector<std::string> lags_stream;
   stream::StreamPlan lags_stream_plan;  ///< plan of the extended image in a stream

@@ -57,9 +57,9 @@ struct SlabGradientBytes {
 /// \brief Sum of gradients of shots over a grid in slabs, one for each device of this process.
 ///
 /// The bits are those of ShotGradients on one device with the same method for the source wavefield:
-/// boundary_shell, stored or replay. Each device runs ShotGradients on the planes of its slab; steps
-/// exchange planes with the neighbours. Models and results are on the host. On hosts each slab has
-/// one thread.
+/// boundary_shell, stored or replay. Each device runs ShotGradients on the planes of its slab;
+/// steps exchange planes with the neighbours. Models and results are on the host. On hosts each
+/// slab has one thread.
 template <class T, int Dim, class Memory>
 class SlabGradients {
  public:
@@ -133,8 +133,8 @@ class SlabGradients {
 
   wave::Limits limits_of(const HostModel& model) const {
     return stream::detail::stepped_limits<T, Dim>(stream::detail::host_instance(), m_grid, model,
-                                                  m_options.propagator.boundaries,
-                                                  m_options.random, m_options.propagator);
+                                                  m_options.propagator.boundaries, m_options.random,
+                                                  m_options.propagator);
   }
   void require_model() const {
     if (!m_slabs.empty()) return;

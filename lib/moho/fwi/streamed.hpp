@@ -6,7 +6,7 @@
 ///
 /// Models, vectors and sums are on the host.
 
-#include <moho/fwi/shot_evaluator.hpp>
+#include <moho/fwi/detail/host_evaluator.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 
 #include <cstddef>
@@ -55,6 +55,12 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
          sum_bytes(variables, nodes) + image;
 }
 
+/// Returns true if several devices hold slabs of the grid of a gradient.
+template <int Dim>
+bool gradient_in_slabs(const ObjectiveOptions<Dim>& options) {
+  return options.devices != 1 && options.source_field != SourceField::random;
+}
+
 /// \brief Returns true if gradients stream through a device.
 ///
 /// This requires random boundaries, and either a given block, updates or several devices, or a
@@ -75,40 +81,18 @@ bool gradient_streams(const Instance<Memory>& device, const Grid<Dim>& grid, wav
 
 /// Evaluator of shots with random boundaries in a stream.
 template <class T, int Dim, class Memory>
-class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
-  using Host = Kokkos::HostSpace;
-  using Base = ShotEvaluator<T, Dim, Host>;
-  using Base::m_exec, Base::m_grid, Base::m_options, Base::m_inverted, Base::m_start, Base::m_plan,
-      Base::m_input, Base::m_data;
+class StreamedEvaluator : public HostEvaluator<T, Dim, Memory, StreamedGradients<T, Dim, Memory>> {
+  using Gradients = StreamedGradients<T, Dim, Memory>;
+  using Base = HostEvaluator<T, Dim, Memory, Gradients>;
+  using Base::m_exec, Base::m_grid, Base::m_options, Base::m_plan, Base::m_input, Base::m_device,
+      Base::m_start, Base::m_corner, Base::m_gradients;
 
  public:
-  using typename Base::Add, typename Base::Claim, typename Base::Model, typename Base::TakeImage;
-
-  /// \param input arguments with an instance of the host
-  /// \param device instance of the device
-  StreamedEvaluator(ObjectiveInput<T, Dim, Host> input, const Instance<Memory>& device)
-      : Base(std::move(input)), m_device(device) {}
+  using Base::Base;
+  using typename Base::Claim, typename Base::Model, typename Base::TakeImage;
 
   bool streamed() const override { return true; }
-  std::int64_t product_interval() const override { return m_interval; }
-  void set_band(double corner) override {
-    m_gradients.reset();
-    m_corner = corner;
-    this->with_memory_advice(
-        [&] { m_gradients = make(m_start, this->wavelet_in_band(corner), m_plan); });
-    m_interval = this->interval_of(m_plan);
-    m_stale = true;
-    this->filter_data(corner);
-  }
   void plan_memory(ObjectivePlan& plan, SourceField requested) override;
-  /// Returns modelled traces of a shot, receivers x (steps + 1).
-  std::vector<float> model_shot(const Model& model, const wave::Shot<Dim>& shot) override {
-    Gradients& gradients = ready();
-    m_stale = true;
-    return model_gather(gradients, model, shot, m_plan.source_taper);
-  }
-  /// Evaluates shots over a model, see ShotEvaluator::evaluate().
-  void evaluate(const Model& model, bool changed, const Claim& claim, const Add& add) override;
   /// Computes extended images by a separate stream, see StreamedGradients.
   void extended_images(const Model& model, const Lags& lags, const Claim& claim,
                        const TakeImage& take) override;
@@ -116,23 +100,26 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   ExtendedResult<T> extended_image(const Model& model, const Lags& lags) override;
 
  protected:
-  /// Models the data of all shots.
-  void model_data() override;
+  std::unique_ptr<Gradients> make(const Model& model, const wave::WaveletAt& wavelet,
+                                  wave::ModellingPlan<Dim>& plan) override {
+    return make(model, wavelet, plan, {});
+  }
+  ShotGradientReport<Dim> add_to(
+      Gradients& gradients, std::size_t k, const std::string& prefix,
+      const std::function<void(int, const wave::ShotProgress&)>& progress) override {
+    StreamedShotOptions options;
+    options.prefix = prefix;
+    options.progress = progress;
+    const wave::Shot<Dim>& shot = this->m_data.shots()[k];
+    return in_model([&] {
+      return gradients.add(shot, this->random_of(shot), this->misfit_of(m_device, k), options);
+    });
+  }
+  wave::Traces<T> traces_of(Gradients& gradients, const wave::Shot<Dim>& shot) override {
+    return in_model([&] { return gradients.model(shot); });
+  }
 
  private:
-  using Gradients = StreamedGradients<T, Dim, Memory>;
-
-  // Returns the gradients of the current band, made once more after an extended image.
-  Gradients& ready() {
-    if (m_gradients) return *m_gradients;
-    m_gradients = make(m_start, this->wavelet_in_band(m_corner), m_plan);
-    m_stale = true;
-    return *m_gradients;
-  }
-  std::unique_ptr<Gradients> make_with(const Lags& lags);
-  void plan_lags(ObjectivePlan& plan, double search);
-  void add_shot(Gradients& gradients, std::size_t k, const Model& model,
-                ShotContribution<T>& contribution);
   // Calls a function and reports overflows at nodes of the model.
   template <class Function>
   auto in_model(const Function& function) const {
@@ -142,23 +129,12 @@ class StreamedEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
       throw wave::overflow_error<Dim>(failure, m_grid, m_plan.time.steps, this->overflow_advice());
     }
   }
-  Model tapered(const Model& model, const wave::Shot<Dim>& shot, double radius) const {
-    Model result = model;
-    result.delta = wave::taper_delta<T, Dim, Host>(m_exec, m_grid, model, shot.sources, radius);
-    return result;
-  }
-  std::vector<float> model_gather(Gradients& gradients, const Model& model,
-                                  const wave::Shot<Dim>& shot, double taper) const;
+  std::unique_ptr<Gradients> make_with(const Lags& lags);
+  void plan_lags(ObjectivePlan& plan, double search);
   std::unique_ptr<Gradients> make(const Model& model, const wave::WaveletAt& wavelet,
-                                  wave::ModellingPlan<Dim>& plan,
-                                  const std::optional<Lags>& lags = {});
+                                  wave::ModellingPlan<Dim>& plan, const std::optional<Lags>& lags);
 
-  Instance<Memory> m_device;
-  std::unique_ptr<Gradients> m_gradients;  ///< gradients of the current band
-  bool m_stale = true;                     ///< true if m_gradients does not have the latest model
   std::optional<stream::StreamRates> m_rates;  ///< measured once
-  std::int64_t m_interval = 1;
-  double m_corner = 0.0;  ///< of the current band, Hz
 };
 
 template <class T, int Dim, class Memory>
@@ -175,17 +151,8 @@ void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceF
   plan.source_bytes = 0.0;
   plan.fixed_bytes = static_cast<double>(m_gradients->plan().device_bytes);
   plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
-  const double volumes = static_cast<double>(m_gradients->plan().host_bytes);
-  const double search = (2.0 * m_options.memory_pairs + 8.0) * plan.variables * sizeof(T) +
-                        sum_bytes(plan.variables, static_cast<double>(m_grid.size()));
-  if (volumes + search > plan.budget) {
-    const ArgumentNames& names = m_options.names;
-    throw InputError(concat(names("source_field random"), ": on the host its volumes take ",
-                            format_bytes(volumes), " and the search ", format_bytes(search),
-                            " (allowed: ", format_bytes(plan.budget), " in all): take fewer ",
-                            names("memory_pairs"), ", a coarser grid, or more memory (",
-                            names("memory"), ")"));
-  }
+  const double search = this->search_bytes(plan);
+  this->check_host(plan, static_cast<double>(m_gradients->plan().host_bytes), search);
   plan.seconds = m_gradients->seconds() * static_cast<double>(m_input.data.shots.size());
   plan_lags(plan, search);
 }
@@ -231,7 +198,7 @@ void StreamedEvaluator<T, Dim, Memory>::extended_images(const Model& model, cons
   if (!(m_plan.source_taper > 0.0)) gradients->update(model);
   const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
     gradients->clear();
-    add_shot(*gradients, k, model, contribution);
+    this->add_shot(*gradients, k, model, contribution);
   };
   this->each_shot(claim, compute, [&](std::size_t, const ShotContribution<T>& contribution) {
     take(contribution, gradients->extended_image().values().data());
@@ -245,7 +212,7 @@ ExtendedResult<T> StreamedEvaluator<T, Dim, Memory>::extended_image(const Model&
   std::unique_ptr<Gradients> gradients = make_with(lags);
   if (!(m_plan.source_taper > 0.0)) gradients->update(model);
   const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
-    add_shot(*gradients, k, model, contribution);
+    this->add_shot(*gradients, k, model, contribution);
   };
   this->each_shot({}, compute, [](std::size_t, const ShotContribution<T>&) {});
   const auto image = gradients->extended_image();
@@ -254,110 +221,12 @@ ExtendedResult<T> StreamedEvaluator<T, Dim, Memory>::extended_image(const Model&
 }
 
 template <class T, int Dim, class Memory>
-void StreamedEvaluator<T, Dim, Memory>::model_data() {
-  // frees the volumes of the band
-  m_gradients.reset();
-  wave::ModellingPlan<Dim> plan;  // with all frequencies, whose taper around sources is narrower
-  const std::unique_ptr<Gradients> modelling = make(this->model_of_faces(), m_input.wavelet, plan);
-  m_data.model(m_input.data.shots, m_plan, [&](const wave::Shot<Dim>& shot) {
-    return model_gather(*modelling, m_input.data.model, shot, plan.source_taper);
-  });
-}
-
-template <class T, int Dim, class Memory>
-void StreamedEvaluator<T, Dim, Memory>::evaluate(const Model& model, bool changed,
-                                                 const Claim& claim, const Add& add) {
-  const bool taper = m_plan.source_taper > 0.0;
-  Gradients& gradients = ready();
-  if (!taper && (changed || m_stale)) {
-    gradients.update(model);
-    m_stale = false;
-  }
-  Field<T, Dim, Host> kept;
-  const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
-    gradients.clear();
-    add_shot(gradients, k, model, contribution);
-    if (!taper) return;
-    // kept fraction of delta - epsilon: delta tapered from 1 towards 0
-    Model one;
-    one.delta = make_field<T>(m_exec, m_grid, "delta");
-    fill(m_exec, one.delta, T(1));
-    kept = tapered(one, m_data.shots()[k], m_plan.source_taper).delta;
-  };
-  this->each_shot(claim, compute, [&](std::size_t k, const ShotContribution<T>& contribution) {
-    add(k, contribution, gradients.derivatives(model, kept), gradients.illumination());
-    m_exec.fence();
-  });
-}
-
-// Adds a shot to gradients, whose model is `model` unless it is tapered around each source.
-template <class T, int Dim, class Memory>
-void StreamedEvaluator<T, Dim, Memory>::add_shot(Gradients& gradients, std::size_t k,
-                                                 const Model& model,
-                                                 ShotContribution<T>& contribution) {
-  const wave::Shot<Dim>& shot = m_data.shots()[k];
-  StreamedShotOptions options;
-  options.prefix = concat("shot ", shot.number, ": ");
-  if (m_options.progress) {
-    options.progress = [&](int propagation, const wave::ShotProgress& now) {
-      this->report_progress(k, propagation, now);
-    };
-  }
-  if (m_plan.source_taper > 0.0) {
-    gradients.update(tapered(model, shot, m_plan.source_taper));
-  }
-  this->with_memory_advice([&] {
-    const auto done = in_model([&] {
-      return gradients.add(shot, this->random_of(shot), this->misfit_of(m_device, k), options);
-    });
-    contribution.misfit = done.misfit;
-    contribution.points = done.points;
-    contribution.forward_seconds = done.forward_seconds;
-    contribution.backward_seconds = done.backward_seconds;
-  });
-}
-
-template <class T, int Dim, class Memory>
-std::vector<float> StreamedEvaluator<T, Dim, Memory>::model_gather(Gradients& gradients,
-                                                                   const Model& model,
-                                                                   const wave::Shot<Dim>& shot,
-                                                                   double taper) const {
-  gradients.update(taper > 0.0 ? tapered(model, shot, taper) : model);
-  const wave::Traces<T> rows = in_model([&] { return gradients.model(shot); });
-  std::vector<float> traces;
-  for (std::size_t r = 0; r < rows.extent(1); ++r) {
-    for (std::size_t n = 0; n < rows.extent(0); ++n) {
-      traces.push_back(static_cast<float>(rows(n, r)));
-    }
-  }
-  return traces;
-}
-
-template <class T, int Dim, class Memory>
 std::unique_ptr<StreamedGradients<T, Dim, Memory>> StreamedEvaluator<T, Dim, Memory>::make(
     const Model& model, const wave::WaveletAt& wavelet, wave::ModellingPlan<Dim>& plan,
     const std::optional<Lags>& lags) {
-  const wave::ModellingOptions<Dim> modelling = this->options_for(model, wavelet);
-  plan =
-      wave::plan_modelling<T, Dim, Host>(m_exec, m_grid, model, m_input.faces, wavelet, modelling);
-  Model stepped = model;
-  if (plan.source_taper > 0.0) {
-    stepped.delta = wave::taper_delta<T, Dim, Host>(m_exec, m_grid, model, modelling.sources,
-                                                    plan.source_taper);
-  }
   StreamedGradientOptions<Dim> o;
-  o.propagator.dt = plan.time.dt;
-  o.propagator.order = modelling.order;
-  o.propagator.boundaries = m_input.faces;
-  o.propagator.frequency = plan.frequency;
-  o.propagator.equations = modelling.equations;
-  o.propagator.sigma = modelling.sigma;
-  o.random = plan.random;
+  const Model stepped = this->plan_into(model, wavelet, plan, o);
   o.source_faces = random_faces(m_options, m_input.faces);
-  o.wavelet = plan.wavelet;
-  o.steps = plan.time.steps;
-  o.product_interval = this->interval_of(plan);
-  o.unknowns = m_inverted;
   o.lags = lags;
   o.wishes.device_memory = m_options.device_memory;
   o.wishes.block = m_options.block;

@@ -77,8 +77,8 @@ class BoundaryStore : public SnapshotStore<T, Dim, Memory> {
   SnapshotReport report() const override;
 
  private:
-  // Disjoint boxes at absorbing faces, of the given planes; together with `inner` they are the nodes
-  // that are propagated backwards.
+  // Disjoint boxes at absorbing faces, of the given planes; together with `inner` they are the
+  // nodes that are propagated backwards.
   static std::vector<Box<Dim>> slabs(const wave::Scheme<T, Dim, Memory>& scheme,
                                      std::int64_t outside, const PlaneRange& planes,
                                      Box<Dim>& inner);

@@ -8,6 +8,7 @@
 #include <moho/stream/detail/prepare.hpp>
 #include <moho/stream/detail/rank_engine.hpp>
 #include <moho/stream/detail/slabs.hpp>
+#include <moho/stream/device_count.hpp>
 #include <moho/stream/engine.hpp>
 #include <moho/stream/plan.hpp>
 #include <moho/stream/rates.hpp>
@@ -27,17 +28,6 @@
 #include <vector>
 
 namespace moho::stream {
-
-/// Returns the number of devices that the process accesses; 1 for hosts.
-inline int device_count(const Instance<Kokkos::HostSpace>&) { return 1; }
-#ifdef KOKKOS_ENABLE_CUDA
-/// \overload
-inline int device_count(const Instance<Kokkos::CudaSpace>&) {
-  int count = 0;
-  moho::detail::check_cuda(cudaGetDeviceCount(&count), "moho::stream::device_count");
-  return count;
-}
-#endif
 
 /// Options of Streaming.
 template <int Dim>

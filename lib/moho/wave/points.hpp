@@ -272,8 +272,8 @@ class PointSet {
   Points<Dim> m_positions;
   Layout<Dim> m_layout{};
   Box<Dim> m_box{};
-  PlaneRange m_recorded{};             ///< planes of record() without planes
-  std::vector<std::int64_t> m_last;    ///< last plane of each point
+  PlaneRange m_recorded{};           ///< planes of record() without planes
+  std::vector<std::int64_t> m_last;  ///< last plane of each point
   std::int64_t m_count = 0, m_weights = 0;
   std::int64_t m_each = 1;  ///< largest number of nodes of a point
   int m_planes = 0;

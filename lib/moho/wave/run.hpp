@@ -273,8 +273,8 @@ void check_finite(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>
   const std::int64_t nodes = propagator.grid().size();
   std::int64_t least = INT64_MAX;
   for (int f = 0; f < wavefield.fields; ++f) {
-    const Amplitude found = amplitude<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f],
-                                                      propagator.own(box));
+    const Amplitude found =
+        amplitude<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], propagator.own(box));
     if (found.bad >= 0) least = std::min(least, f * nodes + found.bad);
   }
   least = propagator.part()->least(least);

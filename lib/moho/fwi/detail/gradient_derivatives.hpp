@@ -40,8 +40,7 @@ wave::Model<T, Dim, Memory> ShotGradients<T, Dim, Memory>::derivatives(
     const std::int64_t extent = m_propagator->own(m_propagator->interior()).extent(d);
     if (grid.extents[d] == extent) continue;
     throw InputError(concat("grid: it has ", grid.extents[d], " nodes along ", axis_name<Dim>(d),
-                            " (allowed: ", extent,
-                            ", those of the model without layers)"));
+                            " (allowed: ", extent, ", those of the model without layers)"));
   }
   check_shape(grid, model.vp, "vp");
   wave::Model<T, Dim, Memory> result;

@@ -548,6 +548,7 @@ const Lags& Objective<T, Dim, Memory>::lags() const {
 MOHO_FOR_ALL(MOHO_CLASS, extern template class, ShotEvaluator)
 MOHO_FOR_ALL(MOHO_CLASS, extern template class, CoreEvaluator)
 MOHO_FOR_ALL(MOHO_CLASS, extern template class, StreamedEvaluator)
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, SlabEvaluator)
 MOHO_FOR_ALL(MOHO_CLASS, extern template class, Objective)
 #endif
 /// \endcond

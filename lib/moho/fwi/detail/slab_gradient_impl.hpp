@@ -37,29 +37,26 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
   const double fields = scheme.fields(), work = stencil.work_fields;
   const bool density = options.unknowns.density, anisotropy = options.unknowns.anisotropy;
   const auto layers =
-      3.0 * fields *
-      static_cast<double>(need.layer_elements * held.count() + need.across_elements);
-  const double medium = need.parameters + (wave::info(scheme.medium()).invertible.has(
-                                               wave::Parameter::density)
-                                               ? 1.0
-                                               : 0.0);
+      3.0 * fields * static_cast<double>(need.layer_elements * held.count() + need.across_elements);
+  const double medium =
+      need.parameters +
+      (wave::info(scheme.medium()).invertible.has(wave::Parameter::density) ? 1.0 : 0.0);
   // changes, factors of the adjoint; what points inject; copies of the source, D of it, lambda
-  const double gradient = 2.0 * fields + 1.0 + (density ? 1.0 : 0.0) +
-                          (anisotropy ? 5.0 + fields + work : 0.0);
+  const double gradient =
+      2.0 * fields + 1.0 + (density ? 1.0 : 0.0) + (anisotropy ? 5.0 + fields + work : 0.0);
   const double sums = 2.0 + (density ? 2.0 : 0.0) + (anisotropy ? 2.0 : 0.0);
   // results on their way to the host, and the model of the slab
   const double results = 2.0 * (1.0 + (density ? 1.0 : 0.0) + (anisotropy ? 4.0 : 0.0));
   const auto series = 3.0 * static_cast<double>(receivers) * static_cast<double>(options.steps + 1);
   SlabGradientBytes bytes;
-  bytes.fixed = static_cast<double>(sizeof(T)) *
-                    (padded * (medium + 2.0 * fields + work + gradient) + layers +
-                     nodes * (sums + results) + series) +
-                static_cast<double>(need.fixed);
+  bytes.fixed =
+      static_cast<double>(sizeof(T)) * (padded * (medium + 2.0 * fields + work + gradient) +
+                                        layers + nodes * (sums + results) + series) +
+      static_cast<double>(need.fixed);
   const std::int64_t outside = anisotropy ? stencil.passes * (scheme.order() / 2) : 0;
   const double around = density || anisotropy ? static_cast<double>(2 * beside) : 0.0;
-  bytes.source = source_field_bytes(
-      scheme, static_cast<std::int64_t>(nodes + around * plane), outside, options.steps,
-      options.product_interval, held);
+  bytes.source = source_field_bytes(scheme, static_cast<std::int64_t>(nodes + around * plane),
+                                    outside, options.steps, options.product_interval, held);
   bytes.source.shell += static_cast<double>(sizeof(T)) * (work * padded + layers);
   bytes.source.replay += static_cast<double>(sizeof(T)) * (work * padded + layers);
   return bytes;
@@ -78,8 +75,8 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
   const wave::Scheme<T, Dim, Memory> scheme(m_instances.front(), m_extended, m_medium,
                                             limits_of(model), options.propagator);
   m_interior = scheme.interior();
-  m_need = stream::detail::stream_need<T, Dim, Memory>(
-      scheme, stream::VolumeShape<T, Dim>(scheme), shots);
+  m_need = stream::detail::stream_need<T, Dim, Memory>(scheme, stream::VolumeShape<T, Dim>(scheme),
+                                                       shots);
   m_own = stream::equal_parts(m_extended.extents[0], options.devices, m_need.shape.beyond());
   for (std::size_t g = 0; g < m_own.size(); ++g) {
     if (!model_planes(g).empty()) continue;
@@ -279,8 +276,8 @@ double SlabGradients<T, Dim, Memory>::seconds_of_steps(std::int64_t steps) {
     slab.wavefield.clear(m_instances[g]);
     wave::RunOptions<T, Dim, Memory> run;
     run.last = steps;
-    const auto report = wave::run_steps<T, Dim, Memory>(m_instances[g], *slab.propagator,
-                                                        slab.wavefield, run);
+    const auto report =
+        wave::run_steps<T, Dim, Memory>(m_instances[g], *slab.propagator, slab.wavefield, run);
     if (g == 0) seconds = report.seconds;
   });
   return seconds;
@@ -324,8 +321,8 @@ typename SlabGradients<T, Dim, Memory>::HostModel SlabGradients<T, Dim, Memory>:
   m_parts->run([&](std::size_t g) {
     const auto part = stream::detail::changed_model<T, Dim, Memory>(
         model, [&](const Field<T, Dim, Host>& field) { return to_device(g, field); });
-    const auto derived = m_slabs[g]->gradients->derivatives(m_instances[g], model_part(g), part,
-                                                            to_device(g, kept));
+    const auto derived =
+        m_slabs[g]->gradients->derivatives(m_instances[g], model_part(g), part, to_device(g, kept));
     for (const wave::ParameterInfo& row : wave::parameters) {
       const auto& from = derived.field(row.parameter);
       if (from.data() != nullptr) to_host(g, from, result.field(row.parameter));

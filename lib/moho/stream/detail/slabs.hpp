@@ -167,9 +167,9 @@ Slabs<T, Dim, Memory>::Slabs(
     // steps with intermediate arrays share them
     if (slab.field.axis_derivative[0].size() > 0) slab.edge = slab.step;
     visit_model_pieces(scheme, held, [&](const PlaneRange& planes) {
-      slab.medium.load(
-          exec, scheme,
-          extended_part<T, Dim, Memory>(exec, scheme, grid, model, random, planes), planes);
+      slab.medium.load(exec, scheme,
+                       extended_part<T, Dim, Memory>(exec, scheme, grid, model, random, planes),
+                       planes);
       exec.fence();
     });
     if (g > 0) slab.rest.begin = std::min(own.begin + beside, own.end);

@@ -171,10 +171,9 @@ void load_part(const Instance<Memory>& exec, wave::Propagator<T, Dim, Memory>& p
                const Grid<Dim>& grid, const wave::Model<T, Dim, Kokkos::HostSpace>& model,
                const wave::RandomLayerOptions& random) {
   visit_model_pieces(propagator.scheme(), propagator.layout().window, [&](const PlaneRange& piece) {
-    propagator.load_planes(exec,
-                           extended_part<T, Dim, Memory>(exec, propagator.scheme(), grid, model,
-                                                         random, piece),
-                           piece);
+    propagator.load_planes(
+        exec, extended_part<T, Dim, Memory>(exec, propagator.scheme(), grid, model, random, piece),
+        piece);
     exec.fence();
   });
 }

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Evaluation of shots over a grid that several devices hold in slabs.
+
+#include <moho/fwi/detail/host_evaluator.hpp>
+#include <moho/fwi/slab_gradient.hpp>
+#include <moho/stream/device_count.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace moho::fwi {
+
+/// Evaluator of shots over slabs, one shot at a time. Models, vectors and sums are on the host.
+template <class T, int Dim, class Memory>
+class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim, Memory>> {
+  using Gradients = SlabGradients<T, Dim, Memory>;
+  using Base = HostEvaluator<T, Dim, Memory, Gradients>;
+  using Base::m_exec, Base::m_grid, Base::m_options, Base::m_plan, Base::m_input, Base::m_device,
+      Base::m_start, Base::m_gradients, Base::m_data;
+
+ public:
+  using Base::Base;
+  using typename Base::Claim, typename Base::Model, typename Base::TakeImage;
+
+  bool streamed() const override { return false; }
+  void plan_memory(ObjectivePlan& plan, SourceField requested) override;
+  /// \throws InputError: extended images need one device or a stream
+  void extended_images(const Model&, const Lags&, const Claim&, const TakeImage&) override {
+    refuse_lags();
+  }
+  /// \throws InputError as extended_images()
+  ExtendedResult<T> extended_image(const Model&, const Lags&) override { refuse_lags(); }
+
+ protected:
+  std::unique_ptr<Gradients> make(const Model& model, const wave::WaveletAt& wavelet,
+                                  wave::ModellingPlan<Dim>& plan) override;
+  ShotGradientReport<Dim> add_to(
+      Gradients& gradients, std::size_t k, const std::string& prefix,
+      const std::function<void(int, const wave::ShotProgress&)>& progress) override;
+  wave::Traces<T> traces_of(Gradients& gradients, const wave::Shot<Dim>& shot) override {
+    return wave::locate_overflow<Dim>(
+        m_grid, m_plan.time.steps, "",
+        [&](std::int64_t check_every) {
+          return gradients.model(shot, {.check_every = check_every});
+        },
+        this->overflow_advice());
+  }
+
+ private:
+  [[noreturn]] void refuse_lags() const {
+    const ArgumentNames& names = m_options.names;
+    throw InputError(concat(names("lags"), " is for one device, or for ",
+                            names("source_field random"), " (allowed with slabs of ",
+                            names("devices"), ": no lags)"));
+  }
+  SourceField method_for(SourceField requested, const SlabGradientBytes& bytes, double room) const;
+  std::size_t device_budget(const Gradients& gradients) const;
+
+  SourceField m_method = SourceField::boundary_shell;
+  int m_devices = this->m_options.devices;  ///< 0: not yet chosen
+};
+
+// Returns the bytes that each device may use.
+template <class T, int Dim, class Memory>
+std::size_t SlabEvaluator<T, Dim, Memory>::device_budget(const Gradients& gradients) const {
+  if constexpr (is_host_memory<Memory>) {
+    // all slabs share the memory of the host
+    const std::size_t all = m_options.device_memory > 0
+                                ? m_options.device_memory
+                                : memory_budget(m_exec, m_options.memory) /
+                                      static_cast<std::size_t>(gradients.devices());
+    return all;
+  } else {
+    return stream::detail::allowed_device_memory(gradients.instances(), m_options.device_memory);
+  }
+}
+
+// Returns the method for the source wavefield; automatic where none fits.
+template <class T, int Dim, class Memory>
+SourceField SlabEvaluator<T, Dim, Memory>::method_for(SourceField requested,
+                                                      const SlabGradientBytes& bytes,
+                                                      double room) const {
+  const auto fits = [&](double source) { return bytes.fixed + source <= room; };
+  const bool any = requested == SourceField::automatic;
+  if ((any || requested == SourceField::boundary_shell) && fits(bytes.source.shell)) {
+    return SourceField::boundary_shell;
+  }
+  if (requested == SourceField::stored && fits(bytes.source.stored)) return SourceField::stored;
+  if ((any || requested == SourceField::replay) && fits(bytes.source.replay)) {
+    return SourceField::replay;
+  }
+  return SourceField::automatic;
+}
+
+template <class T, int Dim, class Memory>
+void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField requested) {
+  if (m_options.lags) refuse_lags();
+  Gradients& gradients = *m_gradients;
+  const int devices = gradients.devices();
+  const auto room = static_cast<double>(device_budget(gradients));
+  const SlabGradientBytes bytes = gradients.bytes(devices);
+  m_method = method_for(requested, bytes, room);
+  if (m_method == SourceField::automatic) {
+    int least = devices + 1;
+    constexpr int most = 1024;
+    const auto suffices = [&](int n) {
+      return method_for(requested, gradients.bytes(n), room) != SourceField::automatic;
+    };
+    while (least < most && !suffices(least)) ++least;
+    throw InputError(concat(
+        m_options.names("devices"), " is ", devices, ": each of them needs ",
+        format_bytes(bytes.fixed + std::min(bytes.source.shell, bytes.source.replay)),
+        " for its slab (allowed: ", format_bytes(room), "): take ",
+        least < most && !is_host_memory<Memory> ? concat("at least ", least, " devices, ") : "",
+        "fewer steps, a coarser grid, or more memory (", m_options.names("device_memory"), ")",
+        this->streaming_advice()));
+  }
+  gradients.set_source_field(m_method);
+  plan.source_field = m_method;
+  plan.source_bytes = m_method == SourceField::stored   ? bytes.source.stored
+                      : m_method == SourceField::replay ? bytes.source.replay
+                                                        : bytes.source.shell;
+  plan.fixed_bytes = bytes.fixed;
+  plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
+  this->check_host(plan, 0.0, this->search_bytes(plan));
+  plan.budget = room;
+  plan.slab_planes.clear();
+  for (const PlaneRange& planes : gradients.planes()) plan.slab_planes.push_back(planes.count());
+  this->with_memory_advice([&] { gradients.update(m_start); });
+  this->m_stale = true;
+  gradients.seconds_of_steps(2);
+  const double runs = m_method == SourceField::replay ? 4.4 : 3.4;  // with their products
+  plan.seconds = runs * gradients.seconds_of_steps(10) / 10.0 *
+                 static_cast<double>(plan.time.steps) *
+                 static_cast<double>(m_input.data.shots.size());
+}
+
+template <class T, int Dim, class Memory>
+std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::make(
+    const Model& model, const wave::WaveletAt& wavelet, wave::ModellingPlan<Dim>& plan) {
+  SlabGradientOptions<Dim> o;
+  const Model stepped = this->plan_into(model, wavelet, plan, o);
+  const auto with = [&](int devices) {
+    o.devices = devices;
+    return std::make_unique<Gradients>(m_device, m_grid, stepped, m_input.data.shots, o);
+  };
+  auto result = with(m_devices > 0 ? m_devices : 2);
+  if (m_devices == 0) {
+    // as few as have the memory
+    const int there = stream::device_count(m_device);
+    m_devices = 2;
+    while (m_devices < there &&
+           method_for(m_options.source_field, result->bytes(m_devices),
+                      static_cast<double>(device_budget(*result))) == SourceField::automatic) {
+      ++m_devices;
+    }
+    if (m_devices > 2) result = with(m_devices);
+  }
+  result->set_source_field(m_method);
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+ShotGradientReport<Dim> SlabEvaluator<T, Dim, Memory>::add_to(
+    Gradients& gradients, std::size_t k, const std::string& prefix,
+    const std::function<void(int, const wave::ShotProgress&)>& progress) {
+  SlabShotOptions options;
+  options.prefix = prefix;
+  options.progress = progress;
+  return wave::locate_overflow<Dim>(
+      m_grid, m_plan.time.steps, "",
+      [&](std::int64_t check_every) {
+        options.check_every = check_every;
+        return gradients.add(
+            m_data.shots()[k],
+            [&](const Instance<Memory>& exec) { return this->misfit_of(exec, k); }, options);
+      },
+      this->overflow_advice());
+}
+
+}  // namespace moho::fwi
