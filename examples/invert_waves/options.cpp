@@ -219,8 +219,9 @@ void bind_gradient(Description& d, Options& o) {
                               ": --source-field random): products of a lag read nodes of other "
                               "slabs"));
     }
-    if (o.at_once > 1) {
-      throw InputError(concat("--at-once is ", o.at_once, ", and ", devices,
+    const std::string at_once = given.given("at-once") ? given.text("at-once") : "auto";
+    if (at_once != "auto" && at_once != "1") {
+      throw InputError(concat("--at-once is ", at_once, ", and ", devices,
                               " compute one shot at a time (allowed: 1): leave one of them out"));
     }
   });

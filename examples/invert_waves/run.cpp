@@ -111,7 +111,8 @@ class Program {
   void compute(const Instance& exec) {
     m_device = device_name(exec);
     m_threads = exec.concurrency();
-    const fwi::ObjectiveOptions<Dim> options = objective_options();
+    fwi::ObjectiveOptions<Dim> options = objective_options();
+    if (options.devices == 0 && stream::device_count(moho::Instance<MemoryOf<Instance>>(exec)) == 1) options.devices = 1;
     bool on_host = false;
     m_session.processes().together([&] {
       on_host = fwi::gradient_in_slabs(options) ||

@@ -240,8 +240,6 @@ class Inversion(Case):
         self.assertIn("one host stands in for 2 devices", text)
         text = self.plan(*random, "--block", "8", "--updates", "40", "--devices", "3")
         self.assertIn("2 of 3 devices have no work", text)
-        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--devices", "2"], "--devices",
-                    "needs --source-field random")
         self.refuse([*asked, "--updates", "4", "--memory", "750K"], "--source-field random: on the host",
                     "the search")
 

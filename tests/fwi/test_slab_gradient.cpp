@@ -58,7 +58,7 @@ template <class T, int Dim>
 struct Survey {
   InvertedParameters unknowns;
   Grid<Dim> grid;
-  Model<T, Dim, HostModelMemory> model;
+  Model<T, Dim, HostModelMemory> initial, model;  ///< layers are those of the initial model
   std::vector<Shot<Dim>> shots;
   SlabGradientOptions<Dim> options;
   SourceField method = SourceField::boundary_shell;
@@ -82,6 +82,8 @@ struct Survey {
       model.theta = random(9, 0.1, 1.0);
       if (Dim == 3) model.phi = random(10, 0.0, 3.0);
     }
+    initial = model;
+    initial.vp = random(12, 2000.0, 2300.0);
     options.propagator.order = order;
     options.propagator.boundaries = faces;
     options.propagator.dt = 9e-4;
@@ -122,11 +124,14 @@ struct Survey {
   template <class Memory>
   Outcome on_one_device(const Instance<Memory>& exec) const {
     const auto own = moho::stream::detail::model_in<T, Dim, Memory>(exec, grid, model);
+    const auto first = moho::stream::detail::model_in<T, Dim, Memory>(exec, grid, initial);
     const auto& faces = options.propagator.boundaries;
-    const Propagator<T, Dim, Memory> propagator(
-        exec, moho::wave::extended_grid(grid, faces),
-        moho::wave::extend_model<T, Dim, Memory>(exec, grid, own, faces, options.random),
-        options.propagator);
+    const auto extended = [&](const Model<T, Dim, Memory>& of) {
+      return moho::wave::extend_model<T, Dim, Memory>(exec, grid, of, faces, options.random);
+    };
+    Propagator<T, Dim, Memory> propagator(exec, moho::wave::extended_grid(grid, faces),
+                                          extended(first), options.propagator);
+    propagator.update(exec, extended(own));
     ShotGradients<T, Dim, Memory> gradients(exec, propagator, unknowns, options.product_interval);
     auto field = propagator.make_wavefield(exec);
     Outcome result;
@@ -184,7 +189,7 @@ struct Survey {
   SlabGradients<T, Dim, Memory> slabs(const Instance<Memory>& exec, int devices) const {
     auto divided = options;
     divided.devices = devices;
-    SlabGradients<T, Dim, Memory> gradients(exec, grid, model, shots, divided);
+    SlabGradients<T, Dim, Memory> gradients(exec, grid, initial, shots, divided);
     gradients.set_source_field(method);
     return gradients;
   }
@@ -221,7 +226,7 @@ struct Survey {
     for (const int devices : slab_counts(exec)) {
       auto gradients = slabs(exec, devices);
       EXPECT_EQ(gradients.devices(), devices);
-      for (int run = 0; run < 2; ++run) {  // a second evaluation has no traces of the first
+      for (int run = devices == 2 ? 0 : 1; run < 2; ++run) {  // a second evaluation has no traces of the first
         const Outcome found = in_slabs(gradients);
         const std::string of = moho::concat(what, ", slabs ", devices, ", run ", run);
         EXPECT_EQ(found.misfit, expected.misfit) << of;
@@ -242,7 +247,12 @@ struct Case {
   Medium medium;
   InvertedParameters unknowns;
 };
-std::vector<Case> cases() {
+template <class Memory>
+std::vector<Case> cases(const Instance<Memory>& exec) {
+  // on hosts with several threads the gradient on one device is slow; slabs have one thread each
+  if (is_host_memory<Memory> && exec.concurrency() > 1) {
+    return {{Medium::variable_density, {true, false}}};
+  }
   return {{Medium::isotropic, {}},
           {Medium::variable_density, {}},
           {Medium::variable_density, {true, false}},
@@ -263,7 +273,7 @@ std::vector<Boundaries<Dim>> all_kinds_of_faces() {
 
 template <class T, int Dim, class Memory>
 void expect_the_bits_of_one(const Instance<Memory>& exec, int order) {
-  for (const Case& one : cases()) {
+  for (const Case& one : cases(exec)) {
     for (const auto& faces : all_kinds_of_faces<Dim>()) {
       if (one.medium == Medium::tti && faces.lower[0].kind == FaceKind::cpml) continue;
       const Survey<T, Dim> survey(one.medium, one.unknowns, faces, order);
@@ -284,7 +294,7 @@ MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceInVolumes) {
 // Source wavefields that are stored or replayed, and products of every third step.
 MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceByEveryMethod) {
   for (const SourceField method : {SourceField::stored, SourceField::replay}) {
-    for (const Case& one : cases()) {
+    for (const Case& one : cases(exec)) {
       const FaceKind kind = one.medium == Medium::tti ? FaceKind::sponge : FaceKind::cpml;
       Survey<T, 2> survey(one.medium, one.unknowns, wave::all_faces<2>(kind, 5), 4);
       survey.method = method;

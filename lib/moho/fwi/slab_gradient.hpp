@@ -71,7 +71,7 @@ class SlabGradients {
   /// \brief Divides the grid, and computes the memory; arrays are allocated by update().
   /// \param exec instance of the first device
   /// \param grid of the model
-  /// \param model initial model; it determines the medium of all models
+  /// \param model initial model; it determines the medium and the layers of all models
   /// \param shots shots of all calls
   /// \param options steps, faces, devices
   /// \throws InputError for devices that are not there, more slabs than planes permit, and as
@@ -162,6 +162,7 @@ class SlabGradients {
 
   Grid<Dim> m_grid;
   wave::Medium m_medium;
+  wave::Limits m_limits;  ///< of the initial model, which determine the layers
   SlabGradientOptions<Dim> m_options;
   Grid<Dim> m_extended;  ///< with layers
   Box<Dim> m_interior;

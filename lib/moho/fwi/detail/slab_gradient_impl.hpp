@@ -72,8 +72,9 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
     : m_grid(grid), m_medium(model.medium()), m_options(options) {
   m_instances = detail::slab_instances<Memory>(exec, options.devices);
   m_extended = wave::extended_grid(grid, options.propagator.boundaries);
-  const wave::Scheme<T, Dim, Memory> scheme(m_instances.front(), m_extended, m_medium,
-                                            limits_of(model), options.propagator);
+  m_limits = limits_of(model);
+  const wave::Scheme<T, Dim, Memory> scheme(m_instances.front(), m_extended, m_medium, m_limits,
+                                            options.propagator);
   m_interior = scheme.interior();
   m_need = stream::detail::stream_need<T, Dim, Memory>(scheme, stream::VolumeShape<T, Dim>(scheme),
                                                        shots);
@@ -120,7 +121,8 @@ void SlabGradients<T, Dim, Memory>::allocate_slabs(const HostModel& model) {
     const Instance<Memory>& exec = m_instances[g];
     auto slab = std::make_unique<Slab>();
     slab->propagator = std::make_unique<wave::Propagator<T, Dim, Memory>>(
-        exec, m_extended, m_medium, limits, m_options.propagator, m_parts->part(g));
+        exec, m_extended, m_medium, m_limits, m_options.propagator, m_parts->part(g));
+    slab->propagator->update_limits(limits);
     stream::load_part<T, Dim, Memory>(exec, *slab->propagator, m_grid, model, m_options.random);
     slab->gradients = std::make_unique<Gradients>(exec, *slab->propagator, m_options.unknowns,
                                                   m_options.product_interval);

@@ -56,9 +56,7 @@ class Slabs {
   /// Sets the waves to rest, and begins a shot: one StreamShot for each device; factors are unused.
   void begin(const std::vector<StreamShot<T, Dim, Memory>>& shots);
   /// Begins a shot from the present waves, whose sources and receivers replace those of begin().
-  void go_on(const std::vector<StreamShot<T, Dim, Memory>>& shots) {
-    for (std::size_t g = 0; g < m_slabs.size(); ++g) m_slabs[g].shot = shots[g];
-  }
+  void go_on(const std::vector<StreamShot<T, Dim, Memory>>& shots) { take_shots(shots); }
   /// Steps from time 0 to a time. Returns the nodes advanced, on all ranks.
   ///
   /// Every 200 steps, and at every step of watched shots, it checks the wavefield, and stops if a
@@ -92,11 +90,14 @@ class Slabs {
   struct Transfer {
     SlabPieces<T, Memory> from, to;
   };
-  // `edge` steps the planes that neighbours read, concurrently with `step`.
+  // `edge` steps the planes that neighbours read, concurrently with `step`, and copies those of
+  // neighbours. Where steps share intermediate arrays, `edge` is `step`, and `copy` is separate.
   struct Slab {
     Instance<Memory> edge, step, copy;
     const wave::Scheme<T, Dim, Memory>* scheme;
     PlaneRange own, rest;  ///< all planes, and those that no neighbour reads
+    bool apart;            ///< true if `edge` and `step` are different
+    bool reads_before;     ///< true if a recorded receiver reads planes of the previous slab
     wave::MediumCoefficients<T, Dim, Memory> medium;
     wave::Wavefield<T, Dim, Memory> field;
     StreamShot<T, Dim, Memory> shot;
@@ -115,6 +116,7 @@ class Slabs {
     return plane_pieces(*slab.scheme, slab.field, planes);
   }
   bool records(const Slab& slab, std::int64_t level) const;
+  void take_shots(const std::vector<StreamShot<T, Dim, Memory>>& shots);
   void hold_steps() const;
   void wait() const;
   void begin_messages();
@@ -151,12 +153,16 @@ Slabs<T, Dim, Memory>::Slabs(
     const PlaneRange own = detail::slab_planes(whole.extents[0], devices, g);
     const PlaneRange held =
         intersection(PlaneRange{own.begin - beside, own.end + beside}, all_planes(whole));
-    Slab slab{new_instance(exec),
+    const bool apart = wave::info(scheme.stencil()).work_fields == 0;
+    const Instance<Memory> other = new_instance(exec);
+    Slab slab{apart ? other : exec,
               exec,
-              new_instance(exec),
+              other,
               &scheme,
               own,
               own,
+              apart,
+              false,
               wave::MediumCoefficients<T, Dim, Memory>(exec, scheme, held),
               wave::make_wavefield<T, Dim, Memory>(exec, scheme, held),
               {},
@@ -164,8 +170,6 @@ Slabs<T, Dim, Memory>::Slabs(
               std::make_unique<Mark<Memory>>(),
               std::make_unique<Mark<Memory>>(),
               {}};
-    // steps with intermediate arrays share them
-    if (slab.field.axis_derivative[0].size() > 0) slab.edge = slab.step;
     visit_model_pieces(scheme, held, [&](const PlaneRange& planes) {
       slab.medium.load(exec, scheme,
                        extended_part<T, Dim, Memory>(exec, scheme, grid, model, random, planes),
@@ -206,13 +210,28 @@ void Slabs<T, Dim, Memory>::prepare_transfers() {
 
 template <class T, int Dim, class Memory>
 void Slabs<T, Dim, Memory>::begin(const std::vector<StreamShot<T, Dim, Memory>>& shots) {
-  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
-    m_slabs[g].shot = shots[g];
-    m_slabs[g].field.clear(m_slabs[g].step);
-    m_slabs[g].step.fence();
+  take_shots(shots);
+  for (Slab& slab : m_slabs) {
+    slab.field.clear(slab.step);
+    slab.step.fence();
   }
   m_points = 0.0;
   m_level = 0;
+}
+
+template <class T, int Dim, class Memory>
+void Slabs<T, Dim, Memory>::take_shots(const std::vector<StreamShot<T, Dim, Memory>>& shots) {
+  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+    Slab& slab = m_slabs[g];
+    slab.shot = shots[g];
+    slab.reads_before = false;
+    const auto* const receivers = slab.shot.receivers;
+    for (std::int64_t r = 0; receivers != nullptr && r < receivers->count(); ++r) {
+      const std::int64_t last = receivers->last_plane(static_cast<std::size_t>(r));
+      const std::int64_t first = last - receivers->planes() + 1;
+      if (slab.own.contains(last) && first < slab.own.begin) slab.reads_before = true;
+    }
+  }
 }
 
 template <class T, int Dim, class Memory>
@@ -242,15 +261,13 @@ void Slabs<T, Dim, Memory>::submit(std::size_t g, int turn, const Box<Dim>& box,
   Slab& slab = m_slabs[g];
   // the edges read planes of neighbours, and overwrite values that the other planes' steps have
   // read
-  slab.rested->hold(slab.edge);
-  slab.arrived->hold(slab.edge);
+  slab.apart ? slab.rested->hold(slab.edge) : slab.arrived->hold(slab.edge);
   step_planes(slab.edge, slab, {slab.own.begin, slab.rest.begin}, box, level);
   step_planes(slab.edge, slab, {slab.rest.end, slab.own.end}, box, level);
   slab.edges[turn].set(slab.edge);
   if (m_messages) begin_messages();
-  slab.edges[1 - turn].hold(slab.step);
   step_planes(slab.step, slab, slab.rest, box, level);
-  slab.rested->set(slab.step);
+  if (slab.apart) slab.rested->set(slab.step);
 }
 
 // Starts the exchange of a step with the slabs of other ranks.
@@ -284,7 +301,7 @@ void Slabs<T, Dim, Memory>::finish(std::size_t g, int turn, std::int64_t level) 
   Slab& slab = m_slabs[g];
   // the edges of this device have read the values to be overwritten, and those of the neighbours
   // have waited for earlier transfers of the values that they overwrite
-  slab.edges[turn].hold(slab.copy);
+  if (!slab.apart) slab.edges[turn].hold(slab.copy);
   for (const std::size_t h : {g - 1, g + 1}) {
     if (h < m_slabs.size()) m_slabs[h].edges[turn].hold(slab.copy);
   }
@@ -292,15 +309,18 @@ void Slabs<T, Dim, Memory>::finish(std::size_t g, int turn, std::int64_t level) 
     for (std::size_t n = 0; n < one.from.size(); ++n) copy(slab.copy, one.to[n], one.from[n]);
   }
   if (m_messages) m_messages->finish();
-  slab.arrived->set(slab.copy);
-  slab.field.advance();
-  if (!records(slab, level + 1)) return;
+  // the next step of the other planes, and receivers, read the edges
+  if (slab.apart) slab.edges[turn].hold(slab.step);
+  const bool recorded = records(slab, level + 1);
   const StreamShot<T, Dim, Memory>& shot = slab.shot;
-  slab.edges[turn].hold(slab.step);
-  slab.arrived->hold(slab.step);
+  if (!slab.apart || (recorded && slab.reads_before)) {
+    slab.arrived->set(slab.copy);
+    if (recorded) slab.arrived->hold(slab.step);
+  }
+  slab.field.advance();
+  if (!recorded) return;
   shot.receivers->record(slab.step, slab.field.layout, slab.own, slab.field.now[0], shot.gather,
                          (level + 1) / shot.every, slab.medium.pressure_factors());
-  slab.rested->set(slab.step);
 }
 
 // Returns true if receivers of a slab are recorded at a time level.
@@ -350,6 +370,7 @@ template <class T, int Dim, class Memory>
 void Slabs<T, Dim, Memory>::hold_steps() const {
   for (const Slab& slab : m_slabs) {
     slab.edges[1 - m_turn].hold(slab.step);
+    slab.arrived->set(slab.copy);
     slab.arrived->hold(slab.step);
   }
 }

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 40, threads 2
+"""Tests of --devices of invert_waves: several devices compute each gradient in slabs, with the files of one.
+
+Hosts simulate any number of devices. On devices, tests take those of the machine.
+
+usage: test_invert_devices.py --program PATH [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import support
+import test_invert_waves
+from support import np
+
+
+class GradientsInSlabs(test_invert_waves.Case):
+    survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002"]
+    shots = ["--data", "modelled", "--true-vp", "true.npy", "--source", "313,140:900,140:2", "--receivers",
+             "0,700:1200,700:31;307,55;611,90", "--iterations", "1"]
+    anisotropy = ["--epsilon", "0.15", "--delta", "0.08", "--true-epsilon", "0.15", "--true-delta", "0.08"]
+    names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_observed.npy", "gather_modelled.npy")
+
+    def counts(self, space):
+        """Returns the numbers of devices to compare with one."""
+        if space != "cuda":
+            return [2, 3]
+        done = self.call("--vp", "start.npy", *self.survey, *self.shots, "--space", space, "--devices", "64")
+        found = re.search(r"--devices is 64 \(allowed: 1 to (\d+), those that this process sees\)",
+                          done.stderr)
+        self.assertTrue(found, done.stderr)
+        return range(2, min(int(found[1]), 4) + 1)
+
+    def same_files(self, *asked, space, names=(), folder="one"):
+        asked = [*self.shots, *asked, "--space", space]
+        expected = self.invert(*asked, out=folder)
+        self.assertNotIn("devices", expected.summary)
+        self.assertGreater(np.abs(expected.load("gradient_vp.npy")).max(), 0.0)
+        for devices in self.counts(space):
+            r = self.invert(*asked, "--devices", devices, out="several")
+            self.assert_same_files((*self.names, *names), folder, "several")
+            self.expect_same_history(expected, r)
+            self.assertEqual(r.summary["devices"]["count"], devices)
+            self.assertEqual(len(r.summary["devices"]["planes"]), devices)
+            self.assertGreater(r.summary["devices"]["bytes_on_each"], 0)
+            for key in ("dt", "steps", "gradient_steps", "source_field"):
+                self.assertEqual(r.summary["scheme"][key], expected.summary["scheme"][key], key)
+        return expected
+
+    def test_media_and_faces(self):
+        self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
+        self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
+        density = ["--rho", "rho.npy", "--true-rho", "true_rho.npy"]
+        for space in self.spaces():
+            self.same_files("--boundary", "cpml:12,top=free", "--bands", "5,8", space=space)
+            self.same_files(*density, "--parameters", "vp,rho", "--boundary", "sponge:9,left=rigid",
+                            space=space, names=("rho.npy", "gradient_rho.npy"))
+            self.same_files(*self.anisotropy, "--parameters", "vp,epsilon,delta", "--boundary", "sponge:16",
+                            space=space, names=("gradient_epsilon.npy", "gradient_delta.npy"))
+            self.same_files(*self.anisotropy, "--theta", "0.4", "--true-theta", "0.4", "--boundary",
+                            "sponge:16", "--precision", "double", space=space)
+
+    def test_source_fields_and_volumes(self):
+        for space in self.spaces():
+            for method in ("stored", "replay"):
+                self.same_files("--boundary", "cpml:12", "--source-field", method, space=space)
+        shape = (31, 12, 21)
+        self.start = np.broadcast_to(1800.0 + 10.0 * np.arange(21), shape).astype(np.float32)
+        self.true = self.start.copy()
+        self.true[12:18, 4:8, 8:13] += 150.0
+        self.save("start.npy", self.start)
+        self.save("true.npy", self.true)
+        self.shots = ["--data", "modelled", "--true-vp", "true.npy", "--source", "313,110,40", "--receivers",
+                      "0,110,60:600,110,60:31", "--iterations", "1"]
+        for space in self.spaces():
+            self.same_files("--boundary", "sponge:8", space=space)
+
+    def test_resumed_runs_and_pictures(self):
+        """A run killed after its first evaluation goes on with another number of devices."""
+        asked = [*self.shots[:-1], "6", "--boundary", "sponge:16", "--space", self.spaces()[0]]
+        expected = self.invert(*asked, out="whole")
+        devices = list(self.counts(self.spaces()[0]))[:1]
+        if not devices:
+            self.skipTest("one device")
+        command = [self.program, "--vp", "start.npy", *self.survey, *asked, "--no-plot", "--out", "parts"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True) as process:
+            for line in process.stdout:
+                if line.startswith("evaluated 1:"):
+                    process.send_signal(signal.SIGKILL)
+                    break
+        self.assertNotEqual(process.returncode, 0)
+        r = self.invert(*asked, "--devices", devices[0], "--resume", out="parts", plot=True)
+        self.assert_same_files(self.names, "whole", "parts")
+        self.expect_same_history(expected, r)
+        self.assertTrue(os.path.exists(self.path("parts/models.png")))
+
+    def test_plans(self):
+        text = self.plan("--devices", "2")
+        self.assertRegex(text, r"devices +2, each with a slab of \d+ planes or more of x")
+        self.assertRegex(text, r"gradient .* source's wavefield by shell: .* on each device")
+        self.assertIn("source's wavefield by replay", self.plan("--devices", "2", "--source-field", "replay"))
+        # a chain, as before
+        self.assertIn("2 devices in a chain",
+                      self.plan("--source-field", "random", "--device-memory", "800K", "--devices", "2"))
+        # one device is no slab
+        for devices in ("1", "auto"):
+            self.assertNotIn("slab", self.plan("--devices", devices, "--space", "openmp"))
+        # less memory: the source's wavefield is replayed
+        self.survey[5] = "4"
+        self.assertIn("source's wavefield by replay",
+                      self.plan("--devices", "2", "--device-memory", "3M"))
+
+    def test_refusals(self):
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--boundary", "sponge:16"]
+        self.refuse([*asked, "--devices", "40"], "--devices is 40", "planes")
+        self.refuse([*asked, "--devices", "0"], "--devices")
+        self.refuse([*asked, "--devices", "2", "--lags", "3"], "--lags", "--source-field random")
+        self.refuse([*asked, "--devices", "2", "--at-once", "2"], "--at-once is 2", "one shot at a time")
+        self.refuse([*asked, "--devices", "auto", "--source-field", "random"], "--devices auto", "chain")
+        self.refuse([*asked, "--devices", "2", "--device-memory", "200K"], "--devices is 2", "--device-memory")
+        self.refuse([*asked, "--devices", "2", "--device-memory", "100M", "--memory", "200K"],
+                    "on the host the search takes", "--memory")
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
