@@ -25,6 +25,7 @@ using moho::rtm::ShotImage;
 using moho::snapshot::StorageMethod;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 using Host = Kokkos::HostSpace;
 Instance<Host> host() { return Kokkos::DefaultHostExecutionSpace(); }
@@ -109,6 +110,7 @@ MigrationInput<T, Dim> rough_survey(Medium medium, const wave::Boundaries<Dim>& 
   o.modelling.order = order;
   o.storage.method = storage;
   o.storage.interval = 3;
+  o.storage.random_width = 5;
   o.concurrent_shots = 1;
   return input;
 }
@@ -119,7 +121,7 @@ survey::ShotGather<Dim> noise(const wave::Shot<Dim>& shot) {
   gather.shot = shot;
   gather.name = "noise";
   gather.dt = 2e-3;
-  gather.count = 30;
+  gather.count = 90;
   std::mt19937 numbers(static_cast<unsigned>(shot.number));
   for (std::size_t r = 0; r < shot.receivers.size(); ++r) {
     gather.traces.push_back(static_cast<std::int64_t>(r) + 1);
@@ -156,7 +158,9 @@ void expect_equal(const std::vector<ShotImage<T, Dim>>& slabs,
     EXPECT_GT(core[k].largest[0], 0.0) << of;
     EXPECT_EQ(slabs[k].values, core[k].values) << of;
     EXPECT_EQ(slabs[k].largest, core[k].largest) << of;
-    EXPECT_EQ(slabs[k].report.storage, core[k].report.storage) << of;
+    // slabs share the threads that compress
+    const std::string& storage = core[k].report.storage;
+    EXPECT_THAT(slabs[k].report.storage, StartsWith(storage.substr(0, storage.find(" by ")))) << of;
     EXPECT_EQ(slabs[k].report.points, core[k].report.points) << of;
     EXPECT_EQ(slabs[k].report.whole_points, core[k].report.whole_points) << of;
     EXPECT_EQ(slabs[k].report.recomputed_points, core[k].report.recomputed_points) << of;
@@ -236,7 +240,8 @@ MEMORY_TEST(SlabMigration, KeepsTheErrorBoundsOfCodecs) {
         most = std::max(most, std::fabs(static_cast<double>(slabs[0].values[i]) -
                                         static_cast<double>(core[0].values[i])));
       }
-      EXPECT_LT(most, 1e-2 * core[0].largest[0]) << error;
+      EXPECT_GT(most, 0.0) << error;
+      EXPECT_LT(most, 3e-2 * core[0].largest[0]) << error;
     }
   }
 }
@@ -291,21 +296,26 @@ MEMORY_TEST(SlabMigration, ModelsData) {
 }
 
 MEMORY_TEST(SlabMigration, PlansMemoryAndStreamsWhatDoesNotFit) {
-  auto input = rough_survey<T, 2>(Medium::isotropic, wave::all_faces<2>(FaceKind::sponge, 6),
-                                  "replay", 4, 2000);
+  auto input =
+      rough_survey<T, 2>(Medium::tti, wave::all_faces<2>(FaceKind::sponge, 6), "replay", 4, 1200);
   input.options.storage.error = "snr:55";
+  stream::PairRates rates;
+  rates.both.slabs = {{4, 1e9}};
+  rates.single = rates.both;
+  input.options.stream_rates = rates;
   auto& o = input.options.stream;
   o.devices = slab_counts(exec).empty() ? 1 : 2;
   if (o.devices == 1) return;
   const rtm::Migration<T, 2, Memory> migration(exec, input);
   const rtm::SlabPlan slabs = migration.plan().slabs;
   ASSERT_EQ(slabs.planes.size(), 2);
-  EXPECT_EQ(slabs.planes[0] + slabs.planes[1], 2012);
-  EXPECT_GE(slabs.bytes[0], migration.plan().memory.most / 2);
+  EXPECT_EQ(slabs.planes[0] + slabs.planes[1], 1212);
+  EXPECT_GT(slabs.bytes[0], static_cast<std::int64_t>(migration.plan().memory.most) / 2);
+  EXPECT_EQ(slabs.max_bytes(), std::max(slabs.bytes[0], slabs.bytes[1]));
   EXPECT_GT(migration.plan().seconds, 0.0);
-  EXPECT_THAT(migration.plan().text(), HasSubstr("in slabs on 2 devices: 1006, 1006 planes"));
+  EXPECT_THAT(migration.plan().text(), HasSubstr("in slabs on 2 devices: 606, 606 planes"));
   // less than a slab: more devices
-  o.device_memory = migration.plan().memory.most / 10 * 7;
+  o.device_memory = migration.plan().memory.most / 20 * 19;
   EXPECT_THAT([&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
               ::testing::ThrowsMessage<MemoryError>(
                   AllOf(HasSubstr("devices is 2 (allowed: "), HasSubstr(" or more): "))));
@@ -319,7 +329,7 @@ MEMORY_TEST(SlabMigration, PlansMemoryAndStreamsWhatDoesNotFit) {
   o.device_memory = 0;
   input.options.storage.error = "bits:8";
   const auto aligned = rtm::Migration<T, 2, Memory>(exec, input).plan().slabs.planes;
-  EXPECT_EQ(aligned, (std::vector<std::int64_t>{1008, 1004}));
+  EXPECT_EQ(aligned, (std::vector<std::int64_t>{608, 604}));
 }
 
 MEMORY_TEST(SlabMigration, Refuses) {

@@ -95,10 +95,12 @@ struct MigrationInput {
 /// Slabs of a shot's grid with layers along x, one for each device.
 struct SlabPlan {
   std::vector<std::int64_t> planes;  ///< planes of each device
-  std::vector<std::size_t> bytes;    ///< bytes on each device, with snapshots
+  std::vector<std::int64_t> bytes;   ///< bytes on each device, with snapshots
 
   /// Returns true if one device, or a stream, migrates each shot.
   bool empty() const { return planes.empty(); }
+  /// Returns the largest of `bytes`; 0 without slabs.
+  std::int64_t max_bytes() const;
   /// Returns planes and memory as text of one line.
   std::string text() const;
 };

@@ -16,9 +16,10 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
   const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
   const int devices = m_o.stream.devices;
   plan_waves(host);
-  // the blocks of this codec are then those of the complete grid
+  // blocks of this codec, whose bits do not depend on other blocks, are those of the complete grid
   const bool blocks = m_request.accuracy.kind == snapshot::ErrorBound::Kind::bits;
-  m_slabs = std::make_unique<SlabShots<T, Dim, Memory>>(exec, m_input, m_modelling, blocks ? 8 : 1);
+  m_slabs = std::make_unique<SlabShots<T, Dim, Memory>>(
+      exec, m_input, m_modelling, blocks ? snapshot::BlockGrid<Dim>::side(0) : 1);
   m_slabs->open(window, part_of(m_input.model, window), shot);
   std::int64_t shortest = window.grid.extents[0];
   for (const auto& other : m_input.shots) {
@@ -119,7 +120,7 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices
     stepped = std::max(stepped, own[g].count());
     held = std::max(held, m_slabs->held(own, g).count());
     slabs.planes.push_back(own[g].count());
-    slabs.bytes.push_back(static_cast<std::size_t>(m_slabs->bytes(own, g)));
+    slabs.bytes.push_back(static_cast<std::int64_t>(m_slabs->bytes(own, g)));
   }
   const std::size_t allowed = allowed_slab_bytes(devices);
   if (std::max(fixed, data) > static_cast<double>(allowed)) {
@@ -143,7 +144,9 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices
     budget.host = memory_budget(host, m_o.storage.host) / share;
   }
   const snapshot::StoragePlan storage = storage_for(shape, rates, budget);
-  for (std::size_t& bytes : slabs.bytes) bytes += storage.strategy.device_bytes;
+  for (std::int64_t& bytes : slabs.bytes) {
+    bytes += static_cast<std::int64_t>(storage.strategy.device_bytes);
+  }
   return storage;
 }
 
