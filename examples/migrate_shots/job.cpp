@@ -44,6 +44,7 @@ std::string in_words(const std::string& text, const Options& options,
 
 MemoryError in_words(const MemoryError& error) {
   std::string text = error.what();
+  if (text.rfind("devices is", 0) == 0) return MemoryError("--" + text);
   if (text.find(" concurrent shots take ") == std::string::npos) {
     return with_advice(error, "--device-memory", ", or a smaller --aperture");
   }

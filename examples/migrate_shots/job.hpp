@@ -96,7 +96,8 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
     const std::string text = in_words(error.what(), *job.options, job.names, job.true_names,
                                       {{"sources", job.sources_name},
                                        {"receivers", job.receivers_name},
-                                       {"wavelet", job.wavelet_name}});
+                                       {"wavelet", job.wavelet_name},
+                                       {"devices", "--devices"}});
     if (text == error.what()) throw;
     throw InputError(text);
   } catch (const MemoryError& error) {

@@ -44,6 +44,12 @@ Streaming. A shot that does not fit --device-memory streams: model and wavefield
 the source's wavefield, which is run back as with random, and of the receivers' pass through the device together.
 Images have the bits of --snapshots random. Not with --expand.
 
+Devices. With --devices N, each shot is divided along x into N slabs, one in the memory of each device, with any
+--snapshots but random, and --expand layers or eikonal. Images have the bits of one device with the same
+--snapshots; those that are compressed with snr or max errors differ within these. --device-memory limits each
+device. Shots that N devices do not hold together, with --columns, or with --snapshots random stream through a
+chain of the devices, as all do with --block or --updates. Hosts take N threads, of one slab each.
+
 Conditions, several joined by commas; the first one is image.npy: zero-lag (source times receivers), source and
 receiver (over the illumination; receiver steps the receivers' wave everywhere although --expand is given),
 inverse-scattering (half the Laplacian of zero-lag: without the low frequencies of waves that run along each
@@ -172,16 +178,14 @@ void bind_snapshots(Description& d, Options& o) {
 
 void bind_streaming(Description& d, Options& o) {
   bind_stream_shape(d, "shots", o.block, o.updates, o.devices);
+  d.option("devices").text = "hold each shot in slabs on so many devices (default: 1), see below";
   d.option("width").text += "; also of random layers of the source's wavefield (default: 60)";
 }
 
-// Refuses what does not combine with a stream or with random layers.
+// Refuses what does not combine with a stream, several devices or random layers.
 void check_streaming(const Options& o) {
   const bool random = o.snapshots == "random";
-  const std::string stream = o.block > 0     ? "--block"
-                             : o.updates > 0 ? "--updates"
-                             : o.devices > 1 ? "--devices"
-                                             : "";
+  const std::string stream = o.block > 0 ? "--block" : o.updates > 0 ? "--updates" : "";
   const auto refuse = [](const std::string& option, const auto&... why) {
     throw InputError(concat(option, " and ", why...));
   };
@@ -190,14 +194,27 @@ void check_streaming(const Options& o) {
            " (allowed together: --expand none): the source's wavefield comes back from all faces, "
            "which a domain leaves out");
   }
-  if (stream.empty()) return;
-  if (!random && o.snapshots != "auto") {
+  if (!stream.empty() && !random && o.snapshots != "auto") {
     refuse(stream, "--snapshots ", o.snapshots,
            " (allowed together: auto or random): a stream keeps no snapshots");
   }
-  if (o.at_once > 1) {
-    refuse(stream, "--at-once ", o.at_once,
-           " (allowed together: 1): shots stream one after the other");
+  if (o.devices > 1 && o.expand == domain::ExpansionMethod::amplitude) {
+    refuse("--devices", "--expand amplitude",
+           " (allowed together: --expand none, layers or eikonal): its boxes depend on the "
+           "amplitudes on all devices");
+  }
+  if (o.devices > 1 && !o.columns.empty() && stream.empty() &&
+      (o.expand != domain::ExpansionMethod::none || (!random && o.snapshots != "auto"))) {
+    refuse(
+        "--devices", "--columns with ",
+        o.expand != domain::ExpansionMethod::none ? concat("--expand ", domain::to_string(o.expand))
+                                                  : "--snapshots " + o.snapshots,
+        " (allowed together: --expand none, --snapshots auto or random): gathers multiply values "
+        "of different devices, so that the shots stream");
+  }
+  if (o.at_once > 1 && (o.devices > 1 || !stream.empty())) {
+    refuse(stream.empty() ? "--devices" : stream, "--at-once ", o.at_once,
+           " (allowed together: 1): shots are migrated one after the other");
   }
 }
 

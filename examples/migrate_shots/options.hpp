@@ -53,7 +53,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::string snapshot_folder;     ///< folder of snapshots in files; empty: that of the results
   std::int64_t block = 0;          ///< planes of a stream that move at a time; 0: chosen
   std::int64_t updates = 0;        ///< steps of a plane on the device in a stream; 0: chosen
-  int devices = 1;                 ///< devices of a stream
+  int devices = 1;                 ///< devices that share each shot
   bool keep_shots = false;         ///< keep the image of each shot
 };
 

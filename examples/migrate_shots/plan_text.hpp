@@ -35,10 +35,15 @@ void print_plan(const Session& session, const Options& o, const EarthModel<T>& m
       format_bytes(static_cast<double>(p.memory.most)), " on ", o.space,
       !p.stream.empty()
           ? concat(" and ", format_bytes(static_cast<double>(p.memory.host)), " on the host")
+      : !p.slabs.empty()       ? " on each device besides snapshots"
       : p.concurrent_shots > 1 ? " each besides snapshots"
                                : " besides snapshots");
   if (job.shots.size() > 1) {
     print_concurrent_shots(session, p.concurrent_shots, o.at_once == 0);
+  }
+  if (!p.slabs.empty()) {
+    session.print("devices   ", p.slabs.text(),
+                  o.space == "cuda" ? "" : "; one host stands in for all, with a thread each");
   }
   for (const std::string& line : p.stream) {
     session.print(&line == &p.stream.front() ? "stream    " : "          ", line);

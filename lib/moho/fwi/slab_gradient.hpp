@@ -4,7 +4,6 @@
 /// \file
 /// \brief Gradients of shots over a grid that several devices hold in slabs.
 
-#include <moho/core/concurrent.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/gradient_memory.hpp>
 #include <moho/fwi/objective_types.hpp>
@@ -145,9 +144,7 @@ class SlabGradients {
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(std::size_t g);
   // Planes of the model in a slab.
   PlaneRange model_planes(std::size_t g) const {
-    const std::int64_t first = m_interior.lower[0];
-    const PlaneRange own = intersection(m_own[g], planes_of(m_interior));
-    return {own.begin - first, own.end - first};
+    return stream::model_planes(m_own[g], m_interior);
   }
   Grid<Dim> model_part(std::size_t g) const {
     Grid<Dim> part = m_grid;

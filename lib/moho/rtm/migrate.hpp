@@ -38,6 +38,11 @@ struct MigrateOptions {
   const wave::SourceTerm<T, Dim, Memory>* source = nullptr;
   /// Wavefield of the propagator of `source`; its values are overwritten.
   wave::Wavefield<T, Dim, Memory>* source_wavefield = nullptr;
+  /// \brief True: the store steps the wavefield, as BoundaryStore and CheckpointStore do.
+  ///
+  /// Only for propagators of parts of a grid, all of which step together. Such a store then
+  /// receives snapshots without nodes also.
+  bool store_steps = false;
   /// Reports the progress of a propagation about twice a second: 0 forward, 1 backward.
   std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
   /// Receives both wavefields after each imaging step, for pictures.
@@ -96,8 +101,9 @@ void check_options(const MigrateOptions<T, Dim, Memory>& options) {
 /// steps x receivers
 /// \param store empty store of snapshots
 /// \param options number of steps, interval of snapshots
-/// \param sums sums to add to, on the nodes of the model without layers; where the density varies,
-/// sums of p / sqrt(rho), which scale_by_density() completes
+/// \param sums sums to add to, on the nodes of the model without layers, or on the own planes of a
+/// part of a grid; where the density varies, sums of p / sqrt(rho), which scale_by_density()
+/// completes
 /// \throws InputError for options out of range; wave::NotFinite if a wavefield overflows; errors of
 /// the store
 template <class T, int Dim, class Memory>
@@ -120,14 +126,16 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
                                 const MigrateOptions<T, Dim, Memory>& options,
                                 const ImageSums<T, Dim, Memory>& sums) {
   detail::check_options(options);
-  const Box<Dim> interior = propagator.interior();
+  const Box<Dim> interior = propagator.own(propagator.interior());
   const Instance<Memory>& instance = exec;
   MigrateReport<Dim> report;
 
   const bool separate = options.source != nullptr;
   const wave::SourceTerm<T, Dim, Memory>& modelled = separate ? *options.source : forward;
   wave::Wavefield<T, Dim, Memory>& field = separate ? *options.source_wavefield : wavefield;
-  const Box<Dim> own = modelled.propagator->interior();
+  const Box<Dim> own = modelled.propagator->own(modelled.propagator->interior());
+  // nodes of all parts that step together
+  const Box<Dim> shared = options.store_steps ? propagator.interior() : own;
   field.clear(exec);
   store.begin(instance, field, 0);
   wave::RunOptions<T, Dim, Memory> run;
@@ -138,9 +146,8 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   run.check_every = options.check_every;
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
     store.on_step(instance, field, box, time);
-    const Box<Dim> kept = intersection(box, own);
-    if (time % options.snapshot_interval == 0 && !kept.empty()) {
-      store.save(instance, field, kept, time);
+    if (time % options.snapshot_interval == 0 && !intersection(box, shared).empty()) {
+      store.save(instance, field, intersection(box, own), time);
     }
   };
   if (options.progress) {
@@ -169,7 +176,9 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
       add_receiver_illumination<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], interior,
                                                 kept, weight, sums);
     }
-    if (kept.empty()) return;
+    if (separate ? kept.empty() : intersection(report.forward.boxes.at(time - 1), shared).empty()) {
+      return;
+    }
     // offset gathers multiply values of different nodes; stores add products of one node only
     const bool point_products = !separate && !options.imaged && sums.offset_options.count() == 0;
     if (point_products &&

@@ -122,13 +122,11 @@ class Migration {
   struct AddedAccumulator {
     std::type_index type;
     int first, count;  // parts
-    std::function<void(const Instance<Memory>&, const ImagingStep<T, Dim, Memory>&, const Fields&)>
-        add;
   };
   /// Reports the progress of a shot: 0 forward, 1 backward propagation.
   using Tell = std::function<void(int backward, const wave::ShotProgress&)>;
-  struct Terms;
-  struct Sums;
+  using Terms = detail::ShotTerms<T, Dim, Memory>;
+  using Sums = detail::ShotSums<T, Dim, Memory>;
   using Random = detail::RandomSource<T, Dim, Memory>;
 
   static Instance<Kokkos::HostSpace> host() { return Kokkos::DefaultHostExecutionSpace(); }
@@ -150,7 +148,6 @@ class Migration {
   OffsetOptions<Dim> columns_in_window(ShotImage<T, Dim>& result) const;
   static void note_report(Worker& worker, const MigrateReport<Dim>& done,
                           ShotMigrationReport& report);
-  Sums make_sums(const Instance<Memory>& exec, ShotImage<T, Dim>& result) const;
   ShotImage<T, Dim> migrate(Worker& worker, std::size_t k, survey::ShotGather<Dim>&& gather,
                             const Stopwatch& preparing, const Tell& tell) const;
   MigrateReport<Dim> propagate(Worker& worker, Modelling& modelling, const Terms& terms,
@@ -165,6 +162,7 @@ class Migration {
   std::unique_ptr<detail::MigrationPlanner<T, Dim, Memory>> m_planner;
   std::vector<std::unique_ptr<Worker>> m_workers;
   std::vector<AddedAccumulator> m_accumulators;
+  std::vector<detail::AddedParts<T, Dim, Memory>> m_added;  ///< in the same order
   int m_part_count = PointProducts::part_count;
   std::optional<PartialImage<T, Dim>> m_sum;
 };
@@ -205,13 +203,12 @@ void Migration<T, Dim, Memory>::accumulate(const A& accumulator) {
     throw InputError(
         "accumulate: shots were added (allowed: before the first shot): add accumulators first");
   }
-  m_accumulators.push_back(
-      {typeid(A), m_part_count, A::part_count,
+  m_accumulators.push_back({typeid(A), m_part_count, A::part_count});
+  m_added.push_back(
+      {A::part_count,
        [accumulator](const Instance<Memory>& exec, const ImagingStep<T, Dim, Memory>& step,
                      const Fields& parts) { accumulator.add(exec, step, parts); }});
-  if (m_planner->streamed() != nullptr) {
-    m_planner->streamed()->accumulate({A::part_count, m_accumulators.back().add});
-  }
+  if (m_planner->streamed() != nullptr) m_planner->streamed()->accumulate(m_added.back());
   m_part_count += A::part_count;
 }
 

@@ -60,11 +60,15 @@ struct MigrationOptions {
                                      ///< other members
   snapshot::StorageOptions storage = {};  ///< of the source wavefield
   OffsetOptions<Dim> offsets = {};        ///< gathers; columns are nodes of the complete model
-  /// Memory of a device, block, updates, devices of a stream.
+  /// Memory of a device, number of devices; block and updates of a stream.
   ///
-  /// A migration streams with a given block, updates or several devices, or if a shot in core does
-  /// not fit the device; on hosts the latter requires a given memory. The source wavefield then has
-  /// random layers (snapshot::StorageOptions::method "auto" or "random").
+  /// Several devices without block and updates hold each shot in slabs along x if these fit:
+  /// nothing streams, and images have the bits of one device with the same storage. On hosts each
+  /// slab has one thread. Not for the domain `amplitude`, offset gathers and the storage "random".
+  ///
+  /// A migration streams with a given block or updates, if slabs are not possible, or if a shot in
+  /// core does not fit the device; on hosts the latter requires a given memory. The source
+  /// wavefield then has random layers (snapshot::StorageOptions::method "auto" or "random").
   stream::StreamRequest stream = {};
   std::optional<stream::PairRates> stream_rates = {};  ///< of an earlier plan; empty: measured
   int concurrent_shots = 0;                            ///< 0: chosen by memory and threads
@@ -86,6 +90,19 @@ struct MigrationInput {
   wave::WaveletAt wavelet;                           ///< of the sources
   std::vector<wave::Shot<Dim>> shots;                ///< of the survey
   MigrationOptions<Dim> options;                     ///< of the migration
+};
+
+/// Slabs of a shot's grid with layers along x, one for each device.
+struct SlabPlan {
+  std::vector<std::int64_t> planes;  ///< planes of each device
+  std::vector<std::int64_t> bytes;   ///< bytes on each device, with snapshots
+
+  /// Returns true if one device, or a stream, migrates each shot.
+  bool empty() const { return planes.empty(); }
+  /// Returns the largest of `bytes`; 0 without slabs.
+  std::int64_t max_bytes() const;
+  /// Returns planes and memory as text of one line.
+  std::string text() const;
 };
 
 /// Properties and choices of a migration before its first shot.
@@ -110,6 +127,7 @@ struct MigrationPlan {
   std::vector<std::string> stream;                ///< description of the stream; empty: in core
   stream::StreamPlan stream_plan;                 ///< of the largest shot, if it streams
   stream::PairRates stream_rates;                 ///< on which stream_plan is based
+  SlabPlan slabs;                                 ///< of the largest shot, over several devices
 
   /// Returns the plan as text of a few lines.
   std::string text() const;

@@ -50,7 +50,7 @@ std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
         std::clamp<std::int64_t>(strategy.snapshots, 1, plan.snapshots),
         std::max<std::int64_t>(strategy.states - 1, 0));
   }
-  const std::int64_t nodes = propagator.interior().size();
+  const std::int64_t nodes = propagator.own(propagator.interior()).size();
   if (plan.location == StorageLocation::disk) {
     const SnapshotFileOptions<Dim> files{plan.folder, propagator.grid(), plan.budget.disk,
                                          plan.files ? plan.files->queue : file_queue};

@@ -11,16 +11,6 @@ namespace moho::fwi {
 
 namespace detail {
 
-/// Returns instances of slabs: one for each device, or one of one thread for each slab on hosts.
-template <class Memory>
-std::vector<Instance<Memory>> slab_instances(const Instance<Memory>& exec, int devices) {
-  if constexpr (is_host_memory<Memory>) {
-    return concurrent_instances(exec, devices);
-  } else {
-    return instances_on_devices(exec, devices);
-  }
-}
-
 /// Returns the memory of gradients on each of some devices.
 template <class T, int Dim, class Memory>
 SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
@@ -31,16 +21,11 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
   const std::int64_t planes = scheme.grid().extents[0], beside = need.shape.beyond();
   const std::int64_t own = (planes + devices - 1) / devices;
   const PlaneRange held{0, std::min(own + (devices > 2 ? 2 : devices - 1) * beside, planes)};
-  const auto padded = static_cast<double>(scheme.layout(held).size);
+  const stream::SlabElements slab = stream::slab_elements(scheme, need, own, held);
+  const double padded = slab.padded, nodes = slab.nodes, layers = slab.layers;
   const auto plane = static_cast<double>(need.plane_nodes);
-  const auto nodes = plane * static_cast<double>(own);
   const double fields = scheme.fields(), work = stencil.work_fields;
   const bool density = options.unknowns.density, anisotropy = options.unknowns.anisotropy;
-  const auto layers =
-      3.0 * fields * static_cast<double>(need.layer_elements * held.count() + need.across_elements);
-  const double medium =
-      need.parameters +
-      (wave::info(scheme.medium()).invertible.has(wave::Parameter::density) ? 1.0 : 0.0);
   // changes, factors of the adjoint; what points inject; copies of the source, D of it, lambda
   const double gradient =
       2.0 * fields + 1.0 + (density ? 1.0 : 0.0) + (anisotropy ? 5.0 + fields + work : 0.0);
@@ -50,7 +35,7 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
   const auto series = 3.0 * static_cast<double>(receivers) * static_cast<double>(options.steps + 1);
   SlabGradientBytes bytes;
   bytes.fixed =
-      static_cast<double>(sizeof(T)) * (padded * (medium + 2.0 * fields + work + gradient) +
+      static_cast<double>(sizeof(T)) * (padded * (slab.medium + 2.0 * fields + work + gradient) +
                                         layers + nodes * (sums + results) + series) +
       static_cast<double>(need.fixed);
   const std::int64_t outside = anisotropy ? stencil.passes * (scheme.order() / 2) : 0;
@@ -70,7 +55,7 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
                                              const std::vector<wave::Shot<Dim>>& shots,
                                              const SlabGradientOptions<Dim>& options)
     : m_grid(grid), m_medium(model.medium()), m_options(options) {
-  m_instances = detail::slab_instances<Memory>(exec, options.devices);
+  m_instances = stream::slab_instances<Memory>(exec, options.devices);
   m_extended = wave::extended_grid(grid, options.propagator.boundaries);
   m_limits = limits_of(model);
   const wave::Scheme<T, Dim, Memory> scheme(m_instances.front(), m_extended, m_medium, m_limits,

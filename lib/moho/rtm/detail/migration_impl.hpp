@@ -38,57 +38,7 @@ std::vector<T> rows_of(const survey::PreparedShot<Dim>& data) {
   return rows;
 }
 
-/// Returns the wavelet for each of `sources` points: steps x sources.
-template <class T>
-std::vector<T> repeated(const std::vector<double>& wavelet, std::size_t sources) {
-  std::vector<T> amplitudes;
-  amplitudes.reserve(wavelet.size() * sources);
-  for (const double sample : wavelet) {
-    amplitudes.insert(amplitudes.end(), sources, static_cast<T>(sample));
-  }
-  return amplitudes;
-}
-
 }  // namespace detail
-
-/// Source terms of both propagations of a shot.
-template <class T, int Dim, class Memory>
-struct Migration<T, Dim, Memory>::Terms {
-  wave::PointSet<T, Dim, Memory> sources,    ///< sources of the shot, on the grid with layers
-      receivers;                             ///< receivers of the shot, on the grid with layers
-  wave::SourceTerm<T, Dim, Memory> forward,  ///< wavelet at the sources
-      backward;                              ///< data at the receivers
-
-  /// \brief Creates the source terms; they refer to the propagator of `modelling` and to this
-  /// object. \param exec instance of the arrays \param modelling propagator and plan of the shot
-  /// \param data prepared data of the shot
-  /// \param rows samples x receivers
-  /// \param name name of the shot in messages
-  Terms(const Instance<Memory>& exec, const Modelling& modelling,
-        const survey::PreparedShot<Dim>& data, const std::vector<T>& rows, const std::string& name)
-      : sources(modelling.sources(exec, data.shot, name + ": ")),
-        receivers(exec, modelling.plan().grid, modelling.propagator().layout(), data.shot.receivers,
-                  wave::point_options(modelling.propagator(), name + ": receiver", true)) {
-    const std::vector<double>& wavelet = modelling.plan().wavelet;
-    const std::size_t count = data.shot.sources.size();
-    forward = {&modelling.propagator(), &sources,
-               detail::upload_rows<T, Memory>(exec, detail::repeated<T>(wavelet, count),
-                                              static_cast<std::int64_t>(wavelet.size()),
-                                              static_cast<std::int64_t>(count))};
-    backward = {&modelling.propagator(), &receivers,
-                detail::upload_rows<T, Memory>(
-                    exec, rows, data.count, static_cast<std::int64_t>(data.shot.receivers.size()))};
-  }
-  Terms(const Terms&) = delete;
-  Terms& operator=(const Terms&) = delete;
-};
-
-/// Sums of a shot in the memory of the run.
-template <class T, int Dim, class Memory>
-struct Migration<T, Dim, Memory>::Sums {
-  ImageSums<T, Dim, Memory> products;  ///< sums of PointProducts and offset gathers
-  std::vector<Fields> added;           ///< fields of each added accumulator
-};
 
 template <class T, int Dim, class Memory>
 Migration<T, Dim, Memory>::Migration(const InstanceOf<Memory>& exec, MigrationInput<T, Dim> input)
@@ -147,13 +97,22 @@ survey::ShotGather<Dim> Migration<T, Dim, Memory>::model_data(const Worker& work
   for (std::size_t r = 0; r < shot.receivers.size(); ++r) {
     gather.traces.push_back(static_cast<std::int64_t>(r) + 1);
   }
+  const auto take = [&](const wave::Traces<T>& traces) {
+    gather.dt = plan().time.dt;
+    gather.count = static_cast<std::int64_t>(traces.extent(1));
+    gather.samples.assign(traces.data(), traces.data() + traces.size());
+  };
   if (m_planner->streamed() != nullptr) {
     detail::with_data_model([&] {
-      const auto traces = m_planner->streamed()->model_data(
-          window, m_planner->part_of(*m_planner->input().data_model, window), shot);
-      gather.dt = plan().time.dt;
-      gather.count = static_cast<std::int64_t>(traces.extent(1));
-      gather.samples.assign(traces.data(), traces.data() + traces.size());
+      take(m_planner->streamed()->model_data(
+          window, m_planner->part_of(*m_planner->input().data_model, window), shot));
+    });
+    return gather;
+  }
+  if (m_planner->slabs() != nullptr) {
+    detail::with_data_model([&] {
+      take(m_planner->slabs()->model_data(
+          window, m_planner->part_of(*m_planner->input().data_model, window), shot));
     });
     return gather;
   }
@@ -199,10 +158,13 @@ std::vector<double> Migration<T, Dim, Memory>::first_arrivals(const Instance<Mem
   used.vp = part.vp;
   used.epsilon = part.epsilon;
   used.delta = part.delta;
-  // volumes that stream may be too large for the device
-  return m_planner->streamed() != nullptr
-             ? detail::arrivals_of<T, Dim, Kokkos::HostSpace>(host(), window.grid, used, shot)
-             : detail::arrivals_of<T, Dim, Memory>(exec, window.grid, used, shot);
+  // grids of several devices, and of streams, may be too large for the device
+  const bool large =
+      m_planner->streamed() != nullptr ||
+      (m_planner->slabs() != nullptr &&
+       memory_budget(exec) / sizeof(T) / 8 < static_cast<std::size_t>(window.grid.size()));
+  return large ? detail::arrivals_of<T, Dim, Kokkos::HostSpace>(host(), window.grid, used, shot)
+               : detail::arrivals_of<T, Dim, Memory>(exec, window.grid, used, shot);
 }
 
 template <class T, int Dim, class Memory>
@@ -255,23 +217,6 @@ OffsetOptions<Dim> Migration<T, Dim, Memory>::columns_in_window(ShotImage<T, Dim
 }
 
 template <class T, int Dim, class Memory>
-typename Migration<T, Dim, Memory>::Sums Migration<T, Dim, Memory>::make_sums(
-    const Instance<Memory>& exec, ShotImage<T, Dim>& result) const {
-  const survey::ShotWindow<Dim>& window = result.window;
-  Sums sums;
-  sums.products = make_image<T, Dim, Memory>(exec, window.grid, columns_in_window(result));
-  for (const AddedAccumulator& added : m_accumulators) {
-    Fields fields;
-    for (int p = 0; p < added.count; ++p) {
-      fields.push_back(make_field<T>(exec, window.grid, "moho::rtm::accumulator"));
-      fill(exec, fields.back(), T(0));
-    }
-    sums.added.push_back(std::move(fields));
-  }
-  return sums;
-}
-
-template <class T, int Dim, class Memory>
 ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(const survey::ShotGather<Dim>& gather) {
   const Stopwatch preparing;
   const std::size_t k = position_of(gather.shot);
@@ -317,15 +262,20 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
   const HostModel<T, Dim> part = m_planner->part_of(m_planner->input().model, result.window);
   const wave::Shot<Dim> live = gather.shot;
   detail::StreamedShots<T, Dim, Memory>* const streamed = m_planner->streamed();
+  detail::SlabShots<T, Dim, Memory>* const slabs = m_planner->slabs();
   std::optional<Modelling> core;
   if (streamed != nullptr) {
     streamed->open(result.window, part, live);
+  } else if (slabs != nullptr) {
+    slabs->open(result.window, part, live);
   } else {
     core.emplace(m_planner->make(exec, result.window, part, live));
   }
-  survey::PreparedShot<Dim> data =
-      prepare(exec, streamed != nullptr ? streamed->modelling() : core->plan(), part, result.window,
-              gather);
+  survey::PreparedShot<Dim> data = prepare(exec,
+                                           streamed != nullptr ? streamed->modelling()
+                                           : slabs != nullptr  ? slabs->modelling()
+                                                               : core->plan(),
+                                           part, result.window, gather);
   report.notes.insert(report.notes.end(), data.notes.begin(), data.notes.end());
   if (options().keep_data == shot.number) {
     result.data = std::make_shared<ShotData<Dim>>(ShotData<Dim>{std::move(gather), data});
@@ -340,14 +290,22 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
                 report);
     return result;
   }
-  const Terms terms(exec, *core, data, rows, name);
+  if (slabs != nullptr) {
+    worker.phases.add("prepare", preparing.seconds());
+    note_report(worker,
+                slabs->migrate(data.shot, rows, data.count, plan().storage, m_added, tell, result),
+                report);
+    return result;
+  }
+  const Terms terms(exec, core->propagator(), core->plan().wavelet, data.shot, rows, data.count,
+                    name);
   std::optional<detail::RandomSource<T, Dim, Memory>> random;
   if (plan().storage.strategy.keep == snapshot::StorageMethod::random_layers) {
     random.emplace(exec, result.window.grid,
                    detail::upload_model<T, Dim, Memory>(exec, result.window.grid, part), *core,
                    plan().storage.random_width, live, terms.forward.amplitudes, name);
   }
-  const Sums sums = make_sums(exec, result);
+  const Sums sums(exec, result.window.grid, columns_in_window(result), m_added);
   exec.fence();
   worker.phases.add("prepare", preparing.seconds());
   note_report(worker,
@@ -397,16 +355,7 @@ MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modellin
   }
   migrate.complete_receivers = complete_receivers();
   migrate.progress = tell;
-  if (!m_accumulators.empty()) {
-    const double weight = static_cast<double>(migrate.snapshot_interval) * propagator.dt();
-    migrate.imaged = [&, weight](const auto& snapshot, const auto& receivers, std::int64_t time) {
-      const ImagingStep<T, Dim, Memory> step{snapshot,           receivers, propagator.interior(),
-                                             sums.products.grid, weight,    time};
-      for (std::size_t a = 0; a < m_accumulators.size(); ++a) {
-        m_accumulators[a].add(exec, step, sums.added[a]);
-      }
-    };
-  }
+  sums.add_accumulators(exec, m_added, propagator, migrate);
   Timeline* const timeline = options().timeline;
   const double begin = timeline != nullptr ? timeline->now() : 0.0;
   auto done = wave::locate_overflow<Dim>(
@@ -437,28 +386,10 @@ void Migration<T, Dim, Memory>::collect(Worker& worker, const Sums& sums,
   const Instance<Memory>& exec = worker.exec;
   const Grid<Dim>& grid = result.window.grid;
   if (!complete_receivers()) fill(exec, sums.products.receiver_illumination, T(0));
-  Fields parts{sums.products.image, sums.products.source_illumination,
-               sums.products.receiver_illumination};
-  for (const Fields& added : sums.added) parts.insert(parts.end(), added.begin(), added.end());
-  const bool tapered = !result.window.whole() && options().aperture.taper > 0.0;
-  std::vector<wave::Storage<double, Memory>> weights;
-  if (tapered) {
-    for (const auto& axis : survey::window_weights(result.window, options().aperture.taper)) {
-      weights.emplace_back(upload(exec, axis, "moho::rtm::taper"));
-    }
-  }
-  const auto nodes = static_cast<std::size_t>(grid.size());
-  result.values.resize(parts.size() * nodes);
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (tapered) {
-      detail::TaperWindow<T, Dim> taper{parts[p].data(), grid, {}};
-      for (int d = 0; d < Dim; ++d) taper.weights[d] = weights[static_cast<std::size_t>(d)].data();
-      launch_box("moho::rtm::taper", exec, whole_box(grid), taper);
-    }
-    const wave::Storage<T, Memory> elements(parts[p].data(), nodes);
-    result.largest.push_back(largest_magnitude(exec, elements));
-    copy(exec, HostElements<T>(result.values.data() + p * nodes, nodes), elements);
-  }
+  result.values.resize(static_cast<std::size_t>(m_part_count) *
+                       static_cast<std::size_t>(grid.size()));
+  result.largest =
+      sums.collect(exec, result.window, options().aperture.taper, all_planes(grid), result.values);
   if (sums.products.offsets.size() > 0) result.offsets = download(exec, sums.products.offsets);
   exec.fence();
   worker.phases.add("transfer", watch.seconds());

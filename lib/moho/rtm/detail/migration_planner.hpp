@@ -7,6 +7,7 @@
 #include <moho/core/concurrent.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/scratch_file.hpp>
+#include <moho/rtm/detail/slab_shots.hpp>
 #include <moho/rtm/detail/streamed_shots.hpp>
 #include <moho/rtm/migration_types.hpp>
 #include <moho/snapshot/rates.hpp>
@@ -107,6 +108,8 @@ class MigrationPlanner {
   const MigrationPlan<Dim>& plan() const { return m_plan; }
   /// Streams of the shots; null if they are migrated in core.
   StreamedShots<T, Dim, Memory>* streamed() const { return m_streamed.get(); }
+  /// Slabs of the shots; null if one device or a stream migrates them.
+  SlabShots<T, Dim, Memory>* slabs() const { return m_slabs.get(); }
   /// Options of modelling, with the time step of all shots.
   const wave::ModellingOptions<Dim>& modelling_options() const { return m_modelling; }
 
@@ -141,8 +144,10 @@ class MigrationPlanner {
       if (size > nodes) largest = k, nodes = size;
     }
     const survey::ShotWindow<Dim> window = window_of(m_input.shots[largest]);
-    if (streams(exec, window.grid)) {
-      return plan_stream(exec, window, m_input.shots[largest], all / static_cast<double>(nodes));
+    const double count = all / static_cast<double>(nodes);
+    if (wants_slabs() && plan_slabs(exec, window, m_input.shots[largest], count)) return;
+    if (wants_slabs() || streams(exec, window.grid)) {
+      return plan_stream(exec, window, m_input.shots[largest], count);
     }
     plan_waves(exec);
     auto modelling = make(exec, window, part_of(m_input.model, window), m_input.shots[largest]);
@@ -150,7 +155,7 @@ class MigrationPlanner {
     m_plan.extents = modelling.plan().grid.extents;
     measure(exec, modelling);
     choose_concurrent(exec, modelling);
-    estimate(all / static_cast<double>(nodes));
+    estimate(count);
   }
 
   /// Creates propagator, arrays and plan of a shot. \throws InputError, MemoryError
@@ -178,7 +183,21 @@ class MigrationPlanner {
           "method");
     }
     const stream::StreamRequest& stream = m_o.stream;
-    if (stream.block == 0 && stream.updates == 0 && stream.devices <= 1) return;
+    if (wants_slabs() && m_o.domain == domain::ExpansionMethod::amplitude) {
+      throw InputError(concat("devices is ", stream.devices,
+                              " (allowed: 1 with the domain amplitude): its boxes depend on the "
+                              "amplitudes of all slabs; choose the domain layers or eikonal"));
+    }
+    if (stream.block == 0 && stream.updates == 0 && (stream.devices <= 1 || wants_slabs())) return;
+    if (m_o.offsets.count() > 0 && stream.block == 0 && stream.updates == 0 &&
+        (m_o.domain != domain::ExpansionMethod::none ||
+         (m_request.method != "auto" && m_request.method != "random"))) {
+      throw InputError(concat("devices is ", stream.devices,
+                              " (allowed: 1 with offset gathers and a domain or the storage '",
+                              m_request.method,
+                              "'): gathers multiply values of different slabs, so that the shots "
+                              "stream; leave out gathers, or domain and storage"));
+    }
     if (m_o.domain != domain::ExpansionMethod::none) {
       throw InputError(concat(
           "stream: the domain is '", domain::to_string(m_o.domain),
@@ -190,6 +209,13 @@ class MigrationPlanner {
                               "' (allowed in a stream: auto or random): a stream keeps no "
                               "snapshots; leave out one of them"));
     }
+  }
+
+  // Returns true if several devices should hold each shot in slabs.
+  bool wants_slabs() const {
+    const stream::StreamRequest& stream = m_o.stream;
+    return stream.devices > 1 && stream.block == 0 && stream.updates == 0 &&
+           m_request.method != "random" && m_o.offsets.count() == 0;
   }
 
   // Returns true if shots stream, see MigrationOptions::stream.
@@ -246,6 +272,7 @@ class MigrationPlanner {
     m_streamed->open(window, part_of(m_input.model, window), shot);
     const auto& pair = m_streamed->pair();
     m_plan.stream = stream::describe(pair.plan(), pair.need(), pair.rates().both);
+    if (!m_no_slabs.empty()) m_plan.stream.push_back(m_no_slabs);
     m_plan.stream_plan = pair.plan();
     m_plan.stream_rates = pair.rates();
     m_plan.extents = m_streamed->modelling().grid.extents;
@@ -317,12 +344,12 @@ class MigrationPlanner {
   }
 
   // Measures the rates of the cost model of storage methods.
-  void measure(const Instance<Memory>& exec, Modelling& modelling) {
+  void measure(const Instance<Memory>& exec, Modelling& modelling, int sharing = 1) {
     m_rates = snapshot::measure_rates<T, Dim, Memory>(exec, modelling.propagator(),
                                                       modelling.wavefield(), m_request.codecs);
     m_rates.link = snapshot::measure_link(exec);
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-    m_request.threads = m_rates.threads = std::min(host.concurrency(), 64);
+    m_request.threads = m_rates.threads = std::max(std::min(host.concurrency(), 64) / sharing, 1);
     const bool chosen = m_request.method == "auto" || m_request.method == "disk";
     const bool threads = m_request.method == "threads" || (!is_host_memory<Memory> && chosen);
     if (threads && !m_request.codecs.empty()) {
@@ -394,31 +421,36 @@ class MigrationPlanner {
   // Sizes of a shot for the cost model of storage.
   snapshot::ShotShape shape_of(const Modelling& modelling) const {
     const auto& propagator = modelling.propagator();
-    const auto& scheme = propagator.scheme();
-    const Box<Dim> interior = propagator.interior();
+    const auto nodes = static_cast<double>(propagator.grid().size());
+    snapshot::ShotShape shape = shape_of(propagator.scheme(), propagator.interior(), nodes, nodes);
+    const Grid<Dim>& window = modelling.model_grid();
+    shape.random_nodes = static_cast<double>(
+        wave::extended_grid(window, snapshot::random_faces(m_input.faces, m_o.storage.random_width))
+            .size());
+    shape.random_bytes = random_bytes(window);
+    return shape;
+  }
+  // The same without a separate source wavefield. `interior`: nodes of snapshots; `stepped` nodes
+  // of a step; `held` nodes of a state.
+  snapshot::ShotShape shape_of(const wave::Scheme<T, Dim, Memory>& scheme, const Box<Dim>& interior,
+                               double stepped, double held) const {
     snapshot::ShotShape shape;
     shape.dims = Dim;
     for (int d = 0; d < Dim; ++d) {
       shape.interior[static_cast<std::size_t>(d)] = interior.extent(d);
     }
-    const auto nodes = static_cast<double>(propagator.grid().size());
     shape.steps = m_plan.time.steps;
     shape.snapshots = m_plan.time.steps / m_interval;
-    shape.step_nodes = nodes * static_cast<double>(shape.steps);
+    shape.step_nodes = stepped * static_cast<double>(shape.steps);
     shape.largest_snapshot = static_cast<double>(interior.size());
     shape.snapshot_nodes = shape.largest_snapshot * static_cast<double>(shape.snapshots);
-    shape.state_nodes = nodes;
+    shape.state_nodes = held;
     shape.snapshot_bytes = sizeof(T);
     shape.state_bytes = static_cast<int>(2 * sizeof(T)) * scheme.fields();
     shape.image_bytes = static_cast<int>(4 * sizeof(T));
     shape.face_layers = wave::info(scheme.stencil()).passes * (scheme.order() / 2);
     shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();
     shape.face_error = sizeof(T) == 4 ? 1e-4 : 1e-11;
-    const Grid<Dim>& window = modelling.model_grid();
-    shape.random_nodes = static_cast<double>(
-        wave::extended_grid(window, snapshot::random_faces(m_input.faces, m_o.storage.random_width))
-            .size());
-    shape.random_bytes = random_bytes(window);
     return shape;
   }
 
@@ -468,15 +500,26 @@ class MigrationPlanner {
     snapshot::Rates rates = m_rates;
     rates.disk_write /= concurrent;
     rates.disk_read /= concurrent;
-    snapshot::StoragePlan storage =
-        snapshot::choose_storage(shape_of(modelling), rates, budget, m_request);
+    m_plan.storage = storage_for(shape_of(modelling), rates, budget);
+    m_plan.concurrent_shots = concurrent;
+  }
+  // Returns the storage of a shot, or of a slab of it. \throws InputError if none fits
+  snapshot::StoragePlan storage_for(const snapshot::ShotShape& shape, const snapshot::Rates& rates,
+                                    const snapshot::Budget& budget) const {
+    snapshot::StoragePlan storage = snapshot::choose_storage(shape, rates, budget, m_request);
     storage.interval = m_interval;
     storage.snapshots = m_plan.time.steps / m_interval;
     storage.folder = m_o.storage.folder;
     storage.random_width = m_o.storage.random_width;
-    m_plan.storage = std::move(storage);
-    m_plan.concurrent_shots = concurrent;
+    return storage;
   }
+
+  // See slab_planner.hpp.
+  bool plan_slabs(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
+                  const wave::Shot<Dim>& shot, double largest);
+  void measure_slab(const survey::ShotWindow<Dim>& window);
+  std::size_t allowed_slab_bytes(int devices) const;
+  snapshot::StoragePlan slab_storage(int devices, SlabPlan& slabs) const;
 
   MigrationInput<T, Dim> m_input;
   const MigrationOptions<Dim>& m_o;
@@ -485,8 +528,12 @@ class MigrationPlanner {
   snapshot::StorageRequest m_request;
   snapshot::Rates m_rates;
   std::unique_ptr<StreamedShots<T, Dim, Memory>> m_streamed;
+  std::unique_ptr<SlabShots<T, Dim, Memory>> m_slabs;
+  std::string m_no_slabs;       // why the shots stream although slabs were requested
   std::int64_t m_interval = 1;  // steps between snapshots
   std::size_t m_disk = 0;       // bytes of snapshots in files
 };
 
 }  // namespace moho::rtm::detail
+
+#include <moho/rtm/detail/slab_planner.hpp>

@@ -4,20 +4,13 @@
 /// \file
 /// \brief Separate source wavefield of a shot, with random layers (internal).
 
+#include <moho/rtm/detail/shot_parts.hpp>
 #include <moho/snapshot/boundary_store.hpp>
 #include <moho/wave/modelling.hpp>
 
 #include <string>
 
 namespace moho::rtm::detail {
-
-/// Returns the points around which delta is tapered in the migration of a shot.
-template <int Dim>
-Points<Dim> tapered_points(const wave::Shot<Dim>& shot) {
-  Points<Dim> points = shot.sources;
-  points.insert(points.end(), shot.receivers.begin(), shot.receivers.end());
-  return points;
-}
 
 /// Returns the options of the random layers of a shot, each with another seed.
 template <int Dim>

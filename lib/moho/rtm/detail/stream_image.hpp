@@ -5,7 +5,7 @@
 /// \brief Sums of an image while both wavefields stream through a device (internal).
 
 #include <moho/core/instances.hpp>
-#include <moho/rtm/conditions.hpp>
+#include <moho/rtm/detail/shot_parts.hpp>
 #include <moho/stream/reversed_pair.hpp>
 
 #include <algorithm>
@@ -18,21 +18,13 @@
 
 namespace moho::rtm::detail {
 
-/// Adds an imaging step to the parts of an accumulator.
-template <class T, int Dim, class Memory>
-using AddToParts = std::function<void(const Instance<Memory>&, const ImagingStep<T, Dim, Memory>&,
-                                      const std::vector<Field<T, Dim, Memory>>&)>;
-
 /// What the actions of a pair sum.
 template <class T, int Dim, class Memory>
 struct ImageSetup {
   Grid<Dim> grid;              ///< of the model
   OffsetOptions<Dim> offsets;  ///< of the current shot; columns are nodes of `grid`
   std::size_t columns = 0;     ///< largest number of columns of a shot
-  struct Added {
-    int count = 0;                   ///< parts
-    AddToParts<T, Dim, Memory> add;  ///< function of the accumulator
-  };
+  using Added = AddedParts<T, Dim, Memory>;
   std::vector<Added> added;  ///< accumulators besides PointProducts
   /// Returns the number of parts of all accumulators.
   int parts() const {

@@ -25,32 +25,6 @@
 
 namespace moho::rtm::detail {
 
-/// Multiplies values of a window by its taper weights.
-template <class T, int Dim>
-struct TaperWindow {
-  T* values;
-  Grid<Dim> grid;
-  const double* weights[Dim];
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    double weight = 1.0;
-    for (int d = 0; d < Dim - 1; ++d) weight *= weights[d][node[d]];
-    T& value = values[grid.flat(node)];
-    value = static_cast<T>(weight * weights[Dim - 1][node[Dim - 1]] * static_cast<double>(value));
-  }
-};
-
-/// Copies amplitudes on the host, steps x points, to the memory of an instance.
-template <class T, class Memory>
-wave::PointSeries<T, Memory> upload_rows(const Instance<Memory>& exec, const std::vector<T>& rows,
-                                         std::int64_t count, std::int64_t points) {
-  const auto series =
-      allocate<wave::PointSeries<T, Memory>>(exec, "moho::rtm::amplitudes", count, points);
-  copy(exec, wave::Storage<T, Memory>(series.data(), rows.size()),
-       HostElements<const T>(rows.data(), rows.size()));
-  exec.fence();
-  return series;
-}
-
 /// \brief Both wavefields of a shot on the host, which stream through devices, and their image.
 ///
 /// Volumes and rates stay for later shots on the same window.
@@ -141,11 +115,7 @@ void StreamedShots<T, Dim, Memory>::open(const survey::ShotWindow<Dim>& window,
   options.memory = std::numeric_limits<std::size_t>::max();  // the plan of the stream checks it
   m_plan = wave::plan_modelling<T, Dim, Host>(host, window.grid, part, m_input.faces,
                                               m_input.wavelet, options);
-  m_model = part;
-  if (m_plan.source_taper > 0.0) {
-    m_model.delta = wave::taper_delta<T, Dim, Host>(host, window.grid, part, options.sources,
-                                                    m_plan.source_taper);
-  }
+  m_model = tapered_model(window.grid, part, m_plan, options.sources);
   m_loaded = false;
   if (same) return;
   m_pair.reset();
@@ -158,12 +128,7 @@ void StreamedShots<T, Dim, Memory>::make_pair(const survey::ShotWindow<Dim>& win
                                               const wave::Shot<Dim>& shot) {
   const MigrationOptions<Dim>& given = m_input.options;
   stream::ReversedPairOptions<Dim> o;
-  o.propagator.dt = m_plan.time.dt;
-  o.propagator.order = m_modelling.order;
-  o.propagator.boundaries = m_input.faces;
-  o.propagator.frequency = m_plan.frequency;
-  o.propagator.equations = m_modelling.equations;
-  o.propagator.sigma = m_modelling.sigma;
+  o.propagator = propagator_options(m_plan, m_modelling);
   o.random = m_plan.random;
   o.source_faces = snapshot::random_faces(m_input.faces, given.storage.random_width);
   o.wavelet = m_plan.wavelet;

@@ -5,9 +5,11 @@
 /// \brief One grid over several devices, each of which runs the same driver on its planes
 /// (internal).
 
+#include <moho/core/concurrent.hpp>
 #include <moho/core/order.hpp>
 #include <moho/stream/detail/slab_pieces.hpp>
 #include <moho/stream/detail/slab_threads.hpp>
+#include <moho/stream/plan.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/propagator.hpp>
 
@@ -148,6 +150,48 @@ class GridParts {
   std::vector<std::unique_ptr<Part>> m_parts;
   std::vector<T> m_rows;
 };
+
+/// Returns instances of slabs: one for each device, or one of one thread for each slab on hosts.
+template <class Memory>
+std::vector<Instance<Memory>> slab_instances(const Instance<Memory>& exec, int devices) {
+  if constexpr (is_host_memory<Memory>) {
+    return concurrent_instances(exec, devices);
+  } else {
+    return instances_on_devices(exec, devices);
+  }
+}
+
+/// Returns the planes of the model among some planes of the grid with layers.
+/// \param interior nodes of the model in the grid with layers
+template <int Dim>
+PlaneRange model_planes(const PlaneRange& planes, const Box<Dim>& interior) {
+  const std::int64_t first = interior.lower[0];
+  const PlaneRange own = intersection(planes, PlaneRange{first, interior.upper[0]});
+  return {own.begin - first, own.end - first};
+}
+
+/// Elements of the arrays of a slab.
+struct SlabElements {
+  double padded = 0.0;  ///< of an array on the held planes
+  double nodes = 0.0;   ///< nodes of the own planes
+  double medium = 0.0;  ///< padded arrays of the medium
+  double layers = 0.0;  ///< of the memory of all layers
+};
+
+/// Returns the elements of a slab that owns some planes, and holds these and their neighbours.
+template <class T, int Dim, class Memory>
+SlabElements slab_elements(const wave::Scheme<T, Dim, Memory>& scheme,
+                           const StreamRequirements& need, std::int64_t own,
+                           const PlaneRange& held) {
+  const bool pressure = wave::info(scheme.medium()).invertible.has(wave::Parameter::density);
+  SlabElements result;
+  result.padded = static_cast<double>(scheme.layout(held).size);
+  result.nodes = static_cast<double>(need.plane_nodes) * static_cast<double>(own);
+  result.medium = need.parameters + (pressure ? 1.0 : 0.0);
+  result.layers = 3.0 * scheme.fields() *
+                  static_cast<double>(need.layer_elements * held.count() + need.across_elements);
+  return result;
+}
 
 /// \brief Returns the planes of parts with equal numbers of planes.
 /// \throws InputError if parts have fewer planes than neighbours read

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Members of MigrationPlanner for shots in slabs on several devices (internal).
+
+#include <moho/rtm/detail/migration_planner.hpp>
+
+namespace moho::rtm::detail {
+
+// Plans the slabs of the largest shot. Returns false if they do not fit, and the shots can stream.
+template <class T, int Dim, class Memory>
+bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
+                                                  const survey::ShotWindow<Dim>& window,
+                                                  const wave::Shot<Dim>& shot, double largest) {
+  const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+  const int devices = m_o.stream.devices;
+  plan_waves(host);
+  // blocks of this codec, whose bits do not depend on other blocks, are those of the complete grid
+  const bool blocks = m_request.accuracy.kind == snapshot::ErrorBound::Kind::bits;
+  m_slabs = std::make_unique<SlabShots<T, Dim, Memory>>(
+      exec, m_input, m_modelling, blocks ? snapshot::BlockGrid<Dim>::side(0) : 1);
+  m_slabs->open(window, part_of(m_input.model, window), shot);
+  std::int64_t shortest = window.grid.extents[0];
+  for (const auto& other : m_input.shots) {
+    shortest = std::min(shortest, window_of(other).grid.extents[0]);
+  }
+  const std::int64_t layers = m_slabs->modelling().grid.extents[0] - window.grid.extents[0];
+  m_slabs->divided(shortest + layers, devices);
+  measure_slab(window);
+  SlabPlan slabs;
+  const auto fits = [&](int count) {
+    try {
+      m_plan.storage = slab_storage(count, slabs);
+      return true;
+    } catch (const MemoryError& error) {
+      m_no_slabs = error.what();
+    } catch (const InputError& error) {
+      m_no_slabs = error.what();
+    }
+    return false;
+  };
+  if (!fits(devices)) {
+    const std::string obstacle = m_no_slabs;
+    if (m_request.method == "auto" && m_o.domain == domain::ExpansionMethod::none) {
+      m_no_slabs = concat("no slabs: ", obstacle);
+      m_slabs.reset();
+      return false;
+    }
+    const std::int64_t most = (shortest + layers) / m_slabs->beside();
+    int count = devices + 1;
+    while (count <= most && !fits(count)) ++count;
+    if (count > most) slab_storage(devices, slabs);  // throws
+    throw MemoryError(
+        concat("devices is ", devices, " (allowed: ", count, " or more): ", obstacle));
+  }
+  m_no_slabs.clear();
+  m_plan.extents = m_slabs->modelling().grid.extents;
+  m_plan.memory.most = 0;
+  for (std::size_t g = 0; g < m_slabs->own().size(); ++g) {
+    m_plan.memory.most =
+        std::max(m_plan.memory.most, static_cast<std::size_t>(m_slabs->bytes(m_slabs->own(), g)));
+  }
+  m_plan.slabs = slabs;
+  estimate(largest);
+  return true;
+}
+
+// Measures rates of the first device on planes of the model, at most those of a slab.
+template <class T, int Dim, class Memory>
+void MigrationPlanner<T, Dim, Memory>::measure_slab(const survey::ShotWindow<Dim>& window) {
+  const Instance<Memory>& exec = m_slabs->instances().front();
+  const std::int64_t plane = window.grid.size() / window.grid.extents[0];
+  const std::int64_t enough = std::max<std::int64_t>((std::int64_t{1} << 24) / plane, 32);
+  Box<Dim> box = window.box;
+  box.upper[0] = std::min(
+      box.upper[0],
+      box.lower[0] + std::min(enough, std::max<std::int64_t>(m_slabs->own().front().count(), 32)));
+  const survey::ShotWindow<Dim> part = survey::window_of(m_input.grid, box);
+  wave::ModellingOptions<Dim> options = m_modelling;
+  options.sources.clear();
+  options.memory = std::numeric_limits<std::size_t>::max();
+  auto modelling = wave::make_modelling(
+      exec, part.grid, upload_model<T, Dim, Memory>(exec, part.grid, part_of(m_input.model, part)),
+      m_input.faces, m_input.wavelet, options);
+  measure(exec, modelling, m_o.stream.devices);
+}
+
+// Returns the bytes that each of some devices may use.
+template <class T, int Dim, class Memory>
+std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices) const {
+  const auto& instances = m_slabs->instances();
+  const std::size_t limit = m_o.stream.device_memory, others = m_o.storage.device;
+  std::size_t allowed = stream::detail::allowed_device_memory(instances, limit);
+  if (limit == 0 && others > 0) {
+    allowed = std::min(allowed, is_host_memory<Memory> ? others / devices : others);
+  }
+  // all slabs are in the memory of a host
+  if (is_host_memory<Memory>) {
+    allowed =
+        std::min(allowed, memory_budget(instances.front()) / static_cast<std::size_t>(devices));
+  }
+  return allowed;
+}
+
+// Returns the storage of each slab, and sets planes and bytes. \throws MemoryError or InputError if
+// the slabs do not fit
+template <class T, int Dim, class Memory>
+snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices,
+                                                                     SlabPlan& slabs) const {
+  const auto& scheme = m_slabs->scheme();
+  const std::vector<PlaneRange> own = m_slabs->divided(scheme.grid().extents[0], devices);
+  const std::int64_t plane = scheme.grid().size() / scheme.grid().extents[0];
+  double fixed = 0.0, data = 0.0;
+  std::int64_t stepped = 0, held = 0;
+  slabs = {};
+  for (std::size_t g = 0; g < own.size(); ++g) {
+    fixed = std::max(fixed, m_slabs->bytes(own, g));
+    data = std::max(data, m_slabs->data_bytes(own, g));
+    stepped = std::max(stepped, own[g].count());
+    held = std::max(held, m_slabs->held(own, g).count());
+    slabs.planes.push_back(own[g].count());
+    slabs.bytes.push_back(static_cast<std::int64_t>(m_slabs->bytes(own, g)));
+  }
+  const std::size_t allowed = allowed_slab_bytes(devices);
+  if (std::max(fixed, data) > static_cast<double>(allowed)) {
+    throw MemoryError(concat("the largest slab of ", devices, " takes ",
+                             format_bytes(std::max(fixed, data)), " without snapshots (allowed: ",
+                             format_bytes(static_cast<double>(allowed)), " on each device)"));
+  }
+  Box<Dim> interior = scheme.interior();
+  interior.upper[0] = interior.lower[0] + std::min(interior.extent(0), stepped);
+  const snapshot::ShotShape shape = shape_of(scheme, interior, static_cast<double>(stepped * plane),
+                                             static_cast<double>(held * plane));
+  const auto share = static_cast<std::size_t>(devices);
+  snapshot::Rates rates = m_rates;
+  rates.disk_write /= devices;
+  rates.disk_read /= devices;
+  snapshot::Budget budget;
+  budget.device = allowed - static_cast<std::size_t>(fixed);
+  budget.disk = m_disk / share;
+  if (!is_host_memory<Memory>) {
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    budget.host = memory_budget(host, m_o.storage.host) / share;
+  }
+  const snapshot::StoragePlan storage = storage_for(shape, rates, budget);
+  for (std::int64_t& bytes : slabs.bytes) {
+    bytes += static_cast<std::int64_t>(storage.strategy.device_bytes);
+  }
+  return storage;
+}
+
+}  // namespace moho::rtm::detail

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Migration of shots over a grid that several devices hold in slabs (internal).
+
+#include <moho/domain/factory.hpp>
+#include <moho/rtm/detail/shot_parts.hpp>
+#include <moho/snapshot/make_store.hpp>
+#include <moho/stream/detail/prepare.hpp>
+#include <moho/stream/kernel/grid_parts.hpp>
+#include <moho/wave/locate_overflow.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::rtm::detail {
+
+/// Domain whose boxes are known before the run.
+template <class T, int Dim, class Memory>
+class KnownBoxes : public wave::Domain<T, Dim, Memory> {
+ public:
+  /// \param boxes nodes of the step from a time, each box within the next one
+  explicit KnownBoxes(std::function<Box<Dim>(std::int64_t)> boxes) : m_boxes(std::move(boxes)) {}
+  Box<Dim> box(const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,
+               const wave::Wavefield<T, Dim, Memory>&, std::int64_t step) override {
+    return m_boxes(step);
+  }
+
+ private:
+  std::function<Box<Dim>(std::int64_t)> m_boxes;
+};
+
+/// \brief Shots over a grid in slabs along x, one for each device of this process.
+///
+/// Each device runs migrate_shot() on the planes of its slab, and stores the source wavefield of
+/// these planes. Images have the bits of one device with the same storage. Snapshots that are
+/// compressed by the lorenzo and transform codecs differ within the error bound, since their
+/// quantum depends on the amplitudes of the slab. Arrays exist during the migration of a shot. On
+/// hosts each slab has one thread.
+template <class T, int Dim, class Memory>
+class SlabShots {
+  using Host = Kokkos::HostSpace;
+  using Parts = stream::GridParts<T, Dim, Memory>;
+  using Added = AddedParts<T, Dim, Memory>;
+  using Tell = std::function<void(int, const wave::ShotProgress&)>;
+
+ public:
+  /// \param exec instance of the first device
+  /// \param input arguments of the migration; they outlive the object
+  /// \param modelling options with the time step of all shots
+  /// \param align slabs begin at multiples of this number of planes
+  /// \throws InputError for devices that are not there
+  SlabShots(const Instance<Memory>& exec, const MigrationInput<T, Dim>& input,
+            const wave::ModellingOptions<Dim>& modelling, std::int64_t align)
+      : m_input(input),
+        m_modelling(modelling),
+        m_align(align),
+        m_instances(stream::slab_instances<Memory>(exec, input.options.stream.devices)) {
+    // devices allocate slowly, hosts only pages that are written
+    constexpr std::int64_t piece = std::int64_t{1} << (is_host_memory<Memory> ? 22 : 25);
+    for (std::size_t g = 0; g < m_instances.size(); ++g) {
+      m_arenas.push_back(
+          std::make_unique<snapshot::StorageArenas<T, Memory>>(snapshot::StorageArenas<T, Memory>{
+              snapshot::DeviceArena<T, Memory>("moho::rtm::snapshots", piece),
+              snapshot::HostArena<T, Memory>("moho::rtm::snapshots on the host", piece)}));
+    }
+  }
+  SlabShots(const SlabShots&) = delete;
+  SlabShots& operator=(const SlabShots&) = delete;
+
+  /// \brief Plans a shot, and divides its grid; nothing large is allocated.
+  /// \param window,part nodes of the model and the model there
+  /// \param shot live sources and receivers
+  /// \throws InputError, also for slabs with too few planes
+  void open(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
+            const wave::Shot<Dim>& shot);
+  /// Plan of modelling of the latest shot.
+  const wave::ModellingPlan<Dim>& modelling() const { return m_plan; }
+  /// Scheme of the first shot.
+  const wave::Scheme<T, Dim, Memory>& scheme() const { return *m_scheme; }
+  /// Instances of the devices.
+  const std::vector<Instance<Memory>>& instances() const { return m_instances; }
+  /// Planes that a slab reads of each neighbour.
+  std::int64_t beside() const { return m_beside; }
+  /// Planes of the slabs of the latest shot, of the grid with layers.
+  const std::vector<PlaneRange>& own() const { return m_own; }
+
+  /// \brief Returns the planes of slabs.
+  /// \param planes of the grid with layers \param devices number of slabs
+  /// \throws InputError for slabs with too few planes, with the largest number of devices
+  std::vector<PlaneRange> divided(std::int64_t planes, std::int64_t devices) const;
+  /// Returns the planes that a slab holds: its own ones and those that it reads of its neighbours.
+  PlaneRange held(const std::vector<PlaneRange>& own, std::size_t g) const {
+    return {std::max(own[g].begin - m_beside, own.front().begin),
+            std::min(own[g].end + m_beside, own.back().end)};
+  }
+  /// Returns the bytes of a slab of the first shot, without snapshots.
+  double bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
+    return bytes(*m_scheme, m_need, PointProducts::part_count, own, g);
+  }
+  /// Returns the bytes of a slab while data are modelled; 0 without a data model.
+  double data_bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
+    return m_data_scheme ? bytes(*m_data_scheme, m_data_need, 0, own, g) : 0.0;
+  }
+
+  /// \brief Migrates the shot of open(), and sets values and largest of its image.
+  /// \param shot of the prepared data
+  /// \param rows data, samples x receivers \param samples number of rows
+  /// \param storage of the source wavefield, with the budget and threads of a slab
+  /// \param added accumulators
+  /// \param tell receives progress: 0 forward, 1 backward propagation; may be empty
+  /// \param result receives the image; its window is that of open()
+  /// \throws Error with step and node if a wavefield overflows
+  MigrateReport<Dim> migrate(const wave::Shot<Dim>& shot, const std::vector<T>& rows,
+                             std::int64_t samples, const snapshot::StoragePlan& storage,
+                             const std::vector<Added>& added, const Tell& tell,
+                             ShotImage<T, Dim>& result);
+  /// Models traces of a shot, receivers x (steps + 1), over a data model in a window.
+  wave::Traces<T> model_data(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
+                             const wave::Shot<Dim>& shot);
+
+ private:
+  // Arrays of a slab.
+  struct Slab {
+    std::unique_ptr<wave::Propagator<T, Dim, Memory>> propagator;
+    wave::Wavefield<T, Dim, Memory> wavefield;
+    std::unique_ptr<ShotTerms<T, Dim, Memory>> terms;
+    ShotSums<T, Dim, Memory> sums;
+  };
+  void plan(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
+            const Points<Dim>& tapered);
+  double bytes(const wave::Scheme<T, Dim, Memory>& scheme, const stream::StreamRequirements& need,
+               int sums, const std::vector<PlaneRange>& own, std::size_t g) const;
+  std::vector<Slab> make_slabs();
+  MigrateReport<Dim> migrate_slab(Slab& slab, std::size_t g,
+                                  const MigrateOptions<T, Dim, Memory>& options,
+                                  const snapshot::StoragePlan& storage,
+                                  const std::function<Box<Dim>(std::int64_t)>& boxes,
+                                  const std::vector<Added>& added);
+  static MigrateReport<Dim> sum_of(const std::vector<MigrateReport<Dim>>& reports);
+
+  const MigrationInput<T, Dim>& m_input;
+  const wave::ModellingOptions<Dim>& m_modelling;
+  std::int64_t m_align;
+  std::vector<Instance<Memory>> m_instances;
+  std::vector<std::unique_ptr<snapshot::StorageArenas<T, Memory>>> m_arenas;
+  survey::ShotWindow<Dim> m_window;
+  wave::ModellingPlan<Dim> m_plan;
+  HostModel<T, Dim> m_model;                                            ///< as stepped
+  std::optional<wave::Scheme<T, Dim, Memory>> m_scheme, m_data_scheme;  ///< of the first shot
+  stream::StreamRequirements m_need, m_data_need;                       ///< of these schemes
+  std::int64_t m_beside = 0;  ///< planes that slabs read of a neighbour
+  std::vector<PlaneRange> m_own;
+  std::unique_ptr<Parts> m_parts;  ///< outlives the propagators
+};
+
+template <class T, int Dim, class Memory>
+std::vector<PlaneRange> SlabShots<T, Dim, Memory>::divided(std::int64_t planes,
+                                                           std::int64_t devices) const {
+  std::vector<PlaneRange> own = stream::equal_parts(planes, devices, m_beside);
+  for (std::size_t g = 1; g < own.size(); ++g) {
+    own[g].begin = (own[g].begin + m_align / 2) / m_align * m_align;
+    own[g - 1].end = own[g].begin;
+  }
+  Box<Dim> interior = whole_box(m_plan.grid);
+  interior.lower[0] = m_input.faces.lower[0].layer();
+  interior.upper[0] = planes - m_input.faces.upper[0].layer();
+  for (const PlaneRange& slab : own) {
+    if (slab.count() >= m_beside && !stream::model_planes(slab, interior).empty()) continue;
+    throw InputError(concat("devices is ", devices, " (allowed: fewer, so that each has ", m_beside,
+                            " planes of the ", planes,
+                            ", and planes of the model besides those of layers)"));
+  }
+  return own;
+}
+
+template <class T, int Dim, class Memory>
+void SlabShots<T, Dim, Memory>::plan(const survey::ShotWindow<Dim>& window,
+                                     const HostModel<T, Dim>& part, const Points<Dim>& tapered) {
+  const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
+  wave::ModellingOptions<Dim> options = m_modelling;
+  options.sources = tapered;
+  options.memory = std::numeric_limits<std::size_t>::max();  // that of slabs is checked
+  m_plan = wave::plan_modelling<T, Dim, Host>(host, window.grid, part, m_input.faces,
+                                              m_input.wavelet, options);
+  m_model = tapered_model(window.grid, part, m_plan, tapered);
+  m_window = window;
+}
+
+template <class T, int Dim, class Memory>
+void SlabShots<T, Dim, Memory>::open(const survey::ShotWindow<Dim>& window,
+                                     const HostModel<T, Dim>& part, const wave::Shot<Dim>& shot) {
+  plan(window, part, tapered_points(shot));
+  if (!m_scheme) {
+    // points of all shots have the same distances from nodes in all windows
+    const auto make = [&](wave::Medium medium, auto& scheme, stream::StreamRequirements& need) {
+      scheme.emplace(m_instances.front(), m_plan.grid, medium, m_plan.limits,
+                     propagator_options(m_plan, m_modelling));
+      need = stream::detail::stream_need<T, Dim, Memory>(
+          *scheme, stream::VolumeShape<T, Dim>(*scheme), m_input.shots);
+      m_beside = std::max<std::int64_t>(m_beside, need.shape.beyond());
+    };
+    make(m_plan.medium, m_scheme, m_need);
+    if (m_input.data_model) make(m_input.data_model->medium(), m_data_scheme, m_data_need);
+  }
+  m_own = divided(m_plan.grid.extents[0], m_input.options.stream.devices);
+}
+
+template <class T, int Dim, class Memory>
+double SlabShots<T, Dim, Memory>::bytes(const wave::Scheme<T, Dim, Memory>& scheme,
+                                        const stream::StreamRequirements& need, int sums,
+                                        const std::vector<PlaneRange>& own, std::size_t g) const {
+  const stream::SlabElements slab =
+      stream::slab_elements(scheme, need, own[g].count(), held(own, g));
+  std::size_t points = 0;
+  for (const auto& shot : m_input.shots) {
+    points = std::max(points, shot.sources.size() + shot.receivers.size());
+  }
+  const auto series = static_cast<double>(points) * static_cast<double>(m_plan.time.steps + 1);
+  const double fields = 2.0 * scheme.fields() + wave::info(scheme.stencil()).work_fields;
+  return static_cast<double>(sizeof(T)) *
+             (slab.padded * (slab.medium + fields) + slab.layers + slab.nodes * sums + series) +
+         static_cast<double>(need.fixed);
+}
+
+template <class T, int Dim, class Memory>
+std::vector<typename SlabShots<T, Dim, Memory>::Slab> SlabShots<T, Dim, Memory>::make_slabs() {
+  const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
+  const wave::PropagatorOptions<Dim> options = propagator_options(m_plan, m_modelling);
+  const wave::Limits limits = stream::detail::stepped_limits<T, Dim>(
+      host, m_window.grid, m_model, options.boundaries, m_plan.random, options);
+  m_parts = std::make_unique<Parts>(m_instances, m_own, m_beside);
+  std::vector<Slab> slabs(m_own.size());
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_instances[g];
+    slabs[g].propagator = std::make_unique<wave::Propagator<T, Dim, Memory>>(
+        exec, m_plan.grid, m_plan.medium, limits, options, m_parts->part(g));
+    stream::load_part<T, Dim, Memory>(exec, *slabs[g].propagator, m_window.grid, m_model,
+                                      m_plan.random);
+    slabs[g].wavefield = slabs[g].propagator->make_wavefield(exec);
+    exec.fence();
+  });
+  return slabs;
+}
+
+template <class T, int Dim, class Memory>
+MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate_slab(
+    Slab& slab, std::size_t g, const MigrateOptions<T, Dim, Memory>& options,
+    const snapshot::StoragePlan& storage, const std::function<Box<Dim>(std::int64_t)>& boxes,
+    const std::vector<Added>& added) {
+  const Instance<Memory>& exec = m_instances[g];
+  MigrateOptions<T, Dim, Memory> own = options;
+  KnownBoxes<T, Dim, Memory> domain(boxes);
+  if (boxes) own.domain = &domain;
+  if (g > 0) own.progress = {};
+  own.store_steps = storage.strategy.keep == snapshot::StorageMethod::boundary_values ||
+                    storage.strategy.keep == snapshot::StorageMethod::checkpoints;
+  slab.sums.add_accumulators(exec, added, *slab.propagator, own);
+  const auto store = snapshot::make_store<T, Dim, Memory>(exec, storage, slab.terms->forward,
+                                                          *m_arenas[g], m_input.options.timeline);
+  return migrate_shot<T, Dim, Memory>(exec, *slab.propagator, slab.wavefield, slab.terms->forward,
+                                      slab.terms->backward, *store, own, slab.sums.products);
+}
+
+template <class T, int Dim, class Memory>
+MigrateReport<Dim> SlabShots<T, Dim, Memory>::sum_of(
+    const std::vector<MigrateReport<Dim>>& reports) {
+  MigrateReport<Dim> sum = reports.front();
+  for (std::size_t g = 1; g < reports.size(); ++g) {
+    const MigrateReport<Dim>& one = reports[g];
+    sum.forward.points += one.forward.points;
+    sum.forward.whole_points += one.forward.whole_points;
+    sum.backward.points += one.backward.points;
+    sum.backward.whole_points += one.backward.whole_points;
+    sum.snapshots.raw_bytes += one.snapshots.raw_bytes;
+    sum.snapshots.kept_bytes += one.snapshots.kept_bytes;
+    sum.snapshots.points += one.snapshots.points;
+    sum.snapshots.host_bytes += one.snapshots.host_bytes;
+    sum.snapshots.disk_bytes += one.snapshots.disk_bytes;
+    sum.snapshots.device_bytes = std::max(sum.snapshots.device_bytes, one.snapshots.device_bytes);
+    sum.snapshots.seconds_waited =
+        std::max(sum.snapshots.seconds_waited, one.snapshots.seconds_waited);
+  }
+  return sum;
+}
+
+template <class T, int Dim, class Memory>
+MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& shot,
+                                                      const std::vector<T>& rows,
+                                                      std::int64_t samples,
+                                                      const snapshot::StoragePlan& storage,
+                                                      const std::vector<Added>& added,
+                                                      const Tell& tell, ShotImage<T, Dim>& result) {
+  const MigrationOptions<Dim>& given = m_input.options;
+  const std::string name = concat("shot ", shot.number);
+  std::vector<Slab> slabs = make_slabs();
+  const std::size_t count = slabs.size();
+  std::vector<PlaneRange> planes;  // of the window
+  for (std::size_t g = 0; g < count; ++g) {
+    planes.push_back(stream::model_planes(m_own[g], slabs[g].propagator->interior()));
+  }
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_instances[g];
+    slabs[g].terms = std::make_unique<ShotTerms<T, Dim, Memory>>(
+        exec, *slabs[g].propagator, m_plan.wavelet, shot, rows, samples, name);
+    Grid<Dim> part = m_window.grid;
+    part.extents[0] = planes[g].count();
+    slabs[g].sums = ShotSums<T, Dim, Memory>(exec, part, {}, added);
+    exec.fence();
+  });
+  std::function<Box<Dim>(std::int64_t)> boxes;
+  if (const auto factory = domain::box_factory<T, Dim>(given.domain, m_window.grid, m_model,
+                                                       m_modelling, given.domain_options)) {
+    boxes = factory(shot, m_plan);
+  }
+  MigrateOptions<T, Dim, Memory> options;
+  options.steps = m_plan.time.steps;
+  options.snapshot_interval = storage.interval;
+  options.complete_receivers =
+      given.domain == domain::ExpansionMethod::none || given.complete_receivers;
+  if (tell) {
+    options.progress = [&tell, count](int propagation, wave::ShotProgress now) {
+      now.points_per_second *= static_cast<double>(count);  // of all slabs
+      tell(propagation, now);
+    };
+  }
+  Timeline* const timeline = given.timeline;
+  const double begin = timeline != nullptr ? timeline->now() : 0.0;
+  const MigrateReport<Dim> done =
+      wave::locate_overflow<Dim>(m_input.grid, options.steps, name, [&](std::int64_t check_every) {
+        options.check_every = check_every;
+        std::vector<MigrateReport<Dim>> reports(count);
+        m_parts->run([&](std::size_t g) {
+          reports[g] = migrate_slab(slabs[g], g, options, storage,
+                                    check_every == 1 ? nullptr : boxes, added);
+        });
+        return sum_of(reports);
+      });
+  if (timeline != nullptr) {
+    const double turn = begin + done.forward.seconds;
+    timeline->add("forward leg", begin, turn);
+    timeline->add("backward leg", turn, timeline->now());
+  }
+  std::vector<std::vector<double>> largest(count);
+  std::size_t parts = PointProducts::part_count;
+  for (const Added& one : added) parts += static_cast<std::size_t>(one.count);
+  result.values.resize(parts * static_cast<std::size_t>(m_window.grid.size()));
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_instances[g];
+    const auto& propagator = *slabs[g].propagator;
+    const auto& sums = slabs[g].sums;
+    scale_by_density<T, Dim, Memory>(exec, propagator.layout(), propagator.pressure_factors(),
+                                     propagator.own(propagator.interior()), sums.products);
+    if (!options.complete_receivers) fill(exec, sums.products.receiver_illumination, T(0));
+    largest[g] = sums.collect(exec, m_window, given.aperture.taper, planes[g], result.values);
+  });
+  result.largest = largest.front();
+  for (const std::vector<double>& one : largest) {
+    for (std::size_t p = 0; p < parts; ++p) {
+      result.largest[p] = std::max(result.largest[p], one[p]);
+    }
+  }
+  return done;
+}
+
+template <class T, int Dim, class Memory>
+wave::Traces<T> SlabShots<T, Dim, Memory>::model_data(const survey::ShotWindow<Dim>& window,
+                                                      const HostModel<T, Dim>& part,
+                                                      const wave::Shot<Dim>& shot) {
+  plan(window, part, shot.sources);
+  m_own = divided(m_plan.grid.extents[0], m_input.options.stream.devices);
+  std::vector<Slab> slabs = make_slabs();
+  wave::ShotOptions<T, Dim, Memory> options;
+  options.steps = m_plan.time.steps;
+  std::vector<T> rows;
+  wave::locate_overflow<Dim>(
+      m_input.grid, m_plan.time.steps, concat("data of shot ", shot.number),
+      [&](std::int64_t check_every) {
+        options.check_every = check_every;
+        m_parts->run([&](std::size_t g) {
+          const Instance<Memory>& exec = m_instances[g];
+          const auto& propagator = *slabs[g].propagator;
+          const auto points = [&](const Points<Dim>& places, const char* name, bool injects) {
+            return wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(),
+                                                  places,
+                                                  wave::point_options(propagator, name, injects));
+          };
+          const auto receivers = points(shot.receivers, "receiver", false);
+          const auto modelled = wave::model_shot<T, Dim, Memory>(
+              exec, propagator, slabs[g].wavefield, points(shot.sources, "source", true),
+              m_plan.wavelet, receivers, options);
+          std::vector<T> all = m_parts->gathered(g, receivers, download(exec, modelled.gather));
+          if (g == 0) rows = std::move(all);
+        });
+        return 0;
+      });
+  const std::size_t count = shot.receivers.size();
+  wave::Traces<T> traces("moho::rtm::traces", count, count > 0 ? rows.size() / count : 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) traces(i % count, i / count) = rows[i];
+  return traces;
+}
+
+}  // namespace moho::rtm::detail
+
+/// \cond
+#ifdef MOHO_RTM_KERNELS
+namespace moho::rtm::detail {
+MOHO_FOR_ALL(MOHO_CLASS, extern template class, SlabShots)
+}  // namespace moho::rtm::detail
+#endif
+/// \endcond

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# ctest: cost 30, threads 2
+"""Tests of --devices of migrate_shots: several devices hold each shot in slabs, with the files of one device.
+
+Hosts simulate any number of devices. On devices, tests take those of the machine.
+
+usage: test_migrate_devices.py --program PATH [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import os
+import re
+import sys
+
+import support
+import test_migrate_shots
+from support import np
+
+
+class Slabs(test_migrate_shots.Case):
+    survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.4", "--dt", "0.002"]
+    sponge = ["--boundary", "sponge:12"]
+    shots = [
+        "--shots",
+        "modelled",
+        "--true-vp",
+        "true.npy",
+        "--source",
+        "303,20:900,20:2",
+        "--receivers",
+        "0,20:1200,20:31",
+    ]
+
+    def setUp(self):
+        super().setUp()
+        self.asked = [*self.shots, "--space", self.spaces()[0]]
+
+    def counts(self):
+        """Returns the numbers of devices to compare with one."""
+        if self.spaces()[0] != "cuda":
+            return [2, 3]
+        done = self.call("--vp", "smooth.npy", *self.survey, *self.asked, "--devices", "64", "--no-plot")
+        found = re.search(
+            r"--devices is 64 \(allowed: 1 to (\d+), those that this process sees\)", done.stderr
+        )
+        self.assertTrue(found, done.stderr)
+        return range(2, min(int(found[1]), 3) + 1)
+
+    def same_files(self, *more):
+        """The arrays of several devices have the bytes of those of one."""
+        core = self.migrate(*self.asked, *more, out="one")
+        self.assertNotIn("devices", core.summary)
+        names = sorted(name for name in os.listdir(self.path("one")) if name.endswith((".npy", ".sgy")))
+        self.assertIn("illumination_source.npy", names)
+        self.assertGreater(np.abs(core.image).max(), 0.0)
+        for devices in self.counts():
+            r = self.migrate(*self.asked, *more, "--devices", devices, out="several")
+            self.assert_same_files(names, "one", "several")
+            self.assertEqual(r.summary["devices"]["count"], devices)
+            self.assertEqual(len(r.summary["devices"]["planes"]), devices)
+            self.assertGreater(r.summary["devices"]["bytes_on_each"], 0)
+            self.assertNotIn("stream", r.summary)
+            self.assertEqual(r.summary["at_once"], 1)
+            for one, several in zip(core.summary["migrated"], r.summary["migrated"]):
+                for key in ("points", "points_of_whole_grids", "window", "largest"):
+                    self.assertEqual(several[key], one[key], key)
+        return core
+
+    def test_media_and_storage(self):
+        anisotropic = [
+            word
+            for name, value in (("epsilon", "0.15"), ("delta", "0.08"))
+            for word in (f"--{name}", value, f"--true-{name}", value)
+        ]
+        self.save("rho.npy", np.load(self.path("smooth.npy")) * np.float32(0.7))
+        self.save("true_rho.npy", np.load(self.path("true.npy")) * np.float32(0.7))
+        for more in (
+            ["--snapshots", "device", "--boundary", "cpml:10,top=free"],
+            [*self.sponge, "--snapshots", "boundary", "--rho", "rho.npy", "--true-rho", "true_rho.npy"],
+            [*self.sponge, "--snapshots", "replay", *anisotropic, "--precision", "double"],
+            [
+                *self.sponge,
+                "--snapshots",
+                "compressed",
+                "--error",
+                "bits:16",
+                *anisotropic,
+                "--theta",
+                "0.4",
+                "--true-theta",
+                "0.4",
+            ],
+        ):
+            with self.subTest(more=more):
+                self.same_files("--condition", "zero-lag,source,receiver,inverse-scattering,laplacian", *more)
+
+    def test_domains_and_apertures(self):
+        core = self.same_files(*self.sponge, "--expand", "layers", "--snapshots", "boundary")
+        self.assertLess(core.summary["run"]["points"], core.summary["run"]["points_of_whole_grids"])
+        self.same_files(
+            *self.sponge, "--expand", "eikonal", "--snapshots", "replay", "--condition", "receiver"
+        )
+        self.same_files(*self.sponge, "--aperture", "150", "--snapshots", "device")
+
+    def test_a_run_goes_on(self):
+        asked = [*self.asked, *self.sponge, "--snapshots", "replay"]
+        self.migrate(*asked, out="one")
+        devices = ["--devices", self.counts()[-1]]
+        done = self.call(
+            "--vp",
+            "smooth.npy",
+            *self.survey,
+            *asked,
+            "--only-shot",
+            "1",
+            *devices,
+            "--no-plot",
+            "--out",
+            "several",
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.migrate(*asked, "--resume", *devices, out="several")
+        self.assert_same_files(["image.npy", "illumination_source.npy"], "one", "several")
+
+    def test_plan_and_choice(self):
+        plan = ["--vp", "smooth.npy", *self.survey, *self.asked, "--devices", "2", "--plan"]
+        done = self.call(*plan)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(
+            done.stdout,
+            r"devices   each shot in slabs on 2 devices: \d+, \d+ planes of the "
+            r"largest shot, up to .* on each device with snapshots",
+        )
+        self.assertIn("on each device besides snapshots", done.stdout)
+        for more in (["--block", "9"], ["--updates", "7"], ["--snapshots", "random"], ["--columns", "400"]):
+            done = self.call(*plan, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("2 devices in a chain", done.stdout)
+            self.assertNotIn("slabs on", done.stdout)
+
+    def test_refusals(self):
+        two = ["--vp", "smooth.npy", *self.survey, *self.asked, "--devices", "2"]
+        for more, *words in (
+            (
+                ["--expand", "amplitude"],
+                "--devices and --expand amplitude",
+                "--expand none, layers or eikonal",
+            ),
+            (["--at-once", "2"], "--devices and --at-once 2 (allowed together: 1)"),
+            (
+                ["--columns", "400", "--snapshots", "device"],
+                "--devices and --columns with --snapshots device",
+                "allowed together: --expand none, --snapshots auto or random",
+            ),
+            (["--columns", "400", "--expand", "layers"], "--devices and --columns with --expand layers"),
+            (["--snapshots", "replay", "--device-memory", "200K"], "--devices is 2 (allowed: ", " or more)"),
+        ):
+            with self.subTest(more=more):
+                self.refuse([*two, *more], *words)
+        if self.spaces()[0] != "cuda":
+            self.refuse([*two[:-1], "60"], "--devices is 60 (allowed: up to ", "planes")
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
