@@ -154,7 +154,7 @@ class Slabs(test_migrate_shots.Case):
                 "allowed together: --expand none, --snapshots auto or random",
             ),
             (["--columns", "400", "--expand", "layers"], "--devices and --columns with --expand layers"),
-            (["--snapshots", "replay", "--device-memory", "200K"], "--devices is 2 (allowed: ", " or more)"),
+            (["--snapshots", "replay", "--device-memory", "390K"], "--devices is 2 (allowed: ", " or more)"),
         ):
             with self.subTest(more=more):
                 self.refuse([*two, *more], *words)

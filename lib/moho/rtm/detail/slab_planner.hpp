@@ -50,7 +50,14 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
     const std::int64_t most = (shortest + layers) / m_slabs->beside();
     int count = devices + 1;
     while (count <= most && !fits(count)) ++count;
-    if (count > most) slab_storage(devices, slabs);  // throws
+    if (count > most) {
+      try {
+        slab_storage(devices, slabs);
+      } catch (const MemoryError& error) {
+        throw MemoryError(concat("devices is ", devices, " (allowed: none of the numbers up to ",
+                                 most, " suffices): ", error.what()));
+      }
+    }
     throw MemoryError(
         concat("devices is ", devices, " (allowed: ", count, " or more): ", obstacle));
   }
