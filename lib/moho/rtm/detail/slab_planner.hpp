@@ -41,7 +41,8 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
     return false;
   };
   if (!fits(devices)) {
-    const std::string obstacle = m_no_slabs;
+    // without the advice
+    const std::string obstacle = m_no_slabs.substr(0, m_no_slabs.rfind(": choose another"));
     if (m_request.method == "auto" && m_o.domain == domain::ExpansionMethod::none) {
       m_no_slabs = concat("no slabs: ", obstacle);
       m_slabs.reset();
