@@ -145,7 +145,7 @@ class Slabs(test_migrate_shots.Case):
         for name in ("smooth.npy", "true.npy"):
             self.save(name, np.repeat(np.load(self.path(name))[:1], 401, axis=0))
         asked = [*self.asked, *self.sponge, "--width", "14", "--devices", "2", "--device-memory"]
-        for memory, slabs in (("620K", False), ("700K", True)):
+        for memory, slabs in (("660K", False), ("760K", True)):
             done = self.call("--vp", "smooth.npy", *self.survey, *asked, memory, "--plan")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual("in slabs on 2 devices" in done.stdout, slabs)
