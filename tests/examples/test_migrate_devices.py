@@ -139,6 +139,18 @@ class Slabs(test_migrate_shots.Case):
             self.assertIn("2 devices in a chain", done.stdout)
             self.assertNotIn("slabs on", done.stdout)
 
+    def test_what_does_not_fit_streams(self):
+        if self.spaces()[0] == "cuda":
+            self.skipTest("devices have more memory")
+        for name in ("smooth.npy", "true.npy"):
+            self.save(name, np.repeat(np.load(self.path(name))[:1], 401, axis=0))
+        asked = [*self.asked, *self.sponge, "--width", "14", "--devices", "2", "--device-memory"]
+        for memory, slabs in (("660K", False), ("760K", True)):
+            done = self.call("--vp", "smooth.npy", *self.survey, *asked, memory, "--plan")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("in slabs on 2 devices" in done.stdout, slabs)
+            self.assertEqual("no slabs: " in done.stdout and "2 devices in a chain" in done.stdout, not slabs)
+
     def test_refusals(self):
         two = ["--vp", "smooth.npy", *self.survey, *self.asked, "--devices", "2"]
         for more, *words in (
@@ -154,7 +166,7 @@ class Slabs(test_migrate_shots.Case):
                 "allowed together: --expand none, --snapshots auto or random",
             ),
             (["--columns", "400", "--expand", "layers"], "--devices and --columns with --expand layers"),
-            (["--snapshots", "replay", "--device-memory", "200K"], "--devices is 2 (allowed: ", " or more)"),
+            (["--snapshots", "replay", "--device-memory", "390K"], "--devices is 2 (allowed: ", " or more)"),
         ):
             with self.subTest(more=more):
                 self.refuse([*two, *more], *words)

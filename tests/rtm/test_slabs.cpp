@@ -22,7 +22,6 @@ using moho::domain::ExpansionMethod;
 using moho::rtm::ImagingStep;
 using moho::rtm::MigrationInput;
 using moho::rtm::ShotImage;
-using moho::snapshot::StorageMethod;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -295,9 +294,9 @@ MEMORY_TEST(SlabMigration, ModelsData) {
   }
 }
 
-MEMORY_TEST(SlabMigration, PlansMemoryAndStreamsWhatDoesNotFit) {
-  auto input =
-      rough_survey<T, 2>(Medium::tti, wave::all_faces<2>(FaceKind::sponge, 6), "replay", 4, 1200);
+MEMORY_TEST(SlabMigration, PlansTheMemory) {
+  auto input = rough_survey<T, 2>(Medium::isotropic, wave::all_faces<2>(FaceKind::sponge, 6),
+                                  "replay", 4, 400);
   input.options.storage.error = "snr:55";
   stream::PairRates rates;
   rates.both.slabs = {{4, 1e9}};
@@ -309,27 +308,30 @@ MEMORY_TEST(SlabMigration, PlansMemoryAndStreamsWhatDoesNotFit) {
   const rtm::Migration<T, 2, Memory> migration(exec, input);
   const rtm::SlabPlan slabs = migration.plan().slabs;
   ASSERT_EQ(slabs.planes.size(), 2);
-  EXPECT_EQ(slabs.planes[0] + slabs.planes[1], 1212);
+  EXPECT_EQ(slabs.planes[0] + slabs.planes[1], 412);
   EXPECT_GT(slabs.bytes[0], static_cast<std::int64_t>(migration.plan().memory.most) / 2);
   EXPECT_EQ(slabs.max_bytes(), std::max(slabs.bytes[0], slabs.bytes[1]));
   EXPECT_GT(migration.plan().seconds, 0.0);
-  EXPECT_THAT(migration.plan().text(), HasSubstr("in slabs on 2 devices: 606, 606 planes"));
+  EXPECT_THAT(migration.plan().text(), HasSubstr("in slabs on 2 devices: 206, 206 planes"));
   // less than a slab: more devices
   o.device_memory = migration.plan().memory.most / 20 * 19;
   EXPECT_THAT([&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
               ::testing::ThrowsMessage<MemoryError>(
                   AllOf(HasSubstr("devices is 2 (allowed: "), HasSubstr(" or more): "))));
-  // nothing is required of the storage: a stream
+  o.device_memory = 1000;
+  EXPECT_THAT(
+      [&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
+      ::testing::ThrowsMessage<MemoryError>(
+          AllOf(HasSubstr("devices is 2 (allowed: none of"), HasSubstr("the largest slab of 2"))));
+  o.device_memory = migration.plan().memory.most / 20 * 19;
+  // nothing is required of the storage: a stream, for which the memory does not suffice either
   input.options.storage.method = "auto";
-  const rtm::Migration<T, 2, Memory> streamed(exec, input);
-  ASSERT_FALSE(streamed.plan().stream.empty());
-  EXPECT_TRUE(streamed.plan().slabs.empty());
-  EXPECT_THAT(streamed.plan().stream.back(), HasSubstr("no slabs: "));
-  EXPECT_EQ(streamed.plan().storage.strategy.keep, StorageMethod::random_layers);
+  EXPECT_THAT([&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
+              ::testing::ThrowsMessage<MemoryError>(HasSubstr("the planes of one stage")));
   o.device_memory = 0;
   input.options.storage.error = "bits:8";
   const auto aligned = rtm::Migration<T, 2, Memory>(exec, input).plan().slabs.planes;
-  EXPECT_EQ(aligned, (std::vector<std::int64_t>{608, 604}));
+  EXPECT_EQ(aligned, (std::vector<std::int64_t>{208, 204}));
 }
 
 MEMORY_TEST(SlabMigration, Refuses) {

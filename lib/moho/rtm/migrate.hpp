@@ -81,6 +81,14 @@ void check_options(const MigrateOptions<T, Dim, Memory>& options) {
   }
 }
 
+/// Returns true if no snapshot is stored of a step. \param box of the step \param kept its snapshot
+template <class T, int Dim, class Memory>
+bool skips(const MigrateOptions<T, Dim, Memory>& options,
+           const wave::Propagator<T, Dim, Memory>& propagator, const Box<Dim>& box,
+           const Box<Dim>& kept) {
+  return (options.store_steps ? intersection(box, propagator.interior()) : kept).empty();
+}
+
 }  // namespace detail
 
 /// \brief Migrates a shot: correlates the source and the receiver wavefield (Claerbout, 1971).
@@ -134,8 +142,6 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   const wave::SourceTerm<T, Dim, Memory>& modelled = separate ? *options.source : forward;
   wave::Wavefield<T, Dim, Memory>& field = separate ? *options.source_wavefield : wavefield;
   const Box<Dim> own = modelled.propagator->own(modelled.propagator->interior());
-  // nodes of all parts that step together
-  const Box<Dim> shared = options.store_steps ? propagator.interior() : own;
   field.clear(exec);
   store.begin(instance, field, 0);
   wave::RunOptions<T, Dim, Memory> run;
@@ -146,8 +152,9 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   run.check_every = options.check_every;
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
     store.on_step(instance, field, box, time);
-    if (time % options.snapshot_interval == 0 && !intersection(box, shared).empty()) {
-      store.save(instance, field, intersection(box, own), time);
+    const Box<Dim> kept = intersection(box, own);
+    if (time % options.snapshot_interval == 0 && !detail::skips(options, propagator, box, kept)) {
+      store.save(instance, field, kept, time);
     }
   };
   if (options.progress) {
@@ -170,15 +177,13 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   const double weight = static_cast<double>(options.snapshot_interval) * propagator.dt();
   back.present = [&](std::int64_t time) {
     if (time % options.snapshot_interval != 0) return;
-    const Box<Dim> kept =
-        separate ? interior : intersection(report.forward.boxes.at(time - 1), interior);
+    const Box<Dim> stepped = separate ? interior : report.forward.boxes.at(time - 1);
+    const Box<Dim> kept = intersection(stepped, interior);
     if (options.domain != nullptr && !inside) {
       add_receiver_illumination<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], interior,
                                                 kept, weight, sums);
     }
-    if (separate ? kept.empty() : intersection(report.forward.boxes.at(time - 1), shared).empty()) {
-      return;
-    }
+    if (detail::skips(options, propagator, stepped, kept)) return;
     // offset gathers multiply values of different nodes; stores add products of one node only
     const bool point_products = !separate && !options.imaged && sums.offset_options.count() == 0;
     if (point_products &&

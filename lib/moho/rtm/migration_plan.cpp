@@ -14,8 +14,8 @@ std::string SlabPlan::text() const {
   std::string all;
   for (std::size_t g = 0; g < planes.size(); ++g) all += concat(g == 0 ? "" : ", ", planes[g]);
   return concat("each shot in slabs on ", planes.size(), " devices: ", all,
-                " planes of the largest shot, up to ", format_bytes(static_cast<double>(max_bytes())),
-                " on each device with snapshots");
+                " planes of the largest shot, up to ",
+                format_bytes(static_cast<double>(max_bytes())), " on each device with snapshots");
 }
 
 template <int Dim>

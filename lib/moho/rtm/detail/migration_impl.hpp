@@ -24,6 +24,19 @@ std::vector<double> arrivals_of(const Instance<Memory>& exec, const Grid<Dim>& g
   return survey::arrival_times<T, Dim, Memory>(exec, grid, model, shot);
 }
 
+/// Throws InputError unless a gather has the samples of its receivers, which are some of a shot.
+template <int Dim>
+void check_gather(const survey::ShotGather<Dim>& gather, const wave::Shot<Dim>& shot) {
+  const std::size_t receivers = gather.shot.receivers.size();
+  if (receivers > shot.receivers.size() ||
+      gather.samples.size() != receivers * static_cast<std::size_t>(gather.count)) {
+    throw InputError(concat("gather: shot ", shot.number, " has ", gather.samples.size(),
+                            " samples of ", receivers, " receivers (allowed: ", gather.count,
+                            " for each receiver, of up to ", shot.receivers.size(),
+                            " receivers): give the gather of this shot"));
+  }
+}
+
 /// Transposes points x samples to samples x points.
 template <class T, int Dim>
 std::vector<T> rows_of(const survey::PreparedShot<Dim>& data) {
@@ -238,13 +251,7 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
   const Instance<Memory>& exec = worker.exec;
   const std::string name = concat("shot ", shot.number);
   const std::size_t receivers = gather.shot.receivers.size();
-  if (receivers > shot.receivers.size() ||
-      gather.samples.size() != receivers * static_cast<std::size_t>(gather.count)) {
-    throw InputError(concat("gather: ", name, " has ", gather.samples.size(), " samples of ",
-                            receivers, " receivers (allowed: ", gather.count,
-                            " for each receiver, of up to ", shot.receivers.size(),
-                            " receivers): give the gather of this shot"));
-  }
+  detail::check_gather(gather, shot);
   ShotImage<T, Dim> result;
   result.number = shot.number;
   result.window = m_planner->window_of(shot);

@@ -41,7 +41,8 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
     return false;
   };
   if (!fits(devices)) {
-    const std::string obstacle = m_no_slabs;
+    // without the advice
+    const std::string obstacle = m_no_slabs.substr(0, m_no_slabs.rfind(": choose another"));
     if (m_request.method == "auto" && m_o.domain == domain::ExpansionMethod::none) {
       m_no_slabs = concat("no slabs: ", obstacle);
       m_slabs.reset();
@@ -50,7 +51,14 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
     const std::int64_t most = (shortest + layers) / m_slabs->beside();
     int count = devices + 1;
     while (count <= most && !fits(count)) ++count;
-    if (count > most) slab_storage(devices, slabs);  // throws
+    if (count > most) {
+      try {
+        slab_storage(devices, slabs);
+      } catch (const MemoryError& error) {
+        throw MemoryError(concat("devices is ", devices, " (allowed: none of the numbers up to ",
+                                 most, " suffices): ", error.what()));
+      }
+    }
     throw MemoryError(
         concat("devices is ", devices, " (allowed: ", count, " or more): ", obstacle));
   }

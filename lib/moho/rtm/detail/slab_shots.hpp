@@ -7,7 +7,6 @@
 #include <moho/domain/factory.hpp>
 #include <moho/rtm/detail/shot_parts.hpp>
 #include <moho/snapshot/make_store.hpp>
-#include <moho/stream/detail/prepare.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
 #include <moho/wave/locate_overflow.hpp>
 

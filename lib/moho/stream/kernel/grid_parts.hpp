@@ -7,6 +7,7 @@
 
 #include <moho/core/concurrent.hpp>
 #include <moho/core/order.hpp>
+#include <moho/stream/detail/prepare.hpp>
 #include <moho/stream/detail/slab_pieces.hpp>
 #include <moho/stream/detail/slab_threads.hpp>
 #include <moho/stream/plan.hpp>
