@@ -250,6 +250,20 @@ void add_surveys(const std::string& space) {
   }
 }
 
+/// Adds gradients over slabs. \param name of the gradient
+void add_slabs(const std::string& space, const GradientSettings& settings,
+               const std::string& name) {
+  const bool host = bench::on_host(space), smoke = bench::smoke();
+  if (smoke && !host) return;
+  const auto most = static_cast<int>(from_environment("MOHO_BENCH_FWI_DEVICES", 1, 1, 64));
+  for (int devices = 1; devices <= std::max(most, smoke ? 2 : 1); devices *= 2) {
+    bench::add(concat(name, "/slabs:", devices, "/", space, "/n:", settings.extents[2]), 1,
+               [space, settings, devices](benchmark::State& state) {
+                 time_slabs(state, space, settings, devices);
+               });
+  }
+}
+
 void add_space(const std::string& space) {
   const bool host = bench::on_host(space), smoke = bench::smoke();
   struct Kind {
@@ -286,15 +300,8 @@ void add_space(const std::string& space) {
       });
     };
     add("shell", -1);
-    const auto most = static_cast<int>(from_environment("MOHO_BENCH_FWI_DEVICES", 1, 1, 64));
-    for (int devices = 1; devices <= std::max(most, smoke ? 2 : 1); devices *= 2) {
-      if (smoke && !host) continue;
-      const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
-                                      "/slabs:", devices, "/", space, "/n:", n);
-      bench::add(name, 1, [space, settings, devices](benchmark::State& state) {
-        time_slabs(state, space, settings, devices);
-      });
-    }
+    add_slabs(space, settings,
+              concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns));
     // the same gradient in core is the case "random"
     if (kind.medium != wave::Medium::isotropic) add("random", -1);
     const std::vector<std::int64_t> updates =

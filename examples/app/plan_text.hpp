@@ -42,6 +42,20 @@ Json stream_json(const Plan& plan) {
   return result;
 }
 
+/// Prints the slabs of shots, if there are any. Plan: stream::SlabPlan \param space of the program
+template <class Plan>
+void print_slabs(const Session& session, const Plan& slabs, const std::string& space) {
+  if (slabs.empty()) return;
+  session.print("devices   ", slabs.text(), space == "cuda" ? "" : " (threads of this host)");
+}
+/// Returns slabs for summary.json. Plan: stream::SlabPlan
+template <class Plan>
+Json slabs_json(const Plan& slabs) {
+  const std::int64_t most = slabs.max_bytes();
+  return Json::object(
+      {{"count", slabs.planes.size()}, {"planes", slabs.planes}, {"bytes_on_each", most}});
+}
+
 /// Returns the numbers of shots.
 template <class Shots>
 std::vector<std::int64_t> numbers_of(const Shots& shots) {

@@ -157,12 +157,13 @@ void bind_stream_shape(Description& d, const std::string& what, std::int64_t& bl
          numbers, {.unset = Json()});
 }
 
-void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
-                       std::int64_t& updates, int& devices) {
-  bind_stream_shape(d, what, block, updates);
-  d.bind(devices, "devices", "n",
-         concat("stream the ", what, " through a chain of so many devices (default: 1)"),
-         count(1, 64));
+void bind_devices(Description& d, int& devices, const std::string& use) {
+  d.bind(devices, "devices", "N|auto",
+         concat("devices of this process that ", use, " (default: 1)"), count(1, 64),
+         {.word = "auto", .free = true});
+  d.check([&devices](const Arguments& given) {
+    if (given.given("devices") && given.text("devices") == "auto") devices = 0;
+  });
 }
 
 void bind_running(Description& d, const std::string& part, CommonOptions& o, ShotChoice& choice) {

@@ -54,9 +54,8 @@ void bind_running(Description& d, const std::string& part, CommonOptions& o, Sho
 /// Binds --block and --updates of a stream. \param what streams: "gradient"
 void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
                        std::int64_t& updates);
-/// Binds --block, --updates and --devices of a stream. \param what streams: "shots"
-void bind_stream_shape(Description& d, const std::string& what, std::int64_t& block,
-                       std::int64_t& updates, int& devices);
+/// Binds --devices N|auto. \param devices 0: auto \param use what they do: "step each shot"
+void bind_devices(Description& d, int& devices, const std::string& use);
 /// Adds the files of the data and of the wavelet to the inputs, which no result replaces.
 ///
 /// A wavelet that the data name becomes one of the words of the options, because other sites may

@@ -37,13 +37,9 @@ again from some states (replay). auto takes shell if it fits, else replay.
 
 Streaming. With --source-field random, a gradient that does not fit --device-memory streams: models and
 wavefields are on the host, planes of both wavefields go through the device together. Gradients have the
-same bits. Images of --lags then stream as well, with a plan of their own.
-
-Several devices. --devices 2 divides the grid of each shot among two devices of this process, in core: each
-holds a slab, and neighbours exchange planes after every step (--source-field shell, stored, replay). auto
-takes as few as have the memory, at least two. With --source-field random the devices form a chain through
-which planes stream. Gradients have the bits of one device, --device-memory is that of each. On a host each
-slab has one thread.
+same bits. Images of --lags then stream as well, with a plan of their own. --devices 2 gives each of two
+devices of this process, or threads of a host, a slab of each shot in core; with --source-field random they
+form a chain through which planes stream. --device-memory is that of each.
 
 Results, in the folder of --out:
   vp.npy, rho.npy, epsilon.npy, delta.npy         the unknowns as they were found; vp_start.npy ...: before
@@ -191,10 +187,8 @@ void bind_gradient(Description& d, Options& o) {
   d.bind(o.device_memory, "device-memory", "BYTES", "most of the device (default: what is free)",
          bytes(), {.hidden = true});
   bind_stream_shape(d, "gradient", o.block, o.updates);
-  d.bind(o.devices, "devices", "N|auto",
-         "devices of this process that compute each shot together: slabs across x, or a chain "
-         "with --source-field random. auto: the fewest that hold a shot in slabs (default: 1)",
-         count(1, 64), {.word = "auto", .free = true});
+  bind_devices(d, o.devices,
+               "compute each shot in slabs, see below. auto: the fewest that hold it");
   d.check([&o](const Arguments& given) {
     o.extended = given.given("lags");
     if (!o.extended && (given.given("lags-every") || given.given("lags-sum"))) {
@@ -202,27 +196,8 @@ void bind_gradient(Description& d, Options& o) {
     }
     if ((o.block > 0 || o.updates > 0) && o.source_field != fwi::SourceField::random) {
       throw InputError(concat(o.block > 0 ? "--block" : "--updates",
-                              " streams the gradient, which needs --source-field random (allowed: "
-                              "with it): nothing else is had back without being kept"));
-    }
-    if (given.given("devices") && given.text("devices") == "auto") o.devices = 0;
-    if (o.devices == 1) return;
-    const std::string devices = concat("--devices ", given.text("devices"));
-    if (o.devices == 0 && o.source_field == fwi::SourceField::random) {
-      throw InputError(concat(devices,
-                              " is for slabs (allowed with --source-field random: a number "
-                              "of devices, which form a chain)"));
-    }
-    if (o.source_field == fwi::SourceField::random) return;
-    if (o.extended) {
-      throw InputError(concat("--lags is for one device or a chain (allowed with ", devices,
-                              ": --source-field random): products of a lag read nodes of other "
-                              "slabs"));
-    }
-    const std::string at_once = given.given("at-once") ? given.text("at-once") : "auto";
-    if (at_once != "auto" && at_once != "1") {
-      throw InputError(concat("--at-once is ", at_once, ", and ", devices,
-                              " compute one shot at a time (allowed: 1): leave one of them out"));
+                              " streams the gradient, which ",
+                              "needs --source-field random (allowed: with it)"));
     }
   });
 }

@@ -32,22 +32,18 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
                 p.variables < 1000.0 ? "" : " ", "of them, misfit ", fwi::to_string(o.misfit.kind));
   session.print(scheme_text(o.order, p.time.dt, p.max_dt, p.time.steps, p.nodes_per_wave,
                             " within the bounds"));
-  if (!p.slab_planes.empty()) {
-    session.print("devices   ", p.slab_planes.size(), ", each with a slab of ",
-                  *std::min_element(p.slab_planes.begin(), p.slab_planes.end()),
-                  " planes or more of x");
-  }
+  print_slabs(session, p.slabs, o.space);
   if (p.stream.empty()) {
     session.print("gradient  ", every(p.product_interval, "step"), ", source's wavefield by ",
                   fwi::to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
                   format_bytes(p.fixed_bytes), " of ", format_bytes(p.budget),
-                  p.slab_planes.empty() ? "" : " on each device");
+                  p.slabs.empty() ? "" : " on each device");
   } else {
     session.print("gradient  ", every(p.product_interval, "step"),
                   ", source's wavefield by random, beside the adjoint field in a stream");
     for (const std::string& line : p.stream) session.print("stream    ", line);
   }
-  if (p.stream.empty() && p.slab_planes.empty() && input.shots > 1)
+  if (p.stream.empty() && p.slabs.empty() && input.shots > 1)
     print_concurrent_shots(session, p.concurrent_shots, o.at_once == 0);
   if (p.batch_size > 1) session.print("          ", p.batch_size, " of them in the same launches");
   if (o.extended) {
@@ -85,12 +81,7 @@ void add_plan(Session& session, const Options& o, const PlanInput& input,
     summary[name]["sums_resident"] = s.sums_held;
     summary[name]["points_per_second"] = s.forecast.points_per_second;
   };
-  if (!plan.slab_planes.empty()) {
-    summary["devices"] = Json::object(
-        {{"count", plan.slab_planes.size()},
-         {"planes", plan.slab_planes},
-         {"bytes_on_each", static_cast<std::int64_t>(plan.fixed_bytes + plan.source_bytes)}});
-  }
+  if (!plan.slabs.empty()) summary["devices"] = slabs_json(plan.slabs);
   if (!plan.stream.empty()) add_stream("stream", plan.stream_plan);
   if (!plan.lags_stream.empty()) add_stream("lags_stream", plan.lags_stream_plan);
   Json bounds = Json::object();

@@ -78,8 +78,7 @@ class Program {
     if (m_o.devices != 1 && m_distributed->among_ranks()) {
       throw InputError(concat("--devices is ", m_o.devices, ", and mpirun started ",
                               m_session.processes().size(),
-                              " ranks (allowed: 1 among ranks, which have a device each): leave "
-                              "one of them out"));
+                              " ranks (allowed: 1 among ranks, which have a device each)"));
     }
     if (m_o.lags_sum == "plain" && m_distributed->divided()) {
       throw InputError("--lags-sum plain is for one process (allowed with ranks or sites: exact)");
@@ -112,11 +111,11 @@ class Program {
     m_device = device_name(exec);
     m_threads = exec.concurrency();
     fwi::ObjectiveOptions<Dim> options = objective_options();
-    if (options.devices == 0 && stream::device_count(moho::Instance<MemoryOf<Instance>>(exec)) == 1) options.devices = 1;
+    if (options.devices == 0 && stream::device_count(moho::Instance<MemoryOf<Instance>>(exec)) == 1)
+      options.devices = 1;
     bool on_host = false;
     m_session.processes().together([&] {
-      on_host = fwi::gradient_in_slabs(options) ||
-                fwi::gradient_streams<T>(exec, m_input.grid, medium_of(m_o.model),
+      on_host = fwi::gradient_on_host<T>(exec, m_input.grid, medium_of(m_o.model),
                                          m_input.boundaries, options);
     });
     if (on_host) {

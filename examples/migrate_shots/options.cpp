@@ -177,8 +177,9 @@ void bind_snapshots(Description& d, Options& o) {
 }
 
 void bind_streaming(Description& d, Options& o) {
-  bind_stream_shape(d, "shots", o.block, o.updates, o.devices);
-  d.option("devices").text = "hold each shot in slabs on so many devices (default: 1), see below";
+  bind_stream_shape(d, "shots", o.block, o.updates);
+  d.bind(o.devices, "devices", "N", "devices that hold each shot in slabs (default: 1), see below",
+         count(1, 64));
   d.option("width").text += "; also of random layers of the source's wavefield (default: 60)";
 }
 
@@ -197,20 +198,6 @@ void check_streaming(const Options& o) {
   if (!stream.empty() && !random && o.snapshots != "auto") {
     refuse(stream, "--snapshots ", o.snapshots,
            " (allowed together: auto or random): a stream keeps no snapshots");
-  }
-  if (o.devices > 1 && o.expand == domain::ExpansionMethod::amplitude) {
-    refuse("--devices", "--expand amplitude",
-           " (allowed together: --expand none, layers or eikonal): its boxes depend on the "
-           "amplitudes on all devices");
-  }
-  if (o.devices > 1 && !o.columns.empty() && stream.empty() &&
-      (o.expand != domain::ExpansionMethod::none || (!random && o.snapshots != "auto"))) {
-    refuse(
-        "--devices", "--columns with ",
-        o.expand != domain::ExpansionMethod::none ? concat("--expand ", domain::to_string(o.expand))
-                                                  : "--snapshots " + o.snapshots,
-        " (allowed together: --expand none, --snapshots auto or random): gathers multiply values "
-        "of different devices, so that the shots stream");
   }
   if (o.at_once > 1 && (o.devices > 1 || !stream.empty())) {
     refuse(stream.empty() ? "--devices" : stream, "--at-once ", o.at_once,

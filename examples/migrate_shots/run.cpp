@@ -250,13 +250,7 @@ class Program {
     }
     summary["snapshots"] = snapshots;
     summary["at_once"] = plan.concurrent_shots;
-    if (!plan.slabs.empty()) {
-      Json devices;
-      devices["count"] = plan.slabs.planes.size();
-      devices["planes"] = plan.slabs.planes;
-      devices["bytes_on_each"] = plan.slabs.max_bytes();
-      summary["devices"] = devices;
-    }
+    if (!plan.slabs.empty()) summary["devices"] = slabs_json(plan.slabs);
     if (!plan.stream.empty()) {
       summary["stream"] = stream_json(plan.stream_plan);
       summary["stream"]["binds"] = plan.stream_plan.forecast.binds;

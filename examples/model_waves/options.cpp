@@ -3,6 +3,7 @@
 
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
+#include "app/survey_data.hpp"
 
 #include <moho/core/error.hpp>
 
@@ -63,10 +64,9 @@ Description describe(Options& o) {
          number("positive, in seconds, or 0 for none", 0.0, true), {.unset = "auto"});
   bind_wave_scheme(d, o);
   bind_memory(d, o, "for all arrays together, or on the device");
-  d.bind(o.devices, "devices", "N|auto",
-         "devices of this process that step each shot together, with the same bits: each holds a "
-         "slab across x. auto: the fewest that hold a shot (default: 1)",
-         count(1, 64), {.word = "auto", .free = true});
+  bind_devices(d, o.devices,
+               "step each shot together, with the same bits: each holds a slab across x. auto: the "
+               "fewest that hold a shot");
   d.bind(o.ranks_per_shot, "ranks-per-shot", "N|auto",
          "under mpirun, ranks that step each shot together, with the same bits: each has a slab "
          "across x. auto: as few as have the memory and leave no rank without a shot (default: 1)",
@@ -75,7 +75,6 @@ Description describe(Options& o) {
   bind_plan(d, o);
   bind_wave_results(d, o);
   d.check([&o](const Arguments& given) {
-    if (given.given("devices") && given.text("devices") == "auto") o.devices = 0;
     if (given.given("ranks-per-shot") && given.text("ranks-per-shot") == "auto") {
       o.ranks_per_shot = 0;
     }

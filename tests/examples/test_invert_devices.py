@@ -22,8 +22,18 @@ from support import np
 
 class GradientsInSlabs(test_invert_waves.Case):
     survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002"]
-    shots = ["--data", "modelled", "--true-vp", "true.npy", "--source", "313,140:900,140:2", "--receivers",
-             "0,700:1200,700:31;307,55;611,90", "--iterations", "1"]
+    shots = [
+        "--data",
+        "modelled",
+        "--true-vp",
+        "true.npy",
+        "--source",
+        "313,140:900,140:2",
+        "--receivers",
+        "0,700:1200,700:31;307,55;611,90",
+        "--iterations",
+        "1",
+    ]
     anisotropy = ["--epsilon", "0.15", "--delta", "0.08", "--true-epsilon", "0.15", "--true-delta", "0.08"]
     names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_observed.npy", "gather_modelled.npy")
 
@@ -32,8 +42,9 @@ class GradientsInSlabs(test_invert_waves.Case):
         if space != "cuda":
             return [2, 3]
         done = self.call("--vp", "start.npy", *self.survey, *self.shots, "--space", space, "--devices", "64")
-        found = re.search(r"--devices is 64 \(allowed: 1 to (\d+), those that this process sees\)",
-                          done.stderr)
+        found = re.search(
+            r"--devices is 64 \(allowed: 1 to (\d+), those that this process sees\)", done.stderr
+        )
         self.assertTrue(found, done.stderr)
         return range(2, min(int(found[1]), 4) + 1)
 
@@ -59,12 +70,36 @@ class GradientsInSlabs(test_invert_waves.Case):
         density = ["--rho", "rho.npy", "--true-rho", "true_rho.npy"]
         for space in self.spaces():
             self.same_files("--boundary", "cpml:12,top=free", "--bands", "5,8", space=space)
-            self.same_files(*density, "--parameters", "vp,rho", "--boundary", "sponge:9,left=rigid",
-                            space=space, names=("rho.npy", "gradient_rho.npy"))
-            self.same_files(*self.anisotropy, "--parameters", "vp,epsilon,delta", "--boundary", "sponge:16",
-                            space=space, names=("gradient_epsilon.npy", "gradient_delta.npy"))
-            self.same_files(*self.anisotropy, "--theta", "0.4", "--true-theta", "0.4", "--boundary",
-                            "sponge:16", "--precision", "double", space=space)
+            self.same_files(
+                *density,
+                "--parameters",
+                "vp,rho",
+                "--boundary",
+                "sponge:9,left=rigid",
+                space=space,
+                names=("rho.npy", "gradient_rho.npy"),
+            )
+            self.same_files(
+                *self.anisotropy,
+                "--parameters",
+                "vp,epsilon,delta",
+                "--boundary",
+                "sponge:16",
+                space=space,
+                names=("gradient_epsilon.npy", "gradient_delta.npy"),
+            )
+            self.same_files(
+                *self.anisotropy,
+                "--theta",
+                "0.4",
+                "--true-theta",
+                "0.4",
+                "--boundary",
+                "sponge:16",
+                "--precision",
+                "double",
+                space=space,
+            )
 
     def test_source_fields_and_volumes(self):
         for space in self.spaces():
@@ -76,8 +111,18 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.true[12:18, 4:8, 8:13] += 150.0
         self.save("start.npy", self.start)
         self.save("true.npy", self.true)
-        self.shots = ["--data", "modelled", "--true-vp", "true.npy", "--source", "313,110,40", "--receivers",
-                      "0,110,60:600,110,60:31", "--iterations", "1"]
+        self.shots = [
+            "--data",
+            "modelled",
+            "--true-vp",
+            "true.npy",
+            "--source",
+            "313,110,40",
+            "--receivers",
+            "0,110,60:600,110,60:31",
+            "--iterations",
+            "1",
+        ]
         for space in self.spaces():
             self.same_files("--boundary", "sponge:8", space=space)
 
@@ -102,30 +147,37 @@ class GradientsInSlabs(test_invert_waves.Case):
 
     def test_plans(self):
         text = self.plan("--devices", "2")
-        self.assertRegex(text, r"devices +2, each with a slab of \d+ planes or more of x")
+        self.assertRegex(text, r"devices +each shot in slabs on 2 devices: \d+, \d+ planes")
         self.assertRegex(text, r"gradient .* source's wavefield by shell: .* on each device")
         self.assertIn("source's wavefield by replay", self.plan("--devices", "2", "--source-field", "replay"))
         # a chain, as before
-        self.assertIn("2 devices in a chain",
-                      self.plan("--source-field", "random", "--device-memory", "800K", "--devices", "2"))
+        self.assertIn(
+            "2 devices in a chain",
+            self.plan("--source-field", "random", "--device-memory", "800K", "--devices", "2"),
+        )
         # one device is no slab
         for devices in ("1", "auto"):
             self.assertNotIn("slab", self.plan("--devices", devices, "--space", "openmp"))
         # less memory: the source's wavefield is replayed
         self.survey[5] = "4"
-        self.assertIn("source's wavefield by replay",
-                      self.plan("--devices", "2", "--device-memory", "3M"))
+        self.assertIn("source's wavefield by replay", self.plan("--devices", "2", "--device-memory", "3M"))
 
     def test_refusals(self):
         asked = ["--vp", "start.npy", *self.survey, *self.shots, "--boundary", "sponge:16"]
         self.refuse([*asked, "--devices", "40"], "--devices is 40", "planes")
         self.refuse([*asked, "--devices", "0"], "--devices")
         self.refuse([*asked, "--devices", "2", "--lags", "3"], "--lags", "--source-field random")
-        self.refuse([*asked, "--devices", "2", "--at-once", "2"], "--at-once is 2", "one shot at a time")
-        self.refuse([*asked, "--devices", "auto", "--source-field", "random"], "--devices auto", "chain")
-        self.refuse([*asked, "--devices", "2", "--device-memory", "200K"], "--devices is 2", "--device-memory")
-        self.refuse([*asked, "--devices", "2", "--device-memory", "100M", "--memory", "200K"],
-                    "on the host the search takes", "--memory")
+        self.refuse(
+            [*asked, "--devices", "2", "--at-once", "2"], "--at-once is 2 (allowed", "one shot at a time"
+        )
+        self.refuse(
+            [*asked, "--devices", "2", "--device-memory", "200K"], "--devices is 2", "--device-memory"
+        )
+        self.refuse(
+            [*asked, "--devices", "2", "--device-memory", "100M", "--memory", "200K"],
+            "on the host the search takes",
+            "--memory",
+        )
 
 
 if __name__ == "__main__":

@@ -154,18 +154,10 @@ class Slabs(test_migrate_shots.Case):
     def test_refusals(self):
         two = ["--vp", "smooth.npy", *self.survey, *self.asked, "--devices", "2"]
         for more, *words in (
-            (
-                ["--expand", "amplitude"],
-                "--devices and --expand amplitude",
-                "--expand none, layers or eikonal",
-            ),
+            (["--expand", "amplitude"], "--devices is 2 (allowed: 1 with the domain amplitude)"),
             (["--at-once", "2"], "--devices and --at-once 2 (allowed together: 1)"),
-            (
-                ["--columns", "400", "--snapshots", "device"],
-                "--devices and --columns with --snapshots device",
-                "allowed together: --expand none, --snapshots auto or random",
-            ),
-            (["--columns", "400", "--expand", "layers"], "--devices and --columns with --expand layers"),
+            (["--columns", "400", "--snapshots", "device"], "--devices is 2 (allowed: 1 with offset gathers"),
+            (["--columns", "400", "--expand", "layers"], "--devices is 2 (allowed: 1 with offset gathers"),
             (["--snapshots", "replay", "--device-memory", "390K"], "--devices is 2 (allowed: ", " or more)"),
         ):
             with self.subTest(more=more):

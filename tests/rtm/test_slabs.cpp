@@ -306,7 +306,7 @@ MEMORY_TEST(SlabMigration, PlansTheMemory) {
   o.devices = slab_counts(exec).empty() ? 1 : 2;
   if (o.devices == 1) return;
   const rtm::Migration<T, 2, Memory> migration(exec, input);
-  const rtm::SlabPlan slabs = migration.plan().slabs;
+  const stream::SlabPlan slabs = migration.plan().slabs;
   ASSERT_EQ(slabs.planes.size(), 2);
   EXPECT_EQ(slabs.planes[0] + slabs.planes[1], 412);
   EXPECT_GT(slabs.bytes[0], static_cast<std::int64_t>(migration.plan().memory.most) / 2);

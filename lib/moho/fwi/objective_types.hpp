@@ -10,6 +10,7 @@
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/slab_plan.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
 #include <moho/wave/model.hpp>
@@ -135,9 +136,8 @@ struct ObjectivePlan {
   double seconds = 0.0;             ///< of an evaluation, estimated
   std::vector<std::string> stream;  ///< description of the stream; empty for gradients in core
   stream::StreamPlan stream_plan;   ///< plan of streamed gradients
-  /// Planes of each slab, of the grid with layers; empty without slabs. source_bytes, fixed_bytes
-  /// and budget are then those of each device.
-  std::vector<std::int64_t> slab_planes;
+  /// Slabs of several devices. source_bytes, fixed_bytes and budget are then those of each device.
+  stream::SlabPlan slabs;
   /// Description of the stream of the extended image; empty in core and without lags.
   std::vector<std::string> lags_stream;
   stream::StreamPlan lags_stream_plan;  ///< plan of the extended image in a stream

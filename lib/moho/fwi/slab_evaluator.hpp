@@ -43,6 +43,11 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
   ShotGradientReport<Dim> add_to(
       Gradients& gradients, std::size_t k, const std::string& prefix,
       const std::function<void(int, const wave::ShotProgress&)>& progress) override;
+  Field<T, Dim, Kokkos::HostSpace> tapered_delta(
+      const wave::Model<T, Dim, Kokkos::HostSpace>& model, const Points<Dim>& points,
+      double radius) const override {
+    return stream::detail::taper_delta_on<T, Dim, Memory>(m_device, m_grid, model, points, radius);
+  }
   wave::Traces<T> traces_of(Gradients& gradients, const wave::Shot<Dim>& shot) override {
     return wave::locate_overflow<Dim>(
         m_grid, m_plan.time.steps, "",
@@ -53,11 +58,9 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
   }
 
  private:
+  // Options with lags are refused by gradient_in_slabs().
   [[noreturn]] void refuse_lags() const {
-    const ArgumentNames& names = m_options.names;
-    throw InputError(concat(names("lags"), " is for one device, or for ",
-                            names("source_field random"), " (allowed with slabs of ",
-                            names("devices"), ": no lags)"));
+    throw InputError(concat(m_options.names("lags"), " is not for slabs"));
   }
   SourceField method_for(SourceField requested, const SlabGradientBytes& bytes, double room) const;
   std::size_t device_budget(const Gradients& gradients) const;
@@ -100,7 +103,6 @@ SourceField SlabEvaluator<T, Dim, Memory>::method_for(SourceField requested,
 
 template <class T, int Dim, class Memory>
 void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField requested) {
-  if (m_options.lags) refuse_lags();
   Gradients& gradients = *m_gradients;
   const int devices = gradients.devices();
   const auto room = static_cast<double>(device_budget(gradients));
@@ -130,8 +132,11 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
   this->check_host(plan, 0.0, this->search_bytes(plan));
   plan.budget = room;
-  plan.slab_planes.clear();
-  for (const PlaneRange& planes : gradients.planes()) plan.slab_planes.push_back(planes.count());
+  plan.slabs = {};
+  for (const PlaneRange& planes : gradients.planes()) {
+    plan.slabs.planes.push_back(planes.count());
+    plan.slabs.bytes.push_back(static_cast<std::int64_t>(plan.fixed_bytes + plan.source_bytes));
+  }
   this->with_memory_advice([&] { gradients.update(m_start); });
   this->m_stale = true;
   gradients.seconds_of_steps(2);

@@ -10,7 +10,6 @@
 #include <moho/snapshot/boundary_store.hpp>
 #include <moho/snapshot/checkpoint_store.hpp>
 #include <moho/snapshot/stores.hpp>
-#include <moho/stream/detail/prepare.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
 #include <moho/wave/source_term.hpp>
 

@@ -55,10 +55,29 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
          sum_bytes(variables, nodes) + image;
 }
 
-/// Returns true if several devices hold slabs of the grid of a gradient.
+/// \brief Returns true if several devices hold slabs of the grid of a gradient.
+/// \throws InputError for options that are for one device, or for a chain of them
 template <int Dim>
 bool gradient_in_slabs(const ObjectiveOptions<Dim>& options) {
-  return options.devices != 1 && options.source_field != SourceField::random;
+  const ArgumentNames& names = options.names;
+  const std::string random = names("source_field random");
+  if (options.devices == 1) return false;
+  if (options.source_field == SourceField::random) {
+    if (options.devices > 0) return false;
+    throw InputError(concat(names("devices"), ": the fewest are found for slabs (allowed with ",
+                            random, ", whose devices form a chain: their number)"));
+  }
+  if (options.lags) {
+    throw InputError(concat(names("lags"), " is for one device or a chain (allowed with several ",
+                            names("devices"), ": ", random,
+                            "): products of a lag read nodes of other slabs"));
+  }
+  if (options.concurrent_shots > 1) {
+    throw InputError(concat(names("(concurrent_shots)"), " is ", options.concurrent_shots,
+                            " (allowed with several ", names("devices"),
+                            ": 1): the devices compute one shot at a time"));
+  }
+  return true;
 }
 
 /// \brief Returns true if gradients stream through a device.
@@ -77,6 +96,14 @@ bool gradient_streams(const Instance<Memory>& device, const Grid<Dim>& grid, wav
                             ? static_cast<double>(options.device_memory)
                             : static_cast<double>(memory_budget(device, options.device_memory));
   return random_in_core_bytes<T>(grid, medium, faces, options) > budget;
+}
+
+/// Returns true if the models and vectors of an objective are on the host: of
+/// make_streamed_objective(). \param device,grid,medium,faces,options as of gradient_streams()
+template <class T, int Dim, class Memory>
+bool gradient_on_host(const Instance<Memory>& device, const Grid<Dim>& grid, wave::Medium medium,
+                      const wave::Boundaries<Dim>& faces, const ObjectiveOptions<Dim>& options) {
+  return gradient_in_slabs(options) || gradient_streams<T>(device, grid, medium, faces, options);
 }
 
 /// Evaluator of shots with random boundaries in a stream.

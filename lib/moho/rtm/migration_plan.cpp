@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/rtm/migration_types.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace moho::rtm {
-
-std::int64_t SlabPlan::max_bytes() const {
-  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
-}
-
-std::string SlabPlan::text() const {
-  std::string all;
-  for (std::size_t g = 0; g < planes.size(); ++g) all += concat(g == 0 ? "" : ", ", planes[g]);
-  return concat("each shot in slabs on ", planes.size(), " devices: ", all,
-                " planes of the largest shot, up to ",
-                format_bytes(static_cast<double>(max_bytes())), " on each device with snapshots");
-}
 
 template <int Dim>
 std::string MigrationPlan<Dim>::text() const {

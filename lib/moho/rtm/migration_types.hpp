@@ -9,6 +9,7 @@
 #include <moho/rtm/image.hpp>
 #include <moho/snapshot/storage.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/slab_plan.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
 #include <moho/survey/window.hpp>
@@ -92,19 +93,6 @@ struct MigrationInput {
   MigrationOptions<Dim> options;                     ///< of the migration
 };
 
-/// Slabs of a shot's grid with layers along x, one for each device.
-struct SlabPlan {
-  std::vector<std::int64_t> planes;  ///< planes of each device
-  std::vector<std::int64_t> bytes;   ///< bytes on each device, with snapshots
-
-  /// Returns true if one device, or a stream, migrates each shot.
-  bool empty() const { return planes.empty(); }
-  /// Returns the largest of `bytes`; 0 without slabs.
-  std::int64_t max_bytes() const;
-  /// Returns planes and memory as text of one line.
-  std::string text() const;
-};
-
 /// Properties and choices of a migration before its first shot.
 template <int Dim>
 struct MigrationPlan {
@@ -127,7 +115,7 @@ struct MigrationPlan {
   std::vector<std::string> stream;                ///< description of the stream; empty: in core
   stream::StreamPlan stream_plan;                 ///< of the largest shot, if it streams
   stream::PairRates stream_rates;                 ///< on which stream_plan is based
-  SlabPlan slabs;                                 ///< of the largest shot, over several devices
+  stream::SlabPlan slabs;                         ///< of the largest shot, over several devices
 
   /// Returns the plan as text of a few lines.
   std::string text() const;

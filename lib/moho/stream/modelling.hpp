@@ -265,8 +265,11 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   }
   m_modelling = wave::plan_modelling<T, Dim, Host>(host, grid, m_model, faces, wavelet, modelling);
   if (m_modelling.source_taper > 0.0) {
-    m_model.delta = wave::taper_delta<T, Dim, Host>(host, grid, m_model, modelling.sources,
-                                                    m_modelling.source_taper);
+    const double radius = m_modelling.source_taper;
+    m_model.delta =
+        options.divided
+            ? detail::taper_delta_on<T, Dim, Memory>(exec, grid, m_model, modelling.sources, radius)
+            : wave::taper_delta<T, Dim, Host>(host, grid, m_model, modelling.sources, radius);
   }
   m_sampling =
       wave::shot_sampling(m_modelling.time.dt, m_modelling.time.steps, m_modelling.time.interval);

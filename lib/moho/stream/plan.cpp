@@ -2,6 +2,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/slab_plan.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -445,6 +446,18 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
                            " devices: it does their work one after the other"));
   }
   return lines;
+}
+
+std::int64_t SlabPlan::max_bytes() const {
+  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+}
+
+std::string SlabPlan::text() const {
+  std::string all;
+  for (std::size_t g = 0; g < planes.size(); ++g) all += concat(g == 0 ? "" : ", ", planes[g]);
+  return concat("each shot in slabs on ", planes.size(), " devices: ", all,
+                " planes of the largest shot, up to ",
+                format_bytes(static_cast<double>(max_bytes())), " on each device with snapshots");
 }
 
 }  // namespace moho::stream

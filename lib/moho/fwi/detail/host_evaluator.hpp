@@ -62,6 +62,12 @@ class HostEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
       const std::function<void(int, const wave::ShotProgress&)>& progress) = 0;
   /// Returns traces of a shot over the model of gradients, (steps + 1) x receivers.
   virtual wave::Traces<T> traces_of(Gradients& gradients, const wave::Shot<Dim>& shot) = 0;
+  /// Returns the delta of a model, tapered around points.
+  virtual Field<T, Dim, Kokkos::HostSpace> tapered_delta(
+      const wave::Model<T, Dim, Kokkos::HostSpace>& model, const Points<Dim>& points,
+      double radius) const {
+    return wave::taper_delta<T, Dim, Host>(m_exec, m_grid, model, points, radius);
+  }
   /// Models the data of all shots.
   void model_data() override;
 
@@ -91,7 +97,7 @@ class HostEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
                 ShotContribution<T>& contribution);
   Model tapered(const Model& model, const wave::Shot<Dim>& shot, double radius) const {
     Model result = model;
-    result.delta = wave::taper_delta<T, Dim, Host>(m_exec, m_grid, model, shot.sources, radius);
+    result.delta = tapered_delta(model, shot.sources, radius);
     return result;
   }
   std::vector<float> model_gather(Gradients& gradients, const Model& model,
@@ -125,8 +131,7 @@ wave::Model<T, Dim, Kokkos::HostSpace> HostEvaluator<T, Dim, Memory, Gradients>:
   o.unknowns = m_inverted;
   Model stepped = model;
   if (plan.source_taper > 0.0) {
-    stepped.delta = wave::taper_delta<T, Dim, Host>(m_exec, m_grid, model, modelling.sources,
-                                                    plan.source_taper);
+    stepped.delta = tapered_delta(model, modelling.sources, plan.source_taper);
   }
   return stepped;
 }

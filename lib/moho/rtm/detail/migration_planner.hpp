@@ -519,7 +519,7 @@ class MigrationPlanner {
                   const wave::Shot<Dim>& shot, double largest);
   void measure_slab(const survey::ShotWindow<Dim>& window);
   std::size_t allowed_slab_bytes(int devices) const;
-  snapshot::StoragePlan slab_storage(int devices, SlabPlan& slabs) const;
+  snapshot::StoragePlan slab_storage(int devices, stream::SlabPlan& slabs) const;
 
   MigrationInput<T, Dim> m_input;
   const MigrationOptions<Dim>& m_o;

@@ -28,7 +28,7 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
   const std::int64_t layers = m_slabs->modelling().grid.extents[0] - window.grid.extents[0];
   m_slabs->divided(shortest + layers, devices);
   measure_slab(window);
-  SlabPlan slabs;
+  stream::SlabPlan slabs;
   const auto fits = [&](int count) {
     try {
       m_plan.storage = slab_storage(count, slabs);
@@ -114,8 +114,8 @@ std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices) co
 // Returns the storage of each slab, and sets planes and bytes. \throws MemoryError or InputError if
 // the slabs do not fit
 template <class T, int Dim, class Memory>
-snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices,
-                                                                     SlabPlan& slabs) const {
+snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
+    int devices, stream::SlabPlan& slabs) const {
   const auto& scheme = m_slabs->scheme();
   const std::vector<PlaneRange> own = m_slabs->divided(scheme.grid().extents[0], devices);
   const std::int64_t plane = scheme.grid().size() / scheme.grid().extents[0];

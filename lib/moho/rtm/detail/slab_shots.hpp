@@ -191,7 +191,11 @@ void SlabShots<T, Dim, Memory>::plan(const survey::ShotWindow<Dim>& window,
   options.memory = std::numeric_limits<std::size_t>::max();  // that of slabs is checked
   m_plan = wave::plan_modelling<T, Dim, Host>(host, window.grid, part, m_input.faces,
                                               m_input.wavelet, options);
-  m_model = tapered_model(window.grid, part, m_plan, tapered);
+  m_model = part;
+  if (m_plan.source_taper > 0.0) {
+    m_model.delta = stream::detail::taper_delta_on<T, Dim, Memory>(
+        m_instances.front(), window.grid, part, tapered, m_plan.source_taper);
+  }
   m_window = window;
 }
 

@@ -8,6 +8,7 @@
 #include <moho/core/field.hpp>
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/scheme.hpp>
+#include <moho/wave/source_region.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -28,6 +29,32 @@ Field<T, Dim, Memory> field_in(const Instance<Memory>& exec, const Grid<Dim>& gr
          Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(result.data(),
                                                                            result.size()),
          HostElements<const T>(field.data(), field.size()));
+    exec.fence();
+    return result;
+  }
+}
+
+/// \brief Returns the delta of a host's model, tapered around points on a device.
+///
+/// It has the bits of runs whose model is on the device. The device holds epsilon and delta
+/// meanwhile. \see wave::taper_delta()
+template <class T, int Dim, class Memory>
+Field<T, Dim, Kokkos::HostSpace> taper_delta_on(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                                const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+                                                const Points<Dim>& points, double radius) {
+  wave::Model<T, Dim, Memory> there;
+  if (model.epsilon.data() != nullptr)
+    there.epsilon = field_in<T, Dim, Memory>(exec, grid, model.epsilon);
+  if (model.delta.data() != nullptr)
+    there.delta = field_in<T, Dim, Memory>(exec, grid, model.delta);
+  const auto delta = wave::taper_delta<T, Dim, Memory>(exec, grid, there, points, radius);
+  if constexpr (is_host_memory<Memory>) {
+    return delta;
+  } else {
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    auto result = make_field<T>(host, grid, "delta");
+    copy(exec, HostElements<T>(result.data(), result.size()),
+         wave::Storage<const T, Memory>(delta.data(), delta.size()));
     exec.fence();
     return result;
   }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Plan of shots over devices that hold slabs of the grid.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho::stream {
+
+/// Slabs of the largest shot, one for each device.
+struct SlabPlan {
+  std::vector<std::int64_t> planes;  ///< planes of each device, of the grid with layers
+  std::vector<std::int64_t> bytes;   ///< bytes on each device, with the source wavefield
+
+  /// Returns true if one device, or a stream, computes each shot.
+  bool empty() const { return planes.empty(); }
+  /// Returns the largest of `bytes`; 0 without slabs.
+  std::int64_t max_bytes() const;
+  /// Returns planes and memory as text of one line.
+  std::string text() const;
+};
+
+}  // namespace moho::stream
