@@ -42,7 +42,7 @@ Json stream_json(const Plan& plan) {
   return result;
 }
 
-/// Prints the slabs of shots, if there are any. Plan: stream::SlabPlan \param space of the program
+/// Prints the slabs of shots that have them. Plan: stream::SlabPlan \param space of the program
 template <class Plan>
 void print_slabs(const Session& session, const Plan& slabs, const std::string& space) {
   if (slabs.empty()) return;
