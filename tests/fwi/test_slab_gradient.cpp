@@ -226,7 +226,8 @@ struct Survey {
     for (const int devices : slab_counts(exec)) {
       auto gradients = slabs(exec, devices);
       EXPECT_EQ(gradients.devices(), devices);
-      for (int run = devices == 2 ? 0 : 1; run < 2; ++run) {  // a second evaluation has no traces of the first
+      for (int run = devices == 2 ? 0 : 1; run < 2;
+           ++run) {  // a second evaluation has no traces of the first
         const Outcome found = in_slabs(gradients);
         const std::string of = moho::concat(what, ", slabs ", devices, ", run ", run);
         EXPECT_EQ(found.misfit, expected.misfit) << of;
