@@ -178,8 +178,7 @@ void bind_snapshots(Description& d, Options& o) {
 
 void bind_streaming(Description& d, Options& o) {
   bind_stream_shape(d, "shots", o.block, o.updates);
-  d.bind(o.devices, "devices", "N", "devices that hold each shot in slabs (default: 1), see below",
-         count(1, 64));
+  bind_devices(d, o.devices, "hold each shot in slabs, see below. auto: the fewest that hold it");
   d.option("width").text += "; also of random layers of the source's wavefield (default: 60)";
 }
 

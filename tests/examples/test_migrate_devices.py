@@ -151,6 +151,14 @@ class Slabs(test_migrate_shots.Case):
             self.assertEqual("in slabs on 2 devices" in done.stdout, slabs)
             self.assertEqual("no slabs: " in done.stdout and "2 devices in a chain" in done.stdout, not slabs)
 
+    def test_one_device_by_choice(self):
+        """A shot that fits one device is not divided."""
+        asked = ["--vp", "smooth.npy", *self.survey, *self.asked]
+        for devices in ("1", "auto"):
+            done = self.call(*asked, "--devices", devices, "--plan")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("slabs", done.stdout)
+
     def test_refusals(self):
         two = ["--vp", "smooth.npy", *self.survey, *self.asked, "--devices", "2"]
         for more, *words in (

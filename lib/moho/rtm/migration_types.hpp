@@ -63,6 +63,9 @@ struct MigrationOptions {
   OffsetOptions<Dim> offsets = {};        ///< gathers; columns are nodes of the complete model
   /// Memory of a device, number of devices; block and updates of a stream.
   ///
+  /// With devices 0 a shot is on one device, or on as few as hold it in slabs, or streams through
+  /// all that the process accesses.
+  ///
   /// Several devices without block and updates hold each shot in slabs along x if these fit:
   /// nothing streams, and images have the bits of one device with the same storage. On hosts each
   /// slab has one thread. Not for the domain `amplitude`, offset gathers and the storage "random".

@@ -11,6 +11,7 @@
 #include <moho/rtm/detail/streamed_shots.hpp>
 #include <moho/rtm/migration_types.hpp>
 #include <moho/snapshot/rates.hpp>
+#include <moho/stream/device_count.hpp>
 #include <moho/wave/modelling.hpp>
 
 #include <algorithm>
@@ -145,7 +146,11 @@ class MigrationPlanner {
     }
     const survey::ShotWindow<Dim> window = window_of(m_input.shots[largest]);
     const double count = all / static_cast<double>(nodes);
-    if (wants_slabs() && plan_slabs(exec, window, m_input.shots[largest], count)) return;
+    if (m_o.stream.devices == 0) {
+      if (choose_devices(exec, window, m_input.shots[largest], count)) return;
+    } else if (wants_slabs() && plan_slabs(exec, window, m_input.shots[largest], count)) {
+      return;
+    }
     if (wants_slabs() || streams(exec, window.grid)) {
       return plan_stream(exec, window, m_input.shots[largest], count);
     }
@@ -209,6 +214,21 @@ class MigrationPlanner {
                               "' (allowed in a stream: auto or random): a stream keeps no "
                               "snapshots; leave out one of them"));
     }
+  }
+
+  // Chooses the fewest devices that hold a shot; all, if none does. Returns true if it planned slabs.
+  bool choose_devices(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
+                      const wave::Shot<Dim>& shot, double largest) {
+    int& devices = m_input.options.stream.devices;
+    const int there = stream::device_count(exec);
+    devices = 1;
+    if (there == 1 || !streams(exec, window.grid)) return false;
+    while (devices < there) {
+      ++devices;
+      check_stream();
+      if (wants_slabs() && plan_slabs(exec, window, shot, largest)) return true;
+    }
+    return false;
   }
 
   // Returns true if several devices should hold each shot in slabs.
