@@ -21,8 +21,8 @@ namespace moho::fwi {
 template <class T, int Dim, class Memory, class Gradients>
 class HostEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
  protected:
-  using Host = Kokkos::HostSpace;
-  using Base = ShotEvaluator<T, Dim, Host>;
+  using Host = Kokkos::HostSpace;            ///< memory of models and vectors
+  using Base = ShotEvaluator<T, Dim, Host>;  ///< base of the evaluator
   using Base::m_exec, Base::m_grid, Base::m_options, Base::m_inverted, Base::m_start, Base::m_plan,
       Base::m_input, Base::m_data;
 
@@ -76,6 +76,7 @@ class HostEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   wave::Model<T, Dim, Kokkos::HostSpace> plan_into(
       const wave::Model<T, Dim, Kokkos::HostSpace>& model, const wave::WaveletAt& wavelet,
       wave::ModellingPlan<Dim>& plan, Options& options) const;
+  /// Makes gradients of the initial model in the current band. \param plan written
   std::unique_ptr<Gradients> make_in_band(wave::ModellingPlan<Dim>& plan) {
     return make(m_start, this->wavelet_in_band(m_corner), plan);
   }
@@ -93,6 +94,11 @@ class HostEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
     return (2.0 * m_options.memory_pairs + 8.0) * plan.variables * sizeof(T) +
            sum_bytes(plan.variables, static_cast<double>(m_grid.size()));
   }
+  /// \brief Adds shot `k` to gradients.
+  /// \param gradients have the model, unless delta is tapered around the sources of each shot
+  /// \param k position of the shot
+  /// \param model without the taper
+  /// \param contribution receives misfit, nodes and seconds
   void add_shot(Gradients& gradients, std::size_t k, const Model& model,
                 ShotContribution<T>& contribution);
   Model tapered(const Model& model, const wave::Shot<Dim>& shot, double radius) const {
