@@ -38,16 +38,20 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
   ExtendedResult<T> extended_image(const Model&, const Lags&) override { refuse_lags(); }
 
  protected:
+  /// \see HostEvaluator::make()
   std::unique_ptr<Gradients> make(const Model& model, const wave::WaveletAt& wavelet,
                                   wave::ModellingPlan<Dim>& plan) override;
+  /// \see HostEvaluator::add_to()
   ShotGradientReport<Dim> add_to(
       Gradients& gradients, std::size_t k, const std::string& prefix,
       const std::function<void(int, const wave::ShotProgress&)>& progress) override;
+  /// \see HostEvaluator::tapered_delta()
   Field<T, Dim, Kokkos::HostSpace> tapered_delta(
       const wave::Model<T, Dim, Kokkos::HostSpace>& model, const Points<Dim>& points,
       double radius) const override {
     return stream::detail::taper_delta_on<T, Dim, Memory>(m_device, m_grid, model, points, radius);
   }
+  /// \see HostEvaluator::traces_of()
   wave::Traces<T> traces_of(Gradients& gradients, const wave::Shot<Dim>& shot) override {
     return wave::locate_overflow<Dim>(
         m_grid, m_plan.time.steps, "",

@@ -127,10 +127,12 @@ class StreamedEvaluator : public HostEvaluator<T, Dim, Memory, StreamedGradients
   ExtendedResult<T> extended_image(const Model& model, const Lags& lags) override;
 
  protected:
+  /// \see HostEvaluator::make()
   std::unique_ptr<Gradients> make(const Model& model, const wave::WaveletAt& wavelet,
                                   wave::ModellingPlan<Dim>& plan) override {
     return make(model, wavelet, plan, {});
   }
+  /// \see HostEvaluator::add_to()
   ShotGradientReport<Dim> add_to(
       Gradients& gradients, std::size_t k, const std::string& prefix,
       const std::function<void(int, const wave::ShotProgress&)>& progress) override {
@@ -142,6 +144,7 @@ class StreamedEvaluator : public HostEvaluator<T, Dim, Memory, StreamedGradients
       return gradients.add(shot, this->random_of(shot), this->misfit_of(m_device, k), options);
     });
   }
+  /// \see HostEvaluator::traces_of()
   wave::Traces<T> traces_of(Gradients& gradients, const wave::Shot<Dim>& shot) override {
     return in_model([&] { return gradients.model(shot); });
   }

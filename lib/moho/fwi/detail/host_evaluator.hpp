@@ -34,7 +34,9 @@ class HostEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   HostEvaluator(ObjectiveInput<T, Dim, Host> input, const Instance<Memory>& device)
       : Base(std::move(input)), m_device(device) {}
 
+  /// \see ShotEvaluator::product_interval()
   std::int64_t product_interval() const override { return m_interval; }
+  /// \see ShotEvaluator::set_band()
   void set_band(double corner) override {
     m_gradients.reset();
     m_corner = corner;
@@ -101,19 +103,21 @@ class HostEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
   /// \param contribution receives misfit, nodes and seconds
   void add_shot(Gradients& gradients, std::size_t k, const Model& model,
                 ShotContribution<T>& contribution);
+  /// Returns a model whose delta is tapered around the sources of a shot. \param radius m
   Model tapered(const Model& model, const wave::Shot<Dim>& shot, double radius) const {
     Model result = model;
     result.delta = tapered_delta(model, shot.sources, radius);
     return result;
   }
+  /// Returns traces of a shot over a model, receivers x (steps + 1). \param taper m; 0: none
   std::vector<float> model_gather(Gradients& gradients, const Model& model,
                                   const wave::Shot<Dim>& shot, double taper);
 
-  Instance<Memory> m_device;
+  Instance<Memory> m_device;               ///< of the first device
   std::unique_ptr<Gradients> m_gradients;  ///< gradients of the current band
   bool m_stale = true;                     ///< true if m_gradients does not have the latest model
-  std::int64_t m_interval = 1;
-  double m_corner = 0.0;  ///< of the current band, Hz
+  std::int64_t m_interval = 1;             ///< steps between products
+  double m_corner = 0.0;                   ///< of the current band, Hz
 };
 
 template <class T, int Dim, class Memory, class Gradients>
