@@ -216,7 +216,8 @@ class MigrationPlanner {
     }
   }
 
-  // Chooses the fewest devices that hold a shot; all, if none does. Returns true if it planned slabs.
+  // Chooses the fewest devices that hold a shot; all, if no number suffices. Returns true if it
+  // planned slabs.
   bool choose_devices(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
                       const wave::Shot<Dim>& shot, double largest) {
     int& devices = m_input.options.stream.devices;
