@@ -188,7 +188,7 @@ void bind_gradient(Description& d, Options& o) {
          bytes(), {.hidden = true});
   bind_stream_shape(d, "gradient", o.block, o.updates);
   bind_devices(d, o.devices,
-               "compute each shot in slabs, see below. auto: the fewest that hold it");
+               "compute each shot in slabs, see below. auto: the smallest sufficient number");
   d.check([&o](const Arguments& given) {
     o.extended = given.given("lags");
     if (!o.extended && (given.given("lags-every") || given.given("lags-sum"))) {

@@ -127,7 +127,7 @@ class GradientsInSlabs(test_invert_waves.Case):
             self.same_files("--boundary", "sponge:8", space=space)
 
     def test_resumed_runs_and_pictures(self):
-        """A run killed after its first evaluation goes on with another number of devices."""
+        """A run that was killed after its first evaluation resumes with another number of devices."""
         asked = [*self.shots[:-1], "6", "--boundary", "sponge:16", "--space", self.spaces()[0]]
         expected = self.invert(*asked, out="whole")
         devices = list(self.counts(self.spaces()[0]))[:1]

@@ -10,6 +10,7 @@
 #include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <random>
 #include <vector>
@@ -176,6 +177,51 @@ auto& parameter(ModelType& model, int number) {
          : number == 1 ? model.density
          : number == 2 ? model.epsilon
                        : model.delta;
+}
+
+/// Returns a rough model of a medium, on the host.
+template <class T, int Dim>
+Model<T, Dim, Kokkos::HostSpace> rough_model(const Grid<Dim>& grid, Medium medium) {
+  const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+  const auto random = [&](unsigned seed, double low, double high) {
+    return random_field<T, Dim, Kokkos::HostSpace>(host, grid, seed, low, high);
+  };
+  Model<T, Dim, Kokkos::HostSpace> model;
+  model.vp = random(3, 1900.0, 2600.0);
+  if (medium == Medium::variable_density) model.density = random(4, 1500.0, 2500.0);
+  if (wave::fields_of(medium) == 2) {
+    model.epsilon = random(5, 0.0, 0.3);
+    model.delta = random(6, -0.1, 0.15);
+  }
+  if (medium == Medium::tti) {
+    model.theta = random(9, 0.1, 1.0);
+    if (Dim == 3) model.phi = random(10, 0.0, 3.0);
+  }
+  return model;
+}
+
+/// Returns a wavelet of 60 samples.
+inline std::vector<double> short_wavelet() {
+  std::vector<double> wavelet;
+  for (int n = 0; n < 60; ++n) {
+    const double t = static_cast<double>(n - 14) / 5.0;
+    wavelet.push_back((1.0 - t * t) * std::exp(-0.5 * t * t));
+  }
+  return wavelet;
+}
+
+/// Returns the misfit of data of zero: half the sum of squares.
+template <class T, class Memory>
+fwi::ShotMisfit<T, Memory> misfit_of_squares(const Instance<Memory>& exec) {
+  return [exec](const wave::PointSeries<const T, Memory>& rows,
+                const wave::PointSeries<T, Memory>& derivative) {
+    auto values = numbers_of<T, Memory>(exec, rows);
+    double sum = 0.0;
+    for (const double value : values) sum += 0.5 * value * value;
+    copy(exec, derivative, series_of<T, Memory>(exec, values, rows.extent(1)));
+    exec.fence();
+    return sum;
+  };
 }
 
 }  // namespace moho::testing

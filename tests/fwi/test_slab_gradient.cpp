@@ -69,21 +69,9 @@ struct Survey {
     grid = cube<Dim>(Dim == 2 ? 23 : 13, 10.0);
     grid.extents[0] = Dim == 2 ? 47 : 31;
     grid.spacing[Dim - 1] = 9.0;
-    const auto random = [&](unsigned seed, double low, double high) {
-      return random_field<T, Dim, HostModelMemory>(host(), grid, seed, low, high);
-    };
-    model.vp = random(3, 1900.0, 2600.0);
-    if (medium == Medium::variable_density) model.density = random(4, 1500.0, 2500.0);
-    if (moho::wave::fields_of(medium) == 2) {
-      model.epsilon = random(5, 0.0, 0.3);
-      model.delta = random(6, -0.1, 0.15);
-    }
-    if (medium == Medium::tti) {
-      model.theta = random(9, 0.1, 1.0);
-      if (Dim == 3) model.phi = random(10, 0.0, 3.0);
-    }
+    model = rough_model<T, Dim>(grid, medium);
     initial = model;
-    initial.vp = random(12, 2000.0, 2300.0);
+    initial.vp = random_field<T, Dim, HostModelMemory>(host(), grid, 12, 2000.0, 2300.0);
     options.propagator.order = order;
     options.propagator.boundaries = faces;
     options.propagator.dt = 9e-4;
@@ -102,23 +90,7 @@ struct Survey {
       for (int r = 0; r < 9; ++r) shot.receivers.push_back(place());
       shots.push_back(shot);
     }
-    for (int n = 0; n < 60; ++n) {
-      const double t = static_cast<double>(n - 14) / 5.0;
-      options.wavelet.push_back((1.0 - t * t) * std::exp(-0.5 * t * t));
-    }
-  }
-
-  template <class Memory>
-  static moho::fwi::ShotMisfit<T, Memory> misfit(const Instance<Memory>& exec) {
-    return [exec](const moho::wave::PointSeries<const T, Memory>& rows,
-                  const moho::wave::PointSeries<T, Memory>& derivative) {
-      auto values = numbers_of<T, Memory>(exec, rows);
-      double sum = 0.0;
-      for (const double value : values) sum += 0.5 * value * value;
-      copy(exec, derivative, series_of<T, Memory>(exec, values, rows.extent(1)));
-      exec.fence();
-      return sum;
-    };
+    options.wavelet = short_wavelet();
   }
 
   template <class Memory>
@@ -168,7 +140,7 @@ struct Survey {
       const auto record = [&](const moho::wave::PointSeries<const T, Memory>& rows,
                               const moho::wave::PointSeries<T, Memory>& derivative) {
         if (&shot == &shots.front()) result.traces = numbers_of<T, Memory>(exec, rows);
-        return misfit<Memory>(exec)(rows, derivative);
+        return misfit_of_squares<T, Memory>(exec)(rows, derivative);
       };
       const auto done = gradients.add(exec, field, forward, receivers, record, *store, run);
       result.misfit += done.misfit;
@@ -199,8 +171,8 @@ struct Survey {
     gradients.update(model);
     gradients.clear();
     for (const Shot<Dim>& shot : shots) {
-      const auto done =
-          gradients.add(shot, [](const Instance<Memory>& on) { return misfit<Memory>(on); });
+      const auto done = gradients.add(
+          shot, [](const Instance<Memory>& on) { return misfit_of_squares<T, Memory>(on); });
       result.misfit += done.misfit;
       result.points += done.points;
     }
@@ -319,7 +291,7 @@ MEMORY_TEST(SlabGradient, PassesOnErrors) {
   std::mutex mutex;
   const auto failing = [&](const Instance<Memory>& on) -> moho::fwi::ShotMisfit<T, Memory> {
     const std::lock_guard<std::mutex> lock(mutex);
-    if (++calls < devices) return survey.misfit(on);
+    if (++calls < devices) return misfit_of_squares<T, Memory>(on);
     return [](const auto&, const auto&) -> double { throw std::runtime_error("no data"); };
   };
   EXPECT_THAT([&] { gradients.add(survey.shots.front(), failing); },

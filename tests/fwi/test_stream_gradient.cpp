@@ -72,19 +72,7 @@ struct Survey {
     grid.extents[Dim - 1] += deeper;
     grid.spacing[Dim - 1] = 9.0;
     if (Dim == 3) steps = 26;
-    const auto random = [&](unsigned seed, double low, double high) {
-      return random_field<T, Dim, HostModelMemory>(host(), grid, seed, low, high);
-    };
-    model.vp = random(3, 1900.0, 2600.0);
-    if (medium == Medium::variable_density) model.density = random(4, 1500.0, 2500.0);
-    if (moho::wave::fields_of(medium) == 2) {
-      model.epsilon = random(5, 0.0, 0.3);
-      model.delta = random(6, -0.1, 0.15);
-    }
-    if (medium == Medium::tti) {
-      model.theta = random(9, 0.1, 1.0);
-      if (Dim == 3) model.phi = random(10, 0.0, 3.0);
-    }
+    model = rough_model<T, Dim>(grid, medium);
     options.order = order;
     options.boundaries = faces;
     options.dt = 9e-4;
@@ -105,29 +93,13 @@ struct Survey {
       }
       shots.push_back(shot);
     }
-    for (int n = 0; n < 60; ++n) {
-      const double t = static_cast<double>(n - 14) / 5.0;
-      wavelet.push_back((1.0 - t * t) * std::exp(-0.5 * t * t));
-    }
+    wavelet = short_wavelet();
   }
   static RandomLayerOptions layers(std::size_t k) {
     RandomLayerOptions random;
     random.seed = 100 + k;
     return random;
   }
-  template <class Memory>
-  static moho::fwi::ShotMisfit<T, Memory> misfit(const Instance<Memory>& exec) {
-    return [exec](const moho::wave::PointSeries<const T, Memory>& rows,
-                  const moho::wave::PointSeries<T, Memory>& derivative) {
-      auto values = numbers_of<T, Memory>(exec, rows);
-      double sum = 0.0;
-      for (const double value : values) sum += 0.5 * value * value;
-      copy(exec, derivative, series_of<T, Memory>(exec, values, rows.extent(1)));
-      exec.fence();
-      return sum;
-    };
-  }
-
   template <class Memory>
   Outcome in_core(const Instance<Memory>& exec) const {
     const auto own = moho::stream::detail::model_in<T, Dim, Memory>(exec, grid, model);
@@ -167,7 +139,9 @@ struct Survey {
       run.source = &leg;
       if (image) run.extended = &*image;
       result.misfit +=
-          gradients.add(exec, field, forward, receivers, misfit<Memory>(exec), store, run).misfit;
+          gradients
+              .add(exec, field, forward, receivers, misfit_of_squares<T, Memory>(exec), store, run)
+              .misfit;
     }
     const auto found = gradients.derivatives(exec, grid, own);
     result.vp = values_of<T, Dim, Memory>(exec, found.vp);
@@ -206,7 +180,7 @@ struct Survey {
     gradients.update(model);
     gradients.clear();
     for (std::size_t k = 0; k < shots.size(); ++k) {
-      const auto report = gradients.add(shots[k], layers(k), misfit<Memory>(exec));
+      const auto report = gradients.add(shots[k], layers(k), misfit_of_squares<T, Memory>(exec));
       result.misfit += report.misfit;
       result.points += report.points;
     }
@@ -565,9 +539,11 @@ TEST(StreamGradientForecast, IsNearWhatAHostTakes) {
     StreamedGradients<float, 2, HostModelMemory> gradients(exec, survey.grid, survey.model,
                                                            survey.shots, options);
     gradients.update(survey.model);
-    gradients.add(survey.shots[0], survey.layers(0), survey.misfit<HostModelMemory>(exec));
+    gradients.add(survey.shots[0], survey.layers(0),
+                  misfit_of_squares<float, HostModelMemory>(exec));
     const std::clock_t start = std::clock();
-    gradients.add(survey.shots[1], survey.layers(1), survey.misfit<HostModelMemory>(exec));
+    gradients.add(survey.shots[1], survey.layers(1),
+                  misfit_of_squares<float, HostModelMemory>(exec));
     const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     ratios.push_back(gradients.seconds() / taken);
     std::printf("forecast over measured: %.2f (%.3f s)\n", ratios.back(), taken);

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "fwi/support.hpp"
+#include "rtm/squares.hpp"
 #include "stream/support.hpp"
 
 namespace moho::testing::slab_migration {
@@ -19,7 +20,6 @@ using moho::Field;
 using moho::Grid;
 using moho::Point;
 using moho::domain::ExpansionMethod;
-using moho::rtm::ImagingStep;
 using moho::rtm::MigrationInput;
 using moho::rtm::ShotImage;
 using ::testing::AllOf;
@@ -40,30 +40,6 @@ std::vector<int> slab_counts(const Instance<Memory>& exec) {
   for (int n = 2; n <= devices_there(exec); ++n) counts.push_back(n);
   return counts;
 }
-
-/// Kernel of SumOfSquares.
-template <class T, int Dim>
-struct AddSquares {
-  rtm::ImagingOperands<T, Dim> waves;
-  T *fourth, *largest;
-  KOKKOS_FUNCTION void operator()(const Index<Dim>& node) const {
-    const T s = waves.source(node), r = waves.receivers(node);
-    const auto at = waves.at(node);
-    fourth[at] += waves.weight * s * s * r * r;
-    if (s * s > largest[at]) largest[at] = s * s;
-  }
-};
-
-/// Accumulator of a user: products of squares, and the largest square of S.
-struct Squares {
-  static constexpr int part_count = 2;
-  template <class T, int Dim, class Memory>
-  void add(const Instance<Memory>& exec, const ImagingStep<T, Dim, Memory>& step,
-           const std::vector<Field<T, Dim, Memory>>& parts) const {
-    launch_box("squares", exec, step.box(),
-               AddSquares<T, Dim>{step.operands(), parts[0].data(), parts[1].data()});
-  }
-};
 
 /// Two shots over a rough model, with noise as data.
 template <class T, int Dim>

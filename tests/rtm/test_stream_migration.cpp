@@ -7,6 +7,7 @@
 
 #include <moho/rtm/migration.hpp>
 
+#include "rtm/squares.hpp"
 #include "stream/support.hpp"
 #include "wave/support.hpp"
 
@@ -24,30 +25,6 @@ Instance<Host> host() { return Kokkos::DefaultHostExecutionSpace(); }
 template <class C>
 class StreamMigration : public ::testing::Test {};
 TYPED_TEST_SUITE(StreamMigration, LongTestCases, CaseName);
-
-/// Kernel of SumOfProducts.
-template <class T, int Dim>
-struct AddOthers {
-  rtm::ImagingOperands<T, Dim> waves;
-  T *fourth, *largest;
-  KOKKOS_FUNCTION void operator()(const Index<Dim>& node) const {
-    const T s = waves.source(node), r = waves.receivers(node);
-    const auto at = waves.at(node);
-    fourth[at] += waves.weight * s * s * r * r;
-    if (s * s > largest[at]) largest[at] = s * s;
-  }
-};
-
-/// Accumulator of a user: products of squares, and the largest square of S.
-struct Others {
-  static constexpr int part_count = 2;
-  template <class T, int Dim, class Memory>
-  void add(const Instance<Memory>& exec, const ImagingStep<T, Dim, Memory>& step,
-           const std::vector<Field<T, Dim, Memory>>& parts) const {
-    launch_box("others", exec, step.box(),
-               AddOthers<T, Dim>{step.operands(), parts[0].data(), parts[1].data()});
-  }
-};
 
 /// Survey of two shots over a rough model, with noise as data.
 template <class T, int Dim>
@@ -125,7 +102,7 @@ template <class T, int Dim, class Memory>
 std::vector<ShotImage<T, Dim>> images(const Instance<Memory>& exec,
                                       const MigrationInput<T, Dim>& input, bool others = false) {
   rtm::Migration<T, Dim, Memory> migration(exec, input);
-  if (others) migration.accumulate(Others{});
+  if (others) migration.accumulate(Squares{});
   EXPECT_EQ(migration.plan().stream.empty(),
             input.options.stream.block == 0 && input.options.stream.device_memory == 0);
   std::vector<ShotImage<T, Dim>> result;

@@ -88,10 +88,10 @@ struct Problem {
     return result;
   }
   Outcome<T> on_one_device(const Instance<Memory>& exec) const {
-    const auto there = stream::detail::model_in<T, 2, Memory>(exec, grid, model);
+    const auto on_device = stream::detail::model_in<T, 2, Memory>(exec, grid, model);
     const Propagator<T, 2, Memory> propagator(
         exec, wave::extended_grid(grid, options.boundaries),
-        wave::extend_model<T, 2, Memory>(exec, grid, there, options.boundaries), options);
+        wave::extend_model<T, 2, Memory>(exec, grid, on_device, options.boundaries), options);
     return run(exec, propagator, [](std::int64_t) {});
   }
   /// Calls work(parts, g, propagator) for each part.

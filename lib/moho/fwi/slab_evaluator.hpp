@@ -78,17 +78,14 @@ template <class T, int Dim, class Memory>
 std::size_t SlabEvaluator<T, Dim, Memory>::device_budget(const Gradients& gradients) const {
   if constexpr (is_host_memory<Memory>) {
     // all slabs share the memory of the host
-    const std::size_t all = m_options.device_memory > 0
-                                ? m_options.device_memory
-                                : memory_budget(m_exec, m_options.memory) /
-                                      static_cast<std::size_t>(gradients.devices());
-    return all;
+    if (m_options.device_memory > 0) return m_options.device_memory;
+    return memory_budget(m_exec, m_options.memory) / static_cast<std::size_t>(gradients.devices());
   } else {
     return stream::detail::allowed_device_memory(gradients.instances(), m_options.device_memory);
   }
 }
 
-// Returns the method for the source wavefield; automatic where none fits.
+// Returns the method for the source wavefield; automatic if no method fits.
 template <class T, int Dim, class Memory>
 SourceField SlabEvaluator<T, Dim, Memory>::method_for(SourceField requested,
                                                       const SlabGradientBytes& bytes,
@@ -162,9 +159,9 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
   auto result = with(m_devices > 0 ? m_devices : 2);
   if (m_devices == 0) {
     // as few as have the memory
-    const int there = stream::device_count(m_device);
+    const int accessible = stream::device_count(m_device);
     m_devices = 2;
-    while (m_devices < there &&
+    while (m_devices < accessible &&
            method_for(m_options.source_field, result->bytes(m_devices),
                       static_cast<double>(device_budget(*result))) == SourceField::automatic) {
       ++m_devices;

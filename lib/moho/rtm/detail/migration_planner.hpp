@@ -221,10 +221,10 @@ class MigrationPlanner {
   bool choose_devices(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
                       const wave::Shot<Dim>& shot, double largest) {
     int& devices = m_input.options.stream.devices;
-    const int there = stream::device_count(exec);
+    const int accessible = stream::device_count(exec);
     devices = 1;
-    if (there == 1 || !streams(exec, window.grid)) return false;
-    while (devices < there) {
+    if (accessible == 1 || !streams(exec, window.grid)) return false;
+    while (devices < accessible) {
       ++devices;
       check_stream();
       if (wants_slabs() && plan_slabs(exec, window, shot, largest)) return true;

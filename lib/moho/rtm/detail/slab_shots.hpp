@@ -57,7 +57,7 @@ class SlabShots {
   /// \param input arguments of the migration; they outlive the object
   /// \param modelling options with the time step of all shots
   /// \param align slabs begin at multiples of this number of planes
-  /// \throws InputError for devices that are not there
+  /// \throws InputError for more devices than the process accesses
   SlabShots(const Instance<Memory>& exec, const MigrationInput<T, Dim>& input,
             const wave::ModellingOptions<Dim>& modelling, std::int64_t align)
       : m_input(input),
@@ -77,7 +77,7 @@ class SlabShots {
   SlabShots& operator=(const SlabShots&) = delete;
 
   /// \brief Plans a shot, and divides its grid; nothing large is allocated.
-  /// \param window,part nodes of the model and the model there
+  /// \param window,part nodes of the model, and the model at these nodes
   /// \param shot live sources and receivers
   /// \throws InputError, also for slabs with too few planes
   void open(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,

@@ -42,12 +42,12 @@ template <class T, int Dim, class Memory>
 Field<T, Dim, Kokkos::HostSpace> taper_delta_on(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                                 const wave::Model<T, Dim, Kokkos::HostSpace>& model,
                                                 const Points<Dim>& points, double radius) {
-  wave::Model<T, Dim, Memory> there;
+  wave::Model<T, Dim, Memory> on_device;
   if (model.epsilon.data() != nullptr)
-    there.epsilon = field_in<T, Dim, Memory>(exec, grid, model.epsilon);
+    on_device.epsilon = field_in<T, Dim, Memory>(exec, grid, model.epsilon);
   if (model.delta.data() != nullptr)
-    there.delta = field_in<T, Dim, Memory>(exec, grid, model.delta);
-  const auto delta = wave::taper_delta<T, Dim, Memory>(exec, grid, there, points, radius);
+    on_device.delta = field_in<T, Dim, Memory>(exec, grid, model.delta);
+  const auto delta = wave::taper_delta<T, Dim, Memory>(exec, grid, on_device, points, radius);
   if constexpr (is_host_memory<Memory>) {
     return delta;
   } else {
