@@ -187,8 +187,7 @@ void bind_gradient(Description& d, Options& o) {
   d.bind(o.device_memory, "device-memory", "BYTES", "most of the device (default: what is free)",
          bytes(), {.hidden = true});
   bind_stream_shape(d, "gradient", o.block, o.updates);
-  bind_devices(d, o.devices,
-               "compute each shot in slabs, see below. auto: the smallest sufficient number");
+  bind_devices(d, o.devices, "compute each shot in slabs, see below. auto: as few as suffice");
   d.check([&o](const Arguments& given) {
     o.extended = given.given("lags");
     if (!o.extended && (given.given("lags-every") || given.given("lags-sum"))) {

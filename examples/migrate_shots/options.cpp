@@ -178,7 +178,7 @@ void bind_snapshots(Description& d, Options& o) {
 
 void bind_streaming(Description& d, Options& o) {
   bind_stream_shape(d, "shots", o.block, o.updates);
-  bind_devices(d, o.devices, "hold each shot in slabs, see below. auto: the smallest sufficient number");
+  bind_devices(d, o.devices, "hold each shot in slabs, see below. auto: as few as suffice");
   d.option("width").text += "; also of random layers of the source's wavefield (default: 60)";
 }
 
