@@ -72,8 +72,8 @@ class SlabGradients {
   /// \param model initial model; it determines the medium and the layers of all models
   /// \param shots shots of all calls
   /// \param options steps, faces, devices
-  /// \throws InputError for more devices than the process accesses, more slabs than planes permit, and as
-  /// ShotGradients
+  /// \throws InputError for more devices than the process accesses, more slabs than planes permit,
+  /// and as ShotGradients
   SlabGradients(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const HostModel& model,
                 const std::vector<wave::Shot<Dim>>& shots, const SlabGradientOptions<Dim>& options);
 
