@@ -419,7 +419,10 @@ bool bind_step(const Scheme<T, Dim, Memory>& scheme,
   set_box(s, part);
   for (int f = 0; f < wavefield.fields; ++f) {
     s.now[f] = wavefield.now[f].data() + wavefield.layout.offset;
-    s.next[f] = wavefield.next[f].data() + wavefield.layout.offset;
+    // Operators that write elsewhere take fields without a next level.
+    if (wavefield.next[f].data() != nullptr) {
+      s.next[f] = wavefield.next[f].data() + wavefield.layout.offset;
+    }
   }
   for (int f = 0; f < 2 && wavefield.axis_derivative[f].data() != nullptr; ++f) {
     s.axis_derivative[f] = wavefield.axis_derivative[f].data() + wavefield.layout.offset;
