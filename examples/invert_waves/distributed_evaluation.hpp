@@ -10,6 +10,7 @@
 #include "app/shot_list.hpp"
 #include "app/site_arrays.hpp"
 #include "invert_waves/options.hpp"
+#include "ranks/stream_ranks.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/fwi/extended_sum.hpp>
@@ -34,13 +35,17 @@
 
 namespace moho::examples::invert_waves {
 
+/// What an order asks for: the gradient at a model, its extended image, or the traces of a shot.
+enum class Wanted { gradient, image, gather };
+
 /// An evaluation whose shots several processes compute.
 template <class T>
 struct Order {
   std::int64_t evaluation = 0;        ///< from 1; 0: the search has ended
-  bool image = false;                 ///< the extended image at that model, not its gradient
+  Wanted wanted = Wanted::gradient;   ///< at the model
   int band = 0;                       ///< from 0
   fwi::EvaluationRequest<T> request;  ///< point of the search, and low-pass
+  std::size_t shot = 0;               ///< of the traces
 };
 
 /// Evaluations whose shots ranks or sites compute.
@@ -102,8 +107,9 @@ class DistributedEvaluation {
     Processes& processes = m_session.processes();
     processes.broadcast(&order.evaluation, sizeof(order.evaluation));
     if (order.evaluation == 0) return;
-    processes.broadcast(&order.image, sizeof(order.image));
+    processes.broadcast(&order.wanted, sizeof(order.wanted));
     processes.broadcast(&order.band, sizeof(order.band));
+    processes.broadcast(&order.shot, sizeof(order.shot));
     processes.broadcast(&order.request.data_size, sizeof(order.request.data_size));
     auto count = order.request.values.size();
     processes.broadcast(&count, sizeof(count));
@@ -112,10 +118,17 @@ class DistributedEvaluation {
     m_done = 0;
     m_count.begin(processes);
   }
-  /// Returns true if this rank computes a shot.
-  bool claims(std::size_t k) { return m_count.takes(static_cast<std::int64_t>(k)); }
-  /// Submits a contribution of this rank. The root also adds those that have arrived.
+  /// Divides the ranks into groups, each of which computes shots together.
+  /// \param groups of the ranks; must outlive the object
+  void set_groups(stream::RankGroups& groups) { m_groups = &groups; }
+  /// Returns true if this rank computes a shot, alone or in its group.
+  bool claims(std::size_t k) {
+    return m_groups->agree([&] { return m_count.takes(static_cast<std::int64_t>(k)); });
+  }
+  /// Submits a contribution of this rank, unless another one of its group does. The root also adds
+  /// those that have arrived.
   void hand_in(Contribution&& contribution, const Add& add) {
+    if (!m_groups->leads()) return;
     require_finite(contribution);
     if (!m_session.processes().root()) {
       return m_session.processes().tell_root(fwi::pack(contribution));
@@ -149,9 +162,10 @@ class DistributedEvaluation {
     const cluster::Work work = work_of(order);
     std::map<std::int64_t, Contribution> parts;  // by the number of the shot, without values
     std::size_t added = 0;
+    const bool image = order.wanted == Wanted::image;
     const auto add_file = [&](std::int64_t shot, const std::filesystem::path& file) {
       Contribution contribution = parts.at(shot);
-      contribution.values = read(file, shape_of(order.image));
+      contribution.values = read(file, shape_of(image));
       add(std::move(contribution));
       ++added;
     };
@@ -282,7 +296,8 @@ class DistributedEvaluation {
   // Makes the folder of an evaluation, with its model.
   void prepare_folder(const Order<T>& order) {
     std::error_code error;
-    m_run.folder = m_folder / numbered(order.image ? "image" : "evaluation", order.evaluation, "");
+    const char* const kind = order.wanted == Wanted::image ? "image" : "evaluation";
+    m_run.folder = m_folder / numbered(kind, order.evaluation, "");
     m_run.resume = m_resume;  // only the first evaluation may have been started by an earlier run
     // the gradients of earlier evaluations are there
     forget_sums(m_o.distribute, m_folder, m_resume ? m_run.folder : "");
@@ -309,7 +324,7 @@ class DistributedEvaluation {
     work.inputs.emplace_back("evaluation", model.string());
     std::string size = "--data-size=";
     io::append_number(size, order.request.data_size);
-    if (order.image) {
+    if (order.wanted == Wanted::image) {
       work.survey["lags"] = concat(m_o.lags.x, ",", m_o.lags.y);
       work.command.push_back(concat("--lags=", work.survey["lags"]));
     }
@@ -327,6 +342,7 @@ class DistributedEvaluation {
   std::vector<std::int64_t> m_numbers, m_grid;
   std::filesystem::path m_folder;
   SharedCount m_count;
+  stream::RankGroups* m_groups = nullptr;
   std::size_t m_done = 0;              ///< contributions of the evaluation that the root has
   std::vector<std::string> m_arrived;  ///< bytes of contributions of other ranks
   SitesRun m_run;

@@ -133,7 +133,7 @@ struct Input : SurveyJob<T, Dim> {
       throw InputError(in_options(text, this->names,
                                   option_names({{"device-memory", "--device-memory"},
                                                 {"block", "--block"},
-                                                {"devices", "--devices"},
+                                                {"devices", devices_option()},
                                                 {"updates", "--updates"}})));
     }
   }
@@ -148,6 +148,9 @@ struct Input : SurveyJob<T, Dim> {
   }
 
  private:
+  std::string devices_option() const {
+    return options->ranks_per_shot == 1 ? "--devices" : "--ranks-per-shot";
+  }
   ArgumentNames argument_names() const {
     return {{"dt", "--dt"},
             {"time", "--time"},
@@ -166,7 +169,7 @@ struct Input : SurveyJob<T, Dim> {
             {"device_memory", "--device-memory"},
             {"block", "--block"},
             {"updates", "--updates"},
-            {"devices", "--devices"},
+            {"devices", devices_option()},
             {wave::overflow_advice, overflow_advice}};
   }
   // Options by the names of the library. With --bands these limit the frequency.

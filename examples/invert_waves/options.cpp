@@ -4,6 +4,7 @@
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/wave_options.hpp"
+#include "ranks/stream_ranks.hpp"
 
 #include <moho/core/error.hpp>
 
@@ -39,7 +40,8 @@ Streaming. With --source-field random, a gradient that does not fit --device-mem
 wavefields are on the host, planes of both wavefields go through the device together. Gradients have the
 same bits. Images of --lags then stream as well, with a plan of their own. --devices 2 gives each of two
 devices of this process, or threads of a host, a slab of each shot in core; with --source-field random they
-form a chain through which planes stream. --device-memory is that of each.
+form a chain through which planes stream. --device-memory is that of each. Under mpirun, --ranks-per-shot 2
+gives each of two ranks a slab.
 
 Results, in the folder of --out:
   vp.npy, rho.npy, epsilon.npy, delta.npy         the unknowns as they were found; vp_start.npy ...: before
@@ -188,6 +190,7 @@ void bind_gradient(Description& d, Options& o) {
          bytes(), {.hidden = true});
   bind_stream_shape(d, "gradient", o.block, o.updates);
   bind_devices(d, o.devices, "compute each shot in slabs, see below. auto: as few as suffice");
+  bind_ranks_per_shot(d, o.ranks_per_shot, o.devices);
   d.check([&o](const Arguments& given) {
     o.extended = given.given("lags");
     if (!o.extended && (given.given("lags-every") || given.given("lags-sum"))) {

@@ -56,7 +56,8 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::size_t device_memory = 0;   ///< bytes; 0: all free memory
   std::int64_t block = 0;          ///< planes of a block of the stream; 0: chosen
   std::int64_t updates = 0;        ///< steps of a plane on the device; 0: chosen
-  int devices = 1;                 ///< devices in a chain for each shot
+  int devices = 1;                 ///< devices that share each shot; 0: chosen
+  int ranks_per_shot = 1;          ///< ranks of a shot; 0: chosen by shots and memory
   bool keep_shots = false;         ///< true: sites send each shot
   std::string evaluate;    ///< with --only-shot: file of the unknowns; empty: the starting model
   int band = 1;            ///< with --only-shot, from 1

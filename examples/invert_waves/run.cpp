@@ -10,6 +10,7 @@
 #include "invert_waves/plan_text.hpp"
 #include "invert_waves/results.hpp"
 #include "ranks/ranks.hpp"
+#include "ranks/stream_ranks.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/fwi/band_check.hpp>
@@ -75,11 +76,7 @@ class Program {
     if (m_o.only_shot) m_input.prepare_only(m_model, numbers);
     if (m_data.survey && !m_o.plan) check_data();
     m_distributed.emplace(m_o, m_session, std::move(numbers), m_model.shape);
-    if (m_o.devices != 1 && m_distributed->among_ranks()) {
-      throw InputError(concat("--devices is ", m_o.devices, ", and mpirun started ",
-                              m_session.processes().size(),
-                              " ranks (allowed: 1 among ranks, which have a device each)"));
-    }
+    check_ranks(m_session.processes(), m_o.devices, m_o.ranks_per_shot);
     if (m_o.lags_sum == "plain" && m_distributed->divided()) {
       throw InputError("--lags-sum plain is for one process (allowed with ranks or sites: exact)");
     }
@@ -108,11 +105,22 @@ class Program {
 
   template <class Instance>
   void compute(const Instance& exec) {
+    const auto world = m_o.ranks_per_shot == 1 ? nullptr : stream_ranks(m_session.processes());
+    stream::RankGroups groups(world.get(), m_o.ranks_per_shot,
+                              static_cast<std::int64_t>(m_input.shots.size()), "--ranks-per-shot");
+    m_groups = &groups;
+    m_distributed->set_groups(groups);
+    groups.fit([&] { compute_in_groups(exec); });
+  }
+
+  template <class Instance>
+  void compute_in_groups(const Instance& exec) {
     m_device = device_name(exec);
     m_threads = exec.concurrency();
     fwi::ObjectiveOptions<Dim> options = objective_options();
     if (options.devices == 0 && stream::device_count(moho::Instance<MemoryOf<Instance>>(exec)) == 1)
       options.devices = 1;
+    options.ranks = m_groups->ranks();
     bool on_host = false;
     m_session.processes().together([&] {
       on_host = fwi::gradient_on_host<T>(exec, m_input.grid, medium_of(m_o.model),
@@ -175,6 +183,7 @@ class Program {
       const fwi::SourceField method = m_distributed->agree(objective->plan().source_field);
       processes.together([&] { objective->set_source_field(method); });
     }
+    m_groups->keep();
     bool continues = false;
     processes.together([&] { continues = begin(objective->plan()); });
     if (!continues) return;
@@ -246,7 +255,11 @@ class Program {
       if (order.evaluation == 0) return;
       order.request.corner = m_input.corner_of(order.band);
       m_input.in_words([&] { objective.begin(order.request); });
-      order.image ? static_cast<void>(sum_images(objective)) : compute_claimed(objective);
+      if (order.wanted == Wanted::image) sum_images(objective);
+      if (order.wanted == Wanted::gradient) compute_claimed(objective);
+      if (order.wanted == Wanted::gather && m_groups->has_root()) {
+        m_groups->leave_errors_to_first([&] { objective.model(order.shot); });
+      }
     }
   }
 
@@ -257,10 +270,12 @@ class Program {
 
   template <class Objective>
   void compute_claimed(Objective& objective) {
-    m_input.in_words([&] {
-      objective.contributions(
-          [this](std::size_t k) { return m_distributed->claims(k); },
-          [&](auto&& part) { m_distributed->hand_in(std::move(part), add_to(objective)); });
+    m_groups->leave_errors_to_first([&] {
+      m_input.in_words([&] {
+        objective.contributions(
+            [this](std::size_t k) { return m_distributed->claims(k); },
+            [&](auto&& part) { m_distributed->hand_in(std::move(part), add_to(objective)); });
+      });
     });
   }
 
@@ -317,7 +332,7 @@ class Program {
     } else {
       m_input.in_words([&] { objective.begin(search.state().point()); });
       const int band = std::min(search.progress().band, search.bands() - 1);
-      Order<T> order{search.state().evaluations() + 1, true, band, objective.request()};
+      Order<T> order{search.state().evaluations() + 1, Wanted::image, band, objective.request()};
       if (m_distributed->at_sites()) {
         fwi::ExtendedSum sum = objective.make_extended_sum();
         const auto add = [&sum](const auto& part) { sum.add(part); };
@@ -373,7 +388,7 @@ class Program {
       return f;
     }
     m_input.in_words([&] { objective.begin(search.point()); });
-    Order<T> order{search.evaluations() + 1, false, band, objective.request()};
+    Order<T> order{search.evaluations() + 1, Wanted::gradient, band, objective.request()};
     if (m_distributed->at_sites()) {
       m_distributed->collect_sites(order, add_to(objective), add_to(objective));
     } else {
@@ -408,9 +423,15 @@ class Program {
   template <class Objective, class Search>
   void take_gather(Objective& objective, const Search& search) {
     const std::size_t k = objective.shots().size() / 2;
+    const auto traces = [&](const auto& point) {
+      objective.begin(point);
+      Order<T> order{1, Wanted::gather, static_cast<int>(m_o.bands.size()) - 1, objective.request(),
+                     k};
+      if (m_groups->ranks() != nullptr) m_distributed->share(order);
+      return objective.model(k);
+    };
     m_results.set_gather({objective.shots()[k].number, objective.observed()[k],
-                          objective.model(objective.start(), k),
-                          objective.model(search.best(), k)});
+                          traces(objective.start()), traces(search.best())});
   }
 
   // ---- progress
@@ -436,6 +457,7 @@ class Program {
   SurveyData<Dim> m_data;
   Results<T, Dim> m_results;
   std::optional<DistributedEvaluation<T>> m_distributed;
+  stream::RankGroups* m_groups = nullptr;  ///< of compute()
   ResumedRun m_resumed;
   TimeLimit m_time;
   std::string m_why;  ///< reason to end before the last evaluation

@@ -42,9 +42,9 @@ std::string in_words(const std::string& text, const Options& options,
                 "): take another way, or larger budgets (--memory, --device-memory, --disk)");
 }
 
-MemoryError in_words(const MemoryError& error) {
+MemoryError in_words(const MemoryError& error, const std::string& devices) {
   std::string text = error.what();
-  if (text.rfind("devices is", 0) == 0) return MemoryError("--" + text);
+  if (text.rfind("devices is", 0) == 0) return MemoryError(devices + text.substr(7));
   if (text.find(" concurrent shots take ") == std::string::npos) {
     return with_advice(error, "--device-memory", ", or a smaller --aperture");
   }

@@ -81,8 +81,14 @@ std::string in_words(const std::string& text, const Options& options,
                      const std::map<std::string, std::string>& true_names,
                      const std::map<std::string, std::string>& others);
 
+/// Returns the option of those that share a shot.
+inline const char* devices_option(const Options& options) {
+  return options.ranks_per_shot == 1 ? "--devices" : "--ranks-per-shot";
+}
+
 /// Returns the error of too little memory of the library in the words of options.
-MemoryError in_words(const MemoryError& error);
+/// \param devices option of those that share a shot
+MemoryError in_words(const MemoryError& error, const std::string& devices);
 
 /// Returns the message of an overflowed wavefield or a full disk in the words of options.
 std::string in_words_of_scheme(std::string text);
@@ -97,11 +103,11 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
                                       {{"sources", job.sources_name},
                                        {"receivers", job.receivers_name},
                                        {"wavelet", job.wavelet_name},
-                                       {"devices", "--devices"}});
+                                       {"devices", devices_option(*job.options)}});
     if (text == error.what()) throw;
     throw InputError(text);
   } catch (const MemoryError& error) {
-    throw in_words(error);
+    throw in_words(error, devices_option(*job.options));
   } catch (const Error& error) {
     const std::string text = in_words_of_scheme(error.what());
     if (text == error.what()) throw;

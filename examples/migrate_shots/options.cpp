@@ -4,6 +4,7 @@
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/wave_options.hpp"
+#include "ranks/stream_ranks.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
@@ -48,7 +49,8 @@ Devices. With --devices N, each shot is divided along x into N slabs, one in the
 --snapshots but random, and --expand layers or eikonal. Images have the bits of one device with the same
 --snapshots; those that are compressed with snr or max errors differ within these. --device-memory limits each
 device. Shots that N devices do not hold together, with --columns, or with --snapshots random stream through a
-chain of the devices, as all do with --block or --updates. Hosts take N threads, of one slab each.
+chain of the devices, as all do with --block or --updates. Hosts take N threads, of one slab each. Under mpirun,
+--ranks-per-shot N divides each shot among N ranks in the same way; it does not stream.
 
 Conditions, several joined by commas; the first one is image.npy: zero-lag (source times receivers), source and
 receiver (over the illumination; receiver steps the receivers' wave everywhere although --expand is given),
@@ -179,6 +181,7 @@ void bind_snapshots(Description& d, Options& o) {
 void bind_streaming(Description& d, Options& o) {
   bind_stream_shape(d, "shots", o.block, o.updates);
   bind_devices(d, o.devices, "hold each shot in slabs, see below. auto: as few as suffice");
+  bind_ranks_per_shot(d, o.ranks_per_shot, o.devices);
   d.option("width").text += "; also of random layers of the source's wavefield (default: 60)";
 }
 
@@ -198,8 +201,11 @@ void check_streaming(const Options& o) {
     refuse(stream, "--snapshots ", o.snapshots,
            " (allowed together: auto or random): a stream keeps no snapshots");
   }
-  if (o.at_once > 1 && (o.devices > 1 || !stream.empty())) {
-    refuse(stream.empty() ? "--devices" : stream, "--at-once ", o.at_once,
+  if (o.at_once > 1 && (o.devices > 1 || o.ranks_per_shot > 1 || !stream.empty())) {
+    refuse(!stream.empty() ? stream
+           : o.devices > 1 ? "--devices"
+                           : "--ranks-per-shot",
+           "--at-once ", o.at_once,
            " (allowed together: 1): shots are migrated one after the other");
   }
 }

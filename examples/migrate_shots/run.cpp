@@ -12,6 +12,7 @@
 #include "migrate_shots/plan_text.hpp"
 #include "migrate_shots/stack.hpp"
 #include "ranks/ranks.hpp"
+#include "ranks/stream_ranks.hpp"
 
 #include <moho/core/phases.hpp>
 #include <moho/core/space.hpp>
@@ -61,13 +62,17 @@ class Program {
     m_list.share();
     m_boxes_told = !processes.root();
     m_timeline.name_thread("run");
-    with_space(m_o.space, [&](const auto& exec) { migrate(exec); });
+    const auto world = m_o.ranks_per_shot == 1 ? nullptr : stream_ranks(processes);
+    stream::RankGroups groups(world.get(), m_o.ranks_per_shot,
+                              static_cast<std::int64_t>(m_job.shots.size()), "--ranks-per-shot");
+    with_space(m_o.space, [&](const auto& exec) { groups.fit([&] { migrate(exec, groups); }); });
     if (m_o.plan || !m_list.finish()) return;
     std::vector<double> sums{m_points, m_whole, m_seconds, m_shots_done};
     processes.sum_to_root(sums);
     processes.merge_to_root([this] { return std::exchange(m_added, {}).pack(); },
                             [this](std::string&& bytes) { m_added.merge(host(), bytes); });
-    m_points = sums[0], m_whole = sums[1], m_seconds = sums[2] / processes.size();
+    m_points = sums[0], m_whole = sums[1];
+    m_seconds = sums[2] * groups.size() / processes.size();
     m_shot_seconds = sums[2] / std::max(sums[3], 1.0);
     m_session.summary["ranks"] = processes.size();
     processes.finish();
@@ -79,8 +84,8 @@ class Program {
   }
 
  private:
-  // Migrates the shots of this process.
-  void migrate(const auto& exec) {
+  // Migrates the shots of this process, or of its group.
+  void migrate(const auto& exec, stream::RankGroups& groups) {
     using Memory = MemoryOf<std::decay_t<decltype(exec)>>;
     Processes& processes = m_session.processes();
     std::optional<rtm::Migration<T, Dim, Memory>> migration;
@@ -89,6 +94,7 @@ class Program {
       const Stopwatch watch;
       auto input = migration_input<T, Dim>(m_job, is_host_memory<Memory>, m_scratch);
       input.options.timeline = &m_timeline;
+      input.options.ranks = groups.ranks();
       if (const Progress bar = m_list.progress()) {
         input.options.progress = [this, bar](const rtm::MigrationProgress& now) {
           bar(now.shots_done / static_cast<double>(now.shots),
@@ -105,25 +111,27 @@ class Program {
       }
       times.add("plan", watch.seconds());
     });
+    groups.keep();
     m_plan = migration->plan();
     bool goes_on = false;
     processes.together([&] { goes_on = begin(); });
     if (goes_on) {
       const auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
-        while (k < m_job.shots.size()) {
-          if (m_list.takes(k++)) return k - 1;
+        for (; k < m_job.shots.size(); ++k) {
+          if (groups.agree([&] { return m_list.takes(k); })) return k++;
         }
         return std::nullopt;
       };
       std::function<survey::ShotGather<Dim>(std::size_t)> read;  // empty: data are modelled
       if (m_data.survey) read = [&](std::size_t k) { return read_data(k); };
-      with_options(m_job, [&] {
-        migration->migrate_each(next, read, [&](std::size_t k, rtm::ShotImage<T, Dim>&& image) {
-          if (image.data) keep_data(image.data->gather, image.data->prepared);
-          keep(k, image);
-          add(k, image.window.box, image.values.data(), rtm::all_columns(image, m_job.offsets));
-        });
-      });
+      const auto take = [&](std::size_t k, rtm::ShotImage<T, Dim>&& image) {
+        if (!groups.leads()) return;
+        if (image.data) keep_data(image.data->gather, image.data->prepared);
+        keep(k, image);
+        add(k, image.window.box, image.values.data(), rtm::all_columns(image, m_job.offsets));
+      };
+      groups.leave_errors_to_first(
+          [&] { with_options(m_job, [&] { migration->migrate_each(next, read, take); }); });
       const PhaseTimes phases = migration->phases();
       for (const auto& [phase, seconds] : phases.phases()) times.add(phase, seconds);
     }
@@ -137,6 +145,7 @@ class Program {
 
   void prepare() {
     prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
+    check_ranks(m_session.processes(), 1, m_o.ranks_per_shot);
     const int rank = m_session.processes().rank();
     m_scratch = m_o.snapshot_folder.empty() ? m_session.folder() / ".moho_snapshots"
                                             : fs::path(m_o.snapshot_folder);

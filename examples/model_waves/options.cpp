@@ -4,6 +4,7 @@
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/survey_data.hpp"
+#include "ranks/stream_ranks.hpp"
 
 #include <moho/core/error.hpp>
 
@@ -67,22 +68,11 @@ Description describe(Options& o) {
   bind_devices(d, o.devices,
                "step each shot together, with the same bits: each holds a slab across x. auto: the "
                "fewest that hold a shot");
-  d.bind(o.ranks_per_shot, "ranks-per-shot", "N|auto",
-         "under mpirun, ranks that step each shot together, with the same bits: each has a slab "
-         "across x. auto: as few as have the memory and leave no rank without a shot (default: 1)",
-         count(1, 4096), {.word = "auto", .free = true});
+  bind_ranks_per_shot(d, o.ranks_per_shot, o.devices);
   bind_at_once(d, o);
   bind_plan(d, o);
   bind_wave_results(d, o);
-  d.check([&o](const Arguments& given) {
-    if (given.given("ranks-per-shot") && given.text("ranks-per-shot") == "auto") {
-      o.ranks_per_shot = 0;
-    }
-    if (o.devices > 1 && o.ranks_per_shot != 1) {
-      throw InputError(concat("--devices is ", o.devices,
-                              " with --ranks-per-shot (allowed: 1 or auto, each rank has a "
-                              "device): leave one of the options out"));
-    }
+  d.check([&o](const Arguments&) {
     const bool over_ranks = o.ranks_per_shot > 1;
     if (o.devices <= 1 && !over_ranks) return;
     const std::string divides = over_ranks ? concat("--ranks-per-shot ", o.ranks_per_shot)

@@ -126,18 +126,7 @@ class Program : public ShotProgram<T, Dim> {
     const bool bound = m_o.memory > 0 && m_o.space != "cuda";
     job.modelling.gathers_wait = false;  // traces are enough
     job.modelling.concurrent_shots = m_o.at_once == 0 && bound ? 1 : m_o.at_once;
-    const int ranks = this->session().processes().size();
-    if (ranks > 1 && m_o.devices > 1) {
-      throw InputError(concat("--devices is ", m_o.devices, ", and there are ", ranks,
-                              " ranks (allowed: 1 or auto, each rank has a device): run it without "
-                              "mpirun, or leave the option out"));
-    }
-    if (m_o.ranks_per_shot > 1 && ranks % m_o.ranks_per_shot != 0) {
-      throw InputError(concat("--ranks-per-shot is ", m_o.ranks_per_shot, ", and there ",
-                              ranks == 1 ? "is 1 rank" : concat("are ", ranks, " ranks"),
-                              " (allowed: numbers that divide the ranks): start a multiple of it "
-                              "with mpirun -n"));
-    }
+    check_ranks(this->session().processes(), m_o.devices, m_o.ranks_per_shot);
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: cost 40, threads 2
-"""Tests of --devices of invert_waves: several devices compute each gradient in slabs, with the files of one.
+"""Tests of --devices and --ranks-per-shot of invert_waves: several devices or ranks compute each gradient in
+slabs, with the files of one.
 
 Hosts simulate any number of devices. On devices, tests take those of the machine.
 
@@ -9,6 +10,7 @@ usage: test_invert_devices.py --program PATH [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
+import json
 import os
 import re
 import signal
@@ -178,6 +180,98 @@ class GradientsInSlabs(test_invert_waves.Case):
             "on the host the search takes",
             "--memory",
         )
+
+
+class RanksOfShot(test_invert_waves.Case):
+    """Ranks that compute each shot together, with the files of one rank."""
+
+    survey, anisotropy, names = GradientsInSlabs.survey, GradientsInSlabs.anisotropy, GradientsInSlabs.names
+
+    def setUp(self):
+        super().setUp()
+        self.needs_mpirun()
+        self.asked = ["--vp", "start.npy", *self.survey, *GradientsInSlabs.shots, *self.on_host()]
+
+    def summary(self, folder):
+        with open(self.path(folder + "/summary.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def same_files(self, cases, *more, names=()):
+        """Cases: ranks, --ranks-per-shot, and the number that is expected."""
+        asked = [*self.asked, *more]
+        self.succeed(*asked, out="one")
+        one = self.summary("one")
+        for ranks, per_shot, count in cases:
+            self.succeed(*asked, "--ranks-per-shot", per_shot, out="several", ranks=ranks)
+            self.assert_same_files((*self.names, *names), "one", "several")
+            several = self.summary("several")
+            self.assertEqual(several["ranks"], ranks)
+            self.assertEqual(several.get("devices", {}).get("count", 1), count)
+            for key in ("dt", "steps", "gradient_steps", "source_field"):
+                self.assertEqual(several["scheme"][key], one["scheme"][key], key)
+
+    def test_files_of_one_rank(self):
+        cpml = ["--boundary", "cpml:12,top=free", "--bands", "5,8"]
+        self.same_files([(2, 2, 2), (4, 2, 2), (3, "auto", 3), (2, "auto", 1)], *cpml)
+        self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
+        self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
+        density = ["--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters", "vp,rho"]
+        stored = ["--boundary", "sponge:9,left=rigid", "--source-field", "stored"]
+        self.same_files([(3, 3, 3)], *density, *stored, names=("rho.npy", "gradient_rho.npy"))
+        tilted = [*self.anisotropy, "--theta", "0.4", "--true-theta", "0.4", "--precision", "double"]
+        self.same_files([(2, 2, 2)], *tilted, "--boundary", "sponge:16", "--source-field", "replay")
+
+    def test_a_rank_is_killed_and_the_run_resumes(self):
+        asked = [*self.asked, "--boundary", "sponge:16"]
+        asked[asked.index("--iterations") + 1] = "6"
+        self.succeed(*asked, out="one")
+        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *asked, "--out", "several"]
+        command += ["--ranks-per-shot", "2", "--no-plot"]
+        variables = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        variables |= {"OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+        with subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env={**os.environ, **variables},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as run:
+            for line in run.stdout:
+                if line.startswith("evaluated 1:"):
+                    break
+            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="utf-8") as file:
+                children = file.read().split()
+            self.assertTrue(children)
+            os.kill(int(children[-1]), signal.SIGKILL)
+            run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0)
+        self.succeed(*asked, "--resume", out="several")
+        self.assert_same_files(self.names, "one", "several")
+
+    def test_plans(self):
+        done = self.call(*self.asked, "--ranks-per-shot", "2", "--plan", "--out", "plan", ranks=2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"each shot in slabs on 2 ranks: \d+, \d+ planes")
+        self.assertFalse(os.path.exists(self.path("plan")))
+        # shots for all ranks, but not the memory
+        less = ["--device-memory", "500K", "--source-field", "stored"]
+        done = self.call(*self.asked, *less, "--ranks-per-shot", "auto", "--plan", ranks=2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("on 2 ranks", done.stdout)
+
+    def test_refusals(self):
+        two = ["--ranks-per-shot", "2"]
+        for more, ranks, said in (
+            (two, 1, "--ranks-per-shot is 2, and there is 1 rank"),
+            (two, 3, "--ranks-per-shot is 2, and there are 3 ranks"),
+            ([*two, "--devices", "2"], 2, "--devices is 2 with --ranks-per-shot"),
+            ([*two, "--lags", "3"], 2, "several --ranks-per-shot"),
+            ([*two, "--source-field", "random"], 2, "--ranks-per-shot is 2 (allowed"),
+            ([*two, "--device-memory", "200K"], 2, "--ranks-per-shot is 2: each"),
+            (["--ranks-per-shot", "0"], 2, "--ranks-per-shot"),
+        ):
+            self.refuse([*self.asked, *more], said, ranks=ranks)
 
 
 if __name__ == "__main__":

@@ -729,7 +729,7 @@ class Ranks(Case):
                            (["--source-field", "random", "--updates", "4", "--lags", "90"],
                             "--lags: the largest along x is 90 nodes"),
                            (["--source-field", "random", "--devices", "2"],
-                            "--devices is 2, and mpirun started 2 ranks"),
+                            "--devices is 2, and there are 2 ranks"),
                            (["--mask", "none.npy"], "none.npy"),
                            (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
                            (["--source-field", "stored", "--memory", "1M"],

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: cost 30, threads 2
-"""Tests of --devices of migrate_shots: several devices hold each shot in slabs, with the files of one device.
+"""Tests of --devices and --ranks-per-shot of migrate_shots: several devices or ranks hold each shot in slabs,
+with the files of one.
 
 Hosts simulate any number of devices. On devices, tests take those of the machine.
 
@@ -9,6 +10,7 @@ usage: test_migrate_devices.py --program PATH [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
+import json
 import os
 import re
 import sys
@@ -172,6 +174,76 @@ class Slabs(test_migrate_shots.Case):
                 self.refuse([*two, *more], *words)
         if self.spaces()[0] != "cuda":
             self.refuse([*two[:-1], "60"], "--devices is 60 (allowed: up to ", "planes")
+
+
+class RanksOfShot(test_migrate_shots.Case):
+    """Ranks that migrate each shot together, with the files of one rank."""
+
+    survey, sponge = Slabs.survey, Slabs.sponge
+
+    def setUp(self):
+        super().setUp()
+        self.needs_mpirun()
+        self.asked = ["--vp", "smooth.npy", *self.survey, *Slabs.shots, *self.on_host()]
+
+    def same_files(self, cases, *more):
+        """Cases: ranks, --ranks-per-shot, and the number that is expected."""
+        asked = [*self.asked, *more]
+        self.succeed(*asked, out="one")
+        one = self.summary("one")
+        names = sorted(name for name in os.listdir(self.path("one")) if name.endswith((".npy", ".sgy")))
+        for ranks, per_shot, count in cases:
+            self.succeed(*asked, "--ranks-per-shot", per_shot, out="several", ranks=ranks)
+            self.assert_same_files(names, "one", "several")
+            several = self.summary("several")
+            self.assertEqual(several["ranks"], ranks)
+            self.assertEqual(several.get("devices", {}).get("count", 1), count)
+            for a, b in zip(one["migrated"], several["migrated"]):
+                for key in ("points", "points_of_whole_grids", "window", "largest", "snapshots"):
+                    self.assertEqual(a[key], b[key], key)
+
+    def summary(self, folder):
+        with open(self.path(folder + "/summary.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_files_of_one_rank(self):
+        all_conditions = ["--condition", "zero-lag,source,receiver,inverse-scattering,laplacian"]
+        cpml = ["--boundary", "cpml:10,top=free", *all_conditions]
+        self.same_files([(2, 2, 2), (4, 2, 2), (3, "auto", 3)], "--snapshots", "device", *cpml)
+        coded = ["--snapshots", "compressed", "--error", "bits:16", *self.sponge]
+        tilted = ["--epsilon", "0.1", "--delta", "0.05", "--true-epsilon", "0.1", "--true-delta", "0.05"]
+        tilted += ["--theta", "0.4", "--true-theta", "0.4"]
+        self.same_files([(3, 3, 3)], *coded, *tilted)
+        files = ["--snapshots", "disk", "--disk", "1G", *self.sponge]
+        self.same_files([(2, 2, 2)], *files, "--expand", "layers")
+        self.same_files([(2, 2, 2)], "--snapshots", "boundary", "--aperture", "150", *self.sponge)
+
+    def test_storage_is_chosen_once(self):
+        asked = [*self.asked, *self.sponge, "--error", "max:1e-3", "--ranks-per-shot", "2"]
+        folder, text = self.succeed(*asked, ranks=2, plot=True)
+        self.assertIn("each shot in slabs on 2 ranks", text)
+        self.assert_picture(os.path.join(folder, "image.png"))
+
+    def test_refusals(self):
+        two = ["--ranks-per-shot", "2"]
+        for more, ranks, said in (
+            (two, 1, "--ranks-per-shot is 2, and there is 1 rank"),
+            (two, 3, "--ranks-per-shot is 2, and there are 3 ranks"),
+            ([*two, "--devices", "2"], 2, "--devices is 2 with --ranks-per-shot"),
+            ([*two, "--columns", "500"], 2, "--ranks-per-shot is 2 (allowed"),
+            ([*two, "--snapshots", "random"], 2, "--ranks-per-shot is 2 (allowed"),
+            ([*two, "--at-once", "2"], 2, "--ranks-per-shot and --at-once 2"),
+            ([*two, "--snapshots", "device", "--device-memory", "200K"], 2, "--ranks-per-shot is 2"),
+        ):
+            self.refuse([*self.asked, *self.sponge, *more], said, ranks=ranks)
+
+    def test_an_overflow_is_reported_once(self):
+        """The data model steps at this time step, the model of the migration does not."""
+        fast = np.load(self.path("smooth.npy"))
+        fast[60:, :] *= np.float32(2.5)
+        self.save("fast.npy", fast)
+        asked = ["--vp", "fast.npy", *self.asked[2:], *self.sponge, "--snapshots", "compressed"]
+        self.refuse([*asked, "--ranks-per-shot", "2"], "--dt", ranks=2)
 
 
 if __name__ == "__main__":

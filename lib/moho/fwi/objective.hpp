@@ -139,6 +139,9 @@ class Objective {
   const std::vector<ObservedShot>& observed() const { return m_shots->data().in_band(); }
   /// Returns modelled traces of shot `k`, receivers x samples. Ends a pending evaluation.
   std::vector<float> model(const ConstVector& x, std::size_t k);
+  /// \overload
+  /// It models over the model of begin(). \throws InputError before begin()
+  std::vector<float> model(std::size_t k);
   /// Returns the extended image of all shots with options.lags. Ends a pending evaluation.
   /// \throws InputError without lags
   ExtendedResult<T> extended_image(const ConstVector& x);

@@ -106,6 +106,11 @@ struct ObjectiveOptions {
   /// which gradients stream, otherwise slabs of the grid in core (SlabGradients); 0: slabs on as
   /// few devices as have the memory, at least 2.
   int devices = 1;
+  /// Processes that compute each shot together, a slab of the grid each, in place of devices; they
+  /// must outlive the objective. All of them make the objective and call its functions with equal
+  /// arguments. Contributions of rank 0 are complete, those of the others are not. Null: each
+  /// process computes complete shots.
+  stream::StreamRanks* ranks = nullptr;
 
   ArgumentNames names = {};  ///< names of arguments in messages
   Progress progress = {};    ///< called with the finished fraction of the evaluation

@@ -77,9 +77,10 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
 template <class T, int Dim, class Memory>
 std::size_t SlabEvaluator<T, Dim, Memory>::device_budget(const Gradients& gradients) const {
   if constexpr (is_host_memory<Memory>) {
-    // all slabs share the memory of the host
     if (m_options.device_memory > 0) return m_options.device_memory;
-    return memory_budget(m_exec, m_options.memory) / static_cast<std::size_t>(gradients.devices());
+    // all slabs of a process share the memory of the host
+    const int sharing = m_options.ranks != nullptr ? 1 : gradients.devices();
+    return memory_budget(m_exec, m_options.memory) / static_cast<std::size_t>(sharing);
   } else {
     return stream::detail::allowed_device_memory(gradients.instances(), m_options.device_memory);
   }
@@ -106,7 +107,10 @@ template <class T, int Dim, class Memory>
 void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField requested) {
   Gradients& gradients = *m_gradients;
   const int devices = gradients.devices();
-  const auto room = static_cast<double>(device_budget(gradients));
+  auto room = static_cast<double>(device_budget(gradients));
+  if (m_options.ranks != nullptr) {
+    room = static_cast<double>(m_options.ranks->least(static_cast<std::int64_t>(room)));
+  }
   const SlabGradientBytes bytes = gradients.bytes(devices);
   m_method = method_for(requested, bytes, room);
   if (m_method == SourceField::automatic) {
@@ -134,6 +138,7 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   this->check_host(plan, 0.0, this->search_bytes(plan));
   plan.budget = room;
   plan.slabs = {};
+  plan.slabs.ranks = m_options.ranks != nullptr;
   for (const PlaneRange& planes : gradients.planes()) {
     plan.slabs.planes.push_back(planes.count());
     plan.slabs.bytes.push_back(static_cast<std::int64_t>(plan.fixed_bytes + plan.source_bytes));
@@ -154,8 +159,10 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
   const Model stepped = this->plan_into(model, wavelet, plan, o);
   const auto with = [&](int devices) {
     o.devices = devices;
+    o.ranks = m_options.ranks;
     return std::make_unique<Gradients>(m_device, m_grid, stepped, m_input.data.shots, o);
   };
+  if (m_options.ranks != nullptr) m_devices = m_options.ranks->size();
   auto result = with(m_devices > 0 ? m_devices : 2);
   if (m_devices == 0) {
     // as few as have the memory

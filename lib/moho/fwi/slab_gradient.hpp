@@ -36,6 +36,8 @@ struct SlabGradientOptions {
   std::int64_t product_interval = 1;     ///< steps between products of the wavefields
   InvertedParameters unknowns = {};      ///< parameters besides vp
   int devices = 2;                       ///< devices of this process, 1 or more
+  /// Processes with a slab each, instead of devices; null: this process has all slabs.
+  stream::StreamRanks* ranks = nullptr;
 };
 
 /// Options of SlabGradients::add().
@@ -52,12 +54,17 @@ struct SlabGradientBytes {
   SourceFieldBytes source;  ///< source wavefield, by method
 };
 
-/// \brief Sum of gradients of shots over a grid in slabs, one for each device of this process.
+/// \brief Sum of gradients of shots over a grid in slabs, one for each device of this process, or
+/// one for each rank.
 ///
 /// The bits are those of ShotGradients on one device with the same method for the source wavefield:
 /// boundary_shell, stored or replay. Each device runs ShotGradients on the planes of its slab;
 /// steps exchange planes with the neighbours. Models and results are on the host. On hosts each
-/// slab has one thread.
+/// slab of a process has one thread.
+///
+/// With ranks, each rank creates the object and calls its functions with equal arguments. All ranks
+/// have the complete model. Rank 0 receives complete results; those of other ranks are set in the
+/// own planes only. All ranks throw NotFinite.
 template <class T, int Dim, class Memory>
 class SlabGradients {
  public:
@@ -67,7 +74,7 @@ class SlabGradients {
   using MisfitOn = std::function<ShotMisfit<T, Memory>(const Instance<Memory>& exec)>;
 
   /// \brief Divides the grid, and computes the memory; arrays are allocated by update().
-  /// \param exec instance of the first device
+  /// \param exec instance of the first device; with ranks, of the device of this rank
   /// \param grid of the model
   /// \param model initial model; it determines the medium and the layers of all models
   /// \param shots shots of all calls
@@ -83,7 +90,9 @@ class SlabGradients {
   const std::vector<PlaneRange>& planes() const { return m_own; }
   /// Returns the memory of the largest slab. \param devices number of slabs
   SlabGradientBytes bytes(int devices) const;
-  /// Returns the instances of the devices.
+  /// Returns the ranks of the slabs; null: one process has all.
+  stream::StreamRanks* ranks() const { return m_options.ranks; }
+  /// Returns the instances of the devices of this process.
   const std::vector<Instance<Memory>>& instances() const { return m_instances; }
   /// Steps between products.
   std::int64_t product_interval() const { return m_options.product_interval; }
@@ -139,6 +148,7 @@ class SlabGradients {
     throw InputError("model: it was not set (allowed: after update())");
   }
   void allocate_slabs(const HostModel& model);
+  const Instance<Memory>& exec(std::size_t g) const { return m_parts->instance(g); }
   void begin(std::size_t g, const wave::Shot<Dim>& shot, const std::string& prefix);
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(std::size_t g);
   // Planes of the model in a slab.
@@ -155,6 +165,7 @@ class SlabGradients {
   Field<T, Dim, Memory> to_device(std::size_t g, const Field<T, Dim, Host>& field) const;
   void to_host(std::size_t g, const Field<T, Dim, Memory>& from,
                const Field<T, Dim, Host>& to) const;
+  void collect(const Field<T, Dim, Host>& field) const;
 
   Grid<Dim> m_grid;
   wave::Medium m_medium;
@@ -167,9 +178,9 @@ class SlabGradients {
   std::vector<Instance<Memory>> m_instances;
   std::vector<PlaneRange> m_own;
   SourceField m_source_field = SourceField::boundary_shell;
-  std::int64_t m_states = 0, m_piece = 0;  ///< of replay
-  std::unique_ptr<Parts> m_parts;          ///< outlives the propagators
-  std::vector<std::unique_ptr<Slab>> m_slabs;
+  std::int64_t m_states = 0, m_piece = 0;      ///< of replay
+  std::unique_ptr<Parts> m_parts;              ///< outlives the propagators
+  std::vector<std::unique_ptr<Slab>> m_slabs;  ///< of all parts; those of other ranks are null
 };
 
 }  // namespace moho::fwi

@@ -55,14 +55,18 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
          sum_bytes(variables, nodes) + image;
 }
 
-/// \brief Returns true if several devices hold slabs of the grid of a gradient.
+/// \brief Returns true if several devices or ranks hold slabs of the grid of a gradient.
 /// \throws InputError for options that are for one device, or for a chain of them
 template <int Dim>
 bool gradient_in_slabs(const ObjectiveOptions<Dim>& options) {
   const ArgumentNames& names = options.names;
   const std::string random = names("source_field random");
-  if (options.devices == 1) return false;
+  if (options.devices == 1 && options.ranks == nullptr) return false;
   if (options.source_field == SourceField::random) {
+    if (options.ranks != nullptr) {
+      throw InputError(concat(names("devices"), " is ", options.ranks->size(), " (allowed with ",
+                              random, ": 1): its gradients are of one process"));
+    }
     if (options.devices > 0) return false;
     throw InputError(concat(names("devices"), ": the fewest are found for slabs (allowed with ",
                             random, ", whose devices form a chain: their number)"));

@@ -74,6 +74,12 @@ struct MigrationOptions {
   /// core does not fit the device; on hosts the latter requires a given memory. The source
   /// wavefield then has random layers (snapshot::StorageOptions::method "auto" or "random").
   stream::StreamRequest stream = {};
+  /// Processes that migrate each shot together, a slab of the grid each, in place of the devices of
+  /// `stream`; they must outlive the migration. All of them make the migration and call its
+  /// functions with equal arguments. Images of rank 0 are complete, those of the others are not.
+  /// Not for offset gathers, streams and the storage "random". Null: each process migrates complete
+  /// shots.
+  stream::StreamRanks* ranks = nullptr;
   std::optional<stream::PairRates> stream_rates = {};  ///< of an earlier plan; empty: measured
   int concurrent_shots = 0;                            ///< 0: chosen by memory and threads
   std::optional<std::int64_t> keep_data = {};  ///< number of a shot: ShotImage::data has its data

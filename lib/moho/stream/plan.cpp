@@ -455,9 +455,11 @@ std::int64_t SlabPlan::max_bytes() const {
 std::string SlabPlan::text() const {
   std::string all;
   for (std::size_t g = 0; g < planes.size(); ++g) all += concat(g == 0 ? "" : ", ", planes[g]);
-  return concat("each shot in slabs on ", planes.size(), " devices: ", all,
+  const char* const each = ranks ? "rank" : "device";
+  return concat("each shot in slabs on ", planes.size(), " ", each, "s: ", all,
                 " planes of the largest shot, up to ",
-                format_bytes(static_cast<double>(max_bytes())), " on each device with snapshots");
+                format_bytes(static_cast<double>(max_bytes())), " on each ", each,
+                " with snapshots");
 }
 
 }  // namespace moho::stream

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Plan of shots over devices that hold slabs of the grid.
+/// \brief Plan of shots over devices or ranks that hold slabs of the grid.
 
 #include <cstdint>
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace moho::stream {
 
-/// Slabs of the largest shot, one for each device.
+/// Slabs of the largest shot, one for each device, or one for each rank.
 struct SlabPlan {
   std::vector<std::int64_t> planes;  ///< planes of each device, of the grid with layers
   std::vector<std::int64_t> bytes;   ///< bytes on each device, with the source wavefield
+  bool ranks = false;                ///< true: of ranks
 
   /// Returns true if one device, or a stream, computes each shot.
   bool empty() const { return planes.empty(); }

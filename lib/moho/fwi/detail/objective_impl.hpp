@@ -462,6 +462,12 @@ std::vector<float> Objective<T, Dim, Memory>::model(const ConstVector& x, std::s
 }
 
 template <class T, int Dim, class Memory>
+std::vector<float> Objective<T, Dim, Memory>::model(std::size_t k) {
+  require_begun("model");
+  return m_shots->model_shot(m_model, shots().at(k));
+}
+
+template <class T, int Dim, class Memory>
 ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(const ConstVector& x) {
   const Lags& asked = lags();
   if (!(m_plan.lags_sum_bytes > 0.0)) return m_shots->extended_image(model_at(x), asked);

@@ -55,7 +55,9 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
                                              const std::vector<wave::Shot<Dim>>& shots,
                                              const SlabGradientOptions<Dim>& options)
     : m_grid(grid), m_medium(model.medium()), m_options(options) {
-  m_instances = stream::slab_instances<Memory>(exec, options.devices);
+  if (options.ranks != nullptr) m_options.devices = options.ranks->size();
+  const int slabs = m_options.devices;
+  m_instances = stream::slab_instances<Memory>(exec, slabs, options.ranks);
   m_extended = wave::extended_grid(grid, options.propagator.boundaries);
   m_limits = limits_of(model);
   const wave::Scheme<T, Dim, Memory> scheme(m_instances.front(), m_extended, m_medium, m_limits,
@@ -63,10 +65,10 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
   m_interior = scheme.interior();
   m_need = stream::detail::stream_need<T, Dim, Memory>(scheme, stream::VolumeShape<T, Dim>(scheme),
                                                        shots);
-  m_own = stream::equal_parts(m_extended.extents[0], options.devices, m_need.shape.beyond());
+  m_own = stream::equal_parts(m_extended.extents[0], slabs, m_need.shape.beyond());
   for (std::size_t g = 0; g < m_own.size(); ++g) {
     if (!model_planes(g).empty()) continue;
-    throw InputError(concat("devices is ", options.devices,
+    throw InputError(concat("devices is ", slabs,
                             " (allowed: fewer, so that each has planes of the model besides "
                             "those of layers)"));
   }
@@ -99,11 +101,11 @@ void SlabGradients<T, Dim, Memory>::set_source_field(SourceField method) {
 
 template <class T, int Dim, class Memory>
 void SlabGradients<T, Dim, Memory>::allocate_slabs(const HostModel& model) {
-  m_parts = std::make_unique<Parts>(m_instances, m_own, m_need.shape.beyond());
+  m_parts = std::make_unique<Parts>(m_instances, m_own, m_need.shape.beyond(), m_options.ranks);
   const wave::Limits limits = limits_of(model);
   std::vector<std::unique_ptr<Slab>> slabs(m_own.size());
   m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_instances[g];
+    const Instance<Memory>& exec = this->exec(g);
     auto slab = std::make_unique<Slab>();
     slab->propagator = std::make_unique<wave::Propagator<T, Dim, Memory>>(
         exec, m_extended, m_medium, m_limits, m_options.propagator, m_parts->part(g));
@@ -127,7 +129,7 @@ void SlabGradients<T, Dim, Memory>::update(const HostModel& model) {
   if (m_slabs.empty()) return allocate_slabs(model);
   const wave::Limits limits = limits_of(model);
   m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_instances[g];
+    const Instance<Memory>& exec = this->exec(g);
     Slab& slab = *m_slabs[g];
     slab.propagator->update_limits(limits);
     stream::load_part<T, Dim, Memory>(exec, *slab.propagator, m_grid, model, m_options.random);
@@ -138,14 +140,16 @@ void SlabGradients<T, Dim, Memory>::update(const HostModel& model) {
 
 template <class T, int Dim, class Memory>
 void SlabGradients<T, Dim, Memory>::clear() {
-  for (std::size_t g = 0; g < m_slabs.size(); ++g) m_slabs[g]->gradients->clear(m_instances[g]);
+  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+    if (m_slabs[g]) m_slabs[g]->gradients->clear(exec(g));
+  }
 }
 
 // Makes the points and the source term of a shot.
 template <class T, int Dim, class Memory>
 void SlabGradients<T, Dim, Memory>::begin(std::size_t g, const wave::Shot<Dim>& shot,
                                           const std::string& prefix) {
-  const Instance<Memory>& exec = m_instances[g];
+  const Instance<Memory>& exec = this->exec(g);
   Slab& slab = *m_slabs[g];
   const auto& propagator = *slab.propagator;
   const auto make = [&](const Points<Dim>& points, const char* name) {
@@ -162,7 +166,7 @@ void SlabGradients<T, Dim, Memory>::begin(std::size_t g, const wave::Shot<Dim>& 
 template <class T, int Dim, class Memory>
 std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> SlabGradients<T, Dim, Memory>::make_store(
     std::size_t g) {
-  const Instance<Memory>& exec = m_instances[g];
+  const Instance<Memory>& exec = this->exec(g);
   Slab& slab = *m_slabs[g];
   const int fields = slab.gradients->fields();
   switch (m_source_field) {
@@ -184,9 +188,14 @@ ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>
                                                            const MisfitOn& misfit,
                                                            const SlabShotOptions& options) {
   require_model();
+  struct Totals {
+    double points, raw_bytes, kept_bytes, repeated;
+    std::size_t device_bytes;
+  };
   std::vector<ShotGradientReport<Dim>> reports(m_slabs.size());
+  std::vector<Totals> totals(m_slabs.size());
   m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_instances[g];
+    const Instance<Memory>& exec = this->exec(g);
     Slab& slab = *m_slabs[g];
     begin(g, shot, options.prefix);
     const auto store = make_store(g);
@@ -208,15 +217,18 @@ ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>
     };
     reports[g] = slab.gradients->add(exec, slab.wavefield, slab.forward, slab.receivers, of_slab,
                                      *store, run);
+    const snapshot::SnapshotReport& of = reports[g].snapshots;
+    totals[g] = {reports[g].points, of.raw_bytes, of.kept_bytes, of.points, of.device_bytes};
   });
-  ShotGradientReport<Dim> report = reports.front();
-  for (std::size_t g = 1; g < reports.size(); ++g) {
-    report.points += reports[g].points;
-    report.snapshots.raw_bytes += reports[g].snapshots.raw_bytes;
-    report.snapshots.kept_bytes += reports[g].snapshots.kept_bytes;
-    report.snapshots.points += reports[g].snapshots.points;
-    report.snapshots.device_bytes =
-        std::max(report.snapshots.device_bytes, reports[g].snapshots.device_bytes);
+  m_parts->collect(totals);
+  const std::size_t first = m_parts->first();
+  ShotGradientReport<Dim> report = reports[first];
+  for (std::size_t g = first + 1; g < totals.size(); ++g) {
+    report.points += totals[g].points;
+    report.snapshots.raw_bytes += totals[g].raw_bytes;
+    report.snapshots.kept_bytes += totals[g].kept_bytes;
+    report.snapshots.points += totals[g].repeated;
+    report.snapshots.device_bytes = std::max(report.snapshots.device_bytes, totals[g].device_bytes);
   }
   return report;
 }
@@ -229,7 +241,7 @@ wave::Traces<T> SlabGradients<T, Dim, Memory>::model(const wave::Shot<Dim>& shot
   const auto count = shot.receivers.size();
   wave::Traces<T> traces("moho::fwi::traces", rows, count);
   m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_instances[g];
+    const Instance<Memory>& exec = this->exec(g);
     Slab& slab = *m_slabs[g];
     begin(g, shot, options.prefix);
     const auto modelled =
@@ -249,7 +261,7 @@ wave::Traces<T> SlabGradients<T, Dim, Memory>::model(const wave::Shot<Dim>& shot
     slab.forward.run(exec, slab.wavefield, run);
     if (count == 0) return;
     const std::vector<T> all = m_parts->gathered(g, slab.receivers, download(exec, modelled));
-    if (g == 0) std::copy(all.begin(), all.end(), traces.data());
+    if (g == m_parts->first()) std::copy(all.begin(), all.end(), traces.data());
   });
   return traces;
 }
@@ -260,12 +272,12 @@ double SlabGradients<T, Dim, Memory>::seconds_of_steps(std::int64_t steps) {
   double seconds = 0.0;
   m_parts->run([&](std::size_t g) {
     Slab& slab = *m_slabs[g];
-    slab.wavefield.clear(m_instances[g]);
+    slab.wavefield.clear(exec(g));
     wave::RunOptions<T, Dim, Memory> run;
     run.last = steps;
     const auto report =
-        wave::run_steps<T, Dim, Memory>(m_instances[g], *slab.propagator, slab.wavefield, run);
-    if (g == 0) seconds = report.seconds;
+        wave::run_steps<T, Dim, Memory>(exec(g), *slab.propagator, slab.wavefield, run);
+    if (g == m_parts->first()) seconds = report.seconds;
   });
   return seconds;
 }
@@ -275,7 +287,7 @@ template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> SlabGradients<T, Dim, Memory>::to_device(
     std::size_t g, const Field<T, Dim, Host>& field) const {
   if (field.data() == nullptr) return {};
-  const Instance<Memory>& exec = m_instances[g];
+  const Instance<Memory>& exec = this->exec(g);
   auto part = make_field<T>(exec, model_part(g), field.label());
   copy(exec, wave::Storage<T, Memory>(part.data(), part.size()),
        HostElements<const T>(field.data() + at(model_planes(g).begin), part.size()));
@@ -286,10 +298,16 @@ Field<T, Dim, Memory> SlabGradients<T, Dim, Memory>::to_device(
 template <class T, int Dim, class Memory>
 void SlabGradients<T, Dim, Memory>::to_host(std::size_t g, const Field<T, Dim, Memory>& from,
                                             const Field<T, Dim, Host>& to) const {
-  const Instance<Memory>& exec = m_instances[g];
+  const Instance<Memory>& exec = this->exec(g);
   copy(exec, HostElements<T>(to.data() + at(model_planes(g).begin), from.size()),
        wave::Storage<const T, Memory>(from.data(), from.size()));
   exec.fence();
+}
+
+// Copies the planes of other ranks to the first.
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::collect(const Field<T, Dim, Host>& field) const {
+  m_parts->collect_planes(field.data(), at(1), [&](std::size_t g) { return model_planes(g); });
 }
 
 template <class T, int Dim, class Memory>
@@ -309,12 +327,15 @@ typename SlabGradients<T, Dim, Memory>::HostModel SlabGradients<T, Dim, Memory>:
     const auto part = stream::detail::changed_model<T, Dim, Memory>(
         model, [&](const Field<T, Dim, Host>& field) { return to_device(g, field); });
     const auto derived =
-        m_slabs[g]->gradients->derivatives(m_instances[g], model_part(g), part, to_device(g, kept));
+        m_slabs[g]->gradients->derivatives(exec(g), model_part(g), part, to_device(g, kept));
     for (const wave::ParameterInfo& row : wave::parameters) {
       const auto& from = derived.field(row.parameter);
       if (from.data() != nullptr) to_host(g, from, result.field(row.parameter));
     }
   });
+  for (const wave::ParameterInfo& row : wave::parameters) {
+    if (result.field(row.parameter).data() != nullptr) collect(result.field(row.parameter));
+  }
   return result;
 }
 
@@ -323,8 +344,9 @@ Field<T, Dim, Kokkos::HostSpace> SlabGradients<T, Dim, Memory>::illumination() c
   require_model();
   const auto result = make_field<T>(stream::detail::host_instance(), m_grid, "illumination");
   m_parts->run([&](std::size_t g) {
-    to_host(g, m_slabs[g]->gradients->illumination(m_instances[g], model_part(g)), result);
+    to_host(g, m_slabs[g]->gradients->illumination(exec(g), model_part(g)), result);
   });
+  collect(result);
   return result;
 }
 

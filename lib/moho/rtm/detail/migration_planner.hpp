@@ -146,6 +146,7 @@ class MigrationPlanner {
     }
     const survey::ShotWindow<Dim> window = window_of(m_input.shots[largest]);
     const double count = all / static_cast<double>(nodes);
+    if (m_o.ranks != nullptr) return plan_ranks(exec, window, m_input.shots[largest], count);
     if (m_o.stream.devices == 0) {
       if (choose_devices(exec, window, m_input.shots[largest], count)) return;
     } else if (wants_slabs() && plan_slabs(exec, window, m_input.shots[largest], count)) {
@@ -539,6 +540,13 @@ class MigrationPlanner {
   bool plan_slabs(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
                   const wave::Shot<Dim>& shot, double largest);
   void measure_slab(const survey::ShotWindow<Dim>& window);
+  void plan_ranks(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
+                  const wave::Shot<Dim>& shot, double largest);
+  void share_rates();
+  std::size_t least_of_ranks(std::size_t value) const {
+    if (m_o.ranks == nullptr) return value;
+    return static_cast<std::size_t>(m_o.ranks->least(static_cast<std::int64_t>(value)));
+  }
   std::size_t allowed_slab_bytes(int devices) const;
   snapshot::StoragePlan slab_storage(int devices, stream::SlabPlan& slabs) const;
 

@@ -70,8 +70,37 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
         std::max(m_plan.memory.most, static_cast<std::size_t>(m_slabs->bytes(m_slabs->own(), g)));
   }
   m_plan.slabs = slabs;
+  m_plan.slabs.ranks = m_o.ranks != nullptr;
   estimate(largest);
   return true;
+}
+
+// Plans the slabs of ranks. \throws InputError, MemoryError if they are not possible or do not fit
+template <class T, int Dim, class Memory>
+void MigrationPlanner<T, Dim, Memory>::plan_ranks(const Instance<Memory>& exec,
+                                                  const survey::ShotWindow<Dim>& window,
+                                                  const wave::Shot<Dim>& shot, double largest) {
+  m_input.options.stream.devices = m_o.ranks->size();
+  check_stream();
+  if (!wants_slabs()) {
+    throw InputError(concat("devices is ", m_o.stream.devices,
+                            " (allowed: 1 with offset gathers, a stream, or the storage random): "
+                            "ranks hold slabs of a shot in core"));
+  }
+  if (plan_slabs(exec, window, shot, largest)) return;
+  throw MemoryError(concat("devices is ", m_o.stream.devices, ", ", m_no_slabs));
+}
+
+// Takes the rates of the first rank, so that all ranks choose the same storage.
+template <class T, int Dim, class Memory>
+void MigrationPlanner<T, Dim, Memory>::share_rates() {
+  if (m_o.ranks == nullptr) return;
+  const auto share = [&](auto& value) { m_o.ranks->broadcast(&value, sizeof(value)); };
+  share(m_rates.points), share(m_rates.memory), share(m_rates.link);
+  share(m_rates.disk_write), share(m_rates.disk_read), share(m_rates.threads);
+  for (snapshot::CodecRate& codec : m_rates.codecs) share(codec);
+  m_request.threads = m_rates.threads;
+  m_disk = static_cast<std::size_t>(m_o.ranks->least(static_cast<std::int64_t>(m_disk)));
 }
 
 // Measures rates of the first device on planes of the model, at most those of a slab.
@@ -92,6 +121,7 @@ void MigrationPlanner<T, Dim, Memory>::measure_slab(const survey::ShotWindow<Dim
       exec, part.grid, upload_model<T, Dim, Memory>(exec, part.grid, part_of(m_input.model, part)),
       m_input.faces, m_input.wavelet, options);
   measure(exec, modelling, m_o.stream.devices);
+  share_rates();
 }
 
 // Returns the bytes that each of some devices may use.
@@ -100,15 +130,14 @@ std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices) co
   const auto& instances = m_slabs->instances();
   const std::size_t limit = m_o.stream.device_memory, others = m_o.storage.device;
   std::size_t allowed = stream::detail::allowed_device_memory(instances, limit);
-  if (limit == 0 && others > 0) {
-    allowed = std::min(allowed, is_host_memory<Memory> ? others / devices : others);
-  }
-  // all slabs are in the memory of a host
+  // all slabs of a process are in the memory of a host
+  const auto sharing =
+      static_cast<std::size_t>(is_host_memory<Memory> && m_o.ranks == nullptr ? devices : 1);
+  if (limit == 0 && others > 0) allowed = std::min(allowed, others / sharing);
   if (is_host_memory<Memory>) {
-    allowed =
-        std::min(allowed, memory_budget(instances.front()) / static_cast<std::size_t>(devices));
+    allowed = std::min(allowed, memory_budget(instances.front()) / sharing);
   }
-  return allowed;
+  return least_of_ranks(allowed);
 }
 
 // Returns the storage of each slab, and sets planes and bytes. \throws MemoryError or InputError if
@@ -149,7 +178,7 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
   budget.disk = m_disk / share;
   if (!is_host_memory<Memory>) {
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-    budget.host = memory_budget(host, m_o.storage.host) / share;
+    budget.host = least_of_ranks(memory_budget(host, m_o.storage.host) / share);
   }
   const snapshot::StoragePlan storage = storage_for(shape, rates, budget);
   for (std::int64_t& bytes : slabs.bytes) {

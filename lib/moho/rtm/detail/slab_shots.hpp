@@ -38,13 +38,15 @@ class KnownBoxes : public wave::Domain<T, Dim, Memory> {
   std::function<Box<Dim>(std::int64_t)> m_boxes;
 };
 
-/// \brief Shots over a grid in slabs along x, one for each device of this process.
+/// \brief Shots over a grid in slabs along x, one for each device of this process, or one for each
+/// rank.
 ///
 /// Each device runs migrate_shot() on the planes of its slab, and stores the source wavefield of
 /// these planes. Images have the bits of one device with the same storage. Snapshots that are
 /// compressed by the lorenzo and transform codecs differ within the error bound, since their
 /// quantum depends on the amplitudes of the slab. Arrays exist during the migration of a shot. On
-/// hosts each slab has one thread.
+/// hosts each slab of a process has one thread. With ranks the first one receives the image; its
+/// largest values and costs are those of all.
 template <class T, int Dim, class Memory>
 class SlabShots {
   using Host = Kokkos::HostSpace;
@@ -63,7 +65,8 @@ class SlabShots {
       : m_input(input),
         m_modelling(modelling),
         m_align(align),
-        m_instances(stream::slab_instances<Memory>(exec, input.options.stream.devices)) {
+        m_instances(stream::slab_instances<Memory>(exec, input.options.stream.devices,
+                                                   input.options.ranks)) {
     // devices allocate slowly, hosts only pages that are written
     constexpr std::int64_t piece = std::int64_t{1} << (is_host_memory<Memory> ? 22 : 25);
     for (std::size_t g = 0; g < m_instances.size(); ++g) {
@@ -86,7 +89,7 @@ class SlabShots {
   const wave::ModellingPlan<Dim>& modelling() const { return m_plan; }
   /// Scheme of the first shot.
   const wave::Scheme<T, Dim, Memory>& scheme() const { return *m_scheme; }
-  /// Instances of the devices.
+  /// Instances of the devices of this process.
   const std::vector<Instance<Memory>>& instances() const { return m_instances; }
   /// Planes that a slab reads of each neighbour.
   std::int64_t beside() const { return m_beside; }
@@ -145,7 +148,13 @@ class SlabShots {
                                   const snapshot::StoragePlan& storage,
                                   const std::function<Box<Dim>(std::int64_t)>& boxes,
                                   const std::vector<Added>& added);
-  static MigrateReport<Dim> sum_of(const std::vector<MigrateReport<Dim>>& reports);
+  MigrateReport<Dim> sum_of(const std::vector<MigrateReport<Dim>>& reports) const;
+  void collect(const std::vector<Slab>& slabs, const std::vector<PlaneRange>& planes,
+               bool complete_receivers, std::size_t parts, ShotImage<T, Dim>& result) const;
+  // Returns the arenas of a slab of this process.
+  snapshot::StorageArenas<T, Memory>& arenas(std::size_t g) const {
+    return *m_arenas[g - m_parts->first()];
+  }
 
   const MigrationInput<T, Dim>& m_input;
   const wave::ModellingOptions<Dim>& m_modelling;
@@ -241,10 +250,10 @@ std::vector<typename SlabShots<T, Dim, Memory>::Slab> SlabShots<T, Dim, Memory>:
   const wave::PropagatorOptions<Dim> options = propagator_options(m_plan, m_modelling);
   const wave::Limits limits = stream::detail::stepped_limits<T, Dim>(
       host, m_window.grid, m_model, options.boundaries, m_plan.random, options);
-  m_parts = std::make_unique<Parts>(m_instances, m_own, m_beside);
+  m_parts = std::make_unique<Parts>(m_instances, m_own, m_beside, m_input.options.ranks);
   std::vector<Slab> slabs(m_own.size());
   m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_instances[g];
+    const Instance<Memory>& exec = m_parts->instance(g);
     slabs[g].propagator = std::make_unique<wave::Propagator<T, Dim, Memory>>(
         exec, m_plan.grid, m_plan.medium, limits, options, m_parts->part(g));
     stream::load_part<T, Dim, Memory>(exec, *slabs[g].propagator, m_window.grid, m_model,
@@ -260,38 +269,52 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate_slab(
     Slab& slab, std::size_t g, const MigrateOptions<T, Dim, Memory>& options,
     const snapshot::StoragePlan& storage, const std::function<Box<Dim>(std::int64_t)>& boxes,
     const std::vector<Added>& added) {
-  const Instance<Memory>& exec = m_instances[g];
+  const Instance<Memory>& exec = m_parts->instance(g);
   MigrateOptions<T, Dim, Memory> own = options;
   KnownBoxes<T, Dim, Memory> domain(boxes);
   if (boxes) own.domain = &domain;
-  if (g > 0) own.progress = {};
+  if (g != 0) own.progress = {};
   own.store_steps = storage.strategy.keep == snapshot::StorageMethod::boundary_values ||
                     storage.strategy.keep == snapshot::StorageMethod::checkpoints;
   slab.sums.add_accumulators(exec, added, *slab.propagator, own);
   const auto store = snapshot::make_store<T, Dim, Memory>(exec, storage, slab.terms->forward,
-                                                          *m_arenas[g], m_input.options.timeline);
+                                                          arenas(g), m_input.options.timeline);
   return migrate_shot<T, Dim, Memory>(exec, *slab.propagator, slab.wavefield, slab.terms->forward,
                                       slab.terms->backward, *store, own, slab.sums.products);
 }
 
+// Returns the cost of all slabs, on the process of the first.
 template <class T, int Dim, class Memory>
 MigrateReport<Dim> SlabShots<T, Dim, Memory>::sum_of(
-    const std::vector<MigrateReport<Dim>>& reports) {
-  MigrateReport<Dim> sum = reports.front();
-  for (std::size_t g = 1; g < reports.size(); ++g) {
-    const MigrateReport<Dim>& one = reports[g];
-    sum.forward.points += one.forward.points;
-    sum.forward.whole_points += one.forward.whole_points;
-    sum.backward.points += one.backward.points;
-    sum.backward.whole_points += one.backward.whole_points;
-    sum.snapshots.raw_bytes += one.snapshots.raw_bytes;
-    sum.snapshots.kept_bytes += one.snapshots.kept_bytes;
-    sum.snapshots.points += one.snapshots.points;
-    sum.snapshots.host_bytes += one.snapshots.host_bytes;
-    sum.snapshots.disk_bytes += one.snapshots.disk_bytes;
-    sum.snapshots.device_bytes = std::max(sum.snapshots.device_bytes, one.snapshots.device_bytes);
-    sum.snapshots.seconds_waited =
-        std::max(sum.snapshots.seconds_waited, one.snapshots.seconds_waited);
+    const std::vector<MigrateReport<Dim>>& reports) const {
+  struct Cost {
+    double forward, forward_whole, backward, backward_whole;
+    double raw_bytes, kept_bytes, points, seconds_waited;
+    std::size_t host_bytes, disk_bytes, device_bytes;
+  };
+  std::vector<Cost> costs;
+  for (const MigrateReport<Dim>& one : reports) {
+    const snapshot::SnapshotReport& of = one.snapshots;
+    costs.push_back({one.forward.points, one.forward.whole_points, one.backward.points,
+                     one.backward.whole_points, of.raw_bytes, of.kept_bytes, of.points,
+                     of.seconds_waited, of.host_bytes, of.disk_bytes, of.device_bytes});
+  }
+  m_parts->collect(costs);
+  MigrateReport<Dim> sum = reports[m_parts->first()];
+  snapshot::SnapshotReport& all = sum.snapshots;
+  for (std::size_t g = m_parts->first() + 1; g < costs.size(); ++g) {
+    const Cost& one = costs[g];
+    sum.forward.points += one.forward;
+    sum.forward.whole_points += one.forward_whole;
+    sum.backward.points += one.backward;
+    sum.backward.whole_points += one.backward_whole;
+    all.raw_bytes += one.raw_bytes;
+    all.kept_bytes += one.kept_bytes;
+    all.points += one.points;
+    all.host_bytes += one.host_bytes;
+    all.disk_bytes += one.disk_bytes;
+    all.device_bytes = std::max(all.device_bytes, one.device_bytes);
+    all.seconds_waited = std::max(all.seconds_waited, one.seconds_waited);
   }
   return sum;
 }
@@ -309,10 +332,11 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
   const std::size_t count = slabs.size();
   std::vector<PlaneRange> planes;  // of the window
   for (std::size_t g = 0; g < count; ++g) {
-    planes.push_back(stream::model_planes(m_own[g], slabs[g].propagator->interior()));
+    planes.push_back(
+        stream::model_planes(m_own[g], slabs[m_parts->first()].propagator->interior()));
   }
   m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_instances[g];
+    const Instance<Memory>& exec = m_parts->instance(g);
     slabs[g].terms = std::make_unique<ShotTerms<T, Dim, Memory>>(
         exec, *slabs[g].propagator, m_plan.wavelet, shot, rows, samples, name);
     Grid<Dim> part = m_window.grid;
@@ -340,7 +364,9 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
   const double begin = timeline != nullptr ? timeline->now() : 0.0;
   const MigrateReport<Dim> done =
       wave::locate_overflow<Dim>(m_input.grid, options.steps, name, [&](std::int64_t check_every) {
-        options.check_every = check_every;
+        // codecs refuse invalid numbers: all ranks have to find these first
+        const bool together = given.ranks != nullptr && !storage.strategy.lossless;
+        options.check_every = together ? std::min(check_every, storage.interval) : check_every;
         std::vector<MigrateReport<Dim>> reports(count);
         m_parts->run([&](std::size_t g) {
           reports[g] = migrate_slab(slabs[g], g, options, storage,
@@ -353,26 +379,41 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
     timeline->add("forward leg", begin, turn);
     timeline->add("backward leg", turn, timeline->now());
   }
-  std::vector<std::vector<double>> largest(count);
   std::size_t parts = PointProducts::part_count;
   for (const Added& one : added) parts += static_cast<std::size_t>(one.count);
-  result.values.resize(parts * static_cast<std::size_t>(m_window.grid.size()));
+  collect(slabs, planes, options.complete_receivers, parts, result);
+  return done;
+}
+
+// Sets the image of a shot, and its largest values.
+template <class T, int Dim, class Memory>
+void SlabShots<T, Dim, Memory>::collect(const std::vector<Slab>& slabs,
+                                        const std::vector<PlaneRange>& planes,
+                                        bool complete_receivers, std::size_t parts,
+                                        ShotImage<T, Dim>& result) const {
+  std::vector<std::vector<double>> largest(slabs.size(), std::vector<double>(parts, 0.0));
+  const auto nodes = static_cast<std::size_t>(m_window.grid.size());
+  result.values.resize(parts * nodes);
   m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_instances[g];
+    const Instance<Memory>& exec = m_parts->instance(g);
     const auto& propagator = *slabs[g].propagator;
     const auto& sums = slabs[g].sums;
     scale_by_density<T, Dim, Memory>(exec, propagator.layout(), propagator.pressure_factors(),
                                      propagator.own(propagator.interior()), sums.products);
-    if (!options.complete_receivers) fill(exec, sums.products.receiver_illumination, T(0));
-    largest[g] = sums.collect(exec, m_window, given.aperture.taper, planes[g], result.values);
+    if (!complete_receivers) fill(exec, sums.products.receiver_illumination, T(0));
+    largest[g] =
+        sums.collect(exec, m_window, m_input.options.aperture.taper, planes[g], result.values);
   });
-  result.largest = largest.front();
-  for (const std::vector<double>& one : largest) {
-    for (std::size_t p = 0; p < parts; ++p) {
-      result.largest[p] = std::max(result.largest[p], one[p]);
-    }
+  result.largest.assign(parts, 0.0);
+  for (std::size_t p = 0; p < parts; ++p) {
+    m_parts->collect_planes(result.values.data() + p * nodes,
+                            m_window.grid.size() / m_window.grid.extents[0],
+                            [&](std::size_t g) { return planes[g]; });
+    std::vector<double> of_part;
+    for (const std::vector<double>& one : largest) of_part.push_back(one[p]);
+    m_parts->collect(of_part);
+    result.largest[p] = *std::max_element(of_part.begin(), of_part.end());
   }
-  return done;
 }
 
 template <class T, int Dim, class Memory>
@@ -390,7 +431,7 @@ wave::Traces<T> SlabShots<T, Dim, Memory>::model_data(const survey::ShotWindow<D
       [&](std::int64_t check_every) {
         options.check_every = check_every;
         m_parts->run([&](std::size_t g) {
-          const Instance<Memory>& exec = m_instances[g];
+          const Instance<Memory>& exec = m_parts->instance(g);
           const auto& propagator = *slabs[g].propagator;
           const auto points = [&](const Points<Dim>& places, const char* name, bool injects) {
             return wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(),
@@ -402,7 +443,7 @@ wave::Traces<T> SlabShots<T, Dim, Memory>::model_data(const survey::ShotWindow<D
               exec, propagator, slabs[g].wavefield, points(shot.sources, "source", true),
               m_plan.wavelet, receivers, options);
           std::vector<T> all = m_parts->gathered(g, receivers, download(exec, modelled.gather));
-          if (g == 0) rows = std::move(all);
+          if (g == m_parts->first()) rows = std::move(all);
         });
         return 0;
       });

@@ -36,6 +36,8 @@ class SlabThreads {
     for (std::thread& thread : m_threads) thread.join();
   }
 
+  /// Returns the number of threads.
+  std::size_t count() const { return m_count; }
   /// \brief Calls work(g) on the thread of each device, and waits for all.
   ///
   /// After an exception of one thread, the others end at their next meet().

@@ -2,12 +2,13 @@
 #pragma once
 
 /// \file
-/// \brief One grid over several devices, each of which runs the same driver on its planes
+/// \brief One grid over several devices or ranks, each of which runs the same driver on its planes
 /// (internal).
 
 #include <moho/core/concurrent.hpp>
 #include <moho/core/order.hpp>
 #include <moho/stream/detail/prepare.hpp>
+#include <moho/stream/detail/slab_messages.hpp>
 #include <moho/stream/detail/slab_pieces.hpp>
 #include <moho/stream/detail/slab_threads.hpp>
 #include <moho/stream/plan.hpp>
@@ -19,40 +20,79 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace moho::stream {
 
-/// \brief Parts of a grid along x, one for each device of this process.
+/// \brief Parts of a grid along x, one for each device of this process, or one for each rank.
 ///
-/// run() calls a function for each device, each on its own thread. The functions use propagators of
-/// part(g), and follow the same steps. A step advances the planes near a neighbour first, whose
-/// transfer is concurrent with the other planes. Nodes get the bits of the complete grid.
+/// run() calls a function for each part of this process, each on its own thread. The functions use
+/// propagators of part(g), and follow the same steps. A step advances the planes near a neighbour
+/// first, whose transfer is concurrent with the other planes. Nodes get the bits of the complete
+/// grid.
 template <class T, int Dim, class Memory>
 class GridParts {
  public:
-  /// \param instances one for each device, which step the parts
+  /// \param instances one for each part of this process, which step the parts
   /// \param own planes of the parts, ascending, which cover the grid
   /// \param beside planes that steps, sources and receivers read on both sides; each part has as
   ///   many planes or more
+  /// \param ranks processes with a part each, in order, which have to outlive the object; null:
+  /// this
+  ///   process has all parts. Ranks call all functions in the same order
   GridParts(std::vector<Instance<Memory>> instances, const std::vector<PlaneRange>& own,
-            std::int64_t beside)
-      : m_instances(std::move(instances)), m_threads(own.size()) {
-    for (std::size_t g = 0; g < own.size(); ++g) {
-      m_parts.push_back(std::make_unique<Part>(*this, g, own, beside));
+            std::int64_t beside, StreamRanks* ranks = nullptr)
+      : m_instances(std::move(instances)),
+        m_own(own),
+        m_ranks(ranks),
+        m_first(ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0),
+        m_threads(ranks != nullptr ? 1 : own.size()) {
+    for (std::size_t g = m_first; g < m_first + m_threads.count(); ++g) {
+      m_parts.push_back(std::make_unique<Part>(*this, g, beside));
     }
   }
 
-  /// Returns the number of parts.
-  std::size_t count() const { return m_parts.size(); }
-  /// Returns the instance of a part.
-  const Instance<Memory>& instance(std::size_t g) const { return m_instances[g]; }
-  /// Returns a part, for its propagators.
-  wave::GridPart<T, Dim, Memory>& part(std::size_t g) { return *m_parts[g]; }
-  /// Calls work(g) for all parts concurrently; the first on this thread.
-  /// \throws the first exception
-  void run(const std::function<void(std::size_t)>& work) { m_threads.run(work); }
+  /// Returns the number of parts, those of other ranks included.
+  std::size_t count() const { return m_own.size(); }
+  /// Returns the first part of this process.
+  std::size_t first() const { return m_first; }
+  /// Returns true if a part belongs to this process.
+  bool has(std::size_t g) const { return g >= m_first && g - m_first < m_parts.size(); }
+  /// Returns the instance of a part of this process.
+  const Instance<Memory>& instance(std::size_t g) const { return m_instances[g - m_first]; }
+  /// Returns a part of this process, for its propagators.
+  wave::GridPart<T, Dim, Memory>& part(std::size_t g) { return *m_parts[g - m_first]; }
+  /// Calls work(g) for all parts of this process concurrently; the first on this thread.
+  /// \throws the first exception of this process
+  void run(const std::function<void(std::size_t)>& work) {
+    m_threads.run([&](std::size_t local) { work(m_first + local); });
+  }
+  /// \brief Returns the values of all parts on the process of part 0. Collective; not for functions
+  /// of run().
+  /// \param values plain values of all parts, of which this process has set its own
+  template <class Value>
+  void collect(std::vector<Value>& values) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    if (m_ranks == nullptr) return;
+    collect_bytes([&](std::size_t g) { return std::pair(&values[g], sizeof(Value)); });
+  }
+  /// \brief Copies planes of an array to the process of part 0. Collective; not for functions of
+  /// run().
+  /// \param values array on the host, of which this process has set the planes of its parts
+  /// \param plane elements of a plane
+  /// \param planes returns the planes of a part in the array
+  template <class Planes>
+  void collect_planes(T* values, std::int64_t plane, const Planes& planes) {
+    if (m_ranks == nullptr) return;
+    collect_bytes([&](std::size_t g) {
+      const PlaneRange some = planes(g);
+      return std::pair(values + some.begin * plane,
+                       static_cast<std::size_t>(some.count() * plane) * sizeof(T));
+    });
+  }
   /// \brief Returns the series of all points, from those that the parts have recorded. Collective;
   /// only for functions of run().
   /// \param g part
@@ -60,13 +100,10 @@ class GridParts {
   /// \param rows series of the part, steps x points
   std::vector<T> gathered(std::size_t g, const wave::PointSet<T, Dim, Memory>& points,
                           const std::vector<T>& rows) {
+    if (m_ranks != nullptr) return gathered_of_ranks(points, rows);
     if (g == 0) m_rows.resize(rows.size());
     m_threads.meet();
-    const auto count = static_cast<std::size_t>(points.count());
-    for (std::size_t p = 0; p < count; ++p) {
-      if (!m_parts[g]->own().contains(points.last_plane(p))) continue;
-      for (std::size_t i = p; i < rows.size(); i += count) m_rows[i] = rows[i];
-    }
+    join(g, points, rows);
     m_threads.meet();
     std::vector<T> result = m_rows;
     m_threads.meet();
@@ -78,16 +115,17 @@ class GridParts {
   using Scheme = wave::Scheme<T, Dim, Memory>;
   class Part : public wave::GridPart<T, Dim, Memory> {
    public:
-    Part(GridParts& all, std::size_t g, const std::vector<PlaneRange>& own, std::int64_t beside)
+    Part(GridParts& all, std::size_t g, std::int64_t beside)
         : m_all(all),
           m_g(g),
-          m_own(own[g]),
-          m_rest(own[g]),
-          m_held{std::max(own[g].begin - beside, own.front().begin),
-                 std::min(own[g].end + beside, own.back().end)},
-          m_copy(new_instance(all.m_instances[g])) {
+          m_beside(beside),
+          m_own(all.m_own[g]),
+          m_rest(m_own),
+          m_held(held_by(g)),
+          m_copy(new_instance(all.instance(g))) {
       if (g > 0) m_rest.begin = std::min(m_own.begin + beside, m_own.end);
-      if (g + 1 < own.size()) m_rest.end = std::max(m_rest.begin, m_own.end - beside);
+      if (g + 1 < all.count()) m_rest.end = std::max(m_rest.begin, m_own.end - beside);
+      if (all.m_ranks != nullptr) m_messages.emplace(*all.m_ranks, m_copy);
     }
     PlaneRange own() const override { return m_own; }
     PlaneRange held() const override { return m_held; }
@@ -105,6 +143,15 @@ class GridParts {
       advance({m_rest.end, m_own.end});
       m_edges.set(exec);
       m_field = &field;
+      if (m_messages) {
+        const PlaneRange stepped{box.lower[0], box.empty() ? box.lower[0] : box.upper[0]};
+        begin_messages(exec, scheme, stepped);
+        advance(m_rest);
+        m_messages->finish();
+        m_arrived.set(m_copy);
+        m_arrived.hold(exec);
+        return;
+      }
       advance(m_rest);
       m_all.m_threads.meet();
       // the values to be overwritten have been read by earlier work of the instance
@@ -129,6 +176,7 @@ class GridParts {
       }
     }
     std::int64_t least(std::int64_t value) override {
+      if (m_all.m_ranks != nullptr) return m_all.m_ranks->least(value);
       m_value = value;
       m_all.m_threads.meet();
       for (const auto& part : m_all.m_parts) value = std::min(value, part->m_value);
@@ -137,24 +185,104 @@ class GridParts {
     }
 
    private:
+    using Messages = SlabMessages<T, Memory>;
+    PlaneRange held_by(std::size_t g) const {
+      const std::vector<PlaneRange>& own = m_all.m_own;
+      return {std::max(own[g].begin - m_beside, own.front().begin),
+              std::min(own[g].end + m_beside, own.back().end)};
+    }
+    // Starts the exchange of the stepped planes with other ranks.
+    void begin_messages(const Instance<Memory>& exec, const Scheme& scheme,
+                        const PlaneRange& stepped) {
+      if constexpr (is_host_memory<Memory>) {
+        exec.fence();
+      } else {
+        m_edges.hold(m_copy);
+      }
+      SlabPieces<T, Memory> leaving[2], arriving[2];
+      for (const auto side : {Messages::previous, Messages::next}) {
+        if (!m_messages->has(side)) continue;
+        const std::size_t h = side == Messages::previous ? m_g - 1 : m_g + 1;
+        const PlaneRange there = m_all.m_own[h];
+        const auto pieces = [&](const PlaneRange& planes) {
+          if (planes.empty()) return SlabPieces<T, Memory>();
+          return plane_pieces(scheme, *m_field, planes);
+        };
+        leaving[side] = pieces(intersection(intersection(m_own, held_by(h)), stepped));
+        arriving[side] = pieces(intersection(intersection(there, m_held), stepped));
+      }
+      m_messages->begin(leaving, arriving);
+    }
+
     GridParts& m_all;
     std::size_t m_g;
+    std::int64_t m_beside;
     PlaneRange m_own, m_rest, m_held;  // m_rest: own planes that no neighbour reads
     Instance<Memory> m_copy;
     Mark<Memory> m_edges, m_arrived;
     const Wave* m_field = nullptr;  // of the present step
     std::int64_t m_value = 0;
+    std::optional<Messages> m_messages;  // to other ranks
   };
 
+  // Sets the series of the points that a part records.
+  void join(std::size_t g, const wave::PointSet<T, Dim, Memory>& points,
+            const std::vector<T>& rows) {
+    const auto count = static_cast<std::size_t>(points.count());
+    for (std::size_t p = 0; p < count; ++p) {
+      if (!m_own[g].contains(points.last_plane(p))) continue;
+      for (std::size_t i = p; i < rows.size(); i += count) m_rows[i] = rows[i];
+    }
+  }
+  std::vector<T> gathered_of_ranks(const wave::PointSet<T, Dim, Memory>& points,
+                                   const std::vector<T>& rows) {
+    const std::size_t bytes = rows.size() * sizeof(T);
+    m_rows.resize(rows.size());
+    if (m_first > 0) {
+      m_ranks->send(rows.data(), bytes, 0);
+      m_ranks->wait_sent();
+    } else {
+      join(0, points, rows);
+      std::vector<T> theirs(rows.size());
+      for (std::size_t h = 1; h < count(); ++h) {
+        m_ranks->receive(theirs.data(), bytes, static_cast<int>(h));
+        m_ranks->wait_received();
+        join(h, points, theirs);
+      }
+    }
+    m_ranks->broadcast(m_rows.data(), bytes);
+    return m_rows;
+  }
+  // Sends the bytes of each rank to the first. part_of(g): address and number of bytes.
+  template <class PartOf>
+  void collect_bytes(const PartOf& part_of) {
+    if (m_first > 0) {
+      const auto [values, bytes] = part_of(m_first);
+      m_ranks->send(values, bytes, 0);
+      return m_ranks->wait_sent();
+    }
+    for (std::size_t h = 1; h < count(); ++h) {
+      const auto [values, bytes] = part_of(h);
+      m_ranks->receive(values, bytes, static_cast<int>(h));
+    }
+    m_ranks->wait_received();
+  }
+
   std::vector<Instance<Memory>> m_instances;
+  std::vector<PlaneRange> m_own;  // of all parts
+  StreamRanks* m_ranks;
+  std::size_t m_first;
   SlabThreads m_threads;
   std::vector<std::unique_ptr<Part>> m_parts;
   std::vector<T> m_rows;
 };
 
 /// Returns instances of slabs: one for each device, or one of one thread for each slab on hosts.
+/// \param ranks with a slab each, whose instance is `exec`; null: one process
 template <class Memory>
-std::vector<Instance<Memory>> slab_instances(const Instance<Memory>& exec, int devices) {
+std::vector<Instance<Memory>> slab_instances(const Instance<Memory>& exec, int devices,
+                                             const StreamRanks* ranks = nullptr) {
+  if (ranks != nullptr) return {exec};
   if constexpr (is_host_memory<Memory>) {
     return concurrent_instances(exec, devices);
   } else {

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Groups of ranks, each of which computes shots together.
+
+#include <moho/core/error.hpp>
+#include <moho/stream/ranks.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace moho::stream {
+
+/// \brief Returns the number of ranks that compute a shot together.
+///
+/// It divides the ranks. Chosen, it is the least that leaves no rank without a shot.
+/// \param asked number of ranks; 0: chosen
+/// \param ranks number of all ranks
+/// \param shots number of shots
+/// \param name of `asked` in messages
+/// \throws InputError if `asked` does not divide the ranks
+inline int ranks_of_shot(int asked, int ranks, std::int64_t shots, const std::string& name) {
+  if (asked > 0) {
+    if (ranks % asked == 0) return asked;
+    throw InputError(concat(name, " is ", asked, ", and there ",
+                            ranks == 1 ? "is 1 rank" : concat("are ", ranks, " ranks"),
+                            " (allowed: numbers that divide the ranks): start a multiple of it "
+                            "with mpirun -n"));
+  }
+  for (int n = 1; n < ranks; ++n) {
+    if (ranks % n == 0 && ranks / n <= shots) return n;
+  }
+  return ranks;
+}
+
+/// \brief Ranks in groups of consecutive ones. Each group computes one shot at a time.
+///
+/// All ranks create the object and call its functions in the same order, unless stated otherwise.
+class RankGroups {
+ public:
+  /// \param world all ranks, which have to outlive the object; null: one process
+  /// \param asked,shots,name as of ranks_of_shot()
+  /// \throws InputError as ranks_of_shot()
+  RankGroups(StreamRanks* world, int asked, std::int64_t shots, const std::string& name)
+      : m_world(world), m_kept(asked > 0) {
+    divide(ranks_of_shot(asked, world != nullptr ? world->size() : 1, shots, name));
+  }
+
+  /// Returns the ranks of the group of this rank; null for groups of one. Not collective.
+  StreamRanks* ranks() const { return m_ranks.get(); }
+  /// Returns the number of ranks of a group. Not collective.
+  int size() const { return m_size; }
+  /// Returns true for the first rank of a group, which has complete results. Not collective.
+  bool leads() const { return !m_ranks || m_ranks->rank() == 0; }
+  /// Returns true for the group of rank 0. Not collective.
+  bool has_root() const { return m_world == nullptr || m_world->rank() < m_size; }
+  /// \brief Calls a function; if the size was chosen and it throws before keep(), calls it again
+  /// with the next larger groups, whose ranks need less memory.
+  /// \throws its first error if all groups fail
+  void fit(const std::function<void()>& function) {
+    for (std::exception_ptr first;;) {
+      try {
+        return function();
+      } catch (const Error&) {
+        if (!first) first = std::current_exception();
+        if (m_kept) throw;
+        if (!grow()) std::rethrow_exception(first);
+      }
+    }
+  }
+  /// Keeps the present groups. Not collective.
+  void keep() { m_kept = true; }
+  /// \brief Returns the answer of the first rank of a group, on all its ranks. Collective in the
+  /// group.
+  /// \param ask called on the first rank
+  bool agree(const std::function<bool()>& ask) {
+    char yes = leads() && ask() ? 1 : 0;
+    if (m_ranks) m_ranks->broadcast(&yes, sizeof(yes));
+    return yes != 0;
+  }
+  /// \brief Calls a function that fails on all ranks of the group or on none.
+  ///
+  /// Of a failure the first rank throws, and has to end the others, which wait for it.
+  void leave_errors_to_first(const std::function<void()>& function) {
+    if (leads()) return function();
+    try {
+      function();
+    } catch (const Error&) {
+      m_ranks->least(0);
+    }
+  }
+
+ private:
+  // Takes the next larger groups, if there are any.
+  bool grow() {
+    if (m_world == nullptr) return false;
+    for (int n = m_size + 1; n <= m_world->size(); ++n) {
+      if (m_world->size() % n != 0) continue;
+      divide(n);
+      return true;
+    }
+    return false;
+  }
+  void divide(int size) {
+    m_ranks.reset();
+    m_size = size;
+    if (m_world != nullptr && size > 1) m_ranks = m_world->part(m_world->rank() / size);
+  }
+
+  StreamRanks* m_world;
+  bool m_kept;
+  int m_size = 1;
+  std::unique_ptr<StreamRanks> m_ranks;
+};
+
+}  // namespace moho::stream
