@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: cost 20
+// ctest: sanitizers without *.HasTheBitsOfOneDeviceInVolumes
 //
 // Gradients over a grid in slabs: bits of the gradient on one device, for any medium, face, number
 // of slabs and storage of the source wavefield.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctest: cost 20, threads 2
+// ctest: plain, cost 20, threads 2
 //
 // The dip of a dyke from gz alone, and from gz and two gradients, in 25,600 cells.
 

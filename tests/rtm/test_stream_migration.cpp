@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: cost 25
+// ctest: sanitizers without *.HasTheBitsInCoreIn3D
 //
 // Streamed migration: bits of the migration in core with random layers, for all media, blocks,
 // updates and numbers of devices; gathers, added accumulators, apertures, modelled data; choice and

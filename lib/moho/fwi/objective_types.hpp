@@ -10,6 +10,7 @@
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/ranks.hpp>
 #include <moho/stream/slab_plan.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>

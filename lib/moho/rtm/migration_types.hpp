@@ -9,6 +9,7 @@
 #include <moho/rtm/image.hpp>
 #include <moho/snapshot/storage.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/ranks.hpp>
 #include <moho/stream/slab_plan.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
