@@ -46,7 +46,8 @@ Json stream_json(const Plan& plan) {
 template <class Plan>
 void print_slabs(const Session& session, const Plan& slabs, const std::string& space) {
   if (slabs.empty()) return;
-  session.print("devices   ", slabs.text(), space == "cuda" ? "" : " (threads of this host)");
+  const bool threads = space != "cuda" && !slabs.ranks;
+  session.print("devices   ", slabs.text(), threads ? " (threads of this host)" : "");
 }
 /// Returns slabs for summary.json. Plan: stream::SlabPlan
 template <class Plan>

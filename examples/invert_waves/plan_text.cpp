@@ -37,7 +37,9 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
     session.print("gradient  ", every(p.product_interval, "step"), ", source's wavefield by ",
                   fwi::to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
                   format_bytes(p.fixed_bytes), " of ", format_bytes(p.budget),
-                  p.slabs.empty() ? "" : " on each device");
+                  p.slabs.empty() ? ""
+                  : p.slabs.ranks ? " on each rank"
+                                  : " on each device");
   } else {
     session.print("gradient  ", every(p.product_interval, "step"),
                   ", source's wavefield by random, beside the adjoint field in a stream");

@@ -2,6 +2,7 @@
 #include "ranks/stream_ranks.hpp"
 
 #include "app/arguments.hpp"
+#include "app/command_line.hpp"
 #include "ranks/ranks.hpp"
 
 #include <moho/core/error.hpp>

@@ -161,7 +161,7 @@ class GradientsInSlabs(test_invert_waves.Case):
         for devices in ("1", "auto"):
             self.assertNotIn("slab", self.plan("--devices", devices, "--space", "openmp"))
         # less memory: the source's wavefield is replayed
-        self.survey[5] = "4"
+        self.survey = [*self.survey[:5], "4", *self.survey[6:]]
         self.assertIn("source's wavefield by replay", self.plan("--devices", "2", "--device-memory", "3M"))
 
     def test_refusals(self):
@@ -253,9 +253,8 @@ class RanksOfShot(test_invert_waves.Case):
         done = self.call(*self.asked, "--ranks-per-shot", "2", "--plan", "--out", "plan", ranks=2)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"each shot in slabs on 2 ranks: \d+, \d+ planes")
-        self.assertFalse(os.path.exists(self.path("plan")))
         # shots for all ranks, but not the memory
-        less = ["--device-memory", "500K", "--source-field", "stored"]
+        less = ["--memory", "1100K", "--source-field", "stored"]
         done = self.call(*self.asked, *less, "--ranks-per-shot", "auto", "--plan", ranks=2)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("on 2 ranks", done.stdout)

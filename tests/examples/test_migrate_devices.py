@@ -214,7 +214,7 @@ class RanksOfShot(test_migrate_shots.Case):
         tilted = ["--epsilon", "0.1", "--delta", "0.05", "--true-epsilon", "0.1", "--true-delta", "0.05"]
         tilted += ["--theta", "0.4", "--true-theta", "0.4"]
         self.same_files([(3, 3, 3)], *coded, *tilted)
-        files = ["--snapshots", "disk", "--disk", "1G", *self.sponge]
+        files = ["--snapshots", "disk", "--disk", "1G", "--error", "lossless", *self.sponge]
         self.same_files([(2, 2, 2)], *files, "--expand", "layers")
         self.same_files([(2, 2, 2)], "--snapshots", "boundary", "--aperture", "150", *self.sponge)
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace moho::stream {
 
@@ -47,7 +48,14 @@ class RankGroups {
   /// \throws InputError as ranks_of_shot()
   RankGroups(StreamRanks* world, int asked, std::int64_t shots, const std::string& name)
       : m_world(world), m_kept(asked > 0) {
-    divide(ranks_of_shot(asked, world != nullptr ? world->size() : 1, shots, name));
+    const int all = world != nullptr ? world->size() : 1;
+    divide(ranks_of_shot(asked, all, shots, name));
+    for (int n = m_size - 1; n > 0; --n) {
+      if (all % n == 0) m_others.insert(m_others.begin(), n);
+    }
+    for (int n = all; n > m_size; --n) {
+      if (all % n == 0) m_others.push_back(n);
+    }
   }
 
   /// Returns the ranks of the group of this rank; null for groups of one. Not collective.
@@ -59,7 +67,7 @@ class RankGroups {
   /// Returns true for the group of rank 0. Not collective.
   bool has_root() const { return m_world == nullptr || m_world->rank() < m_size; }
   /// \brief Calls a function; if the size was chosen and it throws before keep(), calls it again
-  /// with the next larger groups, whose ranks need less memory.
+  /// with larger groups, whose ranks need less memory, and then with smaller ones.
   /// \throws its first error if all groups fail
   void fit(const std::function<void()>& function) {
     for (std::exception_ptr first;;) {
@@ -68,7 +76,9 @@ class RankGroups {
       } catch (const Error&) {
         if (!first) first = std::current_exception();
         if (m_kept) throw;
-        if (!grow()) std::rethrow_exception(first);
+        if (m_others.empty()) std::rethrow_exception(first);
+        divide(m_others.back());
+        m_others.pop_back();
       }
     }
   }
@@ -95,16 +105,6 @@ class RankGroups {
   }
 
  private:
-  // Takes the next larger groups, if there are any.
-  bool grow() {
-    if (m_world == nullptr) return false;
-    for (int n = m_size + 1; n <= m_world->size(); ++n) {
-      if (m_world->size() % n != 0) continue;
-      divide(n);
-      return true;
-    }
-    return false;
-  }
   void divide(int size) {
     m_ranks.reset();
     m_size = size;
@@ -114,6 +114,7 @@ class RankGroups {
   StreamRanks* m_world;
   bool m_kept;
   int m_size = 1;
+  std::vector<int> m_others;  // sizes that fit() tries, the last one first
   std::unique_ptr<StreamRanks> m_ranks;
 };
 

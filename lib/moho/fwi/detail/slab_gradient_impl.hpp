@@ -22,10 +22,19 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
   const std::int64_t own = (planes + devices - 1) / devices;
   const PlaneRange held{0, std::min(own + (devices > 2 ? 2 : devices - 1) * beside, planes)};
   const stream::SlabElements slab = stream::slab_elements(scheme, need, own, held);
-  const double padded = slab.padded, nodes = slab.nodes, layers = slab.layers;
-  const auto plane = static_cast<double>(need.plane_nodes);
+  const double padded = slab.padded, layers = slab.layers;
   const double fields = scheme.fields(), work = stencil.work_fields;
   const bool density = options.unknowns.density, anisotropy = options.unknowns.anisotropy;
+  // sums have the nodes of the model, snapshots also those that products read around them
+  const Box<Dim> interior = scheme.interior();
+  const std::int64_t outside = anisotropy ? stencil.passes * (scheme.order() / 2) : 0;
+  const std::int64_t inner = std::min(own, interior.extent(0));
+  auto nodes = static_cast<double>(inner);
+  std::int64_t kept = std::min(inner + (density || anisotropy ? 2 * beside : 0), planes);
+  for (int d = 1; d < Dim; ++d) {
+    nodes *= static_cast<double>(interior.extent(d));
+    kept *= std::min(interior.extent(d) + 2 * outside, scheme.grid().extents[d]);
+  }
   // changes, factors of the adjoint; what points inject; copies of the source, D of it, lambda
   const double gradient =
       2.0 * fields + 1.0 + (density ? 1.0 : 0.0) + (anisotropy ? 5.0 + fields + work : 0.0);
@@ -38,10 +47,8 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
       static_cast<double>(sizeof(T)) * (padded * (slab.medium + 2.0 * fields + work + gradient) +
                                         layers + nodes * (sums + results) + series) +
       static_cast<double>(need.fixed);
-  const std::int64_t outside = anisotropy ? stencil.passes * (scheme.order() / 2) : 0;
-  const double around = density || anisotropy ? static_cast<double>(2 * beside) : 0.0;
-  bytes.source = source_field_bytes(scheme, static_cast<std::int64_t>(nodes + around * plane),
-                                    outside, options.steps, options.product_interval, held);
+  bytes.source =
+      source_field_bytes(scheme, kept, outside, options.steps, options.product_interval, held);
   bytes.source.shell += static_cast<double>(sizeof(T)) * (work * padded + layers);
   bytes.source.replay += static_cast<double>(sizeof(T)) * (work * padded + layers);
   return bytes;
