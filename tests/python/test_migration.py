@@ -66,7 +66,7 @@ class Results(unittest.TestCase):
                 "migrate_shots",
                 f"{folder}/out",
                 *(*words, "--shots", f"{folder}/data", *both),
-                *("--snapshots", "device", "--error", "lossless", *options),
+                *("--snapshots", arguments.get("snapshots", "device"), "--error", "lossless", *options),
             )
             files = {name: np.load(f"{folder}/out/{name}.npy") for name in arguments.pop("files", ["image"])}
             with open(f"{folder}/out/summary.json", encoding="utf-8") as file:
@@ -139,6 +139,16 @@ class Results(unittest.TestCase):
         self.assertIsNone(one.slabs)
         if "cuda" not in moho.build()["spaces"]:
             self.assertEqual((other.slabs, other.streamed), (None, False))
+
+    def test_have_the_bits_of_the_program_with_random_layers(self):
+        self.expect_bits_of_the_program({"vp": smooth()}, snapshots="random")
+        data = gathers()
+        images = []
+        for more in ({}, {"seed": 7}, {"random_width": 30}):
+            made = migration(data=data, snapshots="random", **more)
+            made.add(data)
+            images.append(made.image().tobytes())
+        self.assertEqual(len(set(images)), 3)
 
     def test_have_the_same_bits_in_a_stream(self):
         data = gathers()

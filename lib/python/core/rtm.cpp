@@ -122,13 +122,13 @@ class MigrationOf : public AnyMigration {
     one.migrate_each(
         [&]() {
           return k < gathers.size()
-                     ? std::optional<std::size_t>(static_cast<std::size_t>(gathers[k++].number))
+                     ? std::optional<std::size_t>(static_cast<std::size_t>(gathers[k++].number - 1))
                      : std::nullopt;
         },
         [&](std::size_t position) {
           const auto found =
               std::find_if(gathers.begin(), gathers.end(), [&](const GatherInput& gather) {
-                return gather.number == static_cast<std::int64_t>(position);
+                return gather.number == static_cast<std::int64_t>(position) + 1;
               });
           return gather_of<Dim>(*found, concat("gathers[", found - gathers.begin(), "]"));
         },
@@ -311,7 +311,7 @@ class Migration {
            const std::vector<double>& intervals, const std::vector<double>& starts,
            const nb::object& progress) {
     std::vector<GatherInput> gathers = make_gathers(traces, sources, receivers, intervals, starts);
-    for (std::size_t k = 0; k < gathers.size(); ++k) gathers[k].number = numbers.at(k);
+    for (std::size_t k = 0; k < gathers.size(); ++k) gathers[k].number = numbers.at(k) + 1;
     run(progress, [&](Job& job) { m_migration->add(job, gathers); });
   }
   std::size_t added() {
