@@ -401,16 +401,17 @@ TEST(TomographyJackknife, LeavesSourcesOut) {
 }
 
 TEST(TomographyJackknife, MessagesNameTheArgument) {
-  const auto message = [](const PickSet<2>& picks, const ArgumentNames& names) -> std::string {
+  const auto message = [](const PickSet<2>& picks,
+                          const moho::ArgumentNames& names) -> std::string {
     try {
       check_jackknife<2>(picks, 6, names);
-    } catch (const InputError& error) {
+    } catch (const moho::InputError& error) {
       return error.what();
     }
     return "";
   };
   const PickSet<2> picks = line_picks(5, 3, 0.0), few = leave_out<2>(picks, 2, 0);
-  const ArgumentNames option{{"jackknife", "--jackknife"}};
+  const moho::ArgumentNames option{{"jackknife", "--jackknife"}};
   for (const PickSet<2>& set : {picks, few}) {
     EXPECT_EQ(message(set, {}).rfind("jackknife ", 0), 0u) << message(set, {});
     EXPECT_EQ(message(set, option).rfind("--jackknife ", 0), 0u) << message(set, option);
