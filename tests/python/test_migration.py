@@ -267,6 +267,9 @@ class Messages(unittest.TestCase):
         self.refused("block and expand layers", "none", block=12, expand="layers")
         self.refused("snapshots random and expand layers", snapshots="random", expand="layers")
         self.refused("updates and snapshots device", "random", updates=2)
+        more = {"devices": 2, "kind": moho.OutOfMemoryError}
+        self.refused("devices is 2", device_memory=1000, snapshots="device", **more)
+        self.refused("memory", "needed", memory=10000, snapshots="auto", **more)
 
     def test_of_gathers_and_images_name_them(self):
         data = gathers()

@@ -209,6 +209,9 @@ class MigrationOf : public AnyMigration {
       limit = options.storage.device;
     } else if (wave.memory > 0) {
       options.storage.device = wave.memory;
+      // all devices of a host share its memory
+      const int devices = options.stream.devices;
+      if (limit == 0 && devices > 1) limit = wave.memory / static_cast<std::size_t>(devices);
     }
     options.offsets = rtm::offsets_at(grid, imaging.columns, imaging.half_offset);
     options.concurrent_shots = imaging.concurrent_shots;
