@@ -106,7 +106,8 @@ class Run {
         m_job.options.reference = velocity_of_file("--reference", m_o.reference);
       }
       if (!m_o.checks.empty()) checks_of();
-      if (m_o.jackknife > 0) tomography::check_jackknife<Dim>(m_job.picks, m_o.jackknife);
+      const ArgumentNames names{{"jackknife", "--jackknife"}};
+      if (m_o.jackknife > 0) tomography::check_jackknife<Dim>(m_job.picks, m_o.jackknife, names);
       tomography::check_input<Dim>(
           m_job.grid, m_job.picks, m_job.start,
           tomography::ground_mask<Dim>(m_job.grid, m_job.ground, m_job.picks), m_job.options);

@@ -138,6 +138,9 @@ class Tensors(unittest.TestCase):
         ):
             with self.assertRaisesRegex(moho.InputError, text):
                 moho.Shots(**{"vp": vp, **WAVES, **change})
+        gather = moho.Shots(model(), **WAVES)(SOURCE, LINE)
+        with self.assertRaisesRegex(moho.InputError, "vp: the array is in device memory .*several devices"):
+            moho.Objective(vp, [gather], spacing=10, wavelet="ricker:15", devices=2)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 """Misfits and gradients: the bits of invert_waves, derivatives, searches, objects, messages."""
 
 import csv
+import json
 import sys
 import tempfile
 import unittest
@@ -95,6 +96,8 @@ class Results(unittest.TestCase):
             programs.model({**fields, "vp": vp}, *modelling)
             misfits = programs.invert(fields, *options, *modelling)
             expected = {name: programs.result(name) for name in parameters}
+            with open(f"{folder}/out/summary.json", encoding="utf-8") as file:
+                self.summary = json.load(file)
         data = gathers(**{**fields, "vp": vp}, **faces)
         with objective(**fields, data=data, **faces, **arguments) as made:
             search = made.search(iterations=2)
@@ -144,6 +147,42 @@ class Results(unittest.TestCase):
             mute="velocity:1600",
         )
 
+    def test_have_the_bits_of_the_program_in_slabs(self):
+        for options in ({}, {"source_field": "replay"}):
+            words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+            made = self.expect_bits_of_the_program(
+                {"vp": start()}, truth(), ["--devices", 3, *words], devices=3, **options
+            )
+            self.assertEqual((made.slabs["count"], len(made.slabs["planes"])), (3, 3))
+            self.assertEqual(made.slabs, self.summary["devices"])
+            self.assertEqual(made.streamed, False)
+
+    def test_have_the_bits_of_the_program_with_random_layers(self):
+        self.expect_bits_of_the_program(
+            {"vp": start()},
+            truth(),
+            ["--source-field", "random", "--seed", 7],
+            source_field="random",
+            seed=7,
+        )
+        data = gathers()
+        made = [objective(data=data, source_field="random", random_width=n) for n in (20, 60)]
+        gradients = [one(one.start)[1].tobytes() for one in made]
+        self.assertNotEqual(*gradients)
+
+    def test_have_the_same_bits_for_any_number_of_devices(self):
+        vp, data = start(), gathers()
+        fields = {"epsilon": np.full_like(vp, 0.15), "delta": np.full_like(vp, 0.05)}
+        one, two = (objective(data=data, devices=n, **fields) for n in (1, 2))
+        x = 0.01 * np.random.default_rng(2).standard_normal(one.start.size)
+        (first, gradient), (second, other) = one(x), two(x)
+        self.assertEqual((first, gradient.tobytes()), (second, other.tobytes()))
+        self.assertEqual(one.modelled(x, 1).tobytes(), two.modelled(x, 1).tobytes())
+        self.assertEqual(one.illumination().tobytes(), two.illumination().tobytes())
+        self.assertIsNone(one.slabs)
+        if "cuda" not in moho.build()["spaces"]:
+            self.assertIsNone(objective(data=data, devices="auto").slabs)
+
     def test_stream_with_the_same_bits(self):
         data = gathers()
         whole = objective(data=data, source_field="random")
@@ -151,6 +190,10 @@ class Results(unittest.TestCase):
         self.assertEqual((whole.streamed, streamed.streamed), (False, True))
         x = 0.01 * np.random.default_rng(2).standard_normal(whole.start.size)
         (one, first), (other, second) = whole(x), streamed(x)
+        self.assertEqual((one, first.tobytes()), (other, second.tobytes()))
+        chain = objective(data=data, source_field="random", devices=2, block=12)
+        self.assertEqual((chain.streamed, chain.slabs), (True, None))
+        (other, second) = chain(x)
         self.assertEqual((one, first.tobytes()), (other, second.tobytes()))
 
     def test_gradients_are_derivatives_inside_of_the_reach_of_layers(self):
@@ -290,6 +333,16 @@ class Messages(unittest.TestCase):
         self.refused("source_field", source_field="fast")
         self.refused("equations", equations="fletcher", epsilon=0.1, delta=0.0)
         self.refused("memory", memory=1000)
+
+    def test_of_devices_name_what_is_allowed(self):
+        for wrong in (0, 65, 1.5, True, "all"):
+            self.refused("devices is", "1 to 64", "'auto'", devices=wrong)
+        self.refused("devices is 60", "allowed", devices=60)
+        self.refused("concurrent_shots is 2", "devices", devices=2, concurrent_shots=2)
+        self.refused("devices is 2", "device_memory", devices=2, device_memory=1000)
+        for name in ("block", "updates"):
+            self.refused(name, "source_field 'random'", **{name: 4})
+            self.refused(name, source_field="random", **{name: 0})
 
     def test_of_evaluations_name_the_variables(self):
         made = objective(bands=(12,))

@@ -3,6 +3,7 @@
 """invert_times() and picks: the results of the program, order of picks, files, messages."""
 
 import csv
+import os
 import sys
 import tempfile
 import unittest
@@ -47,9 +48,89 @@ class Results(unittest.TestCase):
                 self.assertEqual(getattr(found, name).tobytes(), expected.tobytes(), name)
             with open(f"{folder}/out/history.csv", encoding="ascii") as file:
                 rows = list(csv.DictReader(file))
+            self.compare_other_files(found, f"{folder}/out", f"{folder}/exported")
         self.assertEqual(len(found.iterations), len(rows))
         self.assertGreater(len(rows), 1)
         return found
+
+    def compare_other_files(self, found, folder, exported):
+        """Compares a jackknife and exports with those of the program, if they were requested."""
+        if found.jackknife is not None:
+            self.assertEqual(found.jackknife.tobytes(), np.load(f"{folder}/jackknife.npy").tobytes())
+            with open(f"{folder}/jackknife.csv", encoding="ascii") as file:
+                rows = list(csv.DictReader(file))
+            self.assertEqual(len(rows), len(found.jackknife_runs))
+            for row, run in zip(rows, found.jackknife_runs):
+                numbers = (run.group, run.sources, run.picks, run.iterations, run.chi2, run.rms, run.damping)
+                self.assertEqual([float(value) for value in row.values()], [float(one) for one in numbers])
+        names = [
+            name for name in ("model.vtk", "velocity.rsf", "picks.sgt") if os.path.exists(f"{folder}/{name}")
+        ]
+        if names:
+            os.mkdir(exported)
+            self.assertEqual(found.export(exported), [f"{exported}/{name}" for name in names])
+        for name in names:
+            with open(f"{folder}/{name}", "rb") as one, open(f"{exported}/{name}", "rb") as other:
+                expected, written = one.read(), other.read()
+            self.assertEqual(written.replace(exported.encode(), folder.encode()), expected, name)
+
+    def test_have_the_bits_of_the_program_with_a_jackknife_and_exports(self):
+        found = self.expect_the_program(
+            [*WORDS, "--jackknife", 3, "--export", "vtk,rsf,sgt", "--lengths", "160,60"],
+            jackknife=3,
+            lengths=(160, 60),
+            **OPTIONS,
+        )
+        self.assertEqual([run.sources for run in found.jackknife_runs], [4, 4, 4])
+        self.assertGreater(found.jackknife.max(), 1e-4)
+
+    def test_change_equally_along_an_axis_with_an_infinite_length(self):
+        found = moho.invert_times(survey(), lengths=(np.inf, 60), **OPTIONS)
+        change = np.log(found.velocity / found.start)
+        np.testing.assert_allclose(change, np.tile(change[:1], (51, 1)), atol=1e-6)
+
+    def test_have_the_bits_of_the_program_in_vti_media(self):
+        x, z = np.meshgrid(np.arange(51), np.arange(16) * 20.0, indexing="ij")
+        epsilon = 0.05 + 0.0002 * z + 0.0 * x
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(f"{folder}/epsilon.npy", epsilon)
+            self.expect_the_program(
+                [*WORDS, "--epsilon", f"{folder}/epsilon.npy", "--delta", 0.02, "--iterations", 2],
+                epsilon=epsilon,
+                delta=0.02,
+                iterations=2,
+                **OPTIONS,
+            )
+
+    def test_have_the_bits_of_the_program_with_located_sources(self):
+        words = ["--locate", "--location-deviation", "15,0", "--origin-deviation", 0.002]
+        found = self.expect_the_program(
+            [*WORDS, *words, "--iterations", 3],
+            locate=True,
+            location_deviation=(15, 0),
+            origin_deviation=0.002,
+            iterations=3,
+            **OPTIONS,
+        )
+        moves = found.sources - survey().sources
+        self.assertGreater(np.abs(moves[:, 0]).max(), 0.0)
+        np.testing.assert_array_equal(moves[:, 1], 0.0)
+        self.assertEqual(found.origin_times.shape, (6,))
+
+    def test_export_some_formats_in_any_order_of_the_picks(self):
+        picks = survey()
+        picks = replace(picks, errors=None)
+        found = moho.invert_times(picks, error=(0.001, 0.01), iterations=1, **OPTIONS)
+        self.assertIsNone(found.jackknife)
+        np.testing.assert_allclose(found.picks.errors, 0.001 + 0.01 * picks.times)
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(found.export(folder, "sgt"), [f"{folder}/picks.sgt"])
+            written = moho.read_picks(f"{folder}/picks.sgt")
+            with self.assertRaisesRegex(moho.InputError, "formats is 'pdf'"):
+                found.export(folder, ["pdf"])
+            with self.assertRaisesRegex(moho.FileError, "missing"):
+                found.export(f"{folder}/missing", "rsf")
+        np.testing.assert_allclose(np.sort(written.times), np.sort(picks.times), rtol=1e-6)
 
     def test_have_the_bits_of_the_program(self):
         found = self.expect_the_program(WORDS, **OPTIONS)
@@ -156,6 +237,13 @@ class Messages(unittest.TestCase):
         self.refused("statics is", statics="all")
         self.refused("damping is", damping=-1.0)
         self.refused("error is", error=(0.0, 0.0))
+        self.refused("jackknife is 7, and there are 6 sources", jackknife=7)
+        self.refused("jackknife is 1 ", jackknife=1)
+        self.refused("location_deviation was given", location_deviation=10)
+        self.refused("origin_deviation is", locate=True, origin_deviation=-1)
+        self.refused("delta was given without epsilon", delta=0.1)
+        self.refused("epsilon", epsilon=np.full((3, 3), 0.1))
+        self.refused("epsilon", epsilon=[0.1, 0.2])
 
 
 if __name__ == "__main__":

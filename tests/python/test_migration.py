@@ -2,6 +2,7 @@
 # ctest: cost 10
 """Migration: the bits of migrate_shots, conditions, gathers, objects, messages."""
 
+import json
 import sys
 import tempfile
 import unittest
@@ -65,9 +66,11 @@ class Results(unittest.TestCase):
                 "migrate_shots",
                 f"{folder}/out",
                 *(*words, "--shots", f"{folder}/data", *both),
-                *("--snapshots", "device", "--error", "lossless", *options),
+                *("--snapshots", arguments.get("snapshots", "device"), "--error", "lossless", *options),
             )
             files = {name: np.load(f"{folder}/out/{name}.npy") for name in arguments.pop("files", ["image"])}
+            with open(f"{folder}/out/summary.json", encoding="utf-8") as file:
+                self.summary = json.load(file)
         data = gathers(**{**fields, "vp": truth(dtype)}, **faces)
         made = migration(**fields, data=data, **faces, **arguments)
         made.add(data)
@@ -121,6 +124,44 @@ class Results(unittest.TestCase):
             common=["--boundary", "sponge:20"],
             faces={"faces": "sponge:20"},
         )
+
+    def test_have_the_bits_of_the_program_in_slabs(self):
+        made = self.expect_bits_of_the_program(
+            {"vp": smooth()}, ["--devices", 3, "--expand", "layers"], devices=3, expand="layers"
+        )
+        self.assertEqual((made.slabs["count"], len(made.slabs["planes"])), (3, 3))
+        self.assertEqual(made.slabs, self.summary["devices"])
+        self.assertFalse(made.streamed)
+        data = gathers()
+        one, other = migration(data=data, expand="layers"), migration(data=data, devices="auto")
+        one.add(data)
+        self.assertEqual(one.image().tobytes(), made.image().tobytes())
+        self.assertIsNone(one.slabs)
+        if "cuda" not in moho.build()["spaces"]:
+            self.assertEqual((other.slabs, other.streamed), (None, False))
+
+    def test_have_the_bits_of_the_program_with_random_layers(self):
+        self.expect_bits_of_the_program({"vp": smooth()}, snapshots="random")
+        data = gathers()
+        images = []
+        for more in ({}, {"seed": 7}, {"random_width": 30}):
+            made = migration(data=data, snapshots="random", **more)
+            made.add(data)
+            images.append(made.image().tobytes())
+        self.assertEqual(len(set(images)), 3)
+
+    def test_have_the_same_bits_in_a_stream(self):
+        data = gathers()
+        random = {"snapshots": "random", "error": "snr:55"}
+        made = [
+            migration(data=data, **random, **more)
+            for more in ({}, {"block": 12}, {"devices": 2, "updates": 2}, {"device_memory": 700 << 10})
+        ]
+        for one in made:
+            one.add(data)
+        self.assertEqual([one.streamed for one in made], [False, True, True, True])
+        images = [one.image().tobytes() for one in made]
+        self.assertEqual(images, images[:1] * 4)
 
     def test_do_not_depend_on_order_and_grouping(self):
         data = gathers()
@@ -217,6 +258,18 @@ class Messages(unittest.TestCase):
         self.refused("snr", error="much")
         self.refused("time", time=-1)
         self.refused("half_offset", half_offset=-5, columns=(100,))
+
+    def test_of_devices_name_what_is_allowed(self):
+        self.refused("devices is 0", "1 to 64", devices=0)
+        self.refused("devices is 60", "allowed", devices=60)
+        self.refused("devices is 2", "amplitude", devices=2, expand="amplitude")
+        self.refused("devices and concurrent_shots 2", "1)", devices=2, concurrent_shots=2)
+        self.refused("block and expand layers", "none", block=12, expand="layers")
+        self.refused("snapshots random and expand layers", snapshots="random", expand="layers")
+        self.refused("updates and snapshots device", "random", updates=2)
+        more = {"devices": 2, "kind": moho.OutOfMemoryError}
+        self.refused("devices is 2", device_memory=1000, snapshots="device", **more)
+        self.refused("memory", "needed", memory=10000, snapshots="auto", **more)
 
     def test_of_gathers_and_images_name_them(self):
         data = gathers()

@@ -357,6 +357,29 @@ class Surveys(unittest.TestCase):
                 self.assertEqual(gather.traces.tobytes(), expected.traces.tobytes(), medium)
                 self.assertEqual(gather.interval, expected.interval)
 
+    def test_slabs_have_the_bits_of_one_device(self):
+        thomsen = {"epsilon": 0.1, "delta": 0.05}
+        for fields in ({}, {"density": 2000.0, "faces": "sponge:8,top=free"}, thomsen):
+            given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.2, **fields}
+            vp = support.gradient(61, 41)
+            sources = self.SOURCES[:2]
+            made = moho.Shots(vp, sources=sources, **given)
+            for devices in (2, 3, "auto"):
+                found = moho.stream_shots(
+                    vp, sources=sources, receivers=self.RECEIVERS, devices=devices, slabs=True, **given
+                )
+                for gather, source in zip(found, sources):
+                    self.assertEqual(gather.traces.tobytes(), made(source, self.RECEIVERS).traces.tobytes())
+
+    def test_streams_in_several_chains_have_the_same_bits(self):
+        given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.2}
+        vp = support.gradient(61, 41)
+        more = {"sources": self.SOURCES[:2], "receivers": self.RECEIVERS, "block": 12}
+        one = moho.stream_shots(vp, **more, **given)
+        two = moho.stream_shots(vp, devices=2, groups=2, lag=12, **more, **given)
+        for first, second in zip(one, two):
+            self.assertEqual(first.traces.tobytes(), second.traces.tobytes())
+
     def test_streams_name_what_is_wrong(self):
         given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.2, "receivers": self.RECEIVERS}
         vp = support.gradient(61, 41)
@@ -366,6 +389,12 @@ class Surveys(unittest.TestCase):
             moho.stream_shots(vp, sources=(3000, 20), **given)
         with self.assertRaisesRegex(moho.InputError, "updates"):
             moho.stream_shots(vp, sources=(300, 20), updates=0, **given)
+        with self.assertRaisesRegex(moho.InputError, "devices is 'auto'"):
+            moho.stream_shots(vp, sources=(300, 20), devices="auto", **given)
+        with self.assertRaisesRegex(moho.InputError, "slabs and block"):
+            moho.stream_shots(vp, sources=(300, 20), devices=2, slabs=True, block=8, **given)
+        with self.assertRaisesRegex(moho.InputError, "devices is 60"):
+            moho.stream_shots(vp, sources=(300, 20), devices=60, slabs=True, **given)
 
 
 if __name__ == "__main__":

@@ -400,6 +400,24 @@ TEST(TomographyJackknife, LeavesSourcesOut) {
   EXPECT_THROW(check_jackknife<2>(leave_out<2>(picks, 2, 0), 2), moho::InputError);
 }
 
+TEST(TomographyJackknife, MessagesNameTheArgument) {
+  const auto message = [](const PickSet<2>& picks,
+                          const moho::ArgumentNames& names) -> std::string {
+    try {
+      check_jackknife<2>(picks, 6, names);
+    } catch (const moho::InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const PickSet<2> picks = line_picks(5, 3, 0.0), few = leave_out<2>(picks, 2, 0);
+  const moho::ArgumentNames option{{"jackknife", "--jackknife"}};
+  for (const PickSet<2>& set : {picks, few}) {
+    EXPECT_EQ(message(set, {}).rfind("jackknife ", 0), 0u) << message(set, {});
+    EXPECT_EQ(message(set, option).rfind("--jackknife ", 0), 0u) << message(set, option);
+  }
+}
+
 // The deviation of equal runs is zero. That of noise is about the error of the model. Delays of
 // sources, which the errors of picks do not describe, enlarge it, and not the posterior one.
 TEST(TomographyJackknife, DeviationIsThatOfTheErrors) {

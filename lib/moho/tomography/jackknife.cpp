@@ -9,7 +9,7 @@
 namespace moho::tomography {
 
 template <int Dim>
-void check_jackknife(const PickSet<Dim>& picks, int groups) {
+void check_jackknife(const PickSet<Dim>& picks, int groups, const ArgumentNames& names) {
   const auto sources = static_cast<std::int64_t>(picks.sources.size());
   // the largest group has one source more where the numbers do not divide
   const auto fewest = [&](std::int64_t n) { return sources - (sources + n - 1) / n; };
@@ -17,11 +17,11 @@ void check_jackknife(const PickSet<Dim>& picks, int groups) {
   std::int64_t lowest = 2;
   while (lowest < sources && fewest(lowest) < 2) ++lowest;
   if (sources < 3) {
-    throw InputError(concat("the jackknife has ", sources,
-                            " sources (allowed: 3 or more, two of which are in each run): leave "
-                            "it out"));
+    throw InputError(concat(names("jackknife"), " was given for ", sources,
+                            " sources (allowed: for 3 or more, two of which are in each run): "
+                            "leave it out"));
   }
-  throw InputError(concat("the jackknife has ", groups, " groups for ", sources,
+  throw InputError(concat(names("jackknife"), " is ", groups, ", and there are ", sources,
                           " sources (allowed: ", lowest, " to ", sources,
                           " groups, with two sources in each run): take another number"));
 }
@@ -89,8 +89,8 @@ void write_jackknife(const std::filesystem::path& path, const JackknifeResult& t
   io::write_csv(path, table);
 }
 
-template void check_jackknife<2>(const PickSet<2>&, int);
-template void check_jackknife<3>(const PickSet<3>&, int);
+template void check_jackknife<2>(const PickSet<2>&, int, const ArgumentNames&);
+template void check_jackknife<3>(const PickSet<3>&, int, const ArgumentNames&);
 template PickSet<2> leave_out<2>(const PickSet<2>&, int, int);
 template PickSet<3> leave_out<3>(const PickSet<3>&, int, int);
 template std::string describe_jackknife<2>(const InversionResult<2>&, const JackknifeResult&);

@@ -4,6 +4,7 @@
 /// \file
 /// \brief The jackknife: how far a model depends on the picks of single sources.
 
+#include <moho/core/argument_names.hpp>
 #include <moho/tomography/invert.hpp>
 
 #include <algorithm>
@@ -31,9 +32,10 @@ struct JackknifeResult {
 };
 
 /// \brief Checks the number of groups of a jackknife.
+/// \param names of "jackknife" in messages
 /// \throws InputError if it is below 2, or if a run would have fewer than two sources
 template <int Dim>
-void check_jackknife(const PickSet<Dim>& picks, int groups);
+void check_jackknife(const PickSet<Dim>& picks, int groups, const ArgumentNames& names = {});
 
 /// Returns the picks without the sources k for which k modulo `groups` is `group`; receivers are
 /// unchanged.

@@ -4,12 +4,14 @@
 
 #include "bindings.hpp"
 #include "device.hpp"
+#include "slab_plan.hpp"
 #include "survey_input.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
 
 #include <moho/fwi/band_search.hpp>
 #include <moho/fwi/objective.hpp>
+#include <moho/stream/device_count.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -42,7 +44,8 @@ struct InversionInput {
   std::vector<double> bands;
   OptionalInput mask;
   int concurrent_shots = 0;
-  std::size_t device_memory = 0;
+  stream::StreamRequest stream;  // device_memory, devices (0: automatic), block, updates
+  RandomLayers random;
   std::int64_t product_interval = 0;
 };
 
@@ -54,6 +57,7 @@ struct ObjectivePlan {
   bool streamed = false;
   std::string medium, source_field;
   std::vector<std::string> stream;
+  stream::SlabPlan slabs;
   std::vector<std::pair<double, double>> bounds;
 };
 
@@ -91,9 +95,30 @@ class AnyObjective : public Resource {
   virtual std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options) = 0;
 };
 
-template <class T, int Dim, class Memory>
+// Options that decide where gradients are computed; the other ones are preset.
+template <int Dim>
+fwi::ObjectiveOptions<Dim> stream_options(const WaveInput& wave, const InversionInput& inversion) {
+  fwi::ObjectiveOptions<Dim> options;
+  options.modelling = modelling_of<Dim>(wave);
+  options.modelling.seed = inversion.random.seed;
+  options.random_width = inversion.random.width;
+  options.memory = options.modelling.memory;
+  options.device_memory = inversion.stream.device_memory;
+  options.block = inversion.stream.block;
+  options.updates = inversion.stream.updates;
+  options.devices = inversion.stream.devices;
+  options.parameters = inversion.parameters;
+  options.source_field = inversion.source_field;
+  options.concurrent_shots = inversion.concurrent_shots;
+  options.names = {{"data", "gathers"}, {"(concurrent_shots)", "concurrent_shots"}};
+  return options;
+}
+
+// Memory: of models and vectors. Device: where shots are computed; the same memory, unless
+// gradients are of several devices or stream.
+template <class T, int Dim, class Memory, class Device>
 class ObjectiveOf : public AnyObjective,
-                    public std::enable_shared_from_this<ObjectiveOf<T, Dim, Memory>> {
+                    public std::enable_shared_from_this<ObjectiveOf<T, Dim, Memory, Device>> {
   using Inner = fwi::Objective<T, Dim, Memory>;
   using Vector = typename Inner::Vector;
 
@@ -173,9 +198,8 @@ class ObjectiveOf : public AnyObjective,
       return gather_of<Dim>(gathers.at(k), concat("gathers[", k, "]"));
     };
     const Working working(*this, job);
-    m_objective.emplace(fwi::make_objective<T, Dim, Memory>(
-        instance(), grid, m_start, faces_of<Dim>(wave, m_start.medium()), wavelet_of(wave), data,
-        options_of(wave, inversion)));
+    m_objective.emplace(make(grid, faces_of<Dim>(wave, m_start.medium()), wavelet_of(wave), data,
+                             options_of(wave, inversion)));
     m_objective->load_data();
     m_gradient = m_objective->make_gradient();
     m_x = m_objective->make_gradient();
@@ -222,11 +246,20 @@ class ObjectiveOf : public AnyObjective,
   }
 
  private:
+  // The objective in the memory of its vectors, or with devices that take models of the host.
+  Inner make(const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces,
+             const wave::WaveletAt& wavelet, const fwi::ObjectiveData<T, Dim, Memory>& data,
+             const fwi::ObjectiveOptions<Dim>& options) {
+    if constexpr (std::is_same_v<Memory, Device>) {
+      return fwi::make_objective<T, Dim, Memory>(instance(), grid, m_start, faces, wavelet, data,
+                                                 options);
+    } else {
+      return fwi::make_streamed_objective<T, Dim, Device>(instance_in<Device>(), grid, m_start,
+                                                          faces, wavelet, data, options);
+    }
+  }
   fwi::ObjectiveOptions<Dim> options_of(const WaveInput& wave, const InversionInput& inversion) {
-    fwi::ObjectiveOptions<Dim> options;
-    options.modelling = modelling_of<Dim>(wave);
-    options.memory = options.modelling.memory;
-    options.device_memory = inversion.device_memory;
+    fwi::ObjectiveOptions<Dim> options = stream_options<Dim>(wave, inversion);
     options.misfit = inversion.misfit;
     options.offset_weights = inversion.offset_weights;
     options.mute = inversion.mute;
@@ -236,10 +269,7 @@ class ObjectiveOf : public AnyObjective,
     options.variables =
         inversion.logarithmic ? fwi::Variables::logarithmic : fwi::Variables::linear;
     options.bands = inversion.bands;
-    options.source_field = inversion.source_field;
-    options.concurrent_shots = inversion.concurrent_shots;
     options.product_interval = inversion.product_interval;
-    options.names = {{"data", "gathers"}};
     if (inversion.mask) {
       const auto* const first = static_cast<const unsigned char*>(inversion.mask->data());
       options.mask.assign(first, first + inversion.mask->size());
@@ -259,6 +289,7 @@ class ObjectiveOf : public AnyObjective,
     shown.medium = wave::info(plan.medium).name;
     shown.source_field = fwi::to_string(plan.source_field);
     shown.stream = plan.stream;
+    shown.slabs = plan.slabs;
     for (const fwi::Range& range : plan.bounds) shown.bounds.emplace_back(range.low, range.high);
   }
   Inner& objective() {
@@ -325,14 +356,45 @@ class Search {
   std::shared_ptr<AnySearch> m_search;
 };
 
-// Returns an objective in a memory for fields like vp.
+// True if gradients on a device take models and vectors of the host.
+template <class T, int Dim, class Memory>
+bool computes_from_host(const WaveInput& wave, const InversionInput& inversion) {
+  wave::ParameterSet given;
+  for (const auto& [parameter, field] : wave.fields) given.insert(parameter);
+  const wave::Medium medium = wave::medium_of(given);
+  return fwi::gradient_on_host<T>(
+      instance_in<Memory>(), grid_of<Dim>(wave.fields.front().second, wave.spacing, wave.origin),
+      medium, faces_of<Dim>(wave, medium), stream_options<Dim>(wave, inversion));
+}
+
+// \throws InputError for a model in device memory, of which several devices hold parts
+[[maybe_unused]] void refuse_device_arrays(const WaveInput& wave) {
+  for (const auto& [parameter, field] : wave.fields) {
+    if (!on_device(field)) continue;
+    throw InputError(concat(wave::to_string(parameter),
+                            ": the array is in device memory (allowed with several devices or a "
+                            "stream: arrays of the host): copy it to the host first"));
+  }
+}
+
+// Returns an objective in a memory for fields like vp. Sets automatic devices that are one device.
 template <class Memory>
-std::shared_ptr<AnyObjective> objective_like(const AnyInput& vp) {
-  return with_kind(vp.dtype(), vp.ndim(), [](auto kind) -> std::shared_ptr<AnyObjective> {
+std::shared_ptr<AnyObjective> objective_like(const WaveInput& wave, InversionInput& inversion) {
+  const AnyInput& vp = wave.fields.front().second;
+  return with_kind(vp.dtype(), vp.ndim(), [&](auto kind) -> std::shared_ptr<AnyObjective> {
     using T = typename decltype(kind)::Scalar;
+    constexpr int Dim = decltype(kind)::dim;
     refuse_missing_kernels<T>();
     if constexpr (has_wave_kernels<T>) {
-      return std::make_shared<ObjectiveOf<T, decltype(kind)::dim, Memory>>();
+      int& devices = inversion.stream.devices;
+      if (devices == 0 && stream::device_count(instance_in<Memory>()) == 1) devices = 1;
+      if constexpr (!is_host_memory<Memory>) {
+        if (computes_from_host<T, Dim, Memory>(wave, inversion)) {
+          refuse_device_arrays(wave);
+          return std::make_shared<ObjectiveOf<T, Dim, Kokkos::HostSpace, Memory>>();
+        }
+      }
+      return std::make_shared<ObjectiveOf<T, Dim, Memory, Memory>>();
     } else {
       return nullptr;
     }
@@ -343,12 +405,12 @@ std::shared_ptr<AnyObjective> objective_like(const AnyInput& vp) {
 class Objective {
  public:
   Objective(const WaveInput& wave, const std::vector<GatherInput>& gathers,
-            const InversionInput& inversion, const std::string& space, const nb::object& progress)
+            InversionInput inversion, const std::string& space, const nb::object& progress)
       : m_variables(inversion.parameters.size() * wave.fields.front().second.size()) {
-    const AnyInput& vp = wave.fields.front().second;
-    m_objective = with_memory(
-        space, [&](auto memory) { return objective_like<typename decltype(memory)::type>(vp); });
     run(progress, [&](Job& job) {
+      m_objective = with_memory(space, [&](auto memory) {
+        return objective_like<typename decltype(memory)::type>(wave, inversion);
+      });
       own(m_objective);
       m_objective->prepare(job, wave, gathers, inversion, m_plan);
     });
@@ -417,7 +479,8 @@ class Objective {
 };
 
 // Makes an objective from the arguments of the package: fields in the order of wave::Parameter,
-// gathers as traces, sources, receivers, intervals and starts, bounds as pairs.
+// gathers as traces, sources, receivers, intervals and starts, bounds as pairs, sizes of the
+// stream.
 Objective* make_objective(
     const std::vector<OptionalField>& fields, const std::vector<double>& spacing,
     const std::vector<double>& origin, const std::string& wavelet, const OptionalInput& samples,
@@ -430,7 +493,7 @@ Objective* make_objective(
     const std::string& misfit, double huber, const std::string& offset_weights,
     const std::string& mute, const std::string& zero, const std::string& source_field,
     const std::vector<double>& bands, const OptionalInput& mask, int concurrent_shots,
-    std::size_t device_memory, std::int64_t gradient_steps, const std::string& space,
+    const std::vector<std::int64_t>& sizes, std::int64_t gradient_steps, const std::string& space,
     const nb::object& progress) {
   InversionInput inversion;
   for (const int parameter : parameters) {
@@ -450,7 +513,8 @@ Objective* make_objective(
   inversion.bands = bands;
   inversion.mask = mask;
   inversion.concurrent_shots = concurrent_shots;
-  inversion.device_memory = device_memory;
+  inversion.stream = stream_request(sizes);
+  inversion.random = random_layers(sizes);
   inversion.product_interval = gradient_steps;
   return new Objective(make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval,
                                        faces, free_surface, times, order, equations, sigma,
@@ -471,6 +535,7 @@ void bind_fwi(nb::module_& m) {
       .def_ro("medium", &ObjectivePlan::medium)
       .def_ro("source_field", &ObjectivePlan::source_field)
       .def_ro("stream", &ObjectivePlan::stream)
+      .def_prop_ro("slabs", [](const ObjectivePlan& plan) { return slabs_of(plan.slabs); })
       .def_ro("bounds", &ObjectivePlan::bounds);
   nb::class_<Search>(m, "Search")
       .def("advance", &Search::advance, nb::arg("progress").none())
@@ -498,8 +563,8 @@ void bind_fwi(nb::module_& m) {
         nb::arg("starts"), nb::arg("parameters"), nb::arg("bounds"), nb::arg("logarithmic"),
         nb::arg("misfit"), nb::arg("huber"), nb::arg("offset_weights"), nb::arg("mute"),
         nb::arg("zero"), nb::arg("source_field"), nb::arg("bands"), nb::arg("mask").none(),
-        nb::arg("concurrent_shots"), nb::arg("device_memory"), nb::arg("gradient_steps"),
-        nb::arg("space"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
+        nb::arg("concurrent_shots"), nb::arg("sizes"), nb::arg("gradient_steps"), nb::arg("space"),
+        nb::arg("progress").none(), nb::rv_policy::take_ownership);
 }
 
 }  // namespace moho::python

@@ -123,10 +123,8 @@ template <int Dim>
 void write_gathers(const std::string& path, const std::vector<GatherInput>& given) {
   std::vector<io::Gather<float>> gathers;
   for (const GatherInput& one : given) {
-    wave::Shot<Dim> shot = shot_of<Dim>(one);
-    ++shot.number;  // field records count from 1
     gathers.push_back(survey::segy_gather<float, Dim>(
-        shot, one.interval, static_cast<const float*>(one.traces.data()),
+        shot_of<Dim>(one), one.interval, static_cast<const float*>(one.traces.data()),
         static_cast<std::int64_t>(one.traces.shape(1))));
     gathers.back().delay = one.start;
   }

@@ -4,6 +4,7 @@
 
 #include "bindings.hpp"
 #include "device.hpp"
+#include "slab_plan.hpp"
 #include "survey_input.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
@@ -38,6 +39,8 @@ struct ImagingInput {
   std::vector<double> aperture, columns;
   double half_offset = 0.0;
   snapshot::StorageOptions storage;
+  stream::StreamRequest stream;  // device_memory, devices (0: automatic), block, updates
+  RandomLayers random;
   int concurrent_shots = 0;
 };
 
@@ -48,6 +51,8 @@ struct MigrationPlan {
   int concurrent_shots = 1;
   std::size_t memory = 0;
   std::string medium, storage, text;
+  stream::SlabPlan slabs;
+  bool streamed = false;
 };
 
 // A migration in a precision and dimension. Its members are used on the worker.
@@ -75,15 +80,16 @@ class MigrationOf : public AnyMigration {
   void prepare(const WaveInput& wave, const std::vector<GatherInput>& gathers,
                const ImagingInput& imaging, MigrationPlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(wave.fields.front().second, wave.spacing, wave.origin);
-    const auto model = model_in<T, Dim, Memory>(instance(), grid, wave, false);
+    const rtm::HostModel<T, Dim> model = host_model(grid, wave);
     const rtm::MigrationOptions<Dim> options = options_of(wave, grid, imaging);
     m_grid = grid;
     m_offsets = options.offsets;
     m_sums = rtm::ArraySums(static_cast<double>(memory_budget(host(), 0)));
     m_complete = options.complete_receivers || options.domain == domain::ExpansionMethod::none;
-    m_migration.emplace(rtm::make_migration<T, Dim, Memory>(
-        instance(), grid, model, faces_of<Dim>(wave, model.medium()), wavelet_of(wave),
-        shots_of<Dim>(gathers), options));
+    m_migration.emplace(
+        instance(),
+        rtm::MigrationInput<T, Dim>{grid, model, std::nullopt, faces_of<Dim>(wave, model.medium()),
+                                    wavelet_of(wave), shots_of<Dim>(gathers), options});
     const rtm::MigrationPlan<Dim>& plan = m_migration->plan();
     shown.dt = plan.time.dt;
     shown.frequency = plan.frequency;
@@ -94,6 +100,8 @@ class MigrationOf : public AnyMigration {
     shown.medium = wave::info(plan.medium).name;
     shown.storage = plan.storage.strategy.name;
     shown.text = plan.text();
+    shown.slabs = plan.slabs;
+    shown.streamed = !plan.stream.empty();
     shown.half_offsets = options.offsets.count();
     shown.apart = static_cast<double>(options.offsets.apart) * grid.spacing[0];
   }
@@ -114,13 +122,13 @@ class MigrationOf : public AnyMigration {
     one.migrate_each(
         [&]() {
           return k < gathers.size()
-                     ? std::optional<std::size_t>(static_cast<std::size_t>(gathers[k++].number))
+                     ? std::optional<std::size_t>(static_cast<std::size_t>(gathers[k++].number - 1))
                      : std::nullopt;
         },
         [&](std::size_t position) {
           const auto found =
               std::find_if(gathers.begin(), gathers.end(), [&](const GatherInput& gather) {
-                return gather.number == static_cast<std::int64_t>(position);
+                return gather.number == static_cast<std::int64_t>(position) + 1;
               });
           return gather_of<Dim>(*found, concat("gathers[", found - gathers.begin(), "]"));
         },
@@ -168,6 +176,17 @@ class MigrationOf : public AnyMigration {
 
   static Instance<Memory> instance() { return instance_in<Memory>(); }
   static Exec host() { return instance_in<Kokkos::HostSpace>(); }
+  // The model on the host; copied from arrays in device memory.
+  static rtm::HostModel<T, Dim> host_model(const Grid<Dim>& grid, const WaveInput& wave) {
+    if constexpr (!is_host_memory<Memory>) {
+      for (const auto& [parameter, field] : wave.fields) {
+        if (!on_device(field)) continue;
+        return rtm::detail::download_model<T, Dim, Memory>(
+            instance(), grid, model_in<T, Dim, Memory>(instance(), grid, wave, true));
+      }
+    }
+    return model_in<T, Dim, Kokkos::HostSpace>(host(), grid, wave, false);
+  }
   rtm::MigrationOptions<Dim> options_of(const WaveInput& wave, const Grid<Dim>& grid,
                                         const ImagingInput& imaging) {
     rtm::MigrationOptions<Dim> options;
@@ -181,7 +200,19 @@ class MigrationOf : public AnyMigration {
     options.data.spreading = survey::parse_spreading(imaging.spreading);
     options.data.normalise = imaging.normalise;
     options.storage = imaging.storage;
-    options.storage.device = wave.memory;
+    options.storage.random_width = imaging.random.width;
+    options.modelling.seed = imaging.random.seed;
+    options.stream = imaging.stream;
+    std::size_t& limit = options.stream.device_memory;
+    options.modelling.memory = options.storage.device = limit > 0 ? limit : wave.memory;
+    if (!is_host_memory<Memory>) {
+      limit = options.storage.device;
+    } else if (wave.memory > 0) {
+      options.storage.device = wave.memory;
+      // all devices of a host share its memory
+      const int devices = options.stream.devices;
+      if (limit == 0 && devices > 1) limit = wave.memory / static_cast<std::size_t>(devices);
+    }
     options.offsets = rtm::offsets_at(grid, imaging.columns, imaging.half_offset);
     options.concurrent_shots = imaging.concurrent_shots;
     options.progress = [this](const rtm::MigrationProgress& now) {
@@ -283,7 +314,7 @@ class Migration {
            const std::vector<double>& intervals, const std::vector<double>& starts,
            const nb::object& progress) {
     std::vector<GatherInput> gathers = make_gathers(traces, sources, receivers, intervals, starts);
-    for (std::size_t k = 0; k < gathers.size(); ++k) gathers[k].number = numbers.at(k);
+    for (std::size_t k = 0; k < gathers.size(); ++k) gathers[k].number = numbers.at(k) + 1;
     run(progress, [&](Job& job) { m_migration->add(job, gathers); });
   }
   std::size_t added() {
@@ -314,19 +345,22 @@ class Migration {
 };
 
 // Makes a migration from the arguments of the package: fields in the order of wave::Parameter.
-Migration* make_migration(
-    const std::vector<OptionalField>& fields, const std::vector<double>& spacing,
-    const std::vector<double>& origin, const std::string& wavelet, const OptionalInput& samples,
-    double wavelet_interval, const std::string& faces, bool free_surface,
-    const std::vector<double>& times, int order, const std::string& equations, double sigma,
-    std::optional<double> source_taper, std::size_t memory, const std::vector<Input>& traces,
-    const std::vector<Input>& sources, const std::vector<Input>& receivers,
-    const std::vector<double>& intervals, const std::vector<double>& starts,
-    const std::string& expand, const std::string& mute, const std::string& spreading,
-    const std::string& zero, bool normalise, bool complete_receivers,
-    const std::vector<double>& aperture, const std::vector<double>& columns, double half_offset,
-    const std::string& snapshots, const std::string& error, std::int64_t snapshot_steps,
-    int concurrent_shots, const std::string& space, const nb::object& progress) {
+Migration* make_migration(const std::vector<OptionalField>& fields,
+                          const std::vector<double>& spacing, const std::vector<double>& origin,
+                          const std::string& wavelet, const OptionalInput& samples,
+                          double wavelet_interval, const std::string& faces, bool free_surface,
+                          const std::vector<double>& times, int order, const std::string& equations,
+                          double sigma, std::optional<double> source_taper, std::size_t memory,
+                          const std::vector<Input>& traces, const std::vector<Input>& sources,
+                          const std::vector<Input>& receivers, const std::vector<double>& intervals,
+                          const std::vector<double>& starts, const std::string& expand,
+                          const std::string& mute, const std::string& spreading,
+                          const std::string& zero, bool normalise, bool complete_receivers,
+                          const std::vector<double>& aperture, const std::vector<double>& columns,
+                          double half_offset, const std::string& snapshots,
+                          const std::string& error, std::int64_t snapshot_steps,
+                          int concurrent_shots, const std::vector<std::int64_t>& sizes,
+                          const std::string& space, const nb::object& progress) {
   ImagingInput imaging;
   imaging.expand = expand;
   imaging.mute = mute;
@@ -341,6 +375,8 @@ Migration* make_migration(
   imaging.storage.error = error;
   imaging.storage.interval = snapshot_steps;
   imaging.concurrent_shots = concurrent_shots;
+  imaging.stream = stream_request(sizes);
+  imaging.random = random_layers(sizes);
   return new Migration(make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval,
                                        faces, free_surface, times, order, equations, sigma,
                                        std::nullopt, source_taper, memory),
@@ -377,6 +413,8 @@ void bind_rtm(nb::module_& m) {
       .def_ro("memory", &MigrationPlan::memory)
       .def_ro("medium", &MigrationPlan::medium)
       .def_ro("storage", &MigrationPlan::storage)
+      .def_prop_ro("slabs", [](const MigrationPlan& plan) { return slabs_of(plan.slabs); })
+      .def_ro("streamed", &MigrationPlan::streamed)
       .def_ro("text", &MigrationPlan::text);
   nb::class_<Migration>(m, "Migration")
       .def_prop_ro("plan", &Migration::plan)
@@ -397,7 +435,7 @@ void bind_rtm(nb::module_& m) {
         nb::arg("starts"), nb::arg("expand"), nb::arg("mute"), nb::arg("spreading"),
         nb::arg("zero"), nb::arg("normalise"), nb::arg("complete_receivers"), nb::arg("aperture"),
         nb::arg("columns"), nb::arg("half_offset"), nb::arg("snapshots"), nb::arg("error"),
-        nb::arg("snapshot_steps"), nb::arg("concurrent_shots"), nb::arg("space"),
+        nb::arg("snapshot_steps"), nb::arg("concurrent_shots"), nb::arg("sizes"), nb::arg("space"),
         nb::arg("progress").none(), nb::rv_policy::take_ownership);
   m.def("angle_gather", &angle_gather, nb::arg("gather").noconvert(), nb::arg("apart"),
         nb::arg("spacing"), nb::arg("angles"));

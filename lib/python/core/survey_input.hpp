@@ -25,7 +25,8 @@ struct GatherInput {
   std::int64_t number = 0;  ///< of the shot
 };
 
-/// Returns the gathers of a survey; shots have the numbers 0, 1, ...
+/// Returns the gathers of a survey; shots have the numbers 1, 2, ..., as in results of model_waves
+/// and field records of SEG-Y files; seeds of random layers depend on them.
 inline std::vector<GatherInput> make_gathers(const std::vector<Input>& traces,
                                              const std::vector<Input>& sources,
                                              const std::vector<Input>& receivers,
@@ -34,7 +35,7 @@ inline std::vector<GatherInput> make_gathers(const std::vector<Input>& traces,
   std::vector<GatherInput> gathers;
   for (std::size_t k = 0; k < traces.size(); ++k) {
     gathers.push_back({traces[k], sources.at(k), receivers.at(k), intervals.at(k), starts.at(k),
-                       static_cast<std::int64_t>(k)});
+                       static_cast<std::int64_t>(k) + 1});
   }
   return gathers;
 }

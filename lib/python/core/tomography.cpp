@@ -13,6 +13,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,6 +32,11 @@ struct PickArrays {
   Input times, errors, weights;
 };
 
+PickArrays pick_arrays(const std::vector<Input>& arrays) {
+  return {arrays.at(0), arrays.at(1), arrays.at(2), arrays.at(3),
+          arrays.at(4), arrays.at(5), arrays.at(6)};
+}
+
 // Arguments of invert_times(). An empty list stands for a value that is chosen.
 struct TomographyInput {
   std::vector<double> spacing, origin, bounds, lengths, error;
@@ -43,7 +49,12 @@ struct TomographyInput {
   std::optional<Input> reference;  // the same
   bool layers = false;             // start model of layers
   std::vector<double> linear;      // velocity and gradient of the start model
-  int coarsening = 0, radius = 0;
+  std::optional<Input> epsilon;    // one value, or one at each node
+  std::optional<Input> delta;      // the same
+  bool locate = false;
+  std::vector<double> location;  // deviations along the axes
+  double origin_deviation = 0.005, buried_below = 2.0;
+  int coarsening = 0, radius = 0, jackknife = 0;
   std::string times, robust, statics, rule;
   double deviation_max = 0.5, static_deviation = 0.005;
   double lambda = 0.0, target = 1.0, tolerance = 0.04;
@@ -73,6 +84,13 @@ TomographyInput tomography_input(const nb::dict& o) {
   given.reference = of<std::optional<Input>>(o, "reference");
   given.layers = of<bool>(o, "layers");
   given.linear = of<std::vector<double>>(o, "linear");
+  given.epsilon = of<std::optional<Input>>(o, "epsilon");
+  given.delta = of<std::optional<Input>>(o, "delta");
+  given.jackknife = of<int>(o, "jackknife");
+  given.locate = of<bool>(o, "locate");
+  given.location = of<std::vector<double>>(o, "location_deviation");
+  given.origin_deviation = of<double>(o, "origin_deviation");
+  given.buried_below = of<double>(o, "buried_below");
   given.coarsening = of<int>(o, "coarsening");
   given.radius = of<int>(o, "radius");
   given.times = of<std::string>(o, "times");
@@ -116,6 +134,14 @@ tomography::PickSet<Dim> picks_of(const PickArrays& arrays) {
   return set;
 }
 
+// Returns a parameter of the medium at the nodes, from one value or one at each node.
+std::vector<double> parameter_of(const std::optional<Input>& given, std::int64_t nodes) {
+  if (!given) return {};
+  const auto* const first = static_cast<const double*>(given->data());
+  if (given->ndim() == 1) return std::vector<double>(static_cast<std::size_t>(nodes), *first);
+  return {first, first + given->size()};
+}
+
 // Sets start model and reference of a job that has picks, grid, ground and the other options.
 template <int Dim>
 void set_models(const TomographyInput& given, tomography::InversionJob<Dim>& job) {
@@ -141,6 +167,7 @@ void set_models(const TomographyInput& given, tomography::InversionJob<Dim>& job
           job.grid, job.ground,
           tomography::fit_linear_velocity<Dim>(job.picks, job.grid, job.ground));
     }
+    tomography::to_vertical(job.start, job.options.epsilon);
     if (!given.bounds.empty()) {
       for (double& v : job.start) v = std::clamp(v, given.bounds[0], given.bounds[1]);
     }
@@ -172,7 +199,9 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
   if (given.ground) {
     job.ground = tomography::ground_of_table<Dim>(points_of<Dim>(*given.ground), job.grid);
   } else if (given.topography == "auto") {
-    if constexpr (Dim == 2) job.ground = tomography::ground_of_points(job.picks, job.grid);
+    if constexpr (Dim == 2) {
+      job.ground = tomography::ground_of_points(job.picks, job.grid, given.buried_below);
+    }
   }
   tomography::Options<Dim>& options = job.options;
   options.prior = {lengths, given.deviation_max};
@@ -210,24 +239,38 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
     options.velocity_min = given.bounds.at(0);
     options.velocity_max = given.bounds.at(1);
   }
+  options.location.unknown = given.locate;
+  options.location.origin_deviation = given.origin_deviation;
+  for (int d = 0; d < Dim; ++d) {
+    options.location.deviation[d] = given.location.empty()
+                                        ? 2.0 * job.grid.spacing[d]
+                                        : given.location.at(static_cast<std::size_t>(d));
+  }
+  options.epsilon = parameter_of(given.epsilon, job.grid.size());
+  options.delta = parameter_of(given.delta, job.grid.size());
   set_models(given, job);
+  if (given.jackknife > 0) tomography::check_jackknife<Dim>(job.picks, given.jackknife);
   return job;
 }
 
-// Reports progress of all iterations that may follow, as the program does.
+// Reports progress of all iterations that may follow, as the program does. Inversions of a
+// jackknife follow the first one.
 template <int Dim>
 class Reporter {
  public:
-  Reporter(Job& job, int iterations) : m_job(job), m_all(iterations + 1.0) {}
+  Reporter(Job& job, int iterations, int inversions)
+      : m_job(job), m_each(iterations + 1.0), m_all(m_each * inversions) {}
   void report(double fraction, const std::string& what) {
     m_fraction = std::max(m_fraction, std::min((m_done + fraction) / m_all, 1.0));
     m_job.report(m_fraction, what);
   }
   void add(int iteration) { m_done = iteration + 1.0; }
+  void end_inversion() { m_done = m_each * ++m_ended; }
 
  private:
   Job& m_job;
-  double m_all, m_done = 0.0, m_fraction = 0.0;
+  double m_each, m_all, m_done = 0.0, m_fraction = 0.0;
+  int m_ended = 0;
 };
 
 template <int Dim>
@@ -248,12 +291,18 @@ nb::list reports_of(const std::vector<tomography::IterationReport>& reports) {
 }
 
 template <int Dim>
+std::vector<std::size_t> shape_of(const Grid<Dim>& grid) {
+  std::vector<std::size_t> shape;
+  for (int d = 0; d < Dim; ++d) shape.push_back(static_cast<std::size_t>(grid.extents[d]));
+  return shape;
+}
+
+template <int Dim>
 nb::dict result_of(const tomography::InversionJob<Dim>& job,
                    const tomography::InversionResult<Dim>& found) {
-  std::vector<std::size_t> shape;
+  const std::vector<std::size_t> shape = shape_of<Dim>(job.grid);
   std::vector<double> origin, spacing;
   for (int d = 0; d < Dim; ++d) {
-    shape.push_back(static_cast<std::size_t>(job.grid.extents[d]));
     origin.push_back(job.grid.origin[d]);
     spacing.push_back(job.grid.spacing[d]);
   }
@@ -281,6 +330,8 @@ nb::dict result_of(const tomography::InversionJob<Dim>& job,
   result["weights"] = copy_of(weights);
   result["source_delays"] = copy_of(found.delays.source);
   result["receiver_delays"] = copy_of(found.delays.receiver);
+  result["sources"] = points_array<Dim>(found.sources);
+  result["origin_times"] = copy_of(found.delays.origin);
   result["rays_first"] = copy_of(found.paths.first);
   result["rays_points"] = points_array<Dim>(found.paths.points);
   result["reports"] = reports_of(found.reports);
@@ -288,14 +339,27 @@ nb::dict result_of(const tomography::InversionJob<Dim>& job,
   return result;
 }
 
+void add_jackknife(nb::dict& result, const tomography::JackknifeResult& test,
+                   const std::vector<std::size_t>& shape) {
+  nb::list runs;
+  for (const tomography::JackknifeRun& run : test.runs) {
+    runs.append(nb::make_tuple(run.group, run.sources, run.picks, run.last.iteration, run.last.chi2,
+                               run.last.rms, run.last.lambda));
+  }
+  result["jackknife"] =
+      test.runs.empty() ? nb::object(nb::none()) : nb::cast(copy_of(test.deviation, shape));
+  result["jackknife_runs"] = runs;
+}
+
 template <int Dim>
 nb::dict invert_in(const PickArrays& arrays, const TomographyInput& given,
                    const nb::object& progress) {
   tomography::InversionJob<Dim> job;
   tomography::InversionResult<Dim> found;
+  tomography::JackknifeResult test;
   run(progress, [&](Job& work) {
     job = job_of<Dim>(arrays, given);
-    Reporter<Dim> reporter(work, given.iterations);
+    Reporter<Dim> reporter(work, given.iterations, 1 + given.jackknife);
     job.options.progress = [&](double fraction, const std::string& what) {
       reporter.report(fraction, what);
     };
@@ -306,8 +370,19 @@ nb::dict invert_in(const PickArrays& arrays, const TomographyInput& given,
     const Exec exec{Kokkos::DefaultHostExecutionSpace()};
     found =
         given.single ? tomography::invert<float>(exec, job) : tomography::invert<double>(exec, job);
+    if (given.jackknife == 0) return;
+    reporter.end_inversion();
+    const auto each = [&](const tomography::JackknifeRun&) {
+      reporter.end_inversion();
+      work.check();
+    };
+    test = given.single
+               ? tomography::test_jackknife<float>(exec, job, found, given.jackknife, each)
+               : tomography::test_jackknife<double>(exec, job, found, given.jackknife, each);
   });
-  return result_of<Dim>(job, found);
+  nb::dict result = result_of<Dim>(job, found);
+  add_jackknife(result, test, shape_of<Dim>(job.grid));
+  return result;
 }
 
 template <int Dim>
@@ -327,6 +402,34 @@ nb::tuple read_in(const std::string& path, const tomography::PickFormat& format)
                         copy_of(weights));
 }
 
+// Writes files for other programs. fields: velocity, coverage, deviation, resolution, ground.
+template <int Dim>
+std::vector<std::string> export_in(const std::string& folder,
+                                   const std::vector<std::string>& formats,
+                                   const PickArrays& arrays, const std::vector<Input>& fields,
+                                   const std::vector<double>& spacing,
+                                   const std::vector<double>& origin) {
+  tomography::InversionJob<Dim> job;
+  tomography::InversionResult<Dim> found;
+  job.picks = picks_of<Dim>(arrays);
+  job.grid = grid_of<Dim>(fields.at(0), spacing, origin);
+  const auto values = [&](std::size_t k) {
+    const auto* const first = static_cast<const double*>(fields.at(k).data());
+    return std::vector<double>(first, first + fields[k].size());
+  };
+  found.velocity = values(0);
+  found.coverage = values(1);
+  found.appraisal.deviation = values(2);
+  found.appraisal.resolution = values(3);
+  for (const double ground : values(4)) found.mask.push_back(ground != 0.0 ? 1 : 0);
+  std::vector<std::string> paths;
+  for (const std::string& format : formats) {
+    tomography::write_export<Dim>(folder, format, job, found);
+    paths.push_back((std::filesystem::path(folder) / tomography::export_name(format)).string());
+  }
+  return paths;
+}
+
 }  // namespace
 
 void bind_tomography(nb::module_& m) {
@@ -343,8 +446,7 @@ void bind_tomography(nb::module_& m) {
   m.def(
       "write_picks",
       [](const std::string& path, const std::vector<Input>& arrays) {
-        const PickArrays given{arrays.at(0), arrays.at(1), arrays.at(2), arrays.at(3),
-                               arrays.at(4), arrays.at(5), arrays.at(6)};
+        const PickArrays given = pick_arrays(arrays);
         if (given.sources.shape(1) == 2) {
           tomography::write_sgt<2>(path, picks_of<2>(given));
         } else {
@@ -353,10 +455,21 @@ void bind_tomography(nb::module_& m) {
       },
       nb::arg("path"), nb::arg("arrays"));
   m.def(
+      "export_times",
+      [](const std::string& folder, const std::vector<std::string>& formats,
+         const std::vector<Input>& arrays, const std::vector<Input>& fields,
+         const std::vector<double>& spacing, const std::vector<double>& origin) {
+        const PickArrays given = pick_arrays(arrays);
+        return given.sources.shape(1) == 2
+                   ? export_in<2>(folder, formats, given, fields, spacing, origin)
+                   : export_in<3>(folder, formats, given, fields, spacing, origin);
+      },
+      nb::arg("folder"), nb::arg("formats"), nb::arg("arrays"), nb::arg("fields"),
+      nb::arg("spacing"), nb::arg("origin"));
+  m.def(
       "invert_times",
       [](const std::vector<Input>& arrays, const nb::dict& options, const nb::object& progress) {
-        const PickArrays given{arrays.at(0), arrays.at(1), arrays.at(2), arrays.at(3),
-                               arrays.at(4), arrays.at(5), arrays.at(6)};
+        const PickArrays given = pick_arrays(arrays);
         const TomographyInput input = tomography_input(options);
         return given.sources.shape(1) == 2 ? invert_in<2>(given, input, progress)
                                            : invert_in<3>(given, input, progress);

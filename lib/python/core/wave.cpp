@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "device.hpp"
+#include "slab_plan.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
 
@@ -12,6 +13,7 @@
 #include <moho/core/space.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/snapshot/boundary_store.hpp>
+#include <moho/stream/device_count.hpp>
 #include <moho/stream/survey.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/shots.hpp>
@@ -389,8 +391,9 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
 struct StreamedSurvey {
   WaveInput model;
   std::vector<Input> sources, receivers;  // of each shot
-  stream::StreamRequest wishes;
+  stream::StreamRequest wishes;           // devices 0: automatic
   std::string file;
+  bool slabs = false;  // true: each device holds a slab of the grid
 
   template <class T, int Dim, class Memory>
   nb::object compute(const nb::object& progress) const {
@@ -422,10 +425,17 @@ struct StreamedSurvey {
     stream::StreamSurveyOptions<T, Dim> options;
     options.streaming.modelling = modelling_of<Dim>(model);
     options.streaming.wishes = wishes;
+    options.streaming.divided = slabs;
+    if (wishes.devices == 0 && stream::device_count(instance_in<Memory>()) == 1) {
+      options.streaming.wishes.devices = 1;
+      options.streaming.divided = false;
+    }
+    const int devices = options.streaming.wishes.devices;
     // hosts have no separate memory: a given one is that of the rings
-    options.streaming.in_core = file.empty() && wishes.devices == 1 &&
-                                (!is_host_memory<Memory> || wishes.device_memory == 0);
-    if (is_host_memory<Memory> && !options.streaming.in_core && wishes.device_memory == 0) {
+    options.streaming.in_core =
+        file.empty() && devices == 1 && (!is_host_memory<Memory> || wishes.device_memory == 0);
+    if (is_host_memory<Memory> && !options.streaming.in_core && !options.streaming.divided &&
+        wishes.device_memory == 0) {
       options.streaming.wishes.device_memory = memory_budget(host, 0) / 2;
     }
     options.streaming.file = file;
@@ -451,20 +461,19 @@ nb::object stream_shots(const std::vector<OptionalField>& fields,
                         const std::vector<double>& times, int order, const std::string& equations,
                         double sigma, int parameters, std::optional<double> source_taper,
                         const std::vector<Input>& sources, const std::vector<Input>& receivers,
-                        const std::vector<std::int64_t>& sizes, const std::string& file,
+                        const std::vector<std::int64_t>& sizes, bool slabs, const std::string& file,
                         const std::string& space, const nb::object& progress) {
   StreamedSurvey survey{
       make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
                       free_surface, times, order, equations, sigma, {}, source_taper, 0),
       sources,
       receivers,
-      {},
-      file};
+      stream_request(sizes),
+      file,
+      slabs};
   survey.model.parameters = parameter_storage(parameters);
-  survey.wishes.device_memory = static_cast<std::size_t>(sizes.at(0));
-  survey.wishes.devices = static_cast<int>(sizes.at(1));
-  survey.wishes.block = sizes.at(2);
-  survey.wishes.updates = sizes.at(3);
+  survey.wishes.groups = static_cast<int>(sizes.at(4));
+  survey.wishes.lag = sizes.at(5);
   survey.wishes.shots = static_cast<std::int64_t>(sources.size());
   const AnyInput& vp = survey.model.fields.front().second;
   return with_memory(space, [&](auto memory) {
@@ -516,7 +525,7 @@ void bind_wave(nb::module_& m) {
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
         nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"),
         nb::arg("source_taper").none(), nb::arg("sources"), nb::arg("receivers"), nb::arg("sizes"),
-        nb::arg("file"), nb::arg("space"), nb::arg("progress").none());
+        nb::arg("slabs"), nb::arg("file"), nb::arg("space"), nb::arg("progress").none());
 }
 
 }  // namespace moho::python

@@ -25,7 +25,15 @@ from ._migration import Migration
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
 from ._stream import stream_shots
-from ._tomography import Picks, TimesInversion, TimesIteration, invert_times, read_picks, write_picks
+from ._tomography import (
+    JackknifeRun,
+    Picks,
+    TimesInversion,
+    TimesIteration,
+    invert_times,
+    read_picks,
+    write_picks,
+)
 from ._version import __version__
 from ._waves import Gather, Shots
 
@@ -36,6 +44,7 @@ __all__ = [
     "Gather",
     "GravityInversion",
     "InputError",
+    "JackknifeRun",
     "Migration",
     "Minimisation",
     "ModelFile",

@@ -216,6 +216,30 @@ def memory_bytes(value: Any, name: str = "memory") -> int:
     return whole(value, name, 1, 2**62)
 
 
+def devices_of(value: Any, most: int = 64) -> int:
+    """A number of devices; 0 for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return 0
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
+        raise InputError(f"devices is {value!r} (allowed: a whole number from 1 to {most}, or 'auto')")
+    return int(value)
+
+
+def stream_sizes(device_memory: Any, devices: int, block: Any, updates: Any) -> list[int]:
+    """Sizes of a stream in the order of the compiled module; 0: automatic."""
+    return [
+        memory_bytes(device_memory, "device_memory"),
+        devices,
+        0 if block is None else whole(block, "block", 1, 2**31),
+        0 if updates is None else whole(updates, "updates", 1, 2**31),
+    ]
+
+
+def random_layers(width: Any, seed: Any) -> list[int]:
+    """Width and seed of random layers in the order of the compiled module."""
+    return [whole(width, "random_width", 1, 1000), whole(seed, "seed", 0, 2**62)]
+
+
 def callback(value: Any) -> Any:
     """A progress callback or None; True is a bar."""
     if value is True:

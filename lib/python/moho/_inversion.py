@@ -70,7 +70,18 @@ class Objective:
         Bytes that may be allocated; default: what is free.
     device_memory : int, optional
         With source_field "random": bytes of the wavefields that are at hand. Gradients of larger models
-        stream through them, plane by plane, with the same bits. Default: no streaming.
+        stream through them, plane by plane, with the same bits. Default: no streaming on hosts. With several
+        devices: bytes of each of them.
+    devices : int or "auto"
+        Devices of this process that compute each shot, 1 to 64; on hosts threads. More than 1: each holds a
+        slab of the grid along x, with the bits of one; with source_field "random" they form a chain through
+        which gradients stream. "auto": as few as have the memory, at least 2; 1 on hosts and with one device.
+        Models, variables and results are on the host.
+    block, updates : int, optional
+        With source_field "random": planes of a block, and time steps of a pass, of gradients that stream.
+        Default: no streaming, or the fastest by rates measured on the machine.
+    random_width, seed : int
+        Nodes of the layers with source_field "random", 1 to 1000, and seed of their velocities.
     space : {"host", "cuda"}, optional
         Where to compute, in a build with CUDA; results are on the host. Default: where vp is.
     progress : callable(fraction, text), optional
@@ -128,6 +139,11 @@ class Objective:
         concurrent_shots: int = 0,
         memory: Optional[int] = None,
         device_memory: Optional[int] = None,
+        devices: Union[int, str] = 1,
+        block: Optional[int] = None,
+        updates: Optional[int] = None,
+        random_width: int = 60,
+        seed: int = 2011,
         space: Optional[str] = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
@@ -167,7 +183,8 @@ class Objective:
             self._bands,
             _mask(mask, vp),
             _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
-            _arrays.memory_bytes(device_memory, "device_memory"),
+            _stream(source_field, device_memory, devices, block, updates)
+            + _arrays.random_layers(random_width, seed),
             _arrays.whole(gradient_steps, "gradient_steps", 0, 1000000),
             _arrays.space_of(space, vp),
             _arrays.callback(progress),
@@ -218,6 +235,14 @@ class Objective:
     def streamed(self) -> bool:
         """True if gradients stream through `device_memory`."""
         return self._objective.plan.streamed
+
+    @property
+    def slabs(self) -> Optional[dict[str, Any]]:
+        """Slabs of several devices: their "count", "planes" along x with layers, and "bytes_on_each" at most.
+
+        Gradients on one device, or in a stream, have no slabs: the value is None.
+        """
+        return self._objective.plan.slabs
 
     @property
     def concurrent_shots(self) -> int:
@@ -444,6 +469,15 @@ def _parameters(parameters: Any, fields: list[Optional[np.ndarray]]) -> tuple[st
     if "vp" not in names or len(set(names)) < len(names):
         raise InputError(f"parameters is {parameters!r} (allowed: vp and others of the model, each once)")
     return names
+
+
+def _stream(source_field: str, device_memory: Any, devices: Any, block: Any, updates: Any) -> list[int]:
+    if (block is not None or updates is not None) and source_field != "random":
+        raise InputError(
+            f"{'updates' if block is None else 'block'} streams the gradient, which needs source_field "
+            "'random' (allowed: with it)"
+        )
+    return _arrays.stream_sizes(device_memory, _arrays.devices_of(devices), block, updates)
 
 
 def _bands(bands: Any) -> list[float]:

@@ -14,7 +14,7 @@ from ._waves import Gather, gather_arguments, scheme_arguments, wave_arguments, 
 
 CONDITIONS = ("inverse-scattering", "zero-lag", "source", "receiver", "laplacian")
 EXPANSIONS = ("none", "layers", "eikonal", "amplitude")
-SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay")
+SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay", "random")
 
 
 class Migration:
@@ -56,7 +56,7 @@ class Migration:
         Largest half offset of the gathers, m. Default: a tenth of the model's width.
     snapshots : str
         Storage of the source wavefield: "auto", "device", "memory", "compressed", "threads", "disk",
-        "boundary" or "replay".
+        "boundary", "replay", or "random", where it returns through random layers and nothing is stored.
     error : str
         Accepted loss of snapshots: "snr:DB", "max:E", "bits:N" or "lossless".
     snapshot_steps : int
@@ -65,6 +65,18 @@ class Migration:
         Shots that are migrated at a time; 0: chosen.
     memory : int, optional
         Bytes that may be allocated; default: what is free.
+    device_memory : int, optional
+        Bytes of a device that may be allocated; default: `memory`. Shots that take more stream through it
+        with the storage "random", plane by plane; on hosts with a given device_memory alone.
+    devices : int or "auto"
+        Devices of this process that hold each shot in slabs along x, 1 to 64, with the bits of one device
+        for the same storage; on hosts threads. Shots that do not fit them, with `columns`, or with snapshots
+        "random" stream through a chain of the devices. "auto": as few as suffice; 1 on hosts.
+    block, updates : int, optional
+        Planes of a block, and time steps of a pass, of shots that stream. Default: no streaming, or the
+        fastest by rates measured on the machine.
+    random_width, seed : int
+        Nodes of the layers of snapshots "random", 1 to 1000, and seed of their velocities.
     space : {"host", "cuda"}, optional
         Where to compute, in a build with CUDA; results are on the host. Default: where vp is.
     progress : callable(fraction, text), optional
@@ -128,6 +140,12 @@ class Migration:
         snapshot_steps: int = 0,
         concurrent_shots: int = 0,
         memory: Optional[int] = None,
+        device_memory: Optional[int] = None,
+        devices: Union[int, str] = 1,
+        block: Optional[int] = None,
+        updates: Optional[int] = None,
+        random_width: int = 60,
+        seed: int = 2011,
         space: Optional[str] = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
@@ -148,6 +166,8 @@ class Migration:
             raise InputError(
                 f"columns: it has {self._columns.size} numbers (allowed in 3D: pairs of x and y)"
             )
+        sizes = _arrays.stream_sizes(device_memory, _arrays.devices_of(devices), block, updates)
+        _check_stream(sizes, expand, snapshots, concurrent_shots)
         self._migration = core().make_migration(
             *wave_arguments(
                 fields, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, None
@@ -169,6 +189,7 @@ class Migration:
             error,
             _arrays.whole(snapshot_steps, "snapshot_steps", 0, 1000000),
             _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
+            sizes + _arrays.random_layers(random_width, seed),
             _arrays.space_of(space, vp),
             _arrays.callback(progress),
         )
@@ -197,6 +218,19 @@ class Migration:
     def storage(self) -> str:
         """Storage of the source wavefield that was chosen."""
         return self._migration.plan.storage
+
+    @property
+    def streamed(self) -> bool:
+        """True if shots stream through a device, or a chain of devices."""
+        return self._migration.plan.streamed
+
+    @property
+    def slabs(self) -> Optional[dict[str, Any]]:
+        """Slabs of the largest shot: their "count", "planes" along x with layers, "bytes_on_each" at most.
+
+        Shots on one device, or in a stream, have no slabs: the value is None.
+        """
+        return self._migration.plan.slabs
 
     @property
     def snapshot_steps(self) -> int:
@@ -341,3 +375,25 @@ class Migration:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_stream(sizes: list[int], expand: str, snapshots: str, concurrent_shots: int) -> None:
+    """Refuses what does not combine with a stream, several devices or random layers."""
+    _, devices, block, updates = sizes
+    stream = "block" if block > 0 else "updates" if updates > 0 else ""
+    random = "snapshots random" if snapshots == "random" else ""
+    if expand != "none" and (random or stream):
+        raise InputError(
+            f"{random or stream} and expand {expand} (allowed together: expand none): the source's wavefield "
+            "comes back from all faces, which a domain leaves out"
+        )
+    if stream and not random and snapshots != "auto":
+        raise InputError(
+            f"{stream} and snapshots {snapshots} (allowed together: auto or random): a stream keeps no "
+            "snapshots"
+        )
+    if concurrent_shots > 1 and (devices > 1 or stream):
+        raise InputError(
+            f"{stream or 'devices'} and concurrent_shots {concurrent_shots} (allowed together: 1): shots are "
+            "migrated one after the other"
+        )

@@ -21,9 +21,12 @@ def stream_shots(
     sources: Any,
     receivers: Any,
     device_memory: Optional[int] = None,
-    devices: int = 1,
+    devices: Union[int, str] = 1,
+    slabs: bool = False,
     block: Optional[int] = None,
     updates: Optional[int] = None,
+    groups: Optional[int] = None,
+    lag: Optional[int] = None,
     file: Any = None,
     density: Any = None,
     epsilon: Any = None,
@@ -59,10 +62,18 @@ def stream_shots(
         As for Shots.survey(). In VTI and TTI media delta is tapered to epsilon around all sources.
     device_memory : int, optional
         Bytes of a device that may be used. Default: what is free; half of that on hosts.
-    devices : int
-        Devices of this process in a chain; on hosts stages of the stream.
+    devices : int or "auto"
+        Devices of this process in a chain; on hosts stages of the stream. "auto" is for slabs: as few as
+        hold a shot, at least 2; 1 on hosts and with one device.
+    slabs : bool
+        True: each device holds a slab of the grid along x, and nothing streams, as with the program
+        model_waves --devices; on hosts a slab is a thread. Without block, updates, groups, lag and file.
     block, updates : int, optional
         Planes of a block, and time steps of a pass. Default: the fastest by rates measured on the machine.
+    groups : int, optional
+        Chains that the devices form, each with separate shots. Default: as few as the model allows.
+    lag : int, optional
+        Planes between steps of a pass. Default: the smallest number.
     file : str or path, optional
         File of model and wavefield, for volumes larger than the host's memory. It is removed after each shot.
     progress : callable(fraction, text), optional
@@ -91,12 +102,12 @@ def stream_shots(
         raise InputError("vp: it is in device memory (allowed: arrays of the host): copy it to the host")
     model = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
     at, to = survey_positions(sources, receivers, model[0].ndim)
-    sizes = [
-        _arrays.memory_bytes(device_memory),
-        _arrays.whole(devices, "devices", 1, 1024),
-        0 if block is None else _arrays.whole(block, "block", 1, 2**31),
-        0 if updates is None else _arrays.whole(updates, "updates", 1, 2**31),
+    sizes = _arrays.stream_sizes(device_memory, _arrays.devices_of(devices, 1024), block, updates)
+    sizes += [
+        0 if groups is None else _arrays.whole(groups, "groups", 1, 1024),
+        0 if lag is None else _arrays.whole(lag, "lag", 1, 2**31),
     ]
+    _check_slabs(bool(slabs), sizes[1], block=block, updates=updates, groups=groups, lag=lag, file=file)
     traces, step = core().stream_shots(
         *wave_arguments(
             model, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, interval
@@ -107,8 +118,17 @@ def stream_shots(
         at,
         to,
         sizes,
+        bool(slabs) and sizes[1] != 1,
         "" if file is None else os.fspath(file),
         _arrays.space_of(space, vp),
         _arrays.callback(progress),
     )
     return [Gather(one, step, *where) for one, *where in zip(traces, at, to)]
+
+
+def _check_slabs(slabs: bool, devices: int, **streamed: Any) -> None:
+    if not slabs and devices == 0:
+        raise InputError("devices is 'auto' (allowed in a stream: a number; with slabs=True also 'auto')")
+    for name, value in streamed.items():
+        if slabs and value is not None:
+            raise InputError(f"slabs and {name} (allowed together: no {name}): nothing streams through slabs")

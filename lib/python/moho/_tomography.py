@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
@@ -16,6 +16,7 @@ from ._runtime import core
 TIMES = ("automatic", "graph", "eikonal")
 ROBUST = ("none", "biweight", "huber")
 STATICS = ("none", "source", "receiver", "both")
+EXPORTS = ("vtk", "rsf", "sgt")
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
@@ -46,6 +47,19 @@ class TimesIteration:
 
 
 @dataclass(frozen=True)
+class JackknifeRun:
+    """An inversion without a group of sources, of invert_times(jackknife=n)."""
+
+    group: int  #: from 0; sources k with k modulo n = group are left out
+    sources: int  #: in use
+    picks: int  #: in use
+    iterations: int  #: number of iterations
+    chi2: float  #: at the end
+    rms: float  #: of the residuals at the end, s
+    damping: float  #: lambda at the end
+
+
+@dataclass(frozen=True)
 class TimesInversion:
     """Result of invert_times(). Fields are float64 on the nodes, (nx, nz) or (nx, ny, nz)."""
 
@@ -67,6 +81,11 @@ class TimesInversion:
     reason: str  #: why it ended
     first: np.ndarray  #: offsets of rays into points: (n + 1,)
     points: np.ndarray  #: m, vertices of the rays of all picks: (m, 2) or (m, 3)
+    picks: Picks  #: the inverted picks; those without errors have them from the argument `error`
+    sources: np.ndarray  #: m, positions of the sources, those of the picks unless located: (s, 2) or (s, 3)
+    origin_times: np.ndarray  #: s, of located sources; empty or 0 for others
+    jackknife: Optional[np.ndarray] = None  #: standard deviation of ln velocity by a jackknife
+    jackknife_runs: tuple[JackknifeRun, ...] = ()  #: its inversions, each without a group of sources
 
     @property
     def chi2(self) -> float:
@@ -77,6 +96,47 @@ class TimesInversion:
         """Returns the vertices of the ray of a pick, m, (n, 2) or (n, 3)."""
         pick = range(len(self.first) - 1)[pick]
         return self.points[self.first[pick] : self.first[pick + 1]]
+
+    def export(
+        self, folder: Union[str, os.PathLike[str]], formats: Union[str, Sequence[str]] = EXPORTS
+    ) -> list[str]:
+        """Writes files for other programs, those of invert_times --export.
+
+        Parameters
+        ----------
+        folder : str or path
+            An existing folder; files of these names are replaced.
+        formats : str or sequence of str
+            "vtk": velocity, coverage, deviation, resolution and ground as structured points in model.vtk;
+            "rsf": the velocity in velocity.rsf; "sgt": the picks and their errors in picks.sgt. A text has
+            them with commas between.
+
+        Returns
+        -------
+        list of str
+            Paths of the files.
+
+        Raises
+        ------
+        InputError
+            An unknown format.
+        FileError
+            A file cannot be written.
+        """
+        names = formats.split(",") if isinstance(formats, str) else list(formats)
+        for name in names:
+            _arrays.choice(name, "formats", EXPORTS)
+        arrays, _ = _sorted(self.picks)
+        fields = [self.velocity, self.coverage, self.deviation, self.resolution]
+        fields.append(self.ground.astype(np.float64))
+        return core().export_times(
+            os.fspath(folder),
+            names,
+            arrays,
+            [np.ascontiguousarray(one, np.float64) for one in fields],
+            list(self.spacing),
+            list(self.origin),
+        )
 
 
 def read_picks(
@@ -170,6 +230,13 @@ def invert_times(
     times: str = "automatic",
     radius: Optional[int] = None,
     coarsening: Optional[int] = None,
+    epsilon: Any = None,
+    delta: Any = None,
+    locate: bool = False,
+    location_deviation: Any = None,
+    origin_deviation: float = 0.005,
+    buried_below: float = 2.0,
+    jackknife: Optional[int] = None,
     precision: str = "single",
     memory: Optional[int] = None,
     progress: Optional[Callable[[float, str], Any]] = None,
@@ -204,7 +271,8 @@ def invert_times(
     bounds : (float, float), optional
         Least and greatest velocities, m/s.
     lengths : float or one for each axis, optional
-        Correlation lengths of the prior, m. Default: eight times the median distance of receivers.
+        Correlation lengths of the prior, m; infinite along an axis: the change of ln velocity is equal along
+        it. Default: eight times the median distance of receivers.
     deviation_max : float
         Largest standard deviation of ln velocity that the damping may stand for.
     statics : {"none", "source", "receiver", "both"}
@@ -228,6 +296,20 @@ def invert_times(
         Radius of the graph's neighbourhood, 1 to 8, in 3D to 4. Default: 8, in 3D 3.
     coarsening : int, optional
         Model nodes between unknowns. Default: 1, in 3D 2.
+    epsilon, delta : float or array of the shape of the grid, optional
+        Thomsen's parameters of a VTI medium, known; the velocity is that along the vertical axis. Default of
+        delta: epsilon.
+    locate : bool
+        True: positions and origin times of the sources are unknown, too; those of the picks are their start.
+    location_deviation : float or one for each axis, optional
+        Prior standard deviation of positions, m; 0 along an axis: known. Default: two nodes.
+    origin_deviation : float
+        Prior standard deviation of origin times, s; 0: known.
+    buried_below : float
+        Points deeper than this below their neighbours are in boreholes, m; for the topography "auto".
+    jackknife : int, optional
+        Number n of further inversions, each without every n-th source; the result has the standard deviation
+        of ln velocity by their spread.
     precision : {"single", "double"}
         Of the traced times.
     memory : int, optional
@@ -288,12 +370,28 @@ def invert_times(
         raise InputError(f"shape is {shape!r} (allowed: {dim} numbers of nodes, for {_arrays.AXES[dim]})")
     options |= _ground(topography, dim) | _start(start, dim) | _damping(damping)
     options["layers"] = isinstance(start, str)
+    options["jackknife"] = 0 if jackknife is None else _arrays.whole(jackknife, "jackknife", 2, 1000000)
+    if epsilon is None and delta is not None:
+        raise InputError("delta was given without epsilon (allowed: epsilon alone, or both): give epsilon")
+    options["epsilon"] = None if epsilon is None else _parameter(epsilon, "epsilon", dim)
+    options["delta"] = options["epsilon"] if delta is None else _parameter(delta, "delta", dim)
     options["reference"] = None if reference is None else _field(reference, "reference", dim)
+    options |= _location(locate, location_deviation, origin_deviation, dim)
+    options["buried_below"] = _arrays.positive(buried_below, "buried_below")
     found = core().invert_times(arrays, options, _arrays.callback(progress))
-    return _result(found, order)
+    return _result(found, order, _with_errors(picks, options["error"]))
 
 
-def _result(found: dict[str, Any], order: np.ndarray) -> TimesInversion:
+def _with_errors(picks: Picks, error: Sequence[float]) -> Picks:
+    """The picks, with errors from an absolute and a relative one where they have none."""
+    times = _arrays.numbers(picks.times, "picks.times").reshape(-1)
+    given = np.zeros_like(times) if picks.errors is None else _arrays.numbers(picks.errors, "picks.errors")
+    if error:
+        given = np.where(given > 0.0, given, error[0] + error[1] * times)
+    return replace(picks, errors=given)
+
+
+def _result(found: dict[str, Any], order: np.ndarray, picks: Picks) -> TimesInversion:
     def restored(name: str) -> np.ndarray:
         values = np.empty_like(found[name])
         values[order] = found[name]
@@ -325,6 +423,11 @@ def _result(found: dict[str, Any], order: np.ndarray) -> TimesInversion:
         reason=found["reason"],
         first=first,
         points=points,
+        picks=picks,
+        sources=found["sources"],
+        origin_times=found["origin_times"],
+        jackknife=found["jackknife"],
+        jackknife_runs=tuple(JackknifeRun(*one) for one in found["jackknife_runs"]),
     )
 
 
@@ -403,6 +506,23 @@ def _field(values: Any, name: str, dim: int) -> np.ndarray:
     if array.ndim != dim:
         raise InputError(f"{name}: it has {array.ndim} axes (allowed: {dim}, {_arrays.AXES[dim]})")
     return np.ascontiguousarray(array)
+
+
+def _location(locate: Any, deviation: Any, origin_deviation: Any, dim: int) -> dict[str, Any]:
+    deviations = [] if deviation is None else _arrays.per_axis(deviation, "location_deviation", dim)
+    origin = _arrays.number(origin_deviation, "origin_deviation")
+    if deviations and not locate:
+        raise InputError("location_deviation was given without locate (allowed: with it): give both")
+    if not all(one >= 0.0 for one in [*deviations, origin]):
+        name, value = ("origin_deviation", origin) if not origin >= 0.0 else ("location_deviation", deviation)
+        raise InputError(f"{name} is {value!r} (allowed: 0 or more)")
+    return {"locate": bool(locate), "location_deviation": deviations, "origin_deviation": origin}
+
+
+def _parameter(value: Any, name: str, dim: int) -> np.ndarray:
+    """A parameter of the medium: one number, or a field on the nodes."""
+    array = _arrays.numbers(value, name)
+    return np.ascontiguousarray(array).reshape(1) if array.ndim == 0 else _field(array, name, dim)
 
 
 def _damping(damping: Any) -> dict[str, Any]:
