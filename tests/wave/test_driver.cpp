@@ -265,10 +265,10 @@ MEMORY_TEST(Driver, DefaultFacesReflectLittle) {
       }
       return difference / greatest;
     };
-    EXPECT_LT(reflection(faces), 1e-3) << to_string(medium);
+    EXPECT_LT(reflection(faces), 2e-3) << to_string(medium);
     auto thin = wave::all_faces<2>(FaceKind::cpml, wave::default_cpml_width / 2);
     thin.lower[1] = faces.lower[1];
-    EXPECT_GT(reflection(thin), 3e-3) << to_string(medium);
+    EXPECT_GT(reflection(thin), 1e-2) << to_string(medium);
   }
 }
 
