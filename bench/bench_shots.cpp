@@ -3,10 +3,10 @@
 // Benchmarks of small shots, several of them concurrently on one device or host.
 //
 // A survey of 60 shots with 401 receivers over a section of 1601 x 401 nodes (hosts: 8 shots over
-// 401 x 201 nodes), isotropic, order 8, single precision, default layers. The time is from the
-// first shot to the last and includes sources, receivers, transfer and transposition of traces.
-// Points are all nodes, including those of the layers. Every trace is compared with that of
-// sequential shots: the bits must be equal.
+// 401 x 201 nodes), isotropic, order 8, single precision, perfectly matched layers of 20 nodes. The
+// time is from the first shot to the last and includes sources, receivers, transfer and
+// transposition of traces. Points are all nodes, including those of the layers. Every trace is
+// compared with that of sequential shots: the bits must be equal.
 //
 // Names: shots/isotropic/float/<space>/<nx>x<nz>/at_once:<n>/together:<m>. n shots run
 // concurrently, m of them in one batch (1: a thread and a stream for each); auto: the library

@@ -11,7 +11,12 @@ reflection of a rigid face, both by their largest amplitude.
     bench/layer_returns.py build/host/examples/model_waves --layers cpml:8,cpml:10,sponge:40  # isotropic
     bench/layer_returns.py build/host/examples/model_waves --layers cpml:15 --cases 3D,surface,density
     bench/layer_returns.py build/host/examples/model_waves --layers cpml:15 --steps 20000  # late amplitudes
+    bench/layer_returns.py build/host/examples/model_waves --layers cpml:10 --frequencies 24,4 --out x.json
     bench/layer_returns.py --devito 30,40  # widths of the damping layer of Devito's examples
+
+The case fast has 4000 m/s at the bottom, from where nothing returns in the time: layers damp for twice the
+velocity beside them. Wavelengths are those of 2000 m/s at the peak frequency of the wavelet. With --out, rows
+are also written to a file, with the command and the processor.
 
 With --steps, layers are at all faces of a small model. The table has the largest amplitudes at the receivers
 in 5 % of the steps after 25, 50 and 95 %, relative to the largest one of the run. Sources have the default
@@ -22,8 +27,10 @@ layers of 60 nodes at the other three faces.
 """
 
 import argparse
+import json
 import os
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field
 
@@ -40,13 +47,14 @@ class Case:
     """A model and its faces.
 
     `contrast` multiplies the density by 2.5 from a depth of 500 m below the source on; `surface` frees the
-    top, 200 m above the source.
+    top, 200 m above the source; `fast` doubles the velocity at the bottom.
     """
 
     dimensions: int = 2
     medium: list = field(default_factory=list)
     surface: bool = False
     contrast: bool = False
+    fast: bool = False
 
     def source(self):
         """Returns the coordinates of the source, m."""
@@ -62,6 +70,7 @@ CASES = {
     "VTI": Case(medium=THOMSEN),
     "TTI": Case(medium=[*THOMSEN, "--theta", "30deg"]),
     "density": Case(contrast=True),
+    "fast": Case(fast=True),
     "surface": Case(surface=True),
     "surface-VTI": Case(medium=THOMSEN, surface=True),
     "surface-density": Case(surface=True, contrast=True),
@@ -85,7 +94,14 @@ def traces(program, folder, case, shape, more):
         density[..., (case.source()[-1] + 500) // 10:] = 2500.0
         np.save(os.path.join(folder, "density.npy"), density)
         model = ["--rho", os.path.join(folder, "density.npy")]
-    command = [program, "--vp", "2000", *model, "--spacing", "10", "--dt", "0.0018", "--precision", "double",
+    velocity = "2000"
+    if case.fast:
+        values = np.full(shape, 2000.0)
+        values[..., -30:] = 4000.0
+        velocity, model = os.path.join(folder, "vp.npy"), []
+        np.save(velocity, values)
+    command = [program, "--vp", velocity, *model, "--spacing", "10", "--dt",
+               "0.0009" if case.fast else "0.0018", "--interval", "0.0018", "--precision", "double",
                "--snapshot-every", "0", "--no-plot", "--quiet", "--out", folder, *more]
     subprocess.run(command, check=True)
     return np.load(os.path.join(folder, "gather.npy"))
@@ -153,7 +169,7 @@ def devito_gather(frequency, width, strength, longer):
     return np.array(traces.data).T
 
 
-def row(*values):
+def row(values):
     print("| " + " | ".join(values) + " |", flush=True)
 
 
@@ -162,41 +178,52 @@ def shares(layer, longer, rigid):
     return [f"{100 * value:.2g} %" for value in np.abs(layer - longer).max(axis=1) / rigid]
 
 
-def devito_rows(widths):
+def devito_rows(widths, frequencies):
     os.environ.setdefault("DEVITO_LOGGING", "ERROR")
-    for frequency in (15, 8):
+    for frequency in frequencies:
         longer = devito_gather(frequency, 0, 0, 160)
         rigid = np.abs(devito_gather(frequency, 0, 0, 0) - longer).max(axis=1)
         for width in widths:
             for strength, name in ((1.0, ""), (0.5, ", half as strong")):
                 layer = devito_gather(frequency, width, strength, 0)
-                row(f"{200 / frequency:.3g}", "isotropic", f"Devito's damping of {width}{name}",
-                    *shares(layer, longer, rigid))
+                yield [f"{200 / frequency:.3g}", "isotropic", f"Devito's damping of {width}{name}",
+                       *shares(layer, longer, rigid)]
 
 
-def moho_rows(program, layers, cases):
+def moho_rows(program, layers, cases, frequencies):
     with tempfile.TemporaryDirectory() as folder:
-        for frequency, wide in ((15, 35), (8, 55)):
+        for frequency in frequencies:
+            wide = 35 if frequency > 10 else 55
             for name in cases:
                 case = CASES[name]
                 longer = gather(program, folder, "rigid", case, frequency, 160)
                 rigid = np.abs(gather(program, folder, "rigid", case, frequency, 0) - longer).max(axis=1)
-                defaults = ("sponge:30", f"sponge:{wide}") if name == "TTI" else ("cpml:20", "sponge:30")
+                defaults = ("sponge:30", f"sponge:{wide}") if name == "TTI" else ("cpml:10", "sponge:30")
                 for layer in layers or defaults:
                     found = gather(program, folder, layer, case, frequency, 0)
-                    row(f"{200 / frequency:.3g}", name, layer, *shares(found, longer, rigid))
+                    yield [f"{200 / frequency:.3g}", name, layer, *shares(found, longer, rigid)]
 
 
 def late_rows(program, layers, cases, steps):
     with tempfile.TemporaryDirectory() as folder:
         for name in cases:
             for layer in layers:
-                row(name, layer, *late_amplitudes(program, folder, layer, CASES[name], steps))
+                yield [name, layer, *late_amplitudes(program, folder, layer, CASES[name], steps)]
 
 
-def header(*values):
-    row(*values)
-    print("|" + "---|" * len(values))
+def write(names, rows, path):
+    """Prints a table as its rows arrive, and writes it to a file if a path is given."""
+    row(names)
+    print("|" + "---|" * len(names))
+    found = []
+    for values in rows:
+        row(values)
+        found.append(dict(zip(names, values)))
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"command": " ".join([sys.argv[0], *sys.argv[1:]]),
+                       "processor": peers_common.processor(), "rows": found}, file, indent=1)
+            file.write("\n")
 
 
 def main():
@@ -209,6 +236,9 @@ def main():
     parser.add_argument("--steps", type=int, help="measure late amplitudes in a run of so many steps")
     parser.add_argument("--devito", type=lambda text: [int(n) for n in text.split(",")],
                         help="widths of Devito's damping")
+    parser.add_argument("--frequencies", type=lambda text: [float(f) for f in text.split(",")],
+                        default=[15, 8], help="of the Ricker wavelets, Hz (default: 15,8)")
+    parser.add_argument("--out", help="JSON file to write")
     options = parser.parse_args()
     if (options.program is None) == (options.devito is None):
         parser.error("name model_waves, or widths with --devito")
@@ -218,14 +248,14 @@ def main():
     if options.steps:
         if not options.layers or any(CASES[name].contrast for name in cases):
             parser.error("--steps needs --layers, and cases without a density")
-        header("medium", "layer", "25 %", "50 %", "95 % of the steps")
-        late_rows(options.program, options.layers, cases, options.steps)
-        return
-    header("nodes per wavelength", "medium", "layer", "0", "30", "45", "60 degrees")
+        rows = late_rows(options.program, options.layers, cases, options.steps)
+        return write(["medium", "layer", "25 %", "50 %", "95 % of the steps"], rows, options.out)
     if options.devito:
-        devito_rows(options.devito)
+        rows = devito_rows(options.devito, options.frequencies)
     else:
-        moho_rows(options.program, options.layers, cases)
+        rows = moho_rows(options.program, options.layers, cases, options.frequencies)
+    return write(["nodes per wavelength", "medium", "layer", "0", "30", "45", "60 degrees"], rows,
+                 options.out)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class ShotsRunnerOn final : public ShotsRunner {
     options.concurrent_shots = at_once;
     options.batch_size = together;
     auto modelling = wave::make_modelling<float, 2, Memory>(
-        m_exec, m_grid, m_model, wave::absorbing_faces<2>(wave::Medium::isotropic),
+        m_exec, m_grid, m_model, wave::all_faces<2>(wave::FaceKind::cpml, 20),
         wave::ricker_wavelet(10.0), options);
     ShotsResult result;
     result.at_once = modelling.plan().concurrent_shots;

@@ -90,11 +90,14 @@ void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands)
          positive("auto, or positive, in seconds"), {.word = "auto"});
   d.bind(o.order, "order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)", even(16));
   d.bind(faces.boundary, "boundary", "LIST",
-         "see below (default: cpml:20; for TTI a sponge by the wavelength)",
+         concat("see below (default: cpml:", wave::default_cpml_width,
+                "; for TTI a sponge by the wavelength)"),
          nonempty("kinds of boundaries", "layers"), {.unset = "auto"});
   d.bind(faces.width, "width", "n",
-         "nodes of layers whose width --boundary does not say (default: 20 for cpml, 40 for "
-         "random; for a sponge 30 to 60, such that 1 % of a wave comes back)",
+         concat("nodes of layers whose width --boundary does not say (default: ",
+                wave::default_cpml_width,
+                " for cpml, 40 for random; for a sponge 30 to 60, such that 1 % of a wave comes "
+                "back)"),
          count(1, 1000), {.unset = "auto"});
   d.flag(faces.free_surface, "free-surface", "the same as top=free");
   d.check([&faces](const Arguments&) { check_top(faces); });

@@ -146,8 +146,8 @@ class DeviceFailures(test_model_waves.Case):
 
     def test_refusals(self):
         host = [*self.section, *self.on_host()]
-        # points between nodes read 8 planes; 61 nodes and two layers of 20
-        for more, word in (([], "for a grid of 101 planes"), (["--plan"], "allowed: up to")):
+        # points between nodes read 8 planes; 61 nodes and two layers of 10
+        for more, word in (([], "for a grid of 81 planes"), (["--plan"], "allowed: up to")):
             self.refuse([*host, "--devices", "40", "--receivers", "5,5", *more], "--devices is 40", word)
         self.refuse([*host, "--devices", "0"], "--devices", "0")
         two = [*host, "--devices", "2"]

@@ -80,9 +80,9 @@ class Domains(test_model_waves.Case):
         # the source is in the middle of the first box, which is within the model
         self.assertEqual([sum(ends) for ends in zip(boxes[0]["lower"], boxes[0]["upper"])], [1000.0, 800.0])
         self.assertTrue(100.0 < boxes[0]["lower"][0] < 400.0, boxes[0])
-        # the last box has nodes of the layers of 200 m
-        self.assertTrue(all(-200.0 <= low < 0.0 for low in boxes[2]["lower"]), boxes[2])
-        self.assertTrue(1000.0 < boxes[2]["upper"][0] <= 1200.0, boxes[2])
+        # the last box has nodes of the layers of 100 m
+        self.assertTrue(all(-100.0 <= low < 0.0 for low in boxes[2]["lower"]), boxes[2])
+        self.assertTrue(1000.0 < boxes[2]["upper"][0] <= 1100.0, boxes[2])
         # of a shot that is taken over from an earlier run
         again = self.model(*survey, "--expand", "amplitude", "--resume")
         self.assertEqual(again.summary["run"]["expand"]["snapshot_domains"], boxes)

@@ -164,6 +164,9 @@ class Waves(Case):
         wide = self.model("--vp", "2000", "--shape", "261,241", "--spacing", "10", "--origin", "-1000,-1000",
                           "--time", "0.8", "--receivers", "300,200", "--source", "300,100",
                           "--snapshot-every", "0").gather
+        r = self.model(*survey)
+        self.assertEqual(r.summary["model"]["boundaries"], "cpml:10")
+        self.close(r.gather, wide, 0.01)
         for boundary, most in (("cpml:20", 0.01), ("sponge:40", 0.05), ("cpml:15,top=sponge:40", 0.05)):
             r = self.model(*survey, "--boundary", boundary)
             self.assertEqual(r.summary["model"]["boundaries"], boundary)
@@ -665,7 +668,7 @@ class Numbers(Case):
         with open(self.path("out/gather.sgy"), "rb") as file:
             data = file.read()
         text = data[:3200].decode("cp037")
-        for words in ("PROGRAM: model_waves", "--vp 2000", "WAVELET: ricker:20", "DELAY 0", "cpml:20",
+        for words in ("PROGRAM: model_waves", "--vp 2000", "WAVELET: ricker:20", "DELAY 0", "cpml:10",
                       "OFFSET (37-40)"):
             self.assertIn(words, text)
         self.assertEqual(text[39 * 80:].strip(), "C40 END TEXTUAL HEADER")

@@ -147,7 +147,8 @@ class Results(unittest.TestCase):
         np.testing.assert_allclose(gather.times[[0, -1]], [0.0, 0.2])
         np.testing.assert_array_equal(gather.sources, [[300, 20]])
         self.assertAlmostEqual(made.steps * made.dt, 0.2)
-        self.assertEqual(made.faces, "cpml:20")
+        self.assertEqual(made.faces, "cpml:10")
+        self.assertIn(f'Default: "{made.faces}"', moho.Shots.__doc__)
         self.assertAlmostEqual(made.frequency, 36.0, delta=1.0)
         self.assertGreater(made.memory, 101 * 81 * 4)
 

@@ -2,6 +2,7 @@
 // ctest: quick
 #include <moho/core/error.hpp>
 #include <moho/wave/boundary_text.hpp>
+#include <moho/wave/plan.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@ namespace {
 using moho::InputError;
 using moho::wave::boundaries_string;
 using moho::wave::FaceKind;
+using moho::wave::Medium;
 using moho::wave::parse_boundaries;
 using ::testing::HasSubstr;
 
@@ -43,6 +45,17 @@ TEST(BoundaryText, FacesByName) {
   EXPECT_EQ(others.upper[0].kind, FaceKind::rigid);
   EXPECT_EQ(others.lower[0].kind, FaceKind::random);
   EXPECT_EQ(others.lower[0].width, 40);
+}
+
+TEST(BoundaryText, DefaultWidths) {
+  EXPECT_EQ(parse_boundaries<2>("cpml").lower[0].width, moho::wave::default_cpml_width);
+  EXPECT_EQ(parse_boundaries<3>("bottom=rigid").lower[1].width, moho::wave::default_cpml_width);
+  for (const Medium medium : {Medium::isotropic, Medium::tti}) {
+    const auto faces = moho::wave::absorbing_faces<3>(medium, true);
+    EXPECT_EQ(boundaries_string(faces),
+              boundaries_string(parse_boundaries<3>(medium == Medium::tti ? "sponge,top=free"
+                                                                          : "cpml,top=free")));
+  }
 }
 
 TEST(BoundaryText, IsWrittenAndRead) {

@@ -226,6 +226,52 @@ MEMORY_TEST(Driver, KnowsItsMemory) {
   }
 }
 
+/// Returns traces below a free surface, with `margin` more nodes at the other faces.
+///
+/// Velocities increase with depth. The receivers are at the faces of the model without a margin.
+template <class T, class Memory>
+wave::Traces<T> traces_at_faces(const Instance<Memory>& exec, Medium medium,
+                                const Boundaries<2>& faces, std::int64_t margin) {
+  const Grid<2> grid{
+      {81 + 2 * margin, 61 + margin}, {10.0, 10.0}, {-10.0 * static_cast<double>(margin), 0.0}};
+  auto model = constant_model<T, 2, Memory>(exec, grid, medium, {2000.0, 1000.0, 0.2, 0.1, 0.0});
+  model.vp = field_of<T, 2, Memory>(exec, grid, [](const Index<2>& node) {
+    return 1800.0 + 20.0 * static_cast<double>(std::min<std::int64_t>(node[1], 60));
+  });
+  const wave::Shot<2> shot{0, {{300.0, 100.0}}, {{0.0, 20.0}, {400.0, 600.0}, {800.0, 300.0}}};
+  auto options = brief<2>(shot.sources);
+  options.time.time = 0.5;
+  options.time.dt = 0.001;
+  options.order = 8;
+  options.receivers = 3;
+  return make_modelling(exec, grid, model, faces, wave::ricker_wavelet(15.0), options)
+      .shot(exec, shot)
+      .traces;
+}
+
+// Against a model so large that no reflection arrives.
+MEMORY_TEST(Driver, DefaultFacesReflectLittle) {
+  for (const Medium medium : {Medium::isotropic, Medium::variable_density, Medium::vti}) {
+    const auto faces = wave::absorbing_faces<2>(medium, true);
+    const auto expected = traces_at_faces<T, Memory>(exec, medium, faces, 80);
+    const auto reflection = [&](const Boundaries<2>& layers) {
+      const auto found = traces_at_faces<T, Memory>(exec, medium, layers, 0);
+      double difference = 0.0, greatest = 0.0;
+      for (std::size_t r = 0; r < expected.extent(0); ++r) {
+        for (std::size_t n = 0; n < expected.extent(1); ++n) {
+          difference = std::max<double>(difference, std::abs(found(r, n) - expected(r, n)));
+          greatest = std::max<double>(greatest, std::abs(expected(r, n)));
+        }
+      }
+      return difference / greatest;
+    };
+    EXPECT_LT(reflection(faces), 2e-3) << to_string(medium);
+    auto thin = wave::all_faces<2>(FaceKind::cpml, wave::default_cpml_width / 2);
+    thin.lower[1] = faces.lower[1];
+    EXPECT_GT(reflection(thin), 1e-2) << to_string(medium);
+  }
+}
+
 // Snapshots are the wavefield at their steps, in order, during the run.
 MEMORY_TEST(Driver, HandsOutSnapshots) {
   const Grid<2> grid{{61, 51}, {10.0, 10.0}, {0.0, 0.0}};

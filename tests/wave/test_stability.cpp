@@ -6,6 +6,8 @@
 
 #include "wave/support.hpp"
 
+#include <moho/wave/plan.hpp>
+
 #include <random>
 #include <string>
 
@@ -124,6 +126,21 @@ MEMORY_TEST(StabilityTest, BoundedWithLayers) {
       EXPECT_LT(grown(exec, propagator, steps_from_noise), 100.0)
           << kind.name() << ' ' << to_string(face);
     }
+  }
+}
+
+// Noise in noise, with the default layers around it and below a free surface.
+MEMORY_TEST(StabilityTest, BoundedWithDefaultLayersAroundNoise) {
+  const Grid<2> grid = small_grid<2>();
+  for (const Kind& kind : kinds) {
+    if (kind.fletcher() || kind.medium == Medium::tti) continue;
+    PropagatorOptions<2> options;
+    options.boundaries = moho::wave::absorbing_faces<2>(kind.medium, true);
+    const auto model = moho::wave::extend_model(
+        exec, grid, random_model<T, 2, Memory>(exec, grid, kind.medium, 31), options.boundaries);
+    const auto propagator =
+        make_propagator(exec, moho::wave::extended_grid(grid, options.boundaries), model, options);
+    EXPECT_LT(grown(exec, propagator, steps_from_noise), 100.0) << kind.name();
   }
 }
 

@@ -10,11 +10,16 @@
 
 namespace moho::wave {
 
+/// \brief Default width of perfectly matched layers, in nodes.
+///
+/// Chosen by what layers reflect and what they cost (docs/theory/waves.md).
+inline constexpr int default_cpml_width = 10;
+
 /// Default widths of layers, in nodes.
 struct LayerWidths {
-  int sponge = 30;  ///< of a sponge; see recommended_sponge_width()
-  int cpml = 20;    ///< of a perfectly matched layer
-  int random = 40;  ///< of a layer of random velocities
+  int sponge = 30;                ///< of a sponge; see recommended_sponge_width()
+  int cpml = default_cpml_width;  ///< of a perfectly matched layer
+  int random = 40;                ///< of a layer of random velocities
 
   /// Returns the width of a kind; 0 for kinds without a layer.
   int of(FaceKind kind) const {

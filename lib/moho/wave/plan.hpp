@@ -4,6 +4,7 @@
 /// \file
 /// \brief Options and plan of the modelling of shots, without kernels.
 
+#include <moho/wave/boundary_text.hpp>
 #include <moho/wave/geometry.hpp>
 #include <moho/wave/time_plan.hpp>
 #include <moho/wave/types.hpp>
@@ -25,15 +26,15 @@ inline WaveletAt ricker_wavelet(double frequency, double delay = -1.0) {
   return [=](double dt) { return ricker(frequency, dt, delay); };
 }
 
-/// \brief Returns absorbing layers on all faces: CPML of 20 nodes, or sponges of 30 in TTI media.
+/// \brief Returns absorbing layers on all faces: CPML, or sponges in TTI media.
 ///
-/// CPML is unstable in TTI media.
+/// They have the default widths of LayerWidths. CPML is unstable in TTI media.
 /// \param medium of the model: Model::medium()
 /// \param free_surface true for a free surface at the top
 template <int Dim>
 Boundaries<Dim> absorbing_faces(Medium medium, bool free_surface = false) {
-  auto faces =
-      info(medium).cpml ? all_faces<Dim>(FaceKind::cpml, 20) : all_faces<Dim>(FaceKind::sponge, 30);
+  const FaceKind kind = info(medium).cpml ? FaceKind::cpml : FaceKind::sponge;
+  auto faces = all_faces<Dim>(kind, LayerWidths{}.of(kind));
   if (free_surface) faces.lower[Dim - 1] = {FaceKind::free_surface, 0};
   return faces;
 }

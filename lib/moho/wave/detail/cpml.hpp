@@ -30,7 +30,7 @@ struct CpmlProfile {
 
 /// Returns the factors for a layer of `width` nodes.
 ///
-/// From 15 nodes on, damping for a smaller reflection and half the frequency shift return less at
+/// From 15 nodes on, damping for a smaller reflection and a smaller frequency shift return less at
 /// all angles up to 60 degrees; thinner layers return more with them (docs/theory/waves.md).
 /// \param velocity largest velocity, m/s
 /// \param frequency approximate peak frequency of the source, Hz: below it the layer only damps
@@ -38,13 +38,13 @@ inline CpmlProfile cpml_profile(int width, double spacing, double dt, double vel
                                 double frequency) {
   constexpr double pi = 3.14159265358979323846;
   const bool thick = width >= 15;
-  const double reflection = thick ? 1.0e-6 : 1.0e-5;  // target for waves at normal incidence
+  const double reflection = thick ? 1.0e-6 : 2.0e-5;  // target for waves at normal incidence
   const double strongest = -3.0 * velocity * std::log(reflection) / (2.0 * width * spacing);
   CpmlProfile profile;
   for (int i = 0; i < width; ++i) {
     const double u = (i + 1.0) / width;
     const double damping = strongest * u * u;
-    const double shift = (thick ? 0.5 : 1.0) * pi * frequency * (1.0 - u);
+    const double shift = (thick ? 0.5 : 0.75) * pi * frequency * (1.0 - u);
     const double b = std::exp(-(damping + shift) * dt);
     profile.b.push_back(b);
     profile.a.push_back(damping / (damping + shift) * (b - 1.0));
