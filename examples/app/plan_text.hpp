@@ -46,8 +46,7 @@ Json stream_json(const Plan& plan) {
 template <class Plan>
 void print_slabs(const Session& session, const Plan& slabs, const std::string& space) {
   if (slabs.empty()) return;
-  const bool threads = space != "cuda" && !slabs.ranks;
-  session.print("devices   ", slabs.text(), threads ? " (threads of this host)" : "");
+  session.print("devices   ", slabs.text(), space == "cuda" || slabs.ranks ? "" : " (threads)");
 }
 /// Returns slabs for summary.json. Plan: stream::SlabPlan
 template <class Plan>

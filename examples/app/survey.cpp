@@ -37,11 +37,14 @@ void check_scheme_belongs(const Arguments& arguments) {
         "--source-taper was given with --equations fletcher (it belongs to self_adjoint): leave it "
         "out");
   }
-  if (given("seed") && arguments.text("boundary").find("random") == std::string::npos &&
-      !(given("source-field") && arguments.text("source-field") == "random")) {
+  bool random = arguments.text("boundary").find("random") != std::string::npos || given("block");
+  for (const char* name : {"source-field", "snapshots"}) {
+    random = random || (given(name) && arguments.text(name) == "random");
+  }
+  if (given("seed") && !random) {
     throw InputError(
-        "--seed was given without random layers (it belongs to --boundary random, or to "
-        "--source-field random of an inversion): leave it out");
+        "--seed was given without random layers (they belong to --boundary, --source-field and "
+        "--snapshots random, and to --block): leave it out");
   }
   for (const char* name : {"expand-threshold", "expand-interval", "expand-coarsening"}) {
     const std::string method = name == std::string("expand-coarsening") ? "eikonal" : "amplitude";

@@ -76,6 +76,8 @@ class Streams(test_migrate_shots.Case):
         r = self.migrate(*asked, "--device-memory", "560K", out="stream")
         self.assertLessEqual(r.summary["stream"]["device_bytes"], 560 * 1024)
         np.testing.assert_array_equal(r.image, core.image)
+        other = self.migrate(*asked, "--seed", "7", out="seed")
+        self.assertGreater(np.abs(other.image - core.image).max(), 0.0)
         self.refuse(["--vp", "smooth.npy", *self.survey, *asked, "--device-memory", "9K"],
                     "does not hold the planes of one stage")
 
