@@ -97,10 +97,8 @@ void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands)
                 "; for TTI a sponge by the wavelength)"),
          nonempty("kinds of boundaries", "layers"), {.unset = "auto"});
   d.bind(faces.width, "width", "n",
-         concat("nodes of layers whose width --boundary does not say (default: ",
-                wave::default_cpml_width,
-                " for cpml, 40 for random; for a sponge 30 to 60, such that 1 % of a wave comes "
-                "back)"),
+         concat("nodes of layers whose width --boundary does not say (default: cpml ",
+                wave::default_cpml_width, ", random 40, sponge 30 to 60: 1 % of a wave returns)"),
          count(1, 1000), {.unset = "auto"});
   d.flag(faces.free_surface, "free-surface", "the same as top=free");
   d.check([&faces](const Arguments&) { check_top(faces); });
