@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
+//
+// Groups of ranks that compute shots together: their size, and what follows from an error.
+
+#include <moho/stream/rank_groups.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace moho::stream {
+namespace {
+
+// Ranks of which only this one exists; messages go nowhere.
+class LoneRanks : public StreamRanks {
+ public:
+  LoneRanks(int rank, int size) : m_rank(rank), m_size(size) {}
+  int rank() const override { return m_rank; }
+  int size() const override { return m_size; }
+  void together(const std::function<void()>& function) override { function(); }
+  void broadcast(void*, std::size_t) override { ++broadcasts; }
+  std::int64_t least(std::int64_t value) override {
+    ++minima;
+    return value;
+  }
+  int of_host(bool) override { return 1; }
+  std::unique_ptr<StreamRanks> part(int number) override {
+    numbers.push_back(number);
+    return std::make_unique<LoneRanks>(m_rank % 2, 2);
+  }
+  void send(const void*, std::size_t, int) override {}
+  void receive(void*, std::size_t, int) override {}
+  void wait_received() override {}
+  void wait_sent() override {}
+
+  int broadcasts = 0, minima = 0;
+  std::vector<int> numbers;  // of part()
+
+ private:
+  int m_rank, m_size;
+};
+
+TEST(RankGroups, LeaveNoRankWithoutAShot) {
+  EXPECT_EQ(ranks_of_shot(0, 1, 1, "n"), 1);
+  EXPECT_EQ(ranks_of_shot(0, 8, 8, "n"), 1);
+  EXPECT_EQ(ranks_of_shot(0, 8, 100, "n"), 1);
+  EXPECT_EQ(ranks_of_shot(0, 8, 7, "n"), 2);
+  EXPECT_EQ(ranks_of_shot(0, 8, 3, "n"), 4);
+  EXPECT_EQ(ranks_of_shot(0, 8, 1, "n"), 8);
+  EXPECT_EQ(ranks_of_shot(0, 6, 2, "n"), 3);
+  EXPECT_EQ(ranks_of_shot(0, 7, 6, "n"), 7);
+  EXPECT_EQ(ranks_of_shot(4, 8, 1, "n"), 4);
+}
+
+TEST(RankGroups, DivideTheRanks) {
+  const auto text = [](int asked, int ranks) {
+    try {
+      ranks_of_shot(asked, ranks, 1, "--ranks-per-shot");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(text(3, 8), testing::StartsWith("--ranks-per-shot is 3, and there are 8 ranks"));
+  EXPECT_THAT(text(2, 1), testing::StartsWith("--ranks-per-shot is 2, and there is 1 rank"));
+  EXPECT_EQ(text(2, 8), "");
+}
+
+TEST(RankGroups, AreTriedFromTheFewestThatHaveShots) {
+  LoneRanks world(5, 12);
+  RankGroups groups(&world, 0, 6, "n");
+  std::vector<int> tried;
+  EXPECT_THROW(groups.fit([&] {
+    tried.push_back(groups.size());
+    if (tried.size() == 1) throw MemoryError("first");
+    throw InputError("later");
+  }),
+               MemoryError);
+  EXPECT_EQ(tried, (std::vector<int>{2, 3, 4, 6, 12, 1}));
+  EXPECT_EQ(world.numbers, (std::vector<int>{2, 1, 1, 0, 0}));  // groups of this rank
+}
+
+TEST(RankGroups, AreKept) {
+  LoneRanks world(0, 4);
+  RankGroups chosen(&world, 0, 4, "n"), asked(&world, 2, 4, "n");
+  int calls = 0;
+  const auto fails = [&](RankGroups& groups, bool keeps) {
+    calls = 0;
+    EXPECT_THROW(groups.fit([&] {
+      ++calls;
+      if (keeps || calls == 2) groups.keep();
+      throw InputError("");
+    }),
+                 InputError);
+    return calls;
+  };
+  EXPECT_EQ(fails(asked, false), 1);
+  EXPECT_EQ(fails(chosen, true), 1);
+  RankGroups others(&world, 0, 4, "n");
+  EXPECT_EQ(fails(others, false), 2);
+  EXPECT_EQ(others.size(), 2);
+  RankGroups alone(nullptr, 0, 4, "n");
+  EXPECT_EQ(fails(alone, false), 1);
+  EXPECT_TRUE(alone.leads() && alone.has_root());
+  EXPECT_EQ(alone.ranks(), nullptr);
+}
+
+TEST(RankGroups, FollowTheirFirstRank) {
+  LoneRanks world(3, 4);
+  RankGroups groups(&world, 2, 1, "n");
+  auto& own = dynamic_cast<LoneRanks&>(*groups.ranks());
+  EXPECT_FALSE(groups.leads());
+  EXPECT_FALSE(groups.has_root());
+  EXPECT_FALSE(groups.agree([] { return true; }));  // it asks the first rank
+  EXPECT_EQ(own.broadcasts, 1);
+  groups.leave_errors_to_first([] { throw Error("of all"); });
+  EXPECT_EQ(own.minima, 1);
+  LoneRanks others(2, 4);
+  RankGroups first(&others, 2, 1, "n");
+  EXPECT_TRUE(first.leads());
+  EXPECT_TRUE(first.agree([] { return true; }));
+  EXPECT_THROW(first.leave_errors_to_first([] { throw Error("of all"); }), Error);
+}
+
+}  // namespace
+}  // namespace moho::stream
