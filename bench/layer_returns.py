@@ -98,7 +98,7 @@ def traces(program, folder, case, shape, more):
     if case.fast:
         values = np.full(shape, 2000.0)
         values[..., -30:] = 4000.0
-        velocity, model = os.path.join(folder, "vp.npy"), []
+        velocity, model = os.path.join(folder, "velocity.npy"), []
         np.save(velocity, values)
     command = [program, "--vp", velocity, *model, "--spacing", "10", "--dt",
                "0.0009" if case.fast else "0.0018", "--interval", "0.0018", "--precision", "double",

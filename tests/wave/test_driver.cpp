@@ -187,7 +187,7 @@ MEMORY_TEST(Driver, SaysWhatIsWrong) {
   EXPECT_THAT(message(2000.0, 8.0, [](auto&, auto& f, auto&) { f.lower[0].width = 99; }),
               StartsWith("boundary: boundary: the width of a CPML is 99"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto& o, auto&, auto&) { o.memory = 1000; }),
-              StartsWith("memory: the model of 101 x 91 nodes"));
+              StartsWith("memory: the model of 81 x 71 nodes"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto&, auto&, auto& s) { s.sources[0][0] = 700.0; }),
               StartsWith("sources: shot 3: source 1"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto&, auto&, auto& s) { s.receivers[0][1] = -7.0; }),
