@@ -129,7 +129,8 @@ MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesIn3D) {
     EXPECT_LE(remains.late, remains.after_crossing) << kind.name();
     // p and q diverge slightly in single precision, as above, and contain slow waves
     if (kind.fields() == 1) {
-      EXPECT_LE(remains.later, remains.late) << kind.name();
+      // what the layers return at low frequencies passes again and again
+      EXPECT_LE(remains.later, std::max(remains.late, 1e-9)) << kind.name();
     } else {
       const double drift = by_precision<T>(1e-7, 0.0);
       EXPECT_LE(remains.later, std::max(remains.after_crossing, drift)) << kind.name();
