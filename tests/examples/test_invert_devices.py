@@ -254,7 +254,7 @@ class RanksOfShot(test_invert_waves.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"each shot in slabs on 2 ranks: \d+, \d+ planes")
         # shots for all ranks, but not the memory
-        less = ["--memory", "1100K", "--source-field", "stored"]
+        less = ["--memory", "1100K", "--source-field", "stored", "--boundary", "cpml:20"]
         done = self.call(*self.asked, *less, "--ranks-per-shot", "auto", "--plan", ranks=2)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("on 2 ranks", done.stdout)

@@ -756,7 +756,7 @@ class BadInput(Case):
         two = [*self.section, "--space", self.spaces()[0], "--devices", "2"]
         self.refuse([*self.section, "--device-memory", "9K"], "--device-memory: ",
                     "does not hold the planes of one stage")
-        self.refuse([*two, "--block", "102"], "--block is 102", "1 to 101")
+        self.refuse([*two, "--block", "102"], "--block is 102", "1 to 81")
         # a step across a perfectly matched layer reads 8 planes
         self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "3"], "--lag is 3", "4 or more")
         message = self.refuse([*two, "--device-memory", "20K"], "--device-memory: ",
