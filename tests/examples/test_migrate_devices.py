@@ -162,7 +162,8 @@ class Slabs(test_migrate_shots.Case):
             self.assertNotIn("slabs", done.stdout)
 
     def test_refusals(self):
-        two = ["--vp", "smooth.npy", *self.survey, *self.asked, "--devices", "2"]
+        layers = ["--boundary", "cpml:20"]
+        two = ["--vp", "smooth.npy", *self.survey, *self.asked, *layers, "--devices", "2"]
         for more, *words in (
             (["--expand", "amplitude"], "--devices is 2 (allowed: 1 with the domain amplitude)"),
             (["--at-once", "2"], "--devices and --at-once 2 (allowed together: 1)"),
