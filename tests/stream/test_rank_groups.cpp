@@ -3,11 +3,13 @@
 //
 // Groups of ranks that compute shots together: their size, and what follows from an error.
 
+#include <moho/core/timer.hpp>
 #include <moho/stream/rank_groups.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,10 +28,7 @@ class LoneRanks : public StreamRanks {
   int size() const override { return m_size; }
   void together(const std::function<void()>& function) override { function(); }
   void broadcast(void*, std::size_t) override { ++broadcasts; }
-  std::int64_t least(std::int64_t value) override {
-    ++minima;
-    return value;
-  }
+  std::int64_t least(std::int64_t value) override { return value; }
   int of_host(bool) override { return 1; }
   std::unique_ptr<StreamRanks> part(int number) override {
     numbers.push_back(number);
@@ -40,7 +39,7 @@ class LoneRanks : public StreamRanks {
   void wait_received() override {}
   void wait_sent() override {}
 
-  int broadcasts = 0, minima = 0;
+  int broadcasts = 0;
   std::vector<int> numbers;  // of part()
 
  private:
@@ -120,13 +119,27 @@ TEST(RankGroups, FollowTheirFirstRank) {
   EXPECT_FALSE(groups.has_root());
   EXPECT_FALSE(groups.agree([] { return true; }));  // it asks the first rank
   EXPECT_EQ(own.broadcasts, 1);
-  groups.leave_errors_to_first([] { throw Error("of all"); });
-  EXPECT_EQ(own.minima, 1);
   LoneRanks others(2, 4);
   RankGroups first(&others, 2, 1, "n");
   EXPECT_TRUE(first.leads());
   EXPECT_TRUE(first.agree([] { return true; }));
-  EXPECT_THROW(first.leave_errors_to_first([] { throw Error("of all"); }), Error);
+}
+
+// In a run the first rank ends the others while they wait.
+TEST(RankGroups, LeaveErrorsToTheirFirstRank) {
+  using std::chrono::milliseconds;
+  LoneRanks first(2, 4), second(3, 4);
+  const RankGroups leader(&first, 2, 1, "n"), other(&second, 2, 1, "n");
+  const auto seconds_to_fail = [](const RankGroups& groups, milliseconds patience) {
+    const Stopwatch watch;
+    EXPECT_THROW(groups.leave_errors_to_first([] { throw Error("of all"); }, patience), Error);
+    return watch.seconds();
+  };
+  EXPECT_LT(seconds_to_fail(leader, milliseconds(60000)), 10.0);
+  EXPECT_GE(seconds_to_fail(other, milliseconds(50)), 0.05);
+  int calls = 0;
+  other.leave_errors_to_first([&] { ++calls; });
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

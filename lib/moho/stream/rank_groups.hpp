@@ -7,11 +7,13 @@
 #include <moho/core/error.hpp>
 #include <moho/stream/ranks.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace moho::stream {
@@ -92,15 +94,19 @@ class RankGroups {
     if (m_ranks) m_ranks->broadcast(&yes, sizeof(yes));
     return yes != 0;
   }
-  /// \brief Calls a function that fails on all ranks of the group or on none.
+  /// \brief Calls a function. If all ranks of the group fail, the first one reports the error. Not
+  /// collective.
   ///
-  /// Of a failure the first rank throws, and has to end the others, which wait for it.
-  void leave_errors_to_first(const std::function<void()>& function) {
-    if (leads()) return function();
+  /// The first rank throws at once, and has to end the others. These throw after some time, if they
+  /// still exist: then the first one did not fail.
+  /// \param patience time between the error of another rank and its exception
+  void leave_errors_to_first(const std::function<void()>& function,
+                             std::chrono::milliseconds patience = std::chrono::seconds(5)) const {
     try {
       function();
     } catch (const Error&) {
-      m_ranks->least(0);
+      if (!leads()) std::this_thread::sleep_for(patience);
+      throw;
     }
   }
 
