@@ -98,8 +98,9 @@ class RankGroups {
   /// collective.
   ///
   /// The first rank throws immediately, and has to end the others. These throw after some time, if
-  /// they still exist: then the first one did not fail. \param patience time between the error of
-  /// another rank and its exception
+  /// they still exist: then the first one did not fail.
+  ///
+  /// \param patience time between the error of another rank and its exception
   void leave_errors_to_first(const std::function<void()>& function,
                              std::chrono::milliseconds patience = std::chrono::seconds(5)) const {
     try {
