@@ -24,6 +24,8 @@ void bind_fwi(nanobind::module_& m);
 void bind_rtm(nanobind::module_& m);
 /// Adds linear maps on the nodes of a grid.
 void bind_linear(nanobind::module_& m);
+/// Adds shots that stream through the memory of a device.
+void bind_stream(nanobind::module_& m);
 /// Adds picks of first arrivals and their inversion.
 void bind_tomography(nanobind::module_& m);
 /// Adds modelling of shots.

@@ -99,6 +99,7 @@ NB_MODULE(_core, m) {
   moho::python::bind_linear(m);
   moho::python::bind_rays(m);
   moho::python::bind_rtm(m);
+  moho::python::bind_stream(m);
   moho::python::bind_tomography(m);
   moho::python::bind_wave(m);
 }

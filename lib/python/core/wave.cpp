@@ -5,7 +5,6 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "device.hpp"
-#include "slab_plan.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
 
@@ -13,8 +12,6 @@
 #include <moho/core/space.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/snapshot/boundary_store.hpp>
-#include <moho/stream/device_count.hpp>
-#include <moho/stream/survey.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/shots.hpp>
 #include <moho/wave/source_region.hpp>
@@ -387,109 +384,6 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
   return new Shots(given, space, progress);
 }
 
-// Shots that stream through the memory of a device; their traces are of the type of vp.
-struct StreamedSurvey {
-  WaveInput model;
-  std::vector<Input> sources, receivers;  // of each shot
-  stream::StreamRequest wishes;           // devices 0: automatic
-  std::string file;
-  bool slabs = false;  // true: each device holds a slab of the grid
-
-  template <class T, int Dim, class Memory>
-  nb::object compute(const nb::object& progress) const {
-    std::vector<std::vector<T>> traces(sources.size());
-    double interval = 0.0;
-    run(progress, [&](Job& job) { compute_traces<T, Dim, Memory>(job, traces, interval); });
-    nb::list result;
-    for (std::size_t k = 0; k < traces.size(); ++k) {
-      const std::size_t count = receivers[k].shape(0);
-      auto [data, array] = make_array<T>({count, count == 0 ? 0 : traces[k].size() / count});
-      std::copy(traces[k].begin(), traces[k].end(), data);
-      result.append(nb::cast(array));
-    }
-    return nb::make_tuple(result, interval);
-  }
-
- private:
-  template <class T, int Dim, class Memory>
-  void compute_traces(Job& job, std::vector<std::vector<T>>& traces, double& interval) const {
-    const auto host = instance_in<Kokkos::HostSpace>();
-    const Grid<Dim> grid = grid_of<Dim>(model.fields.front().second, model.spacing, model.origin);
-    auto values = model_in<T, Dim, Kokkos::HostSpace>(host, grid, model, true);
-    const wave::Boundaries<Dim> faces = faces_of<Dim>(model, values.medium());
-    std::vector<wave::Shot<Dim>> shots;
-    for (std::size_t k = 0; k < sources.size(); ++k) {
-      shots.push_back(
-          {static_cast<std::int64_t>(k), points_of<Dim>(sources[k]), points_of<Dim>(receivers[k])});
-    }
-    stream::StreamSurveyOptions<T, Dim> options;
-    options.streaming.modelling = modelling_of<Dim>(model);
-    options.streaming.wishes = wishes;
-    options.streaming.divided = slabs;
-    if (wishes.devices == 0 && stream::device_count(instance_in<Memory>()) == 1) {
-      options.streaming.wishes.devices = 1;
-      options.streaming.divided = false;
-    }
-    const int devices = options.streaming.wishes.devices;
-    // hosts have no separate memory: a given one is that of the rings
-    options.streaming.in_core =
-        file.empty() && devices == 1 && (!is_host_memory<Memory> || wishes.device_memory == 0);
-    if (is_host_memory<Memory> && !options.streaming.in_core && !options.streaming.divided &&
-        wishes.device_memory == 0) {
-      options.streaming.wishes.device_memory = memory_budget(host, 0) / 2;
-    }
-    options.streaming.file = file;
-    options.progress = [&](std::size_t k, const wave::ShotProgress& now) {
-      const double part = static_cast<double>(now.step) / static_cast<double>(now.steps);
-      job.report((static_cast<double>(k) + part) / static_cast<double>(shots.size()), "shots");
-    };
-    stream::model_shots<T, Dim, Memory>(
-        instance_in<Memory>(), grid, std::move(values), faces, wavelet_of(model), shots,
-        [&](std::size_t k, const stream::StreamShotResult<T>& result) {
-          interval = result.interval;
-          traces[k].assign(result.traces.data(), result.traces.data() + result.traces.size());
-        },
-        options);
-  }
-};
-
-// Models shots in a stream. Returns a list of traces, and the interval of their samples.
-nb::object stream_shots(const std::vector<OptionalField>& fields,
-                        const std::vector<double>& spacing, const std::vector<double>& origin,
-                        const std::string& wavelet, const OptionalInput& samples,
-                        double wavelet_interval, const std::string& faces, bool free_surface,
-                        const std::vector<double>& times, int order, const std::string& equations,
-                        double sigma, int parameters, std::optional<double> source_taper,
-                        const std::vector<Input>& sources, const std::vector<Input>& receivers,
-                        const std::vector<std::int64_t>& sizes, bool slabs, const std::string& file,
-                        const std::string& space, const nb::object& progress) {
-  StreamedSurvey survey{
-      make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
-                      free_surface, times, order, equations, sigma, {}, source_taper, 0),
-      sources,
-      receivers,
-      stream_request(sizes),
-      file,
-      slabs};
-  survey.model.parameters = parameter_storage(parameters);
-  survey.wishes.groups = static_cast<int>(sizes.at(4));
-  survey.wishes.lag = sizes.at(5);
-  survey.wishes.shots = static_cast<std::int64_t>(sources.size());
-  const AnyInput& vp = survey.model.fields.front().second;
-  return with_memory(space, [&](auto memory) {
-    using Memory = typename decltype(memory)::type;
-    return with_kind(vp.dtype(), vp.ndim(), [&](auto kind) -> nb::object {
-      using T = typename decltype(kind)::Scalar;
-      refuse_missing_kernels<T>();
-      if constexpr (has_wave_kernels<T>) {
-        return survey.compute<T, decltype(kind)::dim, Memory>(progress);
-      } else {
-        return nb::none();
-      }
-    });
-  });
-}
-
 }  // namespace
 
 void bind_wave(nb::module_& m) {
@@ -520,12 +414,6 @@ void bind_wave(nb::module_& m) {
         nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"), nb::arg("sources").none(),
         nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"),
         nb::arg("concurrent_shots"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
-  m.def("stream_shots", &stream_shots, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
-        nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),
-        nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
-        nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"),
-        nb::arg("source_taper").none(), nb::arg("sources"), nb::arg("receivers"), nb::arg("sizes"),
-        nb::arg("slabs"), nb::arg("file"), nb::arg("space"), nb::arg("progress").none());
 }
 
 }  // namespace moho::python
