@@ -10,6 +10,7 @@
 
 #include <moho/core/arena.hpp>
 #include <moho/core/space.hpp>
+#include <moho/domain/factory.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/snapshot/boundary_store.hpp>
 #include <moho/wave/modelling.hpp>
@@ -36,7 +37,7 @@ namespace nb = nanobind;
 // What Shots shows of its plan.
 struct ShotsPlan {
   double dt = 0.0, interval = 0.0, source_taper = 0.0, frequency = 0.0;
-  std::int64_t steps = 0, samples = 0;
+  std::int64_t steps = 0, samples = 0, snapshot_steps = 0;  // steps between snapshots; 0: none
   std::size_t memory = 0;
   std::string medium, faces;
 };
@@ -47,16 +48,24 @@ struct Place {
   bool device = false;
 };
 
+// What a call reports in addition to traces.
+struct ShotSteps {
+  void* snapshots = nullptr;                    // of the first shot, on the host; null: none
+  std::vector<domain::SnapshotDomain> domains;  // of each snapshot; empty without expansion
+  std::vector<double> stepped;                  // fraction of the nodes of each shot
+};
+
 // Modelling in a precision, dimension and memory. Its members are used on the worker.
 class AnyModelling : public Resource {
  public:
   // Returns the number of samples, before traces are allocated.
   virtual void prepare(const WaveInput& given, ShotsPlan& plan) = 0;
-  virtual void shot(Job& job, const Input& sources, const Input& receivers,
-                    const Place& traces) = 0;
+  virtual void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
+                    ShotSteps& steps) = 0;
   // Shots of a survey; one set of sources, receivers and traces for each.
   virtual void survey(Job& job, const std::vector<Input>& sources,
-                      const std::vector<Input>& receivers, const std::vector<Place>& traces) = 0;
+                      const std::vector<Input>& receivers, const std::vector<Place>& traces,
+                      ShotSteps& steps) = 0;
   virtual void update(const WaveInput& model) = 0;
   // Derivatives of a function of the traces of a shot over a model, from its derivatives by the
   // traces. gradients: of vp, density, epsilon and delta, null where not wanted.
@@ -75,12 +84,20 @@ class ModellingOf : public AnyModelling {
 
   void prepare(const WaveInput& given, ShotsPlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(given.fields.front().second, given.spacing, given.origin);
-    const wave::ModellingOptions<Dim> options = modelling_of<Dim>(given);
+    wave::ModellingOptions<Dim> options = modelling_of<Dim>(given);
+    if (given.expand != domain::ExpansionMethod::none) {
+      options.batch_size = 1;
+      // arrivals are computed from the model
+      options.keep_model = given.expand != domain::ExpansionMethod::amplitude;
+    }
     auto model = model_in<T, Dim, Memory>(instance(), grid, given, true);
     const wave::Boundaries<Dim> faces = faces_of<Dim>(given, model.medium());
     m_modelling.emplace(wave::make_modelling<T, Dim, Memory>(instance(), grid, std::move(model),
                                                              faces, wavelet_of(given), options));
     m_around = options.sources;
+    m_expand = given.expand;
+    m_domain = given.domain;
+    m_memory = given.memory;
     const wave::ModellingPlan<Dim>& plan = m_modelling->plan();
     shown = {plan.time.dt,
              plan.time.interval,
@@ -88,13 +105,19 @@ class ModellingOf : public AnyModelling {
              plan.frequency,
              plan.time.steps,
              plan.time.samples,
+             plan.time.snapshot_every,
              plan.memory.most,
              wave::info(plan.medium).name,
              wave::boundaries_string(plan.faces)};
+    check_snapshots();
   }
 
-  void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces) override {
+  void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
+            ShotSteps& steps) override {
     auto& modelling = opened();
+    if (steps.snapshots != nullptr || m_expand != domain::ExpansionMethod::none) {
+      return survey(job, {sources}, {receivers}, {traces}, steps);
+    }
     const wave::Shot<Dim> shot{0, points_of<Dim>(sources), points_of<Dim>(receivers)};
     modelling.check(instance(), {shot});
     auto options = modelling.shot_options();
@@ -102,10 +125,11 @@ class ModellingOf : public AnyModelling {
       job.report(static_cast<double>(now.step) / static_cast<double>(now.steps), "stepping");
     };
     give_traces(modelling.shot(instance(), shot, options), traces);
+    steps.stepped.assign(1, 1.0);
   }
 
   void survey(Job& job, const std::vector<Input>& sources, const std::vector<Input>& receivers,
-              const std::vector<Place>& traces) override {
+              const std::vector<Place>& traces, ShotSteps& steps) override {
     auto& modelling = opened();
     std::vector<wave::Shot<Dim>> shots;
     for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -114,6 +138,14 @@ class ModellingOf : public AnyModelling {
     }
     modelling.check(instance(), shots);
     wave::SurveyRunOptions<T, Dim, Memory> options;
+    options.domain = domain::domain_factory(m_expand, modelling, m_domain);
+    options.memory = m_memory;
+    if (steps.snapshots != nullptr) {
+      options.snapshot = [to =
+                              static_cast<T*>(steps.snapshots)](const wave::SnapshotPart<T>& part) {
+        std::copy_n(part.values, part.count, to + part.index * part.size + part.begin);
+      };
+    }
     options.progress = [&](const wave::SurveyProgress& now) {
       job.report(now.done / static_cast<double>(shots.size()), "shots");
     };
@@ -121,6 +153,10 @@ class ModellingOf : public AnyModelling {
         instance(), modelling, shots,
         [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
           give_traces(result, traces[k]);
+          steps.stepped.push_back(result.points / result.whole_points);
+          if (k == 0 && options.domain && steps.snapshots != nullptr) {
+            steps.domains = domain::snapshot_domains(modelling.plan(), result.boxes);
+          }
         },
         options);
   }
@@ -175,6 +211,26 @@ class ModellingOf : public AnyModelling {
     } else {
       std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces.data));
     }
+  }
+
+  // Throws MemoryError if the snapshots of a shot exceed the memory of the host.
+  void check_snapshots() const {
+    const Grid<Dim>& grid = m_modelling->model_grid();
+    const wave::TimePlan& time = m_modelling->plan().time;
+    if (time.snapshot_every == 0) return;
+    const std::int64_t count = time.steps / time.snapshot_every;
+    const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(count) *
+                         static_cast<double>(grid.size());
+    const bool limited = is_host_memory<Memory> && m_memory > 0;
+    const double wavefield = limited ? static_cast<double>(m_modelling->plan().memory.most) : 0.0;
+    const double allowed = static_cast<double>(
+        memory_budget(instance_in<Kokkos::HostSpace>(), limited ? m_memory : std::size_t{0}));
+    if (wavefield + bytes <= allowed) return;
+    throw MemoryError(
+        concat("memory: ", count, " snapshots of ", shape_string(grid), " nodes take ",
+               format_bytes(bytes), wavefield > 0.0 ? ", shots " : "",
+               wavefield > 0.0 ? format_bytes(wavefield) : "", " (allowed: ", format_bytes(allowed),
+               limited ? ", as asked" : ", what is free", "): take a longer snapshot_every"));
   }
 
   wave::Modelling<T, Dim, Memory>& opened() {
@@ -243,6 +299,9 @@ class ModellingOf : public AnyModelling {
   std::optional<fwi::ShotGradients<T, Dim, Memory>> m_gradients;
   fwi::InvertedParameters m_wanted;
   Points<Dim> m_around;  // sources around which delta is tapered
+  domain::ExpansionMethod m_expand = domain::ExpansionMethod::none;
+  domain::DomainOptions m_domain;
+  std::size_t m_memory = 0;
 };
 
 // Returns modelling in a memory for fields like vp.
@@ -265,6 +324,7 @@ class Shots {
   Shots(const WaveInput& given, const std::string& space, const nb::object& progress)
       : m_double(given.fields.front().second.dtype() == nb::dtype<double>()) {
     const AnyInput& vp = given.fields.front().second;
+    for (std::size_t d = 0; d < vp.ndim(); ++d) m_shape.push_back(vp.shape(d));
     m_modelling = with_memory(
         space, [&](auto memory) { return modelling_like<typename decltype(memory)::type>(vp); });
     run(progress, [&](Job&) {
@@ -278,15 +338,16 @@ class Shots {
 
   const ShotsPlan& plan() const { return m_plan; }
 
+  // Returns traces, snapshots or None, domains of snapshots, and fractions of nodes stepped.
   // device: traces are in device memory
   nb::object shot(const Input& sources, const Input& receivers, bool device,
                   const nb::object& progress) {
     return m_double ? shot_in<double>(sources, receivers, device, progress)
                     : shot_in<float>(sources, receivers, device, progress);
   }
-  // Returns the traces of each shot.
-  nb::list survey(const std::vector<Input>& sources, const std::vector<Input>& receivers,
-                  bool device, const nb::object& progress) {
+  // Returns the same, with a list of the traces of all shots, and snapshots of the first one.
+  nb::object survey(const std::vector<Input>& sources, const std::vector<Input>& receivers,
+                    bool device, const nb::object& progress) {
     return m_double ? survey_in<double>(sources, receivers, device, progress)
                     : survey_in<float>(sources, receivers, device, progress);
   }
@@ -319,12 +380,14 @@ class Shots {
     auto traces =
         make_result<T>({receivers.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
     const Place place{traces.data, traces.device};
-    run(progress, [&](Job& job) { m_modelling->shot(job, sources, receivers, place); });
-    return traces.array;
+    ShotSteps steps;
+    const nb::object snapshots = make_snapshots<T>(steps);
+    run(progress, [&](Job& job) { m_modelling->shot(job, sources, receivers, place, steps); });
+    return result_of(traces.array, snapshots, steps);
   }
   template <class T>
-  nb::list survey_in(const std::vector<Input>& sources, const std::vector<Input>& receivers,
-                     bool device, const nb::object& progress) {
+  nb::object survey_in(const std::vector<Input>& sources, const std::vector<Input>& receivers,
+                       bool device, const nb::object& progress) {
     nb::list result;
     std::vector<Place> places;
     for (const Input& of_shot : receivers) {
@@ -333,8 +396,28 @@ class Shots {
       places.push_back({made.data, made.device});
       result.append(made.array);
     }
-    run(progress, [&](Job& job) { m_modelling->survey(job, sources, receivers, places); });
-    return result;
+    ShotSteps steps;
+    const nb::object snapshots = make_snapshots<T>(steps);
+    run(progress, [&](Job& job) { m_modelling->survey(job, sources, receivers, places, steps); });
+    return result_of(result, snapshots, steps);
+  }
+  // Returns an array for snapshots, or None.
+  template <class T>
+  nb::object make_snapshots(ShotSteps& steps) const {
+    if (m_plan.snapshot_steps == 0) return nb::none();
+    std::vector<std::size_t> shape{static_cast<std::size_t>(m_plan.steps / m_plan.snapshot_steps)};
+    shape.insert(shape.end(), m_shape.begin(), m_shape.end());
+    auto [data, array] = make_array<T>(shape);
+    steps.snapshots = data;
+    return nb::cast(array);
+  }
+  static nb::object result_of(const nb::object& traces, const nb::object& snapshots,
+                              const ShotSteps& steps) {
+    nb::list domains;
+    for (const domain::SnapshotDomain& one : steps.domains) {
+      domains.append(nb::make_tuple(one.lower, one.upper));
+    }
+    return nb::make_tuple(traces, snapshots, domains, steps.stepped);
   }
   template <class T>
   nb::object gradient_in(const std::vector<OptionalField>& fields, const Input& sources,
@@ -363,6 +446,7 @@ class Shots {
   }
 
   bool m_double;
+  std::vector<std::size_t> m_shape;  // nodes of the model
   ShotsPlan m_plan;
   std::shared_ptr<AnyModelling> m_modelling;
 };
@@ -375,12 +459,23 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
                   const std::string& equations, double sigma, int parameters,
                   const OptionalInput& sources, std::optional<double> source_taper,
                   std::size_t memory, const std::string& space, int concurrent_shots,
-                  const nb::object& progress) {
+                  double snapshot_every, const std::string& expand, double expand_threshold,
+                  int expand_interval, int expand_coarsening, const nb::object& progress) {
   WaveInput given =
       make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
                       free_surface, times, order, equations, sigma, sources, source_taper, memory);
   given.parameters = parameter_storage(parameters);
   given.concurrent_shots = concurrent_shots;
+  given.time.snapshot_every = snapshot_every;
+  given.expand = domain::parse_expansion(expand);
+  given.domain.threshold = expand_threshold;
+  given.domain.interval = expand_interval;
+  given.domain.coarsening = expand_coarsening;
+  try {
+    domain::check_options(given.domain);
+  } catch (const InputError& error) {
+    throw InputError(concat("expand_", error.what()));
+  }
   return new Shots(given, space, progress);
 }
 
@@ -394,6 +489,7 @@ void bind_wave(nb::module_& m) {
       .def_ro("frequency", &ShotsPlan::frequency)
       .def_ro("steps", &ShotsPlan::steps)
       .def_ro("samples", &ShotsPlan::samples)
+      .def_ro("snapshot_steps", &ShotsPlan::snapshot_steps)
       .def_ro("memory", &ShotsPlan::memory)
       .def_ro("medium", &ShotsPlan::medium)
       .def_ro("faces", &ShotsPlan::faces);
@@ -413,7 +509,9 @@ void bind_wave(nb::module_& m) {
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
         nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"), nb::arg("sources").none(),
         nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"),
-        nb::arg("concurrent_shots"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
+        nb::arg("concurrent_shots"), nb::arg("snapshot_every"), nb::arg("expand"),
+        nb::arg("expand_threshold"), nb::arg("expand_interval"), nb::arg("expand_coarsening"),
+        nb::arg("progress").none(), nb::rv_policy::take_ownership);
 }
 
 }  // namespace moho::python

@@ -8,6 +8,7 @@
 #include "device.hpp"
 
 #include <moho/core/field.hpp>
+#include <moho/domain/types.hpp>
 #include <moho/wave/boundary_text.hpp>
 #include <moho/wave/model_values.hpp>
 #include <moho/wave/plan.hpp>
@@ -62,6 +63,8 @@ struct WaveInput {
   std::optional<double> source_taper;
   std::size_t memory = 0;
   int concurrent_shots = 1;  ///< 0: automatic
+  domain::ExpansionMethod expand = domain::ExpansionMethod::none;
+  domain::DomainOptions domain;  ///< of `expand`
 };
 
 /// Returns the arguments in the order of the package. \param fields in the order of wave::Parameter

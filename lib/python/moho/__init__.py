@@ -35,7 +35,7 @@ from ._tomography import (
     write_picks,
 )
 from ._version import __version__
-from ._waves import Gather, Shots
+from ._waves import Gather, Shots, Snapshots
 
 __all__ = [
     "Error",
@@ -55,6 +55,7 @@ __all__ = [
     "Rays",
     "Search",
     "Shots",
+    "Snapshots",
     "TimesInversion",
     "TimesIteration",
     "__version__",

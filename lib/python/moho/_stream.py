@@ -9,7 +9,14 @@ from typing import Any, Callable, Optional, Union
 from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
-from ._waves import Gather, parameter_bits, scheme_arguments, survey_positions, wave_arguments, wave_fields
+from ._wave_arguments import (
+    parameter_bits,
+    scheme_arguments,
+    survey_positions,
+    wave_arguments,
+    wave_fields,
+)
+from ._waves import Gather
 
 
 def stream_shots(
