@@ -18,6 +18,8 @@ void bind_rays(nanobind::module_& m);
 void bind_gravity(nanobind::module_& m);
 /// Adds inversion of gravity data.
 void bind_gravity_inversion(nanobind::module_& m);
+/// Adds magnetic anomalies of prisms.
+void bind_magnetic(nanobind::module_& m);
 /// Adds misfits of surveys and their gradients.
 void bind_fwi(nanobind::module_& m);
 /// Adds reverse-time migration.

@@ -21,6 +21,7 @@ from ._gravity import gravity
 from ._gravity_inversion import GravityInversion, Minimisation, invert_gravity
 from ._inversion import Evaluation, Objective, Search
 from ._io import ModelFile, compress, decompress, read_gathers, read_model, write_gathers, write_model
+from ._magnetic import magnetic_field
 from ._migration import Migration
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
@@ -68,6 +69,7 @@ __all__ = [
     "gravity",
     "invert_gravity",
     "invert_times",
+    "magnetic_field",
     "read_gathers",
     "read_model",
     "read_picks",
