@@ -27,6 +27,8 @@ from ._rays import Rays, trace_rays
 from ._runtime import build, configure
 from ._stream import stream_shots
 from ._tomography import (
+    Checkerboard,
+    CheckLayer,
     JackknifeRun,
     Picks,
     TimesInversion,
@@ -39,6 +41,8 @@ from ._version import __version__
 from ._waves import Gather, Shots, Snapshots
 
 __all__ = [
+    "CheckLayer",
+    "Checkerboard",
     "Error",
     "Evaluation",
     "FileError",
