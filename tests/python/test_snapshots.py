@@ -91,6 +91,59 @@ class OfTheProgram(unittest.TestCase):
                     self.assertEqual(len(gather.snapshots.domains[0][stepped]), 2)
 
 
+class OfSlabs(unittest.TestCase):
+    def test_are_those_of_shots(self):
+        vp = support.gradient(161, 121)
+        sources = [MIDDLE, (403, 22)]
+        given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.3}
+        for expand in ("none", "layers", "eikonal"):
+            with self.subTest(expand=expand):
+                found = moho.stream_shots(
+                    vp,
+                    sources=sources,
+                    receivers=NEAR,
+                    devices=2,
+                    slabs=True,
+                    expand=expand,
+                    snapshot_every=0.07,
+                    **given,
+                )
+                made = shots(vp, expand=expand, snapshot_every=0.07)
+                self.assertEqual([one.snapshots is None for one in found], [False, True])
+                for gather, source in zip(found, sources):
+                    expected = made(source, NEAR)
+                    self.assertEqual(gather.traces.tobytes(), expected.traces.tobytes())
+                    self.assertAlmostEqual(gather.stepped, expected.stepped)
+                snapshots, expected = found[0].snapshots, made(MIDDLE, NEAR).snapshots
+                self.assertEqual(snapshots.values.shape, expected.values.shape)
+                self.assertEqual(snapshots.values.tobytes(), expected.values.tobytes())
+                self.assertEqual(snapshots.times.tolist(), expected.times.tolist())
+                self.assertEqual(snapshots.domains, expected.domains)
+
+    def test_streams_expand_with_the_bits_of_shots(self):
+        vp = support.gradient(161, 121)
+        given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.3, "expand": "eikonal"}
+        stream = {"sources": MIDDLE, "receivers": NEAR, "block": 12, "device_memory": 2 << 20}
+        found = moho.stream_shots(vp, **stream, **given)[0]
+        expected = moho.Shots(vp, **given)(MIDDLE, NEAR)
+        self.assertEqual(found.traces.tobytes(), expected.traces.tobytes())
+        self.assertLess(found.stepped, 0.9)
+
+    def test_name_what_is_wrong(self):
+        given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.3, "sources": MIDDLE, "receivers": NEAR}
+        vp = support.gradient(161, 121)
+        for text, change in (
+            ("snapshot_every was given without slabs", {"snapshot_every": 0.1}),
+            ("snapshot_every was given without slabs", {"snapshot_every": 0.1, "slabs": True, "devices": 1}),
+            ("expand amplitude is for one device", {"expand": "amplitude"}),
+            ("expand_coarsening was given without expand eikonal", {"expand_coarsening": 2}),
+            ("seed was given without random layers", {"seed": 1}),
+        ):
+            with self.assertRaises(moho.InputError) as caught:
+                moho.stream_shots(vp, **given, **change)
+            self.assertIn(text, str(caught.exception))
+
+
 class Objects(unittest.TestCase):
     def test_domains_and_snapshots_leave_traces_unchanged(self):
         vp = support.gradient(161, 121)

@@ -35,14 +35,6 @@ Enum named(const std::string& name, std::initializer_list<Enum> known, const cha
   throw InputError(concat(argument, " is '", name, "' (allowed: ", list, ")"));
 }
 
-// A vector of the library as an array of NumPy: moved, not copied.
-template <class T>
-nb::object to_numpy(std::vector<T>&& values) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
 // Rays of all sources and receivers, on the host; arrays refer to this object.
 class Paths {
   template <int Dim>

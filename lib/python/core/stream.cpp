@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "device.hpp"
+#include "shot_steps.hpp"
 #include "slab_plan.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
@@ -39,22 +40,93 @@ struct StreamedSurvey {
 
   template <class T, int Dim, class Memory>
   nb::object compute(const nb::object& progress) const {
-    std::vector<std::vector<T>> traces(sources.size());
-    double interval = 0.0;
-    run(progress, [&](Job& job) { compute_traces<T, Dim, Memory>(job, traces, interval); });
+    Found<T, Dim> found;
+    found.traces.resize(sources.size());
+    run(progress, [&](Job& job) { compute_traces<T, Dim, Memory>(job, found); });
     nb::list result;
-    for (std::size_t k = 0; k < traces.size(); ++k) {
+    for (std::size_t k = 0; k < found.traces.size(); ++k) {
       const std::size_t count = receivers[k].shape(0);
-      auto [data, array] = make_array<T>({count, count == 0 ? 0 : traces[k].size() / count});
-      std::copy(traces[k].begin(), traces[k].end(), data);
-      result.append(nb::cast(array));
+      const std::size_t samples = count == 0 ? 0 : found.traces[k].size() / count;
+      result.append(copy_of(found.traces[k], {count, samples}));
     }
-    return nb::make_tuple(result, interval);
+    const wave::TimePlan& time = found.plan.time;
+    nb::object snapshots = nb::none();
+    if (!found.snapshots.empty()) {
+      const AnyInput& vp = model.fields.front().second;
+      std::vector<std::size_t> shape{static_cast<std::size_t>(snapshot_count(time))};
+      for (std::size_t d = 0; d < vp.ndim(); ++d) shape.push_back(vp.shape(d));
+      snapshots = to_numpy(std::move(found.snapshots), shape);
+    }
+    return nb::make_tuple(result, found.interval, time.dt, time.snapshot_every, snapshots,
+                          domains_of(found.steps.domains), found.steps.stepped);
   }
 
  private:
+  // Results of compute_traces().
+  template <class T, int Dim>
+  struct Found {
+    std::vector<std::vector<T>> traces;
+    double interval = 0.0;
+    wave::ModellingPlan<Dim> plan;
+    std::vector<T> snapshots;
+    ShotSteps steps;
+  };
+
+  // Adds snapshots and domains to the options of a survey.
+  // \param first receives the boxes of the first shot
+  template <class T, int Dim>
+  void add_snapshots_and_domains(stream::StreamSurveyOptions<T, Dim>& options, Found<T, Dim>& found,
+                                 const Grid<Dim>& grid,
+                                 const wave::Model<T, Dim, Kokkos::HostSpace>& values,
+                                 stream::StepBoxes<Dim>& first) const {
+    const bool snapshots = model.time.snapshot_every.value_or(0.0) > 0.0;
+    if (snapshots && !options.streaming.divided) {
+      throw InputError(
+          "snapshot_every was given without slabs (allowed: slabs=True with several devices): the "
+          "planes of a stream are at different times, take moho.Shots");
+    }
+    options.streaming.snapshots = snapshots;
+    options.planned = [&found, grid, snapshots](const stream::StreamSurveyReport<Dim>& report) {
+      found.plan = report.modelling;
+      if (!snapshots) return;
+      check_snapshots(grid, sizeof(T), found.plan.time, 0, 0);
+      found.snapshots.resize(
+          static_cast<std::size_t>(snapshot_count(found.plan.time) * grid.size()));
+      found.steps.snapshots = found.snapshots.data();
+    };
+    if (snapshots) {
+      options.snapshots.take = [&found](const wave::SnapshotPart<T>& part) {
+        write_snapshots<T>(found.steps.snapshots)(part);
+      };
+    }
+    const auto boxes_of =
+        domain::box_factory(model.expand, grid, values, options.streaming.modelling, model.domain);
+    if (!boxes_of) return;
+    options.boxes = [boxes_of, &first](const wave::Shot<Dim>& shot,
+                                       const wave::ModellingPlan<Dim>& plan) {
+      const stream::StepBoxes<Dim> boxes = boxes_of(shot, plan);
+      if (shot.number == 0) first = boxes;
+      return boxes;
+    };
+  }
+
+  // Takes the result of shot k. \param first boxes of the first shot, or empty
+  template <class T, int Dim>
+  static void take(std::size_t k, const stream::StreamShotResult<T>& result, Found<T, Dim>& found,
+                   const stream::StepBoxes<Dim>& first) {
+    found.interval = result.interval;
+    found.traces[k].assign(result.traces.data(), result.traces.data() + result.traces.size());
+    const double nodes =
+        static_cast<double>(found.plan.grid.size()) * static_cast<double>(result.steps);
+    found.steps.stepped.push_back(first ? result.report.points / nodes : 1.0);
+    if (k != 0 || !first || found.snapshots.empty()) return;
+    wave::BoxHistory<Dim> boxes;
+    for (std::int64_t n = 0; n < result.steps; ++n) boxes.add(first(n));
+    found.steps.domains = domain::snapshot_domains(found.plan, boxes);
+  }
+
   template <class T, int Dim, class Memory>
-  void compute_traces(Job& job, std::vector<std::vector<T>>& traces, double& interval) const {
+  void compute_traces(Job& job, Found<T, Dim>& found) const {
     const auto host = instance_in<Kokkos::HostSpace>();
     const Grid<Dim> grid = grid_of<Dim>(model.fields.front().second, model.spacing, model.origin);
     auto values = model_in<T, Dim, Kokkos::HostSpace>(host, grid, model, true);
@@ -85,17 +157,20 @@ struct StreamedSurvey {
       const double part = static_cast<double>(now.step) / static_cast<double>(now.steps);
       job.report((static_cast<double>(k) + part) / static_cast<double>(shots.size()), "shots");
     };
+    stream::StepBoxes<Dim> first;
+    add_snapshots_and_domains(options, found, grid, values, first);
     stream::model_shots<T, Dim, Memory>(
         instance_in<Memory>(), grid, std::move(values), faces, wavelet_of(model), shots,
         [&](std::size_t k, const stream::StreamShotResult<T>& result) {
-          interval = result.interval;
-          traces[k].assign(result.traces.data(), result.traces.data() + result.traces.size());
+          take(k, result, found, first);
         },
         options);
   }
 };
 
-// Models shots in a stream. Returns a list of traces, and the interval of their samples.
+// Models shots in a stream. Returns a list of traces, the interval of their samples, the time step,
+// the steps between snapshots, snapshots of the first shot if taken, their domains, and fractions
+// of nodes stepped.
 nb::object stream_shots(const std::vector<OptionalField>& fields,
                         const std::vector<double>& spacing, const std::vector<double>& origin,
                         const std::string& wavelet, const OptionalInput& samples,
@@ -104,7 +179,8 @@ nb::object stream_shots(const std::vector<OptionalField>& fields,
                         double sigma, int parameters, std::optional<double> source_taper,
                         const std::vector<Input>& sources, const std::vector<Input>& receivers,
                         const std::vector<std::int64_t>& sizes, bool slabs, const std::string& file,
-                        const std::string& space, const nb::object& progress) {
+                        double snapshot_every, const std::string& expand, int expand_coarsening,
+                        std::uint64_t seed, const std::string& space, const nb::object& progress) {
   StreamedSurvey survey{
       make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
                       free_surface, times, order, equations, sigma, {}, source_taper, 0),
@@ -114,6 +190,9 @@ nb::object stream_shots(const std::vector<OptionalField>& fields,
       file,
       slabs};
   survey.model.parameters = parameter_storage(parameters);
+  domain::DomainOptions domain;
+  domain.coarsening = expand_coarsening;
+  set_snapshots_and_domains(survey.model, snapshot_every, expand, domain, seed);
   survey.wishes.groups = static_cast<int>(sizes.at(4));
   survey.wishes.lag = sizes.at(5);
   survey.wishes.shots = static_cast<std::int64_t>(sources.size());
@@ -140,7 +219,9 @@ void bind_stream(nb::module_& m) {
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
         nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"),
         nb::arg("source_taper").none(), nb::arg("sources"), nb::arg("receivers"), nb::arg("sizes"),
-        nb::arg("slabs"), nb::arg("file"), nb::arg("space"), nb::arg("progress").none());
+        nb::arg("slabs"), nb::arg("file"), nb::arg("snapshot_every"), nb::arg("expand"),
+        nb::arg("expand_coarsening"), nb::arg("seed"), nb::arg("space"),
+        nb::arg("progress").none());
 }
 
 }  // namespace moho::python

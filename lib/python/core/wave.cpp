@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "device.hpp"
+#include "shot_steps.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
 
@@ -46,13 +47,6 @@ struct ShotsPlan {
 struct Place {
   void* data = nullptr;
   bool device = false;
-};
-
-// What a call reports in addition to traces.
-struct ShotSteps {
-  void* snapshots = nullptr;                    // of the first shot, on the host; null: none
-  std::vector<domain::SnapshotDomain> domains;  // of each snapshot; empty without expansion
-  std::vector<double> stepped;                  // fraction of the nodes of each shot
 };
 
 // Modelling in a precision, dimension and memory. Its members are used on the worker.
@@ -109,7 +103,8 @@ class ModellingOf : public AnyModelling {
              plan.memory.most,
              wave::info(plan.medium).name,
              wave::boundaries_string(plan.faces)};
-    check_snapshots();
+    check_snapshots(grid, sizeof(T), plan.time, is_host_memory<Memory> ? given.memory : 0,
+                    plan.memory.most);
   }
 
   void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
@@ -141,10 +136,7 @@ class ModellingOf : public AnyModelling {
     options.domain = domain::domain_factory(m_expand, modelling, m_domain);
     options.memory = m_memory;
     if (steps.snapshots != nullptr) {
-      options.snapshot = [to =
-                              static_cast<T*>(steps.snapshots)](const wave::SnapshotPart<T>& part) {
-        std::copy_n(part.values, part.count, to + part.index * part.size + part.begin);
-      };
+      options.snapshot = write_snapshots<T>(steps.snapshots);
     }
     options.progress = [&](const wave::SurveyProgress& now) {
       job.report(now.done / static_cast<double>(shots.size()), "shots");
@@ -211,26 +203,6 @@ class ModellingOf : public AnyModelling {
     } else {
       std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces.data));
     }
-  }
-
-  // Throws MemoryError if the snapshots of a shot exceed the memory of the host.
-  void check_snapshots() const {
-    const Grid<Dim>& grid = m_modelling->model_grid();
-    const wave::TimePlan& time = m_modelling->plan().time;
-    if (time.snapshot_every == 0) return;
-    const std::int64_t count = time.steps / time.snapshot_every;
-    const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(count) *
-                         static_cast<double>(grid.size());
-    const bool limited = is_host_memory<Memory> && m_memory > 0;
-    const double wavefield = limited ? static_cast<double>(m_modelling->plan().memory.most) : 0.0;
-    const double allowed = static_cast<double>(
-        memory_budget(instance_in<Kokkos::HostSpace>(), limited ? m_memory : std::size_t{0}));
-    if (wavefield + bytes <= allowed) return;
-    throw MemoryError(
-        concat("memory: ", count, " snapshots of ", shape_string(grid), " nodes take ",
-               format_bytes(bytes), wavefield > 0.0 ? ", shots " : "",
-               wavefield > 0.0 ? format_bytes(wavefield) : "", " (allowed: ", format_bytes(allowed),
-               limited ? ", as asked" : ", what is free", "): take a longer snapshot_every"));
   }
 
   wave::Modelling<T, Dim, Memory>& opened() {
@@ -413,11 +385,7 @@ class Shots {
   }
   static nb::object result_of(const nb::object& traces, const nb::object& snapshots,
                               const ShotSteps& steps) {
-    nb::list domains;
-    for (const domain::SnapshotDomain& one : steps.domains) {
-      domains.append(nb::make_tuple(one.lower, one.upper));
-    }
-    return nb::make_tuple(traces, snapshots, domains, steps.stepped);
+    return nb::make_tuple(traces, snapshots, domains_of(steps.domains), steps.stepped);
   }
   template <class T>
   nb::object gradient_in(const std::vector<OptionalField>& fields, const Input& sources,
@@ -460,22 +428,18 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
                   const OptionalInput& sources, std::optional<double> source_taper,
                   std::size_t memory, const std::string& space, int concurrent_shots,
                   double snapshot_every, const std::string& expand, double expand_threshold,
-                  int expand_interval, int expand_coarsening, const nb::object& progress) {
+                  int expand_interval, int expand_coarsening, std::uint64_t seed,
+                  const nb::object& progress) {
   WaveInput given =
       make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
                       free_surface, times, order, equations, sigma, sources, source_taper, memory);
   given.parameters = parameter_storage(parameters);
   given.concurrent_shots = concurrent_shots;
-  given.time.snapshot_every = snapshot_every;
-  given.expand = domain::parse_expansion(expand);
-  given.domain.threshold = expand_threshold;
-  given.domain.interval = expand_interval;
-  given.domain.coarsening = expand_coarsening;
-  try {
-    domain::check_options(given.domain);
-  } catch (const InputError& error) {
-    throw InputError(concat("expand_", error.what()));
-  }
+  domain::DomainOptions domain;
+  domain.threshold = expand_threshold;
+  domain.interval = expand_interval;
+  domain.coarsening = expand_coarsening;
+  set_snapshots_and_domains(given, snapshot_every, expand, domain, seed);
   return new Shots(given, space, progress);
 }
 
@@ -511,7 +475,7 @@ void bind_wave(nb::module_& m) {
         nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"),
         nb::arg("concurrent_shots"), nb::arg("snapshot_every"), nb::arg("expand"),
         nb::arg("expand_threshold"), nb::arg("expand_interval"), nb::arg("expand_coarsening"),
-        nb::arg("progress").none(), nb::rv_policy::take_ownership);
+        nb::arg("seed"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
 }
 
 }  // namespace moho::python

@@ -32,6 +32,15 @@ def expansion_arguments(expand: Any, threshold: Any, interval: Any, coarsening: 
     ]
 
 
+def random_seed(seed: Any, faces: Any) -> int:
+    """Seed of random layers, which the faces must have if one is given."""
+    if seed is None:
+        return 2011
+    if "random" not in (faces or ""):
+        raise InputError("seed was given without random layers (they belong to faces): leave it out")
+    return _arrays.whole(seed, "seed", 0, 2**62)
+
+
 def survey_positions(sources: Any, receivers: Any, dim: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Sources and receivers of each shot, from an array of all or a sequence of arrays."""
     if _is_list_of_arrays(sources):

@@ -14,6 +14,7 @@ from ._runtime import core
 from ._wave_arguments import (
     expansion_arguments,
     parameter_bits,
+    random_seed,
     scheme_arguments,
     survey_positions,
     wave_arguments,
@@ -119,6 +120,8 @@ class Shots:
         Where to compute, in a build with CUDA. Default: where vp is.
     concurrent_shots : int
         Shots that survey() models at a time; 0: as many as are fastest and fit the memory.
+    seed : int, optional
+        Of the velocities of random layers. Default: 2011.
     snapshot_every : float, optional
         Seconds between snapshots of the wavefield, rounded down to time steps: up to `time`, 0 for none.
         Gather.snapshots has them, on the host. Default: none.
@@ -184,6 +187,7 @@ class Shots:
         memory: Optional[int] = None,
         space: Optional[str] = None,
         concurrent_shots: int = 1,
+        seed: Optional[int] = None,
         snapshot_every: Optional[float] = None,
         expand: str = "none",
         expand_threshold: Optional[float] = None,
@@ -210,6 +214,7 @@ class Shots:
             _arrays.whole(concurrent_shots, "concurrent_shots", 0, 65536),
             0.0 if snapshot_every is None else _arrays.number(snapshot_every, "snapshot_every"),
             *expansion_arguments(expand, expand_threshold, expand_interval, expand_coarsening),
+            random_seed(seed, faces),
             _arrays.callback(progress),
         )
 
@@ -340,10 +345,9 @@ class Shots:
         snapshots: list[Optional[Snapshots]] = [None] * len(traces)
         if values is not None:
             times = np.arange(1, len(values) + 1) * self._shots.plan.snapshot_steps * self.dt
-            domains = [{"lower": lower, "upper": upper} for lower, upper in boxes] or None
             if not self._device:
                 values = self._returned(values, "", "pressure", "snapshot")
-            snapshots[0] = Snapshots(values, times, domains)
+            snapshots[0] = snapshots_of(values, times, boxes)
         return [
             Gather(self._returned(one), self.interval, *where, snapshots=waves, stepped=part)
             for one, *where, waves, part in zip(traces, at, to, snapshots, stepped)
@@ -467,6 +471,11 @@ class Shots:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def snapshots_of(values: Any, times: np.ndarray, boxes: Any) -> Snapshots:
+    """Snapshots from values, times and pairs of the lower and upper positions of domains."""
+    return Snapshots(values, times, [{"lower": lower, "upper": upper} for lower, upper in boxes] or None)
 
 
 def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:
