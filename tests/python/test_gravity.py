@@ -28,8 +28,8 @@ def stations(count=60, seed=2):
 
 
 class Results(unittest.TestCase):
-    def expect_bits_of_the_program(self, files, options, names, **arguments):
-        at = stations()
+    def expect_bits_of_the_program(self, files, options, names, at=None, **arguments):
+        at = stations() if at is None else at
         with tempfile.TemporaryDirectory() as folder:
             np.save(f"{folder}/stations.npy", at)
             for option, values in files.items():
@@ -48,6 +48,54 @@ class Results(unittest.TestCase):
         found = moho.gravity(stations=at, components=names, **arguments)
         self.assertEqual((found.shape, found.dtype), ((len(names), len(at)), np.float64))
         self.assertEqual(found.tobytes(), expected.tobytes())
+        return found
+
+    def test_by_transforms_have_the_bits_of_the_program(self):
+        densities = np.random.default_rng(3).uniform(0, 300, (3, 4, 5))
+        given = {"mesh": (5, 4, 3, 0, 500, 0, 400, 50, 350), "densities": densities}
+        x, y = np.meshgrid(np.arange(8) * 100.0 - 120, np.arange(6) * 100.0 - 70)
+        at = np.column_stack([x.ravel(), y.ravel(), np.full(48, -20.0)])
+        words = ["--mesh", "5,4,3,0,500,0,400,50,350", "--strategy", "lattice"]
+        found = self.expect_bits_of_the_program(
+            {"densities": densities}, words, ["gz", "gxz"], at=at, strategy="lattice", **given
+        )
+        direct = moho.gravity(stations=at, components="gz,gxz", strategy="tiles", **given)
+        self.assertGreater(np.abs(found - direct).max(), 0.0)
+        np.testing.assert_allclose(found, direct, rtol=0.0, atol=1e-11 * np.abs(direct).max())
+
+    def test_by_multipoles_have_the_bits_of_the_program(self):
+        rows, at = prisms(4000), stations(3000)
+        direct = moho.gravity(rows, stations=at, components="gz,gzz", strategy="tiles")
+        for words, given in (
+            (["--strategy", "fmm", "--tolerance", 1e-4], {"strategy": "fmm", "tolerance": 1e-4}),
+            (["--strategy", "fmm"], {"strategy": "fmm"}),
+        ):
+            found = self.expect_bits_of_the_program(
+                {"prisms": rows}, words, ["gz", "gzz"], at=at, prisms=rows, **given
+            )
+            errors = np.abs(found - direct).max(axis=1) / np.abs(direct).max(axis=1)
+            self.assertGreater(errors.max(), 0.0)
+            self.assertLess(errors.max(), given.get("tolerance", 1e-9))
+
+    def test_automatic_strategies_are_those_of_the_program(self):
+        densities = np.ones((20, 60, 60)) * 100.0
+        densities[:, ::2] = 0.0
+        box = (60, 60, 20, 0, 1200, 0, 1200, 50, 450)
+        rows, at = prisms(12000), stations(9000)
+        differences = []
+        for files, words, given in (
+            ({"prisms": rows}, [], {"prisms": rows}),
+            (
+                {"densities": densities},
+                ["--mesh", ",".join(map(str, box))],
+                {"mesh": box, "densities": densities},
+            ),
+        ):
+            found = self.expect_bits_of_the_program(files, words, ["gz"], at=at, **given)
+            some = moho.gravity(stations=at[:50], strategy="tiles", **given)
+            differences.append(np.abs(found[:, :50] - some).max() / np.abs(some).max())
+        self.assertGreater(differences[0], 1e-15, "automatic took direct sums")
+        self.assertLess(max(differences), 1e-9)
 
     def test_have_the_bits_of_the_program(self):
         rows = prisms()
@@ -136,6 +184,15 @@ class Messages(unittest.TestCase):
         self.refused("densities", "3 x 2 x 1", prisms=None, mesh=(1, 2, 3, 0, 1, 0, 1, 0, 1), densities=[1.0])
         self.refused("overlap", prisms=[prisms(1)[0]] * 2, check_overlaps=True)
         self.refused("by_corners", strategy="by_corners")
+        self.refused("lattice is for regular meshes", strategy="lattice")
+        self.refused("fmm works in double precision", strategy="fmm", precision="single")
+        self.refused("tolerance was given with strategy tiles", strategy="tiles", tolerance=1e-6)
+        self.refused("tolerance is 0.1 (allowed: an error from 1e-10 to 0.01", strategy="fmm", tolerance=0.1)
+        self.refused("prism", prisms=wrong, strategy="fmm")
+        self.refused("station", stations=(0, 0, np.nan), strategy="fmm")
+        self.refused("overlap", prisms=[prisms(1)[0]] * 2, check_overlaps=True, strategy="fmm")
+        mesh = {"prisms": None, "mesh": (1, 1, 2, 0, 1, 0, 1, 0, 1), "densities": np.ones((2, 1, 1))}
+        self.refused("lattice", stations=[(0, 0, -1), (0.4, 0, -1)], strategy="lattice", **mesh)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 # ctest: cost 10
 """invert_gravity(): the results of the program, callbacks, messages."""
 
+import json
 import sys
 import tempfile
 import unittest
@@ -45,9 +46,12 @@ class Results(unittest.TestCase):
                 "invert_gravity", f"{folder}/out", "--data", f"{folder}/data.csv", "--errors", 0.02, *options
             )
             expected = np.load(f"{folder}/out/model.npy")
+            with open(f"{folder}/out/summary.json", encoding="utf-8") as file:
+                name = json.load(file)["operator"]["name"]
         found = moho.invert_gravity(
             values, stations=stations(), errors=0.02, components="gz,gzz", **cells, **arguments
         )
+        self.assertEqual(found.operator, name)
         self.assertEqual(found.model.shape, expected.shape)
         np.testing.assert_array_equal(found.model, expected)
         return found
@@ -93,6 +97,26 @@ class Results(unittest.TestCase):
             {"prisms": np.column_stack([rows, np.zeros(len(rows))])},
             method="cg",
         )
+
+    def test_have_the_bits_of_the_program_with_multipoles(self):
+        box = ",".join(str(number) for number in BOX)
+        found = self.expect_bits_of_the_program(
+            ["--mesh", box, "--operator", "fmm", "--tolerance", 1e-6],
+            {"mesh": BOX},
+            {},
+            operator="fmm",
+            tolerance=1e-6,
+        )
+        self.assertEqual((found.operator, found.lattice), ("fmm", False))
+
+    def test_take_multipoles_for_many_cells_and_stations(self):
+        at = np.random.default_rng(1).uniform([0, 0, -50], [2000, 2600, -10], (5300, 3))
+        given = {"stations": at, "errors": 1.0, "minimisations": 1, "iterations": 1, "beta": 1.0}
+        given["components"] = "gz,gzz"
+        found = moho.invert_gravity(np.ones((2, 5300)), mesh=(20, 26, 10, 0, 2000, 0, 2600, 0, 1000), **given)
+        self.assertEqual(found.operator, "fmm")
+        few = moho.invert_gravity(np.ones((2, 5300)), mesh=(2, 2, 2, 0, 2000, 0, 2600, 0, 1000), **given)
+        self.assertEqual(few.operator, "direct")
 
     def test_misfits_are_those_of_the_fields(self):
         values = data()
@@ -155,6 +179,8 @@ class Calls(unittest.TestCase):
         refused("bounds is", bounds=(400, 0))
         refused("trend: 'gx' is not in the data", trend={"gx": 1})
         refused("operator is 'lattice'", operator="lattice", mask=np.arange(192).reshape(4, 6, 8))
+        refused("tolerance is 0.1 .allowed: an error from 1e-10 to 0.01", operator="fmm", tolerance=0.1)
+        refused("operator is 'tree' .allowed: automatic, direct, lattice, fmm", operator="tree")
         refused("start: its shape is", start=np.ones(3))
 
 

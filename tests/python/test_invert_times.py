@@ -63,6 +63,16 @@ class Results(unittest.TestCase):
             for row, run in zip(rows, found.jackknife_runs):
                 numbers = (run.group, run.sources, run.picks, run.iterations, run.chi2, run.rms, run.damping)
                 self.assertEqual([float(value) for value in row.values()], [float(one) for one in numbers])
+        if found.checkerboard is not None:
+            for name in ("truth", "found"):
+                expected = np.load(f"{folder}/check_{name.replace('truth', 'true')}.npy")
+                self.assertEqual(getattr(found.checkerboard, name).tobytes(), expected.tobytes(), name)
+            with open(f"{folder}/checkerboard.csv", encoding="ascii") as file:
+                rows = list(csv.DictReader(file))
+            self.assertEqual(
+                [[float(row[name]) for name in ("depth", "correlation", "recovered")] for row in rows],
+                [[layer.depth, layer.correlation, layer.recovered] for layer in found.checkerboard.layers],
+            )
         names = [
             name for name in ("model.vtk", "velocity.rsf", "picks.sgt") if os.path.exists(f"{folder}/{name}")
         ]
@@ -83,6 +93,33 @@ class Results(unittest.TestCase):
         )
         self.assertEqual([run.sources for run in found.jackknife_runs], [4, 4, 4])
         self.assertGreater(found.jackknife.max(), 1e-4)
+
+    def test_have_the_bits_of_the_program_with_a_checkerboard(self):
+        found = self.expect_the_program(
+            [*WORDS, "--checkerboard", "200,100,8", "--jackknife", 2, "--iterations", 3],
+            checkerboard=(200, 100, 8),
+            jackknife=2,
+            iterations=3,
+            **OPTIONS,
+        )
+        self.assertEqual(sorted(set(found.checkerboard.truth.ravel().round(6))), [-0.08, 0.08])
+        self.assertEqual(found.checkerboard.truth.shape, (51, 16))
+        # rays turn near the surface, where they show the checks
+        self.assertGreater(found.checkerboard.layers[0].correlation, 0.5)
+        self.assertGreater(len(found.checkerboard.iterations), 1)
+        plain = moho.invert_times(survey(), iterations=1, **OPTIONS)
+        self.assertIsNone(plain.checkerboard)
+
+    def test_checkerboards_out_of_range_are_refused(self):
+        for checks, text in (
+            ((200, 8), "checkerboard has 2 numbers (allowed: 3, a size along each axis and percent)"),
+            ((200, 10, 8), "checkerboard: a check is 10 m along z (allowed: 20 m, the distance of nodes"),
+            ((200, 100, 50), "checkerboard: a change of 50 % (allowed: above 0 and below 50)"),
+            ((np.nan, 100, 5), "checkerboard: a check is nan m along x"),
+        ):
+            with self.assertRaises(moho.InputError) as caught:
+                moho.invert_times(survey(), checkerboard=checks, iterations=0, **OPTIONS)
+            self.assertIn(text, str(caught.exception))
 
     def test_change_equally_along_an_axis_with_an_infinite_length(self):
         found = moho.invert_times(survey(), lengths=(np.inf, 60), **OPTIONS)

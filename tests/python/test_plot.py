@@ -111,6 +111,16 @@ class Waves(Case):
         self.assertEqual(len(titles(figure)), 6)
         self.assertIn("0.200 s, x = 100 m", titles(figure))
 
+    def test_snapshots_of_a_shot_with_its_domains(self):
+        vp = support.gradient(161, 121)
+        given = {"wavelet": "ricker:15", "time": 0.2, "expand": "layers", "snapshot_every": 0.1}
+        taken = moho.Shots(vp, spacing=10, **given)((803, 602), [(700, 500)]).snapshots
+        places = {"spacing": 10, "sources": [(803, 602)]}
+        figure = moho.plot.snapshots(taken.values, taken.times, vp, domains=taken.domains, **places)
+        plain = moho.plot.snapshots(taken.values, taken.times, vp, **places)
+        self.assertIn(f"{taken.times[0]:.3f} s: saturated", titles(figure)[0])
+        self.assertFalse(np.array_equal(self.drawn(figure), self.drawn(plain)))
+
 
 class Rays(Case):
     def test_picture_of_the_program(self):

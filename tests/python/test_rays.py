@@ -2,6 +2,7 @@
 # ctest: cost 10
 """trace_rays(): the bits of the program, the matrix, messages."""
 
+import json
 import sys
 import tempfile
 import unittest
@@ -46,6 +47,8 @@ class Results(unittest.TestCase):
             table = np.loadtxt(f"{folder}/out/receivers.csv", delimiter=",", skiprows=1, ndmin=2)
             vertices = np.loadtxt(f"{folder}/out/rays.csv", delimiter=",", skiprows=1, ndmin=2)
             matrix = dict(np.load(f"{folder}/out/matrix.npz")) if basis else None
+            with open(f"{folder}/out/summary.json", encoding="utf-8") as file:
+                run = json.load(file)["run"]
         rays = moho.trace_rays(velocity, spacing=10, sources=sources, receivers=receivers, **arguments)
         self.assertEqual((rays.times.dtype, rays.times.shape), (times.dtype, times.shape))
         self.assertEqual(rays.times.tobytes(), times.tobytes())
@@ -58,6 +61,11 @@ class Results(unittest.TestCase):
             np.testing.assert_array_equal(columns, matrix["indices"])
             np.testing.assert_array_equal(first, matrix["indptr"])
             np.testing.assert_array_equal(shape, matrix["shape"])
+        self.assertEqual(
+            (rays.storage, rays.devices, rays.slabs),
+            (run["weights"]["storage"], run["devices"], run["slabs"]),
+        )
+        return rays
 
     def test_have_the_bits_of_the_program(self):
         sources, receivers = [(503, 17), (120, 400)], [(0, 0), (1000, 300), (777, 600)]
@@ -79,6 +87,24 @@ class Results(unittest.TestCase):
         self.expect_bits_of_the_program(
             support.rough(41, 31), [(200, 0)], [(0, 300)], ["--method", "dijkstra"], method="dijkstra"
         )
+
+    def test_have_the_bits_of_the_program_for_all_storages_and_slabs(self):
+        velocity, sources, receivers = support.rough(301, 91), [(503, 17), (2900, 400)], [(0, 0), (1800, 900)]
+        plain = moho.trace_rays(velocity, spacing=10, sources=sources, receivers=receivers)
+        for storage in ("stored", "on_the_fly", "fragments"):
+            found = self.expect_bits_of_the_program(
+                velocity, sources, receivers, ["--storage", storage], storage=storage
+            )
+            self.assertEqual((found.storage, found.devices, found.slabs), (storage, 1, 1))
+            self.assertEqual(found.times.tobytes(), plain.times.tobytes())
+        for devices, slabs, expected in ((2, None, 2), (1, 3, 3), (2, 2, 4)):
+            words = ["--devices", devices] + ([] if slabs is None else ["--slabs", slabs])
+            found = self.expect_bits_of_the_program(
+                velocity, sources, receivers, words, "nodes", devices=devices, slabs=slabs
+            )
+            self.assertEqual((found.devices, found.slabs), (devices, expected))
+            self.assertEqual(found.times.tobytes(), plain.times.tobytes())
+            np.testing.assert_array_equal(found.points, plain.points)
 
     def test_have_the_bits_of_the_program_in_3d(self):
         self.expect_bits_of_the_program(
@@ -150,6 +176,11 @@ class Messages(unittest.TestCase):
         self.refused("radius is 5", "1 to 4", velocity=support.gradient(9, 9, 9), sources=(0, 0, 0), radius=5)
         self.refused("star", "coprime, full", star="round")
         self.refused("weights", "sampled", weights="heavy")
+        self.refused("storage", "fragments", storage="table")
+        self.refused("devices is 65", devices=65)
+        self.refused("devices: 30 (allowed for this model: 1 to ", devices=30)
+        self.refused("slabs is 0", slabs=0)
+        self.refused("method 'push' with several slabs (allowed: active_tiles)", slabs=2, method="push")
         self.refused("velocity", velocity=-support.gradient(61, 41))
         self.refused("memory", kind=MemoryError, memory=1000)
         rays = moho.trace_rays(support.gradient(61, 1), spacing=10, sources=(100, 0), receivers=(0, 0))

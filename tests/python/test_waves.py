@@ -122,6 +122,17 @@ class Results(unittest.TestCase):
         self.assertGreater(np.abs(of_16 - of_32).max(), 0.0)
         self.assertLess(np.abs(of_16 - of_32).max(), 1e-4 * np.abs(of_32).max())
 
+    def test_have_the_bits_of_the_program_with_random_layers(self):
+        vp, traces = support.gradient(61, 41), []
+        for words, given in (([], {}), (["--seed", 7], {"seed": 7})):
+            options = ["--wavelet", "ricker:15", "--time", 0.4, "--boundary", "random:20", *words]
+            more = {"wavelet": "ricker:15", "time": 0.4, "faces": "random:20", **given}
+            made = self.expect_bits_of_the_program(vp, (303, 202), [(100, 20), (500, 20)], options, **more)
+            traces.append(made((303, 202), [(100, 20)]).traces)
+        self.assertGreater(np.abs(traces[0] - traces[1]).max(), 0.0)
+        with self.assertRaisesRegex(moho.InputError, "seed was given without random layers"):
+            shots(seed=7)
+
     def test_of_samples_equal_those_of_the_described_wavelet(self):
         described = shots(interval=0.001, dt=0.001)
         t = np.arange(0, 0.2005, 0.001)

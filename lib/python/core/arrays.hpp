@@ -88,6 +88,18 @@ std::pair<T*, nanobind::ndarray<nanobind::numpy, T>> make_array(
   return {data, nanobind::ndarray<nanobind::numpy, T>(data, shape.size(), shape.data(), owner)};
 }
 
+/// Returns an array that owns a vector, without a copy. \param shape with as many elements; empty:
+/// one axis
+template <class T>
+nanobind::object to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
+  if (shape.empty()) shape.push_back(values.size());
+  auto* const kept = new std::vector<T>(std::move(values));
+  const nanobind::capsule owner(kept,
+                                [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nanobind::cast(
+      nanobind::ndarray<nanobind::numpy, T>(kept->data(), shape.size(), shape.data(), owner));
+}
+
 /// Returns an array with the values of a vector. \param shape with as many elements; empty: one
 /// axis
 template <class T>

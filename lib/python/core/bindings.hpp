@@ -18,12 +18,16 @@ void bind_rays(nanobind::module_& m);
 void bind_gravity(nanobind::module_& m);
 /// Adds inversion of gravity data.
 void bind_gravity_inversion(nanobind::module_& m);
+/// Adds magnetic anomalies of prisms.
+void bind_magnetic(nanobind::module_& m);
 /// Adds misfits of surveys and their gradients.
 void bind_fwi(nanobind::module_& m);
 /// Adds reverse-time migration.
 void bind_rtm(nanobind::module_& m);
 /// Adds linear maps on the nodes of a grid.
 void bind_linear(nanobind::module_& m);
+/// Adds shots that stream through the memory of a device.
+void bind_stream(nanobind::module_& m);
 /// Adds picks of first arrivals and their inversion.
 void bind_tomography(nanobind::module_& m);
 /// Adds modelling of shots.

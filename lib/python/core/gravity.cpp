@@ -7,6 +7,7 @@
 #include "gravity_input.hpp"
 #include "worker.hpp"
 
+#include <moho/gravity/fmm.hpp>
 #include <moho/gravity/forward.hpp>
 #include <moho/gravity/operator.hpp>
 
@@ -14,6 +15,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,21 +26,6 @@ namespace moho::python {
 namespace {
 
 namespace nb = nanobind;
-
-// Prisms as rows, or a mesh with densities; checked for type and shape by the package.
-struct Ensemble {
-  std::optional<Input> prisms, densities;
-  gravity::RegularMesh mesh;
-};
-
-gravity::Strategy strategy_of(const std::string& name) {
-  using gravity::Strategy;
-  for (const Strategy one :
-       {Strategy::tiles, Strategy::by_stations, Strategy::by_prisms, Strategy::by_corners}) {
-    if (gravity::to_string(one) == name) return one;
-  }
-  return Strategy::automatic;
-}
 
 template <class T>
 void sum(const Ensemble& ensemble, const Input& stations, const gravity::Components& components,
@@ -53,9 +40,37 @@ void sum(const Ensemble& ensemble, const Input& stations, const gravity::Compone
     gravity::forward<T>(exec, prisms, at, components, results, options);
   } else {
     const gravity::DensityView<Memory> densities(
-        static_cast<const double*>(ensemble.densities->data()), ensemble.densities->size());
+        static_cast<const double*>(ensemble.values->data()), ensemble.values->size());
     gravity::forward<T>(exec, ensemble.mesh, densities, at, components, results, options);
   }
+}
+
+// True for lattice and fmm, and where the automatic strategy may take fmm.
+bool takes_operator(const Ensemble& ensemble, const Input& stations,
+                    const gravity::Components& components, const gravity::Options& options,
+                    bool single) {
+  using gravity::Strategy;
+  if (options.strategy != Strategy::automatic) {
+    return options.strategy == Strategy::lattice || options.strategy == Strategy::fmm;
+  }
+  const std::size_t prisms = ensemble.prisms ? ensemble.prisms->shape(0) : ensemble.values->size();
+  return !single &&
+         gravity::fmm_pays(static_cast<std::int64_t>(prisms),
+                           static_cast<std::int64_t>(stations.shape(0)), components, true);
+}
+
+// As sum(), by an operator where the strategy takes one.
+template <class T>
+void sum_by_operator(const Ensemble& ensemble, const Input& stations,
+                     const gravity::Components& components, double* values,
+                     const gravity::Options& options) {
+  gravity::FieldJob job;
+  set_masses(job, ensemble, stations);
+  job.components = components;
+  job.options = options;
+  const gravity::FieldResult found =
+      gravity::compute_field<T>(Exec(Kokkos::DefaultHostExecutionSpace()), job);
+  std::copy(found.results.begin(), found.results.end(), values);
 }
 
 // The linear map from densities to the field, and its transpose.
@@ -163,20 +178,23 @@ void bind_gravity(nb::module_& m) {
       [](const std::optional<Input>& prisms, const std::vector<double>& mesh,
          const std::optional<Input>& densities, const Input& stations, const std::string& names,
          bool single, const std::string& strategy, double constant, double far_tolerance,
-         bool check_overlaps, std::size_t memory, const nb::object& progress) {
-        Ensemble ensemble{prisms, densities, {}};
-        if (densities) ensemble.mesh = mesh_of(mesh);
+         double tolerance, bool check_overlaps, std::size_t memory, const nb::object& progress) {
+        const Ensemble ensemble = make_ensemble(prisms, mesh, densities);
         const gravity::Components components = gravity::parse_components(names);
         gravity::Options options;
         options.strategy = strategy_of(strategy);
         options.constant = constant;
         options.far_tolerance = far_tolerance;
+        options.tolerance = tolerance;
         options.check_overlaps = check_overlaps;
         options.memory_budget = memory;
         auto [values, array] = make_array<double>({components.size(), stations.shape(0)});
         run(progress, [&, out = values](Job& job) {
           options.progress = job.progress();
-          if (single) {
+          if (takes_operator(ensemble, stations, components, options, single)) {
+            single ? sum_by_operator<float>(ensemble, stations, components, out, options)
+                   : sum_by_operator<double>(ensemble, stations, components, out, options);
+          } else if (single) {
             sum<float>(ensemble, stations, components, out, options);
           } else {
             sum<double>(ensemble, stations, components, out, options);
@@ -187,7 +205,7 @@ void bind_gravity(nb::module_& m) {
       nb::arg("prisms").noconvert().none(), nb::arg("mesh"),
       nb::arg("densities").noconvert().none(), nb::arg("stations").noconvert(),
       nb::arg("components"), nb::arg("single"), nb::arg("strategy"), nb::arg("constant"),
-      nb::arg("far_tolerance"), nb::arg("check_overlaps"), nb::arg("memory"),
+      nb::arg("far_tolerance"), nb::arg("tolerance"), nb::arg("check_overlaps"), nb::arg("memory"),
       nb::arg("progress").none());
 }
 

@@ -7,7 +7,7 @@
 #include "gravity_input.hpp"
 #include "worker.hpp"
 
-#include <moho/gravity/lattice.hpp>
+#include <moho/gravity/products.hpp>
 #include <moho/gravity_inversion/inversion.hpp>
 
 #include <nanobind/stl/array.h>
@@ -45,15 +45,11 @@ struct GravityInput {
   std::vector<double> bounds;             // two densities, or none
   std::string weights;                    // "depth", "sensitivity", "none"
   std::optional<double> exponent;
-  std::string products;  // "automatic", "direct", "lattice"
+  gravity::Products products = gravity::Products::automatic;
+  double tolerance = 1e-9;  // of fmm
   std::size_t memory = 0;
   gravity_inversion::InversionOptions options;
 };
-
-std::vector<double> numbers_of(const Input& array) {
-  const auto* const first = static_cast<const double*>(array.data());
-  return {first, first + array.size()};
-}
 
 template <class Value>
 Value of(const nb::dict& options, const char* name) {
@@ -79,6 +75,14 @@ gravity_inversion::InversionOptions options_of(const nb::dict& o) {
   return options;
 }
 
+gravity::Products products_of(const std::string& name) {
+  using gravity::Products;
+  for (const Products one : {Products::direct, Products::lattice, Products::fmm}) {
+    if (gravity::to_string(one) == name) return one;
+  }
+  return Products::automatic;
+}
+
 GravityInput gravity_input(const nb::dict& o) {
   GravityInput given{of<Input>(o, "data"),
                      of<Input>(o, "errors"),
@@ -95,7 +99,8 @@ GravityInput gravity_input(const nb::dict& o) {
                      of<std::vector<double>>(o, "bounds"),
                      of<std::string>(o, "weights"),
                      of<std::optional<double>>(o, "exponent"),
-                     of<std::string>(o, "operator"),
+                     products_of(of<std::string>(o, "operator")),
+                     of<double>(o, "tolerance"),
                      of<std::size_t>(o, "memory"),
                      options_of(o)};
   return given;
@@ -112,9 +117,9 @@ class HeldInversion : public Resource {
   void prepare(const GravityInput& given) {
     InversionProblem problem;
     problem.components = gravity::parse_components(given.components);
-    problem.stations = numbers_of(given.stations);
-    problem.data = numbers_of(given.data);
-    problem.errors = numbers_of(given.errors);
+    problem.stations = vector_of(given.stations);
+    problem.data = vector_of(given.data);
+    problem.errors = vector_of(given.errors);
     problem.trend = given.trend;
     const std::optional<gravity_inversion::Ground> ground = ground_of(given);
     problem.cells = cells_of(given, ground ? &*ground : nullptr);
@@ -122,7 +127,7 @@ class HeldInversion : public Resource {
         problem.cells.regular() && !ground && problem.cells.size() == problem.cells.mesh.size();
     const auto values_of = [&](const std::optional<Input>& field) {
       if (!field) return std::vector<double>{};
-      const std::vector<double> all = numbers_of(*field);
+      const std::vector<double> all = vector_of(*field);
       return problem.cells.regular() ? problem.cells.from_mesh(all) : all;
     };
     problem.reference = values_of(given.reference);
@@ -152,7 +157,7 @@ class HeldInversion : public Resource {
     throw InputError("inversion: close() was called (allowed: before): begin another one");
   }
   const gravity_inversion::InversionState& state() const { return m_state; }
-  bool lattice() const { return m_lattice; }
+  gravity::Products products() const { return m_products; }
 
  private:
   static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
@@ -165,11 +170,11 @@ class HeldInversion : public Resource {
                                      given.ground.at(1),
                                      given.ground.at(2),
                                      given.ground.at(3),
-                                     numbers_of(*given.elevation)};
+                                     vector_of(*given.elevation)};
   }
   static gravity_inversion::Cells cells_of(const GravityInput& given,
                                            const gravity_inversion::Ground* ground) {
-    if (given.prisms) return gravity_inversion::list_cells(numbers_of(*given.prisms));
+    if (given.prisms) return gravity_inversion::list_cells(vector_of(*given.prisms));
     std::vector<unsigned char> mask;
     if (given.mask) {
       const auto* const first = static_cast<const unsigned char*>(given.mask->data());
@@ -177,31 +182,36 @@ class HeldInversion : public Resource {
     }
     return gravity_inversion::mesh_cells(mesh_of(given.mesh), mask, ground);
   }
-  // Fourier transforms where they give the direct sums, as in the program.
+  // Fourier transforms or multipoles where they serve, as in the program.
   void make_field(const GravityInput& given, const InversionProblem& problem) {
-    gravity::OperatorOptions options;
+    using gravity::Products;
+    gravity::FmmOptions options;
     options.memory_budget = given.memory;
-    if (given.products != "direct") {
-      const std::string why = !m_whole
-                                  ? "the cells are no complete mesh"
-                                  : gravity::find_lattice(problem.cells.mesh, problem.stations).why;
-      if (why.empty()) {
-        try {
-          m_field = gravity::make_lattice_operator(instance(), problem.cells.mesh, problem.stations,
-                                                   problem.components, options);
-          m_lattice = true;
-          return;
-        } catch (const MemoryError&) {
-          if (given.products == "lattice") throw;
-        }
-      } else if (given.products == "lattice") {
-        throw InputError(concat("operator is 'lattice': ", why,
-                                " (allowed: a whole mesh, and stations at one height above it, "
-                                "whole steps of its cells apart): take direct"));
-      }
+    options.tolerance = given.tolerance;
+    const auto make = [&](Products products) {
+      m_field =
+          gravity::make_products(instance(), products, problem.cells.mesh, problem.cells.prisms,
+                                 problem.stations, problem.components, options);
+      m_products = products;
+    };
+    if (given.products == Products::direct) return make(Products::direct);
+    const std::string why = m_whole
+                                ? gravity::find_lattice(problem.cells.mesh, problem.stations).why
+                                : std::string("the cells are no complete mesh");
+    if (given.products == Products::lattice && !why.empty()) {
+      throw InputError(concat("operator is 'lattice': ", why,
+                              " (allowed: a whole mesh, and stations at one height above it, "
+                              "whole steps of its cells apart): take direct"));
     }
-    m_field = gravity::make_field_operator(instance(), problem.cells.prisms, problem.stations,
-                                           problem.components, options);
+    const Products products = gravity::choose_products(
+        given.products, why.empty(), problem.cells.size(),
+        static_cast<std::int64_t>(problem.stations.size() / 3), problem.components, true);
+    try {
+      make(products);
+    } catch (const MemoryError&) {
+      if (given.products != Products::automatic || products == Products::direct) throw;
+      make(Products::direct);
+    }
   }
   void set_weights(const GravityInput& given, InversionProblem& problem,
                    const gravity_inversion::Ground* ground) {
@@ -226,7 +236,8 @@ class HeldInversion : public Resource {
   std::unique_ptr<gravity::FieldOperator> m_field;
   std::optional<gravity_inversion::Inversion> m_inversion;
   gravity_inversion::InversionState m_state;
-  bool m_whole = false, m_lattice = false;
+  bool m_whole = false;
+  gravity::Products m_products = gravity::Products::direct;
 };
 
 // An inversion of gravity data, one minimisation after the other.
@@ -283,7 +294,7 @@ class GravityInversion {
     result["chi2_all"] = fit.chi2_all;
     result["values"] = fit.values;
     result["reason"] = m_held->state().reason;
-    result["lattice"] = m_held->lattice();
+    result["operator"] = gravity::to_string(m_held->products());
     return result;
   }
   void close() {

@@ -97,8 +97,10 @@ NB_MODULE(_core, m) {
   moho::python::bind_gravity_inversion(m);
   moho::python::bind_io(m);
   moho::python::bind_linear(m);
+  moho::python::bind_magnetic(m);
   moho::python::bind_rays(m);
   moho::python::bind_rtm(m);
+  moho::python::bind_stream(m);
   moho::python::bind_tomography(m);
   moho::python::bind_wave(m);
 }

@@ -35,14 +35,6 @@ Enum named(const std::string& name, std::initializer_list<Enum> known, const cha
   throw InputError(concat(argument, " is '", name, "' (allowed: ", list, ")"));
 }
 
-// A vector of the library as an array of NumPy: moved, not copied.
-template <class T>
-nb::object to_numpy(std::vector<T>&& values) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
 // Rays of all sources and receivers, on the host; arrays refer to this object.
 class Paths {
   template <int Dim>
@@ -103,6 +95,7 @@ struct Tracing {
   rays::GraphOptions graph;
   rays::Method method;
   std::size_t memory;
+  int devices, slabs;  // slabs 0: chosen
 };
 
 template <class T, int Dim>
@@ -115,17 +108,23 @@ nb::object trace_in(const Tracing& given, const nb::object& progress) {
   work.graph = given.graph;
   work.method = given.method;
   work.memory = given.memory;
+  work.devices = given.devices;
+  work.slabs = given.slabs;
   std::vector<std::size_t> shape{work.sources.size()};
   for (std::size_t d = 0; d < Dim; ++d) shape.push_back(given.velocity.shape(d));
   auto [times, array] = make_array<T>(shape);
   work.borrowed_times = times;
   rays::RayPaths<Dim> paths;
+  rays::TraceSummary summary;
   run(progress, [&](Job& job) {
     work.progress = job.progress();
     const Exec exec{Kokkos::DefaultHostExecutionSpace()};
-    paths = std::move(rays::trace_sources(exec, work).paths);
+    rays::TraceResult<T, Dim> found = rays::trace_sources(exec, work);
+    paths = std::move(found.paths);
+    summary = found;
   });
-  return nb::make_tuple(array, Paths(work.grid, std::move(paths)));
+  return nb::make_tuple(array, Paths(work.grid, std::move(paths)), rays::to_string(summary.storage),
+                        summary.devices, summary.slabs);
 }
 
 }  // namespace
@@ -144,18 +143,24 @@ void bind_rays(nb::module_& m) {
       [](const Input& velocity, const std::vector<double>& spacing,
          const std::vector<double>& origin, const Input& sources,
          const std::optional<Input>& receivers, int radius, const std::string& star,
-         const std::string& weights, const std::string& method, std::size_t memory,
-         const nb::object& progress) {
+         const std::string& weights, const std::string& method, const std::string& storage,
+         int devices, int slabs, std::size_t memory, const nb::object& progress) {
         using rays::Method;
         using rays::Star;
         using rays::WeightRule;
-        Tracing given{velocity, spacing, origin, sources, receivers, {}, {}, memory};
+        using rays::WeightStorage;
+        Tracing given{velocity, spacing, origin, sources, receivers,
+                      {},       {},      memory, devices, slabs};
         given.graph.radius = radius;
         given.graph.star = named(star, {Star::coprime, Star::full}, "star");
         given.graph.rule = named(
             weights,
             {WeightRule::slowness, WeightRule::velocity, WeightRule::cells, WeightRule::sampled},
             "weights");
+        given.graph.storage = named(storage,
+                                    {WeightStorage::automatic, WeightStorage::stored,
+                                     WeightStorage::on_the_fly, WeightStorage::fragments},
+                                    "storage");
         given.method = named(method,
                              {Method::active_tiles, Method::relaxation, Method::push,
                               Method::near_far, Method::dijkstra},
@@ -167,8 +172,8 @@ void bind_rays(nb::module_& m) {
       },
       nb::arg("velocity").noconvert(), nb::arg("spacing"), nb::arg("origin"),
       nb::arg("sources").noconvert(), nb::arg("receivers").noconvert().none(), nb::arg("radius"),
-      nb::arg("star"), nb::arg("weights"), nb::arg("method"), nb::arg("memory"),
-      nb::arg("progress").none());
+      nb::arg("star"), nb::arg("weights"), nb::arg("method"), nb::arg("storage"),
+      nb::arg("devices"), nb::arg("slabs"), nb::arg("memory"), nb::arg("progress").none());
 }
 
 }  // namespace moho::python

@@ -53,6 +53,7 @@ struct TomographyInput {
   std::optional<Input> delta;      // the same
   bool locate = false;
   std::vector<double> location;  // deviations along the axes
+  std::vector<double> checks;    // size along the axes and per cent; empty: no checkerboard test
   double origin_deviation = 0.005, buried_below = 2.0;
   int coarsening = 0, radius = 0, jackknife = 0;
   std::string times, robust, statics, rule;
@@ -87,6 +88,7 @@ TomographyInput tomography_input(const nb::dict& o) {
   given.epsilon = of<std::optional<Input>>(o, "epsilon");
   given.delta = of<std::optional<Input>>(o, "delta");
   given.jackknife = of<int>(o, "jackknife");
+  given.checks = of<std::vector<double>>(o, "checkerboard");
   given.locate = of<bool>(o, "locate");
   given.location = of<std::vector<double>>(o, "location_deviation");
   given.origin_deviation = of<double>(o, "origin_deviation");
@@ -174,6 +176,15 @@ void set_models(const TomographyInput& given, tomography::InversionJob<Dim>& job
   }
 }
 
+// The checks of a test, whose number of values the package checked.
+template <int Dim>
+tomography::Checkerboard<Dim> checks_of(const TomographyInput& given) {
+  tomography::Checkerboard<Dim> checks;
+  for (int d = 0; d < Dim; ++d) checks.size[d] = given.checks.at(static_cast<std::size_t>(d));
+  checks.percent = given.checks.at(static_cast<std::size_t>(Dim));
+  return checks;
+}
+
 // A job of invert(), with the defaults of the program invert_times.
 template <int Dim>
 tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyInput& given) {
@@ -249,6 +260,7 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
   options.epsilon = parameter_of(given.epsilon, job.grid.size());
   options.delta = parameter_of(given.delta, job.grid.size());
   set_models(given, job);
+  if (!given.checks.empty()) tomography::checkerboard<Dim>(job.grid, checks_of<Dim>(given));
   if (given.jackknife > 0) tomography::check_jackknife<Dim>(job.picks, given.jackknife);
   return job;
 }
@@ -352,14 +364,31 @@ void add_jackknife(nb::dict& result, const tomography::JackknifeResult& test,
 }
 
 template <int Dim>
+void add_checkerboard(nb::dict& result, const tomography::CheckerboardResult<Dim>& test,
+                      const std::vector<std::size_t>& shape) {
+  if (test.truth.empty()) {
+    result["checkerboard"] = nb::none();
+    return;
+  }
+  nb::list layers;
+  for (const tomography::CheckLayer& layer : test.layers) {
+    layers.append(nb::make_tuple(layer.depth, layer.correlation, layer.recovered));
+  }
+  result["checkerboard"] = nb::make_tuple(copy_of(test.truth, shape), copy_of(test.found, shape),
+                                          layers, reports_of(test.reports));
+}
+
+template <int Dim>
 nb::dict invert_in(const PickArrays& arrays, const TomographyInput& given,
                    const nb::object& progress) {
   tomography::InversionJob<Dim> job;
   tomography::InversionResult<Dim> found;
+  tomography::CheckerboardResult<Dim> checks;
   tomography::JackknifeResult test;
   run(progress, [&](Job& work) {
     job = job_of<Dim>(arrays, given);
-    Reporter<Dim> reporter(work, given.iterations, 1 + given.jackknife);
+    const bool checked = !given.checks.empty();
+    Reporter<Dim> reporter(work, given.iterations, 1 + (checked ? 1 : 0) + given.jackknife);
     job.options.progress = [&](double fraction, const std::string& what) {
       reporter.report(fraction, what);
     };
@@ -370,8 +399,14 @@ nb::dict invert_in(const PickArrays& arrays, const TomographyInput& given,
     const Exec exec{Kokkos::DefaultHostExecutionSpace()};
     found =
         given.single ? tomography::invert<float>(exec, job) : tomography::invert<double>(exec, job);
-    if (given.jackknife == 0) return;
     reporter.end_inversion();
+    if (checked) {
+      const auto board = checks_of<Dim>(given);
+      checks = given.single ? tomography::test_checkerboard<float>(exec, job, found, board)
+                            : tomography::test_checkerboard<double>(exec, job, found, board);
+      reporter.end_inversion();
+    }
+    if (given.jackknife == 0) return;
     const auto each = [&](const tomography::JackknifeRun&) {
       reporter.end_inversion();
       work.check();
@@ -381,6 +416,7 @@ nb::dict invert_in(const PickArrays& arrays, const TomographyInput& given,
                : tomography::test_jackknife<double>(exec, job, found, given.jackknife, each);
   });
   nb::dict result = result_of<Dim>(job, found);
+  add_checkerboard<Dim>(result, checks, shape_of<Dim>(job.grid));
   add_jackknife(result, test, shape_of<Dim>(job.grid));
   return result;
 }

@@ -5,16 +5,15 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "device.hpp"
-#include "slab_plan.hpp"
+#include "shot_steps.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
 
 #include <moho/core/arena.hpp>
 #include <moho/core/space.hpp>
+#include <moho/domain/factory.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/snapshot/boundary_store.hpp>
-#include <moho/stream/device_count.hpp>
-#include <moho/stream/survey.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/shots.hpp>
 #include <moho/wave/source_region.hpp>
@@ -39,7 +38,7 @@ namespace nb = nanobind;
 // What Shots shows of its plan.
 struct ShotsPlan {
   double dt = 0.0, interval = 0.0, source_taper = 0.0, frequency = 0.0;
-  std::int64_t steps = 0, samples = 0;
+  std::int64_t steps = 0, samples = 0, snapshot_steps = 0;  // steps between snapshots; 0: none
   std::size_t memory = 0;
   std::string medium, faces;
 };
@@ -55,11 +54,12 @@ class AnyModelling : public Resource {
  public:
   // Returns the number of samples, before traces are allocated.
   virtual void prepare(const WaveInput& given, ShotsPlan& plan) = 0;
-  virtual void shot(Job& job, const Input& sources, const Input& receivers,
-                    const Place& traces) = 0;
+  virtual void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
+                    ShotSteps& steps) = 0;
   // Shots of a survey; one set of sources, receivers and traces for each.
   virtual void survey(Job& job, const std::vector<Input>& sources,
-                      const std::vector<Input>& receivers, const std::vector<Place>& traces) = 0;
+                      const std::vector<Input>& receivers, const std::vector<Place>& traces,
+                      ShotSteps& steps) = 0;
   virtual void update(const WaveInput& model) = 0;
   // Derivatives of a function of the traces of a shot over a model, from its derivatives by the
   // traces. gradients: of vp, density, epsilon and delta, null where not wanted.
@@ -78,12 +78,20 @@ class ModellingOf : public AnyModelling {
 
   void prepare(const WaveInput& given, ShotsPlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(given.fields.front().second, given.spacing, given.origin);
-    const wave::ModellingOptions<Dim> options = modelling_of<Dim>(given);
+    wave::ModellingOptions<Dim> options = modelling_of<Dim>(given);
+    if (given.expand != domain::ExpansionMethod::none) {
+      options.batch_size = 1;
+      // arrivals are computed from the model
+      options.keep_model = given.expand != domain::ExpansionMethod::amplitude;
+    }
     auto model = model_in<T, Dim, Memory>(instance(), grid, given, true);
     const wave::Boundaries<Dim> faces = faces_of<Dim>(given, model.medium());
     m_modelling.emplace(wave::make_modelling<T, Dim, Memory>(instance(), grid, std::move(model),
                                                              faces, wavelet_of(given), options));
     m_around = options.sources;
+    m_expand = given.expand;
+    m_domain = given.domain;
+    m_memory = given.memory;
     const wave::ModellingPlan<Dim>& plan = m_modelling->plan();
     shown = {plan.time.dt,
              plan.time.interval,
@@ -91,13 +99,20 @@ class ModellingOf : public AnyModelling {
              plan.frequency,
              plan.time.steps,
              plan.time.samples,
+             plan.time.snapshot_every,
              plan.memory.most,
              wave::info(plan.medium).name,
              wave::boundaries_string(plan.faces)};
+    check_snapshots(grid, sizeof(T), plan.time, is_host_memory<Memory> ? given.memory : 0,
+                    plan.memory.most);
   }
 
-  void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces) override {
+  void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
+            ShotSteps& steps) override {
     auto& modelling = opened();
+    if (steps.snapshots != nullptr || m_expand != domain::ExpansionMethod::none) {
+      return survey(job, {sources}, {receivers}, {traces}, steps);
+    }
     const wave::Shot<Dim> shot{0, points_of<Dim>(sources), points_of<Dim>(receivers)};
     modelling.check(instance(), {shot});
     auto options = modelling.shot_options();
@@ -105,10 +120,11 @@ class ModellingOf : public AnyModelling {
       job.report(static_cast<double>(now.step) / static_cast<double>(now.steps), "stepping");
     };
     give_traces(modelling.shot(instance(), shot, options), traces);
+    steps.stepped.assign(1, 1.0);
   }
 
   void survey(Job& job, const std::vector<Input>& sources, const std::vector<Input>& receivers,
-              const std::vector<Place>& traces) override {
+              const std::vector<Place>& traces, ShotSteps& steps) override {
     auto& modelling = opened();
     std::vector<wave::Shot<Dim>> shots;
     for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -117,6 +133,11 @@ class ModellingOf : public AnyModelling {
     }
     modelling.check(instance(), shots);
     wave::SurveyRunOptions<T, Dim, Memory> options;
+    options.domain = domain::domain_factory(m_expand, modelling, m_domain);
+    options.memory = m_memory;
+    if (steps.snapshots != nullptr) {
+      options.snapshot = write_snapshots<T>(steps.snapshots);
+    }
     options.progress = [&](const wave::SurveyProgress& now) {
       job.report(now.done / static_cast<double>(shots.size()), "shots");
     };
@@ -124,6 +145,10 @@ class ModellingOf : public AnyModelling {
         instance(), modelling, shots,
         [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
           give_traces(result, traces[k]);
+          steps.stepped.push_back(result.points / result.whole_points);
+          if (k == 0 && options.domain && steps.snapshots != nullptr) {
+            steps.domains = domain::snapshot_domains(modelling.plan(), result.boxes);
+          }
         },
         options);
   }
@@ -246,6 +271,9 @@ class ModellingOf : public AnyModelling {
   std::optional<fwi::ShotGradients<T, Dim, Memory>> m_gradients;
   fwi::InvertedParameters m_wanted;
   Points<Dim> m_around;  // sources around which delta is tapered
+  domain::ExpansionMethod m_expand = domain::ExpansionMethod::none;
+  domain::DomainOptions m_domain;
+  std::size_t m_memory = 0;
 };
 
 // Returns modelling in a memory for fields like vp.
@@ -268,6 +296,7 @@ class Shots {
   Shots(const WaveInput& given, const std::string& space, const nb::object& progress)
       : m_double(given.fields.front().second.dtype() == nb::dtype<double>()) {
     const AnyInput& vp = given.fields.front().second;
+    for (std::size_t d = 0; d < vp.ndim(); ++d) m_shape.push_back(vp.shape(d));
     m_modelling = with_memory(
         space, [&](auto memory) { return modelling_like<typename decltype(memory)::type>(vp); });
     run(progress, [&](Job&) {
@@ -281,15 +310,16 @@ class Shots {
 
   const ShotsPlan& plan() const { return m_plan; }
 
+  // Returns traces, snapshots or None, domains of snapshots, and fractions of nodes stepped.
   // device: traces are in device memory
   nb::object shot(const Input& sources, const Input& receivers, bool device,
                   const nb::object& progress) {
     return m_double ? shot_in<double>(sources, receivers, device, progress)
                     : shot_in<float>(sources, receivers, device, progress);
   }
-  // Returns the traces of each shot.
-  nb::list survey(const std::vector<Input>& sources, const std::vector<Input>& receivers,
-                  bool device, const nb::object& progress) {
+  // Returns the same, with a list of the traces of all shots, and snapshots of the first one.
+  nb::object survey(const std::vector<Input>& sources, const std::vector<Input>& receivers,
+                    bool device, const nb::object& progress) {
     return m_double ? survey_in<double>(sources, receivers, device, progress)
                     : survey_in<float>(sources, receivers, device, progress);
   }
@@ -322,12 +352,14 @@ class Shots {
     auto traces =
         make_result<T>({receivers.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
     const Place place{traces.data, traces.device};
-    run(progress, [&](Job& job) { m_modelling->shot(job, sources, receivers, place); });
-    return traces.array;
+    ShotSteps steps;
+    const nb::object snapshots = make_snapshots<T>(steps);
+    run(progress, [&](Job& job) { m_modelling->shot(job, sources, receivers, place, steps); });
+    return result_of(traces.array, snapshots, steps);
   }
   template <class T>
-  nb::list survey_in(const std::vector<Input>& sources, const std::vector<Input>& receivers,
-                     bool device, const nb::object& progress) {
+  nb::object survey_in(const std::vector<Input>& sources, const std::vector<Input>& receivers,
+                       bool device, const nb::object& progress) {
     nb::list result;
     std::vector<Place> places;
     for (const Input& of_shot : receivers) {
@@ -336,8 +368,24 @@ class Shots {
       places.push_back({made.data, made.device});
       result.append(made.array);
     }
-    run(progress, [&](Job& job) { m_modelling->survey(job, sources, receivers, places); });
-    return result;
+    ShotSteps steps;
+    const nb::object snapshots = make_snapshots<T>(steps);
+    run(progress, [&](Job& job) { m_modelling->survey(job, sources, receivers, places, steps); });
+    return result_of(result, snapshots, steps);
+  }
+  // Returns an array for snapshots, or None.
+  template <class T>
+  nb::object make_snapshots(ShotSteps& steps) const {
+    if (m_plan.snapshot_steps == 0) return nb::none();
+    std::vector<std::size_t> shape{static_cast<std::size_t>(m_plan.steps / m_plan.snapshot_steps)};
+    shape.insert(shape.end(), m_shape.begin(), m_shape.end());
+    auto [data, array] = make_array<T>(shape);
+    steps.snapshots = data;
+    return nb::cast(array);
+  }
+  static nb::object result_of(const nb::object& traces, const nb::object& snapshots,
+                              const ShotSteps& steps) {
+    return nb::make_tuple(traces, snapshots, domains_of(steps.domains), steps.stepped);
   }
   template <class T>
   nb::object gradient_in(const std::vector<OptionalField>& fields, const Input& sources,
@@ -366,6 +414,7 @@ class Shots {
   }
 
   bool m_double;
+  std::vector<std::size_t> m_shape;  // nodes of the model
   ShotsPlan m_plan;
   std::shared_ptr<AnyModelling> m_modelling;
 };
@@ -378,116 +427,20 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
                   const std::string& equations, double sigma, int parameters,
                   const OptionalInput& sources, std::optional<double> source_taper,
                   std::size_t memory, const std::string& space, int concurrent_shots,
+                  double snapshot_every, const std::string& expand, double expand_threshold,
+                  int expand_interval, int expand_coarsening, std::uint64_t seed,
                   const nb::object& progress) {
   WaveInput given =
       make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
                       free_surface, times, order, equations, sigma, sources, source_taper, memory);
   given.parameters = parameter_storage(parameters);
   given.concurrent_shots = concurrent_shots;
+  domain::DomainOptions domain;
+  domain.threshold = expand_threshold;
+  domain.interval = expand_interval;
+  domain.coarsening = expand_coarsening;
+  set_snapshots_and_domains(given, snapshot_every, expand, domain, seed);
   return new Shots(given, space, progress);
-}
-
-// Shots that stream through the memory of a device; their traces are of the type of vp.
-struct StreamedSurvey {
-  WaveInput model;
-  std::vector<Input> sources, receivers;  // of each shot
-  stream::StreamRequest wishes;           // devices 0: automatic
-  std::string file;
-  bool slabs = false;  // true: each device holds a slab of the grid
-
-  template <class T, int Dim, class Memory>
-  nb::object compute(const nb::object& progress) const {
-    std::vector<std::vector<T>> traces(sources.size());
-    double interval = 0.0;
-    run(progress, [&](Job& job) { compute_traces<T, Dim, Memory>(job, traces, interval); });
-    nb::list result;
-    for (std::size_t k = 0; k < traces.size(); ++k) {
-      const std::size_t count = receivers[k].shape(0);
-      auto [data, array] = make_array<T>({count, count == 0 ? 0 : traces[k].size() / count});
-      std::copy(traces[k].begin(), traces[k].end(), data);
-      result.append(nb::cast(array));
-    }
-    return nb::make_tuple(result, interval);
-  }
-
- private:
-  template <class T, int Dim, class Memory>
-  void compute_traces(Job& job, std::vector<std::vector<T>>& traces, double& interval) const {
-    const auto host = instance_in<Kokkos::HostSpace>();
-    const Grid<Dim> grid = grid_of<Dim>(model.fields.front().second, model.spacing, model.origin);
-    auto values = model_in<T, Dim, Kokkos::HostSpace>(host, grid, model, true);
-    const wave::Boundaries<Dim> faces = faces_of<Dim>(model, values.medium());
-    std::vector<wave::Shot<Dim>> shots;
-    for (std::size_t k = 0; k < sources.size(); ++k) {
-      shots.push_back(
-          {static_cast<std::int64_t>(k), points_of<Dim>(sources[k]), points_of<Dim>(receivers[k])});
-    }
-    stream::StreamSurveyOptions<T, Dim> options;
-    options.streaming.modelling = modelling_of<Dim>(model);
-    options.streaming.wishes = wishes;
-    options.streaming.divided = slabs;
-    if (wishes.devices == 0 && stream::device_count(instance_in<Memory>()) == 1) {
-      options.streaming.wishes.devices = 1;
-      options.streaming.divided = false;
-    }
-    const int devices = options.streaming.wishes.devices;
-    // hosts have no separate memory: a given one is that of the rings
-    options.streaming.in_core =
-        file.empty() && devices == 1 && (!is_host_memory<Memory> || wishes.device_memory == 0);
-    if (is_host_memory<Memory> && !options.streaming.in_core && !options.streaming.divided &&
-        wishes.device_memory == 0) {
-      options.streaming.wishes.device_memory = memory_budget(host, 0) / 2;
-    }
-    options.streaming.file = file;
-    options.progress = [&](std::size_t k, const wave::ShotProgress& now) {
-      const double part = static_cast<double>(now.step) / static_cast<double>(now.steps);
-      job.report((static_cast<double>(k) + part) / static_cast<double>(shots.size()), "shots");
-    };
-    stream::model_shots<T, Dim, Memory>(
-        instance_in<Memory>(), grid, std::move(values), faces, wavelet_of(model), shots,
-        [&](std::size_t k, const stream::StreamShotResult<T>& result) {
-          interval = result.interval;
-          traces[k].assign(result.traces.data(), result.traces.data() + result.traces.size());
-        },
-        options);
-  }
-};
-
-// Models shots in a stream. Returns a list of traces, and the interval of their samples.
-nb::object stream_shots(const std::vector<OptionalField>& fields,
-                        const std::vector<double>& spacing, const std::vector<double>& origin,
-                        const std::string& wavelet, const OptionalInput& samples,
-                        double wavelet_interval, const std::string& faces, bool free_surface,
-                        const std::vector<double>& times, int order, const std::string& equations,
-                        double sigma, int parameters, std::optional<double> source_taper,
-                        const std::vector<Input>& sources, const std::vector<Input>& receivers,
-                        const std::vector<std::int64_t>& sizes, bool slabs, const std::string& file,
-                        const std::string& space, const nb::object& progress) {
-  StreamedSurvey survey{
-      make_wave_input(fields, spacing, origin, wavelet, samples, wavelet_interval, faces,
-                      free_surface, times, order, equations, sigma, {}, source_taper, 0),
-      sources,
-      receivers,
-      stream_request(sizes),
-      file,
-      slabs};
-  survey.model.parameters = parameter_storage(parameters);
-  survey.wishes.groups = static_cast<int>(sizes.at(4));
-  survey.wishes.lag = sizes.at(5);
-  survey.wishes.shots = static_cast<std::int64_t>(sources.size());
-  const AnyInput& vp = survey.model.fields.front().second;
-  return with_memory(space, [&](auto memory) {
-    using Memory = typename decltype(memory)::type;
-    return with_kind(vp.dtype(), vp.ndim(), [&](auto kind) -> nb::object {
-      using T = typename decltype(kind)::Scalar;
-      refuse_missing_kernels<T>();
-      if constexpr (has_wave_kernels<T>) {
-        return survey.compute<T, decltype(kind)::dim, Memory>(progress);
-      } else {
-        return nb::none();
-      }
-    });
-  });
 }
 
 }  // namespace
@@ -500,6 +453,7 @@ void bind_wave(nb::module_& m) {
       .def_ro("frequency", &ShotsPlan::frequency)
       .def_ro("steps", &ShotsPlan::steps)
       .def_ro("samples", &ShotsPlan::samples)
+      .def_ro("snapshot_steps", &ShotsPlan::snapshot_steps)
       .def_ro("memory", &ShotsPlan::memory)
       .def_ro("medium", &ShotsPlan::medium)
       .def_ro("faces", &ShotsPlan::faces);
@@ -519,13 +473,9 @@ void bind_wave(nb::module_& m) {
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
         nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"), nb::arg("sources").none(),
         nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"),
-        nb::arg("concurrent_shots"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
-  m.def("stream_shots", &stream_shots, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
-        nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),
-        nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
-        nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"),
-        nb::arg("source_taper").none(), nb::arg("sources"), nb::arg("receivers"), nb::arg("sizes"),
-        nb::arg("slabs"), nb::arg("file"), nb::arg("space"), nb::arg("progress").none());
+        nb::arg("concurrent_shots"), nb::arg("snapshot_every"), nb::arg("expand"),
+        nb::arg("expand_threshold"), nb::arg("expand_interval"), nb::arg("expand_coarsening"),
+        nb::arg("seed"), nb::arg("progress").none(), nb::rv_policy::take_ownership);
 }
 
 }  // namespace moho::python

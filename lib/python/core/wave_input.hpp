@@ -8,6 +8,8 @@
 #include "device.hpp"
 
 #include <moho/core/field.hpp>
+#include <moho/core/space.hpp>
+#include <moho/domain/types.hpp>
 #include <moho/wave/boundary_text.hpp>
 #include <moho/wave/model_values.hpp>
 #include <moho/wave/plan.hpp>
@@ -62,6 +64,9 @@ struct WaveInput {
   std::optional<double> source_taper;
   std::size_t memory = 0;
   int concurrent_shots = 1;  ///< 0: automatic
+  domain::ExpansionMethod expand = domain::ExpansionMethod::none;
+  domain::DomainOptions domain;  ///< of `expand`
+  std::uint64_t seed = 2011;     ///< of random layers
 };
 
 /// Returns the arguments in the order of the package. \param fields in the order of wave::Parameter
@@ -90,6 +95,50 @@ inline WaveInput make_wave_input(
   given.source_taper = source_taper;
   given.memory = memory;
   return given;
+}
+
+/// Sets snapshots, expanding domains and the seed of random layers.
+/// \throws InputError for options of domains out of range, whose text begins with "expand_"
+inline void set_snapshots_and_domains(WaveInput& given, double snapshot_every,
+                                      const std::string& expand,
+                                      const domain::DomainOptions& options, std::uint64_t seed) {
+  given.time.snapshot_every = snapshot_every;
+  given.expand = domain::parse_expansion(expand);
+  given.domain = options;
+  given.seed = seed;
+  try {
+    domain::check_options(options);
+  } catch (const InputError& error) {
+    throw InputError(concat("expand_", error.what()));
+  }
+}
+
+/// Returns the number of snapshots of a shot.
+inline std::int64_t snapshot_count(const wave::TimePlan& time) {
+  return time.snapshot_every > 0 ? time.steps / time.snapshot_every : 0;
+}
+
+/// \brief Throws MemoryError if the snapshots of a shot exceed the memory of the host.
+/// \param grid of the model
+/// \param bytes of a value
+/// \param time plan with the snapshots
+/// \param memory bytes allowed for them and for shots; 0: what is free, with shots allocated
+/// \param shots bytes of model, wavefield and traces
+template <int Dim>
+void check_snapshots(const Grid<Dim>& grid, std::size_t bytes, const wave::TimePlan& time,
+                     std::size_t memory, std::size_t shots) {
+  const std::int64_t count = snapshot_count(time);
+  if (count == 0) return;
+  const double needed =
+      static_cast<double>(bytes) * static_cast<double>(count) * static_cast<double>(grid.size());
+  const double taken = memory > 0 ? static_cast<double>(shots) : 0.0;
+  const auto allowed = static_cast<double>(memory_budget(instance_in<Kokkos::HostSpace>(), memory));
+  if (taken + needed <= allowed) return;
+  throw MemoryError(concat(
+      "memory: ", count, " snapshots of ", shape_string(grid), " nodes take ", format_bytes(needed),
+      taken > 0.0 ? concat(", shots ", format_bytes(taken)) : std::string(),
+      " (allowed: ", format_bytes(allowed), memory > 0 ? ", as asked" : ", what is free",
+      "): take a longer snapshot_every"));
 }
 
 /// Returns the form of parameters for their bits: 16, 32, or 0 for the automatic choice.
@@ -186,6 +235,7 @@ wave::ModellingOptions<Dim> modelling_of(const WaveInput& given) {
   if (given.sources) options.sources = points_of<Dim>(*given.sources);
   options.source_taper = given.source_taper;
   options.memory = given.memory;
+  options.seed = given.seed;
   options.concurrent_shots = given.concurrent_shots;
   // an upper bound: the number of shots is not known
   options.shots = given.concurrent_shots == 0 ? 1024 : given.concurrent_shots;

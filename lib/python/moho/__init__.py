@@ -21,11 +21,14 @@ from ._gravity import gravity
 from ._gravity_inversion import GravityInversion, Minimisation, invert_gravity
 from ._inversion import Evaluation, Objective, Search
 from ._io import ModelFile, compress, decompress, read_gathers, read_model, write_gathers, write_model
+from ._magnetic import magnetic_field
 from ._migration import Migration
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
 from ._stream import stream_shots
 from ._tomography import (
+    Checkerboard,
+    CheckLayer,
     JackknifeRun,
     Picks,
     TimesInversion,
@@ -35,9 +38,11 @@ from ._tomography import (
     write_picks,
 )
 from ._version import __version__
-from ._waves import Gather, Shots
+from ._waves import Gather, Shots, Snapshots
 
 __all__ = [
+    "CheckLayer",
+    "Checkerboard",
     "Error",
     "Evaluation",
     "FileError",
@@ -55,6 +60,7 @@ __all__ = [
     "Rays",
     "Search",
     "Shots",
+    "Snapshots",
     "TimesInversion",
     "TimesIteration",
     "__version__",
@@ -67,6 +73,7 @@ __all__ = [
     "gravity",
     "invert_gravity",
     "invert_times",
+    "magnetic_field",
     "read_gathers",
     "read_model",
     "read_picks",

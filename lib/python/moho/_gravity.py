@@ -12,7 +12,7 @@ from ._errors import InputError
 from ._runtime import core
 
 COMPONENTS = ("potential", "gx", "gy", "gz", "gxx", "gyy", "gzz", "gxy", "gxz", "gyz")
-STRATEGIES = ("automatic", "tiles", "by_stations", "by_prisms", "by_corners")
+STRATEGIES = ("automatic", "tiles", "by_stations", "by_prisms", "by_corners", "lattice", "fmm")
 PRECISIONS = ("double", "single")
 
 
@@ -27,6 +27,7 @@ def gravity(
     strategy: str = "automatic",
     constant: Optional[float] = None,
     far_tolerance: Optional[float] = None,
+    tolerance: Optional[float] = None,
     check_overlaps: bool = False,
     memory: Optional[int] = None,
     progress: Optional[Callable[[float, str], Any]] = None,
@@ -51,13 +52,18 @@ def gravity(
         Of the prisms of the mesh, kg/m3; 0 for no prism.
     precision : {"double", "single"}
         Of the fields of prisms; sums and results are double.
-    strategy : {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}
-        Arrangement of the sum; all give the same field. by_corners: meshes in double precision.
+    strategy : {"automatic", "tiles", "by_stations", "by_prisms", "by_corners", "lattice", "fmm"}
+        Arrangement of the sum; all give the same field. by_corners: meshes in double precision. lattice:
+        Fourier transforms, for meshes in double precision with stations at one height on the lattice of the
+        prisms. fmm: a fast multipole method in double precision, with errors up to `tolerance`. automatic:
+        by_corners for meshes with few corners, fmm where it takes less time than direct sums.
     constant : float, optional
         Gravitational constant, m3/(kg s2). Default: 6.6743e-11 (CODATA 2018).
     far_tolerance : float, optional
         Relative error allowed where an expansion replaces the closed form far away; 0: to rounding. Default:
         1e-11, in single precision 1e-6.
+    tolerance : float, optional
+        Error allowed for fmm, of the largest value of each component: 1e-10 to 0.01. Default: 1e-9.
     check_overlaps : bool
         True: refuse prisms that overlap.
     memory : int, optional
@@ -75,14 +81,15 @@ def gravity(
     Raises
     ------
     InputError
-        An argument is invalid: shapes, coordinates that are not finite or not in order, unknown components.
+        An argument is invalid: shapes, coordinates that are not finite or not in order, unknown components,
+        a strategy that is not for these prisms or stations.
     OutOfMemoryError
         The arrays of the strategy do not fit the memory.
 
     Notes
     -----
     Couder-Castaneda et al. (2013) computed ensembles of prisms on GPUs. docs/theory/gravity.md has the
-    formulas.
+    formulas and the strategies.
 
     Examples
     --------
@@ -100,15 +107,14 @@ def gravity(
         prisms = rows_of(prisms, "prisms", 7, "x1, x2, y1, y2, z1, z2, density")
     else:
         box = box_of(mesh)
-        shape = tuple(int(extent) for extent in box[2::-1])
-        densities = np.ascontiguousarray(_arrays.numbers(densities, "densities"))
-        if densities.shape != shape:
-            raise InputError(
-                f"densities: the shape is {_arrays.shape_text(densities.shape)} (allowed: "
-                f"{_arrays.shape_text(shape)}, nz x ny x nx of the mesh): give one density for each prism"
-            )
+        densities = mesh_values(densities, box, "densities")
     at = rows_of(stations, "stations", 3, "x, y, z in m")
     names = component_names(components)
+    _arrays.choice(strategy, "strategy", STRATEGIES)
+    if tolerance is not None and strategy not in ("automatic", "fmm"):
+        raise InputError(
+            f"tolerance was given with strategy {strategy} (allowed: with fmm and automatic): leave it out"
+        )
     module = core()
     return module.gravity(
         prisms,
@@ -117,9 +123,10 @@ def gravity(
         at,
         names,
         _arrays.choice(precision, "precision", PRECISIONS) == "single",
-        _arrays.choice(strategy, "strategy", STRATEGIES),
+        strategy,
         module.gravitational_constant if constant is None else _arrays.number(constant, "constant"),
         -1.0 if far_tolerance is None else tolerance_of(far_tolerance),
+        1e-9 if tolerance is None else fmm_tolerance_of(tolerance),
         bool(check_overlaps),
         _arrays.memory_bytes(memory),
         _arrays.callback(progress),
@@ -137,6 +144,27 @@ def tolerance_of(value: Any) -> float:
     if not value >= 0.0:
         raise InputError(f"far_tolerance is {value} (allowed: 0 or more, or None for the default)")
     return value
+
+
+def fmm_tolerance_of(value: Any) -> float:
+    """An error of the fast multipole method."""
+    value = _arrays.number(value, "tolerance")
+    if not 1e-10 <= value <= 0.01:
+        raise InputError(f"tolerance is {value} (allowed: an error from 1e-10 to 0.01 of the largest value)")
+    return value
+
+
+def mesh_values(values: Any, box: list[float], name: str) -> np.ndarray:
+    """Values of the prisms of a mesh: (nz, ny, nx)."""
+    shape = tuple(int(extent) for extent in box[2::-1])
+    values = np.ascontiguousarray(_arrays.numbers(values, name))
+    if values.shape != shape:
+        one = {"densities": "density", "susceptibilities": "susceptibility"}[name]
+        raise InputError(
+            f"{name}: the shape is {_arrays.shape_text(values.shape)} (allowed: {_arrays.shape_text(shape)}, "
+            f"nz x ny x nx of the mesh): give one {one} for each prism"
+        )
+    return values
 
 
 def rows_of(value: Any, name: str, columns: int, content: str) -> np.ndarray:

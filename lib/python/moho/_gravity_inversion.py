@@ -10,11 +10,11 @@ import numpy as np
 
 from . import _arrays
 from ._errors import InputError
-from ._gravity import box_of, component_names, rows_of
+from ._gravity import box_of, component_names, fmm_tolerance_of, rows_of
 from ._runtime import core
 
 WEIGHTS = ("depth", "sensitivity", "none")
-OPERATORS = ("automatic", "direct", "lattice")
+OPERATORS = ("automatic", "direct", "lattice", "fmm")
 METHODS = ("automatic", "lbfgs", "cg")
 
 
@@ -44,7 +44,12 @@ class GravityInversion:
     chi2_components: tuple[float, ...]  #: for each value of a component
     minimisations: tuple[Minimisation, ...]  #: all of them
     reason: str  #: why it ended
-    lattice: bool  #: True if products were computed by Fourier transforms
+    operator: str  #: that computed products: "direct", "lattice" or "fmm"
+
+    @property
+    def lattice(self) -> bool:
+        """True if products were computed by Fourier transforms."""
+        return self.operator == "lattice"
 
 
 def invert_gravity(
@@ -75,6 +80,7 @@ def invert_gravity(
     minimisations: int = 30,
     pairs: int = 8,
     operator: str = "automatic",
+    tolerance: Optional[float] = None,
     memory: Optional[int] = None,
     callback: Optional[Callable[[Minimisation], Any]] = None,
     progress: Optional[Callable[[float, str], Any]] = None,
@@ -129,9 +135,12 @@ def invert_gravity(
         Minimisation; "automatic" is lbfgs with bounds, otherwise conjugate gradients.
     iterations, minimisations, pairs : int
         Largest numbers of iterations of a minimisation and of minimisations, and stored pairs of L-BFGS.
-    operator : {"automatic", "direct", "lattice"}
-        Products by direct sums, or by Fourier transforms for a complete mesh and stations at one height on
-        the lattice of its cells; "automatic": lattice where possible.
+    operator : {"automatic", "direct", "lattice", "fmm"}
+        Products by direct sums, by Fourier transforms for a complete mesh and stations at one height on the
+        lattice of its cells, or by a fast multipole method; "automatic": lattice where possible, fmm where
+        it is faster than direct sums.
+    tolerance : float, optional
+        Error allowed for fmm, of the largest value of each component: 1e-10 to 0.01. Default: 1e-9.
     memory : int, optional
         Bytes of the matrix products; default: what is free.
     callback : callable(Minimisation), optional
@@ -202,6 +211,7 @@ def invert_gravity(
         "minimisations": _arrays.whole(minimisations, "minimisations", 1, 10000),
         "pairs": _arrays.whole(pairs, "pairs", 1, 64),
         "operator": _arrays.choice(operator, "operator", OPERATORS),
+        "tolerance": 1e-9 if tolerance is None else fmm_tolerance_of(tolerance),
         "memory": _arrays.memory_bytes(memory),
     }
     shown = _arrays.callback(progress)
@@ -232,7 +242,7 @@ def _result(
         chi2_components=tuple(found["chi2"]),
         minimisations=tuple(steps),
         reason=found["reason"] or "ended by the callback",
-        lattice=found["lattice"],
+        operator=found["operator"],
     )
 
 

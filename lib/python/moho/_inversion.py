@@ -11,7 +11,8 @@ import numpy as np
 from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
-from ._waves import Gather, gather_arguments, scheme_arguments, wave_arguments, wave_fields
+from ._wave_arguments import scheme_arguments, wave_arguments, wave_fields
+from ._waves import Gather, gather_arguments
 
 PARAMETERS = ("vp", "density", "epsilon", "delta")
 PARAMETER_UNITS = {"vp": "m/s", "density": "kg/m3", "epsilon": "1", "delta": "1"}

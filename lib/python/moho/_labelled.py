@@ -76,28 +76,28 @@ def returned(given: Any) -> Callable[..., Any]:
     """A function that converts a result into the library of an argument.
 
     function(result): a tensor or array of PyTorch, CuPy or JAX over the same memory, else the result.
-    function(result, unit, name): for a DataArray a DataArray with its coordinates, if the last axes of the
-    result are its axes.
+    function(result, unit, name, first): for a DataArray a DataArray with its coordinates, if the last axes of
+    the result are its axes; `first` names an axis before these.
     """
     if is_labelled(given):
         dims = sorted(given.dims)
         coords = {axis: given.coords[axis] for axis in dims}
         xarray = sys.modules["xarray"]
 
-        def labelled(result: Any, unit: str = "", name: Optional[str] = None) -> Any:
+        def labelled(result: Any, unit: str = "", name: Optional[str] = None, first: str = "source") -> Any:
             if not name:
                 return result
-            more = ["source"] * (np.ndim(result) - len(dims))
+            more = [first] * (np.ndim(result) - len(dims))
             return xarray.DataArray(result, coords, [*more, *dims], name=name, attrs={"units": unit})
 
         return labelled
     module = type(given).__module__.split(".")[0]
     if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
-        return lambda result, unit="", name=None: result
+        return lambda result, unit="", name=None, first="": result
     if module == "jaxlib":
         module = "jax"
 
-    def shared(result: Any, unit: str = "", name: Optional[str] = None) -> Any:
+    def shared(result: Any, unit: str = "", name: Optional[str] = None, first: str = "") -> Any:
         try:
             library = importlib.import_module("jax.dlpack" if module == "jax" else module)
             return library.from_dlpack(result)

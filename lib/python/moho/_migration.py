@@ -10,10 +10,10 @@ import numpy as np
 from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
-from ._waves import Gather, gather_arguments, scheme_arguments, wave_arguments, wave_fields
+from ._wave_arguments import EXPANSIONS, scheme_arguments, wave_arguments, wave_fields
+from ._waves import Gather, gather_arguments
 
 CONDITIONS = ("inverse-scattering", "zero-lag", "source", "receiver", "laplacian")
-EXPANSIONS = ("none", "layers", "eikonal", "amplitude")
 SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay", "random")
 
 

@@ -14,6 +14,7 @@ from ._runtime import core
 
 STARS = ("coprime", "full")
 WEIGHTS = ("slowness", "velocity", "cells", "sampled")
+STORAGES = ("automatic", "stored", "on_the_fly", "fragments")
 METHODS = ("active_tiles", "relaxation", "push", "near_far", "dijkstra")
 
 
@@ -29,6 +30,9 @@ class Rays:
     first: np.ndarray  #: offsets of rays into points: (sources * receivers + 1,)
     points: np.ndarray  #: m, vertices of all rays from source to receiver: (n, 2) or (n, 3), float64
     _paths: Any = field(repr=False, compare=False)
+    storage: str = "stored"  #: of the edge weights: "stored", "on_the_fly" or "fragments"
+    devices: int = 1  #: that held the model
+    slabs: int = 1  #: of the model
 
     def path(self, source: int, receiver: int) -> np.ndarray:
         """Returns the vertices of a ray from source to receiver, m, (n, 2) or (n, 3); n is 0 for no ray."""
@@ -99,6 +103,9 @@ def trace_rays(
     star: str = "coprime",
     weights: str = "slowness",
     method: str = "active_tiles",
+    storage: str = "automatic",
+    devices: int = 1,
+    slabs: Optional[int] = None,
     memory: Optional[int] = None,
     progress: Optional[Callable[[float, str], Any]] = None,
 ) -> Rays:
@@ -127,6 +134,14 @@ def trace_rays(
         cells, or samples as in Monsegny and Agudelo (2013).
     method : {"active_tiles", "relaxation", "push", "near_far", "dijkstra"}
         Shortest-path method; all give the same times.
+    storage : {"automatic", "stored", "on_the_fly", "fragments"}
+        Edge weights, with the same results: stored in a table, computed on the fly, or by fragments of the
+        table where the wave is. automatic: by speed and memory.
+    devices : int
+        Devices over which the model is split, 1 to 64, with the same results; on hosts threads.
+    slabs : int, optional
+        Parts of the model for each device, 1 to 1024; several keep all devices at work where the wave is.
+        Default: chosen.
     memory : int, optional
         Bytes that may be allocated; default: what is free.
     progress : callable(fraction, text), optional
@@ -140,7 +155,8 @@ def trace_rays(
     Raises
     ------
     InputError
-        An argument is invalid: types and shapes, velocities, positions outside the model.
+        An argument is invalid: types and shapes, velocities, positions outside the model, more devices than
+        rows of tiles, several slabs with another method than active_tiles.
     OutOfMemoryError
         The memory does not hold the model and the results of one source.
 
@@ -157,7 +173,7 @@ def trace_rays(
     radius = (
         (6 if dim == 2 else 3) if radius is None else _arrays.whole(radius, "radius", 1, 8 if dim == 2 else 4)
     )
-    times, paths = core().trace_rays(
+    times, paths, *report = core().trace_rays(
         velocity,
         _arrays.per_axis(spacing, "spacing", dim),
         _arrays.per_axis(origin, "origin", dim),
@@ -167,6 +183,9 @@ def trace_rays(
         _arrays.choice(star, "star", STARS),
         _arrays.choice(weights, "weights", WEIGHTS),
         _arrays.choice(method, "method", METHODS),
+        _arrays.choice(storage, "storage", STORAGES),
+        _arrays.whole(devices, "devices", 1, 64),
+        0 if slabs is None else _arrays.whole(slabs, "slabs", 1, 1024),
         _arrays.memory_bytes(memory),
         _arrays.callback(progress),
     )
@@ -176,4 +195,5 @@ def trace_rays(
         paths.first,
         paths.points,
         paths,
+        *report,
     )

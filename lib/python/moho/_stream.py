@@ -6,10 +6,21 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Optional, Union
 
+import numpy as np
+
 from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
-from ._waves import Gather, parameter_bits, scheme_arguments, survey_positions, wave_arguments, wave_fields
+from ._wave_arguments import (
+    expansion_arguments,
+    parameter_bits,
+    random_seed,
+    scheme_arguments,
+    survey_positions,
+    wave_arguments,
+    wave_fields,
+)
+from ._waves import Gather, Snapshots, snapshots_of
 
 
 def stream_shots(
@@ -28,6 +39,10 @@ def stream_shots(
     groups: Optional[int] = None,
     lag: Optional[int] = None,
     file: Any = None,
+    seed: Optional[int] = None,
+    snapshot_every: Optional[float] = None,
+    expand: str = "none",
+    expand_coarsening: Optional[int] = None,
     density: Any = None,
     epsilon: Any = None,
     delta: Any = None,
@@ -56,7 +71,7 @@ def stream_shots(
     Parameters
     ----------
     vp, spacing, wavelet, time, density, epsilon, delta, theta, phi, origin, faces, free_surface, dt,
-    interval, order, equations, sigma, parameters, source_taper, wavelet_interval, space
+    interval, order, equations, sigma, parameters, source_taper, wavelet_interval, seed, space
         As for moho.Shots; arrays of the host.
     sources, receivers
         As for Shots.survey(). In VTI and TTI media delta is tapered to epsilon around all sources.
@@ -76,6 +91,12 @@ def stream_shots(
         Planes between steps of a pass. Default: the smallest number.
     file : str or path, optional
         File of model and wavefield, for volumes larger than the host's memory. It is removed after each shot.
+    snapshot_every : float, optional
+        Seconds between snapshots of the first shot, as for moho.Shots; with slabs of several devices.
+    expand : {"none", "layers", "eikonal"}
+        Method that confines steps to the nodes that waves have reached, as for moho.Shots.
+    expand_coarsening : int, optional
+        For "eikonal": first arrivals are computed on every n-th node, 1 to 64. Default: 4.
     progress : callable(fraction, text), optional
         As for moho.Shots.
 
@@ -108,7 +129,13 @@ def stream_shots(
         0 if lag is None else _arrays.whole(lag, "lag", 1, 2**31),
     ]
     _check_slabs(bool(slabs), sizes[1], block=block, updates=updates, groups=groups, lag=lag, file=file)
-    traces, step = core().stream_shots(
+    if expand == "amplitude":
+        raise InputError(
+            "expand amplitude is for one device (allowed in a stream: none, layers, eikonal): it searches "
+            "the whole wavefield before a step, choose one that knows arrivals from the model"
+        )
+    method, _, _, coarsening = expansion_arguments(expand, None, None, expand_coarsening)
+    traces, step, dt, every, values, boxes, stepped = core().stream_shots(
         *wave_arguments(
             model, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, interval
         ),
@@ -120,10 +147,20 @@ def stream_shots(
         sizes,
         bool(slabs) and sizes[1] != 1,
         "" if file is None else os.fspath(file),
+        0.0 if snapshot_every is None else _arrays.number(snapshot_every, "snapshot_every"),
+        method,
+        coarsening,
+        random_seed(seed, faces),
         _arrays.space_of(space, vp),
         _arrays.callback(progress),
     )
-    return [Gather(one, step, *where) for one, *where in zip(traces, at, to)]
+    snapshots: list[Optional[Snapshots]] = [None] * len(at)
+    if values is not None:
+        snapshots[0] = snapshots_of(values, np.arange(1, len(values) + 1) * every * dt, boxes)
+    return [
+        Gather(one, step, *where, snapshots=waves, stepped=part)
+        for one, *where, waves, part in zip(traces, at, to, snapshots, stepped)
+    ]
 
 
 def _check_slabs(slabs: bool, devices: int, **streamed: Any) -> None:

@@ -60,6 +60,25 @@ class JackknifeRun:
 
 
 @dataclass(frozen=True)
+class CheckLayer:
+    """Recovery of the checks in a layer of half of a check, of invert_times(checkerboard=...)."""
+
+    depth: float  #: of the middle of the layer, m
+    correlation: float  #: of true and recovered changes where rays are
+    recovered: float  #: part of the changes that is recovered, by regression
+
+
+@dataclass(frozen=True)
+class Checkerboard:
+    """A checkerboard test of invert_times(): the inversion of times of the result with checks."""
+
+    truth: np.ndarray  #: relative change of the velocity, (nx, nz) or (nx, ny, nz)
+    found: np.ndarray  #: recovered relative change, of the same shape
+    layers: tuple[CheckLayer, ...]  #: from the top
+    iterations: tuple[TimesIteration, ...]  #: of the inversion
+
+
+@dataclass(frozen=True)
 class TimesInversion:
     """Result of invert_times(). Fields are float64 on the nodes, (nx, nz) or (nx, ny, nz)."""
 
@@ -86,6 +105,7 @@ class TimesInversion:
     origin_times: np.ndarray  #: s, of located sources; empty or 0 for others
     jackknife: Optional[np.ndarray] = None  #: standard deviation of ln velocity by a jackknife
     jackknife_runs: tuple[JackknifeRun, ...] = ()  #: its inversions, each without a group of sources
+    checkerboard: Optional[Checkerboard] = None  #: the checkerboard test, if one was requested
 
     @property
     def chi2(self) -> float:
@@ -236,6 +256,7 @@ def invert_times(
     location_deviation: Any = None,
     origin_deviation: float = 0.005,
     buried_below: float = 2.0,
+    checkerboard: Optional[Sequence[float]] = None,
     jackknife: Optional[int] = None,
     precision: str = "single",
     memory: Optional[int] = None,
@@ -307,6 +328,10 @@ def invert_times(
         Prior standard deviation of origin times, s; 0: known.
     buried_below : float
         Points deeper than this below their neighbours are in boreholes, m; for the topography "auto".
+    checkerboard : (float, float, float) or (float, float, float, float), optional
+        Size of a check along x, (y,) z in m, the distance of nodes or more, and the change of the velocity in
+        per cent, above 0 and below 50: times of the result with alternating changes, with noise of the
+        deviations of the picks, are inverted from the result, too.
     jackknife : int, optional
         Number n of further inversions, each without every n-th source; the result has the standard deviation
         of ln velocity by their spread.
@@ -370,6 +395,7 @@ def invert_times(
         raise InputError(f"shape is {shape!r} (allowed: {dim} numbers of nodes, for {_arrays.AXES[dim]})")
     options |= _ground(topography, dim) | _start(start, dim) | _damping(damping)
     options["layers"] = isinstance(start, str)
+    options["checkerboard"] = [] if checkerboard is None else _checks(checkerboard, dim)
     options["jackknife"] = 0 if jackknife is None else _arrays.whole(jackknife, "jackknife", 2, 1000000)
     if epsilon is None and delta is not None:
         raise InputError("delta was given without epsilon (allowed: epsilon alone, or both): give epsilon")
@@ -428,6 +454,19 @@ def _result(found: dict[str, Any], order: np.ndarray, picks: Picks) -> TimesInve
         origin_times=found["origin_times"],
         jackknife=found["jackknife"],
         jackknife_runs=tuple(JackknifeRun(*one) for one in found["jackknife_runs"]),
+        checkerboard=_checkerboard(found["checkerboard"]),
+    )
+
+
+def _checkerboard(found: Any) -> Optional[Checkerboard]:
+    if found is None:
+        return None
+    truth, recovered, layers, reports = found
+    return Checkerboard(
+        truth,
+        recovered,
+        tuple(CheckLayer(*one) for one in layers),
+        tuple(TimesIteration(*one) for one in reports),
     )
 
 
@@ -523,6 +562,16 @@ def _parameter(value: Any, name: str, dim: int) -> np.ndarray:
     """A parameter of the medium: one number, or a field on the nodes."""
     array = _arrays.numbers(value, name)
     return np.ascontiguousarray(array).reshape(1) if array.ndim == 0 else _field(array, name, dim)
+
+
+def _checks(value: Any, dim: int) -> list[float]:
+    """Size of a check along the axes and per cent."""
+    array = _arrays.numbers(value, "checkerboard").reshape(-1)
+    if array.size != dim + 1:
+        raise InputError(
+            f"checkerboard has {array.size} numbers (allowed: {dim + 1}, a size along each axis and percent)"
+        )
+    return array.tolist()
 
 
 def _damping(damping: Any) -> dict[str, Any]:

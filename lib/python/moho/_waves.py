@@ -11,8 +11,24 @@ import numpy as np
 from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
+from ._wave_arguments import (
+    expansion_arguments,
+    parameter_bits,
+    random_seed,
+    scheme_arguments,
+    survey_positions,
+    wave_arguments,
+    wave_fields,
+)
 
-EQUATIONS = ("self_adjoint", "fletcher")
+
+@dataclass(frozen=True)
+class Snapshots:
+    """Wavefields of a shot at equal intervals, at the nodes of the model."""
+
+    values: np.ndarray  #: pressure: (snapshots, nx, nz) or (snapshots, nx, ny, nz), of the type of vp
+    times: np.ndarray  #: s, (snapshots,)
+    domains: Optional[list[dict[str, list[float]]]] = None  #: "lower", "upper": m, corner nodes stepped
 
 
 @dataclass(frozen=True)
@@ -24,6 +40,8 @@ class Gather:
     sources: np.ndarray  #: m, positions of the sources: (n, 2) or (n, 3)
     receivers: np.ndarray  #: m, positions of the receivers: (m, 2) or (m, 3)
     start: float = 0.0  #: s, time of the first sample
+    snapshots: Optional[Snapshots] = None  #: wavefields, with `snapshot_every` of moho.Shots
+    stepped: float = 1.0  #: fraction of the nodes that was stepped, below 1 with expanding domains
 
     @property
     def times(self) -> np.ndarray:
@@ -102,6 +120,21 @@ class Shots:
         Where to compute, in a build with CUDA. Default: where vp is.
     concurrent_shots : int
         Shots that survey() models at a time; 0: as many as are fastest and fit the memory.
+    seed : int, optional
+        Of the velocities of random layers. Default: 2011.
+    snapshot_every : float, optional
+        Seconds between snapshots of the wavefield, rounded down to time steps: up to `time`, 0 for none.
+        Gather.snapshots has them, on the host. Default: none.
+    expand : {"none", "layers", "eikonal", "amplitude"}
+        Method that confines steps to the nodes that waves have reached: first arrivals from the largest
+        velocity of each plane or by the eikonal equation, or the amplitude near the faces of the domain.
+    expand_threshold : float, optional
+        For "amplitude": fraction of the largest amplitude below which waves may be truncated, between 0 and
+        1. Default: 1/1024.
+    expand_interval : int, optional
+        For "amplitude": time steps between measurements of the wavefield, 1 to 64. Default: 8.
+    expand_coarsening : int, optional
+        For "eikonal": first arrivals are computed on every n-th node, 1 to 64. Default: 4.
     progress : callable(fraction, text), optional
         As for shots; called while the shots are prepared.
 
@@ -109,14 +142,15 @@ class Shots:
     ------
     InputError
         An argument is invalid: types, shapes, parameters, faces, a time step that is not stable, a wavelet
-        with wavelengths that the grid does not resolve.
+        with wavelengths that the grid does not resolve, snapshots further apart than `time`.
     OutOfMemoryError
-        Model and wavefield do not fit the memory.
+        Model and wavefield, or the snapshots, do not fit the memory.
 
     Notes
     -----
-    Fletcher, Du and Fowler (2009) gave the equations "fletcher". docs/theory/waves.md describes equations,
-    differences and faces.
+    Fletcher, Du and Fowler (2009) gave the equations "fletcher", Suh and Wang (2011) expanding domains.
+    docs/theory/waves.md describes equations, differences and faces, docs/theory/expanding_domains.md the
+    methods of `expand`. gradient() steps all nodes.
 
     Examples
     --------
@@ -153,6 +187,12 @@ class Shots:
         memory: Optional[int] = None,
         space: Optional[str] = None,
         concurrent_shots: int = 1,
+        seed: Optional[int] = None,
+        snapshot_every: Optional[float] = None,
+        expand: str = "none",
+        expand_threshold: Optional[float] = None,
+        expand_interval: Optional[int] = None,
+        expand_coarsening: Optional[int] = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
         self._returned = _labelled.returned(vp)
@@ -172,6 +212,9 @@ class Shots:
             _arrays.memory_bytes(memory),
             _arrays.space_of(space, vp),
             _arrays.whole(concurrent_shots, "concurrent_shots", 0, 65536),
+            0.0 if snapshot_every is None else _arrays.number(snapshot_every, "snapshot_every"),
+            *expansion_arguments(expand, expand_threshold, expand_interval, expand_coarsening),
+            random_seed(seed, faces),
             _arrays.callback(progress),
         )
 
@@ -254,13 +297,15 @@ class Shots:
         at = _arrays.points(sources, "sources", self._dim)
         to = _arrays.points(receivers, "receivers", self._dim)
         core()
-        traces = self._shots.shot(at, to, self._device, _arrays.callback(progress))
-        return Gather(self._returned(traces), self.interval, at, to)
+        traces, *more = self._shots.shot(at, to, self._device, _arrays.callback(progress))
+        return self._gathers([at], [to], [traces], *more)[0]
 
     def survey(
         self, sources: Any, receivers: Any, *, progress: Optional[Callable[[float, str], Any]] = None
     ) -> list[Gather]:
         """Models several shots, `concurrent_shots` at a time, each with the bits of a single shot.
+
+        Snapshots are those of the first shot.
 
         Parameters
         ----------
@@ -285,8 +330,28 @@ class Shots:
         """
         at, to = survey_positions(sources, receivers, self._dim)
         core()
-        traces = self._shots.survey(at, to, self._device, _arrays.callback(progress))
-        return [Gather(self._returned(one), self.interval, *where) for one, *where in zip(traces, at, to)]
+        return self._gathers(at, to, *self._shots.survey(at, to, self._device, _arrays.callback(progress)))
+
+    def _gathers(
+        self,
+        at: list[np.ndarray],
+        to: list[np.ndarray],
+        traces: list[Any],
+        values: Any,
+        boxes: Any,
+        stepped: list[float],
+    ) -> list[Gather]:
+        """Gathers of the shots of a call; the first one has the snapshots."""
+        snapshots: list[Optional[Snapshots]] = [None] * len(traces)
+        if values is not None:
+            times = np.arange(1, len(values) + 1) * self._shots.plan.snapshot_steps * self.dt
+            if not self._device:
+                values = self._returned(values, "", "pressure", "snapshot")
+            snapshots[0] = snapshots_of(values, times, boxes)
+        return [
+            Gather(self._returned(one), self.interval, *where, snapshots=waves, stepped=part)
+            for one, *where, waves, part in zip(traces, at, to, snapshots, stepped)
+        ]
 
     def update(
         self,
@@ -408,83 +473,9 @@ class Shots:
         self.close()
 
 
-def survey_positions(sources: Any, receivers: Any, dim: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Sources and receivers of each shot, from an array of all or a sequence of arrays."""
-    if _is_list_of_arrays(sources):
-        at = [_arrays.points(one, f"sources[{k}]", dim) for k, one in enumerate(sources)]
-    else:
-        at = list(_arrays.points(sources, "sources", dim)[:, None, :])
-    if not _is_list_of_arrays(receivers):
-        return at, [_arrays.points(receivers, "receivers", dim)] * len(at)
-    to = [_arrays.points(one, f"receivers[{k}]", dim) for k, one in enumerate(receivers)]
-    if len(to) != len(at):
-        raise InputError(
-            f"receivers: they are for {len(to)} shots (allowed: {len(at)}, as the sources): give an array "
-            "for each shot, or one for all"
-        )
-    return at, to
-
-
-def _is_list_of_arrays(positions: Any) -> bool:
-    if isinstance(positions, (list, tuple)):
-        return len(positions) > 0 and np.ndim(positions[0]) == 2
-    return np.ndim(positions) == 3
-
-
-def wave_fields(vp: Any, **others: Any) -> list[Optional[np.ndarray]]:
-    """Fields in the order vp, density, epsilon, delta, theta, phi; None for those that are not given."""
-    given = _arrays.device_field if _arrays.on_device(vp) else _arrays.field
-    vp = given(vp, "vp")
-    if others["phi"] is not None and vp.ndim == 2:
-        raise InputError(
-            "phi was given for a model in 2D (allowed in 3D, as an azimuth from x to y): leave it out"
-        )
-    names = ("density", "epsilon", "delta", "theta", "phi")
-    return [vp] + [None if others[name] is None else given(others[name], name, like=vp) for name in names]
-
-
-def wave_arguments(
-    fields: list[Optional[np.ndarray]],
-    spacing: Any,
-    origin: Any,
-    wavelet: Any,
-    wavelet_interval: Any,
-    faces: Any,
-    free_surface: Any,
-    time: Any,
-    dt: Any,
-    interval: Any,
-) -> list[Any]:
-    """Model, grid, wavelet, faces and times in the order of the compiled module."""
-    dim = fields[0].ndim
-    text, samples, of_samples = _wavelet(wavelet, wavelet_interval)
-    if faces is not None and not isinstance(faces, str):
-        raise InputError(f"faces is {faces!r} (allowed: a text such as 'cpml:20,top=free')")
-    times = [
-        _arrays.number(time, "time"),
-        0.0 if dt is None else _arrays.positive(dt, "dt"),
-        0.0 if interval is None else _arrays.positive(interval, "interval"),
-    ]
-    axes = [_arrays.per_axis(spacing, "spacing", dim), _arrays.per_axis(origin, "origin", dim)]
-    return [fields, *axes, text, samples, of_samples, faces or "", bool(free_surface), times]
-
-
-def scheme_arguments(order: Any, equations: Any, sigma: Any) -> list[Any]:
-    """Order, equations and sigma in the order of the compiled module."""
-    return [
-        _arrays.whole(order, "order", 2, 16),
-        _arrays.choice(equations, "equations", EQUATIONS),
-        _arrays.number(sigma, "sigma"),
-    ]
-
-
-def parameter_bits(parameters: Any) -> int:
-    """Bits of stored parameters for the compiled module; 0: automatic."""
-    if isinstance(parameters, str) and parameters == "auto":
-        return 0
-    if parameters in (16, 32) and not isinstance(parameters, bool):
-        return int(parameters)
-    raise InputError(f"parameters is {parameters!r} (allowed: 32, 16 or 'auto')")
+def snapshots_of(values: Any, times: np.ndarray, boxes: Any) -> Snapshots:
+    """Snapshots from values, times and pairs of the lower and upper positions of domains."""
+    return Snapshots(values, times, [{"lower": lower, "upper": upper} for lower, upper in boxes] or None)
 
 
 def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:
@@ -510,24 +501,3 @@ def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:
         lists[3].append(_arrays.positive(gather.interval, f"{name}.interval"))
         lists[4].append(_arrays.number(gather.start, f"{name}.start"))
     return lists
-
-
-def _wavelet(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], float]:
-    """Text, samples and their interval."""
-    if isinstance(wavelet, str):
-        if interval is not None:
-            raise InputError(
-                "wavelet_interval was given for a wavelet in words (allowed: with samples): leave it out"
-            )
-        return wavelet, None, 0.0
-    samples = np.ascontiguousarray(_arrays.numbers(wavelet, "wavelet"))
-    if samples.ndim != 1:
-        raise InputError(
-            f"wavelet: its shape is {_arrays.shape_text(samples.shape)} (allowed: samples in one axis, "
-            "or words such as 'ricker:15')"
-        )
-    if interval is None:
-        raise InputError(
-            "wavelet: samples were given without wavelet_interval (allowed: with it, in s): give it"
-        )
-    return "", samples, _arrays.positive(interval, "wavelet_interval")
