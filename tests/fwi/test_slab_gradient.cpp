@@ -11,6 +11,7 @@
 #include "stream/support.hpp"
 
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 namespace moho::testing::slab_gradient {
@@ -94,6 +95,23 @@ struct Survey {
     options.wavelet = short_wavelet();
   }
 
+  /// Options of a shot's random layers.
+  static moho::wave::RandomLayerOptions random_of(const Shot<Dim>& shot) {
+    moho::wave::RandomLayerOptions random;
+    random.seed = 40 + static_cast<std::uint64_t>(shot.number);
+    return random;
+  }
+  template <class Memory>
+  Propagator<T, Dim, Memory> with_random_layers(const Instance<Memory>& exec,
+                                                const Model<T, Dim, Memory>& own,
+                                                const Shot<Dim>& shot) const {
+    auto other = options.propagator;
+    other.boundaries = *options.source_faces;
+    return {exec, moho::wave::extended_grid(grid, other.boundaries),
+            moho::wave::extend_model<T, Dim, Memory>(exec, grid, own, other.boundaries,
+                                                     random_of(shot)),
+            other};
+  }
   template <class Memory>
   Outcome on_one_device(const Instance<Memory>& exec) const {
     const auto own = moho::stream::detail::model_in<T, Dim, Memory>(exec, grid, model);
@@ -119,6 +137,17 @@ struct Survey {
           &propagator, &sources,
           moho::wave::wavelet_series<T, Memory>(exec, options.wavelet, options.steps,
                                                 sources.count())};
+      std::optional<Propagator<T, Dim, Memory>> other;
+      wave::PointSet<T, Dim, Memory> other_sources;
+      auto separate = forward;
+      if (method == SourceField::random) {
+        other.emplace(with_random_layers(exec, own, shot));
+        other_sources = wave::PointSet<T, Dim, Memory>(
+            exec, other->grid(), other->layout(), shot.sources,
+            moho::wave::point_options(*other, "point", true));
+        separate.propagator = &*other;
+        separate.points = &other_sources;
+      }
       moho::snapshot::DeviceArena<T, Memory> arena{"snapshots"};
       std::unique_ptr<moho::snapshot::SnapshotStore<T, Dim, Memory>> store;
       if (method == SourceField::stored) {
@@ -133,11 +162,12 @@ struct Survey {
             options.product_interval, source.piece, source.states, gradients.fields());
       } else {
         store = std::make_unique<moho::snapshot::BoundaryStore<T, Dim, Memory>>(
-            exec, forward, arena,
+            exec, separate, arena,
             moho::snapshot::BoundaryStoreOptions{gradients.fields(), gradients.outside()});
       }
       ShotGradientOptions<T, Dim, Memory> run;
       run.steps = options.steps;
+      if (method == SourceField::random) run.source = &separate;
       const auto record = [&](const moho::wave::PointSeries<const T, Memory>& rows,
                               const moho::wave::PointSeries<T, Memory>& derivative) {
         if (&shot == &shots.front()) result.traces = numbers_of<T, Memory>(exec, rows);
@@ -173,7 +203,8 @@ struct Survey {
     gradients.clear();
     for (const Shot<Dim>& shot : shots) {
       const auto done = gradients.add(
-          shot, [](const Instance<Memory>& on) { return misfit_of_squares<T, Memory>(on); });
+          shot, [](const Instance<Memory>& on) { return misfit_of_squares<T, Memory>(on); },
+          {.random = random_of(shot)});
       result.misfit += done.misfit;
       result.points += done.points;
     }
@@ -279,6 +310,24 @@ MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceByEveryMethod) {
   }
 }
 
+// Source wavefields with random layers of other widths than those of the adjoint field, at one side
+// none, and products of every second step.
+MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceWithRandomLayers) {
+  for (const Case& one : cases(exec)) {
+    auto faces =
+        wave::all_faces<2>(one.medium == Medium::tti ? FaceKind::sponge : FaceKind::cpml, 6);
+    faces.upper[0] = {FaceKind::rigid, 0};
+    faces.lower[1] = {FaceKind::free_surface, 0};
+    for (const int width : {3, 17}) {
+      Survey<T, 2> survey(one.medium, one.unknowns, faces, 4);
+      survey.method = SourceField::random;
+      survey.options.source_faces = moho::snapshot::random_faces(faces, width);
+      survey.options.product_interval = 2;
+      survey.expect_equal(exec, moho::concat(moho::wave::to_string(one.medium), ", ", width));
+    }
+  }
+}
+
 // Errors of a slab end all of them, and the object can be used afterwards.
 MEMORY_TEST(SlabGradient, PassesOnErrors) {
   const Survey<T, 2> survey(Medium::isotropic, {}, moho::wave::all_faces<2>(FaceKind::sponge, 6),
@@ -298,8 +347,10 @@ MEMORY_TEST(SlabGradient, PassesOnErrors) {
   EXPECT_THAT([&] { gradients.add(survey.shots.front(), failing); },
               ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("no data")));
   EXPECT_EQ(survey.in_slabs(gradients).vp, expected.vp);
+  EXPECT_THAT([&] { gradients.set_source_field(SourceField::automatic); },
+              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("shell, random, stored")));
   EXPECT_THAT([&] { gradients.set_source_field(SourceField::random); },
-              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("shell, stored, replay")));
+              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("with source_faces")));
   Model<T, 2, HostModelMemory> other = survey.model;
   other.density = survey.model.vp;
   EXPECT_THAT([&] { gradients.update(other); },

@@ -205,6 +205,26 @@ class Objective {
   Kokkos::View<T*, Memory> m_values;        ///< a derivative of a contribution from the host
 };
 
+/// \brief Creates an objective of shots in slabs. With source_field random, shots of one process
+/// that do not fit its devices stream through a chain of them.
+/// \param input arguments on the host, for which gradient_in_slabs() is true
+/// \param device instance of the first device
+template <class T, int Dim, class Memory>
+Objective<T, Dim, Kokkos::HostSpace> make_slab_objective(
+    ObjectiveInput<T, Dim, Kokkos::HostSpace> input, const Instance<Memory>& device) {
+  using Result = Objective<T, Dim, Kokkos::HostSpace>;
+  using Slabs = SlabEvaluator<T, Dim, Memory>;
+  if (input.options.source_field != SourceField::random || input.options.ranks != nullptr) {
+    return Result(std::make_unique<Slabs>(std::move(input), device));
+  }
+  try {
+    return Result(std::make_unique<Slabs>(input, device));
+  } catch (const SlabsDoNotFit&) {
+    if (input.options.devices == 0) input.options.devices = stream::device_count(device);
+  }
+  return Result(std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), device));
+}
+
 /// \brief Creates the objective of a survey: checks the initial model and plans.
 ///
 /// Models and vectors are in the memory of the instance. On hosts gradients stream if
@@ -229,8 +249,7 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
   ObjectiveInput<T, Dim, Memory> input{instance, grid, start, faces, wavelet, data, options};
   if constexpr (is_host_memory<Memory>) {
     if (gradient_in_slabs(options)) {
-      return Objective<T, Dim, Memory>(
-          std::make_unique<SlabEvaluator<T, Dim, Memory>>(std::move(input), instance));
+      return make_slab_objective<T, Dim, Memory>(std::move(input), instance);
     }
     if (gradient_streams<T, Dim, Memory>(instance, grid, start.medium(), faces, options)) {
       return Objective<T, Dim, Memory>(
@@ -265,9 +284,10 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
 
 /// \brief Creates an objective whose models and vectors are on the host.
 ///
-/// With options.devices other than 1 and a source_field other than random, several devices hold
-/// slabs of the wavefields (SlabGradients). Otherwise wavefields stream through a device, for
-/// source_field random. The other arguments are those of make_objective().
+/// With options.devices other than 1, several devices hold slabs of the wavefields (SlabGradients).
+/// With source_field random wavefields stream through a device, or through a chain of several with a
+/// block or updates, or if their slabs do not fit. The other arguments are those of
+/// make_objective().
 /// \param device instance of the first device
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Kokkos::HostSpace> make_streamed_objective(
@@ -279,8 +299,7 @@ Objective<T, Dim, Kokkos::HostSpace> make_streamed_objective(
   const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
   ObjectiveInput<T, Dim, Host> input{host, grid, start, faces, wavelet, data, options};
   if (gradient_in_slabs(options)) {
-    return Objective<T, Dim, Host>(
-        std::make_unique<SlabEvaluator<T, Dim, Memory>>(std::move(input), device));
+    return make_slab_objective<T, Dim, Memory>(std::move(input), device);
   }
   return Objective<T, Dim, Host>(
       std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), device));

@@ -16,6 +16,12 @@
 
 namespace moho::fwi {
 
+/// Reports that the slabs of shots do not fit the devices.
+class SlabsDoNotFit : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// Evaluator of shots over slabs, one shot at a time. Models, vectors and sums are on the host.
 template <class T, int Dim, class Memory>
 class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim, Memory>> {
@@ -97,6 +103,7 @@ SourceField SlabEvaluator<T, Dim, Memory>::method_for(SourceField requested,
     return SourceField::boundary_shell;
   }
   if (requested == SourceField::stored && fits(bytes.source.stored)) return SourceField::stored;
+  if (requested == SourceField::random && fits(bytes.source.random)) return SourceField::random;
   if ((any || requested == SourceField::replay) && fits(bytes.source.replay)) {
     return SourceField::replay;
   }
@@ -120,9 +127,12 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
       return method_for(requested, gradients.bytes(n), room) != SourceField::automatic;
     };
     while (least < most && !suffices(least)) ++least;
-    throw InputError(concat(
+    const double source = requested == SourceField::random
+                              ? bytes.source.random
+                              : std::min(bytes.source.shell, bytes.source.replay);
+    throw SlabsDoNotFit(concat(
         m_options.names("devices"), " is ", devices, ": each of them needs ",
-        format_bytes(bytes.fixed + std::min(bytes.source.shell, bytes.source.replay)),
+        format_bytes(bytes.fixed + source),
         " for its slab (allowed: ", format_bytes(room), "): take ",
         least < most && !is_host_memory<Memory> ? concat("at least ", least, " devices, ") : "",
         "fewer steps, a coarser grid, or more memory (", m_options.names("device_memory"), ")",
@@ -132,6 +142,7 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   plan.source_field = m_method;
   plan.source_bytes = m_method == SourceField::stored   ? bytes.source.stored
                       : m_method == SourceField::replay ? bytes.source.replay
+                      : m_method == SourceField::random ? bytes.source.random
                                                         : bytes.source.shell;
   plan.fixed_bytes = bytes.fixed;
   plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
@@ -146,7 +157,9 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   this->with_memory_advice([&] { gradients.update(m_start); });
   this->m_stale = true;
   gradients.seconds_of_steps(2);
-  const double runs = m_method == SourceField::replay ? 4.4 : 3.4;  // with their products
+  // with their products
+  const bool more = m_method == SourceField::replay || m_method == SourceField::random;
+  const double runs = more ? 4.4 : 3.4;
   plan.seconds = runs * gradients.seconds_of_steps(10) / 10.0 *
                  static_cast<double>(plan.time.steps) *
                  static_cast<double>(m_input.data.shots.size());
@@ -157,6 +170,9 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
     const Model& model, const wave::WaveletAt& wavelet, wave::ModellingPlan<Dim>& plan) {
   SlabGradientOptions<Dim> o;
   const Model stepped = this->plan_into(model, wavelet, plan, o);
+  if (m_options.source_field == SourceField::random) {
+    o.source_faces = random_faces(m_options, m_input.faces);
+  }
   const auto with = [&](int devices) {
     o.devices = devices;
     o.ranks = m_options.ranks;
@@ -185,6 +201,7 @@ ShotGradientReport<Dim> SlabEvaluator<T, Dim, Memory>::add_to(
     const std::function<void(int, const wave::ShotProgress&)>& progress) {
   SlabShotOptions options;
   options.prefix = prefix;
+  options.random = this->random_of(m_data.shots()[k]);
   options.progress = progress;
   return wave::locate_overflow<Dim>(
       m_grid, m_plan.time.steps, "",

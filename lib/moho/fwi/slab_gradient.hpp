@@ -31,6 +31,9 @@ struct SlabGradientOptions {
   /// Time step, order, equations, faces.
   wave::PropagatorOptions<Dim> propagator = {};
   wave::RandomLayerOptions random = {};  ///< options of random layers among these faces
+  /// Faces of the separate source wavefield of SourceField::random, reversible in time: rigid, free,
+  /// random. Empty: this method is not possible.
+  std::optional<wave::Boundaries<Dim>> source_faces = {};
   std::vector<double> wavelet = {};      ///< wavelet, a sample per step
   std::int64_t steps = 0;                ///< steps of each propagation, 1 or more
   std::int64_t product_interval = 1;     ///< steps between products of the wavefields
@@ -44,6 +47,9 @@ struct SlabGradientOptions {
 struct SlabShotOptions {
   std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks
   std::string prefix = {};         ///< in front of the names of points in messages: "shot 3: "
+  /// Options of random layers of the separate source wavefield; keep the seed of a shot in all
+  /// evaluations.
+  wave::RandomLayerOptions random = {};
   /// See ShotGradientOptions::progress; called on the calling thread.
   std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
 };
@@ -57,8 +63,8 @@ struct SlabGradientBytes {
 /// \brief Sum of gradients of shots over a grid in slabs, one for each device of this process, or
 /// one for each rank.
 ///
-/// The bits are those of ShotGradients on one device with the same method for the source wavefield:
-/// boundary_shell, stored or replay. Each device runs ShotGradients on the planes of its slab;
+/// The bits are those of ShotGradients on one device with the same method for the source wavefield.
+/// Each device runs ShotGradients on the planes of its slab;
 /// steps exchange planes with the neighbours. Models and results are on the host. On hosts each
 /// slab of a process has one thread.
 ///
@@ -97,10 +103,11 @@ class SlabGradients {
   /// Steps between products.
   std::int64_t product_interval() const { return m_options.product_interval; }
 
-  /// Sets the method of the source wavefield. \throws InputError for methods other than
-  /// boundary_shell, stored and replay
+  /// Sets the method of the source wavefield. \throws InputError for `automatic`, and for `random`
+  /// without source_faces or with too few planes in a slab
   void set_source_field(SourceField method);
-  /// Sets the model; the first call allocates all arrays. Sums are unchanged.
+  /// Sets the model, whose fields must stay unchanged until the next call; the first call allocates
+  /// all arrays. Sums are unchanged.
   /// \throws InputError for a model of another medium or with unstable velocities
   void update(const HostModel& model);
   /// Sets all sums to zero.
@@ -127,6 +134,12 @@ class SlabGradients {
  private:
   using Host = Kokkos::HostSpace;
   using Gradients = ShotGradients<T, Dim, Memory>;
+  // Separate source wavefield of a slab, with random layers.
+  struct RandomSource {
+    std::unique_ptr<wave::Propagator<T, Dim, Memory>> propagator;
+    wave::PointSet<T, Dim, Memory> sources;
+    wave::SourceTerm<T, Dim, Memory> term;
+  };
   // Arrays of a slab.
   struct Slab {
     std::unique_ptr<wave::Propagator<T, Dim, Memory>> propagator;
@@ -135,6 +148,7 @@ class SlabGradients {
     snapshot::DeviceArena<T, Memory> arena{"moho::fwi::source", std::int64_t{1} << 22};
     wave::PointSet<T, Dim, Memory> sources, receivers;
     wave::SourceTerm<T, Dim, Memory> forward;
+    RandomSource random;  ///< of SourceField::random
   };
   using Parts = stream::GridParts<T, Dim, Memory>;
 
@@ -150,6 +164,9 @@ class SlabGradients {
   void allocate_slabs(const HostModel& model);
   const Instance<Memory>& exec(std::size_t g) const { return m_parts->instance(g); }
   void begin(std::size_t g, const wave::Shot<Dim>& shot, const std::string& prefix);
+  wave::PropagatorOptions<Dim> random_options() const;
+  std::vector<PlaneRange> random_parts() const;
+  void begin_random(std::size_t g, const wave::Shot<Dim>& shot, const SlabShotOptions& options);
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(std::size_t g);
   // Planes of the model in a slab.
   PlaneRange model_planes(std::size_t g) const {
@@ -174,12 +191,15 @@ class SlabGradients {
   Grid<Dim> m_extended;  ///< with layers
   Box<Dim> m_interior;
   stream::StreamRequirements m_need;
+  std::int64_t m_random_beside = 0;  ///< planes that are read beside those of random_parts()
   std::function<SlabGradientBytes(int)> m_bytes;
   std::vector<Instance<Memory>> m_instances;
   std::vector<PlaneRange> m_own;
   SourceField m_source_field = SourceField::boundary_shell;
   std::int64_t m_states = 0, m_piece = 0;      ///< of replay
+  HostModel m_model;                           ///< current model, of random layers
   std::unique_ptr<Parts> m_parts;              ///< outlives the propagators
+  std::unique_ptr<Parts> m_random_parts;       ///< of the grid with random layers
   std::vector<std::unique_ptr<Slab>> m_slabs;  ///< of all parts; those of other ranks are null
 };
 

@@ -54,6 +54,32 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
   return bytes;
 }
 
+/// Returns the memory of the propagator and the wavefields of a source with random layers, in the
+/// largest of some slabs.
+/// \param scheme of the adjoint field \param random,need of the source \param beside planes that
+/// slabs read of a neighbour
+template <class T, int Dim, class Memory>
+double random_source_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
+                           const wave::Scheme<T, Dim, Memory>& random,
+                           const stream::StreamRequirements& need, std::int64_t beside,
+                           int devices) {
+  const std::int64_t planes = scheme.grid().extents[0], all = random.grid().extents[0];
+  const std::int64_t shift = random.interior().lower[0] - scheme.interior().lower[0];
+  std::int64_t own = 0, held = 0;
+  for (int g = 0; g < devices; ++g) {
+    PlaneRange slab = stream::detail::slab_planes(planes, devices, g);
+    if (g == 0) slab.begin -= shift;
+    if (g + 1 == devices) slab.end = all - shift;
+    own = std::max(own, slab.count());
+    const std::int64_t sides = (g > 0 ? 1 : 0) + (g + 1 < devices ? 1 : 0);
+    held = std::max(held, std::min(slab.count() + sides * beside, all));
+  }
+  const stream::SlabElements slab = stream::slab_elements(random, need, own, {0, held});
+  const double wavefield = 2.0 * random.fields() + wave::info(random.stencil()).work_fields;
+  // that of the propagation, and that which is propagated back
+  return static_cast<double>(sizeof(T)) * slab.padded * (slab.medium + 2.0 * wavefield);
+}
+
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
@@ -83,9 +109,39 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
   for (const auto& shot : shots) {
     receivers = std::max(receivers, static_cast<std::int64_t>(shot.receivers.size()));
   }
-  m_bytes = [scheme, receivers, need = m_need, options](int devices) {
+  const auto bytes_of = [scheme, receivers, need = m_need, options](int devices) {
     return detail::slab_gradient_bytes<T, Dim, Memory>(scheme, need, options, receivers, devices);
   };
+  m_bytes = bytes_of;
+  if (!options.source_faces) return;
+  const wave::PropagatorOptions<Dim> random = random_options();
+  const wave::Scheme<T, Dim, Memory> with_layers(
+      m_instances.front(), wave::extended_grid(grid, random.boundaries), m_medium, m_limits, random);
+  const auto need = stream::detail::stream_need<T, Dim, Memory>(
+      with_layers, stream::VolumeShape<T, Dim>(with_layers), shots);
+  m_random_beside = std::max<std::int64_t>(m_need.shape.beyond(), need.shape.beyond());
+  m_bytes = [bytes_of, scheme, with_layers, need, beside = m_random_beside](int devices) {
+    SlabGradientBytes bytes = bytes_of(devices);
+    bytes.source.random += detail::random_source_bytes(scheme, with_layers, need, beside, devices);
+    return bytes;
+  };
+}
+
+// Returns the options of the propagator of the separate source wavefield.
+template <class T, int Dim, class Memory>
+wave::PropagatorOptions<Dim> SlabGradients<T, Dim, Memory>::random_options() const {
+  wave::PropagatorOptions<Dim> result = m_options.propagator;
+  result.boundaries = *m_options.source_faces;
+  result.frequency = 0.0;  // random layers are slower than the grid carries well
+  return result;
+}
+
+// Returns the planes of the slabs in the grid with random layers.
+template <class T, int Dim, class Memory>
+std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::random_parts() const {
+  const wave::Boundaries<Dim>& faces = *m_options.source_faces;
+  return stream::parts_with_layers(m_own, faces.lower[0].layer() - m_interior.lower[0],
+                                   wave::extended_grid(m_grid, faces).extents[0], m_random_beside);
 }
 
 template <class T, int Dim, class Memory>
@@ -95,10 +151,15 @@ SlabGradientBytes SlabGradients<T, Dim, Memory>::bytes(int devices) const {
 
 template <class T, int Dim, class Memory>
 void SlabGradients<T, Dim, Memory>::set_source_field(SourceField method) {
-  if (method != SourceField::boundary_shell && method != SourceField::stored &&
-      method != SourceField::replay) {
+  if (method == SourceField::automatic) {
     throw InputError(concat("source_field is ", to_string(method),
-                            " (allowed with slabs: shell, stored, replay)"));
+                            " (allowed with slabs: shell, random, stored, replay)"));
+  }
+  if (method == SourceField::random) {
+    if (!m_options.source_faces) {
+      throw InputError("source_field is random (allowed: with source_faces): give the faces");
+    }
+    random_parts();  // checks the planes
   }
   m_source_field = method;
   const SourceFieldBytes source = bytes(devices()).source;
@@ -133,6 +194,7 @@ void SlabGradients<T, Dim, Memory>::update(const HostModel& model) {
     throw InputError(concat("model: its medium is ", wave::to_string(model.medium()),
                             " (allowed: ", wave::to_string(m_medium), ", that of the first)"));
   }
+  m_model = model;
   if (m_slabs.empty()) return allocate_slabs(model);
   const wave::Limits limits = limits_of(model);
   m_parts->run([&](std::size_t g) {
@@ -170,6 +232,28 @@ void SlabGradients<T, Dim, Memory>::begin(std::size_t g, const wave::Shot<Dim>& 
                                                   slab.sources.count())};
 }
 
+// Makes the separate source wavefield of a shot, with its random layers.
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::begin_random(std::size_t g, const wave::Shot<Dim>& shot,
+                                                 const SlabShotOptions& options) {
+  const Instance<Memory>& exec = this->exec(g);
+  RandomSource& random = m_slabs[g]->random;
+  // random layers do not raise velocities
+  const wave::Limits& limits = m_slabs[g]->propagator->scheme().limits();
+  if (!random.propagator) {
+    const wave::PropagatorOptions<Dim> with = random_options();
+    random.propagator = std::make_unique<wave::Propagator<T, Dim, Memory>>(
+        exec, wave::extended_grid(m_grid, with.boundaries), m_medium, limits, with,
+        m_random_parts->part(g));
+  }
+  const auto& propagator = *random.propagator;
+  stream::load_part<T, Dim, Memory>(exec, *random.propagator, m_grid, m_model, options.random);
+  random.sources = wave::PointSet<T, Dim, Memory>(
+      exec, propagator.grid(), propagator.layout(), shot.sources,
+      wave::point_options(propagator, options.prefix + "source", true));
+  random.term = {&propagator, &random.sources, m_slabs[g]->forward.amplitudes};
+}
+
 template <class T, int Dim, class Memory>
 std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> SlabGradients<T, Dim, Memory>::make_store(
     std::size_t g) {
@@ -185,7 +269,7 @@ std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> SlabGradients<T, Dim, M
           m_options.product_interval, m_piece, m_states, fields);
     default:
       return std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
-          exec, slab.forward, slab.arena,
+          exec, m_source_field == SourceField::random ? slab.random.term : slab.forward, slab.arena,
           snapshot::BoundaryStoreOptions{fields, slab.gradients->outside()});
   }
 }
@@ -201,12 +285,22 @@ ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>
   };
   std::vector<ShotGradientReport<Dim>> reports(m_slabs.size());
   std::vector<Totals> totals(m_slabs.size());
+  const bool random = m_source_field == SourceField::random;
+  if (random && !m_random_parts) {
+    m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(), m_random_beside);
+  }
   m_parts->run([&](std::size_t g) {
     const Instance<Memory>& exec = this->exec(g);
     Slab& slab = *m_slabs[g];
     begin(g, shot, options.prefix);
-    const auto store = make_store(g);
     ShotGradientOptions<T, Dim, Memory> run;
+    if (random) {
+      begin_random(g, shot, options);
+      run.source = &slab.random.term;
+    } else {
+      slab.random = {};
+    }
+    const auto store = make_store(g);
     run.steps = m_options.steps;
     run.check_every = options.check_every;
     if (g == 0) run.progress = options.progress;

@@ -41,19 +41,19 @@ class GridParts {
   /// \param beside planes that steps, sources and receivers read on both sides; each part has as
   ///   many planes or more
   /// \param ranks processes with a part each, in order, which have to outlive the object; null:
-  /// this
-  ///   process has all parts. Ranks call all functions in the same order
+  ///   this process has all parts. Ranks call all functions in the same order
   GridParts(std::vector<Instance<Memory>> instances, const std::vector<PlaneRange>& own,
             std::int64_t beside, StreamRanks* ranks = nullptr)
-      : m_instances(std::move(instances)),
-        m_own(own),
-        m_ranks(ranks),
-        m_first(ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0),
-        m_threads(ranks != nullptr ? 1 : own.size()) {
-    for (std::size_t g = m_first; g < m_first + m_threads.count(); ++g) {
-      m_parts.push_back(std::make_unique<Part>(*this, g, beside));
-    }
-  }
+      : GridParts(std::move(instances), own, beside, ranks,
+                  std::make_shared<SlabThreads>(ranks != nullptr ? 1 : own.size())) {}
+  /// \brief Divides another grid among the same instances, threads and ranks.
+  ///
+  /// Functions of run() of either object may use the parts of both, in the same order on all
+  /// threads and ranks.
+  /// \param with parts of the first grid
+  /// \param own,beside of the other grid, as above
+  GridParts(const GridParts& with, const std::vector<PlaneRange>& own, std::int64_t beside)
+      : GridParts(with.m_instances, own, beside, with.m_ranks, with.m_threads) {}
 
   /// Returns the number of parts, those of other ranks included.
   std::size_t count() const { return m_own.size(); }
@@ -68,7 +68,7 @@ class GridParts {
   /// Calls work(g) for all parts of this process concurrently; the first on this thread.
   /// \throws the first exception of this process
   void run(const std::function<void(std::size_t)>& work) {
-    m_threads.run([&](std::size_t local) { work(m_first + local); });
+    m_threads->run([&](std::size_t local) { work(m_first + local); });
   }
   /// \brief Returns the values of all parts on the process of part 0. Collective; not for functions
   /// of run().
@@ -102,17 +102,28 @@ class GridParts {
                           const std::vector<T>& rows) {
     if (m_ranks != nullptr) return gathered_of_ranks(points, rows);
     if (g == 0) m_rows.resize(rows.size());
-    m_threads.meet();
+    m_threads->meet();
     join(g, points, rows);
-    m_threads.meet();
+    m_threads->meet();
     std::vector<T> result = m_rows;
-    m_threads.meet();
+    m_threads->meet();
     return result;
   }
 
  private:
   using Wave = wave::Wavefield<T, Dim, Memory>;
   using Scheme = wave::Scheme<T, Dim, Memory>;
+  GridParts(std::vector<Instance<Memory>> instances, const std::vector<PlaneRange>& own,
+            std::int64_t beside, StreamRanks* ranks, std::shared_ptr<SlabThreads> threads)
+      : m_instances(std::move(instances)),
+        m_own(own),
+        m_ranks(ranks),
+        m_first(ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0),
+        m_threads(std::move(threads)) {
+    for (std::size_t g = m_first; g < m_first + m_threads->count(); ++g) {
+      m_parts.push_back(std::make_unique<Part>(*this, g, beside));
+    }
+  }
   class Part : public wave::GridPart<T, Dim, Memory> {
    public:
     Part(GridParts& all, std::size_t g, std::int64_t beside)
@@ -153,7 +164,7 @@ class GridParts {
         return;
       }
       advance(m_rest);
-      m_all.m_threads.meet();
+      m_all.m_threads->meet();
       // the values to be overwritten have been read by earlier work of the instance
       m_edges.hold(m_copy);
       const PlaneRange stepped{box.lower[0], box.upper[0]};
@@ -169,7 +180,7 @@ class GridParts {
       }
       if constexpr (is_host_memory<Memory>) m_copy.fence();
       m_arrived.set(m_copy);
-      m_all.m_threads.meet();
+      m_all.m_threads->meet();
       // later work changes the values that neighbours copy
       for (const std::size_t h : {m_g - 1, m_g, m_g + 1}) {
         if (h < m_all.count()) m_all.m_parts[h]->m_arrived.hold(exec);
@@ -178,9 +189,9 @@ class GridParts {
     std::int64_t least(std::int64_t value) override {
       if (m_all.m_ranks != nullptr) return m_all.m_ranks->least(value);
       m_value = value;
-      m_all.m_threads.meet();
+      m_all.m_threads->meet();
       for (const auto& part : m_all.m_parts) value = std::min(value, part->m_value);
-      m_all.m_threads.meet();
+      m_all.m_threads->meet();
       return value;
     }
 
@@ -272,7 +283,7 @@ class GridParts {
   std::vector<PlaneRange> m_own;  // of all parts
   StreamRanks* m_ranks;
   std::size_t m_first;
-  SlabThreads m_threads;
+  std::shared_ptr<SlabThreads> m_threads;
   std::vector<std::unique_ptr<Part>> m_parts;
   std::vector<T> m_rows;
 };
@@ -332,6 +343,25 @@ inline std::vector<PlaneRange> equal_parts(std::int64_t planes, std::int64_t par
     result.push_back(detail::slab_planes(planes, parts, g));
   }
   return result;
+}
+
+/// \brief Returns parts of a grid with other layers, with the same planes of the model.
+/// \param own parts of a grid, each with planes of the model
+/// \param shift planes by which the model is further on in the other grid
+/// \param planes of the other grid
+/// \param beside planes that neighbours read
+/// \throws InputError if outer parts have fewer planes than neighbours read
+inline std::vector<PlaneRange> parts_with_layers(std::vector<PlaneRange> own, std::int64_t shift,
+                                                 std::int64_t planes, std::int64_t beside) {
+  for (std::size_t g = 0; g < own.size(); ++g) {
+    own[g].begin = g == 0 ? 0 : own[g].begin + shift;
+    own[g].end = g + 1 == own.size() ? planes : own[g].end + shift;
+    if (own.size() == 1 || own[g].count() >= beside) continue;
+    throw InputError(concat("devices is ", own.size(), " (allowed: fewer, so that each has ",
+                            beside, " planes or more with random layers): a slab has ",
+                            own[g].count(), "; take wider random layers, or fewer devices"));
+  }
+  return own;
 }
 
 /// \brief Loads the planes that a propagator holds of a model on the host.
