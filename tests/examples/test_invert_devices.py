@@ -107,6 +107,14 @@ class GradientsInSlabs(test_invert_waves.Case):
         for space in self.spaces():
             for method in ("stored", "replay"):
                 self.same_files("--boundary", "cpml:12", "--source-field", method, space=space)
+            random = ["--source-field", "random", "--width", "17"]
+            shell = self.same_files("--boundary", "cpml:12", space=space, folder="shell")
+            layers = self.same_files("--boundary", "cpml:12,right=rigid", *random, space=space)
+            self.assertFalse(np.array_equal(shell.load("vp.npy"), layers.load("vp.npy")))
+            self.same_files(
+                *self.anisotropy, "--parameters", "vp,epsilon,delta", "--boundary", "sponge:16", *random,
+                space=space, names=("gradient_epsilon.npy", "gradient_delta.npy"),
+            )
         shape = (31, 12, 21)
         self.start = np.broadcast_to(1800.0 + 10.0 * np.arange(21), shape).astype(np.float32)
         self.true = self.start.copy()
@@ -152,11 +160,15 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.assertRegex(text, r"devices +each shot in slabs on 2 devices: \d+, \d+ planes")
         self.assertRegex(text, r"gradient .* source's wavefield by shell: .* on each device")
         self.assertIn("source's wavefield by replay", self.plan("--devices", "2", "--source-field", "replay"))
-        # a chain, as before
-        self.assertIn(
-            "2 devices in a chain",
-            self.plan("--source-field", "random", "--device-memory", "800K", "--devices", "2"),
-        )
+        random = ["--source-field", "random", "--devices", "2"]
+        text = self.plan(*random)
+        self.assertRegex(text, r"devices +each shot in slabs on 2 devices: \d+, \d+ planes")
+        self.assertRegex(text, r"gradient .* source's wavefield by random: .* on each device")
+        # a chain: requested, and where slabs do not fit
+        for more in (["--block", "8"], ["--device-memory", "700K"]):
+            text = self.plan(*random, *more)
+            self.assertIn("2 devices in a chain", text)
+            self.assertNotIn("slabs on", text)
         # one device is no slab
         for devices in ("1", "auto"):
             self.assertNotIn("slab", self.plan("--devices", devices, "--space", "openmp"))
@@ -220,6 +232,8 @@ class RanksOfShot(test_invert_waves.Case):
         self.same_files([(3, 3, 3)], *density, *stored, names=("rho.npy", "gradient_rho.npy"))
         tilted = [*self.anisotropy, "--theta", "0.4", "--true-theta", "0.4", "--precision", "double"]
         self.same_files([(2, 2, 2)], *tilted, "--boundary", "sponge:16", "--source-field", "replay")
+        random = ["--boundary", "cpml:12,top=free", "--source-field", "random", "--width", "17"]
+        self.same_files([(3, 3, 3), (4, 2, 2)], *density, *random, names=("rho.npy", "gradient_rho.npy"))
 
     def test_a_rank_is_killed_and_the_run_resumes(self):
         asked = [*self.asked, "--boundary", "sponge:16"]
@@ -266,7 +280,8 @@ class RanksOfShot(test_invert_waves.Case):
             (two, 3, "--ranks-per-shot is 2, and there are 3 ranks"),
             ([*two, "--devices", "2"], 2, "--devices is 2 with --ranks-per-shot"),
             ([*two, "--lags", "3"], 2, "several --ranks-per-shot"),
-            ([*two, "--source-field", "random"], 2, "--ranks-per-shot is 2 (allowed"),
+            ([*two, "--source-field", "random", "--block", "8"], 2,
+             "--ranks-per-shot is 2 (allowed with --block: 1)"),
             ([*two, "--device-memory", "200K"], 2, "--ranks-per-shot is 2: each"),
             (["--ranks-per-shot", "0"], 2, "--ranks-per-shot"),
         ):

@@ -21,7 +21,9 @@ using moho::Field;
 using moho::Grid;
 using moho::Point;
 using moho::Points;
+using moho::fwi::ExtendedImage;
 using moho::fwi::InvertedParameters;
+using moho::fwi::Lags;
 using moho::fwi::ShotGradientOptions;
 using moho::fwi::ShotGradients;
 using moho::fwi::SlabGradientOptions;
@@ -50,7 +52,7 @@ std::vector<int> slab_counts(const Instance<Memory>& exec) {
 
 /// Compared results.
 struct Outcome {
-  std::vector<double> vp, density, epsilon, delta, light, traces;
+  std::vector<double> vp, density, epsilon, delta, light, traces, image;
   double misfit = 0.0;
   double points = 0.0;
 };
@@ -64,6 +66,7 @@ struct Survey {
   std::vector<Shot<Dim>> shots;
   SlabGradientOptions<Dim> options;
   SourceField method = SourceField::boundary_shell;
+  std::optional<Lags> lags;  ///< of an extended image
 
   Survey(Medium medium, const InvertedParameters& unknowns_, const Boundaries<Dim>& faces,
          int order)
@@ -125,6 +128,8 @@ struct Survey {
     propagator.update(exec, extended(own));
     ShotGradients<T, Dim, Memory> gradients(exec, propagator, unknowns, options.product_interval);
     auto field = propagator.make_wavefield(exec);
+    std::optional<ExtendedImage<T, Dim, Memory>> image;
+    if (lags) image.emplace(exec, gradients.box(), *lags);
     Outcome result;
     for (const Shot<Dim>& shot : shots) {
       const auto set = [&](const Points<Dim>& places) {
@@ -168,6 +173,7 @@ struct Survey {
       ShotGradientOptions<T, Dim, Memory> run;
       run.steps = options.steps;
       if (method == SourceField::random) run.source = &separate;
+      if (image) run.extended = &*image;
       const auto record = [&](const moho::wave::PointSeries<const T, Memory>& rows,
                               const moho::wave::PointSeries<T, Memory>& derivative) {
         if (&shot == &shots.front()) result.traces = numbers_of<T, Memory>(exec, rows);
@@ -185,6 +191,11 @@ struct Survey {
       result.delta = values_of<T, Dim, Memory>(exec, found.delta);
     }
     result.light = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
+    if (image) {
+      image->flush(exec);
+      const auto values = download(exec, image->values());
+      result.image.assign(values.begin(), values.end());
+    }
     return result;
   }
 
@@ -201,6 +212,7 @@ struct Survey {
     Outcome result;
     gradients.update(model);
     gradients.clear();
+    if (lags) gradients.begin_image(*lags);
     for (const Shot<Dim>& shot : shots) {
       const auto done = gradients.add(
           shot, [](const Instance<Memory>& on) { return misfit_of_squares<T, Memory>(on); },
@@ -219,6 +231,11 @@ struct Survey {
       result.delta = values(found.delta);
     }
     result.light = values(gradients.illumination());
+    if (lags) {
+      const std::vector<T> image = gradients.extended_image();
+      result.image.assign(image.begin(), image.end());
+      gradients.end_image();
+    }
     const auto traces = gradients.model(shots.front());
     result.traces.assign(traces.data(), traces.data() + traces.size());
     return result;
@@ -242,6 +259,7 @@ struct Survey {
         EXPECT_EQ(found.epsilon, expected.epsilon) << of;
         EXPECT_EQ(found.delta, expected.delta) << of;
         EXPECT_EQ(found.light, expected.light) << of;
+        EXPECT_EQ(found.image, expected.image) << of;
       }
     }
   }
@@ -325,6 +343,57 @@ MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceWithRandomLayers) {
       survey.options.product_interval = 2;
       survey.expect_equal(exec, moho::concat(moho::wave::to_string(one.medium), ", ", width));
     }
+  }
+}
+
+// Extended images: lags up to the planes of a slab between two others, along y in 3D, more pairs of
+// wavefields than a pass adds, and all methods for the source wavefield.
+MEMORY_TEST(SlabGradient, HasTheExtendedImageOfOneDevice) {
+  int number = 0;
+  for (const Case& one : cases(exec)) {
+    for (const std::int64_t lag : {3, 20}) {
+      Survey<T, 2> survey(one.medium, one.unknowns, wave::all_faces<2>(FaceKind::sponge, 6), 4);
+      survey.lags = Lags{lag, 0};
+      survey.method = std::vector<SourceField>{SourceField::random, SourceField::boundary_shell,
+                                               SourceField::replay}[number++ % 3];
+      survey.options.source_faces =
+          moho::snapshot::random_faces(survey.options.propagator.boundaries, 9);
+      survey.options.product_interval = 3;
+      const Outcome expected = survey.on_one_device(exec);
+      ASSERT_EQ(static_cast<std::int64_t>(expected.image.size()),
+                survey.grid.size() * (2 * lag + 1));
+      EXPECT_GT(largest(expected.image), 0.0);
+      survey.expect_equal(exec, moho::concat(moho::wave::to_string(one.medium), ", lag ", lag));
+    }
+  }
+  Survey<T, 3> volume(Medium::isotropic, {}, wave::all_faces<3>(FaceKind::cpml, 6), 2);
+  volume.lags = Lags{5, 3};
+  volume.expect_equal(exec, "3D");
+}
+
+MEMORY_TEST(SlabGradient, RefusesLagsOverTheNeighbours) {
+  const Survey<T, 2> survey(Medium::isotropic, {}, wave::all_faces<2>(FaceKind::sponge, 6), 4);
+  for (const int devices : slab_counts(exec)) {
+    auto gradients = survey.slabs(exec, devices);
+    EXPECT_THAT([&] { gradients.begin_image({1, 0}); },
+                ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after update()")));
+    gradients.update(survey.model);
+    EXPECT_THAT([&] { gradients.extended_image(); },
+                ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after begin_image()")));
+    // half of the 47 planes of the model, and the planes of each slab between two others
+    std::int64_t most = 23;
+    for (std::size_t g = 1; g + 1 < gradients.planes().size(); ++g) {
+      most = std::min(most, gradients.planes()[g].count());
+    }
+    EXPECT_EQ(gradients.max_lag(), most);
+    gradients.begin_image({gradients.max_lag(), 0});
+    EXPECT_THAT([&] { gradients.begin_image({gradients.max_lag() + 1, 0}); },
+                ::testing::ThrowsMessage<moho::InputError>(HasSubstr(
+                    devices > 2 ? moho::concat(most, ", the planes of the model in the thinnest of ",
+                                               devices, " slabs")
+                                : "half of the nodes")));
+    EXPECT_GT(gradients.image_bytes({2, 0}, devices), gradients.image_bytes({1, 0}, devices));
+    EXPECT_LT(gradients.image_bytes({2, 0}, devices + 1), gradients.image_bytes({2, 0}, devices));
   }
 }
 

@@ -142,19 +142,24 @@ class Objective {
   /// \overload
   /// It models over the model of begin(). \throws InputError before begin()
   std::vector<float> model(std::size_t k);
-  /// Returns the extended image of all shots with options.lags. Ends a pending evaluation.
+  /// Returns the extended image of all shots with options.lags. Ends a pending evaluation. With
+  /// options.ranks rank 0 receives it, and the values of the others are empty.
   /// \throws InputError without lags
   ExtendedResult<T> extended_image(const ConstVector& x);
+  /// \overload
+  /// Its model is that of begin(). \throws InputError before begin()
+  ExtendedResult<T> extended_image();
   /// \brief Computes the extended images of claimed shots over the model of begin(), each by
   /// itself.
   ///
   /// Processes can share an image as an evaluation: each adds its shots, one adds their sums.
-  /// \param claim,sum function called on this thread; receives the images
-  /// \return work of the shots
+  /// \param claim,sum function called on this thread; receives the images, with options.ranks on
+  /// rank 0 alone
+  /// \return work of the shots, where `sum` received images
   /// \throws InputError without lags, and for a sum of another size
   EvaluationReport extended_images(const Claim& claim, ExtendedSum& sum);
   /// Computes the extended image of a shot over the model of begin(). \param k position of the shot
-  /// \return contribution whose values are lags x nodes
+  /// \return contribution whose values are lags x nodes; nothing on ranks of options.ranks but 0
   /// \throws InputError without lags
   ShotContribution<T> extended_contribution(std::size_t k);
   /// Returns a sum of extended images without shots. \throws InputError without lags

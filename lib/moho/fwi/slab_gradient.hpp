@@ -96,6 +96,14 @@ class SlabGradients {
   const std::vector<PlaneRange>& planes() const { return m_own; }
   /// Returns the memory of the largest slab. \param devices number of slabs
   SlabGradientBytes bytes(int devices) const;
+  /// Returns the memory of an extended image on the device of the largest slab.
+  /// \param devices number of slabs
+  double image_bytes(const Lags& lags, int devices) const { return m_image_bytes(lags, devices); }
+  /// \brief Returns the largest lag along x.
+  ///
+  /// Products of a lag read nodes of the two neighbours of a slab, so that it is at most the planes
+  /// of the model in each slab between two others, and half of the model.
+  std::int64_t max_lag() const;
   /// Returns the ranks of the slabs; null: one process has all.
   stream::StreamRanks* ranks() const { return m_options.ranks; }
   /// Returns the instances of the devices of this process.
@@ -122,6 +130,16 @@ class SlabGradients {
                               const SlabShotOptions& options = {});
   /// Returns traces of a shot over the current model, (steps + 1) x receivers.
   wave::Traces<T> model(const wave::Shot<Dim>& shot, const SlabShotOptions& options = {});
+  /// \brief Creates an extended image of zeros, to which shots are added from now on.
+  /// \throws InputError for lags over half of the model, and over max_lag()
+  void begin_image(const Lags& lags);
+  /// Sets the extended image to zero.
+  void clear_image();
+  /// Returns the extended image on the nodes of the model, lags (x fastest) x nodes; on ranks other
+  /// than the first nothing.
+  std::vector<T> extended_image();
+  /// Frees the extended image.
+  void end_image();
   /// Returns the seconds of some steps of the grid over the current model, for forecasts.
   double seconds_of_steps(std::int64_t steps);
 
@@ -134,6 +152,7 @@ class SlabGradients {
  private:
   using Host = Kokkos::HostSpace;
   using Gradients = ShotGradients<T, Dim, Memory>;
+  using Image = ExtendedImage<T, Dim, Memory>;
   // Separate source wavefield of a slab, with random layers.
   struct RandomSource {
     std::unique_ptr<wave::Propagator<T, Dim, Memory>> propagator;
@@ -148,7 +167,8 @@ class SlabGradients {
     snapshot::DeviceArena<T, Memory> arena{"moho::fwi::source", std::int64_t{1} << 22};
     wave::PointSet<T, Dim, Memory> sources, receivers;
     wave::SourceTerm<T, Dim, Memory> forward;
-    RandomSource random;  ///< of SourceField::random
+    RandomSource random;         ///< of SourceField::random
+    std::unique_ptr<Image> image;  ///< null: none was begun
   };
   using Parts = stream::GridParts<T, Dim, Memory>;
 
@@ -193,8 +213,10 @@ class SlabGradients {
   stream::StreamRequirements m_need;
   std::int64_t m_random_beside = 0;  ///< planes that are read beside those of random_parts()
   std::function<SlabGradientBytes(int)> m_bytes;
+  std::function<double(const Lags&, int)> m_image_bytes;
   std::vector<Instance<Memory>> m_instances;
   std::vector<PlaneRange> m_own;
+  stream::PartPlanes m_image_planes;  ///< of pairs of the extended image
   SourceField m_source_field = SourceField::boundary_shell;
   std::int64_t m_states = 0, m_piece = 0;      ///< of replay
   HostModel m_model;                           ///< current model, of random layers

@@ -73,11 +73,6 @@ bool gradient_in_slabs(const ObjectiveOptions<Dim>& options) {
     throw InputError(concat(names("devices"), ": the fewest are found for slabs (allowed with ",
                             chain, ", whose devices form a chain: their number)"));
   }
-  if (options.lags) {
-    throw InputError(concat(names("lags"), " is for one device or a chain (allowed with several ",
-                            names("devices"), ": ", names("source_field random"),
-                            "): products of a lag read nodes of other slabs"));
-  }
   if (options.concurrent_shots > 1) {
     throw InputError(concat(names("(concurrent_shots)"), " is ", options.concurrent_shots,
                             " (allowed with several ", names("devices"),

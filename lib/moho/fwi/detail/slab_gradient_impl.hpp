@@ -113,6 +113,17 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
     return detail::slab_gradient_bytes<T, Dim, Memory>(scheme, need, options, receivers, devices);
   };
   m_bytes = bytes_of;
+  m_image_bytes = [planes = m_extended.extents[0], all = m_interior](const Lags& lags, int devices) {
+    double bytes = 0.0;
+    for (int g = 0; g < devices; ++g) {
+      const PlaneRange own = stream::detail::slab_planes(planes, devices, g);
+      Box<Dim> part = all;
+      part.lower[0] = std::max(all.lower[0], own.begin);
+      part.upper[0] = std::min(all.upper[0], own.end);
+      if (!part.empty()) bytes = std::max(bytes, Image::bytes_of(part, lags, all));
+    }
+    return bytes;
+  };
   if (!options.source_faces) return;
   const wave::PropagatorOptions<Dim> random = random_options();
   const wave::Scheme<T, Dim, Memory> with_layers(
@@ -303,6 +314,7 @@ ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>
     const auto store = make_store(g);
     run.steps = m_options.steps;
     run.check_every = options.check_every;
+    run.extended = slab.image.get();
     if (g == 0) run.progress = options.progress;
     const ShotMisfit<T, Memory> of_all = misfit(exec);
     const auto of_slab = [&](const wave::PointSeries<const T, Memory>& modelled,
@@ -365,6 +377,89 @@ wave::Traces<T> SlabGradients<T, Dim, Memory>::model(const wave::Shot<Dim>& shot
     if (g == m_parts->first()) std::copy(all.begin(), all.end(), traces.data());
   });
   return traces;
+}
+
+template <class T, int Dim, class Memory>
+std::int64_t SlabGradients<T, Dim, Memory>::max_lag() const {
+  std::int64_t most = (m_grid.extents[0] - 1) / 2;
+  for (std::size_t g = 1; g + 1 < m_own.size(); ++g) {
+    most = std::min(most, model_planes(g).count());
+  }
+  return most;
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::begin_image(const Lags& lags) {
+  require_model();
+  Image::check(m_interior, lags);
+  if (lags.x > max_lag()) {
+    throw InputError(concat("lags: the largest along x is ", lags.x, " nodes (allowed: 0 to ",
+                            max_lag(), ", the planes of the model in the thinnest of ",
+                            m_own.size(), " slabs): take fewer lags or slabs"));
+  }
+  m_image_planes = {};
+  for (std::size_t g = 0; g < m_own.size(); ++g) {
+    Box<Dim> box = m_interior;
+    box.lower[0] = m_interior.lower[0] + model_planes(g).begin;
+    box.upper[0] = m_interior.lower[0] + model_planes(g).end;
+    const Box<Dim> read = Image::read_box(box, lags, m_interior);
+    m_image_planes.own.push_back({box.lower[0], box.upper[0]});
+    m_image_planes.held.push_back({read.lower[0], read.upper[0]});
+    m_image_planes.elements = box.size() / box.extent(0);
+  }
+  m_parts->run([&](std::size_t g) {
+    const auto complete = [this, g](const std::vector<typename Image::Array>& pairs) {
+      const stream::SlabPieces<T, Memory> arrays(pairs.begin(), pairs.end());
+      m_parts->exchange(g, exec(g), arrays, m_image_planes);
+    };
+    m_slabs[g]->image = std::make_unique<Image>(exec(g), m_slabs[g]->gradients->box(), lags,
+                                                m_interior, complete);
+    exec(g).fence();
+  });
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::clear_image() {
+  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+    if (m_slabs[g] && m_slabs[g]->image) m_slabs[g]->image->clear(exec(g));
+  }
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::end_image() {
+  for (const auto& slab : m_slabs) {
+    if (slab) slab->image.reset();
+  }
+}
+
+template <class T, int Dim, class Memory>
+std::vector<T> SlabGradients<T, Dim, Memory>::extended_image() {
+  const std::size_t first = m_parts ? m_parts->first() : 0;
+  if (m_slabs.empty() || !m_slabs[first]->image) {
+    throw InputError("extended_image: none was begun (allowed: after begin_image())");
+  }
+  m_parts->run([&](std::size_t g) {
+    m_slabs[g]->image->flush(exec(g));
+    exec(g).fence();
+  });
+  const auto nodes = static_cast<std::size_t>(m_grid.size());
+  const auto count = static_cast<std::size_t>(m_slabs[first]->image->lags().count());
+  // other ranks pass lag by lag to the first
+  std::vector<T> values(first == 0 ? count * nodes : nodes);
+  for (std::size_t h = 0; h < count; ++h) {
+    T* const lag = values.data() + (first == 0 ? h * nodes : 0);
+    for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+      if (!m_slabs[g]) continue;
+      const PlaneRange planes = model_planes(g);
+      const auto size = static_cast<std::size_t>(at(planes.count()));
+      copy(exec(g), HostElements<T>(lag + at(planes.begin), size),
+           wave::Storage<const T, Memory>(m_slabs[g]->image->values().data() + h * size, size));
+      exec(g).fence();
+    }
+    m_parts->collect_planes(lag, at(1), [&](std::size_t g) { return model_planes(g); });
+  }
+  if (first != 0) values.clear();
+  return values;
 }
 
 template <class T, int Dim, class Memory>

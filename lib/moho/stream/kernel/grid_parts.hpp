@@ -27,6 +27,13 @@
 
 namespace moho::stream {
 
+/// Planes of arrays that parts hold: their own, and those that they read of their neighbours.
+struct PartPlanes {
+  std::vector<PlaneRange> own;   ///< of each part
+  std::vector<PlaneRange> held;  ///< of each part, within own planes of it and of its neighbours
+  std::int64_t elements = 0;     ///< of a plane of an array
+};
+
 /// \brief Parts of a grid along x, one for each device of this process, or one for each rank.
 ///
 /// run() calls a function for each part of this process, each on its own thread. The functions use
@@ -93,6 +100,15 @@ class GridParts {
                        static_cast<std::size_t>(some.count() * plane) * sizeof(T));
     });
   }
+  /// \brief Sets the planes of arrays that neighbours own. Collective; only for functions of run().
+  /// \param g part
+  /// \param exec instance that has written the own planes
+  /// \param arrays contiguous arrays on the held planes, as many in all parts
+  /// \param planes of the arrays, the same in all parts
+  void exchange(std::size_t g, const Instance<Memory>& exec, const SlabPieces<T, Memory>& arrays,
+                const PartPlanes& planes) {
+    m_parts[g - m_first]->exchange(exec, arrays, planes);
+  }
   /// \brief Returns the series of all points, from those that the parts have recorded. Collective;
   /// only for functions of run().
   /// \param g part
@@ -136,7 +152,9 @@ class GridParts {
           m_copy(new_instance(all.instance(g))) {
       if (g > 0) m_rest.begin = std::min(m_own.begin + beside, m_own.end);
       if (g + 1 < all.count()) m_rest.end = std::max(m_rest.begin, m_own.end - beside);
-      if (all.m_ranks != nullptr) m_messages.emplace(*all.m_ranks, m_copy);
+      if (all.m_ranks == nullptr) return;
+      m_messages.emplace(*all.m_ranks, m_copy);
+      m_array_messages.emplace(*all.m_ranks, m_copy);
     }
     PlaneRange own() const override { return m_own; }
     PlaneRange held() const override { return m_held; }
@@ -154,37 +172,41 @@ class GridParts {
       advance({m_rest.end, m_own.end});
       m_edges.set(exec);
       m_field = &field;
+      const PlaneRange stepped{box.lower[0], box.empty() ? box.lower[0] : box.upper[0]};
+      const auto wanted = [&](std::size_t of, std::size_t by) {
+        return intersection(intersection(m_all.m_own[of], held_by(by)), stepped);
+      };
+      const auto pieces = [&](const Part& part, const PlaneRange& planes) {
+        return plane_pieces(scheme, *part.m_field, planes);
+      };
       if (m_messages) {
-        const PlaneRange stepped{box.lower[0], box.empty() ? box.lower[0] : box.upper[0]};
-        begin_messages(exec, scheme, stepped);
+        begin_messages(*m_messages, exec, wanted, pieces);
         advance(m_rest);
-        m_messages->finish();
-        m_arrived.set(m_copy);
-        m_arrived.hold(exec);
+        finish_messages(*m_messages, exec);
         return;
       }
       advance(m_rest);
-      m_all.m_threads->meet();
-      // the values to be overwritten have been read by earlier work of the instance
-      m_edges.hold(m_copy);
-      const PlaneRange stepped{box.lower[0], box.upper[0]};
-      for (const std::size_t h : {m_g - 1, m_g + 1}) {
-        if (h >= m_all.count()) continue;
-        const Part& from = *m_all.m_parts[h];
-        const PlaneRange wanted = intersection(intersection(from.m_own, m_held), stepped);
-        if (wanted.empty() || box.empty()) continue;
-        from.m_edges.hold(m_copy);
-        const SlabPieces<T, Memory> source = plane_pieces(scheme, *from.m_field, wanted);
-        const SlabPieces<T, Memory> target = plane_pieces(scheme, field, wanted);
-        for (std::size_t n = 0; n < source.size(); ++n) copy(m_copy, target[n], source[n]);
-      }
-      if constexpr (is_host_memory<Memory>) m_copy.fence();
-      m_arrived.set(m_copy);
-      m_all.m_threads->meet();
-      // later work changes the values that neighbours copy
-      for (const std::size_t h : {m_g - 1, m_g, m_g + 1}) {
-        if (h < m_all.count()) m_all.m_parts[h]->m_arrived.hold(exec);
-      }
+      copy_of_neighbours(exec, wanted, pieces);
+    }
+    void exchange(const Instance<Memory>& exec, const SlabPieces<T, Memory>& arrays,
+                  const PartPlanes& all) {
+      m_edges.set(exec);
+      m_arrays = &arrays;
+      const auto wanted = [&](std::size_t of, std::size_t by) {
+        return intersection(all.own[of], all.held[by]);
+      };
+      const auto pieces = [&](const Part& part, const PlaneRange& planes) {
+        SlabPieces<T, Memory> result;
+        const std::int64_t first = (planes.begin - all.held[part.m_g].begin) * all.elements;
+        for (const auto& array : *part.m_arrays) {
+          result.emplace_back(array.data() + first,
+                              static_cast<std::size_t>(planes.count() * all.elements));
+        }
+        return result;
+      };
+      if (!m_array_messages) return copy_of_neighbours(exec, wanted, pieces);
+      begin_messages(*m_array_messages, exec, wanted, pieces);
+      finish_messages(*m_array_messages, exec);
     }
     std::int64_t least(std::int64_t value) override {
       if (m_all.m_ranks != nullptr) return m_all.m_ranks->least(value);
@@ -202,9 +224,35 @@ class GridParts {
       return {std::max(own[g].begin - m_beside, own.front().begin),
               std::min(own[g].end + m_beside, own.back().end)};
     }
-    // Starts the exchange of the stepped planes with other ranks.
-    void begin_messages(const Instance<Memory>& exec, const Scheme& scheme,
-                        const PlaneRange& stepped) {
+    // Copies planes of the parts of this process. wanted(of, by): planes of part `of` that part `by`
+    // reads; pieces(part, planes): their arrays
+    template <class Wanted, class Pieces>
+    void copy_of_neighbours(const Instance<Memory>& exec, const Wanted& wanted,
+                            const Pieces& pieces) {
+      m_all.m_threads->meet();
+      // the values to be overwritten have been read by earlier work of the instance
+      m_edges.hold(m_copy);
+      for (const std::size_t h : {m_g - 1, m_g + 1}) {
+        if (h >= m_all.count()) continue;
+        const Part& from = *m_all.m_parts[h];
+        const PlaneRange planes = wanted(h, m_g);
+        if (planes.empty()) continue;
+        from.m_edges.hold(m_copy);
+        const SlabPieces<T, Memory> source = pieces(from, planes), target = pieces(*this, planes);
+        for (std::size_t n = 0; n < source.size(); ++n) copy(m_copy, target[n], source[n]);
+      }
+      if constexpr (is_host_memory<Memory>) m_copy.fence();
+      m_arrived.set(m_copy);
+      m_all.m_threads->meet();
+      // later work changes the values that neighbours copy
+      for (const std::size_t h : {m_g - 1, m_g, m_g + 1}) {
+        if (h < m_all.count()) m_all.m_parts[h]->m_arrived.hold(exec);
+      }
+    }
+    // Starts the exchange of planes with other ranks, see copy_of_neighbours().
+    template <class Wanted, class Pieces>
+    void begin_messages(Messages& messages, const Instance<Memory>& exec, const Wanted& wanted,
+                        const Pieces& pieces) {
       if constexpr (is_host_memory<Memory>) {
         exec.fence();
       } else {
@@ -212,17 +260,18 @@ class GridParts {
       }
       SlabPieces<T, Memory> leaving[2], arriving[2];
       for (const auto side : {Messages::previous, Messages::next}) {
-        if (!m_messages->has(side)) continue;
+        if (!messages.has(side)) continue;
         const std::size_t h = side == Messages::previous ? m_g - 1 : m_g + 1;
-        const PlaneRange there = m_all.m_own[h];
-        const auto pieces = [&](const PlaneRange& planes) {
-          if (planes.empty()) return SlabPieces<T, Memory>();
-          return plane_pieces(scheme, *m_field, planes);
-        };
-        leaving[side] = pieces(intersection(intersection(m_own, held_by(h)), stepped));
-        arriving[side] = pieces(intersection(intersection(there, m_held), stepped));
+        const PlaneRange leaves = wanted(m_g, h), arrives = wanted(h, m_g);
+        if (!leaves.empty()) leaving[side] = pieces(*this, leaves);
+        if (!arrives.empty()) arriving[side] = pieces(*this, arrives);
       }
-      m_messages->begin(leaving, arriving);
+      messages.begin(leaving, arriving);
+    }
+    void finish_messages(Messages& messages, const Instance<Memory>& exec) {
+      messages.finish();
+      m_arrived.set(m_copy);
+      m_arrived.hold(exec);
     }
 
     GridParts& m_all;
@@ -231,9 +280,11 @@ class GridParts {
     PlaneRange m_own, m_rest, m_held;  // m_rest: own planes that no neighbour reads
     Instance<Memory> m_copy;
     Mark<Memory> m_edges, m_arrived;
-    const Wave* m_field = nullptr;  // of the present step
+    const Wave* m_field = nullptr;                    // of the present step
+    const SlabPieces<T, Memory>* m_arrays = nullptr;  // of the present exchange
     std::int64_t m_value = 0;
-    std::optional<Messages> m_messages;  // to other ranks
+    // to other ranks; buffers of devices keep the sizes of steps and of arrays
+    std::optional<Messages> m_messages, m_array_messages;
   };
 
   // Sets the series of the points that a part records.
