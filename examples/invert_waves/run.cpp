@@ -310,32 +310,16 @@ class Program {
     m_results.write_lags(extended_image(objective, search));
   }
 
-  // Adds the extended images of the shots of this rank, then those of all ranks on the root.
-  template <class Objective>
-  fwi::ExtendedSum sum_images(Objective& objective) {
-    fwi::ExtendedSum sum = objective.make_extended_sum();
-    m_groups->leave_errors_to_first([&] {
-      m_input.in_words([&] {
-        objective.extended_images([this](std::size_t k) { return m_distributed->claims(k); }, sum);
-      });
-    });
-    m_distributed->merge(sum);
-    return sum;
-  }
-
-  // Returns the extended image of the shots of all ranks on the root. One shot needs no sum.
+  // Returns the extended image of the shots of all ranks on the root.
   template <class Objective>
   fwi::ExtendedResult<T> image_of_ranks(Objective& objective) {
-    const bool root = m_session.processes().root();
     fwi::ExtendedResult<T> result;
-    if (m_input.shots.size() > 1) {
-      const fwi::ExtendedSum sum = sum_images(objective);
-      if (root) result = objective.result_of(sum);
-    } else if (root || (m_groups->ranks() != nullptr && m_groups->has_root())) {
-      m_groups->leave_errors_to_first([&] {
-        m_input.in_words([&] { result = objective.extended_image(); });
-      });
-    }
+    m_input.in_words([&] {
+      result = objective.extended_image(
+          *m_groups, m_session.processes().root(),
+          [this](std::size_t k) { return m_distributed->claims(k); },
+          [this](fwi::ExtendedSum& sum) { m_distributed->merge(sum); });
+    });
     return result;
   }
 

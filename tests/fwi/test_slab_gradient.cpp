@@ -147,9 +147,9 @@ struct Survey {
       auto separate = forward;
       if (method == SourceField::random) {
         other.emplace(with_random_layers(exec, own, shot));
-        other_sources = wave::PointSet<T, Dim, Memory>(
-            exec, other->grid(), other->layout(), shot.sources,
-            moho::wave::point_options(*other, "point", true));
+        other_sources =
+            wave::PointSet<T, Dim, Memory>(exec, other->grid(), other->layout(), shot.sources,
+                                           moho::wave::point_options(*other, "point", true));
         separate.propagator = &*other;
         separate.points = &other_sources;
       }
@@ -375,8 +375,11 @@ MEMORY_TEST(SlabGradient, RefusesLagsOverTheNeighbours) {
   const Survey<T, 2> survey(Medium::isotropic, {}, wave::all_faces<2>(FaceKind::sponge, 6), 4);
   for (const int devices : slab_counts(exec)) {
     auto gradients = survey.slabs(exec, devices);
-    EXPECT_THAT([&] { gradients.begin_image({1, 0}); },
-                ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after update()")));
+    EXPECT_THAT(
+        [&] {
+          gradients.begin_image({1, 0});
+        },
+        ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after update()")));
     gradients.update(survey.model);
     EXPECT_THAT([&] { gradients.extended_image(); },
                 ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after begin_image()")));
@@ -387,11 +390,14 @@ MEMORY_TEST(SlabGradient, RefusesLagsOverTheNeighbours) {
     }
     EXPECT_EQ(gradients.max_lag(), most);
     gradients.begin_image({gradients.max_lag(), 0});
-    EXPECT_THAT([&] { gradients.begin_image({gradients.max_lag() + 1, 0}); },
-                ::testing::ThrowsMessage<moho::InputError>(HasSubstr(
-                    devices > 2 ? moho::concat(most, ", the planes of the model in the thinnest of ",
-                                               devices, " slabs")
-                                : "half of the nodes")));
+    EXPECT_THAT(
+        [&] {
+          gradients.begin_image({gradients.max_lag() + 1, 0});
+        },
+        ::testing::ThrowsMessage<moho::InputError>(HasSubstr(
+            devices > 2 ? moho::concat(most, ", the planes of the model in the thinnest of ",
+                                       devices, " slabs")
+                        : "half of the nodes")));
     EXPECT_GT(gradients.image_bytes({2, 0}, devices), gradients.image_bytes({1, 0}, devices));
     EXPECT_LT(gradients.image_bytes({2, 0}, devices + 1), gradients.image_bytes({2, 0}, devices));
   }

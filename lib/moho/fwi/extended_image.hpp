@@ -199,7 +199,7 @@ class ExtendedImage {
   }
   /// Nodes.
   const Box<Dim>& box() const { return m_box; }
-  /// Nodes of the wavefields that are read: box(), and planes beside those of a part.
+  /// Nodes of the wavefields that are read: box(), and planes on both sides of a part.
   const Box<Dim>& read_box() const { return m_read; }
   /// Half offsets.
   const Lags& lags() const { return m_lags; }
@@ -284,10 +284,7 @@ template <class T, int Dim, class Memory>
 ExtendedImage<T, Dim, Memory>::ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box,
                                              const Lags& lags, const Box<Dim>& all,
                                              Complete complete)
-    : m_box(box),
-      m_read(read_box(box, lags, all)),
-      m_lags(lags),
-      m_complete(std::move(complete)) {
+    : m_box(box), m_read(read_box(box, lags, all)), m_lags(lags), m_complete(std::move(complete)) {
   check(all, lags);
   const Instance<Memory>& instance = exec;
   m_values = allocate<Array>(instance, "moho::fwi::extended_image",

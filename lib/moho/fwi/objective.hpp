@@ -17,6 +17,7 @@
 #include <moho/fwi/slab_evaluator.hpp>
 #include <moho/fwi/streamed.hpp>
 #include <moho/optimize/lbfgs.hpp>
+#include <moho/stream/rank_groups.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -146,9 +147,19 @@ class Objective {
   /// options.ranks rank 0 receives it, and the values of the others are empty.
   /// \throws InputError without lags
   ExtendedResult<T> extended_image(const ConstVector& x);
-  /// \overload
-  /// Its model is that of begin(). \throws InputError before begin()
-  ExtendedResult<T> extended_image();
+  /// \brief Returns the extended image over the model of begin() of shots that ranks share.
+  /// Collective.
+  ///
+  /// Each rank adds images of the shots that it claims. One shot is computed by the root, or its
+  /// group.
+  /// \param groups of the ranks
+  /// \param root true on the first rank
+  /// \param claim chooses the shots of this rank
+  /// \param merge adds the sums of all ranks to that of the root; collective
+  /// \return image on the root; other ranks: no values
+  /// \throws InputError without lags, and before begin()
+  ExtendedResult<T> extended_image(const stream::RankGroups& groups, bool root, const Claim& claim,
+                                   const std::function<void(ExtendedSum&)>& merge);
   /// \brief Computes the extended images of claimed shots over the model of begin(), each by
   /// itself.
   ///
@@ -290,8 +301,8 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
 /// \brief Creates an objective whose models and vectors are on the host.
 ///
 /// With options.devices other than 1, several devices hold slabs of the wavefields (SlabGradients).
-/// With source_field random wavefields stream through a device, or through a chain of several with a
-/// block or updates, or if their slabs do not fit. The other arguments are those of
+/// With source_field random wavefields stream through a device, or through a chain of several with
+/// a block or updates, or if their slabs do not fit. The other arguments are those of
 /// make_objective().
 /// \param device instance of the first device
 template <class T, int Dim, class Memory>

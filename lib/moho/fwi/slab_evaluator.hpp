@@ -143,7 +143,8 @@ void SlabEvaluator<T, Dim, Memory>::refuse_devices(SourceField requested, double
                             : std::min(bytes.source.shell, bytes.source.replay);
   throw SlabsDoNotFit(concat(
       m_options.names("devices"), " is ", devices, ": each of them needs ",
-      format_bytes(bytes.fixed + source), " for its slab (allowed: ", format_bytes(room), "): take ",
+      format_bytes(bytes.fixed + source), " for its slab (allowed: ", format_bytes(room),
+      "): take ",
       least < most && !is_host_memory<Memory> ? concat("at least ", least, " devices, ") : "",
       m_options.lags ? concat("fewer ", m_options.names("lags"), ", ") : "",
       "fewer steps, a coarser grid, or more memory (", m_options.names("device_memory"), ")",
@@ -158,10 +159,10 @@ void SlabEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double search
   const Lags& lags = *m_options.lags;
   const std::int64_t most = m_gradients->max_lag();
   if (lags.x > most) {
-    throw InputError(concat(m_options.names("lags"), ": the largest along x is ", lags.x,
-                            " nodes (allowed: 0 to ", most,
-                            ", the planes of the model in the thinnest slab): take fewer, or fewer ",
-                            m_options.names("devices")));
+    throw InputError(concat(
+        m_options.names("lags"), ": the largest along x is ", lags.x, " nodes (allowed: 0 to ",
+        most, ", the planes of the model in the thinnest slab): take fewer, or fewer ",
+        m_options.names("devices")));
   }
   plan.lags_bytes = m_gradients->image_bytes(lags, m_gradients->devices());
   plan.lags_sum_bytes = this->lags_sum_bytes();

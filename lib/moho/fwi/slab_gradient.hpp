@@ -31,14 +31,14 @@ struct SlabGradientOptions {
   /// Time step, order, equations, faces.
   wave::PropagatorOptions<Dim> propagator = {};
   wave::RandomLayerOptions random = {};  ///< options of random layers among these faces
-  /// Faces of the separate source wavefield of SourceField::random, reversible in time: rigid, free,
-  /// random. Empty: this method is not possible.
+  /// Faces of the separate source wavefield of SourceField::random, reversible in time: rigid,
+  /// free, random. Empty: this method is not possible.
   std::optional<wave::Boundaries<Dim>> source_faces = {};
-  std::vector<double> wavelet = {};      ///< wavelet, a sample per step
-  std::int64_t steps = 0;                ///< steps of each propagation, 1 or more
-  std::int64_t product_interval = 1;     ///< steps between products of the wavefields
-  InvertedParameters unknowns = {};      ///< parameters besides vp
-  int devices = 2;                       ///< devices of this process, 1 or more
+  std::vector<double> wavelet = {};   ///< wavelet, a sample per step
+  std::int64_t steps = 0;             ///< steps of each propagation, 1 or more
+  std::int64_t product_interval = 1;  ///< steps between products of the wavefields
+  InvertedParameters unknowns = {};   ///< parameters besides vp
+  int devices = 2;                    ///< devices of this process, 1 or more
   /// Processes with a slab each, instead of devices; null: this process has all slabs.
   stream::StreamRanks* ranks = nullptr;
 };
@@ -167,8 +167,8 @@ class SlabGradients {
     snapshot::DeviceArena<T, Memory> arena{"moho::fwi::source", std::int64_t{1} << 22};
     wave::PointSet<T, Dim, Memory> sources, receivers;
     wave::SourceTerm<T, Dim, Memory> forward;
-    RandomSource random;         ///< of SourceField::random
-    std::unique_ptr<Image> image;  ///< null: none was begun
+    RandomSource random;           ///< of SourceField::random
+    std::unique_ptr<Image> image;  ///< null: not begun
   };
   using Parts = stream::GridParts<T, Dim, Memory>;
 

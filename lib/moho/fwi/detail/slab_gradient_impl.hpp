@@ -113,7 +113,8 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
     return detail::slab_gradient_bytes<T, Dim, Memory>(scheme, need, options, receivers, devices);
   };
   m_bytes = bytes_of;
-  m_image_bytes = [planes = m_extended.extents[0], all = m_interior](const Lags& lags, int devices) {
+  m_image_bytes = [planes = m_extended.extents[0], all = m_interior](const Lags& lags,
+                                                                     int devices) {
     double bytes = 0.0;
     for (int g = 0; g < devices; ++g) {
       const PlaneRange own = stream::detail::slab_planes(planes, devices, g);
@@ -126,8 +127,9 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
   };
   if (!options.source_faces) return;
   const wave::PropagatorOptions<Dim> random = random_options();
-  const wave::Scheme<T, Dim, Memory> with_layers(
-      m_instances.front(), wave::extended_grid(grid, random.boundaries), m_medium, m_limits, random);
+  const wave::Scheme<T, Dim, Memory> with_layers(m_instances.front(),
+                                                 wave::extended_grid(grid, random.boundaries),
+                                                 m_medium, m_limits, random);
   const auto need = stream::detail::stream_need<T, Dim, Memory>(
       with_layers, stream::VolumeShape<T, Dim>(with_layers), shots);
   m_random_beside = std::max<std::int64_t>(m_need.shape.beyond(), need.shape.beyond());
@@ -412,8 +414,8 @@ void SlabGradients<T, Dim, Memory>::begin_image(const Lags& lags) {
       const stream::SlabPieces<T, Memory> arrays(pairs.begin(), pairs.end());
       m_parts->exchange(g, exec(g), arrays, m_image_planes);
     };
-    m_slabs[g]->image = std::make_unique<Image>(exec(g), m_slabs[g]->gradients->box(), lags,
-                                                m_interior, complete);
+    m_slabs[g]->image =
+        std::make_unique<Image>(exec(g), m_slabs[g]->gradients->box(), lags, m_interior, complete);
     exec(g).fence();
   });
 }

@@ -224,8 +224,8 @@ class GridParts {
       return {std::max(own[g].begin - m_beside, own.front().begin),
               std::min(own[g].end + m_beside, own.back().end)};
     }
-    // Copies planes of the parts of this process. wanted(of, by): planes of part `of` that part `by`
-    // reads; pieces(part, planes): their arrays
+    // Copies planes of the parts of this process. wanted(of, by): planes of part `of` that part
+    // `by` reads; pieces(part, planes): their arrays
     template <class Wanted, class Pieces>
     void copy_of_neighbours(const Instance<Memory>& exec, const Wanted& wanted,
                             const Pieces& pieces) {
