@@ -371,6 +371,29 @@ MEMORY_TEST(SlabGradient, HasTheExtendedImageOfOneDevice) {
   volume.expect_equal(exec, "3D");
 }
 
+// The source wavefield with random layers takes a medium and two wavefields, the image its values
+// and pairs; two slabs take less each.
+MEMORY_TEST(SlabGradient, PlansTheMemoryOfLayersAndImages) {
+  for (const Case& one : cases(exec)) {
+    Survey<T, 2> survey(one.medium, one.unknowns, wave::all_faces<2>(FaceKind::sponge, 6), 4);
+    survey.options.source_faces =
+        moho::snapshot::random_faces(survey.options.propagator.boundaries, 17);
+    const auto own = moho::stream::detail::model_in<T, 2, Memory>(exec, survey.grid, survey.model);
+    const auto random = survey.with_random_layers(exec, own, survey.shots.front());
+    const auto wavefield = random.make_wavefield(exec);
+    const auto two = 2.0 * static_cast<double>(wavefield.bytes());
+    const auto padded = static_cast<double>(wavefield.now[0].size() * sizeof(T));
+    const auto gradients = survey.slabs(exec, 1);
+    const double bytes = gradients.bytes(1).source.random;
+    EXPECT_GT(bytes, two + padded);
+    EXPECT_LT(bytes, two + 10.0 * padded);
+    EXPECT_LT(gradients.bytes(2).source.random, 0.75 * bytes);
+    EXPECT_EQ(gradients.image_bytes({4, 0}, 1),
+              (ExtendedImage<T, 2, Memory>::bytes_of(whole_box(survey.grid), {4, 0})));
+    EXPECT_LT(gradients.image_bytes({4, 0}, 2), 0.75 * gradients.image_bytes({4, 0}, 1));
+  }
+}
+
 MEMORY_TEST(SlabGradient, RefusesLagsOverTheNeighbours) {
   const Survey<T, 2> survey(Medium::isotropic, {}, wave::all_faces<2>(FaceKind::sponge, 6), 4);
   for (const int devices : slab_counts(exec)) {
