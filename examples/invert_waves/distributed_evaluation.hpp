@@ -204,8 +204,9 @@ class DistributedEvaluation {
     m_resume = m_run.print_sites = false;
   }
 
-  /// Writes the contribution of --only-shot, or its extended image, as a result.
+  /// Writes the contribution of --only-shot, or its extended image, as a result of the root.
   void write_result(const Contribution& contribution) {
+    if (!m_session.processes().root()) return;
     const std::int64_t number = m_numbers[contribution.shot];
     const std::string name = numbered("shot", number);
     const std::vector<std::int64_t> shape = shape_of(m_o.extended);

@@ -39,9 +39,9 @@ again from some states (replay). auto takes shell if it fits, else replay.
 Streaming. With --source-field random, a gradient that does not fit --device-memory streams: models and
 wavefields are on the host, planes of both wavefields go through the device together. Gradients have the
 same bits. Images of --lags then stream as well, with a plan of their own. --devices 2 gives each of two
-devices of this process, or threads of a host, a slab of each shot in core; with --source-field random they
-form a chain through which planes stream. --device-memory is that of each. Under mpirun, --ranks-per-shot 2
-gives each of two ranks a slab.
+devices of this process, or threads of a host, a slab of each shot in core. With --source-field random and
+--block or --updates, or where slabs do not fit, they form a chain through which planes stream. --device-memory
+is that of each. Under mpirun, --ranks-per-shot 2 gives each of two ranks a slab. Slabs are as wide as --lags.
 
 Results, in the folder of --out:
   vp.npy, rho.npy, epsilon.npy, delta.npy         the unknowns as they were found; vp_start.npy ...: before

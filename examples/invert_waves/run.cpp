@@ -255,7 +255,7 @@ class Program {
       if (order.evaluation == 0) return;
       order.request.corner = m_input.corner_of(order.band);
       m_input.in_words([&] { objective.begin(order.request); });
-      if (order.wanted == Wanted::image) sum_images(objective);
+      if (order.wanted == Wanted::image) image_of_ranks(objective);
       if (order.wanted == Wanted::gradient) compute_claimed(objective);
       if (order.wanted == Wanted::gather && m_groups->has_root()) {
         m_groups->leave_errors_to_first([&] { objective.model(order.shot); });
@@ -310,15 +310,17 @@ class Program {
     m_results.write_lags(extended_image(objective, search));
   }
 
-  // Adds the extended images of the shots of this rank, then those of all ranks on the root.
+  // Returns the extended image of the shots of all ranks on the root.
   template <class Objective>
-  fwi::ExtendedSum sum_images(Objective& objective) {
-    fwi::ExtendedSum sum = objective.make_extended_sum();
+  fwi::ExtendedResult<T> image_of_ranks(Objective& objective) {
+    fwi::ExtendedResult<T> result;
     m_input.in_words([&] {
-      objective.extended_images([this](std::size_t k) { return m_distributed->claims(k); }, sum);
+      result = objective.extended_image(
+          *m_groups, m_session.processes().root(),
+          [this](std::size_t k) { return m_distributed->claims(k); },
+          [this](fwi::ExtendedSum& sum) { m_distributed->merge(sum); });
     });
-    m_distributed->merge(sum);
-    return sum;
+    return result;
   }
 
   // Returns the extended image at the point of the search, of this process or of several.
@@ -327,7 +329,8 @@ class Program {
     const Stopwatch watch;
     m_prefix = progress_prefix(search.state(), "extended image, ");
     fwi::ExtendedResult<T> result;
-    if (!m_distributed->divided() || m_input.shots.size() == 1) {
+    const bool one = m_input.shots.size() == 1 && m_distributed->at_sites();
+    if (!m_distributed->divided() || one) {
       m_input.in_words([&] { result = objective.extended_image(search.state().point()); });
     } else {
       m_input.in_words([&] { objective.begin(search.state().point()); });
@@ -340,7 +343,7 @@ class Program {
         result = objective.result_of(sum);
       } else {
         m_distributed->share(order);
-        result = objective.result_of(sum_images(objective));
+        result = image_of_ranks(objective);
       }
     }
     m_times.add("extend", watch.seconds());

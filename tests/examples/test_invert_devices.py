@@ -107,6 +107,14 @@ class GradientsInSlabs(test_invert_waves.Case):
         for space in self.spaces():
             for method in ("stored", "replay"):
                 self.same_files("--boundary", "cpml:12", "--source-field", method, space=space)
+            random = ["--source-field", "random", "--width", "17"]
+            shell = self.same_files("--boundary", "cpml:12", space=space, folder="shell")
+            layers = self.same_files("--boundary", "cpml:12,right=rigid", *random, space=space)
+            self.assertFalse(np.array_equal(shell.load("vp.npy"), layers.load("vp.npy")))
+            self.same_files(
+                *self.anisotropy, "--parameters", "vp,epsilon,delta", "--boundary", "sponge:16", *random,
+                space=space, names=("gradient_epsilon.npy", "gradient_delta.npy"),
+            )
         shape = (31, 12, 21)
         self.start = np.broadcast_to(1800.0 + 10.0 * np.arange(21), shape).astype(np.float32)
         self.true = self.start.copy()
@@ -127,6 +135,25 @@ class GradientsInSlabs(test_invert_waves.Case):
         ]
         for space in self.spaces():
             self.same_files("--boundary", "sponge:8", space=space)
+
+    def test_extended_images(self):
+        lags = ["--lags", "4", "--lags-every", "1"]
+        names = ("lags.npy", "angles.npy", "lags_0001.npy")
+        for space in self.spaces():
+            expected = self.same_files(*lags, "--boundary", "cpml:12", space=space, names=names)
+            self.assertEqual(expected.load("lags.npy").shape, (9, *self.shape))
+            # the lags of a slab reach to the middle of its neighbours
+            self.assertGreater(np.abs(expected.load("lags.npy")[0, 24:36]).max(), 0.0)
+            random = ["--source-field", "random", "--width", "17", "--lags-sum", "plain"]
+            self.same_files(
+                *lags, *self.anisotropy, "--theta", "0.4", "--true-theta", "0.4", *random, "--boundary",
+                "sponge:16", space=space, names=names,
+            )
+        text = self.plan("--devices", "2", "--lags", "4")
+        self.assertRegex(text, r"lags +9 of the result: .* of that\n +.* of the host to add shots")
+        fixed = r"source's wavefield by shell: .* besides (.*) of .* on each device"
+        more, less = (re.search(fixed, one)[1] for one in (text, self.plan("--devices", "2")))
+        self.assertNotEqual(more, less)
 
     def test_resumed_runs_and_pictures(self):
         """A run that was killed after its first evaluation resumes with another number of devices."""
@@ -152,11 +179,15 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.assertRegex(text, r"devices +each shot in slabs on 2 devices: \d+, \d+ planes")
         self.assertRegex(text, r"gradient .* source's wavefield by shell: .* on each device")
         self.assertIn("source's wavefield by replay", self.plan("--devices", "2", "--source-field", "replay"))
-        # a chain, as before
-        self.assertIn(
-            "2 devices in a chain",
-            self.plan("--source-field", "random", "--device-memory", "800K", "--devices", "2"),
-        )
+        random = ["--source-field", "random", "--devices", "2"]
+        text = self.plan(*random)
+        self.assertRegex(text, r"devices +each shot in slabs on 2 devices: \d+, \d+ planes")
+        self.assertRegex(text, r"gradient .* source's wavefield by random: .* on each device")
+        # a chain: requested, and where slabs do not fit
+        for more in (["--block", "8"], ["--device-memory", "700K"]):
+            text = self.plan(*random, *more)
+            self.assertIn("2 devices in a chain", text)
+            self.assertNotIn("slabs on", text)
         # one device is no slab
         for devices in ("1", "auto"):
             self.assertNotIn("slab", self.plan("--devices", devices, "--space", "openmp"))
@@ -168,7 +199,21 @@ class GradientsInSlabs(test_invert_waves.Case):
         asked = ["--vp", "start.npy", *self.survey, *self.shots, "--boundary", "sponge:16"]
         self.refuse([*asked, "--devices", "40"], "--devices is 40", "planes")
         self.refuse([*asked, "--devices", "0"], "--devices")
-        self.refuse([*asked, "--devices", "2", "--lags", "3"], "--lags", "--source-field random")
+        self.refuse(
+            [*asked, "--devices", "4", "--lags", "26"],
+            "--lags: the largest along x is 26 nodes (allowed: 0 to 23",
+            "thinnest slab",
+            "fewer --devices",
+        )
+        self.refuse([*asked, "--devices", "2", "--lags", "40"], "--lags: the largest along x", "half of")
+        images = ["--devices", "2", "--lags", "9", "--memory", "1M"]
+        self.refuse([*asked, *images], "each of them needs", "fewer --lags")
+        self.refuse([*asked, *images, "--device-memory", "100M"], "--lags: with 19 lags the host needs")
+        self.refuse(
+            [*asked, "--devices", "2", "--lags", "9", "--device-memory", "600K"],
+            "fewer --lags",
+            "(allowed: 6",
+        )
         self.refuse(
             [*asked, "--devices", "2", "--at-once", "2"], "--at-once is 2 (allowed", "one shot at a time"
         )
@@ -220,6 +265,18 @@ class RanksOfShot(test_invert_waves.Case):
         self.same_files([(3, 3, 3)], *density, *stored, names=("rho.npy", "gradient_rho.npy"))
         tilted = [*self.anisotropy, "--theta", "0.4", "--true-theta", "0.4", "--precision", "double"]
         self.same_files([(2, 2, 2)], *tilted, "--boundary", "sponge:16", "--source-field", "replay")
+        random = ["--boundary", "cpml:12,top=free", "--source-field", "random", "--width", "17"]
+        self.same_files([(3, 3, 3), (4, 2, 2)], *density, *random, names=("rho.npy", "gradient_rho.npy"))
+
+    def test_extended_images(self):
+        names = ("lags.npy", "angles.npy", "lags_0001.npy")
+        lags = ["--lags", "4", "--lags-every", "1", "--boundary", "cpml:12"]
+        self.same_files([(2, 2, 2), (4, 2, 2), (3, 3, 3)], *lags, names=names)
+        random = ["--source-field", "random", "--width", "17"]
+        self.same_files([(3, 3, 3)], *lags, *random, *self.anisotropy, names=names)
+        # one shot needs no sum of images
+        self.asked[self.asked.index("313,140:900,140:2")] = "313,140"
+        self.same_files([(2, 2, 2), (2, 1, 1)], *lags, names=names)
 
     def test_a_rank_is_killed_and_the_run_resumes(self):
         asked = [*self.asked, "--boundary", "sponge:16"]
@@ -265,8 +322,9 @@ class RanksOfShot(test_invert_waves.Case):
             (two, 1, "--ranks-per-shot is 2, and there is 1 rank"),
             (two, 3, "--ranks-per-shot is 2, and there are 3 ranks"),
             ([*two, "--devices", "2"], 2, "--devices is 2 with --ranks-per-shot"),
-            ([*two, "--lags", "3"], 2, "several --ranks-per-shot"),
-            ([*two, "--source-field", "random"], 2, "--ranks-per-shot is 2 (allowed"),
+            (["--ranks-per-shot", "4", "--lags", "26"], 4, "fewer --ranks-per-shot"),
+            ([*two, "--source-field", "random", "--block", "8"], 2,
+             "--ranks-per-shot is 2 (allowed with --block: 1)"),
             ([*two, "--device-memory", "200K"], 2, "--ranks-per-shot is 2: each"),
             (["--ranks-per-shot", "0"], 2, "--ranks-per-shot"),
         ):

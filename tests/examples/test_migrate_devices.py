@@ -81,6 +81,7 @@ class Slabs(test_migrate_shots.Case):
             ["--snapshots", "device", "--boundary", "cpml:10,top=free"],
             [*self.sponge, "--snapshots", "boundary", "--rho", "rho.npy", "--true-rho", "true_rho.npy"],
             [*self.sponge, "--snapshots", "replay", *anisotropic, "--precision", "double"],
+            ["--snapshots", "random", "--boundary", "cpml:10,top=free,left=rigid", "--width", "15"],
             [
                 *self.sponge,
                 "--snapshots",
@@ -135,7 +136,11 @@ class Slabs(test_migrate_shots.Case):
             r"largest shot, up to .* on each device with snapshots",
         )
         self.assertIn("on each device besides snapshots", done.stdout)
-        for more in (["--block", "9"], ["--updates", "7"], ["--snapshots", "random"], ["--columns", "400"]):
+        done = self.call(*plan, "--snapshots", "random")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"each shot in slabs on 2 devices: \d+, \d+ planes")
+        self.assertIn("random layers", done.stdout)
+        for more in (["--block", "9"], ["--updates", "7"], ["--columns", "400"]):
             done = self.call(*plan, *more)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("2 devices in a chain", done.stdout)
@@ -147,8 +152,11 @@ class Slabs(test_migrate_shots.Case):
         for name in ("smooth.npy", "true.npy"):
             self.save(name, np.repeat(np.load(self.path(name))[:1], 401, axis=0))
         asked = [*self.asked, *self.sponge, "--width", "14", "--devices", "2", "--device-memory"]
-        for memory, slabs in (("660K", False), ("760K", True)):
-            done = self.call("--vp", "smooth.npy", *self.survey, *asked, memory, "--plan")
+        random = ["--snapshots", "random"]
+        for memory, slabs, more in (
+            ("660K", False, []), ("760K", True, []), ("760K", False, random), ("1600K", True, random)
+        ):
+            done = self.call("--vp", "smooth.npy", *self.survey, *asked, memory, *more, "--plan")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual("in slabs on 2 devices" in done.stdout, slabs)
             self.assertEqual("no slabs: " in done.stdout and "2 devices in a chain" in done.stdout, not slabs)
@@ -218,6 +226,8 @@ class RanksOfShot(test_migrate_shots.Case):
         files = ["--snapshots", "disk", "--disk", "1G", "--error", "lossless", *self.sponge]
         self.same_files([(2, 2, 2)], *files, "--expand", "layers")
         self.same_files([(2, 2, 2)], "--snapshots", "boundary", "--aperture", "150", *self.sponge)
+        random = ["--snapshots", "random", "--width", "15", "--boundary", "cpml:10,top=free"]
+        self.same_files([(3, 3, 3), (4, 2, 2)], *random, "--aperture", "150")
 
     def test_storage_is_chosen_once(self):
         asked = [*self.asked, *self.sponge, "--error", "max:1e-3", "--ranks-per-shot", "2"]
@@ -232,7 +242,7 @@ class RanksOfShot(test_migrate_shots.Case):
             (two, 3, "--ranks-per-shot is 2, and there are 3 ranks"),
             ([*two, "--devices", "2"], 2, "--devices is 2 with --ranks-per-shot"),
             ([*two, "--columns", "500"], 2, "--ranks-per-shot is 2 (allowed"),
-            ([*two, "--snapshots", "random"], 2, "--ranks-per-shot is 2 (allowed"),
+            ([*two, "--snapshots", "random", "--block", "9"], 2, "--ranks-per-shot is 2 (allowed"),
             ([*two, "--at-once", "2"], 2, "--ranks-per-shot and --at-once 2"),
             ([*two, "--snapshots", "device", "--device-memory", "200K"], 2, "--ranks-per-shot is 2"),
         ):

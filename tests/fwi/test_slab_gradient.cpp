@@ -11,6 +11,7 @@
 #include "stream/support.hpp"
 
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 namespace moho::testing::slab_gradient {
@@ -20,7 +21,9 @@ using moho::Field;
 using moho::Grid;
 using moho::Point;
 using moho::Points;
+using moho::fwi::ExtendedImage;
 using moho::fwi::InvertedParameters;
+using moho::fwi::Lags;
 using moho::fwi::ShotGradientOptions;
 using moho::fwi::ShotGradients;
 using moho::fwi::SlabGradientOptions;
@@ -49,7 +52,7 @@ std::vector<int> slab_counts(const Instance<Memory>& exec) {
 
 /// Compared results.
 struct Outcome {
-  std::vector<double> vp, density, epsilon, delta, light, traces;
+  std::vector<double> vp, density, epsilon, delta, light, traces, image;
   double misfit = 0.0;
   double points = 0.0;
 };
@@ -63,6 +66,7 @@ struct Survey {
   std::vector<Shot<Dim>> shots;
   SlabGradientOptions<Dim> options;
   SourceField method = SourceField::boundary_shell;
+  std::optional<Lags> lags;  ///< of an extended image
 
   Survey(Medium medium, const InvertedParameters& unknowns_, const Boundaries<Dim>& faces,
          int order)
@@ -94,6 +98,23 @@ struct Survey {
     options.wavelet = short_wavelet();
   }
 
+  /// Options of a shot's random layers.
+  static moho::wave::RandomLayerOptions random_of(const Shot<Dim>& shot) {
+    moho::wave::RandomLayerOptions random;
+    random.seed = 40 + static_cast<std::uint64_t>(shot.number);
+    return random;
+  }
+  template <class Memory>
+  Propagator<T, Dim, Memory> with_random_layers(const Instance<Memory>& exec,
+                                                const Model<T, Dim, Memory>& own,
+                                                const Shot<Dim>& shot) const {
+    auto other = options.propagator;
+    other.boundaries = *options.source_faces;
+    return {exec, moho::wave::extended_grid(grid, other.boundaries),
+            moho::wave::extend_model<T, Dim, Memory>(exec, grid, own, other.boundaries,
+                                                     random_of(shot)),
+            other};
+  }
   template <class Memory>
   Outcome on_one_device(const Instance<Memory>& exec) const {
     const auto own = moho::stream::detail::model_in<T, Dim, Memory>(exec, grid, model);
@@ -107,6 +128,8 @@ struct Survey {
     propagator.update(exec, extended(own));
     ShotGradients<T, Dim, Memory> gradients(exec, propagator, unknowns, options.product_interval);
     auto field = propagator.make_wavefield(exec);
+    std::optional<ExtendedImage<T, Dim, Memory>> image;
+    if (lags) image.emplace(exec, gradients.box(), *lags);
     Outcome result;
     for (const Shot<Dim>& shot : shots) {
       const auto set = [&](const Points<Dim>& places) {
@@ -119,6 +142,17 @@ struct Survey {
           &propagator, &sources,
           moho::wave::wavelet_series<T, Memory>(exec, options.wavelet, options.steps,
                                                 sources.count())};
+      std::optional<Propagator<T, Dim, Memory>> other;
+      wave::PointSet<T, Dim, Memory> other_sources;
+      auto separate = forward;
+      if (method == SourceField::random) {
+        other.emplace(with_random_layers(exec, own, shot));
+        other_sources =
+            wave::PointSet<T, Dim, Memory>(exec, other->grid(), other->layout(), shot.sources,
+                                           moho::wave::point_options(*other, "point", true));
+        separate.propagator = &*other;
+        separate.points = &other_sources;
+      }
       moho::snapshot::DeviceArena<T, Memory> arena{"snapshots"};
       std::unique_ptr<moho::snapshot::SnapshotStore<T, Dim, Memory>> store;
       if (method == SourceField::stored) {
@@ -133,11 +167,13 @@ struct Survey {
             options.product_interval, source.piece, source.states, gradients.fields());
       } else {
         store = std::make_unique<moho::snapshot::BoundaryStore<T, Dim, Memory>>(
-            exec, forward, arena,
+            exec, separate, arena,
             moho::snapshot::BoundaryStoreOptions{gradients.fields(), gradients.outside()});
       }
       ShotGradientOptions<T, Dim, Memory> run;
       run.steps = options.steps;
+      if (method == SourceField::random) run.source = &separate;
+      if (image) run.extended = &*image;
       const auto record = [&](const moho::wave::PointSeries<const T, Memory>& rows,
                               const moho::wave::PointSeries<T, Memory>& derivative) {
         if (&shot == &shots.front()) result.traces = numbers_of<T, Memory>(exec, rows);
@@ -155,6 +191,11 @@ struct Survey {
       result.delta = values_of<T, Dim, Memory>(exec, found.delta);
     }
     result.light = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
+    if (image) {
+      image->flush(exec);
+      const auto values = download(exec, image->values());
+      result.image.assign(values.begin(), values.end());
+    }
     return result;
   }
 
@@ -171,9 +212,11 @@ struct Survey {
     Outcome result;
     gradients.update(model);
     gradients.clear();
+    if (lags) gradients.begin_image(*lags);
     for (const Shot<Dim>& shot : shots) {
       const auto done = gradients.add(
-          shot, [](const Instance<Memory>& on) { return misfit_of_squares<T, Memory>(on); });
+          shot, [](const Instance<Memory>& on) { return misfit_of_squares<T, Memory>(on); },
+          {.random = random_of(shot)});
       result.misfit += done.misfit;
       result.points += done.points;
     }
@@ -188,6 +231,11 @@ struct Survey {
       result.delta = values(found.delta);
     }
     result.light = values(gradients.illumination());
+    if (lags) {
+      const std::vector<T> image = gradients.extended_image();
+      result.image.assign(image.begin(), image.end());
+      gradients.end_image();
+    }
     const auto traces = gradients.model(shots.front());
     result.traces.assign(traces.data(), traces.data() + traces.size());
     return result;
@@ -211,6 +259,7 @@ struct Survey {
         EXPECT_EQ(found.epsilon, expected.epsilon) << of;
         EXPECT_EQ(found.delta, expected.delta) << of;
         EXPECT_EQ(found.light, expected.light) << of;
+        EXPECT_EQ(found.image, expected.image) << of;
       }
     }
   }
@@ -279,6 +328,104 @@ MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceByEveryMethod) {
   }
 }
 
+// Source wavefields with random layers of other widths than those of the adjoint field, at one side
+// none, and products of every second step.
+MEMORY_TEST(SlabGradient, HasTheBitsOfOneDeviceWithRandomLayers) {
+  for (const Case& one : cases(exec)) {
+    auto faces =
+        wave::all_faces<2>(one.medium == Medium::tti ? FaceKind::sponge : FaceKind::cpml, 6);
+    faces.upper[0] = {FaceKind::rigid, 0};
+    faces.lower[1] = {FaceKind::free_surface, 0};
+    for (const int width : {3, 17}) {
+      Survey<T, 2> survey(one.medium, one.unknowns, faces, 4);
+      survey.method = SourceField::random;
+      survey.options.source_faces = moho::snapshot::random_faces(faces, width);
+      survey.options.product_interval = 2;
+      survey.expect_equal(exec, moho::concat(moho::wave::to_string(one.medium), ", ", width));
+    }
+  }
+}
+
+// Extended images: lags up to the planes of a slab between two others, along y in 3D, more pairs of
+// wavefields than a pass adds, and all methods for the source wavefield.
+MEMORY_TEST(SlabGradient, HasTheExtendedImageOfOneDevice) {
+  int number = 0;
+  for (const Case& one : cases(exec)) {
+    for (const std::int64_t lag : {3, 20}) {
+      Survey<T, 2> survey(one.medium, one.unknowns, wave::all_faces<2>(FaceKind::sponge, 6), 4);
+      survey.lags = Lags{lag, 0};
+      survey.method = std::vector<SourceField>{SourceField::random, SourceField::boundary_shell,
+                                               SourceField::replay}[number++ % 3];
+      survey.options.source_faces =
+          moho::snapshot::random_faces(survey.options.propagator.boundaries, 9);
+      survey.options.product_interval = 3;
+      const Outcome expected = survey.on_one_device(exec);
+      ASSERT_EQ(static_cast<std::int64_t>(expected.image.size()),
+                survey.grid.size() * (2 * lag + 1));
+      EXPECT_GT(largest(expected.image), 0.0);
+      survey.expect_equal(exec, moho::concat(moho::wave::to_string(one.medium), ", lag ", lag));
+    }
+  }
+  Survey<T, 3> volume(Medium::isotropic, {}, wave::all_faces<3>(FaceKind::cpml, 6), 2);
+  volume.lags = Lags{5, 3};
+  volume.expect_equal(exec, "3D");
+}
+
+// The source wavefield with random layers takes a medium and two wavefields, the image its values
+// and pairs; two slabs take less each.
+MEMORY_TEST(SlabGradient, PlansTheMemoryOfLayersAndImages) {
+  for (const Case& one : cases(exec)) {
+    Survey<T, 2> survey(one.medium, one.unknowns, wave::all_faces<2>(FaceKind::sponge, 6), 4);
+    survey.options.source_faces =
+        moho::snapshot::random_faces(survey.options.propagator.boundaries, 17);
+    const auto own = moho::stream::detail::model_in<T, 2, Memory>(exec, survey.grid, survey.model);
+    const auto random = survey.with_random_layers(exec, own, survey.shots.front());
+    const auto wavefield = random.make_wavefield(exec);
+    const auto two = 2.0 * static_cast<double>(wavefield.bytes());
+    const auto padded = static_cast<double>(wavefield.now[0].size() * sizeof(T));
+    const auto gradients = survey.slabs(exec, 1);
+    const double bytes = gradients.bytes(1).source.random;
+    EXPECT_GT(bytes, two + padded);
+    EXPECT_LT(bytes, two + 10.0 * padded);
+    EXPECT_LT(gradients.bytes(2).source.random, 0.75 * bytes);
+    EXPECT_EQ(gradients.image_bytes({4, 0}, 1),
+              (ExtendedImage<T, 2, Memory>::bytes_of(whole_box(survey.grid), {4, 0})));
+    EXPECT_LT(gradients.image_bytes({4, 0}, 2), 0.75 * gradients.image_bytes({4, 0}, 1));
+  }
+}
+
+MEMORY_TEST(SlabGradient, RefusesLagsOverTheNeighbours) {
+  const Survey<T, 2> survey(Medium::isotropic, {}, wave::all_faces<2>(FaceKind::sponge, 6), 4);
+  for (const int devices : slab_counts(exec)) {
+    auto gradients = survey.slabs(exec, devices);
+    EXPECT_THAT(
+        [&] {
+          gradients.begin_image({1, 0});
+        },
+        ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after update()")));
+    gradients.update(survey.model);
+    EXPECT_THAT([&] { gradients.extended_image(); },
+                ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after begin_image()")));
+    // half of the 47 planes of the model, and the planes of each slab between two others
+    std::int64_t most = 23;
+    for (std::size_t g = 1; g + 1 < gradients.planes().size(); ++g) {
+      most = std::min(most, gradients.planes()[g].count());
+    }
+    EXPECT_EQ(gradients.max_lag(), most);
+    gradients.begin_image({gradients.max_lag(), 0});
+    EXPECT_THAT(
+        [&] {
+          gradients.begin_image({gradients.max_lag() + 1, 0});
+        },
+        ::testing::ThrowsMessage<moho::InputError>(HasSubstr(
+            devices > 2 ? moho::concat(most, ", the planes of the model in the thinnest of ",
+                                       devices, " slabs")
+                        : "half of the nodes")));
+    EXPECT_GT(gradients.image_bytes({2, 0}, devices), gradients.image_bytes({1, 0}, devices));
+    EXPECT_LT(gradients.image_bytes({2, 0}, devices + 1), gradients.image_bytes({2, 0}, devices));
+  }
+}
+
 // Errors of a slab end all of them, and the object can be used afterwards.
 MEMORY_TEST(SlabGradient, PassesOnErrors) {
   const Survey<T, 2> survey(Medium::isotropic, {}, moho::wave::all_faces<2>(FaceKind::sponge, 6),
@@ -298,8 +445,10 @@ MEMORY_TEST(SlabGradient, PassesOnErrors) {
   EXPECT_THAT([&] { gradients.add(survey.shots.front(), failing); },
               ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("no data")));
   EXPECT_EQ(survey.in_slabs(gradients).vp, expected.vp);
+  EXPECT_THAT([&] { gradients.set_source_field(SourceField::automatic); },
+              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("shell, random, stored")));
   EXPECT_THAT([&] { gradients.set_source_field(SourceField::random); },
-              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("shell, stored, replay")));
+              ::testing::ThrowsMessage<moho::InputError>(HasSubstr("with source_faces")));
   Model<T, 2, HostModelMemory> other = survey.model;
   other.density = survey.model.vp;
   EXPECT_THAT([&] { gradients.update(other); },

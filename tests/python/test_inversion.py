@@ -195,6 +195,10 @@ class Results(unittest.TestCase):
         self.assertEqual((chain.streamed, chain.slabs), (True, None))
         (other, second) = chain(x)
         self.assertEqual((one, first.tobytes()), (other, second.tobytes()))
+        slabs = objective(data=data, source_field="random", devices=2)
+        self.assertEqual((slabs.streamed, slabs.slabs["count"]), (False, 2))
+        (other, second) = slabs(x)
+        self.assertEqual((one, first.tobytes()), (other, second.tobytes()))
 
     def test_gradients_are_derivatives_inside_of_the_reach_of_layers(self):
         inside = np.zeros((61, 31), bool)

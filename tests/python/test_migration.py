@@ -155,13 +155,15 @@ class Results(unittest.TestCase):
         random = {"snapshots": "random", "error": "snr:55"}
         made = [
             migration(data=data, **random, **more)
-            for more in ({}, {"block": 12}, {"devices": 2, "updates": 2}, {"device_memory": 700 << 10})
+            for more in ({}, {"block": 12}, {"devices": 2, "updates": 2}, {"device_memory": 700 << 10},
+                         {"devices": 2})
         ]
         for one in made:
             one.add(data)
-        self.assertEqual([one.streamed for one in made], [False, True, True, True])
+        self.assertEqual([one.streamed for one in made], [False, True, True, True, False])
+        self.assertEqual(made[-1].slabs["count"], 2)
         images = [one.image().tobytes() for one in made]
-        self.assertEqual(images, images[:1] * 4)
+        self.assertEqual(images, images[:1] * 5)
 
     def test_do_not_depend_on_order_and_grouping(self):
         data = gathers()

@@ -169,6 +169,7 @@ std::vector<wave::Boundaries<Dim>> all_kinds_of_faces() {
 
 constexpr Medium media[] = {Medium::isotropic, Medium::variable_density, Medium::vti, Medium::tti};
 constexpr const char* exact_methods[] = {"device", "boundary", "replay"};
+constexpr const char* methods_without_domain[] = {"device", "boundary", "replay", "random"};
 
 template <class T, int Dim, class Memory>
 void all_media(const Instance<Memory>& exec, int order) {
@@ -188,15 +189,32 @@ void all_media(const Instance<Memory>& exec, int order) {
 MEMORY_TEST(SlabMigration, HasTheBitsOfOneDeviceInSections) { all_media<T, 2, Memory>(exec, 4); }
 MEMORY_TEST(SlabMigration, HasTheBitsOfOneDeviceInVolumes) { all_media<T, 3, Memory>(exec, 4); }
 
+// Layers of other widths than those of the receivers' wavefield, at one side none; each shot has
+// other random layers.
+MEMORY_TEST(SlabMigration, RunsRandomLayersBack) {
+  for (const Medium medium : media) {
+    auto faces = wave::all_faces<2>(medium == Medium::tti ? FaceKind::sponge : FaceKind::cpml, 9);
+    faces.upper[0] = {FaceKind::rigid, 0};
+    faces.lower[1] = {FaceKind::free_surface, 0};
+    auto input = rough_survey<T, 2>(medium, faces, "random");
+    input.options.storage.random_width = 13;
+    expect_the_bits_of_one<T, 2, Memory>(exec, input, wave::to_string(medium), 2);
+    const auto layers = images<T, 2, Memory>(exec, input, 1);
+    input.options.modelling.seed += 1;
+    const auto others = images<T, 2, Memory>(exec, input, 1);
+    EXPECT_NE(others[0].values, layers[0].values);
+  }
+}
+
 MEMORY_TEST(SlabMigration, HasTheBitsOfOneDeviceForAllStorageMethods) {
   int number = 0;
   for (const char* const method :
-       {"device", "memory", "boundary", "replay", "disk", "compressed", "threads"}) {
+       {"device", "memory", "boundary", "replay", "random", "disk", "compressed", "threads"}) {
     auto input = rough_survey<T, 2>(Medium::vti, wave::all_faces<2>(FaceKind::sponge, 6), method);
     input.options.storage.folder = std::filesystem::temp_directory_path();
     input.options.storage.disk = std::size_t{1} << 28;
     // blocks of a slab are those of the complete grid
-    if (number++ > 3) input.options.storage.error = "bits:16";
+    if (number++ > 4) input.options.storage.error = "bits:16";
     expect_the_bits_of_one<T, 2, Memory>(exec, input, method, 2);
   }
 }
@@ -243,7 +261,7 @@ MEMORY_TEST(SlabMigration, ExpandsWithArrivals) {
 }
 
 MEMORY_TEST(SlabMigration, TakesAccumulatorsAndWindows) {
-  for (const char* const storage : exact_methods) {
+  for (const char* const storage : methods_without_domain) {
     auto input = rough_survey<T, 2>(Medium::variable_density, wave::all_faces<2>(FaceKind::cpml, 5),
                                     storage, 4, 160);
     input.options.aperture = {{60.0}, 45.0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Parts of a grid that several devices step with the driver of one: bits of the complete grid with
-// slow neighbours, joined traces, minima, and errors.
+// slow neighbours, joined traces, minima, exchanged arrays, a second grid, and errors.
 
 #include <moho/stream/device_count.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
@@ -166,6 +166,70 @@ MEMORY_TEST(Parts, FindMinimaAndPassOnErrors) {
     });
   };
   EXPECT_THAT(fail, ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("the device is lost")));
+}
+
+// Arrays on planes of a second division, which the same threads and instances exchange in turn with
+// those of the first one. Neighbours are slow.
+MEMORY_TEST(Parts, ExchangeArraysOfTwoGrids) {
+  const int count = part_count(exec);
+  GridParts<T, 2, Memory> first(stream::slab_instances(exec, count),
+                                stream::equal_parts(50, count, 4), 4);
+  const auto wide = stream::parts_with_layers(stream::equal_parts(50, count, 4), 7, 71, 4);
+  GridParts<T, 2, Memory> second(first, wide, 4);
+  const auto planes_of = [count](const std::vector<PlaneRange>& own, std::int64_t reach) {
+    stream::PartPlanes planes{own, own, 3};
+    for (std::size_t g = 0; g < own.size(); ++g) {
+      planes.held[g].begin = std::max(own[g].begin - reach, own.front().begin);
+      planes.held[g].end = std::min(own[g].end + reach, own.back().end);
+    }
+    return planes;
+  };
+  const std::vector<stream::PartPlanes> all{planes_of(stream::equal_parts(50, count, 4), 9),
+                                            planes_of(wide, 5)};
+  const auto value = [](std::int64_t plane, std::int64_t element, int array, int turn) {
+    return static_cast<T>(1000 * plane + 100 * element + 10 * array + turn + 1);
+  };
+  const auto turn = [&](GridParts<T, 2, Memory>& parts, const stream::PartPlanes& planes,
+                        std::size_t g, int number) {
+    const Instance<Memory>& on = parts.instance(g);
+    std::vector<wave::Storage<T, Memory>> arrays;
+    const PlaneRange held = planes.held[g];
+    for (int array = 0; array < 2; ++array) {
+      std::vector<T> values;
+      for (std::int64_t i = held.begin * 3; i < held.end * 3; ++i) {
+        values.push_back(planes.own[g].contains(i / 3) ? value(i / 3, i % 3, array, number) : T(0));
+      }
+      arrays.push_back(upload(on, values, "array"));
+    }
+    if (static_cast<int>(g) == number % count) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    parts.exchange(g, on, {arrays.begin(), arrays.end()}, planes);
+    for (int array = 0; array < 2; ++array) {
+      const std::vector<T> found = download(on, arrays[static_cast<std::size_t>(array)]);
+      for (std::int64_t i = held.begin * 3; i < held.end * 3; ++i) {
+        EXPECT_EQ(found[static_cast<std::size_t>(i - held.begin * 3)],
+                  value(i / 3, i % 3, array, number))
+            << "part " << g << ", plane " << i / 3;
+      }
+    }
+  };
+  first.run([&](std::size_t g) {
+    for (int number = 0; number < 12; ++number) {
+      turn(number % 2 == 0 ? first : second, all[static_cast<std::size_t>(number % 2)], g, number);
+    }
+  });
+}
+
+TEST(PartsWithLayers, HaveTheSamePlanesOfTheModel) {
+  const std::vector<PlaneRange> own{{0, 20}, {20, 40}, {40, 61}};
+  EXPECT_EQ(stream::parts_with_layers(own, 7, 80, 8),
+            (std::vector<PlaneRange>{{0, 27}, {27, 47}, {47, 80}}));
+  EXPECT_EQ(stream::parts_with_layers(own, -9, 50, 8),
+            (std::vector<PlaneRange>{{0, 11}, {11, 31}, {31, 50}}));
+  EXPECT_THAT([&] { stream::parts_with_layers(own, -13, 50, 8); },
+              ::testing::ThrowsMessage<InputError>(
+                  ::testing::AllOf(HasSubstr("devices is 3 (allowed: fewer"), HasSubstr("has 7"))));
 }
 
 TEST(EqualParts, CoverTheGridOrAreRefused) {

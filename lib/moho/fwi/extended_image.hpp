@@ -12,9 +12,12 @@
 #include <moho/fwi/detail/gradient_kernels.hpp>
 #include <moho/wave/layout.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::fwi {
@@ -152,6 +155,8 @@ template <class T, int Dim, class Memory>
 class ExtendedImage {
  public:
   using Array = wave::Storage<T, Memory>;  ///< values of nodes
+  /// Receives the arrays of pairs of a part of an image, on the nodes of read_box().
+  using Complete = std::function<void(const std::vector<Array>& pairs)>;
 
   /// Creates an image of zeros.
   /// \param exec instance of the arrays
@@ -159,6 +164,15 @@ class ExtendedImage {
   /// \param lags half offsets
   /// \throws InputError for negative lags, lags over half of the box, and lags along y in 2D
   ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box, const Lags& lags);
+  /// \brief Creates the image of some planes, which reads further planes of the wavefields.
+  /// \param exec instance of the arrays
+  /// \param box nodes of this part of the image
+  /// \param lags half offsets
+  /// \param all nodes of the complete image; `box` has some of its planes
+  /// \param complete called before pairs are added: sets their planes outside of `box`
+  /// \throws InputError as above, for lags of the complete image
+  ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box, const Lags& lags,
+                const Box<Dim>& all, Complete complete);
   /// Creates an image of given values, which it shares.
   /// \param box,lags as above
   /// \param values lags (x fastest) x nodes of the box
@@ -169,12 +183,24 @@ class ExtendedImage {
   /// along y in 2D
   static void check(const Box<Dim>& box, const Lags& lags);
   /// Returns the memory of an image in bytes.
-  static double bytes_of(const Box<Dim>& box, const Lags& lags) {
-    return static_cast<double>(sizeof(T)) * static_cast<double>(box.size()) *
-           static_cast<double>(lags.count() + 2 * detail::slices_at_once);
+  static double bytes_of(const Box<Dim>& box, const Lags& lags) { return bytes_of(box, lags, box); }
+  /// Returns the memory of some planes of an image in bytes. \param all nodes of the complete image
+  static double bytes_of(const Box<Dim>& box, const Lags& lags, const Box<Dim>& all) {
+    const auto values = static_cast<double>(box.size()) * static_cast<double>(lags.count());
+    const auto slice = static_cast<double>(read_box(box, lags, all).size());
+    return static_cast<double>(sizeof(T)) * (values + 2 * detail::slices_at_once * slice);
+  }
+  /// Returns the nodes of wavefields that some planes of an image read. \param all nodes of the
+  /// complete image
+  static Box<Dim> read_box(Box<Dim> box, const Lags& lags, const Box<Dim>& all) {
+    box.lower[0] = std::max(box.lower[0] - lags.x, all.lower[0]);
+    box.upper[0] = std::min(box.upper[0] + lags.x, all.upper[0]);
+    return box;
   }
   /// Nodes.
   const Box<Dim>& box() const { return m_box; }
+  /// Nodes of the wavefields that are read: box(), and planes on both sides of a part.
+  const Box<Dim>& read_box() const { return m_read; }
   /// Half offsets.
   const Lags& lags() const { return m_lags; }
 
@@ -189,7 +215,8 @@ class ExtendedImage {
            double weight);
   /// \brief Returns buffers of pairs of wavefields that count as added.
   ///
-  /// The caller submits the work that writes them, on the nodes of box(), to `exec`.
+  /// The caller submits the work that writes them, on the nodes of box(), to `exec`. Parts of an
+  /// image need the same calls of pairs() and flush().
   /// \param exec instance; adds earlier pairs to the image first if the buffers are full
   /// \param weight of the products, as in add()
   /// \param count 1 or 2 pairs
@@ -203,8 +230,8 @@ class ExtendedImage {
 
   /// \brief Transpose of add() in c: to += weight sum over h of I(x - h, h) p(x - 2 h).
   ///
-  /// This is the source of extended Born modelling. \param exec instance to which the work is
-  /// submitted
+  /// This is the source of extended Born modelling; not for parts of an image. \param exec instance
+  /// to which the work is submitted
   /// \param source p on the nodes of box(), contiguous
   /// \param to values of the same nodes to add to
   /// \param weight factor, as in add()
@@ -222,8 +249,9 @@ class ExtendedImage {
  private:
   detail::ExtendedPass<T, Dim> pass() const;
   void make_slices(const Instance<Memory>& exec);
-  Box<Dim> m_box;
+  Box<Dim> m_box, m_read;
   Lags m_lags;
+  Complete m_complete;  ///< empty: the image is complete
   Array m_values;
   std::array<Array, detail::slices_at_once> m_source, m_adjoint;
   int m_slices = 0;
@@ -250,8 +278,14 @@ void ExtendedImage<T, Dim, Memory>::check(const Box<Dim>& box, const Lags& lags)
 template <class T, int Dim, class Memory>
 ExtendedImage<T, Dim, Memory>::ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box,
                                              const Lags& lags)
-    : m_box(box), m_lags(lags) {
-  check(box, lags);
+    : ExtendedImage(exec, box, lags, box, {}) {}
+
+template <class T, int Dim, class Memory>
+ExtendedImage<T, Dim, Memory>::ExtendedImage(const InstanceOf<Memory>& exec, const Box<Dim>& box,
+                                             const Lags& lags, const Box<Dim>& all,
+                                             Complete complete)
+    : m_box(box), m_read(read_box(box, lags, all)), m_lags(lags), m_complete(std::move(complete)) {
+  check(all, lags);
   const Instance<Memory>& instance = exec;
   m_values = allocate<Array>(instance, "moho::fwi::extended_image",
                              static_cast<std::size_t>(box.size() * lags.count()));
@@ -262,7 +296,7 @@ ExtendedImage<T, Dim, Memory>::ExtendedImage(const InstanceOf<Memory>& exec, con
 template <class T, int Dim, class Memory>
 ExtendedImage<T, Dim, Memory>::ExtendedImage(const Box<Dim>& box, const Lags& lags,
                                              const Array& values)
-    : m_box(box), m_lags(lags), m_values(values) {
+    : m_box(box), m_read(box), m_lags(lags), m_values(values) {
   check(box, lags);
   const auto count = static_cast<std::size_t>(box.size() * lags.count());
   if (values.size() == count) return;
@@ -274,7 +308,7 @@ template <class T, int Dim, class Memory>
 void ExtendedImage<T, Dim, Memory>::make_slices(const Instance<Memory>& exec) {
   for (auto* slices : {&m_source, &m_adjoint}) {
     for (Array& slice : *slices) {
-      slice = allocate<Array>(exec, "moho::fwi::slice", static_cast<std::size_t>(m_box.size()));
+      slice = allocate<Array>(exec, "moho::fwi::slice", static_cast<std::size_t>(m_read.size()));
     }
   }
 }
@@ -288,16 +322,25 @@ void ExtendedImage<T, Dim, Memory>::clear(const InstanceOf<Memory>& exec) {
 template <class T, int Dim, class Memory>
 detail::ExtendedPass<T, Dim> ExtendedImage<T, Dim, Memory>::pass() const {
   detail::ExtendedPass<T, Dim> pass{};
+  pass.nodes = detail::dense(m_read);
+  pass.x = m_lags.x;
+  pass.y = m_lags.y;
+  pass.size = m_box.size();
+  pass.planes = {m_box.lower[0] - m_read.lower[0], m_box.upper[0] - m_read.lower[0]};
+  pass.image_first = pass.planes.begin;
+  if (m_complete) {
+    // rings that do not turn
+    const std::int64_t tiles = (m_read.extent(0) + detail::tile_planes - 1) / detail::tile_planes;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(m_slices); ++k) {
+      pass.add_pair(m_source[k].data(), m_adjoint[k].data(), 0, tiles * detail::tile_planes);
+    }
+    return pass;
+  }
   for (std::size_t k = 0; k < m_source.size(); ++k) {
     pass.source[k] = m_source[k].data();
     pass.adjoint[k] = m_adjoint[k].data();
   }
   pass.slices = m_slices;
-  pass.nodes = detail::dense(m_box);
-  pass.x = m_lags.x;
-  pass.y = m_lags.y;
-  pass.size = m_box.size();
-  pass.planes = {0, m_box.extent(0)};
   return pass;
 }
 
@@ -325,10 +368,13 @@ std::array<ExtendedPair<T>, 2> ExtendedImage<T, Dim, Memory>::pairs(const Instan
   const bool room = m_slices + count <= detail::slices_at_once;
   if (!room || (m_slices > 0 && weight != m_weight)) flush(exec);
   m_weight = weight;
+  // of the first node of box()
+  const std::int64_t first = detail::dense(m_read).at(m_box.lower);
   std::array<ExtendedPair<T>, 2> result;
   for (int n = 0; n < count; ++n) {
     const auto slot = static_cast<std::size_t>(m_slices++);
-    result[static_cast<std::size_t>(n)] = {m_source[slot].data(), m_adjoint[slot].data()};
+    result[static_cast<std::size_t>(n)] = {m_source[slot].data() + first,
+                                           m_adjoint[slot].data() + first};
   }
   return result;
 }
@@ -336,6 +382,13 @@ std::array<ExtendedPair<T>, 2> ExtendedImage<T, Dim, Memory>::pairs(const Instan
 template <class T, int Dim, class Memory>
 void ExtendedImage<T, Dim, Memory>::flush(const InstanceOf<Memory>& exec) {
   if (m_slices == 0) return;
+  if (m_complete) {
+    std::vector<Array> arrays;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(m_slices); ++k) {
+      arrays.insert(arrays.end(), {m_source[k], m_adjoint[k]});
+    }
+    m_complete(arrays);
+  }
   detail::add_extended<T, Dim, Memory>(exec, pass(), m_values.data(), static_cast<T>(m_weight));
   m_slices = 0;
 }

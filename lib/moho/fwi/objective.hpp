@@ -17,6 +17,7 @@
 #include <moho/fwi/slab_evaluator.hpp>
 #include <moho/fwi/streamed.hpp>
 #include <moho/optimize/lbfgs.hpp>
+#include <moho/stream/rank_groups.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -142,19 +143,34 @@ class Objective {
   /// \overload
   /// It models over the model of begin(). \throws InputError before begin()
   std::vector<float> model(std::size_t k);
-  /// Returns the extended image of all shots with options.lags. Ends a pending evaluation.
+  /// Returns the extended image of all shots with options.lags. Ends a pending evaluation. With
+  /// options.ranks rank 0 receives it, and the values of the others are empty.
   /// \throws InputError without lags
   ExtendedResult<T> extended_image(const ConstVector& x);
+  /// \brief Returns the extended image over the model of begin() of shots that ranks share.
+  /// Collective.
+  ///
+  /// Each rank adds images of the shots that it claims. One shot is computed by the root, or its
+  /// group.
+  /// \param groups of the ranks
+  /// \param root true on the first rank
+  /// \param claim chooses the shots of this rank
+  /// \param merge adds the sums of all ranks to that of the root; collective
+  /// \return image on the root; other ranks: no values
+  /// \throws InputError without lags, and before begin()
+  ExtendedResult<T> extended_image(const stream::RankGroups& groups, bool root, const Claim& claim,
+                                   const std::function<void(ExtendedSum&)>& merge);
   /// \brief Computes the extended images of claimed shots over the model of begin(), each by
   /// itself.
   ///
   /// Processes can share an image as an evaluation: each adds its shots, one adds their sums.
-  /// \param claim,sum function called on this thread; receives the images
-  /// \return work of the shots
+  /// \param claim,sum function called on this thread; receives the images, with options.ranks on
+  /// rank 0 alone
+  /// \return work of the shots, where `sum` received images
   /// \throws InputError without lags, and for a sum of another size
   EvaluationReport extended_images(const Claim& claim, ExtendedSum& sum);
   /// Computes the extended image of a shot over the model of begin(). \param k position of the shot
-  /// \return contribution whose values are lags x nodes
+  /// \return contribution whose values are lags x nodes; nothing on ranks of options.ranks but 0
   /// \throws InputError without lags
   ShotContribution<T> extended_contribution(std::size_t k);
   /// Returns a sum of extended images without shots. \throws InputError without lags
@@ -205,6 +221,26 @@ class Objective {
   Kokkos::View<T*, Memory> m_values;        ///< a derivative of a contribution from the host
 };
 
+/// \brief Creates an objective of shots in slabs. With source_field random, shots of one process
+/// that do not fit its devices stream through a chain of them.
+/// \param input arguments on the host, for which gradient_in_slabs() is true
+/// \param device instance of the first device
+template <class T, int Dim, class Memory>
+Objective<T, Dim, Kokkos::HostSpace> make_slab_objective(
+    ObjectiveInput<T, Dim, Kokkos::HostSpace> input, const Instance<Memory>& device) {
+  using Result = Objective<T, Dim, Kokkos::HostSpace>;
+  using Slabs = SlabEvaluator<T, Dim, Memory>;
+  if (input.options.source_field != SourceField::random || input.options.ranks != nullptr) {
+    return Result(std::make_unique<Slabs>(std::move(input), device));
+  }
+  try {
+    return Result(std::make_unique<Slabs>(input, device));
+  } catch (const SlabsDoNotFit&) {
+    if (input.options.devices == 0) input.options.devices = stream::device_count(device);
+  }
+  return Result(std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), device));
+}
+
 /// \brief Creates the objective of a survey: checks the initial model and plans.
 ///
 /// Models and vectors are in the memory of the instance. On hosts gradients stream if
@@ -229,8 +265,7 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
   ObjectiveInput<T, Dim, Memory> input{instance, grid, start, faces, wavelet, data, options};
   if constexpr (is_host_memory<Memory>) {
     if (gradient_in_slabs(options)) {
-      return Objective<T, Dim, Memory>(
-          std::make_unique<SlabEvaluator<T, Dim, Memory>>(std::move(input), instance));
+      return make_slab_objective<T, Dim, Memory>(std::move(input), instance);
     }
     if (gradient_streams<T, Dim, Memory>(instance, grid, start.medium(), faces, options)) {
       return Objective<T, Dim, Memory>(
@@ -265,9 +300,10 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
 
 /// \brief Creates an objective whose models and vectors are on the host.
 ///
-/// With options.devices other than 1 and a source_field other than random, several devices hold
-/// slabs of the wavefields (SlabGradients). Otherwise wavefields stream through a device, for
-/// source_field random. The other arguments are those of make_objective().
+/// With options.devices other than 1, several devices hold slabs of the wavefields (SlabGradients).
+/// With source_field random wavefields stream through a device, or through a chain of several with
+/// a block or updates, or if their slabs do not fit. The other arguments are those of
+/// make_objective().
 /// \param device instance of the first device
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Kokkos::HostSpace> make_streamed_objective(
@@ -279,8 +315,7 @@ Objective<T, Dim, Kokkos::HostSpace> make_streamed_objective(
   const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
   ObjectiveInput<T, Dim, Host> input{host, grid, start, faces, wavelet, data, options};
   if (gradient_in_slabs(options)) {
-    return Objective<T, Dim, Host>(
-        std::make_unique<SlabEvaluator<T, Dim, Memory>>(std::move(input), device));
+    return make_slab_objective<T, Dim, Memory>(std::move(input), device);
   }
   return Objective<T, Dim, Host>(
       std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), device));

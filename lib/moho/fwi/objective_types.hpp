@@ -103,9 +103,9 @@ struct ObjectiveOptions {
   std::int64_t block = 0;         ///< planes of a streamed block; 0: chosen; else gradients stream
   std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen; else gradients
                                   ///< stream
-  /// Devices of this process for each shot. More than 1: with source_field random a chain through
-  /// which gradients stream, otherwise slabs of the grid in core (SlabGradients); 0: slabs on as
-  /// few devices as have the memory, at least 2.
+  /// Devices of this process for each shot. More than 1: slabs of the grid in core (SlabGradients);
+  /// with source_field random and a block or updates, or if the slabs do not fit, a chain through
+  /// which gradients stream. 0: slabs on as few devices as have the memory, at least 2.
   int devices = 1;
   /// Processes that compute each shot together, a slab of the grid each, in place of devices; they
   /// must outlive the objective. All of them make the objective and call its functions with equal
@@ -134,7 +134,8 @@ struct ObjectivePlan {
   double fixed_bytes = 0.0;                                ///< of all other arrays
   double budget = 0.0;                                     ///< bytes available
   double data_bytes = 0.0;                                 ///< of all gathers, on the host
-  double lags_bytes = 0.0;          ///< of the extended image, on the host if gradients stream
+  double lags_bytes = 0.0;          ///< of the extended image, on the host if gradients stream, on
+                                    ///< the device of the largest slab with slabs
   double lags_sum_bytes = 0.0;      ///< of the exact sum of extended images, on the host
   int concurrent_shots = 1;         ///< shots computed concurrently
   int batch_size = 1;               ///< of these, shots that advance in the same launches

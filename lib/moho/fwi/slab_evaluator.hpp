@@ -13,8 +13,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace moho::fwi {
+
+/// Reports that the slabs of shots do not fit the devices.
+class SlabsDoNotFit : public InputError {
+ public:
+  using InputError::InputError;
+};
 
 /// Evaluator of shots over slabs, one shot at a time. Models, vectors and sums are on the host.
 template <class T, int Dim, class Memory>
@@ -30,12 +37,11 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
 
   bool streamed() const override { return false; }
   void plan_memory(ObjectivePlan& plan, SourceField requested) override;
-  /// \throws InputError: extended images need one device or a stream
-  void extended_images(const Model&, const Lags&, const Claim&, const TakeImage&) override {
-    refuse_lags();
-  }
-  /// \throws InputError as extended_images()
-  ExtendedResult<T> extended_image(const Model&, const Lags&) override { refuse_lags(); }
+  /// With ranks, the first one takes images.
+  void extended_images(const Model& model, const Lags& lags, const Claim& claim,
+                       const TakeImage& take) override;
+  /// With ranks, the result of the first one has values.
+  ExtendedResult<T> extended_image(const Model& model, const Lags& lags) override;
 
  protected:
   /// \see HostEvaluator::make()
@@ -62,10 +68,24 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
   }
 
  private:
-  // Options with lags are refused by gradient_in_slabs().
-  [[noreturn]] void refuse_lags() const {
-    throw InputError(concat(m_options.names("lags"), " is not for slabs"));
+  // Returns the memory of gradients and extended image on each device.
+  SlabGradientBytes bytes_of(const Gradients& gradients, int devices) const {
+    SlabGradientBytes bytes = gradients.bytes(devices);
+    if (m_options.lags) bytes.fixed += gradients.image_bytes(*m_options.lags, devices);
+    return bytes;
   }
+  // Returns the memory of extended images on the host: the sum, and that of a shot; the image and
+  // its copy in the result without a sum.
+  double host_image_bytes() const {
+    if (!m_options.lags) return 0.0;
+    const double image = static_cast<double>(sizeof(T)) * static_cast<double>(m_grid.size()) *
+                         static_cast<double>(m_options.lags->count());
+    return this->lags_sum_bytes() > 0.0 ? this->lags_sum_bytes() + image : 2.0 * image;
+  }
+  template <class Work>
+  void with_image(const Model& model, const Lags& lags, const Work& work);
+  void plan_lags(ObjectivePlan& plan, double search) const;
+  [[noreturn]] void refuse_devices(SourceField requested, double room) const;
   SourceField method_for(SourceField requested, const SlabGradientBytes& bytes, double room) const;
   std::size_t device_budget(const Gradients& gradients) const;
 
@@ -80,7 +100,9 @@ std::size_t SlabEvaluator<T, Dim, Memory>::device_budget(const Gradients& gradie
     if (m_options.device_memory > 0) return m_options.device_memory;
     // all slabs of a process share the memory of the host
     const int sharing = m_options.ranks != nullptr ? 1 : gradients.devices();
-    return memory_budget(m_exec, m_options.memory) / static_cast<std::size_t>(sharing);
+    const std::size_t all = memory_budget(m_exec, m_options.memory);
+    const auto images = static_cast<std::size_t>(host_image_bytes());
+    return (all - std::min(all, images)) / static_cast<std::size_t>(sharing);
   } else {
     return stream::detail::allowed_device_memory(gradients.instances(), m_options.device_memory);
   }
@@ -97,10 +119,55 @@ SourceField SlabEvaluator<T, Dim, Memory>::method_for(SourceField requested,
     return SourceField::boundary_shell;
   }
   if (requested == SourceField::stored && fits(bytes.source.stored)) return SourceField::stored;
+  if (requested == SourceField::random && fits(bytes.source.random)) return SourceField::random;
   if ((any || requested == SourceField::replay) && fits(bytes.source.replay)) {
     return SourceField::replay;
   }
   return SourceField::automatic;
+}
+
+// Throws SlabsDoNotFit. \param room bytes of a device
+template <class T, int Dim, class Memory>
+void SlabEvaluator<T, Dim, Memory>::refuse_devices(SourceField requested, double room) const {
+  const Gradients& gradients = *m_gradients;
+  const int devices = gradients.devices();
+  const SlabGradientBytes bytes = bytes_of(gradients, devices);
+  int least = devices + 1;
+  constexpr int most = 1024;
+  const auto suffices = [&](int n) {
+    return method_for(requested, bytes_of(gradients, n), room) != SourceField::automatic;
+  };
+  while (least < most && !suffices(least)) ++least;
+  const double source = requested == SourceField::random
+                            ? bytes.source.random
+                            : std::min(bytes.source.shell, bytes.source.replay);
+  throw SlabsDoNotFit(concat(
+      m_options.names("devices"), " is ", devices, ": each of them needs ",
+      format_bytes(bytes.fixed + source), " for its slab (allowed: ", format_bytes(room),
+      "): take ",
+      least < most && !is_host_memory<Memory> ? concat("at least ", least, " devices, ") : "",
+      m_options.lags ? concat("fewer ", m_options.names("lags"), ", ") : "",
+      "fewer steps, a coarser grid, or more memory (", m_options.names("device_memory"), ")",
+      this->streaming_advice()));
+}
+
+// Plans the extended image. \param search bytes of the search on the host
+template <class T, int Dim, class Memory>
+void SlabEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double search) const {
+  if (!m_options.lags) return;
+  this->check_lags();
+  const Lags& lags = *m_options.lags;
+  const std::int64_t most = m_gradients->max_lag();
+  if (lags.x > most) {
+    throw InputError(concat(
+        m_options.names("lags"), ": the largest along x is ", lags.x, " nodes (allowed: 0 to ",
+        most, ", the planes of the model in the thinnest slab): take fewer, or fewer ",
+        m_options.names("devices")));
+  }
+  plan.lags_bytes = m_gradients->image_bytes(lags, m_gradients->devices());
+  plan.lags_sum_bytes = this->lags_sum_bytes();
+  const double bytes = search + host_image_bytes();
+  if (bytes > plan.budget) this->refuse_lags_on_host(bytes, plan.budget);
 }
 
 template <class T, int Dim, class Memory>
@@ -111,31 +178,19 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   if (m_options.ranks != nullptr) {
     room = static_cast<double>(m_options.ranks->least(static_cast<std::int64_t>(room)));
   }
-  const SlabGradientBytes bytes = gradients.bytes(devices);
+  const SlabGradientBytes bytes = bytes_of(gradients, devices);
   m_method = method_for(requested, bytes, room);
-  if (m_method == SourceField::automatic) {
-    int least = devices + 1;
-    constexpr int most = 1024;
-    const auto suffices = [&](int n) {
-      return method_for(requested, gradients.bytes(n), room) != SourceField::automatic;
-    };
-    while (least < most && !suffices(least)) ++least;
-    throw InputError(concat(
-        m_options.names("devices"), " is ", devices, ": each of them needs ",
-        format_bytes(bytes.fixed + std::min(bytes.source.shell, bytes.source.replay)),
-        " for its slab (allowed: ", format_bytes(room), "): take ",
-        least < most && !is_host_memory<Memory> ? concat("at least ", least, " devices, ") : "",
-        "fewer steps, a coarser grid, or more memory (", m_options.names("device_memory"), ")",
-        this->streaming_advice()));
-  }
+  if (m_method == SourceField::automatic) refuse_devices(requested, room);
   gradients.set_source_field(m_method);
   plan.source_field = m_method;
   plan.source_bytes = m_method == SourceField::stored   ? bytes.source.stored
                       : m_method == SourceField::replay ? bytes.source.replay
+                      : m_method == SourceField::random ? bytes.source.random
                                                         : bytes.source.shell;
   plan.fixed_bytes = bytes.fixed;
   plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
   this->check_host(plan, 0.0, this->search_bytes(plan));
+  plan_lags(plan, this->search_bytes(plan));
   plan.budget = room;
   plan.slabs = {};
   plan.slabs.ranks = m_options.ranks != nullptr;
@@ -146,10 +201,64 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   this->with_memory_advice([&] { gradients.update(m_start); });
   this->m_stale = true;
   gradients.seconds_of_steps(2);
-  const double runs = m_method == SourceField::replay ? 4.4 : 3.4;  // with their products
+  // with their products
+  const bool more = m_method == SourceField::replay || m_method == SourceField::random;
+  const double runs = more ? 4.4 : 3.4;
   plan.seconds = runs * gradients.seconds_of_steps(10) / 10.0 *
                  static_cast<double>(plan.time.steps) *
                  static_cast<double>(m_input.data.shots.size());
+}
+
+// Calls work(gradients) with gradients of a model that have an extended image.
+template <class T, int Dim, class Memory>
+template <class Work>
+void SlabEvaluator<T, Dim, Memory>::with_image(const Model& model, const Lags& lags,
+                                               const Work& work) {
+  Gradients& gradients = this->ready();
+  this->m_stale = true;
+  if (!(m_plan.source_taper > 0.0)) gradients.update(model);
+  try {
+    this->with_memory_advice([&] { gradients.begin_image(lags); });
+    work(gradients);
+  } catch (...) {
+    gradients.end_image();
+    throw;
+  }
+  gradients.end_image();
+}
+
+template <class T, int Dim, class Memory>
+void SlabEvaluator<T, Dim, Memory>::extended_images(const Model& model, const Lags& lags,
+                                                    const Claim& claim, const TakeImage& take) {
+  with_image(model, lags, [&](Gradients& gradients) {
+    const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
+      gradients.clear();
+      gradients.clear_image();
+      this->add_shot(gradients, k, model, contribution);
+    };
+    this->each_shot(claim, compute, [&](std::size_t, const ShotContribution<T>& contribution) {
+      const std::vector<T> image = gradients.extended_image();
+      if (!image.empty()) take(contribution, image.data());
+    });
+  });
+}
+
+template <class T, int Dim, class Memory>
+ExtendedResult<T> SlabEvaluator<T, Dim, Memory>::extended_image(const Model& model,
+                                                                const Lags& lags) {
+  using HostImage = ExtendedImage<T, Dim, Kokkos::HostSpace>;
+  ExtendedResult<T> result;
+  with_image(model, lags, [&](Gradients& gradients) {
+    const auto compute = [&](std::size_t k, ShotContribution<T>& contribution) {
+      this->add_shot(gradients, k, model, contribution);
+    };
+    this->each_shot({}, compute, [](std::size_t, const ShotContribution<T>&) {});
+    std::vector<T> values = gradients.extended_image();
+    if (values.empty()) return;
+    const typename HostImage::Array array(values.data(), values.size());
+    result = this->result_of(m_exec, HostImage(whole_box(m_grid), lags, array));
+  });
+  return result;
 }
 
 template <class T, int Dim, class Memory>
@@ -157,6 +266,9 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
     const Model& model, const wave::WaveletAt& wavelet, wave::ModellingPlan<Dim>& plan) {
   SlabGradientOptions<Dim> o;
   const Model stepped = this->plan_into(model, wavelet, plan, o);
+  if (m_options.source_field == SourceField::random) {
+    o.source_faces = random_faces(m_options, m_input.faces);
+  }
   const auto with = [&](int devices) {
     o.devices = devices;
     o.ranks = m_options.ranks;
@@ -169,7 +281,7 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
     const int accessible = stream::device_count(m_device);
     m_devices = 2;
     while (m_devices < accessible &&
-           method_for(m_options.source_field, result->bytes(m_devices),
+           method_for(m_options.source_field, bytes_of(*result, m_devices),
                       static_cast<double>(device_budget(*result))) == SourceField::automatic) {
       ++m_devices;
     }
@@ -185,6 +297,7 @@ ShotGradientReport<Dim> SlabEvaluator<T, Dim, Memory>::add_to(
     const std::function<void(int, const wave::ShotProgress&)>& progress) {
   SlabShotOptions options;
   options.prefix = prefix;
+  options.random = this->random_of(m_data.shots()[k]);
   options.progress = progress;
   return wave::locate_overflow<Dim>(
       m_grid, m_plan.time.steps, "",

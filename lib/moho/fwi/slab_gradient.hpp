@@ -31,11 +31,14 @@ struct SlabGradientOptions {
   /// Time step, order, equations, faces.
   wave::PropagatorOptions<Dim> propagator = {};
   wave::RandomLayerOptions random = {};  ///< options of random layers among these faces
-  std::vector<double> wavelet = {};      ///< wavelet, a sample per step
-  std::int64_t steps = 0;                ///< steps of each propagation, 1 or more
-  std::int64_t product_interval = 1;     ///< steps between products of the wavefields
-  InvertedParameters unknowns = {};      ///< parameters besides vp
-  int devices = 2;                       ///< devices of this process, 1 or more
+  /// Faces of the separate source wavefield of SourceField::random, reversible in time: rigid,
+  /// free, random. Empty: this method is not possible.
+  std::optional<wave::Boundaries<Dim>> source_faces = {};
+  std::vector<double> wavelet = {};   ///< wavelet, a sample per step
+  std::int64_t steps = 0;             ///< steps of each propagation, 1 or more
+  std::int64_t product_interval = 1;  ///< steps between products of the wavefields
+  InvertedParameters unknowns = {};   ///< parameters besides vp
+  int devices = 2;                    ///< devices of this process, 1 or more
   /// Processes with a slab each, instead of devices; null: this process has all slabs.
   stream::StreamRanks* ranks = nullptr;
 };
@@ -44,6 +47,9 @@ struct SlabGradientOptions {
 struct SlabShotOptions {
   std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks
   std::string prefix = {};         ///< in front of the names of points in messages: "shot 3: "
+  /// Options of random layers of the separate source wavefield; keep the seed of a shot in all
+  /// evaluations.
+  wave::RandomLayerOptions random = {};
   /// See ShotGradientOptions::progress; called on the calling thread.
   std::function<void(int propagation, const wave::ShotProgress&)> progress = {};
 };
@@ -57,8 +63,8 @@ struct SlabGradientBytes {
 /// \brief Sum of gradients of shots over a grid in slabs, one for each device of this process, or
 /// one for each rank.
 ///
-/// The bits are those of ShotGradients on one device with the same method for the source wavefield:
-/// boundary_shell, stored or replay. Each device runs ShotGradients on the planes of its slab;
+/// The bits are those of ShotGradients on one device with the same method for the source wavefield.
+/// Each device runs ShotGradients on the planes of its slab;
 /// steps exchange planes with the neighbours. Models and results are on the host. On hosts each
 /// slab of a process has one thread.
 ///
@@ -90,6 +96,14 @@ class SlabGradients {
   const std::vector<PlaneRange>& planes() const { return m_own; }
   /// Returns the memory of the largest slab. \param devices number of slabs
   SlabGradientBytes bytes(int devices) const;
+  /// Returns the memory of an extended image on the device of the largest slab.
+  /// \param devices number of slabs
+  double image_bytes(const Lags& lags, int devices) const { return m_image_bytes(lags, devices); }
+  /// \brief Returns the largest lag along x.
+  ///
+  /// Products of a lag read nodes of the two neighbours of a slab, so that it is at most the planes
+  /// of the model in each slab between two others, and half of the model.
+  std::int64_t max_lag() const;
   /// Returns the ranks of the slabs; null: one process has all.
   stream::StreamRanks* ranks() const { return m_options.ranks; }
   /// Returns the instances of the devices of this process.
@@ -97,10 +111,11 @@ class SlabGradients {
   /// Steps between products.
   std::int64_t product_interval() const { return m_options.product_interval; }
 
-  /// Sets the method of the source wavefield. \throws InputError for methods other than
-  /// boundary_shell, stored and replay
+  /// Sets the method of the source wavefield. \throws InputError for `automatic`, and for `random`
+  /// without source_faces or with too few planes in a slab
   void set_source_field(SourceField method);
-  /// Sets the model; the first call allocates all arrays. Sums are unchanged.
+  /// Sets the model, whose fields must stay unchanged until the next call; the first call allocates
+  /// all arrays. Sums are unchanged.
   /// \throws InputError for a model of another medium or with unstable velocities
   void update(const HostModel& model);
   /// Sets all sums to zero.
@@ -115,6 +130,16 @@ class SlabGradients {
                               const SlabShotOptions& options = {});
   /// Returns traces of a shot over the current model, (steps + 1) x receivers.
   wave::Traces<T> model(const wave::Shot<Dim>& shot, const SlabShotOptions& options = {});
+  /// \brief Creates an extended image of zeros, to which shots are added from now on.
+  /// \throws InputError for lags over half of the model, and over max_lag()
+  void begin_image(const Lags& lags);
+  /// Sets the extended image to zero.
+  void clear_image();
+  /// Returns the extended image on the nodes of the model, lags (x fastest) x nodes; on ranks other
+  /// than the first nothing.
+  std::vector<T> extended_image();
+  /// Frees the extended image.
+  void end_image();
   /// Returns the seconds of some steps of the grid over the current model, for forecasts.
   double seconds_of_steps(std::int64_t steps);
 
@@ -127,6 +152,13 @@ class SlabGradients {
  private:
   using Host = Kokkos::HostSpace;
   using Gradients = ShotGradients<T, Dim, Memory>;
+  using Image = ExtendedImage<T, Dim, Memory>;
+  // Separate source wavefield of a slab, with random layers.
+  struct RandomSource {
+    std::unique_ptr<wave::Propagator<T, Dim, Memory>> propagator;
+    wave::PointSet<T, Dim, Memory> sources;
+    wave::SourceTerm<T, Dim, Memory> term;
+  };
   // Arrays of a slab.
   struct Slab {
     std::unique_ptr<wave::Propagator<T, Dim, Memory>> propagator;
@@ -135,6 +167,8 @@ class SlabGradients {
     snapshot::DeviceArena<T, Memory> arena{"moho::fwi::source", std::int64_t{1} << 22};
     wave::PointSet<T, Dim, Memory> sources, receivers;
     wave::SourceTerm<T, Dim, Memory> forward;
+    RandomSource random;           ///< of SourceField::random
+    std::unique_ptr<Image> image;  ///< null: not begun
   };
   using Parts = stream::GridParts<T, Dim, Memory>;
 
@@ -150,6 +184,9 @@ class SlabGradients {
   void allocate_slabs(const HostModel& model);
   const Instance<Memory>& exec(std::size_t g) const { return m_parts->instance(g); }
   void begin(std::size_t g, const wave::Shot<Dim>& shot, const std::string& prefix);
+  wave::PropagatorOptions<Dim> random_options() const;
+  std::vector<PlaneRange> random_parts() const;
+  void begin_random(std::size_t g, const wave::Shot<Dim>& shot, const SlabShotOptions& options);
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(std::size_t g);
   // Planes of the model in a slab.
   PlaneRange model_planes(std::size_t g) const {
@@ -174,12 +211,17 @@ class SlabGradients {
   Grid<Dim> m_extended;  ///< with layers
   Box<Dim> m_interior;
   stream::StreamRequirements m_need;
+  std::int64_t m_random_beside = 0;  ///< planes that are read beside those of random_parts()
   std::function<SlabGradientBytes(int)> m_bytes;
+  std::function<double(const Lags&, int)> m_image_bytes;
   std::vector<Instance<Memory>> m_instances;
   std::vector<PlaneRange> m_own;
+  stream::PartPlanes m_image_planes;  ///< of pairs of the extended image
   SourceField m_source_field = SourceField::boundary_shell;
   std::int64_t m_states = 0, m_piece = 0;      ///< of replay
+  HostModel m_model;                           ///< current model, of random layers
   std::unique_ptr<Parts> m_parts;              ///< outlives the propagators
+  std::unique_ptr<Parts> m_random_parts;       ///< of the grid with random layers
   std::vector<std::unique_ptr<Slab>> m_slabs;  ///< of all parts; those of other ranks are null
 };
 

@@ -56,25 +56,22 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
 }
 
 /// \brief Returns true if several devices or ranks hold slabs of the grid of a gradient.
+///
+/// With source_field random and a block or updates they form a chain instead.
 /// \throws InputError for options that are for one device, or for a chain of them
 template <int Dim>
 bool gradient_in_slabs(const ObjectiveOptions<Dim>& options) {
   const ArgumentNames& names = options.names;
-  const std::string random = names("source_field random");
   if (options.devices == 1 && options.ranks == nullptr) return false;
-  if (options.source_field == SourceField::random) {
+  if (options.source_field == SourceField::random && (options.block > 0 || options.updates > 0)) {
+    const std::string chain = names(options.block > 0 ? "block" : "updates");
     if (options.ranks != nullptr) {
       throw InputError(concat(names("devices"), " is ", options.ranks->size(), " (allowed with ",
-                              random, ": 1): its gradients are of one process"));
+                              chain, ": 1): gradients of one process stream"));
     }
     if (options.devices > 0) return false;
     throw InputError(concat(names("devices"), ": the fewest are found for slabs (allowed with ",
-                            random, ", whose devices form a chain: their number)"));
-  }
-  if (options.lags) {
-    throw InputError(concat(names("lags"), " is for one device or a chain (allowed with several ",
-                            names("devices"), ": ", random,
-                            "): products of a lag read nodes of other slabs"));
+                            chain, ", whose devices form a chain: their number)"));
   }
   if (options.concurrent_shots > 1) {
     throw InputError(concat(names("(concurrent_shots)"), " is ", options.concurrent_shots,

@@ -75,9 +75,9 @@ class Objective:
         devices: bytes of each of them.
     devices : int or "auto"
         Devices of this process that compute each shot, 1 to 64; on hosts threads. More than 1: each holds a
-        slab of the grid along x, with the bits of one; with source_field "random" they form a chain through
-        which gradients stream. "auto": as few as have the memory, at least 2; 1 on hosts and with one device.
-        Models, variables and results are on the host.
+        slab of the grid along x, with the bits of one; with source_field "random" and block or updates, or
+        where the slabs do not fit, they form a chain through which gradients stream. "auto": as few as have
+        the memory, at least 2; 1 on hosts and with one device. Models, variables and results are on the host.
     block, updates : int, optional
         With source_field "random": planes of a block, and time steps of a pass, of gradients that stream.
         Default: no streaming, or the fastest by rates measured on the machine.

@@ -475,7 +475,28 @@ ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(const ConstVector& x
   ExtendedSum sum = make_extended_sum();
   extended_images({}, sum);
   m_begun = false;
+  // other ranks have no images
+  if (options().ranks != nullptr && options().ranks->rank() > 0) return {};
   return result_of(sum);
+}
+
+template <class T, int Dim, class Memory>
+ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(
+    const stream::RankGroups& groups, bool root, const Claim& claim,
+    const std::function<void(ExtendedSum&)>& merge) {
+  const Lags& asked = lags();
+  require_begun("extended_image");
+  ExtendedResult<T> result;
+  if (shot_count() == 1) {
+    if (!root && (groups.ranks() == nullptr || !groups.has_root())) return result;
+    m_changed = true;
+    groups.leave_errors_to_first([&] { result = m_shots->extended_image(m_model, asked); });
+    return result;
+  }
+  ExtendedSum sum = make_extended_sum();
+  groups.leave_errors_to_first([&] { extended_images(claim, sum); });
+  merge(sum);
+  return root ? result_of(sum) : result;
 }
 
 template <class T, int Dim, class Memory>

@@ -54,6 +54,32 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
   return bytes;
 }
 
+/// Returns the memory of the propagator and the wavefields of a source with random layers, in the
+/// largest of some slabs.
+/// \param scheme of the adjoint field \param random,need of the source \param beside planes that
+/// slabs read of a neighbour
+template <class T, int Dim, class Memory>
+double random_source_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
+                           const wave::Scheme<T, Dim, Memory>& random,
+                           const stream::StreamRequirements& need, std::int64_t beside,
+                           int devices) {
+  const std::int64_t planes = scheme.grid().extents[0], all = random.grid().extents[0];
+  const std::int64_t shift = random.interior().lower[0] - scheme.interior().lower[0];
+  std::int64_t own = 0, held = 0;
+  for (int g = 0; g < devices; ++g) {
+    PlaneRange slab = stream::detail::slab_planes(planes, devices, g);
+    if (g == 0) slab.begin -= shift;
+    if (g + 1 == devices) slab.end = all - shift;
+    own = std::max(own, slab.count());
+    const std::int64_t sides = (g > 0 ? 1 : 0) + (g + 1 < devices ? 1 : 0);
+    held = std::max(held, std::min(slab.count() + sides * beside, all));
+  }
+  const stream::SlabElements slab = stream::slab_elements(random, need, own, {0, held});
+  const double wavefield = 2.0 * random.fields() + wave::info(random.stencil()).work_fields;
+  // that of the propagation, and that which is propagated back
+  return static_cast<double>(sizeof(T)) * slab.padded * (slab.medium + 2.0 * wavefield);
+}
+
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
@@ -83,9 +109,52 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
   for (const auto& shot : shots) {
     receivers = std::max(receivers, static_cast<std::int64_t>(shot.receivers.size()));
   }
-  m_bytes = [scheme, receivers, need = m_need, options](int devices) {
+  const auto bytes_of = [scheme, receivers, need = m_need, options](int devices) {
     return detail::slab_gradient_bytes<T, Dim, Memory>(scheme, need, options, receivers, devices);
   };
+  m_bytes = bytes_of;
+  m_image_bytes = [planes = m_extended.extents[0], all = m_interior](const Lags& lags,
+                                                                     int devices) {
+    double bytes = 0.0;
+    for (int g = 0; g < devices; ++g) {
+      const PlaneRange own = stream::detail::slab_planes(planes, devices, g);
+      Box<Dim> part = all;
+      part.lower[0] = std::max(all.lower[0], own.begin);
+      part.upper[0] = std::min(all.upper[0], own.end);
+      if (!part.empty()) bytes = std::max(bytes, Image::bytes_of(part, lags, all));
+    }
+    return bytes;
+  };
+  if (!options.source_faces) return;
+  const wave::PropagatorOptions<Dim> random = random_options();
+  const wave::Scheme<T, Dim, Memory> with_layers(m_instances.front(),
+                                                 wave::extended_grid(grid, random.boundaries),
+                                                 m_medium, m_limits, random);
+  const auto need = stream::detail::stream_need<T, Dim, Memory>(
+      with_layers, stream::VolumeShape<T, Dim>(with_layers), shots);
+  m_random_beside = std::max<std::int64_t>(m_need.shape.beyond(), need.shape.beyond());
+  m_bytes = [bytes_of, scheme, with_layers, need, beside = m_random_beside](int devices) {
+    SlabGradientBytes bytes = bytes_of(devices);
+    bytes.source.random += detail::random_source_bytes(scheme, with_layers, need, beside, devices);
+    return bytes;
+  };
+}
+
+// Returns the options of the propagator of the separate source wavefield.
+template <class T, int Dim, class Memory>
+wave::PropagatorOptions<Dim> SlabGradients<T, Dim, Memory>::random_options() const {
+  wave::PropagatorOptions<Dim> result = m_options.propagator;
+  result.boundaries = *m_options.source_faces;
+  result.frequency = 0.0;  // random layers are slower than the grid carries well
+  return result;
+}
+
+// Returns the planes of the slabs in the grid with random layers.
+template <class T, int Dim, class Memory>
+std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::random_parts() const {
+  const wave::Boundaries<Dim>& faces = *m_options.source_faces;
+  return stream::parts_with_layers(m_own, faces.lower[0].layer() - m_interior.lower[0],
+                                   wave::extended_grid(m_grid, faces).extents[0], m_random_beside);
 }
 
 template <class T, int Dim, class Memory>
@@ -95,10 +164,15 @@ SlabGradientBytes SlabGradients<T, Dim, Memory>::bytes(int devices) const {
 
 template <class T, int Dim, class Memory>
 void SlabGradients<T, Dim, Memory>::set_source_field(SourceField method) {
-  if (method != SourceField::boundary_shell && method != SourceField::stored &&
-      method != SourceField::replay) {
+  if (method == SourceField::automatic) {
     throw InputError(concat("source_field is ", to_string(method),
-                            " (allowed with slabs: shell, stored, replay)"));
+                            " (allowed with slabs: shell, random, stored, replay)"));
+  }
+  if (method == SourceField::random) {
+    if (!m_options.source_faces) {
+      throw InputError("source_field is random (allowed: with source_faces): give the faces");
+    }
+    random_parts();  // checks the planes
   }
   m_source_field = method;
   const SourceFieldBytes source = bytes(devices()).source;
@@ -133,6 +207,7 @@ void SlabGradients<T, Dim, Memory>::update(const HostModel& model) {
     throw InputError(concat("model: its medium is ", wave::to_string(model.medium()),
                             " (allowed: ", wave::to_string(m_medium), ", that of the first)"));
   }
+  m_model = model;
   if (m_slabs.empty()) return allocate_slabs(model);
   const wave::Limits limits = limits_of(model);
   m_parts->run([&](std::size_t g) {
@@ -170,6 +245,28 @@ void SlabGradients<T, Dim, Memory>::begin(std::size_t g, const wave::Shot<Dim>& 
                                                   slab.sources.count())};
 }
 
+// Makes the separate source wavefield of a shot, with its random layers.
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::begin_random(std::size_t g, const wave::Shot<Dim>& shot,
+                                                 const SlabShotOptions& options) {
+  const Instance<Memory>& exec = this->exec(g);
+  RandomSource& random = m_slabs[g]->random;
+  // random layers do not raise velocities
+  const wave::Limits& limits = m_slabs[g]->propagator->scheme().limits();
+  if (!random.propagator) {
+    const wave::PropagatorOptions<Dim> with = random_options();
+    random.propagator = std::make_unique<wave::Propagator<T, Dim, Memory>>(
+        exec, wave::extended_grid(m_grid, with.boundaries), m_medium, limits, with,
+        m_random_parts->part(g));
+  }
+  const auto& propagator = *random.propagator;
+  stream::load_part<T, Dim, Memory>(exec, *random.propagator, m_grid, m_model, options.random);
+  random.sources = wave::PointSet<T, Dim, Memory>(
+      exec, propagator.grid(), propagator.layout(), shot.sources,
+      wave::point_options(propagator, options.prefix + "source", true));
+  random.term = {&propagator, &random.sources, m_slabs[g]->forward.amplitudes};
+}
+
 template <class T, int Dim, class Memory>
 std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> SlabGradients<T, Dim, Memory>::make_store(
     std::size_t g) {
@@ -185,7 +282,7 @@ std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> SlabGradients<T, Dim, M
           m_options.product_interval, m_piece, m_states, fields);
     default:
       return std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
-          exec, slab.forward, slab.arena,
+          exec, m_source_field == SourceField::random ? slab.random.term : slab.forward, slab.arena,
           snapshot::BoundaryStoreOptions{fields, slab.gradients->outside()});
   }
 }
@@ -201,14 +298,25 @@ ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>
   };
   std::vector<ShotGradientReport<Dim>> reports(m_slabs.size());
   std::vector<Totals> totals(m_slabs.size());
+  const bool random = m_source_field == SourceField::random;
+  if (random && !m_random_parts) {
+    m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(), m_random_beside);
+  }
   m_parts->run([&](std::size_t g) {
     const Instance<Memory>& exec = this->exec(g);
     Slab& slab = *m_slabs[g];
     begin(g, shot, options.prefix);
-    const auto store = make_store(g);
     ShotGradientOptions<T, Dim, Memory> run;
+    if (random) {
+      begin_random(g, shot, options);
+      run.source = &slab.random.term;
+    } else {
+      slab.random = {};
+    }
+    const auto store = make_store(g);
     run.steps = m_options.steps;
     run.check_every = options.check_every;
+    run.extended = slab.image.get();
     if (g == 0) run.progress = options.progress;
     const ShotMisfit<T, Memory> of_all = misfit(exec);
     const auto of_slab = [&](const wave::PointSeries<const T, Memory>& modelled,
@@ -271,6 +379,89 @@ wave::Traces<T> SlabGradients<T, Dim, Memory>::model(const wave::Shot<Dim>& shot
     if (g == m_parts->first()) std::copy(all.begin(), all.end(), traces.data());
   });
   return traces;
+}
+
+template <class T, int Dim, class Memory>
+std::int64_t SlabGradients<T, Dim, Memory>::max_lag() const {
+  std::int64_t most = (m_grid.extents[0] - 1) / 2;
+  for (std::size_t g = 1; g + 1 < m_own.size(); ++g) {
+    most = std::min(most, model_planes(g).count());
+  }
+  return most;
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::begin_image(const Lags& lags) {
+  require_model();
+  Image::check(m_interior, lags);
+  if (lags.x > max_lag()) {
+    throw InputError(concat("lags: the largest along x is ", lags.x, " nodes (allowed: 0 to ",
+                            max_lag(), ", the planes of the model in the thinnest of ",
+                            m_own.size(), " slabs): take fewer lags or slabs"));
+  }
+  m_image_planes = {};
+  for (std::size_t g = 0; g < m_own.size(); ++g) {
+    Box<Dim> box = m_interior;
+    box.lower[0] = m_interior.lower[0] + model_planes(g).begin;
+    box.upper[0] = m_interior.lower[0] + model_planes(g).end;
+    const Box<Dim> read = Image::read_box(box, lags, m_interior);
+    m_image_planes.own.push_back({box.lower[0], box.upper[0]});
+    m_image_planes.held.push_back({read.lower[0], read.upper[0]});
+    m_image_planes.elements = box.size() / box.extent(0);
+  }
+  m_parts->run([&](std::size_t g) {
+    const auto complete = [this, g](const std::vector<typename Image::Array>& pairs) {
+      const stream::SlabPieces<T, Memory> arrays(pairs.begin(), pairs.end());
+      m_parts->exchange(g, exec(g), arrays, m_image_planes);
+    };
+    m_slabs[g]->image =
+        std::make_unique<Image>(exec(g), m_slabs[g]->gradients->box(), lags, m_interior, complete);
+    exec(g).fence();
+  });
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::clear_image() {
+  for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+    if (m_slabs[g] && m_slabs[g]->image) m_slabs[g]->image->clear(exec(g));
+  }
+}
+
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::end_image() {
+  for (const auto& slab : m_slabs) {
+    if (slab) slab->image.reset();
+  }
+}
+
+template <class T, int Dim, class Memory>
+std::vector<T> SlabGradients<T, Dim, Memory>::extended_image() {
+  const std::size_t first = m_parts ? m_parts->first() : 0;
+  if (m_slabs.empty() || !m_slabs[first]->image) {
+    throw InputError("extended_image: none was begun (allowed: after begin_image())");
+  }
+  m_parts->run([&](std::size_t g) {
+    m_slabs[g]->image->flush(exec(g));
+    exec(g).fence();
+  });
+  const auto nodes = static_cast<std::size_t>(m_grid.size());
+  const auto count = static_cast<std::size_t>(m_slabs[first]->image->lags().count());
+  // other ranks pass lag by lag to the first
+  std::vector<T> values(first == 0 ? count * nodes : nodes);
+  for (std::size_t h = 0; h < count; ++h) {
+    T* const lag = values.data() + (first == 0 ? h * nodes : 0);
+    for (std::size_t g = 0; g < m_slabs.size(); ++g) {
+      if (!m_slabs[g]) continue;
+      const PlaneRange planes = model_planes(g);
+      const auto size = static_cast<std::size_t>(at(planes.count()));
+      copy(exec(g), HostElements<T>(lag + at(planes.begin), size),
+           wave::Storage<const T, Memory>(m_slabs[g]->image->values().data() + h * size, size));
+      exec(g).fence();
+    }
+    m_parts->collect_planes(lag, at(1), [&](std::size_t g) { return model_planes(g); });
+  }
+  if (first != 0) values.clear();
+  return values;
 }
 
 template <class T, int Dim, class Memory>

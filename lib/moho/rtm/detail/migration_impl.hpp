@@ -308,9 +308,11 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
                     name);
   std::optional<detail::RandomSource<T, Dim, Memory>> random;
   if (plan().storage.strategy.keep == snapshot::StorageMethod::random_layers) {
-    random.emplace(exec, result.window.grid,
-                   detail::upload_model<T, Dim, Memory>(exec, result.window.grid, part), *core,
-                   plan().storage.random_width, live, terms.forward.amplitudes, name);
+    const auto model = detail::upload_model<T, Dim, Memory>(exec, result.window.grid, part);
+    random.emplace(exec,
+                   detail::random_propagator(exec, result.window.grid, model, *core,
+                                             plan().storage.random_width, live),
+                   live, terms.forward.amplitudes, name);
   }
   const Sums sums(exec, result.window.grid, columns_in_window(result), m_added);
   exec.fence();

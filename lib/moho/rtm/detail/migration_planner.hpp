@@ -237,7 +237,7 @@ class MigrationPlanner {
   bool wants_slabs() const {
     const stream::StreamRequest& stream = m_o.stream;
     return stream.devices > 1 && stream.block == 0 && stream.updates == 0 &&
-           m_request.method != "random" && m_o.offsets.count() == 0;
+           m_o.offsets.count() == 0;
   }
 
   // Returns true if shots stream, see MigrationOptions::stream.

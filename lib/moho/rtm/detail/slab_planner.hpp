@@ -43,7 +43,8 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
   if (!fits(devices)) {
     // without the advice
     const std::string obstacle = m_no_slabs.substr(0, m_no_slabs.rfind(": choose another"));
-    if (m_request.method == "auto" && m_o.domain == domain::ExpansionMethod::none) {
+    if ((m_request.method == "auto" || m_request.method == "random") &&
+        m_o.domain == domain::ExpansionMethod::none) {
       m_no_slabs = concat("no slabs: ", obstacle);
       m_slabs.reset();
       return false;
@@ -84,8 +85,8 @@ void MigrationPlanner<T, Dim, Memory>::plan_ranks(const Instance<Memory>& exec,
   check_stream();
   if (!wants_slabs()) {
     throw InputError(concat("devices is ", m_o.stream.devices,
-                            " (allowed: 1 with offset gathers, a stream, or the storage random): "
-                            "ranks hold slabs of a shot in core"));
+                            " (allowed: 1 with offset gathers, or a stream): ranks hold slabs of a "
+                            "shot in core"));
   }
   if (plan_slabs(exec, window, shot, largest)) return;
   throw MemoryError(concat("devices is ", m_o.stream.devices, ", ", m_no_slabs));
@@ -148,12 +149,14 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
   const auto& scheme = m_slabs->scheme();
   const std::vector<PlaneRange> own = m_slabs->divided(scheme.grid().extents[0], devices);
   const std::int64_t plane = scheme.grid().size() / scheme.grid().extents[0];
-  double fixed = 0.0, data = 0.0;
+  double fixed = 0.0, data = 0.0, random_nodes = 0.0, random_bytes = 0.0;
   std::int64_t stepped = 0, held = 0;
   slabs = {};
   for (std::size_t g = 0; g < own.size(); ++g) {
     fixed = std::max(fixed, m_slabs->bytes(own, g));
     data = std::max(data, m_slabs->data_bytes(own, g));
+    random_nodes = std::max(random_nodes, m_slabs->random_nodes(own, g));
+    random_bytes = std::max(random_bytes, m_slabs->random_bytes(own, g));
     stepped = std::max(stepped, own[g].count());
     held = std::max(held, m_slabs->held(own, g).count());
     slabs.planes.push_back(own[g].count());
@@ -167,8 +170,10 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
   }
   Box<Dim> interior = scheme.interior();
   interior.upper[0] = interior.lower[0] + std::min(interior.extent(0), stepped);
-  const snapshot::ShotShape shape = shape_of(scheme, interior, static_cast<double>(stepped * plane),
-                                             static_cast<double>(held * plane));
+  snapshot::ShotShape shape = shape_of(scheme, interior, static_cast<double>(stepped * plane),
+                                       static_cast<double>(held * plane));
+  shape.random_nodes = random_nodes;
+  shape.random_bytes = random_bytes;
   const auto share = static_cast<std::size_t>(devices);
   snapshot::Rates rates = m_rates;
   rates.disk_write /= devices;

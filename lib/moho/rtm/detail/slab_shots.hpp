@@ -5,6 +5,7 @@
 /// \brief Migration of shots over a grid that several devices hold in slabs (internal).
 
 #include <moho/domain/factory.hpp>
+#include <moho/rtm/detail/random_source.hpp>
 #include <moho/rtm/detail/shot_parts.hpp>
 #include <moho/snapshot/make_store.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
@@ -109,6 +110,21 @@ class SlabShots {
   double bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
     return bytes(*m_scheme, m_need, PointProducts::part_count, own, g);
   }
+  /// Returns the nodes of a slab of the first shot with random layers; 0 for other storage.
+  double random_nodes(const std::vector<PlaneRange>& own, std::size_t g) const {
+    if (!m_random_scheme) return 0.0;
+    return static_cast<double>(m_random_need.plane_nodes * random_parts(own)[g].count());
+  }
+  /// Returns the bytes of its propagator and two wavefields; 0 for other storage.
+  double random_bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
+    if (!m_random_scheme) return 0.0;
+    const auto& scheme = *m_random_scheme;
+    const std::vector<PlaneRange> parts = random_parts(own);
+    const stream::SlabElements slab =
+        stream::slab_elements(scheme, m_random_need, parts[g].count(), held(parts, g));
+    const double wavefield = 2.0 * scheme.fields() + wave::info(scheme.stencil()).work_fields;
+    return static_cast<double>(sizeof(T)) * slab.padded * (slab.medium + 2.0 * wavefield);
+  }
   /// Returns the bytes of a slab while data are modelled; 0 without a data model.
   double data_bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
     return m_data_scheme ? bytes(*m_data_scheme, m_data_need, 0, own, g) : 0.0;
@@ -136,6 +152,7 @@ class SlabShots {
     std::unique_ptr<wave::Propagator<T, Dim, Memory>> propagator;
     wave::Wavefield<T, Dim, Memory> wavefield;
     std::unique_ptr<ShotTerms<T, Dim, Memory>> terms;
+    std::unique_ptr<RandomSource<T, Dim, Memory>> random;  ///< null: terms->forward is imaged
     ShotSums<T, Dim, Memory> sums;
   };
   void plan(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
@@ -143,6 +160,16 @@ class SlabShots {
   double bytes(const wave::Scheme<T, Dim, Memory>& scheme, const stream::StreamRequirements& need,
                int sums, const std::vector<PlaneRange>& own, std::size_t g) const;
   std::vector<Slab> make_slabs();
+  void make_random(std::vector<Slab>& slabs, const wave::Shot<Dim>& shot, const std::string& name);
+  // Planes that slabs own in the grid with random layers.
+  std::vector<PlaneRange> random_parts(const std::vector<PlaneRange>& own) const {
+    const auto faces = snapshot::random_faces(m_input.faces, random_width());
+    const std::int64_t lower = faces.lower[0].layer() - m_input.faces.lower[0].layer();
+    const std::int64_t upper = faces.upper[0].layer() - m_input.faces.upper[0].layer();
+    return stream::parts_with_layers(own, lower, own.back().end + lower + upper, m_beside);
+  }
+  int random_width() const { return m_input.options.storage.random_width; }
+  bool is_random() const { return m_input.options.storage.method == "random"; }
   MigrateReport<Dim> migrate_slab(Slab& slab, std::size_t g,
                                   const MigrateOptions<T, Dim, Memory>& options,
                                   const snapshot::StoragePlan& storage,
@@ -164,11 +191,13 @@ class SlabShots {
   survey::ShotWindow<Dim> m_window;
   wave::ModellingPlan<Dim> m_plan;
   HostModel<T, Dim> m_model;                                            ///< as stepped
-  std::optional<wave::Scheme<T, Dim, Memory>> m_scheme, m_data_scheme;  ///< of the first shot
-  stream::StreamRequirements m_need, m_data_need;                       ///< of these schemes
+  std::optional<wave::Scheme<T, Dim, Memory>> m_scheme, m_data_scheme,  ///< of the first shot
+      m_random_scheme;                                                  ///< with random layers
+  stream::StreamRequirements m_need, m_data_need, m_random_need;        ///< of these schemes
   std::int64_t m_beside = 0;  ///< planes that slabs read of a neighbour
   std::vector<PlaneRange> m_own;
-  std::unique_ptr<Parts> m_parts;  ///< outlives the propagators
+  std::unique_ptr<Parts> m_parts;         ///< outlives the propagators
+  std::unique_ptr<Parts> m_random_parts;  ///< of the grid with random layers
 };
 
 template <class T, int Dim, class Memory>
@@ -188,6 +217,7 @@ std::vector<PlaneRange> SlabShots<T, Dim, Memory>::divided(std::int64_t planes,
                             " planes of the ", planes,
                             ", and planes of the model besides those of layers)"));
   }
+  if (is_random()) random_parts(own);
   return own;
 }
 
@@ -214,15 +244,21 @@ void SlabShots<T, Dim, Memory>::open(const survey::ShotWindow<Dim>& window,
   plan(window, part, tapered_points(shot));
   if (!m_scheme) {
     // points of all shots have the same distances from nodes in all windows
-    const auto make = [&](wave::Medium medium, auto& scheme, stream::StreamRequirements& need) {
-      scheme.emplace(m_instances.front(), m_plan.grid, medium, m_plan.limits,
-                     propagator_options(m_plan, m_modelling));
+    const wave::PropagatorOptions<Dim> plain = propagator_options(m_plan, m_modelling);
+    const auto make = [&](wave::Medium medium, const wave::PropagatorOptions<Dim>& options,
+                          auto& scheme, stream::StreamRequirements& need) {
+      scheme.emplace(m_instances.front(), wave::extended_grid(window.grid, options.boundaries),
+                     medium, m_plan.limits, options);
       need = stream::detail::stream_need<T, Dim, Memory>(
           *scheme, stream::VolumeShape<T, Dim>(*scheme), m_input.shots);
       m_beside = std::max<std::int64_t>(m_beside, need.shape.beyond());
     };
-    make(m_plan.medium, m_scheme, m_need);
-    if (m_input.data_model) make(m_input.data_model->medium(), m_data_scheme, m_data_need);
+    make(m_plan.medium, plain, m_scheme, m_need);
+    if (m_input.data_model) make(m_input.data_model->medium(), plain, m_data_scheme, m_data_need);
+    if (is_random()) {
+      make(m_plan.medium, random_propagator_options(plain, random_width()), m_random_scheme,
+           m_random_need);
+    }
   }
   m_own = divided(m_plan.grid.extents[0], m_input.options.stream.devices);
 }
@@ -264,6 +300,27 @@ std::vector<typename SlabShots<T, Dim, Memory>::Slab> SlabShots<T, Dim, Memory>:
   return slabs;
 }
 
+// Makes the source wavefield with random layers of each slab.
+template <class T, int Dim, class Memory>
+void SlabShots<T, Dim, Memory>::make_random(std::vector<Slab>& slabs, const wave::Shot<Dim>& shot,
+                                            const std::string& name) {
+  const wave::PropagatorOptions<Dim> options =
+      random_propagator_options(propagator_options(m_plan, m_modelling), random_width());
+  const Grid<Dim> grid = wave::extended_grid(m_window.grid, options.boundaries);
+  m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(m_own), m_beside);
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_parts->instance(g);
+    // random layers do not raise velocities
+    wave::Propagator<T, Dim, Memory> propagator(exec, grid, m_plan.medium,
+                                                slabs[g].propagator->scheme().limits(), options,
+                                                m_random_parts->part(g));
+    stream::load_part<T, Dim, Memory>(exec, propagator, m_window.grid, m_model,
+                                      random_layers_of(m_plan, shot));
+    slabs[g].random = std::make_unique<RandomSource<T, Dim, Memory>>(
+        exec, std::move(propagator), shot, slabs[g].terms->forward.amplitudes, name);
+  });
+}
+
 template <class T, int Dim, class Memory>
 MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate_slab(
     Slab& slab, std::size_t g, const MigrateOptions<T, Dim, Memory>& options,
@@ -276,9 +333,14 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate_slab(
   if (g != 0) own.progress = {};
   own.store_steps = storage.strategy.keep == snapshot::StorageMethod::boundary_values ||
                     storage.strategy.keep == snapshot::StorageMethod::checkpoints;
+  if (slab.random) {
+    own.source = &slab.random->term();
+    own.source_wavefield = &slab.random->wavefield();
+  }
   slab.sums.add_accumulators(exec, added, *slab.propagator, own);
-  const auto store = snapshot::make_store<T, Dim, Memory>(exec, storage, slab.terms->forward,
-                                                          arenas(g), m_input.options.timeline);
+  const auto store = snapshot::make_store<T, Dim, Memory>(
+      exec, storage, slab.random ? slab.random->term() : slab.terms->forward, arenas(g),
+      m_input.options.timeline);
   return migrate_shot<T, Dim, Memory>(exec, *slab.propagator, slab.wavefield, slab.terms->forward,
                                       slab.terms->backward, *store, own, slab.sums.products);
 }
@@ -344,6 +406,7 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
     slabs[g].sums = ShotSums<T, Dim, Memory>(exec, part, {}, added);
     exec.fence();
   });
+  if (is_random()) make_random(slabs, shot, name);
   std::function<Box<Dim>(std::int64_t)> boxes;
   if (const auto factory = domain::box_factory<T, Dim>(given.domain, m_window.grid, m_model,
                                                        m_modelling, given.domain_options)) {
@@ -362,7 +425,7 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
   }
   Timeline* const timeline = given.timeline;
   const double begin = timeline != nullptr ? timeline->now() : 0.0;
-  const MigrateReport<Dim> done =
+  MigrateReport<Dim> done =
       wave::locate_overflow<Dim>(m_input.grid, options.steps, name, [&](std::int64_t check_every) {
         // codecs refuse invalid numbers: all ranks have to find these first
         const bool together = given.ranks != nullptr && !storage.strategy.lossless;
@@ -374,6 +437,7 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
         });
         return sum_of(reports);
       });
+  if (is_random()) done.snapshots.kind = "random";
   if (timeline != nullptr) {
     const double turn = begin + done.forward.seconds;
     timeline->add("forward leg", begin, turn);

@@ -27,6 +27,13 @@
 
 namespace moho::stream {
 
+/// Planes of arrays that parts hold: their own, and those that they read of their neighbours.
+struct PartPlanes {
+  std::vector<PlaneRange> own;   ///< of each part
+  std::vector<PlaneRange> held;  ///< of each part, within own planes of it and of its neighbours
+  std::int64_t elements = 0;     ///< of a plane of an array
+};
+
 /// \brief Parts of a grid along x, one for each device of this process, or one for each rank.
 ///
 /// run() calls a function for each part of this process, each on its own thread. The functions use
@@ -41,19 +48,19 @@ class GridParts {
   /// \param beside planes that steps, sources and receivers read on both sides; each part has as
   ///   many planes or more
   /// \param ranks processes with a part each, in order, which have to outlive the object; null:
-  /// this
-  ///   process has all parts. Ranks call all functions in the same order
+  ///   this process has all parts. Ranks call all functions in the same order
   GridParts(std::vector<Instance<Memory>> instances, const std::vector<PlaneRange>& own,
             std::int64_t beside, StreamRanks* ranks = nullptr)
-      : m_instances(std::move(instances)),
-        m_own(own),
-        m_ranks(ranks),
-        m_first(ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0),
-        m_threads(ranks != nullptr ? 1 : own.size()) {
-    for (std::size_t g = m_first; g < m_first + m_threads.count(); ++g) {
-      m_parts.push_back(std::make_unique<Part>(*this, g, beside));
-    }
-  }
+      : GridParts(std::move(instances), own, beside, ranks,
+                  std::make_shared<SlabThreads>(ranks != nullptr ? 1 : own.size())) {}
+  /// \brief Divides another grid among the same instances, threads and ranks.
+  ///
+  /// Functions of run() of either object may use the parts of both, in the same order on all
+  /// threads and ranks.
+  /// \param with parts of the first grid
+  /// \param own,beside of the other grid, as above
+  GridParts(const GridParts& with, const std::vector<PlaneRange>& own, std::int64_t beside)
+      : GridParts(with.m_instances, own, beside, with.m_ranks, with.m_threads) {}
 
   /// Returns the number of parts, those of other ranks included.
   std::size_t count() const { return m_own.size(); }
@@ -68,7 +75,7 @@ class GridParts {
   /// Calls work(g) for all parts of this process concurrently; the first on this thread.
   /// \throws the first exception of this process
   void run(const std::function<void(std::size_t)>& work) {
-    m_threads.run([&](std::size_t local) { work(m_first + local); });
+    m_threads->run([&](std::size_t local) { work(m_first + local); });
   }
   /// \brief Returns the values of all parts on the process of part 0. Collective; not for functions
   /// of run().
@@ -93,6 +100,15 @@ class GridParts {
                        static_cast<std::size_t>(some.count() * plane) * sizeof(T));
     });
   }
+  /// \brief Sets the planes of arrays that neighbours own. Collective; only for functions of run().
+  /// \param g part
+  /// \param exec instance that has written the own planes
+  /// \param arrays contiguous arrays on the held planes, as many in all parts
+  /// \param planes of the arrays, the same in all parts
+  void exchange(std::size_t g, const Instance<Memory>& exec, const SlabPieces<T, Memory>& arrays,
+                const PartPlanes& planes) {
+    m_parts[g - m_first]->exchange(exec, arrays, planes);
+  }
   /// \brief Returns the series of all points, from those that the parts have recorded. Collective;
   /// only for functions of run().
   /// \param g part
@@ -102,17 +118,28 @@ class GridParts {
                           const std::vector<T>& rows) {
     if (m_ranks != nullptr) return gathered_of_ranks(points, rows);
     if (g == 0) m_rows.resize(rows.size());
-    m_threads.meet();
+    m_threads->meet();
     join(g, points, rows);
-    m_threads.meet();
+    m_threads->meet();
     std::vector<T> result = m_rows;
-    m_threads.meet();
+    m_threads->meet();
     return result;
   }
 
  private:
   using Wave = wave::Wavefield<T, Dim, Memory>;
   using Scheme = wave::Scheme<T, Dim, Memory>;
+  GridParts(std::vector<Instance<Memory>> instances, const std::vector<PlaneRange>& own,
+            std::int64_t beside, StreamRanks* ranks, std::shared_ptr<SlabThreads> threads)
+      : m_instances(std::move(instances)),
+        m_own(own),
+        m_ranks(ranks),
+        m_first(ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0),
+        m_threads(std::move(threads)) {
+    for (std::size_t g = m_first; g < m_first + m_threads->count(); ++g) {
+      m_parts.push_back(std::make_unique<Part>(*this, g, beside));
+    }
+  }
   class Part : public wave::GridPart<T, Dim, Memory> {
    public:
     Part(GridParts& all, std::size_t g, std::int64_t beside)
@@ -125,7 +152,9 @@ class GridParts {
           m_copy(new_instance(all.instance(g))) {
       if (g > 0) m_rest.begin = std::min(m_own.begin + beside, m_own.end);
       if (g + 1 < all.count()) m_rest.end = std::max(m_rest.begin, m_own.end - beside);
-      if (all.m_ranks != nullptr) m_messages.emplace(*all.m_ranks, m_copy);
+      if (all.m_ranks == nullptr) return;
+      m_messages.emplace(*all.m_ranks, m_copy);
+      m_array_messages.emplace(*all.m_ranks, m_copy);
     }
     PlaneRange own() const override { return m_own; }
     PlaneRange held() const override { return m_held; }
@@ -143,44 +172,48 @@ class GridParts {
       advance({m_rest.end, m_own.end});
       m_edges.set(exec);
       m_field = &field;
+      const PlaneRange stepped{box.lower[0], box.empty() ? box.lower[0] : box.upper[0]};
+      const auto wanted = [&](std::size_t of, std::size_t by) {
+        return intersection(intersection(m_all.m_own[of], held_by(by)), stepped);
+      };
+      const auto pieces = [&](const Part& part, const PlaneRange& planes) {
+        return plane_pieces(scheme, *part.m_field, planes);
+      };
       if (m_messages) {
-        const PlaneRange stepped{box.lower[0], box.empty() ? box.lower[0] : box.upper[0]};
-        begin_messages(exec, scheme, stepped);
+        begin_messages(*m_messages, exec, wanted, pieces);
         advance(m_rest);
-        m_messages->finish();
-        m_arrived.set(m_copy);
-        m_arrived.hold(exec);
+        finish_messages(*m_messages, exec);
         return;
       }
       advance(m_rest);
-      m_all.m_threads.meet();
-      // the values to be overwritten have been read by earlier work of the instance
-      m_edges.hold(m_copy);
-      const PlaneRange stepped{box.lower[0], box.upper[0]};
-      for (const std::size_t h : {m_g - 1, m_g + 1}) {
-        if (h >= m_all.count()) continue;
-        const Part& from = *m_all.m_parts[h];
-        const PlaneRange wanted = intersection(intersection(from.m_own, m_held), stepped);
-        if (wanted.empty() || box.empty()) continue;
-        from.m_edges.hold(m_copy);
-        const SlabPieces<T, Memory> source = plane_pieces(scheme, *from.m_field, wanted);
-        const SlabPieces<T, Memory> target = plane_pieces(scheme, field, wanted);
-        for (std::size_t n = 0; n < source.size(); ++n) copy(m_copy, target[n], source[n]);
-      }
-      if constexpr (is_host_memory<Memory>) m_copy.fence();
-      m_arrived.set(m_copy);
-      m_all.m_threads.meet();
-      // later work changes the values that neighbours copy
-      for (const std::size_t h : {m_g - 1, m_g, m_g + 1}) {
-        if (h < m_all.count()) m_all.m_parts[h]->m_arrived.hold(exec);
-      }
+      copy_of_neighbours(exec, wanted, pieces);
+    }
+    void exchange(const Instance<Memory>& exec, const SlabPieces<T, Memory>& arrays,
+                  const PartPlanes& all) {
+      m_edges.set(exec);
+      m_arrays = &arrays;
+      const auto wanted = [&](std::size_t of, std::size_t by) {
+        return intersection(all.own[of], all.held[by]);
+      };
+      const auto pieces = [&](const Part& part, const PlaneRange& planes) {
+        SlabPieces<T, Memory> result;
+        const std::int64_t first = (planes.begin - all.held[part.m_g].begin) * all.elements;
+        for (const auto& array : *part.m_arrays) {
+          result.emplace_back(array.data() + first,
+                              static_cast<std::size_t>(planes.count() * all.elements));
+        }
+        return result;
+      };
+      if (!m_array_messages) return copy_of_neighbours(exec, wanted, pieces);
+      begin_messages(*m_array_messages, exec, wanted, pieces);
+      finish_messages(*m_array_messages, exec);
     }
     std::int64_t least(std::int64_t value) override {
       if (m_all.m_ranks != nullptr) return m_all.m_ranks->least(value);
       m_value = value;
-      m_all.m_threads.meet();
+      m_all.m_threads->meet();
       for (const auto& part : m_all.m_parts) value = std::min(value, part->m_value);
-      m_all.m_threads.meet();
+      m_all.m_threads->meet();
       return value;
     }
 
@@ -191,9 +224,35 @@ class GridParts {
       return {std::max(own[g].begin - m_beside, own.front().begin),
               std::min(own[g].end + m_beside, own.back().end)};
     }
-    // Starts the exchange of the stepped planes with other ranks.
-    void begin_messages(const Instance<Memory>& exec, const Scheme& scheme,
-                        const PlaneRange& stepped) {
+    // Copies planes of the parts of this process. wanted(of, by): planes of part `of` that part
+    // `by` reads; pieces(part, planes): their arrays
+    template <class Wanted, class Pieces>
+    void copy_of_neighbours(const Instance<Memory>& exec, const Wanted& wanted,
+                            const Pieces& pieces) {
+      m_all.m_threads->meet();
+      // the values to be overwritten have been read by earlier work of the instance
+      m_edges.hold(m_copy);
+      for (const std::size_t h : {m_g - 1, m_g + 1}) {
+        if (h >= m_all.count()) continue;
+        const Part& from = *m_all.m_parts[h];
+        const PlaneRange planes = wanted(h, m_g);
+        if (planes.empty()) continue;
+        from.m_edges.hold(m_copy);
+        const SlabPieces<T, Memory> source = pieces(from, planes), target = pieces(*this, planes);
+        for (std::size_t n = 0; n < source.size(); ++n) copy(m_copy, target[n], source[n]);
+      }
+      if constexpr (is_host_memory<Memory>) m_copy.fence();
+      m_arrived.set(m_copy);
+      m_all.m_threads->meet();
+      // later work changes the values that neighbours copy
+      for (const std::size_t h : {m_g - 1, m_g, m_g + 1}) {
+        if (h < m_all.count()) m_all.m_parts[h]->m_arrived.hold(exec);
+      }
+    }
+    // Starts the exchange of planes with other ranks, see copy_of_neighbours().
+    template <class Wanted, class Pieces>
+    void begin_messages(Messages& messages, const Instance<Memory>& exec, const Wanted& wanted,
+                        const Pieces& pieces) {
       if constexpr (is_host_memory<Memory>) {
         exec.fence();
       } else {
@@ -201,17 +260,18 @@ class GridParts {
       }
       SlabPieces<T, Memory> leaving[2], arriving[2];
       for (const auto side : {Messages::previous, Messages::next}) {
-        if (!m_messages->has(side)) continue;
+        if (!messages.has(side)) continue;
         const std::size_t h = side == Messages::previous ? m_g - 1 : m_g + 1;
-        const PlaneRange there = m_all.m_own[h];
-        const auto pieces = [&](const PlaneRange& planes) {
-          if (planes.empty()) return SlabPieces<T, Memory>();
-          return plane_pieces(scheme, *m_field, planes);
-        };
-        leaving[side] = pieces(intersection(intersection(m_own, held_by(h)), stepped));
-        arriving[side] = pieces(intersection(intersection(there, m_held), stepped));
+        const PlaneRange leaves = wanted(m_g, h), arrives = wanted(h, m_g);
+        if (!leaves.empty()) leaving[side] = pieces(*this, leaves);
+        if (!arrives.empty()) arriving[side] = pieces(*this, arrives);
       }
-      m_messages->begin(leaving, arriving);
+      messages.begin(leaving, arriving);
+    }
+    void finish_messages(Messages& messages, const Instance<Memory>& exec) {
+      messages.finish();
+      m_arrived.set(m_copy);
+      m_arrived.hold(exec);
     }
 
     GridParts& m_all;
@@ -220,9 +280,11 @@ class GridParts {
     PlaneRange m_own, m_rest, m_held;  // m_rest: own planes that no neighbour reads
     Instance<Memory> m_copy;
     Mark<Memory> m_edges, m_arrived;
-    const Wave* m_field = nullptr;  // of the present step
+    const Wave* m_field = nullptr;                    // of the present step
+    const SlabPieces<T, Memory>* m_arrays = nullptr;  // of the present exchange
     std::int64_t m_value = 0;
-    std::optional<Messages> m_messages;  // to other ranks
+    // to other ranks; buffers of devices keep the sizes of steps and of arrays
+    std::optional<Messages> m_messages, m_array_messages;
   };
 
   // Sets the series of the points that a part records.
@@ -272,7 +334,7 @@ class GridParts {
   std::vector<PlaneRange> m_own;  // of all parts
   StreamRanks* m_ranks;
   std::size_t m_first;
-  SlabThreads m_threads;
+  std::shared_ptr<SlabThreads> m_threads;
   std::vector<std::unique_ptr<Part>> m_parts;
   std::vector<T> m_rows;
 };
@@ -332,6 +394,25 @@ inline std::vector<PlaneRange> equal_parts(std::int64_t planes, std::int64_t par
     result.push_back(detail::slab_planes(planes, parts, g));
   }
   return result;
+}
+
+/// \brief Returns parts of a grid with other layers, with the same planes of the model.
+/// \param own parts of a grid, each with planes of the model
+/// \param shift planes by which the model is further on in the other grid
+/// \param planes of the other grid
+/// \param beside planes that neighbours read
+/// \throws InputError if outer parts have fewer planes than neighbours read
+inline std::vector<PlaneRange> parts_with_layers(std::vector<PlaneRange> own, std::int64_t shift,
+                                                 std::int64_t planes, std::int64_t beside) {
+  for (std::size_t g = 0; g < own.size(); ++g) {
+    own[g].begin = g == 0 ? 0 : own[g].begin + shift;
+    own[g].end = g + 1 == own.size() ? planes : own[g].end + shift;
+    if (own.size() == 1 || own[g].count() >= beside) continue;
+    throw InputError(concat("devices is ", own.size(), " (allowed: fewer, so that each has ",
+                            beside, " planes or more with random layers): a slab has ",
+                            own[g].count(), "; take wider random layers, or fewer devices"));
+  }
+  return own;
 }
 
 /// \brief Loads the planes that a propagator holds of a model on the host.
