@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, cost 7, threads 2
+// ctest: sanitizers without *serial*
 //
 // The parallel methods against the sequential reference; several sources, options and invalid
 // input.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: cost 34
+// ctest: sanitizers without *.GradientIsThatOfDifferences
+// ctest: sanitizers without *.StreamsWithTheBitsInCore
+// ctest: sanitizers without *.AnInterruptedSearchHasTheSameBits
 //
 // The objective of an inversion: its gradient against differences, divided evaluations, streams,
 // interrupted searches, bands and errors.

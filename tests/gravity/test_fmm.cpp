@@ -3,6 +3,7 @@
 // ctest: sanitizers without *openmp*
 // ctest: sanitizers without *.KeepsItsTolerance
 // ctest: sanitizers without *.ComputesEachSetOfComponents
+// ctest: sanitizers without GravityFmmBits.*
 //
 // The fast multipole operator of prisms against direct sums, and its exact transpose.
 

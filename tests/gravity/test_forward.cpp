@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
+// ctest: sanitizers without *serial_double*
+// ctest: sanitizers without SevenSpheres.SinglePrecisionIsWorthHaving
 //
 // forward() on every space and in both precisions: comparison with the sum of exact fields.
 // Strategies, components and kinds of ensembles are compared with each other.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
+// ctest: sanitizers without *serial*
 //
 // The operator of prisms: its field is that of forward(), and its transpose is exact.
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, cost 8
+// ctest: sanitizers without TomographyJackknife.DeviationIsThatOfTheErrors
+// ctest: sanitizers without *.RecoversACheckerboard
+// ctest: sanitizers without *.IsPulledToTheReference
+// ctest: sanitizers without *.OfAVolumeRecoversAGradient
 //
 // Rows against times and differences, and inversions of exact times of a linear velocity.
 

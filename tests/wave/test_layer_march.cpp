@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: sanitizers without LayerMarch.StepsAndCorrectsAsTheHostDoes
 //
 // The devices' step with layers in one launch, run on the host: a team's threads are host threads,
 // and its barrier is a host barrier. It is compared with the host's step and corrections.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parameters in codes of 16 bits: rounding, steps from codes and from numbers, stability, refusals.
 // ctest: quick
+// ctest: sanitizers without *.ChangeLittle
+// ctest: sanitizers without *.AreStable
 
 #include <moho/wave/parameter_codes.hpp>
 
