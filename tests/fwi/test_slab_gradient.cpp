@@ -115,6 +115,30 @@ struct Survey {
                                                      random_of(shot)),
             other};
   }
+  // Snapshots of a source wavefield, or of the separate one with random layers.
+  template <class Memory>
+  std::unique_ptr<moho::snapshot::SnapshotStore<T, Dim, Memory>> make_store(
+      const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+      const ShotGradients<T, Dim, Memory>& gradients,
+      const moho::wave::SourceTerm<T, Dim, Memory>& forward,
+      const moho::wave::SourceTerm<T, Dim, Memory>& separate,
+      moho::snapshot::DeviceArena<T, Memory>& arena) const {
+    if (method == SourceField::stored) {
+      return std::make_unique<moho::snapshot::MemoryStore<T, Dim, Memory>>(arena,
+                                                                           gradients.fields());
+    }
+    if (method == SourceField::replay) {
+      const auto source = moho::fwi::source_field_bytes(
+          propagator.scheme(), gradients.snapshot_nodes(), gradients.outside(), options.steps,
+          options.product_interval);
+      return std::make_unique<moho::snapshot::CheckpointStore<T, Dim, Memory>>(
+          exec, forward, arena, options.steps / options.product_interval, options.product_interval,
+          source.piece, source.states, gradients.fields());
+    }
+    return std::make_unique<moho::snapshot::BoundaryStore<T, Dim, Memory>>(
+        exec, separate, arena,
+        moho::snapshot::BoundaryStoreOptions{gradients.fields(), gradients.outside()});
+  }
   template <class Memory>
   Outcome on_one_device(const Instance<Memory>& exec) const {
     const auto own = moho::stream::detail::model_in<T, Dim, Memory>(exec, grid, model);
@@ -154,22 +178,7 @@ struct Survey {
         separate.points = &other_sources;
       }
       moho::snapshot::DeviceArena<T, Memory> arena{"snapshots"};
-      std::unique_ptr<moho::snapshot::SnapshotStore<T, Dim, Memory>> store;
-      if (method == SourceField::stored) {
-        store = std::make_unique<moho::snapshot::MemoryStore<T, Dim, Memory>>(arena,
-                                                                              gradients.fields());
-      } else if (method == SourceField::replay) {
-        const auto source = moho::fwi::source_field_bytes(
-            propagator.scheme(), gradients.snapshot_nodes(), gradients.outside(), options.steps,
-            options.product_interval);
-        store = std::make_unique<moho::snapshot::CheckpointStore<T, Dim, Memory>>(
-            exec, forward, arena, options.steps / options.product_interval,
-            options.product_interval, source.piece, source.states, gradients.fields());
-      } else {
-        store = std::make_unique<moho::snapshot::BoundaryStore<T, Dim, Memory>>(
-            exec, separate, arena,
-            moho::snapshot::BoundaryStoreOptions{gradients.fields(), gradients.outside()});
-      }
+      const auto store = make_store<Memory>(exec, propagator, gradients, forward, separate, arena);
       ShotGradientOptions<T, Dim, Memory> run;
       run.steps = options.steps;
       if (method == SourceField::random) run.source = &separate;

@@ -96,6 +96,8 @@ def functions(items):
     stack = []  # (true for a scope with functions, name of a class or function or "", line of the brace)
     nested = 0  # parentheses in head
     for item in without_directives(items):
+        if item.kind == "comment":
+            continue
         text = item.text if item.kind in ("symbol", "name") else ""
         outside = all(scope for scope, _, _ in stack)
         if text == "}":
