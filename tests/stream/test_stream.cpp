@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: threads 2 for *openmp*.*AtOrder16:*openmp*.RecordsBetweenSteps
-// ctest: sanitizers without *.HasTheBitsOfTheWholeGridIn3D
 //
 // Volumes that stream through devices plane by plane. Gathers and the last wavefield have the bits
 // of a run on the complete grid. This holds for any medium, face, order, block, number of steps in
