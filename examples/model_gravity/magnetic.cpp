@@ -32,9 +32,7 @@ void read_remanence(const std::string& text, Options& o) {
     return;
   }
   o.remanence = parse_numbers("--remanence", text, {3}, "A/m and two angles, or a file");
-  named([&] {  // checks the angles
-    return gravity::parse_ambient_field(concat("1,", o.remanence[1], ",", o.remanence[2]));
-  });
+  gravity::check_direction("--remanence", o.remanence[1], o.remanence[2]);
 }
 
 void check_magnetic(const Arguments& given, Options& o) {

@@ -162,7 +162,7 @@ class Magnetic(Case):
         self.refuse([*magnetic, "--constant", "2013"], "--constant was given with --magnetic")
         self.refuse([*magnetic, "--remanence", "1,2"], "--remanence")
         self.refuse([*magnetic, "--remanence", ""], "--remanence")
-        self.refuse([*magnetic, "--remanence", "1,100,2"], "inclination is 100")
+        self.refuse([*magnetic, "--remanence", "1,100,2"], "--remanence: the inclination is 100")
         self.refuse([*magnetic, "--remanence", self.save("r.npy", rest[:2])], "has 2 rows", "4, one a prism")
         self.refuse([*magnetic, "--susceptibilities", "p.npy"], "without --mesh")
         mesh = ["--mesh", "1,1,4,0,9,0,9,0,9", *self.grid, *self.options]

@@ -80,6 +80,17 @@ AmbientField parse_ambient_field(std::string_view text) {
   return ambient;
 }
 
+void check_direction(std::string_view argument, double inclination, double declination) {
+  if (!(std::abs(inclination) <= 90.0)) {
+    throw InputError(concat(argument, ": the inclination is ", inclination,
+                            " (allowed: -90 to 90 degrees, positive downwards)"));
+  }
+  if (!(std::abs(declination) <= 360.0)) {
+    throw InputError(concat(argument, ": the declination is ", declination,
+                            " (allowed: -360 to 360 degrees from x towards y)"));
+  }
+}
+
 Kokkos::Array<double, 3> direction_of(double inclination, double declination) {
   const auto [sin_i, cos_i] = sine_and_cosine(inclination);
   const auto [sin_d, cos_d] = sine_and_cosine(declination);
@@ -100,14 +111,7 @@ void check_ambient(const AmbientField& ambient) {
                             " nT (allowed: more than 0, at most 1e9; that of the Earth is 22000 to "
                             "67000)"));
   }
-  if (!(std::abs(ambient.inclination) <= 90.0)) {
-    throw InputError(concat("field: the inclination is ", ambient.inclination,
-                            " (allowed: -90 to 90 degrees, positive downwards)"));
-  }
-  if (!(std::abs(ambient.declination) <= 360.0)) {
-    throw InputError(concat("field: the declination is ", ambient.declination,
-                            " (allowed: -360 to 360 degrees from x towards y)"));
-  }
+  check_direction("field", ambient.inclination, ambient.declination);
 }
 
 void check_magnetic(const MagneticComponents& components, const AmbientField& ambient,

@@ -54,6 +54,12 @@ struct AmbientField {
 /// \throws InputError for another text or values out of range
 AmbientField parse_ambient_field(std::string_view text);
 
+/// \brief Checks the angles of a field or a magnetisation.
+/// \param argument first word of the text of errors
+/// \param inclination,declination degrees as in AmbientField
+/// \throws InputError for angles out of range
+void check_direction(std::string_view argument, double inclination, double declination);
+
 /// Returns the unit vector (cos I cos D, cos I sin D, sin I) of angles in degrees.
 Kokkos::Array<double, 3> direction_of(double inclination, double declination);
 

@@ -40,16 +40,6 @@ void compute(gravity::MagneticJob& job, const std::vector<double>& uniform, bool
   std::copy(found.results.begin(), found.results.end(), values);
 }
 
-// Throws InputError for angles of a remanence out of range.
-void check_angles(double inclination, double declination) {
-  try {
-    gravity::parse_ambient_field(concat("1,", inclination, ",", declination));
-  } catch (const InputError& error) {
-    const std::string text = error.what();  // begins with "field"
-    throw InputError("remanence" + text.substr(text.find(':')));
-  }
-}
-
 // Magnetic anomaly, components x stations. uniform: A/m, inclination and declination of the
 // remanence of all prisms, or empty.
 nb::object magnetic_field(const std::optional<Input>& prisms, const std::vector<double>& mesh,
@@ -63,7 +53,7 @@ nb::object magnetic_field(const std::optional<Input>& prisms, const std::vector<
   field.magnetic_components = gravity::parse_magnetic_components(names);
   field.ambient = {ambient.at(0), ambient.at(1), ambient.at(2)};
   if (remanence) field.remanence = vector_of(*remanence);
-  if (!uniform.empty()) check_angles(uniform.at(1), uniform.at(2));
+  if (!uniform.empty()) gravity::check_direction("remanence", uniform.at(1), uniform.at(2));
   field.options.strategy = strategy_of(strategy);
   field.options.far_tolerance = far_tolerance;
   field.options.check_overlaps = check_overlaps;
