@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: cost 20
 // ctest: sanitizers without *.HasTheBitsOfOneDeviceInVolumes
+// ctest: sanitizers without *.HasTheBitsOfOneDeviceInSections
 //
 // Gradients over a grid in slabs: bits of the gradient on one device, for any medium, face, number
 // of slabs and storage of the source wavefield.

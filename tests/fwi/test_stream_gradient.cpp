@@ -2,7 +2,7 @@
 // ctest: cost 20, threads 2 for *openmp*.HasTheBitsInCoreIn3D
 // ctest: sanitizers without *.HasTheBitsInCoreIn3D
 // ctest: sanitizers without *.ImageHasTheBitsInCoreIn2D
-// ctest: sanitizers without *.HasTheBitsInCoreBehindOtherFaces
+// ctest: sanitizers without StreamGradient/*.HasTheBitsInCoreIn2D
 // ctest: sanitizers without StreamGradientForecast.IsNearWhatAHostTakes
 //
 // Streamed gradients: bits of the gradient in core with random boundaries, for any block, updates

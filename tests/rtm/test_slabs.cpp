@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: cost 20
 // ctest: sanitizers without *.HasTheBitsOfOneDeviceInVolumes
+// ctest: sanitizers without *.HasTheBitsOfOneDeviceInSections
 //
 // Migration over a grid in slabs: bits of the complete grid, for all media, faces, numbers of
 // slabs, storage methods, domains, windows, accumulators and modelled data; choice and refusals.
