@@ -256,10 +256,7 @@ void expect_nothing_outside_of_the_box(const Instance<Memory>& exec) {
     const auto model = random_model<T, Dim, Memory>(exec, grid, medium, 6);
     for (const int order : {2, 8, 16}) {
       if (brief && Dim == 3 && order == 2) continue;
-      const auto faces = all_boundaries<Dim>(medium);
-      for (const auto& boundaries : faces) {
-        // in 3D one order meets all kinds of faces
-        if (Dim == 3 && order != 8 && &boundaries != &faces.back()) continue;
+      for (const auto& boundaries : all_boundaries<Dim>(medium)) {
         PropagatorOptions<Dim> options;
         options.equations = kind.equations;
         options.order = order;
@@ -288,13 +285,10 @@ void expect_nothing_outside_of_the_box(const Instance<Memory>& exec) {
             // the current level is read; only a free surface's image beyond it changes
             const auto present = nodes_of<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f]);
             const Box<Dim> whole = moho::whole_box(grid);
-            std::int64_t differs = 0;
             for (std::int64_t n = 0; n < whole.size(); ++n) {
               const auto i = static_cast<std::size_t>(wavefield.layout.flat(whole.node(n)));
-              differs +=
-                  present[static_cast<std::size_t>(n)] != static_cast<double>(now[f][i]) ? 1 : 0;
+              ASSERT_EQ(present[static_cast<std::size_t>(n)], static_cast<double>(now[f][i]));
             }
-            ASSERT_EQ(differs, 0);
           }
         }
       }
