@@ -41,7 +41,7 @@ std::vector<int> numbers_of_unknowns(const InvertedParameters& unknowns) {
 
 // A smooth medium with random details; delta is above epsilon at some nodes.
 template <class T, int Dim, class Memory>
-Model<T, Dim, Memory> random_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
+Model<T, Dim, Memory> seeded_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    Medium medium, unsigned seed) {
   Model<T, Dim, Memory> model;
   model.vp = random_field<T, Dim, Memory>(exec, grid, seed, 1900.0, 2600.0);
@@ -120,8 +120,8 @@ SmallShot<T, Dim, Memory> make_shot(const Instance<Memory>& exec, Medium medium,
   Grid<Dim> grid = cube<Dim>(Dim == 2 ? 34 : 17, 10.0);
   grid.extents[0] += 3;
   grid.spacing[Dim - 1] = 9.0;
-  const auto truth = random_model<T, Dim, Memory>(exec, grid, medium, 50);
-  const auto start = random_model<T, Dim, Memory>(exec, grid, medium, 60);
+  const auto truth = seeded_model<T, Dim, Memory>(exec, grid, medium, 50);
+  const auto start = seeded_model<T, Dim, Memory>(exec, grid, medium, 60);
   SmallShot<T, Dim, Memory> shot(exec, grid, faces, start, order);
   if (Dim == 3) shot.steps = 60;
   shot.set_model(truth);
