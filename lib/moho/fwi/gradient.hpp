@@ -168,9 +168,38 @@ class ShotGradients {
   detail::AddScale<T, Dim> scale_sums(const detail::SourceValues<T, Dim>& source) const;
   void add_density(const Instance<Memory>& exec, const Wave& adjoint,
                    const wave::SourceTerm<T, Dim, Memory>& forward,
-                   const wave::PointSet<T, Dim, Memory>& receivers,
-                   const wave::PointSeries<T, Memory>& derivative,
-                   const detail::SourceValues<T, Dim>& source, std::int64_t time);
+                   const detail::SourceValues<T, Dim>& source, std::int64_t time, bool everywhere);
+  // What points inject in a step, in pressure.
+  detail::StepInjection<T, Dim, Memory> injection(const wave::PointSet<T, Dim, Memory>& points,
+                                                  const wave::PointSeries<const T, Memory>& series,
+                                                  std::int64_t time, T factor = T(1)) const {
+    const wave::Layout<Dim>& layout = m_propagator->layout();
+    return {&points, series, time, layout, layout.window, m_propagator->pressure_factors(),
+            {},      factor};
+  }
+  detail::StepInjection<T, Dim, Memory> source_injection(
+      const wave::SourceTerm<T, Dim, Memory>& forward, std::int64_t time) const {
+    return injection(*forward.points, forward.amplitudes, time,
+                     wave::kernel::source_factor<T>(m_propagator->grid()));
+  }
+  // Sums of the products of a source wavefield with residuals at receivers.
+  detail::AddPointProduct<T, Dim> at_residuals(const detail::AddScale<T, Dim>& add) const {
+    detail::AddPointProduct<T, Dim> at = detail::at_residuals(add);
+    at.by_root = m_by_root.data();  // null unless the density is unknown
+    at.root_sums = detail::dense(m_density_box);
+    return at;
+  }
+  // Sum for the density of the products of an adjoint field at sources.
+  detail::AddPointProduct<T, Dim> at_sources(const Wave& adjoint) const {
+    const wave::Layout<Dim>& layout = m_propagator->layout();
+    detail::AddPointProduct<T, Dim> add{};
+    add.field = adjoint.now[0].data() + layout.offset;
+    add.nodes = {whole_box(m_propagator->grid()), layout.strides};
+    add.by_root = m_by_root.data();
+    add.root_sums = detail::dense(m_density_box);
+    add.weight = static_cast<T>(m_product_interval);
+    return add;
+  }
   void add_anisotropy(const Instance<Memory>& exec, const Wave& adjoint,
                       const wave::SourceTerm<T, Dim, Memory>& forward,
                       const detail::SourceValues<T, Dim>& source, std::int64_t time);
@@ -196,7 +225,7 @@ class ShotGradients {
   Array m_change[2];         ///< D nu and the residual
   Wave m_source;             ///< snapshot in padded arrays; only for epsilon and delta
   Array m_source_change[2];  ///< D of m_source
-  Array m_injected;          ///< amplitudes injected by the source; for density, also residuals
+  Array m_injected;          ///< amplitudes injected by the source; for epsilon and delta
   Array m_lambda, m_slope;   ///< adjoint of p, and its time difference
   Array m_by_scale, m_by_a, m_by_r, m_by_potential, m_by_root, m_illumination;
 };
@@ -263,7 +292,6 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
   m_by_scale = dense("moho::fwi::by_scale", m_box);
   m_illumination = dense("moho::fwi::illumination", m_box);
   if (unknowns.density) {
-    m_injected = padded("moho::fwi::injected");
     m_by_potential = dense("moho::fwi::by_potential", m_density_box);
     m_by_root = dense("moho::fwi::by_root", m_density_box);
   }
@@ -459,6 +487,8 @@ detail::AddScale<T, Dim> ShotGradients<T, Dim, Memory>::scale_sums(
   add.illumination = m_illumination.data();
   add.weight = static_cast<T>(m_product_interval);
   add.time = static_cast<T>(static_cast<double>(m_product_interval) * m_propagator->dt());
+  add.by_potential = m_by_potential.data();  // null unless the density is unknown
+  add.potential_sums = detail::dense(m_density_box);
   return add;
 }
 

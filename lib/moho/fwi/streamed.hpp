@@ -38,7 +38,7 @@ double random_in_core_bytes(const Grid<Dim>& model, wave::Medium medium,
   const InvertedParameters inverted = inverted_parameters(options.parameters);
   const int work = wave::info(wave::info(medium).self_adjoint).work_fields;
   // what points inject; copies of the source wavefield, its D, lambda and its difference
-  const double others = inverted.density ? 1.0 : inverted.anisotropy ? 7.0 + work : 0.0;
+  const double others = inverted.anisotropy ? 7.0 + work : 0.0;
   // wavefield, medium, D of the wavefield, factors of the adjoint
   const double adjoint =
       padded(given) * (2.0 * fields + work + medium_arrays + fields + fields + 1.0 + others);

@@ -117,16 +117,18 @@ void launch_operator(const Instance<Memory>& exec, const StepArguments<T>& s, T*
 
 /// \brief Prepares D: computes axis derivatives and halos, and sets the arguments of a step.
 ///
-/// The halos are those beyond free surfaces. Returns false if the box has no nodes. \throws
-/// InputError
+/// The halos are those beyond free surfaces. Returns false if the box has no nodes. For a batch,
+/// which needs a stencil without axis derivatives, `wavefield` is its first one. \throws InputError
 template <class T, int Dim, class Memory>
 bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                    const MediumCoefficients<T, Dim, Memory>& medium,
                    const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
-                   StepArguments<T>& s) {
+                   StepArguments<T>& s, const detail::Several& several = {}) {
   const int radius = scheme.order() / 2;
   compute_axis_derivatives<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(radius));
   if (!detail::bind_step(scheme, medium, wavefield, box, radius, s)) return false;
+  s.shots = several.shots;
+  s.apart = several.apart;
   const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));

@@ -210,14 +210,24 @@ class PointSet {
   int planes() const { return m_planes; }
 
   /// \cond
+  // Kernel of inject_with() without a field. Returns the number of nodes with a weight.
+  std::int64_t injection(const Layout<Dim>& layout, const PlaneRange& planes,
+                         const PointSeries<const T, Memory>& series, std::int64_t step,
+                         const NodeFactors<T, Memory>& scale, T factor,
+                         const Storage<const T, Memory>& factors, detail::Inject<T>& kernel) const {
+    return prepare_inject(layout, planes, row(series, step, "amplitudes"), scale, factor, factors,
+                          kernel);
+  }
   // Parts of the batched launches of inject_and_record(): those of inject() and record() on the
   // complete grid. The first returns the number of nodes that are written.
   std::int64_t injection(const Storage<T, Memory>& field,
                          const PointSeries<const T, Memory>& series, std::int64_t step,
                          const NodeFactors<T, Memory>& scale, T factor,
                          detail::Inject<T>& kernel) const {
-    return prepare_inject(m_layout, m_layout.window, field, row(series, step, "amplitudes"), scale,
-                          factor, {}, kernel);
+    const std::int64_t nodes =
+        injection(m_layout, m_layout.window, series, step, scale, factor, {}, kernel);
+    set_field(m_layout, field, kernel);
+    return nodes;
   }
   bool reads_by_vector() const { return m_weights > 8 * m_count; }
   template <class Kernel>
@@ -248,9 +258,14 @@ class PointSet {
     return series.data() + step * static_cast<std::int64_t>(series.stride(0));
   }
   void check_window(const Layout<Dim>& layout, const PlaneRange& planes) const;
+  void set_field(const Layout<Dim>& layout, const Storage<T, Memory>& field,
+                 detail::Inject<T>& kernel) const {
+    if (m_count == 0) return;
+    detail::check_storage(layout, field, "field");
+    kernel.field = field.data() + layout.offset;
+  }
   std::int64_t prepare_inject(const Layout<Dim>& layout, const PlaneRange& planes,
-                              const Storage<T, Memory>& field, const T* amplitudes,
-                              const NodeFactors<T, Memory>& scale, T factor,
+                              const T* amplitudes, const NodeFactors<T, Memory>& scale, T factor,
                               const Storage<const T, Memory>& factors,
                               detail::Inject<T>& kernel) const;
   void inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
@@ -446,10 +461,11 @@ Storage<const T, Memory> PointSet<T, Dim, Memory>::node_factors(
 }
 
 template <class T, int Dim, class Memory>
-std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
-    const Layout<Dim>& layout, const PlaneRange& planes, const Storage<T, Memory>& field,
-    const T* amplitudes, const NodeFactors<T, Memory>& scale, T factor,
-    const Storage<const T, Memory>& factors, detail::Inject<T>& kernel) const {
+std::int64_t PointSet<T, Dim, Memory>::prepare_inject(const Layout<Dim>& layout,
+                                                      const PlaneRange& planes, const T* amplitudes,
+                                                      const NodeFactors<T, Memory>& scale, T factor,
+                                                      const Storage<const T, Memory>& factors,
+                                                      detail::Inject<T>& kernel) const {
   if (m_count == 0) return 0;
   if (!m_injects) {
     throw InputError(
@@ -457,7 +473,6 @@ std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
         "one that injects");
   }
   check_window(layout, planes);
-  detail::check_storage(layout, field, "field");
   const PlaneRange part = intersection(planes, planes_of(m_box));
   if (part.empty()) return 0;
   const auto at = [&](std::int64_t plane) {
@@ -467,7 +482,7 @@ std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
   kernel = {
       {m_lists.elements.data(), m_lists.starts.data(), m_lists.point.data(), m_lists.weight.data()},
       first,
-      field.data() + layout.offset,
+      nullptr,
       amplitudes,
       factors_at(layout, scale.first, layout.offset),
       factors_at(layout, scale.second, layout.offset),
@@ -484,7 +499,8 @@ void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const L
                                            const Storage<const T, Memory>& factors) const {
   detail::Inject<T> kernel{};
   const std::int64_t nodes =
-      prepare_inject(layout, planes, field, amplitudes, scale, factor, factors, kernel);
+      prepare_inject(layout, planes, amplitudes, scale, factor, factors, kernel);
+  set_field(layout, field, kernel);
   launch("moho::wave::inject", exec, nodes, kernel);
 }
 

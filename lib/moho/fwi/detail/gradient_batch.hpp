@@ -4,10 +4,12 @@
 /// \file
 /// \brief Gradients of shots that advance in the same launches. Included by gradient.hpp.
 ///
-/// In a step one launch advances all wavefields, and one injects and records. Snapshots and
-/// products are launched for each shot, once in a product interval.
+/// In a step one launch advances all wavefields, and one injects and records. Once in a product
+/// interval snapshots are launched for each shot, and products for all of them where
+/// adds_together() is true, or else for each.
 
 #include <moho/core/concurrent.hpp>
+#include <moho/fwi/detail/batch_products.hpp>
 #include <moho/fwi/gradient.hpp>
 
 #include <algorithm>
@@ -103,6 +105,7 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
   const wave::Propagator<T, Dim, Memory>& propagator = *shots.front().gradients->m_propagator;
   std::int64_t steps = options.steps;
   std::vector<Series> modelled = {}, derivatives = {};
+  std::optional<detail::BatchPoints<T, Dim, Memory>> receivers = {}, sources = {};
   std::vector<ShotGradientReport<Dim>> reports = std::vector<ShotGradientReport<Dim>>(shots.size());
 
   std::vector<Series> make_series(const char* label) const {
@@ -186,6 +189,7 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
     }
     const Exchange exchange(exec, propagator, used, points, injected,
                             std::vector<Series>(shots.size()), factors);
+    if (adds_together(used)) describe_points();
     combine(used, steps);
     const double seconds = wave::in_propagation("backward leg", [&] {
       return detail::run_batch<T, Dim, Memory>(
@@ -203,7 +207,70 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
       reports[k].points = 2.0 * nodes * static_cast<double>(steps) + reports[k].snapshots.points;
     }
   }
+  // Returns true if the products of all shots take the same launches.
+  bool adds_together(std::span<const Wave> used) const {
+    if (Dim != 2 || is_host_memory<Memory> || used.size() < 2) return false;
+    if (shots.front().gradients->m_unknowns.anisotropy) return false;
+    return wave::one_pass_symmetric_stencils.has(propagator.scheme().stencil()) &&
+           wave::kernel::elements_apart<T, Dim, Memory>(used).has_value();
+  }
+  // Describes receivers and, for the density, sources.
+  void describe_points() {
+    std::vector<detail::StepInjection<T, Dim, Memory>> at_receivers, at_sources;
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      const ShotGradients& gradients = *shots[k].gradients;
+      at_receivers.push_back(gradients.injection(*shots[k].receivers, derivatives[k], 0));
+      at_sources.push_back(gradients.source_injection(*shots[k].forward, 0));
+    }
+    receivers.emplace(exec, at_receivers);
+    if (shots.front().gradients->m_unknowns.density) sources.emplace(exec, at_sources);
+  }
+  // As combine() of all shots.
+  void combine_together(std::span<const Wave> used, std::int64_t time) {
+    const ShotGradients& one = *shots.front().gradients;
+    const bool products = time > 0 && time % one.m_product_interval == 0;
+    if (!products && !(time == 0 && sources)) return;
+    constexpr std::size_t most = detail::largest_product_batch;
+    for (std::size_t first = 0; first < used.size(); first += most) {
+      const std::size_t count = std::min(most, used.size() - first);
+      if (products) add_products(used.subspan(first, count), first, time);
+      if (!sources) continue;
+      detail::AddPointsOfShots<T, Dim> at_sources{};
+      for (std::size_t k = 0; k < count; ++k) {
+        at_sources.put(static_cast<int>(k),
+                       shots[first + k].gradients->at_sources(used[first + k]));
+      }
+      sources->add(exec, first, static_cast<int>(count), time, one.m_box, at_sources);
+    }
+  }
+  // Adds the products of some shots, from number `first`, with their source wavefields.
+  void add_products(std::span<const Wave> used, std::size_t first, std::int64_t time) {
+    const ShotGradients& one = *shots.front().gradients;
+    const auto& scheme = propagator.scheme();
+    detail::ShotArrays<T> arrays{};
+    detail::AddPointsOfShots<T, Dim> at_receivers{};
+    detail::AddScale<T, Dim> add{};
+    for (std::size_t k = 0; k < used.size(); ++k) {
+      const ShotGradients& gradients = *shots[first + k].gradients;
+      add = gradients.scale_sums(detail::source_values<T, Dim, Memory>(
+          exec, *shots[first + k].store, time, gradients.fields(), Index<Dim>{}));
+      arrays.put(static_cast<int>(k), add);
+      at_receivers.put(static_cast<int>(k), gradients.at_residuals(add));
+    }
+    wave::kernel::StepArguments<T> s;
+    const wave::kernel::Several several{
+        static_cast<int>(used.size()),
+        wave::kernel::elements_apart<T, Dim, Memory>(used).value_or(0)};
+    if (!wave::kernel::bind_operator(exec, scheme, propagator.medium_window(), used.front(),
+                                     one.m_box, s, several)) {
+      return;
+    }
+    detail::launch_scale_products<T, Dim, Memory>(exec, scheme.stencil(), scheme.order(), s, add,
+                                                  arrays);
+    receivers->add(exec, first, several.shots, time, one.m_box, at_receivers);
+  }
   void combine(std::span<const Wave> used, std::int64_t time) {
+    if (receivers) return combine_together(used, time);
     for (std::size_t k = 0; k < shots.size(); ++k) {
       shots[k].gradients->combine(exec, used[k], *shots[k].forward, *shots[k].receivers,
                                   derivatives[k], *shots[k].store, options, Index<Dim>{}, time);

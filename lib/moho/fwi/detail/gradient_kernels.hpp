@@ -64,6 +64,8 @@ struct AddScale {
   T weight, time;
   T *kept_source[2], *kept_change[2];  ///< copies of u and D nu on the nodes of the sums; null: no
                                        ///< copies
+  T* by_potential;                     ///< sum of -u nu for variable density; null: not computed
+  DenseBox<Dim> potential_sums;        ///< its layout
   KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t from, std::int64_t to, T of_p, T of_q) const {
     const T u = p[from];
     T product = u * of_p;
@@ -92,17 +94,6 @@ struct ZeroNodes {
   wave::Layout<Dim> layout;
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
     values[layout.flat(node)] = T(0);
-  }
-};
-/// Kernel: sums u . residual, with residuals in change_p, after the sum of u . D nu.
-template <class T, int Dim>
-struct AddResiduals {
-  AddScale<T, Dim> add;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    const T residual = add.change_p[add.layout.flat(node)];
-    const std::int64_t to = add.sums.at(node);
-    add.scale[to] += add.weight * (add.p[add.snapshot.at(node)] * residual);
-    if (add.kept_change[0] != nullptr) add.kept_change[0][to] += residual;
   }
 };
 
@@ -184,21 +175,6 @@ void launch_add_potential(const Instance<Memory>& exec, const Box<Dim>& box,
     launch_box(label, exec, box, add);
   }
 }
-
-/// Kernel: derivative with respect to ln sqrt(rho) of what is injected or recorded at points.
-template <class T, int Dim>
-struct AddPoints {
-  const T* field;       ///< source wavefield at receivers, adjoint field at sources
-  DenseBox<Dim> nodes;  ///< its layout
-  const T* injected;    ///< times sqrt(rho), padded
-  wave::Layout<Dim> layout;
-  DenseBox<Dim> sums;
-  T* by_root;
-  T weight;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    by_root[sums.at(node)] += weight * (field[nodes.at(node)] * injected[layout.flat(node)]);
-  }
-};
 
 /// \brief Kernel: derivative with respect to ln rho at a node of a box.
 ///

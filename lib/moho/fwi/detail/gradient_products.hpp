@@ -23,10 +23,7 @@ void ShotGradients<T, Dim, Memory>::combine(const Instance<Memory>& exec, const 
   const bool products = time > 0 && time % m_product_interval == 0;
   const bool begins = time == 0 && (m_unknowns.anisotropy || m_unknowns.density);
   if (!products && !begins && !m_unknowns.anisotropy) return;
-  const auto inject = [&] {
-    receivers.inject(exec, m_change[0], wave::PointSeries<const T, Memory>(derivative), time,
-                     propagator.pressure_factors());
-  };
+  const detail::StepInjection<T, Dim, Memory> residuals = injection(receivers, derivative, time);
   const bool everywhere = m_unknowns.anisotropy
                               ? !detail::lambda_from_wavefield(propagator.scheme())
                               : options.extended != nullptr && is_host_memory<Memory>;
@@ -34,7 +31,7 @@ void ShotGradients<T, Dim, Memory>::combine(const Instance<Memory>& exec, const 
     wave::apply_operator<T, Dim, Memory>(exec, propagator.scheme(), propagator.medium_window(),
                                          wavefield, m_box, m_change[0],
                                          products ? m_change[1] : Array());
-    inject();
+    residuals.add_to(exec, m_change[0]);
   }
   detail::SourceValues<T, Dim> source{};
   if (products) {
@@ -46,22 +43,25 @@ void ShotGradients<T, Dim, Memory>::combine(const Instance<Memory>& exec, const 
         add.kept_change[f++] = kept.adjoint;
       }
     }
+    detail::AddPointProduct<T, Dim> at_receivers = at_residuals(add);
     if (everywhere) {
       detail::launch_add_scale<T, Dim, Memory>(exec, m_box, add);
+      if (m_unknowns.density) {
+        at_receivers.scale = at_receivers.kept_change = nullptr;  // residuals are in m_change
+        detail::add_point_products<T, Dim, Memory>(exec, residuals, m_box, at_receivers);
+      }
     } else {
       detail::add_products<T, Dim, Memory>(exec, propagator.scheme(), propagator.medium_window(),
-                                           wavefield, m_box, receivers.box(), m_change, inject,
-                                           add);
+                                           wavefield, m_box, residuals, m_change, add,
+                                           at_receivers);
     }
     if (m_outside > 0) put_source(exec, source);
   }
-  if (m_unknowns.density) {
-    add_density(exec, wavefield, forward, receivers, derivative, source, time);
-  }
+  if (m_unknowns.density) add_density(exec, wavefield, forward, source, time, everywhere);
   if (!m_unknowns.anisotropy) return;
   if (products || begins) add_anisotropy(exec, wavefield, forward, source, time);
-  detail::step_lambda(exec, propagator.scheme(), propagator.medium_window(), wavefield, m_box,
-                      m_change[0], receivers.box(), inject, lambda());
+  detail::step_lambda<T, Dim, Memory>(exec, propagator.scheme(), propagator.medium_window(),
+                                      wavefield, m_box, m_change[0], residuals, lambda());
 }
 
 // Copies to padded arrays for differences.
@@ -76,40 +76,34 @@ void ShotGradients<T, Dim, Memory>::put_source(const Instance<Memory>& exec,
   }
 }
 
+// Adds the products of what sources inject, and those of the potential at the nodes where the
+// products with D of the adjoint field did not add them.
 template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::add_density(const Instance<Memory>& exec, const Wave& adjoint,
                                                 const wave::SourceTerm<T, Dim, Memory>& forward,
-                                                const wave::PointSet<T, Dim, Memory>& receivers,
-                                                const wave::PointSeries<T, Memory>& derivative,
                                                 const detail::SourceValues<T, Dim>& source,
-                                                std::int64_t time) {
-  const auto& propagator = *m_propagator;
-  const wave::Layout<Dim>& layout = propagator.layout();
-  const auto weight = static_cast<T>(m_product_interval);
-  const wave::NodeFactors<T, Memory> pressure(propagator.pressure_factors());
-  // adds what is injected at points times a field
-  const auto add_points = [&](const wave::PointSet<T, Dim, Memory>& points,
-                              const wave::PointSeries<const T, Memory>& series, T factor,
-                              const T* field, const detail::DenseBox<Dim>& nodes) {
-    const Box<Dim> near = intersection(points.box(), m_box);
-    const Box<Dim> held = propagator.held(points.box());
-    if (time >= static_cast<std::int64_t>(series.extent(0)) || near.empty()) return;
-    points.inject(exec, m_injected, series, time, pressure, factor);
-    launch_box("moho::fwi::add_points", exec, near,
-               detail::AddPoints<T, Dim>{field, nodes, m_injected.data(), layout,
-                                         detail::dense(m_density_box), m_by_root.data(), weight});
-    launch_box("moho::fwi::no_source", exec, held,
-               detail::ZeroNodes<T, Dim>{m_injected.data(), layout});
-  };
-  add_points(*forward.points, forward.amplitudes, wave::kernel::source_factor<T>(propagator.grid()),
-             adjoint.now[0].data() + layout.offset, {whole_box(propagator.grid()), layout.strides});
+                                                std::int64_t time, bool everywhere) {
+  detail::add_point_products<T, Dim, Memory>(exec, source_injection(forward, time), m_box,
+                                             at_sources(adjoint));
   if (source.fields[0] == nullptr) return;
-  add_points(receivers, wave::PointSeries<const T, Memory>(derivative), T(1), source.fields[0],
-             source.values);
-  detail::launch_add_potential<T, Dim, Memory>(
-      exec, m_density_box,
-      {source.fields[0], source.values, adjoint.now[0].data(), layout, detail::dense(m_density_box),
-       m_by_potential.data(), weight});
+  const wave::Layout<Dim>& layout = m_propagator->layout();
+  const detail::AddPotential<T, Dim> add{source.fields[0],
+                                         source.values,
+                                         adjoint.now[0].data(),
+                                         layout,
+                                         detail::dense(m_density_box),
+                                         m_by_potential.data(),
+                                         static_cast<T>(m_product_interval)};
+  if (everywhere) {
+    detail::launch_add_potential<T, Dim, Memory>(exec, m_density_box, add);
+    return;
+  }
+  // planes of a part of a grid beside its sums
+  Box<Dim> below = m_density_box, above = m_density_box;
+  below.upper[0] = m_box.lower[0];
+  above.lower[0] = m_box.upper[0];
+  detail::launch_add_potential<T, Dim, Memory>(exec, below, add);
+  detail::launch_add_potential<T, Dim, Memory>(exec, above, add);
 }
 
 template <class T, int Dim, class Memory>

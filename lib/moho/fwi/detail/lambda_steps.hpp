@@ -9,6 +9,7 @@
 #include <moho/core/launch_box.hpp>
 #include <moho/fwi/detail/gradient_kernels.hpp>
 #include <moho/fwi/detail/march_setup.hpp>
+#include <moho/fwi/detail/point_products.hpp>
 #include <moho/wave/operators.hpp>
 
 #include <cstdint>
@@ -40,16 +41,14 @@ struct StepLambda {
   }
 };
 
-/// Kernel: contribution of the residual to lambda, after a step without residual.
+/// Body: contribution of the residual of a node to lambda, after a step without residual.
 template <class T, int Dim>
 struct AddToLambda {
-  const T* residual;
-  wave::Layout<Dim> layout;  ///< layout of `residual`
   LambdaArrays<T, Dim> to;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    const std::int64_t i = layout.flat(node), k = to.nodes.at(node);
-    to.difference[k] += residual[i];
-    to.lambda[k] += residual[i];
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T residual) const {
+    const std::int64_t k = to.nodes.at(node);
+    to.difference[k] += residual;
+    to.lambda[k] += residual;
   }
 };
 
@@ -68,7 +67,7 @@ struct MarchLambda {
   KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
     const wave::kernel::StepArguments<T>& s = march.s;
     MarchSetup<March> start;
-    if (!start.find(march, member)) return;
+    if (!start.find(march, member, member.league_rank())) return;
     const std::int64_t y = start.y, z = start.z;
     std::int64_t at = start.at;
     typename March::Queue& queue = start.queue;
@@ -172,32 +171,24 @@ bool lambda_from_wavefield(const wave::Scheme<T, Dim, Memory>& scheme) {
 /// \param exec instance to which the work is submitted
 /// \param scheme,medium,nu of the adjoint field
 /// \param box nodes to advance
-/// \param change D nu and the residuals, padded; where lambda_from_wavefield() it is overwritten at
-/// the nodes of the residuals
-/// \param residuals the nodes that inject() changes
-/// \param inject adds the residuals to `change`; called where lambda_from_wavefield()
+/// \param change D nu and the residuals, padded; not read where lambda_from_wavefield()
+/// \param residuals of the step
 /// \param to arrays that hold the nodes of the box
-template <class T, int Dim, class Memory, class Inject>
+template <class T, int Dim, class Memory>
 void step_lambda(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
                  const wave::MediumCoefficients<T, Dim, Memory>& medium,
                  const wave::Wavefield<T, Dim, Memory>& nu, const Box<Dim>& box,
-                 const wave::Storage<T, Memory>& change, const Box<Dim>& residuals,
-                 const Inject& inject, const LambdaArrays<T, Dim>& to) {
-  const wave::Layout<Dim>& layout = nu.layout;
+                 const wave::Storage<T, Memory>& change,
+                 const StepInjection<T, Dim, Memory>& residuals, const LambdaArrays<T, Dim>& to) {
   if (!lambda_from_wavefield(scheme)) {
     launch_box("moho::fwi::step_lambda", exec, box,
-               StepLambda<T, Dim>{scheme.arguments(), change.data(), layout, to});
+               StepLambda<T, Dim>{scheme.arguments(), change.data(), nu.layout, to});
     return;
   }
   wave::kernel::StepArguments<T> s;
   if (!wave::kernel::bind_operator(exec, scheme, medium, nu, box, s)) return;
   launch_lambda_of<T, Dim, Memory>(exec, scheme.order(), s, to);
-  const Box<Dim> near = intersection(residuals, box);
-  if (near.empty()) return;
-  launch_box("moho::fwi::no_residuals", exec, near, ZeroNodes<T, Dim>{change.data(), layout});
-  inject();
-  launch_box("moho::fwi::add_to_lambda", exec, near,
-             AddToLambda<T, Dim>{change.data(), layout, to});
+  launch_at_points("moho::fwi::add_to_lambda", exec, residuals, box, AddToLambda<T, Dim>{to});
 }
 
 }  // namespace moho::fwi::detail

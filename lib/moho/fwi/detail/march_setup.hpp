@@ -16,10 +16,11 @@ struct MarchSetup {
   std::int64_t x0, x1, y, z, at;  ///< planes from x0 up to x1; the first node, and its element
   typename March::Queue queue;    ///< of the arrays whose values along x are kept
 
-  /// Initialises the column and the queues. Returns false for threads without a node.
+  /// Initialises the column and the queues of a thread of team `team` of the wavefield. Returns
+  /// false for threads without a node.
   template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION bool find(const March& march, const Member& member) {
-    if (!march.tiles.place(march.s, member.league_rank(), member.team_rank(), x0, x1, y, z)) {
+  KOKKOS_FORCEINLINE_FUNCTION bool find(const March& march, const Member& member, int team) {
+    if (!march.tiles.place(march.s, team, member.team_rank(), x0, x1, y, z)) {
       return false;
     }
     at = march.s.flat(x0, y, z);

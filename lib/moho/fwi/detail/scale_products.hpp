@@ -10,6 +10,7 @@
 #include <moho/core/launch_box.hpp>
 #include <moho/fwi/detail/gradient_kernels.hpp>
 #include <moho/fwi/detail/march_setup.hpp>
+#include <moho/fwi/detail/point_products.hpp>
 #include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/operators.hpp>
 
@@ -53,6 +54,36 @@ SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
   return result;
 }
 
+/// Most shots whose products are added in one launch.
+inline constexpr int largest_product_batch = 16;
+
+/// Arrays of AddScale by shot of a batch.
+template <class T>
+struct ShotArrays {
+  const T *p[largest_product_batch], *q[largest_product_batch];
+  T *scale[largest_product_batch], *illumination[largest_product_batch];
+  T* by_potential[largest_product_batch];
+
+  /// Keeps the arrays of a shot.
+  template <int Dim>
+  void put(int shot, const AddScale<T, Dim>& add) {
+    p[shot] = add.p;
+    q[shot] = add.q;
+    scale[shot] = add.scale;
+    illumination[shot] = add.illumination;
+    by_potential[shot] = add.by_potential;
+  }
+  /// Sets the arrays to those of a shot.
+  template <int Dim>
+  KOKKOS_FORCEINLINE_FUNCTION void take(int shot, AddScale<T, Dim>& add) const {
+    add.p = p[shot];
+    add.q = q[shot];
+    add.scale = scale[shot];
+    add.illumination = illumination[shot];
+    add.by_potential = by_potential[shot];
+  }
+};
+
 /// Kernel of hosts: D nu and its products by rows, without storing D nu.
 template <Stencil stencil, class T, int Dim, int radius>
 struct ProductRows {
@@ -76,6 +107,14 @@ struct ProductRows {
     T* const illumination = add.illumination + to;
     const T weight = add.weight, time = add.time;
     const FlushDenormals flush;  // in front of waves
+    if constexpr (stencil == Stencil::variable_density) {
+      if (add.by_potential != nullptr) {
+        T* const by_potential = add.by_potential + add.potential_sums.at(node);
+        const T* const nu = s.now[0] + i;
+        MOHO_INDEPENDENT
+        for (std::int64_t k = 0; k < count; ++k) by_potential[k] -= weight * (nu[k] * p[k]);
+      }
+    }
     MOHO_INDEPENDENT
     for (std::int64_t k = 0; k < count; ++k) {
       T product = p[k] * own.change_p(i + k);
@@ -95,108 +134,156 @@ struct MarchProducts {
   static constexpr int width = March::width;
   static constexpr int fields = wave::kernel::field_count<stencil>;
   using Vector = wave::kernel::Lanes<T, width>;
-  March march;
+  March march;  ///< of a batch in 2D if march.s.shots is above 1
   AddScale<T, Dim> add;
+  ShotArrays<T> shots;  ///< arrays by shot of a batch, in place of those of `add`
   bool aligned;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
-    const wave::kernel::StepArguments<T>& s = march.s;
-    MarchSetup<March> start;
-    if (!start.find(march, member)) return;
-    const std::int64_t y = start.y, z = start.z;
-    std::int64_t at = start.at;
-    typename March::Queue& queue = start.queue;
-    Index<Dim> node{};
-    node[0] = start.x0;
-    if (Dim == 3) node[1] = y;
-    node[Dim - 1] = z;
-    std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
-    const bool whole = aligned && z >= s.lower[2] && z + width <= s.upper[2];
-    for (std::int64_t x = start.x0; x < start.x1;
-         ++x, at += s.stride_x, from += add.snapshot.strides[0], to += add.sums.strides[0]) {
-      // all loads before the first use
-      Values values{};
-      if (whole) values = load(from, to);
-      MOHO_UNROLL
-      for (int f = 0; f < March::queues; ++f) {
-        const Vector ahead =
-            wave::kernel::load_lanes<width>(march.column(f) + at + radius * s.stride_x);
+  /// The work of a thread on a shot.
+  struct Work {
+    March march;
+    AddScale<T, Dim> add;
+    bool aligned;
+    template <class Member>
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(const Member& member, int team) const {
+      const wave::kernel::StepArguments<T>& s = march.s;
+      MarchSetup<March> start;
+      if (!start.find(march, member, team)) return;
+      const std::int64_t y = start.y, z = start.z;
+      std::int64_t at = start.at;
+      typename March::Queue& queue = start.queue;
+      const Index<Dim> node = node_at(start.x0, y, z);
+      std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
+      const bool whole = aligned && z >= s.lower[2] && z + width <= s.upper[2];
+      for (std::int64_t x = start.x0; x < start.x1;
+           ++x, at += s.stride_x, from += add.snapshot.strides[0], to += add.sums.strides[0]) {
+        // all loads before the first use
+        Values values{};
+        if (whole) values = load(from, to);
         MOHO_UNROLL
-        for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead.v[i];
-      }
-      T change[2][width];
-      typename March::Window window;
-      wave::kernel::load_window<width, March::side>(s.now[fields - 1] + at, window);
-      march.across(queue, 0, s.now[0] + at, change[0]);
-      march.down(window, change[1]);
-      if constexpr (fields == 1) {
-        MOHO_UNROLL
-        for (int i = 0; i < width; ++i) change[0][i] += change[1][i];
-      }
-      if constexpr (stencil == Stencil::variable_density) {
-        const Vector potential = wave::kernel::load_lanes<width>(s.a + at);
-        MOHO_UNROLL
-        for (int i = 0; i < width; ++i) change[0][i] -= potential.v[i] * queue[0][radius][i];
-      }
-      if (whole) {
-        add_vector(to, values, change);
-        if (add.kept_source[0] != nullptr) keep_vector(to, values, change);
-      } else {
-        for (int i = 0; i < width; ++i) {
-          if (z + i < s.lower[2] || z + i >= s.upper[2]) continue;
-          add.at(from + i, to + i, change[0][i], change[1][i]);
+        for (int f = 0; f < March::queues; ++f) {
+          const Vector ahead =
+              wave::kernel::load_lanes<width>(march.column(f) + at + radius * s.stride_x);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead.v[i];
         }
+        T change[2][width];
+        typename March::Window window;
+        wave::kernel::load_window<width, March::side>(s.now[fields - 1] + at, window);
+        march.across(queue, 0, s.now[0] + at, change[0]);
+        march.down(window, change[1]);
+        if constexpr (fields == 1) {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[0][i] += change[1][i];
+        }
+        if constexpr (stencil == Stencil::variable_density) {
+          const Vector potential = wave::kernel::load_lanes<width>(s.a + at);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[0][i] -= potential.v[i] * queue[0][radius][i];
+          if (add.by_potential != nullptr) add_potential(node_at(x, y, z), from, whole, queue);
+        }
+        if (whole) {
+          add_vector(to, values, change);
+          if (add.kept_source[0] != nullptr) keep_vector(to, values, change);
+        } else {
+          for (int i = 0; i < width; ++i) {
+            if (z + i < s.lower[2] || z + i >= s.upper[2]) continue;
+            add.at(from + i, to + i, change[0][i], change[1][i]);
+          }
+        }
+        March::shift(queue);
       }
-      March::shift(queue);
     }
-  }
-  /// What AddScale::at() reads, of the nodes of a vector.
-  struct Values {
-    Vector p, q, scale, illumination;
+    KOKKOS_FORCEINLINE_FUNCTION static Index<Dim> node_at(std::int64_t x, std::int64_t y,
+                                                          std::int64_t z) {
+      Index<Dim> node{};
+      node[0] = x;
+      if (Dim == 3) node[1] = y;
+      node[Dim - 1] = z;
+      return node;
+    }
+    /// Adds -u nu at the nodes of a vector, as AddPotential does.
+    KOKKOS_FORCEINLINE_FUNCTION void add_potential(const Index<Dim>& node, std::int64_t from,
+                                                   bool whole,
+                                                   const typename March::Queue& queue) const {
+      T* const sum = add.by_potential + add.potential_sums.at(node);
+      if (whole) {
+        const Vector u = wave::kernel::load_lanes<width>(add.p + from);
+        Vector to = wave::kernel::load_lanes<width>(sum);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) to.v[i] -= add.weight * (queue[0][radius][i] * u.v[i]);
+        *reinterpret_cast<Vector*>(sum) = to;
+        return;
+      }
+      const wave::kernel::StepArguments<T>& s = march.s;
+      for (int i = 0; i < width; ++i) {
+        if (node[Dim - 1] + i < s.lower[2] || node[Dim - 1] + i >= s.upper[2]) continue;
+        sum[i] -= add.weight * (queue[0][radius][i] * add.p[from + i]);
+      }
+    }
+    /// What AddScale::at() reads, of the nodes of a vector.
+    struct Values {
+      Vector p, q, scale, illumination;
+    };
+    KOKKOS_FORCEINLINE_FUNCTION Values load(std::int64_t from, std::int64_t to) const {
+      Values result{};
+      result.p = wave::kernel::load_lanes<width>(add.p + from);
+      if constexpr (fields == 2) result.q = wave::kernel::load_lanes<width>(add.q + from);
+      result.scale = wave::kernel::load_lanes<width>(add.scale + to);
+      result.illumination = wave::kernel::load_lanes<width>(add.illumination + to);
+      return result;
+    }
+    /// AddScale::at() of the nodes of a vector.
+    KOKKOS_FORCEINLINE_FUNCTION void add_vector(std::int64_t to, const Values& values,
+                                                const T (&change)[2][width]) const {
+      Vector scale = values.scale, illumination = values.illumination;
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        T product = values.p.v[i] * change[0][i];
+        if constexpr (fields == 2) product += values.q.v[i] * change[1][i];
+        scale.v[i] += add.weight * product;
+        illumination.v[i] += add.time * values.p.v[i] * values.p.v[i];
+      }
+      *reinterpret_cast<Vector*>(add.scale + to) = scale;
+      *reinterpret_cast<Vector*>(add.illumination + to) = illumination;
+    }
+    /// What AddScale::at() keeps, of the nodes of a vector.
+    KOKKOS_FORCEINLINE_FUNCTION void keep_vector(std::int64_t to, const Values& values,
+                                                 const T (&change)[2][width]) const {
+      *reinterpret_cast<Vector*>(add.kept_source[0] + to) = values.p;
+      *reinterpret_cast<Vector*>(add.kept_change[0] + to) = vector_of(change[0]);
+      if constexpr (fields == 2) {
+        *reinterpret_cast<Vector*>(add.kept_source[1] + to) = values.q;
+        *reinterpret_cast<Vector*>(add.kept_change[1] + to) = vector_of(change[1]);
+      }
+    }
+    KOKKOS_FORCEINLINE_FUNCTION static Vector vector_of(const T (&values)[width]) {
+      Vector result;
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) result.v[i] = values[i];
+      return result;
+    }
   };
-  KOKKOS_FORCEINLINE_FUNCTION Values load(std::int64_t from, std::int64_t to) const {
-    Values result{};
-    result.p = wave::kernel::load_lanes<width>(add.p + from);
-    if constexpr (fields == 2) result.q = wave::kernel::load_lanes<width>(add.q + from);
-    result.scale = wave::kernel::load_lanes<width>(add.scale + to);
-    result.illumination = wave::kernel::load_lanes<width>(add.illumination + to);
-    return result;
-  }
-  /// AddScale::at() of the nodes of a vector.
-  KOKKOS_FORCEINLINE_FUNCTION void add_vector(std::int64_t to, const Values& values,
-                                              const T (&change)[2][width]) const {
-    Vector scale = values.scale, illumination = values.illumination;
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) {
-      T product = values.p.v[i] * change[0][i];
-      if constexpr (fields == 2) product += values.q.v[i] * change[1][i];
-      scale.v[i] += add.weight * product;
-      illumination.v[i] += add.time * values.p.v[i] * values.p.v[i];
+
+  // As wave::kernel::work_of_shot(): teams of the same tile of all shots come first.
+  KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
+    Work work{march, add, aligned};
+    int team = member.league_rank();
+    if constexpr (Dim == 2) {
+      team = member.league_rank() / march.s.shots;
+      const int shot = member.league_rank() - team * march.s.shots;
+      if (march.s.shots > 1) {
+        work.march.s = march.s.of_shot(shot);
+        shots.take(shot, work.add);
+      }
     }
-    *reinterpret_cast<Vector*>(add.scale + to) = scale;
-    *reinterpret_cast<Vector*>(add.illumination + to) = illumination;
-  }
-  /// What AddScale::at() keeps, of the nodes of a vector.
-  KOKKOS_FORCEINLINE_FUNCTION void keep_vector(std::int64_t to, const Values& values,
-                                               const T (&change)[2][width]) const {
-    *reinterpret_cast<Vector*>(add.kept_source[0] + to) = values.p;
-    *reinterpret_cast<Vector*>(add.kept_change[0] + to) = vector_of(change[0]);
-    if constexpr (fields == 2) {
-      *reinterpret_cast<Vector*>(add.kept_source[1] + to) = values.q;
-      *reinterpret_cast<Vector*>(add.kept_change[1] + to) = vector_of(change[1]);
-    }
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static Vector vector_of(const T (&values)[width]) {
-    Vector result;
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) result.v[i] = values[i];
-    return result;
+    work(member, team);
   }
 };
 
 template <Stencil stencil, class T, int Dim, int radius, class Memory>
 void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArguments<T>& s,
-                     const AddScale<T, Dim>& add) {
+                     const AddScale<T, Dim>& add, const ShotArrays<T>& shots) {
   if constexpr (is_host_memory<Memory>) {
     using Rows = ProductRows<stencil, T, Dim, radius>;
     launch("moho::fwi::add_products", exec, (s.upper[0] - s.lower[0]) * (s.upper[1] - s.lower[1]),
@@ -206,7 +293,8 @@ void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArgum
     Kernel kernel;
     kernel.march.s = s;
     kernel.add = add;
-    const std::int64_t teams = kernel.march.tiles.cover(s);
+    kernel.shots = shots;
+    const std::int64_t teams = kernel.march.tiles.cover(s) * s.shots;
     constexpr std::int64_t width = Kernel::width;
     bool aligned = true;
     const auto look = [&](const T* start, const DenseBox<Dim>& nodes) {
@@ -215,10 +303,15 @@ void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArgum
                 nodes.box.lower[Dim - 1] % width == 0;
       for (int d = 0; d + 1 < Dim; ++d) aligned = aligned && nodes.strides[d] % width == 0;
     };
-    look(add.p, add.snapshot);
-    look(add.q, add.snapshot);
-    look(add.scale, add.sums);
-    look(add.illumination, add.sums);
+    for (int shot = 0; shot < s.shots; ++shot) {
+      AddScale<T, Dim> own = add;
+      if (s.shots > 1) shots.take(shot, own);
+      look(own.p, own.snapshot);
+      look(own.q, own.snapshot);
+      look(own.scale, own.sums);
+      look(own.illumination, own.sums);
+      look(own.by_potential, own.potential_sums);
+    }
     for (int f = 0; f < 2; ++f) {
       look(add.kept_source[f], add.sums);
       look(add.kept_change[f], add.sums);
@@ -233,23 +326,27 @@ void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArgum
 /// Kernels of devices by order.
 template <Stencil stencil, class T, int Dim, class Memory>
 void launch_products_of(const Instance<Memory>& exec, int order,
-                        const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add) {
+                        const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add,
+                        const ShotArrays<T>& shots) {
   using Call = void (*)(const Instance<Memory>&, const wave::kernel::StepArguments<T>&,
-                        const AddScale<T, Dim>&);
+                        const AddScale<T, Dim>&, const ShotArrays<T>&);
   constexpr Call table[] = {
       &launch_products<stencil, T, Dim, 1, Memory>, &launch_products<stencil, T, Dim, 2, Memory>,
       &launch_products<stencil, T, Dim, 3, Memory>, &launch_products<stencil, T, Dim, 4, Memory>,
       &launch_products<stencil, T, Dim, 5, Memory>, &launch_products<stencil, T, Dim, 6, Memory>,
       &launch_products<stencil, T, Dim, 7, Memory>, &launch_products<stencil, T, Dim, 8, Memory>};
-  table[order / 2 - 1](exec, s, add);
+  table[order / 2 - 1](exec, s, add, shots);
 }
 
 /// Products where D nu is not stored, by stencil (one_pass_symmetric_stencils) and order.
+///
+/// \param shots arrays of a batch of s.shots shots, on devices in 2D; of one shot those of `add`
 template <class T, int Dim, class Memory>
 void launch_scale_products(const Instance<Memory>& exec, Stencil stencil, int order,
-                           const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add) {
+                           const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add,
+                           const ShotArrays<T>& shots) {
   wave::kernel::visit_stencil<wave::one_pass_symmetric_stencils.bits>(stencil, [&](auto constant) {
-    launch_products_of<decltype(constant)::value, T, Dim, Memory>(exec, order, s, add);
+    launch_products_of<decltype(constant)::value, T, Dim, Memory>(exec, order, s, add, shots);
   });
 }
 
@@ -260,48 +357,48 @@ void launch_add_scale(const Instance<Memory>& exec, const Box<Dim>& box,
   launch_box("moho::fwi::add_scale", exec, box, add);
 }
 
-/// Injects the residuals at their nodes into fields of zeros.
-template <class T, int Dim, class Memory>
-void launch_no_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
-                         const ZeroNodes<T, Dim>& zero) {
-  launch_box("moho::fwi::no_residuals", exec, box, zero);
-}
-
-/// Adds products with the residuals.
-template <class T, int Dim, class Memory>
-void launch_add_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
-                          const AddResiduals<T, Dim>& add) {
-  launch_box("moho::fwi::add_residuals", exec, box, add);
+/// Returns the sums for the products at nodes of residuals, which lack in those with D nu.
+template <class T, int Dim>
+AddPointProduct<T, Dim> at_residuals(const AddScale<T, Dim>& add) {
+  AddPointProduct<T, Dim> result{};
+  result.field = add.p;
+  result.nodes = add.snapshot;
+  result.scale = add.scale;
+  result.sums = add.sums;
+  result.kept_change = add.kept_change[0];
+  result.weight = add.weight;
+  return result;
 }
 
 /// \brief Adds products of the source wavefield with D nu and the residuals to sums.
 ///
 /// D nu is stored for stencils of several passes, where it dominates the cost. For others the
-/// products with the residuals are added afterwards, at the nodes of residuals. \param exec
-/// instance to which the work is submitted \param scheme,medium,nu of the adjoint field \param box
-/// nodes of the sums \param residuals the nodes that inject() changes \param change arrays for D nu
-/// or the residuals \param inject adds the residuals to add.change_p, which is change[0] \param add
-/// operands of AddScale \param stored true: D nu is stored for all stencils
-template <class T, int Dim, class Memory, class Inject>
+/// products with the residuals are added afterwards, at the nodes of residuals.
+/// \param exec instance to which the work is submitted
+/// \param scheme,medium,nu of the adjoint field
+/// \param box nodes of the sums
+/// \param residuals of the step
+/// \param change arrays for D nu and the residuals, where they are stored
+/// \param add operands of AddScale
+/// \param at products at the nodes of residuals, as at_residuals() returns them or with the sum
+/// for the density
+template <class T, int Dim, class Memory>
 void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
                   const wave::MediumCoefficients<T, Dim, Memory>& medium,
                   const wave::Wavefield<T, Dim, Memory>& nu, const Box<Dim>& box,
-                  const Box<Dim>& residuals, const wave::Storage<T, Memory> (&change)[2],
-                  const Inject& inject, const AddScale<T, Dim>& add, bool stored = false) {
-  if (stored || !wave::one_pass_symmetric_stencils.has(scheme.stencil())) {
+                  const StepInjection<T, Dim, Memory>& residuals,
+                  const wave::Storage<T, Memory> (&change)[2], const AddScale<T, Dim>& add,
+                  const AddPointProduct<T, Dim>& at) {
+  if (!wave::one_pass_symmetric_stencils.has(scheme.stencil())) {
     wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, box, change[0], change[1]);
-    inject();
+    residuals.add_to(exec, change[0]);
     launch_add_scale<T, Dim, Memory>(exec, box, add);
     return;
   }
   wave::kernel::StepArguments<T> s;
   if (!wave::kernel::bind_operator(exec, scheme, medium, nu, box, s)) return;
-  launch_scale_products<T, Dim, Memory>(exec, scheme.stencil(), scheme.order(), s, add);
-  const Box<Dim> near = intersection(residuals, box);
-  if (near.empty()) return;
-  launch_no_residuals<T, Dim, Memory>(exec, near, {change[0].data(), add.layout});
-  inject();
-  launch_add_residuals<T, Dim, Memory>(exec, near, {add});
+  launch_scale_products<T, Dim, Memory>(exec, scheme.stencil(), scheme.order(), s, add, {});
+  add_point_products<T, Dim, Memory>(exec, residuals, box, at);
 }
 
 }  // namespace moho::fwi::detail
@@ -311,8 +408,6 @@ void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memor
 namespace moho::fwi::detail {
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_scale_products)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_add_scale)
-MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_no_residuals)
-MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_add_residuals)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, launch_add_potential)
 }  // namespace moho::fwi::detail
 #endif

@@ -36,8 +36,7 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
     kept *= std::min(interior.extent(d) + 2 * outside, scheme.grid().extents[d]);
   }
   // changes, factors of the adjoint; what points inject; copies of the source, D of it, lambda
-  const double gradient =
-      2.0 * fields + 1.0 + (density ? 1.0 : 0.0) + (anisotropy ? 5.0 + fields + work : 0.0);
+  const double gradient = 2.0 * fields + 1.0 + (anisotropy ? 5.0 + fields + work : 0.0);
   const double sums = 2.0 + (density ? 2.0 : 0.0) + (anisotropy ? 2.0 : 0.0);
   // results on their way to the host, and the model of the slab
   const double results = 2.0 * (1.0 + (density ? 1.0 : 0.0) + (anisotropy ? 4.0 : 0.0));

@@ -49,10 +49,10 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
   }
   /// Returns the number of arrays of a block and its surrounding planes.
   /// These are changes, factors, the axis derivatives of TTI, the components of a packed axis, the
-  /// source wavefield for epsilon and delta, and what points inject for unknowns other than vp.
+  /// source wavefield and what its points inject for epsilon and delta.
   static int window_arrays(const InvertedParameters& unknowns,
                            const wave::Scheme<T, Dim, Memory>& scheme) {
-    return first_of_source(scheme) + (unknowns.density ? 1 : 0) + (unknowns.anisotropy ? 3 : 0);
+    return first_of_source(scheme) + (unknowns.anisotropy ? 3 : 0);
   }
   /// Planes around a block that D reads; several passes are differences of differences.
   static std::int64_t window_around(const wave::Scheme<T, Dim, Memory>& scheme) {
@@ -196,10 +196,19 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
     DenseBox<Dim> source_at;  ///< its layout, on nodes of the grid of the adjoint field
     std::int64_t time;        ///< step of the source wavefield
     bool products;            ///< true if products are added at this time
+    bool everywhere;          ///< true if D nu is stored
   };
   void add(const stream::RingPiece& piece, const stream::RingPiece& beside, std::int64_t level,
            std::int64_t time);
   void add_density(const Part& part);
+  // What points inject at the time of a part.
+  StepInjection<T, Dim, Memory> injection(const Part& part,
+                                          const wave::PointSet<T, Dim, Memory>& points,
+                                          const wave::PointSeries<const T, Memory>& series,
+                                          const wave::Storage<const T, Memory>& pressure,
+                                          T factor = T(1)) const {
+    return {&points, series, part.time, part.layout, part.piece.planes, {}, pressure, factor};
+  }
   void add_anisotropy(const Part& part);
   // Copies a field of the source wavefield to a window array, for differences.
   void put_source(const Part& part, int field, const Array& to);
@@ -253,7 +262,7 @@ void StreamProducts<T, Dim, Memory>::count_bytes(const InvertedParameters& unkno
   // D nu, stored or not; the source wavefield; the scale and the illumination are read and written
   double products = operand + unpacked + (stored ? 2.0 * fields : 0.0) + fields + 4.0;
   if (unknowns.density) {
-    products += 4.0;  // both fields; a sum is read and written
+    products += 2.0;  // a sum is read and written
   }
   if (unknowns.anisotropy) {
     // zeros and a copy of the source wavefield, its D; what AddAnisotropy reads, two sums
@@ -357,17 +366,15 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   for (int f = 0; f < fields; ++f) {
     part.source[f] = other.field(parity(level), f).data() + source_layout.offset;
   }
-  const auto inject = [&] {
-    m_receivers->inject_with(exec, layout, piece.planes, part.change[0], m_derivative, time,
-                             m_pressure, T(1));
-  };
+  const StepInjection<T, Dim, Memory> residuals =
+      injection(part, *m_receivers, m_derivative, m_pressure);
   // kernels of rows on hosts keep no factors of images
-  const bool everywhere = m_unknowns.anisotropy ? !lambda_from_wavefield(m_scheme)
-                                                : m_image != nullptr && is_host_memory<Memory>;
-  if (everywhere) {
+  part.everywhere = m_unknowns.anisotropy ? !lambda_from_wavefield(m_scheme)
+                                          : m_image != nullptr && is_host_memory<Memory>;
+  if (part.everywhere) {
     wave::apply_operator<T, Dim, Memory>(exec, m_scheme, part.medium, nu, part.box, part.change[0],
                                          part.products ? part.change[1] : Array());
-    inject();
+    residuals.add_to(exec, part.change[0]);
   }
   if (part.products) {
     AddScale<T, Dim> scale{};
@@ -383,18 +390,28 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
     scale.weight = static_cast<T>(m_product_interval);
     scale.time = static_cast<T>(static_cast<double>(m_product_interval) * m_scheme.dt());
     if (m_image) m_image->keep(piece, scale);
-    if (everywhere) {
+    AddPointProduct<T, Dim> at_receivers = at_residuals(scale);
+    if (m_unknowns.density) {
+      scale.by_potential = sums(piece, by_others);
+      at_receivers.by_root = sums(piece, by_others + 1);
+    }
+    scale.potential_sums = at_receivers.root_sums = scale.sums;
+    if (part.everywhere) {
       launch_add_scale<T, Dim, Memory>(exec, part.box, scale);
+      if (m_unknowns.density) {
+        at_receivers.scale = at_receivers.kept_change = nullptr;  // residuals are in part.change
+        add_point_products<T, Dim, Memory>(exec, residuals, part.box, at_receivers);
+      }
     } else {
-      add_products<T, Dim, Memory>(exec, m_scheme, part.medium, nu, part.box, m_receivers->box(),
-                                   part.change, inject, scale);
+      add_products<T, Dim, Memory>(exec, m_scheme, part.medium, nu, part.box, residuals,
+                                   part.change, scale, at_receivers);
     }
   }
   if (m_unknowns.density && (part.products || time == 0)) add_density(part);
   if (!m_unknowns.anisotropy) return;
   if (part.products || time == 0) add_anisotropy(part);
-  step_lambda(
-      exec, m_scheme, part.medium, nu, part.box, part.change[0], m_receivers->box(), inject,
+  step_lambda<T, Dim, Memory>(
+      exec, m_scheme, part.medium, nu, part.box, part.change[0], residuals,
       LambdaArrays<T, Dim>{sums(piece, lambda), sums(piece, lambda + 1), sums_at(piece.planes)});
 }
 
@@ -409,39 +426,28 @@ void StreamProducts<T, Dim, Memory>::put_source(const Part& part, int field, con
              PutNodes<T, Dim>{part.source[field], to.data(), part.layout, part.source_at});
 }
 
-// Adds the products by the potential, and those by sqrt(rho) at points.
+// Adds the products of what sources inject, and those of the potential where the products with D
+// of the adjoint field did not add them.
 template <class T, int Dim, class Memory>
 void StreamProducts<T, Dim, Memory>::add_density(const Part& part) {
   const Instance<Memory>& exec = m_adjoint.stepping();
   const wave::Layout<Dim>& layout = part.layout;
-  const Array injected = window(first_of_source(m_scheme), layout);  // zeros
   const auto weight = static_cast<T>(m_product_interval);
-  const DenseBox<Dim> on_sums = sums_at(part.piece.planes);
-  const auto add_points = [&](const wave::PointSet<T, Dim, Memory>& points,
-                              const wave::PointSeries<const T, Memory>& series,
-                              const wave::Storage<const T, Memory>& pressure, T factor,
-                              const T* field, const DenseBox<Dim>& nodes) {
-    if (part.time >= static_cast<std::int64_t>(series.extent(0))) return;
-    Box<Dim> zero = points.box();
-    zero.lower[0] = std::max(zero.lower[0], part.piece.planes.begin);
-    zero.upper[0] = std::min(zero.upper[0], part.piece.planes.end);
-    const Box<Dim> near = intersection(zero, part.box);
-    if (near.empty()) return;
-    points.inject_with(exec, layout, part.piece.planes, injected, series, part.time, pressure,
-                       factor);
-    launch_box("moho::fwi::add_points", exec, near,
-               AddPoints<T, Dim>{field, nodes, injected.data(), layout, on_sums,
-                                 sums(part.piece, by_others + 1), weight});
-    launch_box("moho::fwi::no_source", exec, zero, ZeroNodes<T, Dim>{injected.data(), layout});
-  };
-  add_points(*m_sources, m_amplitudes, m_source_pressure,
-             wave::kernel::source_factor<T>(m_scheme.grid()), part.nu.now[0].data() + layout.offset,
-             {Box<Dim>{}, layout.strides});
-  if (!part.products) return;
-  add_points(*m_receivers, m_derivative, m_pressure, T(1), part.source[0], part.source_at);
-  launch_add_potential<T, Dim, Memory>(exec, part.box,
-                                       {part.source[0], part.source_at, part.nu.now[0].data(),
-                                        layout, on_sums, sums(part.piece, by_others), weight});
+  AddPointProduct<T, Dim> at_sources{};
+  at_sources.field = part.nu.now[0].data() + layout.offset;
+  at_sources.nodes = {Box<Dim>{}, layout.strides};
+  at_sources.by_root = sums(part.piece, by_others + 1);
+  at_sources.root_sums = sums_at(part.piece.planes);
+  at_sources.weight = weight;
+  add_point_products<T, Dim, Memory>(exec,
+                                     injection(part, *m_sources, m_amplitudes, m_source_pressure,
+                                               wave::kernel::source_factor<T>(m_scheme.grid())),
+                                     part.box, at_sources);
+  if (!part.products || !part.everywhere) return;
+  launch_add_potential<T, Dim, Memory>(
+      exec, part.box,
+      {part.source[0], part.source_at, part.nu.now[0].data(), layout, sums_at(part.piece.planes),
+       sums(part.piece, by_others), weight});
 }
 
 // Adds the products by epsilon and delta, before the step of lambda.

@@ -214,18 +214,26 @@ struct Inject {
   const T* second;   ///< second factors by node, as `scale`; null: 1
   const T* by_node;  ///< factors by node of the lists; null: 1
   T factor;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+  /// Returns the element of node n relative to node (0, ..., 0).
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t element(const std::int64_t n) const {
+    return lists.elements[first + n];
+  }
+  /// Returns what is added to node n.
+  KOKKOS_FORCEINLINE_FUNCTION T value(const std::int64_t n) const {
     const std::int64_t node = first + n;
     T sum = T(0);
     for (std::int64_t i = lists.starts[node]; i < lists.starts[node + 1]; ++i) {
       sum += lists.weight[i] * amplitudes[lists.point[i]];
     }
     sum *= factor;
-    const std::int64_t element = lists.elements[node];
-    T share = scale != nullptr ? scale[element] : T(1);
-    if (second != nullptr) share *= second[element];
+    const std::int64_t at = lists.elements[node];
+    T share = scale != nullptr ? scale[at] : T(1);
+    if (second != nullptr) share *= second[at];
     if (by_node != nullptr) share = scale != nullptr ? share * by_node[node] : by_node[node];
-    field[element] += sum * share;
+    return sum * share;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    field[element(n)] += value(n);
   }
 };
 

@@ -8,7 +8,9 @@
 
 namespace moho::wave::kernel {
 using detail::check_together;
+using detail::elements_apart;
 using detail::InjectionFactors;
+using detail::Several;
 using detail::ShotsExchange;
 using detail::source_factors;
 }  // namespace moho::wave::kernel

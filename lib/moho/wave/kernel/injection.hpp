@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Kernel of injection for other modules: what points add to a node in a step.
+
+#include <moho/wave/points.hpp>
+
+namespace moho::wave::kernel {
+using detail::Inject;
+}  // namespace moho::wave::kernel
