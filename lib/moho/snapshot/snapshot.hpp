@@ -62,6 +62,17 @@ struct SnapshotStore {
   /// Stores a snapshot: the nodes of `box` of the current p (and q, for stores of both fields).
   virtual void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                     const Box<Dim>& box, std::int64_t time) = 0;
+  /// \brief Returns the memory of a snapshot that the caller writes, instead of save().
+  ///
+  /// One launch can then copy the snapshots of several shots.
+  /// \param box nodes of the snapshot
+  /// \param time of the snapshot
+  /// \return start of the values of p (followed by those of q) in the order of Snapshot::values;
+  /// null if the store does not support this: nothing was stored, and save() stores the snapshot
+  virtual T* reserve(const Box<Dim>& box, std::int64_t time) {
+    (void)box, (void)time;
+    return nullptr;
+  }
   /// Ends the forward propagation.
   virtual void end_forward(const Instance<Memory>& exec) { (void)exec; }
   /// Returns the snapshot of a time. \throws Error if it is not available

@@ -81,7 +81,15 @@ class MemoryStore : public SnapshotStore<T, Dim, Memory> {
     m_arena.reset();
   }
   void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
-            const Box<Dim>& box, std::int64_t time) override;
+            const Box<Dim>& box, std::int64_t time) override {
+    detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, reserve(box, time));
+  }
+  T* reserve(const Box<Dim>& box, std::int64_t time) override {
+    const wave::Storage<T, Memory> values = m_arena.take(m_fields * box.size());
+    m_bytes += values.size() * sizeof(T);
+    m_entries[time] = {box, values};
+    return values.data();
+  }
   Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
   SnapshotReport report() const override;
 
@@ -136,16 +144,6 @@ class PinnedStore : public SnapshotStore<T, Dim, Memory> {
   std::int64_t m_fetched = -1;  ///< time of the snapshot in transfer to buffer m_next
   std::size_t m_bytes = 0;
 };
-
-template <class T, int Dim, class Memory>
-void MemoryStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
-                                       const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                       const Box<Dim>& box, std::int64_t time) {
-  const wave::Storage<T, Memory> values = m_arena.take(m_fields * box.size());
-  detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, values.data());
-  m_bytes += values.size() * sizeof(T);
-  m_entries[time] = {box, values};
-}
 
 template <class T, int Dim, class Memory>
 Snapshot<T, Dim, Memory> MemoryStore<T, Dim, Memory>::load(const Instance<Memory>&,

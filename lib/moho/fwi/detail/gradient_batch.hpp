@@ -146,11 +146,36 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
   }
   void save(std::span<const Wave> used, std::int64_t time) {
     for (std::size_t k = 0; k < shots.size(); ++k) {
-      ShotGradients& gradients = *shots[k].gradients;
       shots[k].store->on_step(exec, used[k], whole_box(propagator.grid()), time);
-      if (time % gradients.m_product_interval != 0) continue;
-      shots[k].store->save(exec, used[k], gradients.snapshot_box(), time);
     }
+    if (time % shots.front().gradients->m_product_interval != 0) return;
+    const Box<Dim> box = shots.front().gradients->snapshot_box();
+    const auto fields = static_cast<std::size_t>(used.front().fields);
+    const std::size_t most = detail::largest_product_batch / fields;
+    for (std::size_t first = 0; first < shots.size(); first += most) {
+      save(used, first, std::min(first + most, shots.size()), box, time);
+    }
+  }
+  // Saves snapshots of the shots from `first` up to `end`, on devices in one launch.
+  void save(std::span<const Wave> used, std::size_t first, std::size_t end, const Box<Dim>& box,
+            std::int64_t time) {
+    detail::TakeBoxes<T, Dim> take{};
+    take.nodes = box.size();
+    take.layout = propagator.layout();
+    take.box = box;
+    std::int64_t count = 0;
+    for (std::size_t k = first; k < end; ++k) {
+      T* const to = is_host_memory<Memory> ? nullptr : shots[k].store->reserve(box, time);
+      if (to == nullptr) {
+        shots[k].store->save(exec, used[k], box, time);
+        continue;
+      }
+      for (int f = 0; f < used[k].fields; ++f) {
+        take.from[count] = used[k].now[f].data();
+        take.to[count++] = to + f * take.nodes;
+      }
+    }
+    launch("moho::fwi::take_snapshots", exec, count * take.nodes, take);
   }
   // Calls the misfit functions, which may use instances of their own.
   void misfits() {
