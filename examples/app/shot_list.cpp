@@ -59,18 +59,6 @@ std::size_t find_only_shot(const std::vector<std::int64_t>& numbers, std::int64_
   return static_cast<std::size_t>(at - numbers.begin());
 }
 
-void SharedCount::begin(Processes& processes) {
-  m_processes = &processes;
-  processes.begin_count();
-  // the root computes the first shot, so reports about the first shot do not depend on timing
-  m_claimed = processes.root() ? 0 : -1;
-}
-
-bool SharedCount::takes(std::int64_t position) {
-  while (m_claimed < position) m_claimed = m_processes->next();
-  return m_claimed == position;
-}
-
 void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& choice,
                     const CommonOptions& options, Taken taken, const OnSiteSum& on_sum) {
   m_taken = std::move(taken);
@@ -122,14 +110,14 @@ void ShotList::share() {
   for (std::size_t k = 0; k < m_there.size(); ++k) {
     if (!settled(k)) m_position[k] = count++;
   }
-  m_count.begin(processes);
+  m_counter.begin(processes);
   m_over = 0;
 }
 
 bool ShotList::takes(std::size_t shot) {
   const std::int64_t position = m_position[shot];
   if (position < 0 || !m_why.empty()) return false;
-  if (!m_count.takes(position)) return false;
+  if (!m_counter.claim(position)) return false;
   if (!m_single) m_why = m_time.why();
   m_time.begin();
   return m_why.empty();
@@ -143,7 +131,7 @@ void ShotList::done(std::size_t shot, const std::vector<std::string>& files, con
     listen(false);
     return;
   }
-  m_session.processes().tell_root(m_session.describe_part(m_numbers[shot], files, more).dump());
+  m_session.processes().send_to_root(m_session.describe_part(m_numbers[shot], files, more).dump());
 }
 
 Progress ShotList::progress() {
@@ -156,7 +144,7 @@ Progress ShotList::progress() {
 }
 
 void ShotList::listen(bool wait) {
-  for (const std::string& text : m_session.processes().told(wait)) {
+  for (const std::string& text : m_session.processes().received(wait)) {
     if (text.rfind(over, 0) == 0) {
       ++m_over;
       if (m_why.empty()) m_why = text.substr(std::string(over).size());
@@ -184,7 +172,7 @@ bool ShotList::finish() {
   if (processes.root()) {
     while (m_over < processes.size() - 1) listen(true);
   } else {
-    processes.tell_root(over + m_why);
+    processes.send_to_root(over + m_why);
   }
   std::int64_t left = 0;
   for (std::size_t k = 0; k < m_there.size(); ++k) left += settled(k) ? 0 : 1;

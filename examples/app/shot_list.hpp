@@ -52,19 +52,6 @@ class TimeLimit {
 /// \throws InputError if it is not one of them
 std::size_t find_only_shot(const std::vector<std::int64_t>& numbers, std::int64_t only);
 
-/// Shared counter of work items of the processes of a run.
-class SharedCount {
- public:
-  /// Begins at item 0, which the root has. Collective.
-  void begin(Processes& processes);
-  /// Returns true if this process has the item. Call it once for each item, in order.
-  bool takes(std::int64_t position);
-
- private:
-  Processes* m_processes = nullptr;
-  std::int64_t m_claimed = -1;  // item of this process
-};
-
 /// The shots of a run, which its processes share.
 ///
 /// Call open() and share() before the first shot, takes() once for each shot in order, done() after
@@ -120,7 +107,7 @@ class ShotList {
   std::vector<std::int64_t> m_numbers;
   std::vector<bool> m_there, m_left_out;
   std::vector<std::int64_t> m_position;  // among the remaining shots; -1: not among them
-  SharedCount m_count;
+  SharedCounter m_counter;
   bool m_single = false;  // --only-shot: its caller observes the time
   TimeLimit m_time;
   std::string m_why;  // reason to begin no more shots

@@ -5,9 +5,9 @@
 /// \brief Models, shots and options of an inversion for the library, and messages in options'
 /// words.
 
+#include "app/shot_list.hpp"
 #include "app/survey_program.hpp"
 #include "app/wave_fields.hpp"
-#include "invert_waves/distributed_evaluation.hpp"
 #include "invert_waves/options.hpp"
 
 #include <moho/fwi/objective.hpp>
@@ -30,9 +30,9 @@ struct Input : SurveyJob<T, Dim> {
   std::string data_name;             ///< for messages
   const Options* options = nullptr;  ///< must outlive the job
 
-  std::vector<unsigned char> mask;  ///< by node, 0: constant; empty: all nodes may change
-  std::optional<std::size_t> only;  ///< with --only-shot: its position among the shots
-  Order<T> order;                   ///< evaluation of that shot
+  std::vector<unsigned char> mask;       ///< by node, 0: constant; empty: all nodes may change
+  std::optional<std::size_t> only;       ///< with --only-shot: its position among the shots
+  fwi::EvaluationRequest<T> evaluation;  ///< of that shot
 
   /// Reads the mask. \throws InputError for an invalid mask
   void prepare_mask(const EarthModel<T>& model) {
@@ -54,13 +54,11 @@ struct Input : SurveyJob<T, Dim> {
   void prepare_only(const EarthModel<T>& model, const std::vector<std::int64_t>& numbers) {
     const Options& o = *options;
     only = find_only_shot(numbers, *o.only_shot);
-    order.evaluation = 1;
-    order.band = o.band - 1;
-    order.request.corner = corner_of(order.band);
-    order.request.data_size = o.data_size;
+    evaluation.corner = o.bands.empty() ? 0.0 : o.bands[static_cast<std::size_t>(o.band - 1)];
+    evaluation.data_size = o.data_size;
     for (const std::string& name : o.unknowns) {
       const std::vector<T>& start = model.values.at(name);
-      order.request.values.insert(order.request.values.end(), start.begin(), start.end());
+      evaluation.values.insert(evaluation.values.end(), start.begin(), start.end());
     }
     if (o.evaluate.empty()) return;
     io::Array<T> array;
@@ -76,12 +74,7 @@ struct Input : SurveyJob<T, Dim> {
                               io::shape_string(array.shape), " (allowed: ", io::shape_string(shape),
                               ", the unknowns on the nodes of --vp)"));
     }
-    order.request.values = std::move(array.data);
-  }
-
-  /// Returns the corner of a band's low-pass, Hz; 0: no low-pass. Bands count from 0.
-  double corner_of(int band) const {
-    return options->bands.empty() ? 0.0 : options->bands[static_cast<std::size_t>(band)];
+    evaluation.values = std::move(array.data);
   }
 
   /// Returns the options of the objective, without progress and notes.

@@ -4,11 +4,11 @@
 
 #include "app/plan_text.hpp"
 #include "app/survey_program.hpp"
-#include "invert_waves/distributed_evaluation.hpp"
 #include "invert_waves/input.hpp"
 #include "invert_waves/options.hpp"
 #include "invert_waves/plan_text.hpp"
 #include "invert_waves/results.hpp"
+#include "invert_waves/site_evaluations.hpp"
 #include "ranks/ranks.hpp"
 #include "ranks/stream_ranks.hpp"
 
@@ -57,7 +57,7 @@ class Program {
     m_session.summary["ranks"] = processes.size();
     if (m_o.only_shot) return finish_shot(m_session, "plot_inversion.py");
     m_results.finish(m_device, m_threads);
-    m_distributed->finish();
+    m_sites->finish();
   }
 
  private:
@@ -75,12 +75,13 @@ class Program {
     std::vector<std::int64_t> numbers = numbers_of(m_input.shots);
     if (m_o.only_shot) m_input.prepare_only(m_model, numbers);
     if (m_data.survey && !m_o.plan) check_data();
-    m_distributed.emplace(m_o, m_session, std::move(numbers), m_model.shape);
+    m_sites.emplace(m_o, m_session, std::move(numbers), m_model.shape);
     check_ranks(m_session.processes(), m_o.devices, m_o.ranks_per_shot);
-    if (m_o.lags_sum == "plain" && m_distributed->divided()) {
+    const bool divided = m_sites->given() || !m_session.processes().alone();
+    if (m_o.lags_sum == "plain" && divided) {
       throw InputError("--lags-sum plain is for one process (allowed with ranks or sites: exact)");
     }
-    if (m_distributed->at_sites()) {
+    if (m_sites->given()) {
       refuse_ranks(m_session.processes());
       check_shots_per_job(m_o.distribute, m_input.shots.size());
     }
@@ -109,7 +110,7 @@ class Program {
     stream::RankGroups groups(world.get(), m_o.ranks_per_shot,
                               static_cast<std::int64_t>(m_input.shots.size()), "--ranks-per-shot");
     m_groups = &groups;
-    m_distributed->set_groups(groups);
+    m_shared.emplace(m_session.processes(), groups, numbers_of(m_input.shots));
     groups.fit([&] { compute_in_groups(exec); });
   }
 
@@ -146,10 +147,9 @@ class Program {
       if (++m_notes <= 10) m_session.print("          note: ", note);
       if (m_notes == 11) m_session.print("          note: more like these are not printed");
     };
-    const bool listens = m_distributed->among_ranks() && m_session.processes().root();
-    if (m_bar || listens) {
+    if (m_bar || (!m_session.processes().alone() && m_session.processes().root())) {
       options.progress = [this](double done, const std::string& text) {
-        m_distributed->listen();
+        m_shared->poll();
         if (m_bar) show_progress(done, text);
       };
     }
@@ -179,8 +179,9 @@ class Program {
         check_onsets_at(exec, start, objective->plan().time.dt);
       }
     });
-    if (m_distributed->agrees() && !objective->streamed() && m_o.devices == 1) {
-      const fwi::SourceField method = m_distributed->agree(objective->plan().source_field);
+    if (!processes.alone() && m_o.source_field == fwi::SourceField::automatic &&
+        !objective->streamed() && m_o.devices == 1) {
+      const fwi::SourceField method = m_shared->common_source_field(objective->plan().source_field);
       processes.together([&] { objective->set_source_field(method); });
     }
     m_groups->keep();
@@ -194,12 +195,9 @@ class Program {
       m_loading = false;
     });
     if (m_input.only) return compute_only(*objective);
-    if (!processes.root()) return serve(*objective);
+    if (!processes.root()) return m_input.in_words([&] { m_shared->serve(*objective); });
     search(exec, *objective);
-    if (m_distributed->among_ranks()) {
-      Order<T> none;
-      m_distributed->share(none);
-    }
+    m_shared->stop();
   }
 
   // Compares the start times of data with first arrivals of the starting model.
@@ -218,7 +216,7 @@ class Program {
   // Prints the plan and begins the output; false: the run ends here.
   bool begin(const fwi::ObjectivePlan& plan) {
     m_seconds_each = plan.seconds;
-    m_distributed->set_source_field(plan.source_field);
+    m_sites->set_source_field(plan.source_field);
     const PlanInput input{m_model,
                           wave::boundaries_string(m_input.boundaries),
                           model_json(m_model, plan.medium, m_input.boundaries),
@@ -230,7 +228,7 @@ class Program {
     if (m_o.plan) return false;
     if (!m_session.processes().root()) return true;
     m_session.begin_output();
-    m_distributed->begin();
+    m_sites->begin();
     if (!m_o.only_shot) m_results.write_start(m_resumed.band);
     return true;
   }
@@ -240,42 +238,9 @@ class Program {
   template <class Objective>
   void compute_only(Objective& objective) {
     m_input.in_words([&] {
-      objective.begin(m_input.order.request);
-      m_distributed->write_result(m_o.extended ? objective.extended_contribution(*m_input.only)
-                                               : objective.contribution(*m_input.only));
-    });
-  }
-
-  // Computes shots for the root until the search has ended.
-  template <class Objective>
-  void serve(Objective& objective) {
-    for (;;) {
-      Order<T> order;
-      m_distributed->share(order);
-      if (order.evaluation == 0) return;
-      order.request.corner = m_input.corner_of(order.band);
-      m_input.in_words([&] { objective.begin(order.request); });
-      if (order.wanted == Wanted::image) image_of_ranks(objective);
-      if (order.wanted == Wanted::gradient) compute_claimed(objective);
-      if (order.wanted == Wanted::gather && m_groups->has_root()) {
-        m_groups->leave_errors_to_first([&] { objective.model(order.shot); });
-      }
-    }
-  }
-
-  template <class Objective>
-  static auto add_to(Objective& objective) {
-    return [&objective](const auto& part) { objective.add(part); };
-  }
-
-  template <class Objective>
-  void compute_claimed(Objective& objective) {
-    m_groups->leave_errors_to_first([&] {
-      m_input.in_words([&] {
-        objective.contributions(
-            [this](std::size_t k) { return m_distributed->claims(k); },
-            [&](auto&& part) { m_distributed->hand_in(std::move(part), add_to(objective)); });
-      });
+      objective.begin(m_input.evaluation);
+      m_sites->write_result(m_o.extended ? objective.extended_contribution(*m_input.only)
+                                         : objective.contribution(*m_input.only));
     });
   }
 
@@ -310,41 +275,23 @@ class Program {
     m_results.write_lags(extended_image(objective, search));
   }
 
-  // Returns the extended image of the shots of all ranks on the root.
-  template <class Objective>
-  fwi::ExtendedResult<T> image_of_ranks(Objective& objective) {
-    fwi::ExtendedResult<T> result;
-    m_input.in_words([&] {
-      result = objective.extended_image(
-          *m_groups, m_session.processes().root(),
-          [this](std::size_t k) { return m_distributed->claims(k); },
-          [this](fwi::ExtendedSum& sum) { m_distributed->merge(sum); });
-    });
-    return result;
-  }
-
   // Returns the extended image at the point of the search, of this process or of several.
   template <class Objective, class Search>
   fwi::ExtendedResult<T> extended_image(Objective& objective, const Search& search) {
     const Stopwatch watch;
     m_prefix = progress_prefix(search.state(), "extended image, ");
     fwi::ExtendedResult<T> result;
-    const bool one = m_input.shots.size() == 1 && m_distributed->at_sites();
-    if (!m_distributed->divided() || one) {
-      m_input.in_words([&] { result = objective.extended_image(search.state().point()); });
-    } else {
-      m_input.in_words([&] { objective.begin(search.state().point()); });
+    const auto point = search.state().point();
+    if (m_sites->given() && m_input.shots.size() > 1) {
+      m_input.in_words([&] { objective.begin(point); });
+      fwi::ExtendedSum sum = objective.make_extended_sum();
+      const auto add = [&sum](const auto& part) { sum.add(part); };
       const int band = std::min(search.progress().band, search.bands() - 1);
-      Order<T> order{search.state().evaluations() + 1, Wanted::image, band, objective.request()};
-      if (m_distributed->at_sites()) {
-        fwi::ExtendedSum sum = objective.make_extended_sum();
-        const auto add = [&sum](const auto& part) { sum.add(part); };
-        m_distributed->collect_sites(order, add, add);
-        result = objective.result_of(sum);
-      } else {
-        m_distributed->share(order);
-        result = image_of_ranks(objective);
-      }
+      const std::int64_t number = search.state().evaluations() + 1;
+      m_sites->collect({number, true, band, objective.request()}, add, add);
+      result = objective.result_of(sum);
+    } else {
+      m_input.in_words([&] { result = m_shared->extended_image(objective, point); });
     }
     m_times.add("extend", watch.seconds());
     return result;
@@ -386,22 +333,16 @@ class Program {
   template <class Objective, class Search, class Vector>
   double evaluate(Objective& objective, const Search& search, const Vector& gradient, int band) {
     double f = 0.0;
-    if (!m_distributed->divided()) {
-      m_input.in_words([&] { f = objective.evaluate(search.point(), gradient); });
-      return f;
-    }
-    m_input.in_words([&] { objective.begin(search.point()); });
-    Order<T> order{search.evaluations() + 1, Wanted::gradient, band, objective.request()};
-    if (m_distributed->at_sites()) {
-      m_distributed->collect_sites(order, add_to(objective), add_to(objective));
+    if (m_sites->given()) {
+      m_input.in_words([&] { objective.begin(search.point()); });
+      const auto add = [&objective](const auto& part) { objective.add(part); };
+      m_sites->collect({search.evaluations() + 1, false, band, objective.request()}, add, add);
+      f = objective.end(gradient);
+      record_time_after_shots(m_session);
     } else {
-      m_distributed->share(order);
-      compute_claimed(objective);
-      m_distributed->collect_ranks(add_to(objective));
+      m_input.in_words([&] { f = m_shared->evaluate(objective, search.point(), gradient); });
     }
-    const double misfit = objective.end(gradient);
-    record_time_after_shots(m_session);
-    return misfit;
+    return f;
   }
 
   // Error of vp at the best point; negative without a true model.
@@ -426,15 +367,9 @@ class Program {
   template <class Objective, class Search>
   void take_gather(Objective& objective, const Search& search) {
     const std::size_t k = objective.shots().size() / 2;
-    const auto traces = [&](const auto& point) {
-      objective.begin(point);
-      Order<T> order{1, Wanted::gather, static_cast<int>(m_o.bands.size()) - 1, objective.request(),
-                     k};
-      if (m_groups->ranks() != nullptr) m_distributed->share(order);
-      return objective.model(k);
-    };
     m_results.set_gather({objective.shots()[k].number, objective.observed()[k],
-                          traces(objective.start()), traces(search.best())});
+                          m_shared->model(objective, objective.start(), k),
+                          m_shared->model(objective, search.best(), k)});
   }
 
   // ---- progress
@@ -459,8 +394,9 @@ class Program {
   Input<T, Dim> m_input;
   SurveyData<Dim> m_data;
   Results<T, Dim> m_results;
-  std::optional<DistributedEvaluation<T>> m_distributed;
-  stream::RankGroups* m_groups = nullptr;  ///< of compute()
+  std::optional<SiteEvaluations<T>> m_sites;
+  std::optional<fwi::SharedEvaluation<T>> m_shared;  ///< of compute()
+  stream::RankGroups* m_groups = nullptr;            ///< of compute()
   ResumedRun m_resumed;
   TimeLimit m_time;
   std::string m_why;  ///< reason to end before the last evaluation

@@ -4,14 +4,12 @@
 #include <moho/core/error.hpp>
 
 #ifdef MOHO_WITH_MPI
-#include <moho/mpi/counter.hpp>
-#include <moho/mpi/merge.hpp>
+#include <moho/mpi/communicator.hpp>
 #endif
 
 #include <unistd.h>
 
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 
 namespace moho::examples {
@@ -37,9 +35,6 @@ struct Ranks::Session {
 
   mpi::Session session;
   MPI_Comm communicator = session.communicator();
-  std::optional<mpi::Counter> counter;
-  std::optional<mpi::Outbox> outbox;
-  mpi::Outbox& messages();
 };
 
 namespace {
@@ -62,11 +57,13 @@ bool launched() {
 }
 }  // namespace
 
-Ranks::Ranks(int& argc, char**& argv, bool each_reads) : m_each_reads(each_reads) {
+Ranks::Ranks(int& argc, char**& argv, bool each_reads)
+    : m_all(std::make_unique<Communicator>()), m_each_reads(each_reads) {
   if (!launched()) return;
   // Without mpirun, Open MPI would start a daemon needed only for spawning processes.
   ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   m_session = std::make_unique<Session>(argc, argv);
+  m_all = std::make_unique<mpi::MpiCommunicator>(m_session->communicator);
 }
 Ranks::~Ranks() = default;
 
@@ -80,37 +77,23 @@ std::string Ranks::version() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-int Ranks::rank() const { return m_session ? m_session->session.rank() : 0; }
-int Ranks::size() const { return m_session ? m_session->session.size() : 1; }
 int Ranks::rank_on_host() const { return m_session ? m_session->session.rank_on_host() : 0; }
 const void* Ranks::communicator() const { return m_session ? &m_session->communicator : nullptr; }
 int Ranks::size_of_host() const { return m_session ? m_session->session.size_of_host() : 1; }
 
 void Ranks::together(const std::function<void()>& function) {
   try {
-    m_session ? mpi::together(m_session->session.communicator(), function) : function();
+    m_all->together(function);
   } catch (...) {
     m_agreed = true;
     throw;
   }
 }
 
-void Ranks::broadcast(void* bytes, std::size_t count) {
-  if (!m_session) return;
-  mpi::broadcast(m_session->session.communicator(), static_cast<char*>(bytes),
-                 static_cast<std::int64_t>(count));
-}
-
 void Ranks::scatter_rows(const double* all, std::int64_t width, const std::vector<mpi::Part>& parts,
                          double* mine) {
   if (!m_session) return;
   mpi::scatter_rows(m_session->session.communicator(), all, width, parts, root() ? nullptr : mine);
-}
-
-void Ranks::sum_to_root(std::vector<double>& values) {
-  if (!m_session) return;
-  mpi::reduce_to_root(m_session->session.communicator(), values.data(),
-                      static_cast<std::int64_t>(values.size()));
 }
 
 std::vector<std::vector<char>> Ranks::gather_bytes(const std::vector<char>& mine) {
@@ -123,39 +106,9 @@ std::vector<RankReport> Ranks::gather(const RankReport& mine) {
   return mpi::gather_to_root(m_session->session.communicator(), mine);
 }
 
-void Ranks::begin_count() {
-  if (!m_session) return Processes::begin_count();
-  if (m_session->counter) {
-    m_session->counter->restart(1);
-  } else {
-    m_session->counter.emplace(m_session->session.communicator(), 1);
-  }
-}
-
-std::int64_t Ranks::next() { return m_session ? m_session->counter->next() : Processes::next(); }
-
-mpi::Outbox& Ranks::Session::messages() {
-  if (!outbox) outbox.emplace(session.communicator());
-  return *outbox;
-}
-
-void Ranks::tell_root(const std::string& text) {
-  if (m_session) m_session->messages().send(text);
-}
-
-std::vector<std::string> Ranks::told(bool wait) {
-  return m_session ? m_session->messages().received(wait) : std::vector<std::string>();
-}
-
-void Ranks::merge_to_root(const std::function<std::string()>& pack,
-                          const std::function<void(std::string&&)>& merge) {
-  if (m_session) mpi::merge_to_root(m_session->session.communicator(), pack, merge);
-}
-
 void Ranks::finish() {
   if (m_session) {
-    m_session->outbox.reset();
-    m_session->counter.reset();
+    static_cast<mpi::MpiCommunicator&>(*m_all).finish();
     m_session->session.finish();
   }
   m_finished = true;
@@ -170,7 +123,8 @@ void Ranks::abort(int status) {
 
 struct Ranks::Session {};
 
-Ranks::Ranks(int&, char**&, bool each_reads) : m_each_reads(each_reads) {
+Ranks::Ranks(int&, char**&, bool each_reads)
+    : m_all(std::make_unique<Communicator>()), m_each_reads(each_reads) {
   if (of_a_worker()) return;
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
     const char* size = std::getenv(name);
@@ -186,8 +140,6 @@ Ranks::~Ranks() = default;
 
 bool Ranks::with_mpi() { return false; }
 std::string Ranks::version() { return {}; }
-int Ranks::rank() const { return 0; }
-int Ranks::size() const { return 1; }
 int Ranks::rank_on_host() const { return 0; }
 int Ranks::size_of_host() const { return 1; }
 const void* Ranks::communicator() const { return nullptr; }
@@ -197,17 +149,9 @@ void Ranks::together(const std::function<void()>& function) {
   function();
 }
 
-void Ranks::broadcast(void*, std::size_t) {}
 void Ranks::scatter_rows(const double*, std::int64_t, const std::vector<mpi::Part>&, double*) {}
-void Ranks::sum_to_root(std::vector<double>&) {}
 std::vector<std::vector<char>> Ranks::gather_bytes(const std::vector<char>& mine) { return {mine}; }
 std::vector<RankReport> Ranks::gather(const RankReport& mine) { return {mine}; }
-void Ranks::begin_count() { Processes::begin_count(); }
-std::int64_t Ranks::next() { return Processes::next(); }
-void Ranks::tell_root(const std::string&) {}
-std::vector<std::string> Ranks::told(bool) { return {}; }
-void Ranks::merge_to_root(const std::function<std::string()>&,
-                          const std::function<void(std::string&&)>&) {}
 void Ranks::finish() { m_finished = true; }
 void Ranks::abort(int status) { std::exit(status); }
 

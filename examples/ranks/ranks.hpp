@@ -41,31 +41,21 @@ class Ranks : public Processes {
   /// Returns name and version of the MPI library; empty without MPI. Not collective.
   static std::string version();
 
-  /// Returns the number of this rank. Not collective.
-  int rank() const override;
-  /// Returns the number of ranks. Not collective.
-  int size() const override;
+  int rank() const override { return m_all->rank(); }
+  int size() const override { return m_all->size(); }
   bool each_reads() const override { return m_each_reads; }
-  /// Returns true for the rank that reads, prints and writes. Not collective.
-  bool root() const override { return rank() == 0; }
-  /// Returns true if this is the only rank. Not collective.
-  bool alone() const override { return size() == 1; }
-  /// Returns the number of this rank among those of its machine. Not collective.
   int rank_on_host() const override;
-  /// Returns the number of ranks on this machine. Not collective.
   int size_of_host() const override;
 
   /// Returns the address of the MPI_Comm of all ranks, valid until finish(); null without MPI. Not
   /// collective.
   const void* communicator() const;
 
-  /// Calls a function on every rank. An exception on one rank is thrown on all.
   void together(const std::function<void()>& function) override;
   /// Returns true if all ranks know the last exception. Not collective.
   bool agreed() const override { return m_agreed; }
 
-  /// Sends bytes of the root to all ranks.
-  void broadcast(void* bytes, std::size_t count) override;
+  void broadcast(void* bytes, std::size_t count) override { m_all->broadcast(bytes, count); }
   /// Sends each rank its rows of an array of the root.
   /// \param all array of the root
   /// \param width values per row
@@ -73,19 +63,20 @@ class Ranks : public Processes {
   /// \param mine receives the rows; unused on the root, whose rows stay in `all`
   void scatter_rows(const double* all, std::int64_t width, const std::vector<mpi::Part>& parts,
                     double* mine);
-  /// Adds an array over all ranks into the root's array.
-  void sum_to_root(std::vector<double>& values) override;
+  void sum_to_root(std::vector<double>& values) override { m_all->sum_to_root(values); }
   /// Returns the bytes of all ranks in order on the root; empty on other ranks.
   std::vector<std::vector<char>> gather_bytes(const std::vector<char>& mine);
   /// Returns the reports of all ranks on the root.
   std::vector<RankReport> gather(const RankReport& mine);
 
-  void begin_count() override;
-  std::int64_t next() override;
-  void tell_root(const std::string& text) override;
-  std::vector<std::string> told(bool wait) override;
+  void restart_counter() override { m_all->restart_counter(); }
+  std::int64_t next_item() override { return m_all->next_item(); }
+  void send_to_root(const std::string& bytes) override { m_all->send_to_root(bytes); }
+  std::vector<std::string> received(bool wait) override { return m_all->received(wait); }
   void merge_to_root(const std::function<std::string()>& pack,
-                     const std::function<void(std::string&&)>& merge) override;
+                     const std::function<void(std::string&&)>& merge) override {
+    m_all->merge_to_root(pack, merge);
+  }
 
   /// Ends MPI. Afterwards the ranks are independent.
   void finish() override;
@@ -97,6 +88,7 @@ class Ranks : public Processes {
  private:
   struct Session;
   std::unique_ptr<Session> m_session;
+  std::unique_ptr<Communicator> m_all;  ///< ends before the session
   bool m_each_reads = false;
   bool m_agreed = false;
   bool m_finished = false;

@@ -5,14 +5,14 @@
 // processes.
 
 #include "gravity/ensembles.hpp"
+#include "processes.hpp"
 
 #include <moho/gravity/share.hpp>
 #include <moho/gravity/shared_operator.hpp>
 
-#include <barrier>
-#include <cstring>
-#include <functional>
-#include <thread>
+#include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace {
 
@@ -20,74 +20,21 @@ using namespace moho::testing;
 using moho::gravity::FieldOperator;
 using moho::gravity::MagneticJob;
 
-// What the processes of a run have in common.
-struct Shared {
-  explicit Shared(int count) : size(count), step(count) {}
-  int size;
-  std::barrier<> step;
-  const void* address = nullptr;
-  std::vector<double> sum;
-};
-
-class Process {
+class Process : public ThreadProcess {
  public:
-  Process(Shared& shared, int rank) : m_shared(shared), m_rank(rank) {}
-  int size() const { return m_shared.size; }
-  int rank() const { return m_rank; }
-  bool root() const { return m_rank == 0; }
-  void together(const std::function<void()>& function) { in_turn(function); }
-  void broadcast(void* bytes, std::size_t count) {
-    if (root()) m_shared.address = bytes;
-    m_shared.step.arrive_and_wait();
-    if (!root() && count > 0) std::memcpy(bytes, m_shared.address, count);
-    m_shared.step.arrive_and_wait();
-  }
-  void sum_to_root(std::vector<double>& values) {
-    if (root()) m_shared.sum.assign(values.size(), 0.0);
-    in_turn([&] {
-      for (std::size_t i = 0; i < values.size(); ++i) m_shared.sum[i] += values[i];
-    });
-    if (root()) values = m_shared.sum;
-  }
+  using ThreadProcess::ThreadProcess;
   void scatter_rows(const double* all, std::int64_t width,
                     const std::vector<moho::mpi::Part>& parts, double* mine) {
-    if (root()) m_shared.address = all;
-    m_shared.step.arrive_and_wait();
+    if (root()) m_run.address = all;
+    wait();
     const moho::mpi::Part part = parts[static_cast<std::size_t>(m_rank)];
     if (!root()) {
-      const double* const from = static_cast<const double*>(m_shared.address);
+      const double* const from = static_cast<const double*>(m_run.address);
       std::copy(from + width * part.first, from + width * part.last, mine);
     }
-    m_shared.step.arrive_and_wait();
+    wait();
   }
-
- private:
-  // Calls the function of one process after another.
-  void in_turn(const std::function<void()>& function) {
-    m_shared.step.arrive_and_wait();
-    for (int turn = 0; turn < size(); ++turn) {
-      if (turn == m_rank) function();
-      m_shared.step.arrive_and_wait();
-    }
-  }
-  Shared& m_shared;
-  int m_rank;
 };
-
-// Calls run(process) on each of some processes.
-void on_processes(int count, const std::function<void(Process&)>& run) {
-  Shared shared(count);
-  std::vector<std::thread> others;
-  for (int rank = 1; rank < count; ++rank) {
-    others.emplace_back([&, rank] {
-      Process process(shared, rank);
-      run(process);
-    });
-  }
-  Process root(shared, 0);
-  run(root);
-  for (std::thread& other : others) other.join();
-}
 
 std::vector<double> shared_numbers(std::size_t count, unsigned seed) {
   Random random(seed);
@@ -122,7 +69,7 @@ TEST(SharedOperator, HasTheBitsOfOneProcess) {
   one->adjoint(weights, sums);
   one->column_squares(weights, squares);
   for (const int count : {1, 2, 3, 4}) {
-    on_processes(count, [&](Process& process) {
+    on_processes<Process>(count, [&](Process& process) {
       moho::gravity::SharedOperator<Process> shared(process, prisms, stations, 2, make);
       EXPECT_EQ(shared.prisms(), 5000);
       EXPECT_EQ(shared.values(), 300);
@@ -149,7 +96,7 @@ TEST(SharedOperator, ServesProcessesWithoutWork) {
   };
   std::vector<double> field;
   make(prisms, stations)->apply({1.0, -2.0}, field);
-  on_processes(3, [&](Process& process) {
+  on_processes<Process>(3, [&](Process& process) {
     moho::gravity::SharedOperator<Process> shared(process, prisms, stations, 1, make);
     if (!process.root()) return shared.serve();
     std::vector<double> found;
@@ -192,7 +139,7 @@ TEST(SharedJobs, AddUpToTheWhole) {
     };
     const auto expected = compute(whole).results;
     for (const int count : {1, 2, 5}) {
-      on_processes(count, [&](Process& process) {
+      on_processes<Process>(count, [&](Process& process) {
         const MagneticJob mine =
             moho::gravity::share_job(process, process.root() ? whole : MagneticJob());
         EXPECT_EQ(mine.options.far_tolerance, 1e-9);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick with 3 ranks
 //
-// The functions of <moho/mpi/{mpi,counter,merge}.hpp> and <moho/gravity/mpi.hpp>. The
+// The functions of <moho/mpi/{mpi,counter,merge,communicator}.hpp> and <moho/gravity/mpi.hpp>. The
 // number of ranks is that of mpirun. Every rank runs every test; the program fails if one rank
 // fails.
 
 #include <moho/gravity/mpi.hpp>
+#include <moho/mpi/communicator.hpp>
 #include <moho/mpi/counter.hpp>
 #include <moho/mpi/merge.hpp>
 
@@ -211,6 +212,64 @@ TEST_F(Mpi, ValuesOfAllRanksAreMerged) {
     std::iota(all.begin(), all.end(), 0);
     EXPECT_EQ(merged, all);
   }
+}
+
+TEST_F(Mpi, ACommunicatorSharesTheWorkOfARun) {
+  MpiCommunicator ranks(world);
+  moho::Communicator& processes = ranks;
+  EXPECT_EQ(processes.rank(), rank);
+  EXPECT_EQ(processes.size(), size);
+  EXPECT_EQ(processes.root(), rank == 0);
+  EXPECT_EQ(processes.alone(), size == 1);
+  int number = 10 + rank;
+  processes.broadcast(&number, sizeof(number));
+  EXPECT_EQ(number, 10);
+  std::vector<double> values{1.0, static_cast<double>(rank)};
+  processes.sum_to_root(values);
+  if (rank == 0) {
+    EXPECT_EQ(values, (std::vector<double>{1.0 * size, 0.5 * size * (size - 1)}));
+  }
+
+  // Each item is claimed once, its number reaches the root once, in each of two evaluations.
+  constexpr int count = 30;
+  moho::SharedCounter counter;
+  for (int evaluation = 0; evaluation < 2; ++evaluation) {
+    std::vector<int> found(count, 0);
+    int arrived = 0;
+    const auto take = [&](int item) { ++found[static_cast<std::size_t>(item)], ++arrived; };
+    const auto receive = [&](bool wait) {
+      for (const std::string& bytes : processes.received(wait)) take(bytes.at(0));
+    };
+    counter.begin(processes);
+    for (int item = 0; item < count; ++item) {
+      const bool mine = counter.claim(item);
+      EXPECT_TRUE(item > 0 || mine == (rank == 0));
+      if (!mine) continue;
+      if (rank == 0) {
+        take(item);
+        receive(false);
+      } else {
+        processes.send_to_root(std::string(1, static_cast<char>(item)));
+      }
+    }
+    if (rank == 0) {
+      while (arrived < count) receive(true);
+      EXPECT_EQ(found, std::vector<int>(count, 1));
+    }
+  }
+
+  int merged = 1;
+  processes.merge_to_root([&] { return std::string(1, static_cast<char>(merged)); },
+                          [&](std::string&& bytes) { merged += bytes.at(0); });
+  if (rank == 0) {
+    EXPECT_EQ(merged, size);
+  }
+  EXPECT_THROW(processes.together([&] {
+    if (rank == size - 1) throw InputError("refused");
+  }),
+               InputError);
+  ranks.finish();
+  EXPECT_EQ(processes.rank(), rank);
 }
 
 TEST_F(Mpi, RowsGoToTheirRanks) {

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -35,6 +36,23 @@ def run_program(name, folder, *options):
         raise AssertionError(f"{' '.join(command)}: {done.stderr}")
 
 
+def expect_bits_of_model_gravity(test, compute, files, options, names, at, **arguments):
+    """Expects of compute(stations=at, components=names, **arguments) the bits of the program.
+
+    files: arrays of options that name a file. Returns the fields, (names, stations).
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for option, values in {"stations": at, **files}.items():
+            np.save(f"{folder}/{option}.npy", values)
+            options = [*options, f"--{option}", f"{folder}/{option}.npy"]
+        run_program("model_gravity", f"{folder}/out", "--components", ",".join(names), *options)
+        expected = np.array([np.load(f"{folder}/out/{name}.npy").ravel() for name in names])
+    found = compute(stations=at, components=names, **arguments)
+    test.assertEqual((found.shape, found.dtype), ((len(names), len(at)), np.float64))
+    test.assertEqual(found.tobytes(), expected.tobytes())
+    return found
+
+
 def run_python(code, **variables):
     """Runs a Python program in a separate process."""
     return subprocess.run(
@@ -46,8 +64,14 @@ def run_python(code, **variables):
     )
 
 
-def seconds_to_interrupt(work, after=1.0):
-    """Interrupts a function as Ctrl-C does; returns the seconds until KeyboardInterrupt."""
+def long_gather():
+    """A gather of 40 s: a step with it lasts for many seconds."""
+    traces = np.random.default_rng(1).normal(size=(3, 10001)).astype(np.float32)
+    return moho.Gather(traces, 0.004, np.array([(500.0, 20.0)]), np.full((3, 2), 300.0))
+
+
+def expect_interrupt(test, work, after=1.0, within=1.0):
+    """Interrupts a function as Ctrl-C does, after some seconds; expects its end within others."""
     sent = []
 
     def send():
@@ -57,9 +81,22 @@ def seconds_to_interrupt(work, after=1.0):
     timer = threading.Timer(after, send)
     timer.start()
     try:
-        work()
-    except KeyboardInterrupt:
-        return time.monotonic() - sent[0]
+        with test.assertRaises(KeyboardInterrupt):
+            work()
+        test.assertLess(time.monotonic() - sent[0], within, "s after the signal")
     finally:
+        timer.cancel()
         timer.join()
-    raise AssertionError("the work ended before the interrupt")
+
+
+def expect_progress_to_end(test, work):
+    """Expects that an exception of a progress function ends work(progress=function)."""
+
+    class Enough(Exception):
+        pass
+
+    def stop(fraction, text):
+        raise Enough
+
+    with test.assertRaises(Enough):
+        work(progress=stop)

@@ -3,7 +3,6 @@
 """gravity(): the bits of the program, a mesh against its prisms, messages."""
 
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -30,25 +29,9 @@ def stations(count=60, seed=2):
 class Results(unittest.TestCase):
     def expect_bits_of_the_program(self, files, options, names, at=None, **arguments):
         at = stations() if at is None else at
-        with tempfile.TemporaryDirectory() as folder:
-            np.save(f"{folder}/stations.npy", at)
-            for option, values in files.items():
-                np.save(f"{folder}/{option}.npy", values)
-                options = [*options, f"--{option}", f"{folder}/{option}.npy"]
-            support.run_program(
-                "model_gravity",
-                f"{folder}/out",
-                "--stations",
-                f"{folder}/stations.npy",
-                "--components",
-                ",".join(names),
-                *options,
-            )
-            expected = np.array([np.load(f"{folder}/out/{name}.npy").ravel() for name in names])
-        found = moho.gravity(stations=at, components=names, **arguments)
-        self.assertEqual((found.shape, found.dtype), ((len(names), len(at)), np.float64))
-        self.assertEqual(found.tobytes(), expected.tobytes())
-        return found
+        return support.expect_bits_of_model_gravity(
+            self, moho.gravity, files, options, names, at, **arguments
+        )
 
     def test_by_transforms_have_the_bits_of_the_program(self):
         densities = np.random.default_rng(3).uniform(0, 300, (3, 4, 5))

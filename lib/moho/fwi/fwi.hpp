@@ -13,6 +13,7 @@
 #include <moho/fwi/misfit.hpp>
 #include <moho/fwi/objective.hpp>
 #include <moho/fwi/objective_text.hpp>
+#include <moho/fwi/shared_evaluation.hpp>
 #include <moho/fwi/slab_gradient.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 #include <moho/optimize/lbfgs.hpp>
