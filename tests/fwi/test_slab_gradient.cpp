@@ -7,6 +7,7 @@
 // of slabs and storage of the source wavefield.
 
 #include <moho/fwi/slab_gradient.hpp>
+#include <moho/stream/device_count.hpp>
 
 #include "fwi/support.hpp"
 #include "stream/support.hpp"

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Options and report of ShotGradients.
 
+#include <moho/core/arena.hpp>
 #include <moho/fwi/extended_image.hpp>
 #include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/points.hpp>
@@ -28,6 +29,15 @@ template <class T, class Memory>
 using ShotMisfit = std::function<double(const wave::PointSeries<const T, Memory>& modelled,
                                         const wave::PointSeries<T, Memory>& derivative)>;
 
+/// Returns an uninitialised series in an arena, valid until its reset(); without one it allocates.
+template <class T, class Memory>
+wave::PointSeries<T, Memory> series_in(const Instance<Memory>& exec, const char* label,
+                                       std::size_t steps, std::size_t points,
+                                       Arena<T, Memory>* arena) {
+  if (arena == nullptr) return allocate<wave::PointSeries<T, Memory>>(exec, label, steps, points);
+  return {arena->take(static_cast<std::int64_t>(steps * points)).data(), steps, points};
+}
+
 /// Options of ShotGradients::add().
 template <class T, int Dim, class Memory>
 struct ShotGradientOptions {
@@ -40,6 +50,8 @@ struct ShotGradientOptions {
   const wave::SourceTerm<T, Dim, Memory>* source = nullptr;
   /// Extended image of box() that receives products of p and of q also; null: no extended image.
   ExtendedImage<T, Dim, Memory>* extended = nullptr;
+  /// Memory of the samples of a batch, which calls reuse; null: each call allocates its own.
+  Arena<T, Memory>* series = nullptr;
   /// Threads that call the misfit functions of a batch, with one shot each at a time.
   int misfit_threads = 1;
   /// Reports the progress of a propagation about twice a second.

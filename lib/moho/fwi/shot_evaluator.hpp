@@ -249,9 +249,10 @@ class ShotEvaluator {
   }
   /// Returns the misfit function of a shot, for series in the memory of an instance.
   template <class Space>
-  ShotMisfit<T, Space> misfit_of(const Instance<Space>& exec, std::size_t k) const {
-    return [this, exec, k](const wave::PointSeries<const T, Space>& modelled,
-                           const wave::PointSeries<T, Space>& derivative) {
+  ShotMisfit<T, Space> misfit_of(const Instance<Space>& exec, std::size_t k,
+                                 Arena<T, Space>* unfiltered_memory = nullptr) const {
+    return [this, exec, k, unfiltered_memory](const wave::PointSeries<const T, Space>& modelled,
+                                              const wave::PointSeries<T, Space>& derivative) {
       const std::vector<T> rows = download(exec, modelled);
       std::vector<T> source;
       const std::int64_t interval = interval_of(m_plan);
@@ -271,8 +272,10 @@ class ShotEvaluator {
         if (weights.empty()) {
           put(derivative);
         } else {
-          const auto unfiltered = allocate<wave::PointSeries<T, Space>>(
-              exec, "moho::fwi::unfiltered", derivative.extent(0), derivative.extent(1));
+          if (unfiltered_memory != nullptr) unfiltered_memory->reset();
+          const auto unfiltered =
+              series_in<T, Space>(exec, "moho::fwi::unfiltered", derivative.extent(0),
+                                  derivative.extent(1), unfiltered_memory);
           put(unfiltered);
           detail::filter_rows<T, Space>(exec, unfiltered, derivative, weights);
         }

@@ -22,9 +22,12 @@ void CoreEvaluator<T, Dim, Memory>::evaluate_batches(const Model& model, const C
                                                      const Add& add) {
   const int workers = (m_concurrent + m_batch_size - 1) / m_batch_size;
   if (m_batches.empty()) {
+    std::size_t receivers = 0;
+    for (const auto& shot : m_data.shots()) receivers = std::max(receivers, shot.receivers.size());
+    const std::int64_t samples = (m_plan.time.steps + 1) * static_cast<std::int64_t>(receivers);
     for (const auto& exec : concurrent_instances(m_exec, workers)) {
-      m_batches.push_back(std::make_unique<Batch>(exec, *m_shots, m_inverted,
-                                                  m_gradients->product_interval(), m_batch_size));
+      m_batches.push_back(std::make_unique<Batch>(
+          exec, *m_shots, m_inverted, m_gradients->product_interval(), m_batch_size, samples));
       for (const auto& gradients : m_batches.back()->gradients) gradients->update(exec);
     }
   }
@@ -70,7 +73,6 @@ void CoreEvaluator<T, Dim, Memory>::compute_batch(Batch& batch,
                                                   const Report& report) {
   const Instance<Memory>& exec = batch.exec;
   results.resize(shots.size());
-  std::vector<wave::PointSet<T, Dim, Memory>> sources(shots.size());
   std::vector<wave::SourceTerm<T, Dim, Memory>> terms(shots.size());
   std::vector<std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>>> stores;
   std::vector<BatchedGradient<T, Dim, Memory>> members;
@@ -79,16 +81,17 @@ void CoreEvaluator<T, Dim, Memory>::compute_batch(Batch& batch,
     results[n].contribution.shot = k;
     batch.gradients[n]->clear(exec);
     this->with_shot(k, [&] {
-      const wave::Shot<Dim>& shot = m_data.shots()[k];
-      sources[n] = m_shots->sources(exec, shot, concat("shot ", shot.number, ": "));
-      terms[n] = {&m_shots->propagator(), &sources[n], amplitudes(exec, shot.sources.size())};
+      const ShotPoints& points = points_of(exec, k);
+      terms[n] = {&m_shots->propagator(), &points.sources, points.amplitudes};
       stores.push_back(make_store(batch.bench(n), terms[n]));
-      members.push_back({batch.gradients[n].get(), &terms[n], &receivers_of(exec, k),
-                         this->misfit_of(batch.lanes[n], k), stores.back().get()});
+      members.push_back({batch.gradients[n].get(), &terms[n], &points.receivers,
+                         this->misfit_of(batch.lanes[n], k, batch.unfiltered[n].get()),
+                         stores.back().get()});
     });
   }
   ShotGradientOptions<T, Dim, Memory> options;
   options.steps = m_plan.time.steps;
+  options.series = &batch.series;
   const auto threads = static_cast<int>(std::thread::hardware_concurrency());
   options.misfit_threads = std::clamp(threads / static_cast<int>(m_batches.size()), 1, 8);
   if (report) {

@@ -58,6 +58,11 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   // elements of a piece: a device allocates slowly, a host provides memory on first use
   static constexpr std::int64_t arena_piece = std::int64_t{1} << (is_host_memory<Memory> ? 20 : 26);
 
+  // Points of a shot, and the amplitudes of its sources.
+  struct ShotPoints {
+    wave::PointSet<T, Dim, Memory> sources, receivers;
+    wave::PointSeries<T, Memory> amplitudes;
+  };
   // Resources of the computation of a shot.
   struct Bench {
     const Instance<Memory>& exec;
@@ -84,17 +89,21 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   };
   // Arrays of shots that advance in the same launches.
   struct Batch {
+    // samples: those of the largest gather
     Batch(const Instance<Memory>& on, const Modelling& modelling,
-          const InvertedParameters& inverted, std::int64_t product_interval, int count)
+          const InvertedParameters& inverted, std::int64_t product_interval, int count,
+          std::int64_t samples)
         : exec(on),
           lanes(concurrent_instances(on, count)),
           wavefields(
-              wave::make_wavefields<T, Dim, Memory>(exec, modelling.propagator().scheme(), count)) {
+              wave::make_wavefields<T, Dim, Memory>(exec, modelling.propagator().scheme(), count)),
+          series("moho::fwi::samples", 2 * count * (samples + 128)) {
       for (int n = 0; n < count; ++n) {
         gradients.push_back(
             std::make_unique<Gradients>(exec, modelling.propagator(), inverted, product_interval));
         arenas.push_back(std::make_unique<snapshot::DeviceArena<T, Memory>>("moho::fwi::source",
                                                                             arena_piece / 16));
+        unfiltered.push_back(std::make_unique<Arena<T, Memory>>("moho::fwi::unfiltered", samples));
       }
       exec.fence();
     }
@@ -105,6 +114,8 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
     std::vector<wave::Wavefield<T, Dim, Memory>> wavefields;
     std::vector<std::unique_ptr<Gradients>> gradients;
     std::vector<std::unique_ptr<snapshot::DeviceArena<T, Memory>>> arenas;
+    Arena<T, Memory> series;                                    ///< of all shots
+    std::vector<std::unique_ptr<Arena<T, Memory>>> unfiltered;  ///< adjoint sources by shot
   };
   // Result of a concurrent shot.
   struct Result {
@@ -131,7 +142,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   std::vector<float> model_gather(Modelling& modelling, const Model& model,
                                   const wave::Shot<Dim>& shot);
   wave::PointSeries<T, Memory> amplitudes(const Instance<Memory>& exec, std::size_t sources) const;
-  const wave::PointSet<T, Dim, Memory>& receivers_of(const Instance<Memory>& exec, std::size_t k);
+  const ShotPoints& points_of(const Instance<Memory>& exec, std::size_t k);
   void compute_shot(const Bench& bench, std::size_t k, const Model& model,
                     ShotContribution<T>& contribution, const Report& report);
   wave::Propagator<T, Dim, Memory> behind_random_faces(const Instance<Memory>& exec,
@@ -158,7 +169,7 @@ class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {
   std::vector<std::unique_ptr<Worker>> m_workers;
   std::vector<std::unique_ptr<Batch>> m_batches;
   int m_batch_size = 1;
-  std::vector<wave::PointSet<T, Dim, Memory>> m_receivers;  ///< by shot, of the band
+  std::vector<ShotPoints> m_points;  ///< by shot, of the band
   int m_concurrent = 1;
   SourceField m_source_field = SourceField::boundary_shell;
   std::int64_t m_states = 0, m_piece = 0;  ///< of replay
@@ -174,7 +185,7 @@ void CoreEvaluator<T, Dim, Memory>::set_band(double corner) {
   this->with_memory_advice([&] { m_shots.emplace(make(m_start, wavelet)); });
   m_plan = m_shots->plan();
   m_gradients.emplace(m_exec, m_shots->propagator(), m_inverted, this->interval_of(m_plan));
-  m_receivers.assign(m_input.data.shots.size(), {});
+  m_points.assign(m_input.data.shots.size(), {});
   m_stale = true;
   this->filter_data(corner);
 }
@@ -349,19 +360,21 @@ wave::PointSeries<T, Memory> CoreEvaluator<T, Dim, Memory>::amplitudes(const Ins
   return series;
 }
 
-// Returns the receivers of a shot, created once per band.
+// Returns the points of a shot, created once per band: allocations wait for all work of a device.
 template <class T, int Dim, class Memory>
-const wave::PointSet<T, Dim, Memory>& CoreEvaluator<T, Dim, Memory>::receivers_of(
+const typename CoreEvaluator<T, Dim, Memory>::ShotPoints& CoreEvaluator<T, Dim, Memory>::points_of(
     const Instance<Memory>& exec, std::size_t k) {
   const auto& propagator = m_shots->propagator();
   const wave::Shot<Dim>& shot = m_data.shots()[k];
-  auto& receivers = m_receivers[k];
-  if (receivers.count() == 0) {
-    receivers = wave::PointSet<T, Dim, Memory>(
-        exec, propagator.grid(), propagator.layout(), shot.receivers,
-        wave::point_options(propagator, concat("shot ", shot.number, ": receiver"), true));
-  }
-  return receivers;
+  ShotPoints& points = m_points[k];
+  if (points.receivers.count() > 0) return points;
+  const std::string name = concat("shot ", shot.number, ": ");
+  points.sources = m_shots->sources(exec, shot, name);
+  points.amplitudes = amplitudes(exec, shot.sources.size());
+  points.receivers =
+      wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(), shot.receivers,
+                                     wave::point_options(propagator, name + "receiver", true));
+  return points;
 }
 
 template <class T, int Dim, class Memory>
@@ -371,12 +384,10 @@ void CoreEvaluator<T, Dim, Memory>::compute_shot(const Bench& bench, std::size_t
                                                  const Report& report) {
   const Instance<Memory>& exec = bench.exec;
   const wave::Shot<Dim>& shot = m_data.shots()[k];
-  const std::string name = concat("shot ", shot.number);
   this->with_memory_advice([&] {
-    const auto sources = m_shots->sources(exec, shot, name + ": ");
-    const auto& receivers = receivers_of(exec, k);
-    const wave::SourceTerm<T, Dim, Memory> forward{&m_shots->propagator(), &sources,
-                                                   amplitudes(exec, shot.sources.size())};
+    const ShotPoints& points = points_of(exec, k);
+    const wave::SourceTerm<T, Dim, Memory> forward{&m_shots->propagator(), &points.sources,
+                                                   points.amplitudes};
     ShotGradientOptions<T, Dim, Memory> options;
     options.steps = m_plan.time.steps;
     options.extended = m_extended;
@@ -385,9 +396,9 @@ void CoreEvaluator<T, Dim, Memory>::compute_shot(const Bench& bench, std::size_t
     wave::SourceTerm<T, Dim, Memory> own;
     if (m_source_field == SourceField::random) {
       other.emplace(behind_random_faces(exec, model, shot));
-      other_sources =
-          wave::PointSet<T, Dim, Memory>(exec, other->grid(), other->layout(), shot.sources,
-                                         wave::point_options(*other, name + ": source", true));
+      other_sources = wave::PointSet<T, Dim, Memory>(
+          exec, other->grid(), other->layout(), shot.sources,
+          wave::point_options(*other, concat("shot ", shot.number, ": source"), true));
       own = {&*other, &other_sources, forward.amplitudes};
       options.source = &own;
     }
@@ -401,7 +412,7 @@ void CoreEvaluator<T, Dim, Memory>::compute_shot(const Bench& bench, std::size_t
         [&](std::int64_t check_every) {
           options.check_every = check_every;
           const auto store = make_store(bench, options.source != nullptr ? own : forward);
-          return bench.gradients.add(exec, bench.wavefield, forward, receivers,
+          return bench.gradients.add(exec, bench.wavefield, forward, points.receivers,
                                      this->misfit_of(exec, k), *store, options);
         },
         this->overflow_advice());

@@ -111,14 +111,16 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
   std::vector<Series> make_series(const char* label) const {
     std::vector<Series> result;
     for (const auto& shot : shots) {
-      result.push_back(allocate<Series>(exec, label, static_cast<std::size_t>(steps + 1),
-                                        static_cast<std::size_t>(shot.receivers->count())));
+      result.push_back(series_in<T, Memory>(exec, label, static_cast<std::size_t>(steps + 1),
+                                            static_cast<std::size_t>(shot.receivers->count()),
+                                            options.series));
     }
     return result;
   }
   // Models the samples and saves the source wavefields.
   void forward() {
     const auto used = detail::wavefields_at_rest(exec, wavefields, shots.size());
+    if (options.series != nullptr) options.series->reset();
     modelled = make_series("moho::fwi::modelled");
     Points points;
     std::vector<ConstSeries> amplitudes;
