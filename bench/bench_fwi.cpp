@@ -240,7 +240,7 @@ void add_surveys(const std::string& space) {
   const bool host = bench::on_host(space), smoke = bench::smoke();
   const std::array<std::int64_t, 2> section{smoke ? 41 : 461, smoke ? 31 : 151};
   const int shots = smoke ? 3 : 24;
-  for (const int batch : {1, 0, 2, 6, 12}) {
+  for (const int batch : {1, 0, 2, 6, 12, 24}) {
     if ((smoke || host) && batch > 2) continue;
     bench::add(concat("survey/batch:", batch, "/", space, "/shots:", shots, "/", section[0], "x",
                       section[1]),
