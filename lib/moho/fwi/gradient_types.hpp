@@ -35,7 +35,8 @@ wave::PointSeries<T, Memory> series_in(const Instance<Memory>& exec, const char*
                                        std::size_t steps, std::size_t points,
                                        Arena<T, Memory>* arena) {
   if (arena == nullptr) return allocate<wave::PointSeries<T, Memory>>(exec, label, steps, points);
-  return {arena->take(static_cast<std::int64_t>(steps * points)).data(), steps, points};
+  const auto memory = arena->take(static_cast<std::int64_t>(steps * points));
+  return wave::PointSeries<T, Memory>(memory.data(), steps, points);
 }
 
 /// Options of ShotGradients::add().
