@@ -103,6 +103,7 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
                                       {{"sources", job.sources_name},
                                        {"receivers", job.receivers_name},
                                        {"wavelet", job.wavelet_name},
+                                       {"offsets", "--offset"},
                                        {"devices", devices_option(*job.options)}});
     if (text == error.what()) throw;
     throw InputError(text);

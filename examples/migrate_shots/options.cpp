@@ -48,9 +48,9 @@ Images have the bits of --snapshots random. Not with --expand.
 Devices. With --devices N, each shot is divided along x into N slabs, one in the memory of each device, with any
 --snapshots, and --expand layers or eikonal. Images have the bits of one device with the same --snapshots; those
 that are compressed with snr or max errors differ within these. --device-memory limits each device. Shots that N
-devices do not hold together, or with --columns, stream through a chain of the devices, as all do with --block or
---updates. Hosts take N threads, of one slab each. Under mpirun, --ranks-per-shot N divides each shot among N
-ranks in the same way; it does not stream.
+devices do not hold together stream through a chain of the devices, as all do with --block or --updates. --offset
+reaches over one slab at most. Hosts take N threads, of one slab each. Under mpirun, --ranks-per-shot N divides
+each shot among N ranks in the same way; it does not stream.
 
 Conditions, several joined by commas; the first one is image.npy: zero-lag (source times receivers), source and
 receiver (over the illumination; receiver steps the receivers' wave everywhere although --expand is given),

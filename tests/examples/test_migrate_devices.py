@@ -23,6 +23,7 @@ from support import np
 class Slabs(test_migrate_shots.Case):
     survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.4", "--dt", "0.002"]
     sponge = ["--boundary", "sponge:12"]
+    gathers = ["--columns", "350,360,595,600,850,840", "--offset", "120", "--angles"]
     shots = [
         "--shots",
         "modelled",
@@ -106,6 +107,14 @@ class Slabs(test_migrate_shots.Case):
         )
         self.same_files(*self.sponge, "--aperture", "150", "--snapshots", "device")
 
+    def test_gathers(self):
+        """Columns are on both sides of the cuts of 2 and of 3 slabs."""
+        self.same_files(*self.sponge, *self.gathers, "--snapshots", "device", "--keep-shots")
+        self.same_files(*self.sponge, *self.gathers, "--snapshots", "boundary", "--expand", "layers")
+        self.save("rho.npy", np.load(self.path("smooth.npy")) * np.float32(0.7))
+        dense = ["--rho", "rho.npy", "--true-rho", "2000", "--aperture", "150"]
+        self.same_files(*self.sponge, *self.gathers, *dense, "--snapshots", "random")
+
     def test_a_run_goes_on(self):
         asked = [*self.asked, *self.sponge, "--snapshots", "replay"]
         self.migrate(*asked, out="one")
@@ -140,7 +149,10 @@ class Slabs(test_migrate_shots.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"each shot in slabs on 2 devices: \d+, \d+ planes")
         self.assertIn("random layers", done.stdout)
-        for more in (["--block", "9"], ["--updates", "7"], ["--columns", "400"]):
+        done = self.call(*plan, *self.gathers)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"each shot in slabs on 2 devices: \d+, \d+ planes")
+        for more in (["--block", "9"], ["--updates", "7"], ["--block", "9", "--columns", "400"]):
             done = self.call(*plan, *more)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("2 devices in a chain", done.stdout)
@@ -175,14 +187,23 @@ class Slabs(test_migrate_shots.Case):
         for more, *words in (
             (["--expand", "amplitude"], "--devices is 2 (allowed: 1 with the domain amplitude)"),
             (["--at-once", "2"], "--devices and --at-once 2 (allowed together: 1)"),
-            (["--columns", "400", "--snapshots", "device"], "--devices is 2 (allowed: 1 with offset gathers"),
-            (["--columns", "400", "--expand", "layers"], "--devices is 2 (allowed: 1 with offset gathers"),
             (["--snapshots", "replay", "--device-memory", "390K"], "--devices is 2 (allowed: ", " or more)"),
         ):
             with self.subTest(more=more):
                 self.refuse([*two, *more], *words)
         if self.spaces()[0] != "cuda":
             self.refuse([*two[:-1], "60"], "--devices is 60 (allowed: up to ", "planes")
+            wide = [*two[: -len(layers) - 2], *self.sponge, "--columns", "600", "--offset", "300"]
+            wide += ["--devices", "8"]
+            said = (
+                "--offset: the largest half offset is 30 nodes (allowed: 0 to 18 nodes, 180 m, the planes "
+                "of the model in the thinnest of 8 slabs)"
+            )
+            self.refuse([*wide, "--snapshots", "device"], said)
+            done = self.call(*wide, "--plan")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("no slabs: offsets: the largest half offset is 30 nodes", done.stdout)
+            self.assertIn("8 devices in a chain", done.stdout)
 
 
 class RanksOfShot(test_migrate_shots.Case):
@@ -229,6 +250,13 @@ class RanksOfShot(test_migrate_shots.Case):
         random = ["--snapshots", "random", "--width", "15", "--boundary", "cpml:10,top=free"]
         self.same_files([(3, 3, 3), (4, 2, 2)], *random, "--aperture", "150")
 
+    def test_gathers(self):
+        gathers = [*self.sponge, *Slabs.gathers]
+        self.same_files([(2, 2, 2), (4, 2, 2)], *gathers, "--snapshots", "device", "--keep-shots")
+        self.save("rho.npy", np.load(self.path("smooth.npy")) * np.float32(0.7))
+        dense = ["--rho", "rho.npy", "--true-rho", "2000", "--aperture", "150"]
+        self.same_files([(3, 3, 3)], *gathers, *dense, "--snapshots", "random")
+
     def test_storage_is_chosen_once(self):
         asked = [*self.asked, *self.sponge, "--error", "max:1e-3", "--ranks-per-shot", "2"]
         folder, text = self.succeed(*asked, ranks=2, plot=True)
@@ -241,10 +269,14 @@ class RanksOfShot(test_migrate_shots.Case):
             (two, 1, "--ranks-per-shot is 2, and there is 1 rank"),
             (two, 3, "--ranks-per-shot is 2, and there are 3 ranks"),
             ([*two, "--devices", "2"], 2, "--devices is 2 with --ranks-per-shot"),
-            ([*two, "--columns", "500"], 2, "--ranks-per-shot is 2 (allowed"),
             ([*two, "--snapshots", "random", "--block", "9"], 2, "--ranks-per-shot is 2 (allowed"),
             ([*two, "--at-once", "2"], 2, "--ranks-per-shot and --at-once 2"),
             ([*two, "--snapshots", "device", "--device-memory", "200K"], 2, "--ranks-per-shot is 2"),
+            (
+                ["--ranks-per-shot", "5", "--columns", "600", "--offset", "300"],
+                5,
+                "--offset: the largest half offset is 30 nodes (allowed: 0 to 29 nodes, 290 m",
+            ),
         ):
             self.refuse([*self.asked, *self.sponge, *more], said, ranks=ranks)
 

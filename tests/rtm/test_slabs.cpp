@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctest: cost 20
+// ctest: cost 25
 // ctest: sanitizers without *.HasTheBitsOfOneDeviceInVolumes
+// ctest: sanitizers without *.HasTheGathersOfOneDeviceInVolumes
 // ctest: sanitizers without *.HasTheBitsOfOneDeviceInSections
 //
 // Migration over a grid in slabs: bits of the complete grid, for all media, faces, numbers of
-// slabs, storage methods, domains, windows, accumulators and modelled data; choice and refusals.
+// slabs, storage methods, domains, windows, accumulators, offset gathers and modelled data; choice
+// and refusals.
 
 #include <moho/rtm/migration.hpp>
 
@@ -135,6 +137,8 @@ void expect_equal(const std::vector<ShotImage<T, Dim>>& slabs,
     EXPECT_GT(core[k].largest[0], 0.0) << of;
     EXPECT_EQ(slabs[k].values, core[k].values) << of;
     EXPECT_EQ(slabs[k].largest, core[k].largest) << of;
+    EXPECT_EQ(slabs[k].columns, core[k].columns) << of;
+    EXPECT_EQ(slabs[k].offsets, core[k].offsets) << of;
     // slabs share the threads that compress
     const std::string& storage = core[k].report.storage;
     EXPECT_THAT(slabs[k].report.storage, StartsWith(storage.substr(0, storage.find(" by ")))) << of;
@@ -155,6 +159,28 @@ void expect_the_bits_of_one(const Instance<Memory>& exec, const MigrationInput<T
     expect_equal(images<T, Dim, Memory>(exec, input, devices, shots, squares), core,
                  concat(what, ", slabs ", devices));
   }
+}
+
+/// Gathers at each plane of the model, in descending order, and at one of them twice.
+template <class T, int Dim>
+void set_all_columns(MigrationInput<T, Dim>& input, std::int64_t largest, std::int64_t apart) {
+  auto& offsets = input.options.offsets;
+  for (std::int64_t x = input.grid.extents[0] - 1; x >= 0; --x) {
+    Index<Dim> column{};
+    column[0] = x;
+    if (Dim == 3) column[1] = (5 * x) % input.grid.extents[1];
+    offsets.columns.push_back(column);
+  }
+  offsets.columns.push_back(offsets.columns[7]);
+  offsets.largest = largest;
+  offsets.apart = apart;
+}
+
+/// Returns the values of gathers that are not zero.
+template <class T, int Dim>
+std::int64_t nonzero_offsets(const ShotImage<T, Dim>& image) {
+  return std::count_if(image.offsets.begin(), image.offsets.end(),
+                       [](const T value) { return value != T(0); });
 }
 
 template <int Dim>
@@ -207,6 +233,53 @@ MEMORY_TEST(SlabMigration, RunsRandomLayersBack) {
   }
 }
 
+template <class T, int Dim, class Memory>
+void gathers_of_all_media(const Instance<Memory>& exec) {
+  int number = 0;
+  for (const Medium medium : media) {
+    const std::string storage = methods_without_domain[number++];
+    auto input =
+        rough_survey<T, Dim>(medium, wave::all_faces<Dim>(FaceKind::sponge, 6), storage, 4);
+    set_all_columns(input, Dim == 2 ? 12 : 6, Dim == 2 ? 3 : 2);
+    const auto core = images<T, Dim, Memory>(exec, input, 1);
+    EXPECT_EQ(core[0].columns.size(), input.options.offsets.columns.size());
+    EXPECT_GT(nonzero_offsets(core[0]), static_cast<std::int64_t>(core[0].offsets.size() / 3));
+    std::vector<int> counts = slab_counts(exec);
+    if (is_host_memory<Memory>) counts.push_back(4);
+    for (const int devices : counts) {
+      expect_equal(
+          images<T, Dim, Memory>(exec, input, devices), core,
+          concat("gathers, ", wave::to_string(medium), ", ", storage, ", slabs ", devices));
+    }
+  }
+}
+
+MEMORY_TEST(SlabMigration, HasTheGathersOfOneDeviceInSections) {
+  gathers_of_all_media<T, 2, Memory>(exec);
+}
+MEMORY_TEST(SlabMigration, HasTheGathersOfOneDeviceInVolumes) {
+  gathers_of_all_media<T, 3, Memory>(exec);
+}
+
+// One column on each side of a cut; other slabs have none, and exchange nothing.
+MEMORY_TEST(SlabMigration, HasTheGathersOfColumnsAtACut) {
+  for (const int devices : slab_counts(exec)) {
+    auto input = rough_survey<T, 2>(Medium::variable_density, wave::all_faces<2>(FaceKind::cpml, 5),
+                                    "device");
+    input.options.stream.devices = devices;
+    const auto planes = rtm::Migration<T, 2, Memory>(exec, input).plan().slabs.planes;
+    for (const std::int64_t largest : {1, 7}) {
+      for (const std::int64_t side : {0, 1}) {
+        input.options.offsets = {{{planes[0] - 5 - side, 0}}, largest, 1};
+        const auto core = images<T, 2, Memory>(exec, input, 1);
+        EXPECT_GT(nonzero_offsets(core[0]), static_cast<std::int64_t>(core[0].offsets.size() / 3));
+        expect_equal(images<T, 2, Memory>(exec, input, devices), core,
+                     concat("slabs ", devices, ", side ", side, ", largest ", largest));
+      }
+    }
+  }
+}
+
 MEMORY_TEST(SlabMigration, HasTheBitsOfOneDeviceForAllStorageMethods) {
   int number = 0;
   for (const char* const method :
@@ -217,6 +290,8 @@ MEMORY_TEST(SlabMigration, HasTheBitsOfOneDeviceForAllStorageMethods) {
     // blocks of a slab are those of the complete grid
     if (number++ > 4) input.options.storage.error = "bits:16";
     expect_the_bits_of_one<T, 2, Memory>(exec, input, method, 2);
+    input.options.offsets = {{{40, 0}, {9, 0}}, 5, 1};
+    expect_the_bits_of_one<T, 2, Memory>(exec, input, concat(method, ", gathers"));
   }
 }
 
@@ -253,7 +328,9 @@ MEMORY_TEST(SlabMigration, ExpandsWithArrivals) {
       input.shots[0].receivers = wave::point_line<2>({203.0, 20.0}, {303.0, 20.0}, 4);
       input.options.domain = method;
       input.options.complete_receivers = storage == std::string("replay");
+      input.options.offsets = {{{11, 0}, {37, 0}, {130, 0}, {76, 0}}, 20, 4};
       const auto core = images<T, 2, Memory>(exec, input, 1);
+      EXPECT_GT(nonzero_offsets(core[0]), 0);
       EXPECT_LT(core[0].report.points, 0.9 * core[0].report.whole_points);
       expect_the_bits_of_one<T, 2, Memory>(exec, input,
                                            concat(domain::to_string(method), ", ", storage));
@@ -271,7 +348,9 @@ MEMORY_TEST(SlabMigration, TakesAccumulatorsAndWindows) {
           wave::point_line<2>({500.0 + 300.0 * k, 20.0}, {900.0 + 250.0 * k, 20.0}, 7);
       input.shots[k].sources = {{613.0 + 300.0 * k, 31.0}};
     }
+    input.options.offsets = {{{125, 0}, {64, 0}, {96, 0}, {3, 0}}, 8, 2};
     const auto core = images<T, 2, Memory>(exec, input, 1, 2, true);
+    EXPECT_NE(core[0].columns, core[1].columns);
     EXPECT_FALSE(core[0].window.whole());
     EXPECT_NE(core[0].window.grid.extents[0], core[1].window.grid.extents[0]);
     expect_the_bits_of_one<T, 2, Memory>(exec, input, storage, 2, true);
@@ -309,6 +388,13 @@ MEMORY_TEST(SlabMigration, PlansTheMemory) {
   EXPECT_EQ(slabs.max_bytes(), std::max(slabs.bytes[0], slabs.bytes[1]));
   EXPECT_GT(migration.plan().seconds, 0.0);
   EXPECT_THAT(migration.plan().text(), HasSubstr("in slabs on 2 devices: 206, 206 planes"));
+  // two columns: their gathers, and two wavefields at the lines that they read
+  auto with_gathers = input;
+  with_gathers.options.offsets = {{{100, 0}, {300, 0}}, 6, 2};
+  const auto more = rtm::Migration<T, 2, Memory>(exec, with_gathers).plan().slabs;
+  const std::int64_t pairs = 2 * 7, depths = input.grid.extents[1];
+  EXPECT_EQ(more.bytes[0] - slabs.bytes[0],
+            pairs * (3 * depths * static_cast<std::int64_t>(sizeof(T)) + 3 * 8));
   // less than a slab: more devices
   o.device_memory = migration.plan().memory.most / 20 * 19;
   EXPECT_THAT([&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
@@ -340,15 +426,37 @@ MEMORY_TEST(SlabMigration, Refuses) {
   };
   EXPECT_THAT(error_of([](auto& o) { o.domain = ExpansionMethod::amplitude; }),
               HasSubstr("devices is 2 (allowed: 1 with the domain amplitude)"));
-  EXPECT_THAT(error_of([](auto& o) {
-                o.offsets.columns = {{20, 0}};
-                o.offsets.largest = 3;
-              }),
-              HasSubstr("devices is 2 (allowed: 1 with offset gathers"));
   if (!is_host_memory<Memory>) return;
   EXPECT_THAT(error_of([](auto& o) { o.stream.devices = 40; }),
               AllOf(HasSubstr("devices is 40 (allowed: up to "), HasSubstr("planes")));
   EXPECT_THAT(error_of([](auto& o) { o.stream.devices = 0; }), ::testing::Not(HasSubstr("slab")));
+}
+
+// Columns read nodes of the neighbours of a slab only.
+MEMORY_TEST(SlabMigration, LimitsHalfOffsets) {
+  auto input =
+      rough_survey<T, 2>(Medium::isotropic, wave::all_faces<2>(FaceKind::sponge, 6), "device");
+  input.options.offsets = {{{20, 0}}, 23, 1};
+  input.options.stream.devices = 3;
+  stream::PairRates rates;
+  rates.both.slabs = {{4, 1e9}};
+  rates.single = rates.both;
+  input.options.stream_rates = rates;
+  if (devices_there(exec) < 3) return;
+  EXPECT_THAT([&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
+              ::testing::ThrowsMessage<InputError>(
+                  HasSubstr("offsets: the largest half offset is 23 nodes (allowed: 0 to 22 nodes, "
+                            "220 m, the planes of the model in the thinnest of 3 slabs)")));
+  for (const std::int64_t largest : {21, 22}) {
+    input.options.offsets.largest = largest;
+    expect_the_bits_of_one<T, 2, Memory>(exec, input, concat("half offset ", largest));
+  }
+  // nothing is required of the storage: a stream
+  input.options.offsets.largest = 23;
+  input.options.storage.method = "auto";
+  const rtm::Migration<T, 2, Memory> migration(exec, input);
+  EXPECT_TRUE(migration.plan().slabs.empty());
+  EXPECT_THAT(migration.plan().text(), HasSubstr("no slabs: offsets: the largest half offset is"));
 }
 
 // An overflow is located as on one device.

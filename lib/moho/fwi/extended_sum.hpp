@@ -22,17 +22,16 @@ namespace moho::fwi {
 /// \brief Exact sum of the extended images of shots on the host.
 ///
 /// Each lag is a BinnedSum, so that any order of the shots and any division among processes give
-/// the same bits. Memory: bytes_of().
+/// the same bits. Memory: bytes_of(), from the first shot on.
 class ExtendedSum {
  public:
   /// Creates a sum without shots. \param lags,nodes of the images, 1 or more
   /// \throws InputError for other numbers
-  ExtendedSum(std::int64_t lags, std::int64_t nodes) : m_nodes(nodes) {
+  ExtendedSum(std::int64_t lags, std::int64_t nodes) : m_lags(lags), m_nodes(nodes) {
     if (lags < 1 || nodes < 1) {
       throw InputError(
           concat("extended sum: ", lags, " lags x ", nodes, " nodes (allowed: 1 or more of both)"));
     }
-    for (std::int64_t h = 0; h < lags; ++h) m_sums.emplace_back(host(), nodes);
   }
 
   /// Returns the memory of a sum in bytes.
@@ -40,7 +39,7 @@ class ExtendedSum {
     return BinnedSum::bytes_per_element * static_cast<double>(lags) * static_cast<double>(nodes);
   }
   /// Returns the number of lags.
-  std::int64_t lags() const { return static_cast<std::int64_t>(m_sums.size()); }
+  std::int64_t lags() const { return m_lags; }
   /// Returns the number of nodes.
   std::int64_t nodes() const { return m_nodes; }
   /// Returns the positions of the added shots.
@@ -53,6 +52,7 @@ class ExtendedSum {
   template <class T>
   void add(std::size_t shot, const T* values) {
     refuse_twice(shot);
+    allocate_sums();
     for (BinnedSumOn<Kokkos::HostSpace>& sum : m_sums) {
       sum.template add<T>(host(), values);
       values += m_nodes;
@@ -73,22 +73,24 @@ class ExtendedSum {
   /// \brief Adds the sum of another process. \throws InputError for another size, for shots that
   /// were added before, and for a sum that does not have a term of each shot
   void add(const ContributionSum& sum) {
-    bool whole = sum.sums.size() == m_sums.size();
+    bool whole = static_cast<std::int64_t>(sum.sums.size()) == m_lags;
     for (const BinnedSumState& state : sum.sums) {
       whole = whole && state.terms == static_cast<std::int64_t>(sum.shots.size()) &&
               is_sum_of(state, m_nodes);
     }
     if (!whole) {
       throw InputError(concat("extended sum: a sum of ", sum.shots.size(), " shots has ",
-                              sum.sums.size(), " arrays (allowed: ", m_sums.size(),
+                              sum.sums.size(), " arrays (allowed: ", m_lags,
                               " lags with a term of each shot): make the sum again"));
     }
     for (const std::size_t shot : sum.shots) refuse_twice(shot);
+    allocate_sums();
     for (std::size_t h = 0; h < m_sums.size(); ++h) m_sums[h].merge(host(), sum.sums[h]);
     m_shots.insert(sum.shots.begin(), sum.shots.end());
   }
 
-  /// Returns one lag of the sum and its shots as bytes, for another process.
+  /// Returns one lag of the sum and its shots as bytes, for another process; a sum without shots
+  /// has no values.
   std::string pack(std::int64_t h) const;
   /// \brief Adds one lag of the sum of another process; all lags have to be added, in ascending
   /// order.
@@ -98,7 +100,7 @@ class ExtendedSum {
   /// Returns the values, lags() x nodes().
   template <class T>
   std::vector<T> values() const {
-    std::vector<T> values(m_sums.size() * static_cast<std::size_t>(m_nodes));
+    std::vector<T> values(static_cast<std::size_t>(m_lags * m_nodes), T(0));
     T* to = values.data();
     for (const BinnedSumOn<Kokkos::HostSpace>& sum : m_sums) {
       sum.template result<T>(host(), to);
@@ -116,8 +118,12 @@ class ExtendedSum {
         concat("extended sum: the image of shot ", shot, " is in it (allowed: each shot once)"));
   }
 
-  std::int64_t m_nodes;
-  std::vector<BinnedSumOn<Kokkos::HostSpace>> m_sums;  ///< of each lag
+  void allocate_sums() {
+    while (static_cast<std::int64_t>(m_sums.size()) < m_lags) m_sums.emplace_back(host(), m_nodes);
+  }
+
+  std::int64_t m_lags, m_nodes;
+  std::vector<BinnedSumOn<Kokkos::HostSpace>> m_sums;  ///< of each lag; empty without shots
   std::set<std::size_t> m_shots;
 };
 
@@ -126,6 +132,7 @@ inline std::string ExtendedSum::pack(std::int64_t h) const {
   const std::size_t count = shots.size();
   std::string bytes(reinterpret_cast<const char*>(&count), sizeof(count));
   bytes.append(reinterpret_cast<const char*>(shots.data()), count * sizeof(std::size_t));
+  if (m_sums.empty()) return bytes;
   return bytes + fwi::pack(m_sums.at(static_cast<std::size_t>(h)).state(host()));
 }
 
@@ -141,6 +148,8 @@ inline void ExtendedSum::merge(std::int64_t h, const std::string& bytes) {
   if (h == 0) {
     for (const std::size_t shot : shots) refuse_twice(shot);
   }
+  if (count == 0 && bytes.size() == begin) return;
+  allocate_sums();
   m_sums.at(static_cast<std::size_t>(h)).merge(host(), unpack_sum_state(bytes.substr(begin)));
   if (h + 1 == lags()) m_shots.insert(shots.begin(), shots.end());
 }

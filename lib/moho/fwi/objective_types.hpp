@@ -136,7 +136,8 @@ struct ObjectivePlan {
   double data_bytes = 0.0;                                 ///< of all gathers, on the host
   double lags_bytes = 0.0;          ///< of the extended image, on the host if gradients stream, on
                                     ///< the device of the largest slab with slabs
-  double lags_sum_bytes = 0.0;      ///< of the exact sum of extended images, on the host
+  double lags_sum_bytes = 0.0;      ///< of the exact sum of extended images, on the host; with
+                                    ///< ObjectiveOptions::ranks of the first rank
   int concurrent_shots = 1;         ///< shots computed concurrently
   int batch_size = 1;               ///< of these, shots that advance in the same launches
   double variables = 0.0;           ///< number of variables

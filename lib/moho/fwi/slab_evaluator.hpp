@@ -75,11 +75,12 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
     return bytes;
   }
   // Returns the memory of extended images on the host: the sum, and that of a shot; the image and
-  // its copy in the result without a sum.
+  // its copy in the result without a sum; one lag on ranks other than the first.
   double host_image_bytes() const {
     if (!m_options.lags) return 0.0;
-    const double image = static_cast<double>(sizeof(T)) * static_cast<double>(m_grid.size()) *
-                         static_cast<double>(m_options.lags->count());
+    const double lag = static_cast<double>(sizeof(T)) * static_cast<double>(m_grid.size());
+    if (m_options.ranks != nullptr && m_options.ranks->rank() > 0) return lag;
+    const double image = lag * static_cast<double>(m_options.lags->count());
     return this->lags_sum_bytes() > 0.0 ? this->lags_sum_bytes() + image : 2.0 * image;
   }
   template <class Work>
@@ -167,7 +168,9 @@ void SlabEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double search
   plan.lags_bytes = m_gradients->image_bytes(lags, m_gradients->devices());
   plan.lags_sum_bytes = this->lags_sum_bytes();
   const double bytes = search + host_image_bytes();
-  if (bytes > plan.budget) this->refuse_lags_on_host(bytes, plan.budget);
+  std::int64_t fits = bytes <= plan.budget ? 1 : 0;
+  if (m_options.ranks != nullptr) fits = m_options.ranks->least(fits);
+  if (fits == 0) this->refuse_lags_on_host(bytes, plan.budget);
 }
 
 template <class T, int Dim, class Memory>

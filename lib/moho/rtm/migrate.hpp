@@ -49,6 +49,14 @@ struct MigrateOptions {
   std::function<void(const snapshot::Snapshot<T, Dim, Memory>& snapshot,
                      const wave::Wavefield<T, Dim, Memory>& receivers, std::int64_t time)>
       imaged = {};
+  /// \brief Adds the offset gathers of an imaging step; empty: those of the sums are added.
+  ///
+  /// For propagators of parts of a grid, which all call it at the same times. The snapshot has the
+  /// nodes of the part, or none. `box` has the nodes of the complete grid that both wavefields
+  /// have.
+  std::function<void(const snapshot::Snapshot<T, Dim, Memory>& snapshot,
+                     const wave::Wavefield<T, Dim, Memory>& receivers, const Box<Dim>& box)>
+      add_offsets = {};
 };
 
 /// Report of migrate_shot().
@@ -87,6 +95,29 @@ bool skips(const MigrateOptions<T, Dim, Memory>& options,
            const wave::Propagator<T, Dim, Memory>& propagator, const Box<Dim>& box,
            const Box<Dim>& kept) {
   return (options.store_steps ? intersection(box, propagator.interior()) : kept).empty();
+}
+
+/// Returns true if a store may add the products of its snapshots: offset gathers multiply values of
+/// different nodes.
+template <class T, int Dim, class Memory>
+bool has_point_products_only(const MigrateOptions<T, Dim, Memory>& options,
+                      const ImageSums<T, Dim, Memory>& sums) {
+  return options.source == nullptr && !options.imaged && !options.add_offsets &&
+         sums.offset_options.count() == 0;
+}
+
+/// Loads a snapshot. \param from,to nodes of the model in its grid and in that of the result
+template <class T, int Dim, class Memory>
+snapshot::Snapshot<T, Dim, Memory> load_shifted(const Instance<Memory>& exec,
+                                                snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                                std::int64_t time, const Box<Dim>& from,
+                                                const Box<Dim>& to) {
+  snapshot::Snapshot<T, Dim, Memory> snapshot = store.load(exec, time);
+  for (int d = 0; d < Dim; ++d) {
+    snapshot.box.lower[d] += to.lower[d] - from.lower[d];
+    snapshot.box.upper[d] += to.lower[d] - from.lower[d];
+  }
+  return snapshot;
 }
 
 }  // namespace detail
@@ -183,24 +214,25 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
       add_receiver_illumination<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], interior,
                                                 kept, weight, sums);
     }
-    if (detail::skips(options, propagator, stepped, kept)) return;
-    // offset gathers multiply values of different nodes; stores add products of one node only
-    const bool point_products = !separate && !options.imaged && sums.offset_options.count() == 0;
-    if (point_products &&
+    const bool skipped = detail::skips(options, propagator, stepped, kept);
+    if (skipped && !options.add_offsets) return;
+    if (detail::has_point_products_only(options, sums) &&
         store.correlate(instance, time,
                         correlation<T, Dim, Memory>(wavefield.layout, wavefield.now[0], interior,
                                                     weight, sums))) {
       return;
     }
-    snapshot::Snapshot<T, Dim, Memory> snapshot = store.load(instance, time);
-    // in the grid of the receiver wavefield
-    for (int d = 0; d < Dim; ++d) {
-      snapshot.box.lower[d] += interior.lower[d] - own.lower[d];
-      snapshot.box.upper[d] += interior.lower[d] - own.lower[d];
+    snapshot::Snapshot<T, Dim, Memory> snapshot;
+    if (!skipped) {
+      snapshot = detail::load_shifted(instance, store, time, own, interior);
+      add_to_image<T, Dim, Memory>(exec, snapshot, wavefield.layout, wavefield.now[0], interior,
+                                   interior, weight, sums);
+      if (options.imaged) options.imaged(snapshot, wavefield, time);
     }
-    add_to_image<T, Dim, Memory>(exec, snapshot, wavefield.layout, wavefield.now[0], interior,
-                                 interior, weight, sums);
-    if (options.imaged) options.imaged(snapshot, wavefield, time);
+    if (options.add_offsets) {
+      const Box<Dim> all = propagator.interior();
+      options.add_offsets(snapshot, wavefield, separate ? all : intersection(stepped, all));
+    }
   };
   if (options.progress) {
     back.progress = [&](const wave::ShotProgress& now) { options.progress(1, now); };

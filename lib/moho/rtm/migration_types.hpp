@@ -69,7 +69,8 @@ struct MigrationOptions {
   ///
   /// Several devices without block and updates hold each shot in slabs along x if these fit:
   /// nothing streams, and images have the bits of one device with the same storage. On hosts each
-  /// slab has one thread. Not for the domain `amplitude` and offset gathers.
+  /// slab has one thread. Not for the domain `amplitude`. The largest half offset of gathers is at
+  /// most the planes of the model in each slab between two others.
   ///
   /// A migration streams with a given block or updates, if slabs are not possible, or if a shot in
   /// core does not fit the device; on hosts the latter requires a given memory. The source
@@ -78,7 +79,7 @@ struct MigrationOptions {
   /// Processes that migrate each shot together, a slab of the grid each, in place of the devices of
   /// `stream`; they must outlive the migration. All of them make the migration and call its
   /// functions with equal arguments. Images of rank 0 are complete, those of the others are not.
-  /// Not for offset gathers and streams. Null: each process migrates complete shots.
+  /// Not for streams. Null: each process migrates complete shots.
   stream::StreamRanks* ranks = nullptr;
   std::optional<stream::PairRates> stream_rates = {};  ///< of an earlier plan; empty: measured
   int concurrent_shots = 0;                            ///< 0: chosen by memory and threads

@@ -70,8 +70,8 @@ class Migration:
         with the storage "random", plane by plane; on hosts with a given device_memory alone.
     devices : int or "auto"
         Devices of this process that hold each shot in slabs along x, 1 to 64, with the bits of one device
-        for the same storage; on hosts threads. Shots that do not fit them, or with `columns`, stream through
-        a chain of the devices. "auto": as few as suffice; 1 on hosts.
+        for the same storage; on hosts threads. Shots that do not fit them stream through a chain of the
+        devices. "auto": as few as suffice; 1 on hosts.
     block, updates : int, optional
         Planes of a block, and time steps of a pass, of shots that stream. Default: no streaming, or the
         fastest by rates measured on the machine.

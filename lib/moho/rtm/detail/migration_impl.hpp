@@ -298,10 +298,12 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
     return result;
   }
   if (slabs != nullptr) {
+    const OffsetOptions<Dim> offsets = columns_in_window(result);
     worker.phases.add("prepare", preparing.seconds());
-    note_report(worker,
-                slabs->migrate(data.shot, rows, data.count, plan().storage, m_added, tell, result),
-                report);
+    note_report(
+        worker,
+        slabs->migrate(data.shot, rows, data.count, plan().storage, m_added, offsets, tell, result),
+        report);
     return result;
   }
   const Terms terms(exec, core->propagator(), core->plan().wavelet, data.shot, rows, data.count,

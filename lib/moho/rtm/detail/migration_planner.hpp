@@ -195,15 +195,6 @@ class MigrationPlanner {
                               "amplitudes of all slabs; choose the domain layers or eikonal"));
     }
     if (stream.block == 0 && stream.updates == 0 && (stream.devices <= 1 || wants_slabs())) return;
-    if (m_o.offsets.count() > 0 && stream.block == 0 && stream.updates == 0 &&
-        (m_o.domain != domain::ExpansionMethod::none ||
-         (m_request.method != "auto" && m_request.method != "random"))) {
-      throw InputError(concat("devices is ", stream.devices,
-                              " (allowed: 1 with offset gathers and a domain or the storage '",
-                              m_request.method,
-                              "'): gathers multiply values of different slabs, so that the shots "
-                              "stream; leave out gathers, or domain and storage"));
-    }
     if (m_o.domain != domain::ExpansionMethod::none) {
       throw InputError(concat(
           "stream: the domain is '", domain::to_string(m_o.domain),
@@ -236,8 +227,7 @@ class MigrationPlanner {
   // Returns true if several devices should hold each shot in slabs.
   bool wants_slabs() const {
     const stream::StreamRequest& stream = m_o.stream;
-    return stream.devices > 1 && stream.block == 0 && stream.updates == 0 &&
-           m_o.offsets.count() == 0;
+    return stream.devices > 1 && stream.block == 0 && stream.updates == 0;
   }
 
   // Returns true if shots stream, see MigrationOptions::stream.
@@ -548,6 +538,11 @@ class MigrationPlanner {
     return static_cast<std::size_t>(m_o.ranks->least(static_cast<std::int64_t>(value)));
   }
   std::size_t allowed_slab_bytes(int devices) const;
+  void check_slab_offsets(int devices) const {
+    for (const auto& shot : m_input.shots) {
+      m_slabs->check_offsets(window_of(shot).grid.extents[0], devices);
+    }
+  }
   snapshot::StoragePlan slab_storage(int devices, stream::SlabPlan& slabs) const;
 
   MigrationInput<T, Dim> m_input;

@@ -27,6 +27,7 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
   }
   const std::int64_t layers = m_slabs->modelling().grid.extents[0] - window.grid.extents[0];
   m_slabs->divided(shortest + layers, devices);
+  if (m_o.ranks != nullptr) check_slab_offsets(devices);
   measure_slab(window);
   stream::SlabPlan slabs;
   const auto fits = [&](int count) {
@@ -85,8 +86,7 @@ void MigrationPlanner<T, Dim, Memory>::plan_ranks(const Instance<Memory>& exec,
   check_stream();
   if (!wants_slabs()) {
     throw InputError(concat("devices is ", m_o.stream.devices,
-                            " (allowed: 1 with offset gathers, or a stream): ranks hold slabs of a "
-                            "shot in core"));
+                            " (allowed: 1 with a stream): ranks hold slabs of a shot in core"));
   }
   if (plan_slabs(exec, window, shot, largest)) return;
   throw MemoryError(concat("devices is ", m_o.stream.devices, ", ", m_no_slabs));
@@ -147,6 +147,7 @@ template <class T, int Dim, class Memory>
 snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
     int devices, stream::SlabPlan& slabs) const {
   const auto& scheme = m_slabs->scheme();
+  check_slab_offsets(devices);
   const std::vector<PlaneRange> own = m_slabs->divided(scheme.grid().extents[0], devices);
   const std::int64_t plane = scheme.grid().size() / scheme.grid().extents[0];
   double fixed = 0.0, data = 0.0, random_nodes = 0.0, random_bytes = 0.0;

@@ -7,6 +7,7 @@
 #include <moho/domain/factory.hpp>
 #include <moho/rtm/detail/random_source.hpp>
 #include <moho/rtm/detail/shot_parts.hpp>
+#include <moho/rtm/detail/slab_offsets.hpp>
 #include <moho/snapshot/make_store.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
 #include <moho/wave/locate_overflow.hpp>
@@ -101,6 +102,11 @@ class SlabShots {
   /// \param planes of the grid with layers \param devices number of slabs
   /// \throws InputError for slabs with too few planes, with the largest number of devices
   std::vector<PlaneRange> divided(std::int64_t planes, std::int64_t devices) const;
+  /// \brief Checks half offsets: columns read nodes of the two neighbours of a slab.
+  /// \param window planes without layers \param devices number of slabs
+  /// \throws InputError if the largest is more than the planes of the model in a slab between two
+  /// others
+  void check_offsets(std::int64_t window, std::int64_t devices) const;
   /// Returns the planes that a slab holds: its own ones and those that it reads of its neighbours.
   PlaneRange held(const std::vector<PlaneRange>& own, std::size_t g) const {
     return {std::max(own[g].begin - m_beside, own.front().begin),
@@ -108,7 +114,8 @@ class SlabShots {
   }
   /// Returns the bytes of a slab of the first shot, without snapshots.
   double bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
-    return bytes(*m_scheme, m_need, PointProducts::part_count, own, g);
+    return bytes(*m_scheme, m_need, PointProducts::part_count, own, g) +
+           slab_offset_bytes<T, Dim>(m_input.grid, m_input.options.offsets);
   }
   /// Returns the nodes of a slab of the first shot with random layers; 0 for other storage.
   double random_nodes(const std::vector<PlaneRange>& own, std::size_t g) const {
@@ -135,13 +142,14 @@ class SlabShots {
   /// \param rows data, samples x receivers \param samples number of rows
   /// \param storage of the source wavefield, with the budget and threads of a slab
   /// \param added accumulators
+  /// \param offsets columns of gathers in the window
   /// \param tell receives progress: 0 forward, 1 backward propagation; may be empty
   /// \param result receives the image; its window is that of open()
   /// \throws Error with step and node if a wavefield overflows
   MigrateReport<Dim> migrate(const wave::Shot<Dim>& shot, const std::vector<T>& rows,
                              std::int64_t samples, const snapshot::StoragePlan& storage,
-                             const std::vector<Added>& added, const Tell& tell,
-                             ShotImage<T, Dim>& result);
+                             const std::vector<Added>& added, const OffsetOptions<Dim>& offsets,
+                             const Tell& tell, ShotImage<T, Dim>& result);
   /// Models traces of a shot, receivers x (steps + 1), over a data model in a window.
   wave::Traces<T> model_data(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
                              const wave::Shot<Dim>& shot);
@@ -154,6 +162,7 @@ class SlabShots {
     std::unique_ptr<ShotTerms<T, Dim, Memory>> terms;
     std::unique_ptr<RandomSource<T, Dim, Memory>> random;  ///< null: terms->forward is imaged
     ShotSums<T, Dim, Memory> sums;
+    std::unique_ptr<SlabOffsets<T, Dim, Memory>> offsets;  ///< null: no gathers
   };
   void plan(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
             const Points<Dim>& tapered);
@@ -178,6 +187,8 @@ class SlabShots {
   MigrateReport<Dim> sum_of(const std::vector<MigrateReport<Dim>>& reports) const;
   void collect(const std::vector<Slab>& slabs, const std::vector<PlaneRange>& planes,
                bool complete_receivers, std::size_t parts, ShotImage<T, Dim>& result) const;
+  void collect_offsets(const std::vector<Slab>& slabs, const OffsetLines<Dim>& lines,
+                       ShotImage<T, Dim>& result) const;
   // Returns the arenas of a slab of this process.
   snapshot::StorageArenas<T, Memory>& arenas(std::size_t g) const {
     return *m_arenas[g - m_parts->first()];
@@ -219,6 +230,25 @@ std::vector<PlaneRange> SlabShots<T, Dim, Memory>::divided(std::int64_t planes,
   }
   if (is_random()) random_parts(own);
   return own;
+}
+
+template <class T, int Dim, class Memory>
+void SlabShots<T, Dim, Memory>::check_offsets(std::int64_t window, std::int64_t devices) const {
+  if (m_input.options.offsets.count() == 0) return;
+  const std::int64_t lower = m_input.faces.lower[0].layer();
+  const std::vector<PlaneRange> own =
+      divided(window + lower + m_input.faces.upper[0].layer(), devices);
+  std::int64_t most = window;
+  for (std::size_t g = 1; g + 1 < own.size(); ++g) {
+    most = std::min(most, intersection(own[g], PlaneRange{lower, lower + window}).count());
+  }
+  const std::int64_t largest = m_input.options.offsets.largest;
+  if (largest <= most) return;
+  const double spacing = m_input.grid.spacing[0];
+  throw InputError(concat("offsets: the largest half offset is ", largest, " nodes (allowed: 0 to ",
+                          most, " nodes, ", static_cast<double>(most) * spacing,
+                          " m, the planes of the model in the thinnest of ", devices,
+                          " slabs): take a smaller one, or fewer slabs"));
 }
 
 template <class T, int Dim, class Memory>
@@ -338,6 +368,12 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate_slab(
     own.source_wavefield = &slab.random->wavefield();
   }
   slab.sums.add_accumulators(exec, added, *slab.propagator, own);
+  const double weight = static_cast<double>(own.snapshot_interval) * slab.propagator->dt();
+  if (slab.offsets) {
+    own.add_offsets = [&](const auto& snapshot, const auto& receivers, const Box<Dim>& box) {
+      slab.offsets->add(exec, *m_parts, snapshot, receivers.layout, receivers.now[0], box, weight);
+    };
+  }
   const auto store = snapshot::make_store<T, Dim, Memory>(
       exec, storage, slab.random ? slab.random->term() : slab.terms->forward, arenas(g),
       m_input.options.timeline);
@@ -382,12 +418,10 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::sum_of(
 }
 
 template <class T, int Dim, class Memory>
-MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& shot,
-                                                      const std::vector<T>& rows,
-                                                      std::int64_t samples,
-                                                      const snapshot::StoragePlan& storage,
-                                                      const std::vector<Added>& added,
-                                                      const Tell& tell, ShotImage<T, Dim>& result) {
+MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(
+    const wave::Shot<Dim>& shot, const std::vector<T>& rows, std::int64_t samples,
+    const snapshot::StoragePlan& storage, const std::vector<Added>& added,
+    const OffsetOptions<Dim>& offsets, const Tell& tell, ShotImage<T, Dim>& result) {
   const MigrationOptions<Dim>& given = m_input.options;
   const std::string name = concat("shot ", shot.number);
   std::vector<Slab> slabs = make_slabs();
@@ -397,6 +431,8 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
     planes.push_back(
         stream::model_planes(m_own[g], slabs[m_parts->first()].propagator->interior()));
   }
+  OffsetLines<Dim> lines;
+  if (offsets.count() > 0) lines = OffsetLines<Dim>(m_window.grid, offsets, planes);
   m_parts->run([&](std::size_t g) {
     const Instance<Memory>& exec = m_parts->instance(g);
     slabs[g].terms = std::make_unique<ShotTerms<T, Dim, Memory>>(
@@ -404,6 +440,10 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
     Grid<Dim> part = m_window.grid;
     part.extents[0] = planes[g].count();
     slabs[g].sums = ShotSums<T, Dim, Memory>(exec, part, {}, added);
+    if (offsets.count() > 0) {
+      slabs[g].offsets = std::make_unique<SlabOffsets<T, Dim, Memory>>(
+          exec, lines, g, slabs[g].propagator->interior());
+    }
     exec.fence();
   });
   if (is_random()) make_random(slabs, shot, name);
@@ -446,6 +486,7 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
   std::size_t parts = PointProducts::part_count;
   for (const Added& one : added) parts += static_cast<std::size_t>(one.count);
   collect(slabs, planes, options.complete_receivers, parts, result);
+  if (offsets.count() > 0) collect_offsets(slabs, lines, result);
   return done;
 }
 
@@ -477,6 +518,30 @@ void SlabShots<T, Dim, Memory>::collect(const std::vector<Slab>& slabs,
     for (const std::vector<double>& one : largest) of_part.push_back(one[p]);
     m_parts->collect(of_part);
     result.largest[p] = *std::max_element(of_part.begin(), of_part.end());
+  }
+}
+
+// Sets the gathers of a shot.
+template <class T, int Dim, class Memory>
+void SlabShots<T, Dim, Memory>::collect_offsets(const std::vector<Slab>& slabs,
+                                                const OffsetLines<Dim>& lines,
+                                                ShotImage<T, Dim>& result) const {
+  const std::int64_t column = lines.count * lines.planes.elements;
+  const auto size = static_cast<std::size_t>(column);
+  std::vector<T> sorted(lines.columns.size() * size);
+  m_parts->run([&](std::size_t g) {
+    const Instance<Memory>& exec = m_parts->instance(g);
+    const auto& propagator = *slabs[g].propagator;
+    slabs[g].offsets->scale(exec, *m_parts, propagator.layout(), propagator.pressure_factors());
+    const auto& values = slabs[g].offsets->values();
+    if (values.size() == 0) return;
+    copy(exec, HostElements<T>(sorted.data() + lines.own[g].begin * column, values.size()), values);
+    exec.fence();
+  });
+  m_parts->collect_planes(sorted.data(), column, [&](std::size_t g) { return lines.own[g]; });
+  result.offsets.resize(sorted.size());
+  for (std::size_t c = 0; c < lines.order.size(); ++c) {
+    std::copy_n(sorted.data() + c * size, size, result.offsets.data() + lines.order[c] * size);
   }
 }
 
