@@ -5,6 +5,7 @@
 /// \brief Source terms, sums and results of a shot in the memory of its propagation (internal).
 
 #include <moho/core/copy.hpp>
+#include <moho/core/exact_sum.hpp>
 #include <moho/rtm/conditions.hpp>
 #include <moho/rtm/migrate.hpp>
 #include <moho/rtm/migration_types.hpp>
