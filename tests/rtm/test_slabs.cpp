@@ -261,7 +261,7 @@ MEMORY_TEST(SlabMigration, HasTheGathersOfOneDeviceInVolumes) {
   gathers_of_all_media<T, 3, Memory>(exec);
 }
 
-// One column on each side of a cut; other slabs have none, and exchange nothing.
+// A column on each side of a cut, while other slabs are without columns.
 MEMORY_TEST(SlabMigration, HasTheGathersOfColumnsAtACut) {
   for (const int devices : slab_counts(exec)) {
     auto input = rough_survey<T, 2>(Medium::variable_density, wave::all_faces<2>(FaceKind::cpml, 5),

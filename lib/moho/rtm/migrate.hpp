@@ -51,9 +51,9 @@ struct MigrateOptions {
       imaged = {};
   /// \brief Adds the offset gathers of an imaging step; empty: those of the sums are added.
   ///
-  /// For propagators of parts of a grid, which all call it at the same times. The snapshot has the
-  /// nodes of the part, or none. `box` has the nodes of the complete grid that both wavefields
-  /// have.
+  /// For propagators of parts of a grid, which all call it at the same times. The snapshot has
+  /// nodes of the part, and may be empty. `box` has the nodes of the complete grid with values of
+  /// both wavefields.
   std::function<void(const snapshot::Snapshot<T, Dim, Memory>& snapshot,
                      const wave::Wavefield<T, Dim, Memory>& receivers, const Box<Dim>& box)>
       add_offsets = {};
@@ -97,11 +97,11 @@ bool skips(const MigrateOptions<T, Dim, Memory>& options,
   return (options.store_steps ? intersection(box, propagator.interior()) : kept).empty();
 }
 
-/// Returns true if a store may add the products of its snapshots: offset gathers multiply values of
-/// different nodes.
+/// Returns true if imaging multiplies values of the same node only, so that stores may add
+/// products.
 template <class T, int Dim, class Memory>
 bool has_point_products_only(const MigrateOptions<T, Dim, Memory>& options,
-                      const ImageSums<T, Dim, Memory>& sums) {
+                             const ImageSums<T, Dim, Memory>& sums) {
   return options.source == nullptr && !options.imaged && !options.add_offsets &&
          sums.offset_options.count() == 0;
 }
