@@ -106,8 +106,8 @@ bool CoreEvaluator<T, Dim, Memory>::plan_batches(ObjectivePlan& plan, SourceFiel
     } catch (const InputError&) {  // insufficient memory for this number of shots
       continue;
     }
-    // four batches overlap their small kernels and their misfits
-    const int size = given > 0 ? given : std::max((plan.concurrent_shots + 3) / 4, 2);
+    // one batch steps while misfits of the other are computed
+    const int size = given > 0 ? given : std::max((plan.concurrent_shots + 1) / 2, 2);
     m_batch_size = plan.batch_size = std::min(size, plan.concurrent_shots);
     return m_batch_size > 1;
   }
