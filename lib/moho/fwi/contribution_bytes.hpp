@@ -40,6 +40,7 @@ ShotContribution<T> unpack_contribution(const std::string& bytes) {
                         numbers[3],
                         numbers[4],
                         std::vector<T>((bytes.size() - sizeof(numbers)) / sizeof(T))};
+  if (c.values.empty()) return c;
   std::memcpy(c.values.data(), bytes.data() + sizeof(numbers), c.values.size() * sizeof(T));
   return c;
 }
@@ -69,7 +70,7 @@ inline BinnedSumState unpack_sum_state(const std::string& bytes) {
   const char* from = bytes.data() + sizeof(numbers);
   for (auto* part : {&state.upper, &state.lower}) {
     part->resize(digits / (2 * sizeof(std::int64_t)));
-    std::memcpy(part->data(), from, digits / 2);
+    if (digits > 0) std::memcpy(part->data(), from, digits / 2);
     from += digits / 2;
   }
   return state;
