@@ -32,7 +32,7 @@ struct TakeBoxes {
   }
 };
 
-/// What the points of a shot inject, by step.
+/// Injected amplitudes of the points of a shot, by step.
 template <class T>
 struct ShotInjection {
   wave::kernel::Inject<T> first;  ///< of step 0

@@ -234,7 +234,7 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
       reports[k].points = 2.0 * nodes * static_cast<double>(steps) + reports[k].snapshots.points;
     }
   }
-  // Returns true if the products of all shots take the same launches.
+  // Returns true if one launch adds the products of all shots.
   bool adds_together(std::span<const Wave> used) const {
     if (Dim != 2 || is_host_memory<Memory> || used.size() < 2) return false;
     if (shots.front().gradients->m_unknowns.anisotropy) return false;

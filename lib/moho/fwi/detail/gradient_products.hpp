@@ -76,7 +76,7 @@ void ShotGradients<T, Dim, Memory>::put_source(const Instance<Memory>& exec,
   }
 }
 
-// Adds the products of what sources inject, and those of the potential at the nodes where the
+// Adds the products at sources, and those of the potential at the nodes where the
 // products with D of the adjoint field did not add them.
 template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::add_density(const Instance<Memory>& exec, const Wave& adjoint,

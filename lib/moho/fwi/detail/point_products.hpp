@@ -2,10 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Products at the nodes of points: what points inject in a step, times a field (internal).
+/// \brief Products of a field and the injected amplitudes of a step, at the nodes of points
+/// (internal).
 ///
-/// The value of a node is computed from the list of its points, so that no array holds what is
-/// injected, and only nodes with a weight are visited.
+/// The value of a node is computed from the list of its points: no array holds injected values, and
+/// only nodes with a weight are visited.
 
 #include <moho/core/instances.hpp>
 #include <moho/fwi/detail/gradient_kernels.hpp>
@@ -16,16 +17,16 @@
 
 namespace moho::fwi::detail {
 
-/// What points inject in a step, into an array of zeros or at each node with a weight.
+/// Amplitudes that points inject in a step, added to an array or evaluated at nodes.
 template <class T, int Dim, class Memory>
 struct StepInjection {
   const wave::PointSet<T, Dim, Memory>* points;
   wave::PointSeries<const T, Memory> series;  ///< steps x points
   std::int64_t step;                          ///< the row of `series`; later ones inject nothing
   wave::Layout<Dim> layout;                   ///< of arrays, with their window
-  PlaneRange planes;                          ///< planes with nodes that take part
+  PlaneRange planes;                          ///< planes whose nodes are used
   wave::NodeFactors<T, Memory> scale;         ///< by node of the layout; unallocated: 1
-  wave::Storage<const T, Memory> factors;     ///< of PointSet::node_factors(); unallocated: none
+  wave::Storage<const T, Memory> factors;     ///< of PointSet::node_factors(); unallocated: 1
   T factor = T(1);                            ///< of all points
 
   /// Returns true if the step has amplitudes.
@@ -44,7 +45,7 @@ struct StepInjection {
   }
 };
 
-/// Kernel: passes the nodes of points in a box and what is injected there to a body.
+/// Kernel: calls a body with the nodes of points in a box and the injected values.
 template <class T, int Dim, class Body>
 struct AtPoints {
   wave::kernel::Inject<T> points;
@@ -72,7 +73,7 @@ void launch_at_points(const char* label, const Instance<Memory>& exec,
   launch(label, exec, injection.bind(kernel.points), kernel);
 }
 
-/// Body: adds the product of a field and of what is injected to sums.
+/// Body: adds the product of a field and the injected value to sums.
 template <class T, int Dim>
 struct AddPointProduct {
   const T* field;
@@ -92,7 +93,7 @@ struct AddPointProduct {
   }
 };
 
-/// Adds products of a field and what points inject to sums.
+/// Adds products of a field and injected values to sums.
 template <class T, int Dim, class Memory>
 void add_point_products(const Instance<Memory>& exec,
                         const StepInjection<T, Dim, Memory>& injection, const Box<Dim>& box,

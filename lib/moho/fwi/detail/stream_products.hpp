@@ -426,7 +426,7 @@ void StreamProducts<T, Dim, Memory>::put_source(const Part& part, int field, con
              PutNodes<T, Dim>{part.source[field], to.data(), part.layout, part.source_at});
 }
 
-// Adds the products of what sources inject, and those of the potential where the products with D
+// Adds the products at sources, and those of the potential where the products with D
 // of the adjoint field did not add them.
 template <class T, int Dim, class Memory>
 void StreamProducts<T, Dim, Memory>::add_density(const Part& part) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Kernel of injection for other modules: what points add to a node in a step.
+/// \brief Kernel of injection for other modules.
 
 #include <moho/wave/points.hpp>
 
