@@ -257,6 +257,10 @@ struct Survey {
     ASSERT_GT(largest(expected.vp), 0.0) << what;
     for (const int devices : slab_counts(exec)) {
       auto gradients = slabs(exec, devices);
+      if (lags && lags->x > gradients.max_lag()) {
+        EXPECT_GT(devices, 3) << what;
+        continue;
+      }
       EXPECT_EQ(gradients.devices(), devices);
       for (int run = devices == 2 ? 0 : 1; run < 2;
            ++run) {  // a second evaluation has no traces of the first

@@ -12,6 +12,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/exact_sum.hpp>
 #include <moho/core/grid.hpp>
+#include <moho/core/host_allocator.hpp>
 #include <moho/core/launch.hpp>
 
 #include <algorithm>
@@ -28,11 +29,12 @@ namespace moho {
 /// With q(e) the sum of the terms rounded to multiples of 2^-e, `values` are q(exponent), and
 /// `differences[j]` are q(exponent - j) - 2 q(exponent - j - 1).
 struct WindowedSumState {
-  std::int64_t terms = 0;            ///< number of arrays added
-  bool zero = true;                  ///< true if all terms are zero; `exponent` is then unused
-  int exponent = 0;                  ///< highest exponent of the window
-  std::vector<std::int64_t> values;  ///< sums at the highest exponent
-  std::vector<std::vector<std::int16_t>> differences;  ///< one array for each lower exponent
+  std::int64_t count = 0;          ///< number of elements
+  std::int64_t terms = 0;          ///< number of arrays added
+  bool zero = true;                ///< true if all terms are zero; the arrays are then empty
+  int exponent = 0;                ///< highest exponent of the window; unused if `zero`
+  HostArray<std::int64_t> values;  ///< sums at the highest exponent
+  std::vector<HostArray<std::int16_t>> differences;  ///< one array for each lower exponent
 };
 
 namespace detail {
@@ -52,6 +54,7 @@ struct AddToWindow {
   const T* terms;
   double scale;      ///< 2^e with the highest exponent e
   std::int64_t row;  ///< terms that are contiguous in the sum
+  bool first;        ///< true if the sum has no values yet, and the terms cover it
   Place place;
 
   KOKKOS_INLINE_FUNCTION std::int64_t pieces_per_row() const {
@@ -69,15 +72,37 @@ struct AddToWindow {
     for (std::int64_t i = 0; i < count; ++i) x[i] = static_cast<double>(terms[first + i]) * scale;
     for (std::int64_t i = 0; i < count; ++i) q[i] = nearest_integer(x[i]);
     std::int64_t* const sums = values + to;
-    for (std::int64_t i = 0; i < count; ++i) sums[i] += q[i];
+    if (first) {
+      for (std::int64_t i = 0; i < count; ++i) sums[i] = q[i];
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) sums[i] += q[i];
+    }
     for (int j = 0; j < lower_exponents; ++j) {
       std::int16_t* const lower = differences[j] + to;
       for (std::int64_t i = 0; i < count; ++i) {
         x[i] *= 0.5;
         const std::int64_t half = nearest_integer(x[i]);
-        lower[i] = static_cast<std::int16_t>(lower[i] + static_cast<std::int16_t>(q[i] - 2 * half));
+        const auto difference = static_cast<std::int16_t>(q[i] - 2 * half);
+        lower[i] = first ? difference : static_cast<std::int16_t>(lower[i] + difference);
         q[i] = half;
       }
+    }
+  }
+};
+
+/// Sets the arrays of a window to zero. Index: pieces of the arrays.
+struct ClearWindow {
+  std::int64_t* values;
+  std::int16_t* differences[largest_window - 1];
+  int lower_exponents;
+  std::int64_t count;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t piece) const {
+    const std::int64_t begin = piece * window_piece;
+    const std::int64_t end = count - begin < window_piece ? count : begin + window_piece;
+    for (std::int64_t i = begin; i < end; ++i) values[i] = 0;
+    for (int j = 0; j < lower_exponents; ++j) {
+      for (std::int64_t i = begin; i < end; ++i) differences[j][i] = 0;
     }
   }
 };
@@ -114,7 +139,7 @@ struct AddDifferences {
 /// terms (exact_exponent()). This sum keeps the sums of the rounded terms for several e: that of
 /// the largest magnitude so far, and lower ones. A larger term selects a lower exponent of the
 /// window. The result therefore depends on the set of terms only. Memory: 8 + 2 (width - 1) bytes
-/// per element.
+/// per element, from the first term that is not zero on.
 class WindowedSum {
  public:
   /// Largest number of terms.
@@ -132,15 +157,14 @@ class WindowedSum {
                               " exponents (allowed: 1 element or more, 1 to ",
                               detail::largest_window, " exponents)"));
     }
-    m_state.values.assign(static_cast<std::size_t>(count), 0);
-    m_state.differences.assign(static_cast<std::size_t>(width - 1),
-                               std::vector<std::int16_t>(static_cast<std::size_t>(count), 0));
+    m_state.count = count;
+    m_state.differences.resize(static_cast<std::size_t>(width - 1));
   }
   /// Restores a sum. \throws InputError for a state that no sum can have
   explicit WindowedSum(WindowedSumState state) : m_state(std::move(state)) { check_state(); }
 
   /// Returns the number of elements.
-  std::int64_t count() const { return static_cast<std::int64_t>(m_state.values.size()); }
+  std::int64_t count() const { return m_state.count; }
   /// Returns the number of arrays added.
   std::int64_t terms() const { return m_state.terms; }
   /// Returns the content. Moves it out of a temporary sum.
@@ -217,9 +241,13 @@ class WindowedSum {
   /// \param values receives the numbers
   template <class T>
   void result(const Instance<Kokkos::HostSpace>& exec, T* values) const {
-    const double scale = m_state.zero ? 0.0 : std::ldexp(1.0, -m_state.exponent);
-    launch("moho::windowed_sum::result", exec, count(),
-           detail::FromSums<T>{m_state.values.data(), values, scale});
+    if (m_state.zero) {
+      fill(exec, HostElements<T>(values, static_cast<std::size_t>(count())), T(0));
+    } else {
+      launch(
+          "moho::windowed_sum::result", exec, count(),
+          detail::FromSums<T>{m_state.values.data(), values, std::ldexp(1.0, -m_state.exponent)});
+    }
     exec.fence();
   }
 
@@ -232,7 +260,7 @@ class WindowedSum {
   }
   // Returns true if all magnitudes are at most `bound`.
   template <class Integer>
-  static bool are_within(const std::vector<Integer>& values, std::int64_t bound) {
+  static bool are_within(const HostArray<Integer>& values, std::int64_t bound) {
     Integer least = 0, most = 0;
     for (const Integer value : values) {
       least = std::min(least, value);
@@ -248,15 +276,14 @@ class WindowedSum {
   }
   void check_state() const {
     const auto& s = m_state;
-    bool good = s.values.size() >= 1 && s.terms >= 0 && s.terms <= max_terms &&
+    const auto held = static_cast<std::size_t>(s.zero ? 0 : s.count);
+    bool good = s.count >= 1 && s.values.size() == held && s.terms >= 0 && s.terms <= max_terms &&
                 s.differences.size() < static_cast<std::size_t>(detail::largest_window) &&
                 s.exponent <= 1000 && s.exponent >= -2000;
     // each rounded term is at most 2^39, each difference of a term -1, 0 or 1
-    const std::int64_t bound = s.zero ? 0 : s.terms << 39;
-    good = good && are_within(s.values, bound);
+    good = good && are_within(s.values, s.terms << 39);
     for (const auto& differences : s.differences) {
-      good = good && differences.size() == s.values.size() &&
-             are_within(differences, s.zero ? 0 : s.terms);
+      good = good && differences.size() == held && are_within(differences, s.terms);
     }
     if (good) return;
     throw InputError(concat("windowed sum: values beyond those of ", s.terms,
@@ -276,6 +303,21 @@ class WindowedSum {
     m_state.exponent -= static_cast<int>(steps);
   }
 
+  // Allocates the arrays. \param covered false: their elements become zero
+  void hold(const Instance<Kokkos::HostSpace>& exec, bool covered) {
+    const auto size = static_cast<std::size_t>(count());
+    m_state.values.resize(size);
+    for (auto& differences : m_state.differences) differences.resize(size);
+    if (covered) return;
+    detail::ClearWindow body{
+        m_state.values.data(), {}, static_cast<int>(m_state.differences.size()), count()};
+    for (std::size_t j = 0; j < m_state.differences.size(); ++j) {
+      body.differences[j] = m_state.differences[j].data();
+    }
+    launch("moho::windowed_sum::clear", exec,
+           (count() + detail::window_piece - 1) / detail::window_piece, body);
+  }
+
   template <class T, class Place>
   void add_terms(const Instance<Kokkos::HostSpace>& exec, const T* values, std::int64_t size,
                  std::int64_t row, const Place& place) {
@@ -290,7 +332,9 @@ class WindowedSum {
       return;
     }
     const int exponent = exact_exponent(largest);
+    const bool first = m_state.zero && size == count();
     if (m_state.zero) {
+      hold(exec, first);
       m_state.exponent = exponent;
       m_state.zero = false;
     } else {
@@ -303,6 +347,7 @@ class WindowedSum {
                                        values,
                                        std::ldexp(1.0, m_state.exponent),
                                        row,
+                                       first,
                                        place};
     for (std::size_t j = 0; j < m_state.differences.size(); ++j) {
       body.differences[j] = m_state.differences[j].data();

@@ -12,7 +12,7 @@ namespace moho::rtm {
 
 namespace {
 
-constexpr std::int64_t title = 0x31304d5553474d49;  // "IMGSUM01"
+constexpr std::int64_t title = 0x32304d5553474d49;  // "IMGSUM02"
 
 InputError twice(std::int64_t number) {
   return InputError(
@@ -50,10 +50,10 @@ class Unpacker {
     }
     if (checksum != static_cast<std::int64_t>(io::crc32c(bytes.data(), m_end))) fail();
   }
-  template <class T>
-  std::vector<T> values(std::int64_t count) {
+  template <class T, class Values = std::vector<T>>
+  Values values(std::int64_t count) {
     if (count < 0 || static_cast<std::size_t>(count) > (m_end - m_at) / sizeof(T)) fail();
-    std::vector<T> result(static_cast<std::size_t>(count));
+    Values result(static_cast<std::size_t>(count));
     if (count == 0) return result;
     std::memcpy(result.data(), m_bytes.data() + m_at, result.size() * sizeof(T));
     m_at += result.size() * sizeof(T);
@@ -170,9 +170,11 @@ ImageSum<Dim> ImageSum<Dim>::unpack(const Grid<Dim>& grid, const std::string& by
     state.exponent = static_cast<int>(from.number());
     const std::int64_t differences = from.number();
     if (differences < 0 || differences >= moho::detail::largest_window) Unpacker::fail();
-    state.values = from.values<std::int64_t>(grid.size());
+    state.count = grid.size();
+    const std::int64_t held = state.zero ? 0 : state.count;
+    state.values = from.values<std::int64_t, HostArray<std::int64_t>>(held);
     for (std::int64_t j = 0; j < differences; ++j) {
-      state.differences.push_back(from.values<std::int16_t>(grid.size()));
+      state.differences.push_back(from.values<std::int16_t, HostArray<std::int16_t>>(held));
     }
     sum.m_parts.emplace_back(std::move(state));
   }
