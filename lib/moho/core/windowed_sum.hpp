@@ -54,7 +54,7 @@ struct AddToWindow {
   const T* terms;
   double scale;      ///< 2^e with the highest exponent e
   std::int64_t row;  ///< terms that are contiguous in the sum
-  bool first;        ///< true if the sum has no values yet, and the terms cover it
+  bool store;        ///< true if the sum has no values yet, and the terms cover it
   Place place;
 
   KOKKOS_INLINE_FUNCTION std::int64_t pieces_per_row() const {
@@ -72,7 +72,7 @@ struct AddToWindow {
     for (std::int64_t i = 0; i < count; ++i) x[i] = static_cast<double>(terms[first + i]) * scale;
     for (std::int64_t i = 0; i < count; ++i) q[i] = nearest_integer(x[i]);
     std::int64_t* const sums = values + to;
-    if (first) {
+    if (store) {
       for (std::int64_t i = 0; i < count; ++i) sums[i] = q[i];
     } else {
       for (std::int64_t i = 0; i < count; ++i) sums[i] += q[i];
@@ -83,7 +83,7 @@ struct AddToWindow {
         x[i] *= 0.5;
         const std::int64_t half = nearest_integer(x[i]);
         const auto difference = static_cast<std::int16_t>(q[i] - 2 * half);
-        lower[i] = first ? difference : static_cast<std::int16_t>(lower[i] + difference);
+        lower[i] = store ? difference : static_cast<std::int16_t>(lower[i] + difference);
         q[i] = half;
       }
     }
