@@ -160,7 +160,7 @@ inline constexpr std::int64_t tti_piece = 512;
 
 /// \brief Steps up to tti_piece nodes of a row of self-adjoint TTI.
 ///
-/// A node reads more than eighty rows. They lie in as many pages of memory, and the fastest level
+/// A node reads more than seventy rows. They lie in as many pages of memory, and the fastest level
 /// of the TLB of processors has about 64 entries. Each loop therefore reads at most twenty rows;
 /// sums are stored in between.
 template <int Dim, int radius, class T>
