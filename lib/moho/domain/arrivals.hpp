@@ -30,11 +30,16 @@ struct FastestVelocity {
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const Index<Dim>& node) const {
     Index<Dim> inside;
-    for (int d = 0; d < Dim; ++d) {
-      const std::int64_t k = node[d] - shift[d], last = model.extents[d] - 1;
-      inside[d] = k < 0 ? 0 : k > last ? last : k;
-    }
-    const std::int64_t i = model.flat(inside);
+    for (int d = 0; d < Dim; ++d) inside[d] = inside_of(d, node[d]);
+    return value(model.flat(inside));
+  }
+  /// Returns the nearest node of the model along an axis.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t inside_of(int axis, std::int64_t node) const {
+    const std::int64_t k = node - shift[axis], last = model.extents[axis] - 1;
+    return k < 0 ? 0 : k > last ? last : k;
+  }
+  /// Returns the largest velocity at an element of the arrays.
+  KOKKOS_FORCEINLINE_FUNCTION T value(std::int64_t i) const {
     T most = T(1);
     if (epsilon != nullptr) {
       const T a = T(1) + T(2) * epsilon[i];
@@ -133,15 +138,7 @@ struct Coarsen {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Index<Dim> node = coarse.node(i);
     Box<Dim> around;
-    for (int d = 0; d < Dim; ++d) {
-      const std::int64_t centre = node[d] * coarsening, last = fine.extents[d] - 1;
-      around.lower[d] = centre - coarsening + 1;
-      around.upper[d] = centre + coarsening;
-      // the last coarse node may lie beyond the grid
-      if (around.lower[d] > last) around.lower[d] = last;
-      if (around.lower[d] < 0) around.lower[d] = 0;
-      if (around.upper[d] > last + 1) around.upper[d] = last + 1;
-    }
+    for (int d = 0; d < Dim; ++d) limit(d, node[d], around);
     T most = T(0);
     const std::int64_t nodes = around.size();
     for (std::int64_t k = 0; k < nodes; ++k) {
@@ -149,6 +146,56 @@ struct Coarsen {
       most = v > most ? v : most;
     }
     velocity[i] = most;
+  }
+  /// Sets the fine nodes around a coarse one along an axis.
+  KOKKOS_FORCEINLINE_FUNCTION void limit(int d, std::int64_t node, Box<Dim>& around) const {
+    const std::int64_t centre = node * coarsening, last = fine.extents[d] - 1;
+    around.lower[d] = centre - coarsening + 1;
+    around.upper[d] = centre + coarsening;
+    // the last coarse node may lie beyond the grid
+    if (around.lower[d] > last) around.lower[d] = last;
+    if (around.lower[d] < 0) around.lower[d] = 0;
+    if (around.upper[d] > last + 1) around.upper[d] = last + 1;
+  }
+};
+
+/// \brief Coarsen on hosts, for a row along the last axis. Index: rows of the coarse grid.
+///
+/// The rows of the model around it are read in order, once for each row instead of each node.
+template <class T, int Dim>
+struct CoarsenRow {
+  Coarsen<T, Dim> nodes;
+
+  void operator()(const std::int64_t row) const {
+    constexpr int last = Dim - 1;
+    const FastestVelocity<T, Dim>& fastest = nodes.fastest;
+    const std::int64_t length = nodes.coarse.extents[last];
+    const Index<Dim> first = nodes.coarse.node(row * length);
+    Box<Dim> around;
+    for (int d = 0; d < last; ++d) nodes.limit(d, first[d], around);
+    around.lower[last] = 0;
+    around.upper[last] = 1;
+    static thread_local std::vector<T> most;
+    most.assign(static_cast<std::size_t>(fastest.model.extents[last]), T(0));
+    const std::int64_t rows = around.size();
+    for (std::int64_t k = 0; k < rows; ++k) {
+      Index<Dim> inside = around.node(k);
+      for (int d = 0; d < last; ++d) inside[d] = fastest.inside_of(d, inside[d]);
+      inside[last] = 0;
+      const std::int64_t begin = fastest.model.flat(inside);
+      T* const to = most.data();
+      const auto count = static_cast<std::int64_t>(most.size());
+      for (std::int64_t z = 0; z < count; ++z) {
+        const T v = fastest.value(begin + z);
+        to[z] = v > to[z] ? v : to[z];
+      }
+    }
+    for (std::int64_t z = 0; z < length; ++z) {
+      nodes.limit(last, z, around);
+      const T* const from = most.data() + fastest.inside_of(last, around.lower[last]);
+      const T* const to = most.data() + fastest.inside_of(last, around.upper[last] - 1) + 1;
+      nodes.velocity[row * length + z] = *std::max_element(from, to);
+    }
   }
 };
 
@@ -243,8 +290,13 @@ ArrivalBoxes<Dim> arrivals_by_eikonal(const Instance<Memory>& exec, const Grid<D
     coarse.spacing[d] = grid.spacing[d] * static_cast<double>(coarsening);
   }
   const auto velocity = make_field<T>(exec, coarse, "moho::domain::velocity");
-  launch("moho::domain::coarsen", exec, coarse.size(),
-         Coarsen<T, Dim>{fastest, grid, coarse, coarsening, velocity.data()});
+  const Coarsen<T, Dim> body{fastest, grid, coarse, coarsening, velocity.data()};
+  if constexpr (is_host_memory<Memory>) {
+    launch("moho::domain::coarsen", exec, coarse.size() / coarse.extents[Dim - 1],
+           CoarsenRow<T, Dim>{body});
+  } else {
+    launch("moho::domain::coarsen", exec, coarse.size(), body);
+  }
   const auto times = make_field<T>(exec, coarse, "moho::domain::times");
   eikonal::solve(InstanceOf<Memory>(exec), coarse, velocity, sources, times);
   const ArrivalBoxes<Dim> arrivals(
