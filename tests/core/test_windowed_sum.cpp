@@ -122,6 +122,10 @@ TEST(WindowedSum, HasZerosWithoutTerms) {
   sum.merge(on_host(), WindowedSum(elements));
   EXPECT_EQ(sum.terms(), 1);
   EXPECT_EQ(result_of<float>(sum), zeros);
+  EXPECT_TRUE(sum.state().values.empty());
+  sum = WindowedSum(sum.state());
+  EXPECT_EQ(sum.count(), elements);
+  EXPECT_EQ(result_of<float>(sum), zeros);
   const auto terms = random_terms<float>({3});
   WindowedSum other(elements);
   other.add(on_host(), terms[0].data());

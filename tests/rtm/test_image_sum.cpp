@@ -150,6 +150,25 @@ TEST(ImageSum, ClosesForShotsThatItCannotHold) {
   }
 }
 
+TEST(ImageSum, KeepsPartsThatAreZero) {
+  auto shots = random_shots<float>(2);
+  for (auto& shot : shots) {
+    const auto size = static_cast<std::ptrdiff_t>(shot.box.size());
+    std::fill(shot.values.begin() + size, shot.values.begin() + 2 * size, 0.0F);
+  }
+  ImageSum<2> sum(grid, parts), other(grid, parts), both(grid, parts);
+  add(sum, shots[0]);
+  add(other, shots[1]);
+  for (const auto& shot : shots) add(both, shot);
+  sum.merge(on_host(), other.pack());
+  for (int p = 0; p < parts; ++p) {
+    EXPECT_EQ(sum.part<float>(on_host(), p), both.part<float>(on_host(), p)) << p;
+  }
+  const std::vector<float> zeros(static_cast<std::size_t>(grid.size()), 0.0F);
+  EXPECT_EQ(sum.part<float>(on_host(), 1), zeros);
+  EXPECT_NE(sum.part<float>(on_host(), 0), zeros);
+}
+
 TEST(ImageSum, HasBytesThatDependOnTheNumbersOfShotsOnly) {
   auto shots = random_shots<float>(16);
   for (auto& shot : shots) shot.values.front() = 64.0F;  // of all shots alike

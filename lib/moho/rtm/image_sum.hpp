@@ -92,7 +92,8 @@ class ImageSum {
 
   /// \brief Returns the sum as bytes with a checksum, for messages and files.
   ///
-  /// The number of bytes depends on the grid, the parts, the window, and 8 bytes per shot.
+  /// The number of bytes depends on the grid, the parts, the window, and 8 bytes per shot. Parts
+  /// that are zero at all nodes have no bytes.
   std::string pack() const;
   /// \brief Restores a sum. \param grid grid of the model \param bytes result of pack()
   /// \throws InputError for bytes of another grid, and for damaged bytes
