@@ -62,14 +62,17 @@ inline V first_sum(const T* f, std::int64_t stride, const T* c) {
   }
   return sum;
 }
-/// Returns the part of div(n g) along one axis.
+/// \brief Returns the part of div(n g) along one axis.
+///
+/// Upper products are part of fused operations, lower ones are rounded: compilers otherwise choose,
+/// and choose differently where they reuse products of the previous vector.
 template <class V, int radius, class T>
 inline V flow_sum(V sum, const T* n, const T* g, std::int64_t stride, const T* c) {
   MOHO_UNROLL
   for (int k = 1; k <= radius; ++k) {
-    const V up = take<V>(n + k * stride) * take<V>(g + k * stride);
     const V low = take<V>(n - k * stride) * take<V>(g - k * stride);
-    sum = fused<V>(V(c[k]), up - low, sum);
+    const V change = fused<V>(take<V>(n + k * stride), take<V>(g + k * stride), -low);
+    sum = fused<V>(V(c[k]), change, sum);
   }
   return sum;
 }
