@@ -22,10 +22,11 @@ namespace moho {
 template <class T>
 class HostAllocator {
  public:
-  using value_type = T;
+  using value_type = T;  ///< type of the elements
   static_assert(std::is_arithmetic_v<T>);
 
   HostAllocator() = default;
+  /// Converts from the allocator of another type, as containers require.
   template <class Other>
   HostAllocator(const HostAllocator<Other>&) {}
 
@@ -35,13 +36,16 @@ class HostAllocator {
     detail::advise_huge_pages(memory, count * sizeof(T));
     return memory;
   }
+  /// Frees elements of allocate().
   void deallocate(T* memory, std::size_t count) { std::allocator<T>().deallocate(memory, count); }
   /// Leaves an element without a value.
   void construct(T*) {}
+  /// Sets an element.
   template <class... Values>
   void construct(T* element, Values&&... values) {
     ::new (static_cast<void*>(element)) T(std::forward<Values>(values)...);
   }
+  /// Returns true: any allocator frees the memory of any other one.
   friend bool operator==(const HostAllocator&, const HostAllocator&) { return true; }
 };
 
