@@ -90,23 +90,6 @@ struct AddToWindow {
   }
 };
 
-/// Sets the arrays of a window to zero. Index: pieces of the arrays.
-struct ClearWindow {
-  std::int64_t* values;
-  std::int16_t* differences[largest_window - 1];
-  int lower_exponents;
-  std::int64_t count;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t piece) const {
-    const std::int64_t begin = piece * window_piece;
-    const std::int64_t end = count - begin < window_piece ? count : begin + window_piece;
-    for (std::int64_t i = begin; i < end; ++i) values[i] = 0;
-    for (int j = 0; j < lower_exponents; ++j) {
-      for (std::int64_t i = begin; i < end; ++i) differences[j][i] = 0;
-    }
-  }
-};
-
 /// Returns the largest magnitude of an array of the host; NaN or infinity if it contains them.
 template <class T>
 double largest_of(const Instance<Kokkos::HostSpace>& exec, const T* values, std::int64_t count) {
@@ -305,17 +288,13 @@ class WindowedSum {
 
   // Allocates the arrays. \param covered false: their elements become zero
   void hold(const Instance<Kokkos::HostSpace>& exec, bool covered) {
-    const auto size = static_cast<std::size_t>(count());
-    m_state.values.resize(size);
-    for (auto& differences : m_state.differences) differences.resize(size);
-    if (covered) return;
-    detail::ClearWindow body{
-        m_state.values.data(), {}, static_cast<int>(m_state.differences.size()), count()};
-    for (std::size_t j = 0; j < m_state.differences.size(); ++j) {
-      body.differences[j] = m_state.differences[j].data();
-    }
-    launch("moho::windowed_sum::clear", exec,
-           (count() + detail::window_piece - 1) / detail::window_piece, body);
+    const auto allocate_one = [&]<class Values>(Values& values) {
+      using Number = typename Values::value_type;
+      values.resize(static_cast<std::size_t>(count()));
+      if (!covered) fill(exec, HostElements<Number>(values.data(), values.size()), Number(0));
+    };
+    allocate_one(m_state.values);
+    for (auto& differences : m_state.differences) allocate_one(differences);
   }
 
   template <class T, class Place>
