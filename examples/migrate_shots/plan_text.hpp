@@ -41,6 +41,7 @@ void print_plan(const Session& session, const Options& o, const EarthModel<T>& m
   if (job.shots.size() > 1) {
     print_concurrent_shots(session, p.concurrent_shots, o.at_once == 0);
   }
+  if (p.batch_size > 1) session.print("          ", p.batch_size, " of them in the same launches");
   print_slabs(session, p.slabs, o.space);
   for (const std::string& line : p.stream) {
     session.print(&line == &p.stream.front() ? "stream    " : "          ", line);

@@ -95,6 +95,7 @@ class Program {
       auto input = migration_input<T, Dim>(m_job, is_host_memory<Memory>, m_scratch);
       input.options.timeline = &m_timeline;
       input.options.ranks = groups.ranks();
+      input.options.processes = std::max(processes.size() / groups.size(), 1);
       if (const Progress bar = m_list.progress()) {
         input.options.progress = [this, bar](const rtm::MigrationProgress& now) {
           bar(now.shots_done / static_cast<double>(now.shots),
@@ -259,6 +260,7 @@ class Program {
     }
     summary["snapshots"] = snapshots;
     summary["at_once"] = plan.concurrent_shots;
+    summary["batch_size"] = plan.batch_size;
     if (!plan.slabs.empty()) summary["devices"] = slabs_json(plan.slabs);
     if (!plan.stream.empty()) {
       summary["stream"] = stream_json(plan.stream_plan);

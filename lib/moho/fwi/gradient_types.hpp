@@ -29,16 +29,6 @@ template <class T, class Memory>
 using ShotMisfit = std::function<double(const wave::PointSeries<const T, Memory>& modelled,
                                         const wave::PointSeries<T, Memory>& derivative)>;
 
-/// Returns an uninitialised series in an arena, valid until its reset(); without one it allocates.
-template <class T, class Memory>
-wave::PointSeries<T, Memory> series_in(const Instance<Memory>& exec, const char* label,
-                                       std::size_t steps, std::size_t points,
-                                       Arena<T, Memory>* arena) {
-  if (arena == nullptr) return allocate<wave::PointSeries<T, Memory>>(exec, label, steps, points);
-  const auto memory = arena->take(static_cast<std::int64_t>(steps * points));
-  return wave::PointSeries<T, Memory>(memory.data(), steps, points);
-}
-
 /// Options of ShotGradients::add().
 template <class T, int Dim, class Memory>
 struct ShotGradientOptions {

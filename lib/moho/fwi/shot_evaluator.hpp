@@ -274,8 +274,8 @@ class ShotEvaluator {
         } else {
           if (unfiltered_memory != nullptr) unfiltered_memory->reset();
           const auto unfiltered =
-              series_in<T, Space>(exec, "moho::fwi::unfiltered", derivative.extent(0),
-                                  derivative.extent(1), unfiltered_memory);
+              wave::kernel::series_in<T, Space>(exec, "moho::fwi::unfiltered", derivative.extent(0),
+                                                derivative.extent(1), unfiltered_memory);
           put(unfiltered);
           detail::filter_rows<T, Space>(exec, unfiltered, derivative, weights);
         }

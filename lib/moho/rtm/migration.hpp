@@ -8,6 +8,7 @@
 #include <moho/rtm/conditions.hpp>
 #include <moho/rtm/detail/migration_planner.hpp>
 #include <moho/rtm/migrate.hpp>
+#include <moho/rtm/migrate_batch.hpp>
 #include <moho/rtm/offsets_at.hpp>
 #include <moho/rtm/partial_image.hpp>
 
@@ -87,6 +88,8 @@ class Migration {
   template <class Read>
   void add_all(std::size_t count, const Read& read);
   /// \brief Migrates shots, plan().concurrent_shots concurrently, without adding their images.
+  ///
+  /// plan().batch_size of them advance in the same launches, with the bits of migrate().
   /// \param next positions in ascending order
   /// \param read data of a shot; empty: data are modelled with the data model
   /// \param take receives results in the order of `next`. All three functions are called on this
@@ -119,6 +122,14 @@ class Migration {
     snapshot::StoragePlan storage;
     PhaseTimes phases;
   };
+  /// Shots that advance in the same launches; see detail/migration_batches.hpp.
+  struct Batch;
+  /// State of migrate_each().
+  struct Turn {
+    std::vector<double> parts;  ///< finished fraction of each shot, for progress
+    std::size_t passed = 0;     ///< position after the latest one
+    Stopwatch watch = {};
+  };
   struct AddedAccumulator {
     std::type_index type;
     int first, count;  // parts
@@ -148,6 +159,11 @@ class Migration {
   OffsetOptions<Dim> columns_in_window(ShotImage<T, Dim>& result) const;
   static void note_report(Worker& worker, const MigrateReport<Dim>& done,
                           ShotMigrationReport& report);
+  ShotImage<T, Dim> begin_image(std::size_t k, const survey::ShotGather<Dim>& gather) const;
+  std::vector<T> prepared_rows(const Instance<Memory>& exec,
+                               const wave::ModellingPlan<Dim>& modelling,
+                               const HostModel<T, Dim>& part, survey::ShotGather<Dim>& gather,
+                               ShotImage<T, Dim>& result, survey::PreparedShot<Dim>& data) const;
   ShotImage<T, Dim> migrate(Worker& worker, std::size_t k, survey::ShotGather<Dim>&& gather,
                             const Stopwatch& preparing, const Tell& tell) const;
   MigrateReport<Dim> propagate(Worker& worker, Modelling& modelling, const Terms& terms,
@@ -155,12 +171,23 @@ class Migration {
                                const Tell& tell) const;
   void collect(Worker& worker, const Sums& sums, ShotImage<T, Dim>& result) const;
   void tell_alone(std::size_t k, int backward, const wave::ShotProgress& now) const;
-  void tell_concurrent(std::size_t k, int backward, const wave::ShotProgress& now,
-                       const Stopwatch& watch, std::vector<double>& parts) const;
+  void tell_concurrent(const std::vector<std::size_t>& together, int backward,
+                       const wave::ShotProgress& now, Turn& turn) const;
+  std::optional<std::size_t> next_of(Turn& turn, const NextShot& next) const;
+  survey::ShotGather<Dim> read_shot(const ReadShot& read, std::size_t k,
+                                    CallingThread& caller) const;
+  void make_batches();
+  void migrate_batches(Turn& turn, const NextShot& next, const ReadShot& read,
+                       const TakeShot& take);
+  void run_batch(Batch& batch, Turn& turn, const ReadShot& read, CallingThread& caller) const;
+  void prepare_batch(Batch& batch, const ReadShot& read, CallingThread& caller) const;
+  void prepare_slot(Batch& batch, std::size_t n) const;
+  void propagate_batch(Batch& batch, const Tell& tell) const;
 
   Instance<Memory> m_exec;
   std::unique_ptr<detail::MigrationPlanner<T, Dim, Memory>> m_planner;
   std::vector<std::unique_ptr<Worker>> m_workers;
+  std::vector<std::unique_ptr<Batch>> m_batches;
   std::vector<AddedAccumulator> m_accumulators;
   std::vector<detail::AddedParts<T, Dim, Memory>> m_added;  ///< in the same order
   int m_part_count = PointProducts::part_count;
@@ -252,6 +279,7 @@ HostField<T, Dim> Migration<T, Dim, Memory>::image(const C& condition) {
 
 }  // namespace moho::rtm
 
+#include <moho/rtm/detail/migration_batches.hpp>
 #include <moho/rtm/detail/migration_impl.hpp>
 
 /// \cond

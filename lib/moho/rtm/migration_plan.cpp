@@ -14,6 +14,7 @@ std::string MigrationPlan<Dim>::text() const {
              " s, ", time.steps, " steps, ", nodes, " nodes with layers in the largest shot\n",
              "memory    ", format_bytes(static_cast<double>(memory.most)), " for each of ",
              concurrent_shots, " concurrent shots, without snapshots\n");
+  if (batch_size > 1) result += concat("          ", batch_size, " of them in the same launches\n");
   if (!slabs.empty()) result += concat("devices   ", slabs.text(), "\n");
   for (const std::string& line : stream) result += concat("stream    ", line, "\n");
   result +=

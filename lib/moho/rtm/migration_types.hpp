@@ -83,6 +83,16 @@ struct MigrationOptions {
   stream::StreamRanks* ranks = nullptr;
   std::optional<stream::PairRates> stream_rates = {};  ///< of an earlier plan; empty: measured
   int concurrent_shots = 0;                            ///< 0: chosen by memory and threads
+  /// Batch size: of the concurrent shots, those that advance in the same launches
+  /// (migrate_batch()). 0: chosen, on devices in 2D about half of them; 1: none.
+  ///
+  /// Only where all shots have one model (complete windows, no taper of delta) and the complete
+  /// grid, without offset gathers, and with the storage "auto" or "device", whose snapshots are
+  /// then uncompressed in the memory of the run; on hosts also "memory". Others advance one by
+  /// one.
+  int batch_size = 0;
+  int processes = 1;  ///< processes that share the shots of the survey: chosen batches leave some
+                      ///< to each of them
   std::optional<std::int64_t> keep_data = {};  ///< number of a shot: ShotImage::data has its data
   std::function<void(const MigrationProgress&)> progress = {};  ///< called about twice a second
   Timeline* timeline = nullptr;                                 ///< receives spans of all stages;
@@ -120,6 +130,7 @@ struct MigrationPlan {
   Index<Dim> extents{};                           ///< nodes of the largest shot, with layers
   wave::MemoryNeed memory;                        ///< of the largest shot, without snapshots
   int concurrent_shots = 1;                       ///< shots migrated concurrently
+  int batch_size = 1;                             ///< of these, shots in the same launches
   std::size_t shots = 0;                          ///< of the survey
   double seconds = 0.0;                           ///< estimate for all shots
   std::vector<std::string> stream;                ///< description of the stream; empty: in core

@@ -18,20 +18,6 @@
 
 namespace moho::fwi::detail {
 
-/// Kernel: copies the nodes of a box of several wavefields to dense arrays.
-template <class T, int Dim>
-struct TakeBoxes {
-  std::int64_t nodes;  ///< of the box
-  wave::Layout<Dim> layout;
-  Box<Dim> box;
-  const T* from[largest_product_batch];  ///< by shot: a field, padded
-  T* to[largest_product_batch];          ///< by shot
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    const std::int64_t shot = i / nodes, n = i % nodes;
-    to[shot][n] = from[shot][layout.flat(box.node(n))];
-  }
-};
-
 /// Injected amplitudes of the points of a shot, by step.
 template <class T>
 struct ShotInjection {

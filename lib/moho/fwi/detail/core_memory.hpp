@@ -203,20 +203,8 @@ double CoreEvaluator<T, Dim, Memory>::estimate_seconds(const ObjectivePlan& plan
   const auto report = wave::run_steps<T, Dim, Memory>(m_exec, m_shots->propagator(), field, run);
   const double shots = static_cast<double>(m_input.data.shots.size());
   if (m_batch_size > 1) {
-    auto wavefields =
-        wave::make_wavefields<T, Dim, Memory>(m_exec, m_shots->propagator().scheme(), m_batch_size);
-    const auto ten_steps = [&] {
-      m_exec.fence();
-      wave::kernel::ProgressTimer timer(10);
-      for (int n = 0; n < 10; ++n) {
-        wave::step_batch<T, Dim, Memory>(m_exec, m_shots->propagator(), wavefields);
-        for (auto& wavefield : wavefields) wavefield.advance();
-      }
-      m_exec.fence();
-      return timer.seconds();
-    };
-    ten_steps();  // loads code
-    const double of_shot = ten_steps() / 10.0 / static_cast<double>(m_batch_size);
+    const double of_shot = wave::kernel::seconds_of_batched_step<T, Dim, Memory>(
+        m_exec, m_shots->propagator(), m_batch_size);
     return 2.6 * of_shot * static_cast<double>(plan.time.steps) * shots;
   }
   const bool repeated =

@@ -5,12 +5,13 @@
 /// \brief Gradients of shots that advance in the same launches. Included by gradient.hpp.
 ///
 /// In a step one launch advances all wavefields, and one injects and records. Once in a product
-/// interval snapshots are launched for each shot, and products for all of them where
+/// interval one launch saves snapshots of all shots. Products are launched for all of them where
 /// adds_together() is true, or else for each.
 
 #include <moho/core/concurrent.hpp>
 #include <moho/fwi/detail/batch_products.hpp>
 #include <moho/fwi/gradient.hpp>
+#include <moho/snapshot/kernel/save_together.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -23,29 +24,10 @@ namespace moho::fwi {
 
 namespace detail {
 
-/// Wavefields of a batch, at rest and in the same order of time levels.
-template <class T, int Dim, class Memory>
-std::span<wave::Wavefield<T, Dim, Memory>> wavefields_at_rest(
-    const Instance<Memory>& exec, std::vector<wave::Wavefield<T, Dim, Memory>>& wavefields,
-    std::size_t count) {
-  const std::span<wave::Wavefield<T, Dim, Memory>> used(wavefields.data(), count);
-  for (auto& wavefield : used) {
-    wavefield.clear(exec);
-    if (wavefield.next[0].data() < wavefield.now[0].data()) wavefield.advance();
-  }
-  return used;
-}
-
 /// Throws InputError unless a batch is possible.
 template <class T, int Dim, class Memory>
 void check_batch(const std::vector<BatchedGradient<T, Dim, Memory>>& shots,
-                 const std::vector<wave::Wavefield<T, Dim, Memory>>& wavefields,
                  const ShotGradientOptions<T, Dim, Memory>& options) {
-  if (wavefields.size() < shots.size()) {
-    throw InputError(concat("wavefields: there are ", wavefields.size(), " for ", shots.size(),
-                            " shots (allowed: one a shot, or more): make them with "
-                            "moho::wave::make_wavefields"));
-  }
   if (options.source != nullptr || options.extended != nullptr) {
     throw InputError(concat(options.source != nullptr ? "source" : "extended",
                             " is given for shots in the same launches (allowed: none): add these "
@@ -56,33 +38,6 @@ void check_batch(const std::vector<BatchedGradient<T, Dim, Memory>>& shots,
     throw InputError(concat("steps is ", options.steps, " (allowed: ", interval,
                             " or more, the steps from one product to the next)"));
   }
-}
-
-/// Runs the steps of a batch: body(done) submits one, and returns after it has advanced.
-template <class T, int Dim, class Memory, class Body>
-double run_batch(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
-                 std::span<wave::Wavefield<T, Dim, Memory>> wavefields, int propagation,
-                 const ShotGradientOptions<T, Dim, Memory>& options, std::int64_t steps,
-                 const Body& body) {
-  const auto nodes =
-      static_cast<double>(propagator.grid().size()) * static_cast<double>(wavefields.size());
-  exec.fence();
-  wave::kernel::ProgressTimer pace(steps);
-  for (std::int64_t done = 0; done < steps;) {
-    exec.check_stop();
-    wave::step_batch<T, Dim, Memory>(exec, propagator, wavefields);
-    body(done);
-    ++done;
-    if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
-      wave::kernel::check_together<T, Dim, Memory>(exec, propagator, wavefields, done);
-    }
-    if (options.progress && (pace.due(done) || done == steps)) {
-      exec.fence();
-      options.progress(propagation, pace.report(done, static_cast<double>(done) * nodes));
-    }
-  }
-  exec.fence();
-  return pace.seconds();
 }
 
 }  // namespace detail
@@ -111,15 +66,25 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
   std::vector<Series> make_series(const char* label) const {
     std::vector<Series> result;
     for (const auto& shot : shots) {
-      result.push_back(series_in<T, Memory>(exec, label, static_cast<std::size_t>(steps + 1),
-                                            static_cast<std::size_t>(shot.receivers->count()),
-                                            options.series));
+      result.push_back(wave::kernel::series_in<T, Memory>(
+          exec, label, static_cast<std::size_t>(steps + 1),
+          static_cast<std::size_t>(shot.receivers->count()), options.series));
     }
     return result;
   }
+  // Options of a propagation: 0 forward, 2 backward.
+  wave::kernel::BatchRunOptions run_options(int propagation) const {
+    wave::kernel::BatchRunOptions run{steps, options.check_every, {}};
+    if (options.progress) {
+      run.progress = [this, propagation](const wave::ShotProgress& now) {
+        options.progress(propagation, now);
+      };
+    }
+    return run;
+  }
   // Models the samples and saves the source wavefields.
   void forward() {
-    const auto used = detail::wavefields_at_rest(exec, wavefields, shots.size());
+    const auto used = wave::kernel::wavefields_at_rest(exec, wavefields, shots.size());
     if (options.series != nullptr) options.series->reset();
     modelled = make_series("moho::fwi::modelled");
     Points points;
@@ -132,8 +97,8 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
     const Exchange exchange(exec, propagator, used, points, amplitudes, modelled,
                             wave::kernel::source_factors<T, Dim, Memory>(propagator));
     const double seconds = wave::in_propagation("forward leg", [&] {
-      return detail::run_batch<T, Dim, Memory>(
-          exec, propagator, used, 0, options, steps, [&](std::int64_t time) {
+      return wave::kernel::run_batch<T, Dim, Memory>(
+          exec, propagator, used, run_options(0), [&](std::int64_t time) {
             exchange(exec, used.front().now[0].data(), time, time);
             for (auto& wavefield : used) wavefield.advance();
             save(used, time + 1);
@@ -151,33 +116,10 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
       shots[k].store->on_step(exec, used[k], whole_box(propagator.grid()), time);
     }
     if (time % shots.front().gradients->m_product_interval != 0) return;
-    const Box<Dim> box = shots.front().gradients->snapshot_box();
-    const auto fields = static_cast<std::size_t>(used.front().fields);
-    const std::size_t most = detail::largest_product_batch / fields;
-    for (std::size_t first = 0; first < shots.size(); first += most) {
-      save(used, first, std::min(first + most, shots.size()), box, time);
-    }
-  }
-  // Saves snapshots of the shots from `first` up to `end`, on devices in one launch.
-  void save(std::span<const Wave> used, std::size_t first, std::size_t end, const Box<Dim>& box,
-            std::int64_t time) {
-    detail::TakeBoxes<T, Dim> take{};
-    take.nodes = box.size();
-    take.layout = propagator.layout();
-    take.box = box;
-    std::int64_t count = 0;
-    for (std::size_t k = first; k < end; ++k) {
-      T* const to = is_host_memory<Memory> ? nullptr : shots[k].store->reserve(box, time);
-      if (to == nullptr) {
-        shots[k].store->save(exec, used[k], box, time);
-        continue;
-      }
-      for (int f = 0; f < used[k].fields; ++f) {
-        take.from[count] = used[k].now[f].data();
-        take.to[count++] = to + f * take.nodes;
-      }
-    }
-    launch("moho::fwi::take_snapshots", exec, count * take.nodes, take);
+    std::vector<snapshot::SnapshotStore<T, Dim, Memory>*> stores;
+    for (const auto& shot : shots) stores.push_back(shot.store);
+    snapshot::kernel::save_together<T, Dim, Memory>(
+        exec, used, stores, shots.front().gradients->snapshot_box(), used.front().fields, time);
   }
   // Calls the misfit functions, which may use instances of their own.
   void misfits() {
@@ -202,7 +144,7 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
   }
   // Propagates the adjoint fields and adds the products.
   void backward() {
-    const auto used = detail::wavefields_at_rest(exec, wavefields, shots.size());
+    const auto used = wave::kernel::wavefields_at_rest(exec, wavefields, shots.size());
     wave::kernel::InjectionFactors<T, Memory> factors;
     for (int f = 0; f < used.front().fields; ++f) {
       factors.of_field[f] = shots.front().gradients->m_factors.injection(f);
@@ -219,8 +161,8 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
     if (adds_together(used)) describe_points();
     combine(used, steps);
     const double seconds = wave::in_propagation("backward leg", [&] {
-      return detail::run_batch<T, Dim, Memory>(
-          exec, propagator, used, 2, options, steps, [&](std::int64_t done) {
+      return wave::kernel::run_batch<T, Dim, Memory>(
+          exec, propagator, used, run_options(2), [&](std::int64_t done) {
             const std::int64_t time = steps - done;
             exchange(exec, used.front().now[0].data(), time, -1);
             for (auto& wavefield : used) wavefield.advance();
@@ -312,7 +254,9 @@ std::vector<ShotGradientReport<Dim>> ShotGradients<T, Dim, Memory>::add_batch(
     const InstanceOf<Memory>& exec, const std::vector<BatchedGradient<T, Dim, Memory>>& shots,
     std::vector<Wave>& wavefields, const ShotGradientOptions<T, Dim, Memory>& options) {
   if (shots.empty()) return {};
-  detail::check_batch<T, Dim, Memory>(shots, wavefields, options);
+  wave::kernel::check_wavefields<T, Dim, Memory>(*shots.front().gradients->m_propagator, wavefields,
+                                                 shots.size());
+  detail::check_batch<T, Dim, Memory>(shots, options);
   BatchRun run{exec, shots, wavefields, options};
   run.forward();
   run.misfits();

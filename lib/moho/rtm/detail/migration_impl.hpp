@@ -242,14 +242,11 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(const survey::ShotGather<Di
   return migrate(first, k, survey::ShotGather<Dim>(gather), preparing, tell);
 }
 
+// Checks a gather and begins the result of its shot, which is zero without receivers.
 template <class T, int Dim, class Memory>
-ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t k,
-                                                     survey::ShotGather<Dim>&& gather,
-                                                     const Stopwatch& preparing,
-                                                     const Tell& tell) const {
+ShotImage<T, Dim> Migration<T, Dim, Memory>::begin_image(
+    std::size_t k, const survey::ShotGather<Dim>& gather) const {
   const wave::Shot<Dim>& shot = shots()[k];
-  const Instance<Memory>& exec = worker.exec;
-  const std::string name = concat("shot ", shot.number);
   const std::size_t receivers = gather.shot.receivers.size();
   detail::check_gather(gather, shot);
   ShotImage<T, Dim> result;
@@ -259,13 +256,44 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
   report.receivers = static_cast<std::int64_t>(receivers);
   report.dead = static_cast<std::int64_t>(shot.receivers.size() - receivers);
   report.notes = gather.notes;
-  if (receivers == 0) {
-    report.notes.push_back("nothing to migrate: no live trace");
-    const auto parts = static_cast<std::size_t>(m_part_count);
-    result.values.assign(parts * static_cast<std::size_t>(result.window.grid.size()), T(0));
-    result.largest.assign(parts, 0.0);
-    return result;
+  if (receivers > 0) return result;
+  report.notes.push_back("nothing to migrate: no live trace");
+  const auto parts = static_cast<std::size_t>(m_part_count);
+  result.values.assign(parts * static_cast<std::size_t>(result.window.grid.size()), T(0));
+  result.largest.assign(parts, 0.0);
+  return result;
+}
+
+// Prepares the data of a shot, and returns them as samples x receivers. Those of `gather` and
+// `data` are freed.
+template <class T, int Dim, class Memory>
+std::vector<T> Migration<T, Dim, Memory>::prepared_rows(const Instance<Memory>& exec,
+                                                        const wave::ModellingPlan<Dim>& modelling,
+                                                        const HostModel<T, Dim>& part,
+                                                        survey::ShotGather<Dim>& gather,
+                                                        ShotImage<T, Dim>& result,
+                                                        survey::PreparedShot<Dim>& data) const {
+  data = prepare(exec, modelling, part, result.window, gather);
+  result.report.notes.insert(result.report.notes.end(), data.notes.begin(), data.notes.end());
+  if (options().keep_data == result.number) {
+    result.data = std::make_shared<ShotData<Dim>>(ShotData<Dim>{std::move(gather), data});
   }
+  gather.samples = {};
+  std::vector<T> rows = detail::rows_of<T>(data);
+  data.samples = {};
+  return rows;
+}
+
+template <class T, int Dim, class Memory>
+ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t k,
+                                                     survey::ShotGather<Dim>&& gather,
+                                                     const Stopwatch& preparing,
+                                                     const Tell& tell) const {
+  const Instance<Memory>& exec = worker.exec;
+  const std::string name = concat("shot ", shots()[k].number);
+  ShotImage<T, Dim> result = begin_image(k, gather);
+  ShotMigrationReport& report = result.report;
+  if (report.receivers == 0) return result;
   const HostModel<T, Dim> part = m_planner->part_of(m_planner->input().model, result.window);
   const wave::Shot<Dim> live = gather.shot;
   detail::StreamedShots<T, Dim, Memory>* const streamed = m_planner->streamed();
@@ -278,18 +306,12 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
   } else {
     core.emplace(m_planner->make(exec, result.window, part, live));
   }
-  survey::PreparedShot<Dim> data = prepare(exec,
-                                           streamed != nullptr ? streamed->modelling()
-                                           : slabs != nullptr  ? slabs->modelling()
-                                                               : core->plan(),
-                                           part, result.window, gather);
-  report.notes.insert(report.notes.end(), data.notes.begin(), data.notes.end());
-  if (options().keep_data == shot.number) {
-    result.data = std::make_shared<ShotData<Dim>>(ShotData<Dim>{std::move(gather), data});
-  }
-  gather.samples = {};
-  const std::vector<T> rows = detail::rows_of<T>(data);
-  data.samples = {};
+  survey::PreparedShot<Dim> data;
+  const std::vector<T> rows = prepared_rows(exec,
+                                            streamed != nullptr ? streamed->modelling()
+                                            : slabs != nullptr  ? slabs->modelling()
+                                                                : core->plan(),
+                                            part, gather, result, data);
   if (streamed != nullptr) {
     const OffsetOptions<Dim> offsets = columns_in_window(result);
     worker.phases.add("prepare", preparing.seconds());
@@ -422,26 +444,58 @@ void Migration<T, Dim, Memory>::tell_alone(std::size_t k, int backward,
   options().progress(progress);
 }
 
+// Reports the progress of shots that advance together, among concurrent ones.
 template <class T, int Dim, class Memory>
-void Migration<T, Dim, Memory>::tell_concurrent(std::size_t k, int backward,
-                                                const wave::ShotProgress& now,
-                                                const Stopwatch& watch,
-                                                std::vector<double>& parts) const {
+void Migration<T, Dim, Memory>::tell_concurrent(const std::vector<std::size_t>& together,
+                                                int backward, const wave::ShotProgress& now,
+                                                Turn& turn) const {
   const double steps = std::max<double>(static_cast<double>(now.steps), 1.0);
-  parts[k] = 0.5 * (backward + static_cast<double>(now.step) / steps);
+  std::vector<double>& parts = turn.parts;
+  for (const std::size_t k : together) {
+    parts[k] = 0.5 * (backward + static_cast<double>(now.step) / steps);
+  }
   MigrationProgress progress;
-  progress.shot = k;
+  progress.shot = together.front();
   progress.backward = backward != 0;
   progress.shots = parts.size();
   for (const double part : parts) progress.shots_done += part;
-  progress.points_per_second = now.points_per_second;
+  progress.points_per_second = now.points_per_second / static_cast<double>(together.size());
   progress.concurrent_shots = plan().concurrent_shots;
   if (progress.shots_done > 0.0) {
-    progress.seconds_left = watch.seconds() *
+    progress.seconds_left = turn.watch.seconds() *
                             (static_cast<double>(parts.size()) - progress.shots_done) /
                             progress.shots_done;
   }
   options().progress(progress);
+}
+
+// Returns the position of the next shot.
+template <class T, int Dim, class Memory>
+std::optional<std::size_t> Migration<T, Dim, Memory>::next_of(Turn& turn,
+                                                              const NextShot& next) const {
+  const std::optional<std::size_t> k = next();
+  std::vector<double>& parts = turn.parts;
+  const std::size_t end = k ? *k : parts.size();
+  if (k && (*k >= parts.size() || *k < turn.passed)) {
+    throw InputError(
+        concat("next: the position ", *k, " (allowed: ascending, up to ", parts.size() - 1, ")"));
+  }
+  while (turn.passed < end) parts[turn.passed++] = 1.0;  // shots of other processes
+  if (k) ++turn.passed;
+  return k;
+}
+
+// Returns the data of a shot that read() returns, on the calling thread.
+template <class T, int Dim, class Memory>
+survey::ShotGather<Dim> Migration<T, Dim, Memory>::read_shot(const ReadShot& read, std::size_t k,
+                                                             CallingThread& caller) const {
+  survey::ShotGather<Dim> gather;
+  caller.call([&] { gather = read(k); });
+  if (gather.shot.number != shots()[k].number) {
+    throw InputError(concat("gather: shot ", gather.shot.number, " (allowed: shot ",
+                            shots()[k].number, ", the one at position ", k, ")"));
+  }
+  return gather;
 }
 
 template <class T, int Dim, class Memory>
@@ -450,50 +504,30 @@ void Migration<T, Dim, Memory>::migrate_each(const NextShot& next, const ReadSho
   if (!read && !m_planner->input().data_model) {
     throw InputError("read: it is empty, and so is the data model (allowed: one of them)");
   }
+  Turn turn{std::vector<double>(shots().size(), 0.0)};
+  if (plan().batch_size > 1) return migrate_batches(turn, next, read, take);
   const int count = plan().concurrent_shots;
   const auto instances = concurrent_instances(m_exec, count);
   for (std::size_t n = 0; n < instances.size(); ++n) worker(n).exec = instances[n];
-  std::vector<double> parts(shots().size(), 0.0);  // finished fraction of each shot, for progress
-  const Stopwatch watch;
-  std::size_t passed = 0;
-  const auto next_shot = [&]() -> std::optional<std::size_t> {
-    const std::optional<std::size_t> k = next();
-    const std::size_t end = k ? *k : parts.size();
-    if (k && (*k >= parts.size() || *k < passed)) {
-      throw InputError(
-          concat("next: the position ", *k, " (allowed: ascending, up to ", parts.size() - 1, ")"));
-    }
-    while (passed < end) parts[passed++] = 1.0;  // shots of other processes
-    if (k) ++passed;
-    return k;
-  };
   const auto work = [&](int n, std::size_t k, CallingThread& caller) {
     const Stopwatch preparing;
     Worker& own = *m_workers[static_cast<std::size_t>(n)];
-    survey::ShotGather<Dim> gather;
-    if (read) {
-      caller.call([&] { gather = read(k); });
-      if (gather.shot.number != shots()[k].number) {
-        throw InputError(concat("gather: shot ", gather.shot.number, " (allowed: shot ",
-                                shots()[k].number, ", the one at position ", k, ")"));
-      }
-    } else {
-      gather = model_data(own, k);
-    }
+    survey::ShotGather<Dim> gather = read ? read_shot(read, k, caller) : model_data(own, k);
     Tell tell;
     if (options().progress) {
       tell = [&, k](int backward, const wave::ShotProgress& now) {
         if (count == 1) return tell_alone(k, backward, now);
-        caller.call([&] { tell_concurrent(k, backward, now, watch, parts); });
+        caller.call([&] { tell_concurrent({k}, backward, now, turn); });
       };
     }
     return migrate(own, k, std::move(gather), preparing, tell);
   };
-  run_concurrently<ShotImage<T, Dim>>(count, next_shot, work,
-                                      [&](std::size_t k, ShotImage<T, Dim>&& image) {
-                                        parts[k] = 1.0;
-                                        take(k, std::move(image));
-                                      });
+  run_concurrently<ShotImage<T, Dim>>(
+      count, [&] { return next_of(turn, next); }, work,
+      [&](std::size_t k, ShotImage<T, Dim>&& image) {
+        turn.parts[k] = 1.0;
+        take(k, std::move(image));
+      });
 }
 
 template <class T, int Dim, class Memory>

@@ -92,9 +92,10 @@ class MigrationPlanner {
       throw InputError(
           "parameters: migration stores them as numbers (allowed: ParameterStorage::full)");
     }
-    if (m_o.concurrent_shots < 0) {
-      throw InputError(
-          concat("concurrent_shots is ", m_o.concurrent_shots, " (allowed: 0 or more): 0 chooses"));
+    for (const auto& [name, value] : {std::pair{"concurrent_shots", m_o.concurrent_shots},
+                                      std::pair{"batch_size", m_o.batch_size}}) {
+      if (value >= 0) continue;
+      throw InputError(concat(name, " is ", value, " (allowed: 0 or more): 0 chooses"));
     }
     m_request = snapshot::make_storage_request(m_o.storage);
     m_request.host_kernels = is_host_memory<Memory>;
@@ -161,6 +162,7 @@ class MigrationPlanner {
     m_plan.extents = modelling.plan().grid.extents;
     measure(exec, modelling);
     choose_concurrent(exec, modelling);
+    measure_batch(exec, modelling);
     estimate(count);
   }
 
@@ -399,8 +401,14 @@ class MigrationPlanner {
     return folder.empty() ? "." : folder;
   }
 
-  // Chooses the storage and the number of concurrent shots.
+  // See batch_planner.hpp.
+  bool allows_batches(const Instance<Memory>& exec, const Modelling& modelling) const;
+  bool choose_batches(const Instance<Memory>& exec, const Modelling& modelling);
+  void measure_batch(const Instance<Memory>& exec, const Modelling& modelling);
+
+  // Chooses the storage, the number of concurrent shots and that of shots in a batch.
   void choose_concurrent(const Instance<Memory>& exec, const Modelling& modelling) {
+    if (choose_batches(exec, modelling)) return;
     const int shots = static_cast<int>(std::min<std::size_t>(m_input.shots.size(), 1024));
     choose(exec, modelling, m_o.concurrent_shots > 0 ? std::min(m_o.concurrent_shots, shots) : 1);
     if (m_o.concurrent_shots > 0) return;
@@ -560,4 +568,5 @@ class MigrationPlanner {
 
 }  // namespace moho::rtm::detail
 
+#include <moho/rtm/detail/batch_planner.hpp>
 #include <moho/rtm/detail/slab_planner.hpp>

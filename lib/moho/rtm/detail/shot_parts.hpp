@@ -4,11 +4,13 @@
 /// \file
 /// \brief Source terms, sums and results of a shot in the memory of its propagation (internal).
 
+#include <moho/core/arena.hpp>
 #include <moho/core/copy.hpp>
 #include <moho/core/exact_sum.hpp>
 #include <moho/rtm/conditions.hpp>
 #include <moho/rtm/migrate.hpp>
 #include <moho/rtm/migration_types.hpp>
+#include <moho/wave/kernel/shot_batch.hpp>
 #include <moho/wave/modelling.hpp>
 
 #include <cstddef>
@@ -35,11 +37,14 @@ struct TaperWindow {
 };
 
 /// Copies amplitudes on the host, steps x points, to the memory of an instance.
+/// \param arena memory of the result; null: it is allocated
 template <class T, class Memory>
 wave::PointSeries<T, Memory> upload_rows(const Instance<Memory>& exec, const std::vector<T>& rows,
-                                         std::int64_t count, std::int64_t points) {
-  const auto series =
-      allocate<wave::PointSeries<T, Memory>>(exec, "moho::rtm::amplitudes", count, points);
+                                         std::int64_t count, std::int64_t points,
+                                         Arena<T, Memory>* arena = nullptr) {
+  const auto series = wave::kernel::series_in<T, Memory>(exec, "moho::rtm::amplitudes",
+                                                         static_cast<std::size_t>(count),
+                                                         static_cast<std::size_t>(points), arena);
   copy(exec, wave::Storage<T, Memory>(series.data(), rows.size()),
        HostElements<const T>(rows.data(), rows.size()));
   exec.fence();
@@ -109,9 +114,11 @@ struct ShotTerms {
   /// \param rows data, samples x receivers
   /// \param count samples
   /// \param name name of the shot in messages
+  /// \param arena memory of the amplitudes; null: they are allocated
   ShotTerms(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
             const std::vector<double>& wavelet, const wave::Shot<Dim>& shot,
-            const std::vector<T>& rows, std::int64_t count, const std::string& name)
+            const std::vector<T>& rows, std::int64_t count, const std::string& name,
+            Arena<T, Memory>* arena = nullptr)
       : sources(exec, propagator.grid(), propagator.layout(), shot.sources,
                 wave::point_options(propagator, name + ": source", true)),
         receivers(exec, propagator.grid(), propagator.layout(), shot.receivers,
@@ -120,10 +127,10 @@ struct ShotTerms {
     forward = {&propagator, &sources,
                upload_rows<T, Memory>(exec, repeated<T>(wavelet, points),
                                       static_cast<std::int64_t>(wavelet.size()),
-                                      static_cast<std::int64_t>(points))};
+                                      static_cast<std::int64_t>(points), arena)};
     backward = {&propagator, &receivers,
                 upload_rows<T, Memory>(exec, rows, count,
-                                       static_cast<std::int64_t>(shot.receivers.size()))};
+                                       static_cast<std::int64_t>(shot.receivers.size()), arena)};
   }
   ShotTerms(const ShotTerms&) = delete;
   ShotTerms& operator=(const ShotTerms&) = delete;
@@ -166,6 +173,17 @@ struct ShotSums {
         fill(exec, fields.back(), T(0));
       }
       added.push_back(std::move(fields));
+    }
+  }
+
+  /// Sets all sums to zero.
+  void clear(const Instance<Memory>& exec) const {
+    for (const auto* field :
+         {&products.image, &products.source_illumination, &products.receiver_illumination}) {
+      fill(exec, *field, T(0));
+    }
+    for (const Fields& fields : added) {
+      for (const auto& field : fields) fill(exec, field, T(0));
     }
   }
 
