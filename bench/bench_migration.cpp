@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Benchmarks of migration with random layers: a shot in core and in a stream.
+// Benchmarks of migration: a shot with random layers in core and in a stream, and a survey of small
+// shots.
 //
 // The model is a homogeneous box in a sponge of 20 nodes, random layers have 40; order 8, single
 // precision, 200 receivers. The time is that of the second of two shots, with its preparation. The
@@ -10,7 +11,14 @@
 // MOHO_BENCH_MIGRATION_SHAPE (nx,ny,nz), _STEPS and _DEVICE (MiB that a stream may use; 0: in core
 // only) set the shot, _DEVICES the devices of the chain of a stream (1).
 //
-// Names: migration/<medium>/<core or stream>/<space>/<nx>x<ny>x<nz>.
+// The survey has 24 shots of 2.4 s with 231 receivers over a section in perfectly matched layers of
+// 10 nodes, with uncompressed snapshots in the memory of the run and the mute of first arrivals.
+// The time is that of all shots, with the preparation of their data, the second time. "prepare",
+// "migrate" and "transfer" are the phases of concurrent shots.
+//
+// Names: migration/<medium>/<core or stream>/<space>/<nx>x<ny>x<nz>,
+// survey/at_once:<n>/batch:<m>/<space>/shots:<shots>/<nx>x<nz>, with n concurrent shots, of which m
+// advance in the same launches (0: chosen).
 
 #include "bench_migration/runner.hpp"
 #include "common/program.hpp"
@@ -19,10 +27,12 @@
 #include <moho/core/space.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -81,6 +91,45 @@ void time_shot(benchmark::State& state, const std::string& space,
   }
 }
 
+void time_survey(benchmark::State& state, const std::string& space,
+                 const bench::SurveySettings& settings) {
+  bench::SurveyCosts costs;
+  for (auto _ : state) {
+    with_space(space, [&](const auto& exec) { costs = bench::time_survey(exec, settings); });
+    state.SetIterationTime(costs.seconds);
+  }
+  auto& counters = state.counters;
+  counters["points/s"] = costs.points / costs.seconds;
+  counters["prepare"] = costs.prepare;
+  counters["migrate"] = costs.migrate;
+  counters["transfer"] = costs.transfer;
+  counters["predicted"] = costs.predicted;
+  counters["concurrent"] = costs.concurrent;
+  counters["batch"] = costs.batch;
+  counters["interval"] = static_cast<double>(costs.interval);
+  if (!(costs.size > 0.0) || !std::isfinite(costs.size)) {
+    bench::fail(state, concat("the sum of the largest values of the images is ", costs.size));
+  }
+}
+
+/// Adds a survey by concurrent shots and shots in the same launches.
+void add_surveys(const std::string& space) {
+  const bool host = bench::on_host(space), smoke = bench::smoke();
+  bench::SurveySettings settings;
+  if (smoke) settings = {{61, 41}, 3, 1.0, 20, 0, 0};
+  using Case = std::array<int, 2>;
+  const std::vector<Case> all = {{1, 1},  {4, 1},   {0, 0},   {4, 2},  {4, 4},
+                                 {12, 6}, {12, 12}, {24, 12}, {24, 24}};
+  for (const auto& [concurrent, batch] : smoke || host ? std::vector<Case>{{0, 1}, {2, 2}} : all) {
+    settings.concurrent = concurrent;
+    settings.batch = batch;
+    bench::add(concat("survey/at_once:", concurrent, "/batch:", batch, "/", space,
+                      "/shots:", settings.shots, "/", settings.nodes[0], "x", settings.nodes[1]),
+               1,
+               [space, settings](benchmark::State& state) { time_survey(state, space, settings); });
+  }
+}
+
 void add_space(const std::string& space) {
   const bool host = bench::on_host(space), smoke = bench::smoke();
   MigrationSettings settings;
@@ -109,8 +158,12 @@ void add_space(const std::string& space) {
 }
 
 void register_benchmarks() {
-  add_space(bench::host_space());
-  if (default_space_name() == "cuda") add_space("cuda");
+  std::vector<std::string> spaces{bench::host_space()};
+  if (default_space_name() == "cuda") spaces.emplace_back("cuda");
+  for (const std::string& space : spaces) {
+    add_space(space);
+    add_surveys(space);
+  }
 }
 
 }  // namespace

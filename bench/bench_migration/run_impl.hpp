@@ -10,13 +10,16 @@
 #include <moho/rtm/migration.hpp>
 
 #include <cmath>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace moho::bench {
 
 /// Returns data of a shot: a pulse at each receiver.
-inline survey::ShotGather<3> pulses(const wave::Shot<3>& shot, double dt, std::int64_t count) {
-  survey::ShotGather<3> gather;
+template <int Dim>
+survey::ShotGather<Dim> pulses(const wave::Shot<Dim>& shot, double dt, std::int64_t count) {
+  survey::ShotGather<Dim> gather;
   gather.shot = shot;
   gather.dt = dt;
   gather.count = count;
@@ -103,8 +106,78 @@ MigrationCosts time_migration(const Instance<Memory>& exec, const MigrationSetti
   return costs;
 }
 
-/// Instantiates the benchmark for a memory.
-#define MOHO_BENCH_MIGRATION(Memory) \
-  template MigrationCosts time_migration<Memory>(const Instance<Memory>&, const MigrationSettings&)
+/// Returns a survey over a section whose velocity increases with depth.
+inline rtm::MigrationInput<float, 2> section_survey(const SurveySettings& settings) {
+  const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+  rtm::MigrationInput<float, 2> input;
+  input.grid = {{settings.nodes[0], settings.nodes[1]}, {20.0, 20.0}, {}};
+  const auto vp = make_field<float>(host, input.grid, "vp");
+  const std::int64_t depths = settings.nodes[1];
+  for (std::int64_t i = 0; i < input.grid.size(); ++i) {
+    const double z = static_cast<double>(i % depths) / static_cast<double>(depths);
+    vp.data()[i] = static_cast<float>(1500.0 + 2500.0 * z);
+  }
+  input.model.vp = vp;
+  input.faces = wave::all_faces<2>(wave::FaceKind::cpml, 10);
+  input.wavelet = wave::ricker_wavelet(8.0);
+  const double width = input.grid.upper(0);
+  for (int k = 0; k < settings.shots; ++k) {
+    const double x = width * (0.5 + static_cast<double>(k)) / static_cast<double>(settings.shots);
+    input.shots.push_back(
+        {k + 1,
+         {{x, 40.0}},
+         wave::point_line<2>({40.0, 40.0}, {width - 40.0, 40.0}, settings.receivers)});
+  }
+  input.options.modelling.time.time = settings.time;
+  input.options.storage.method = "device";
+  input.options.storage.error = "lossless";
+  input.options.data.mute.kind = survey::MuteOptions::Kind::arrivals;
+  input.options.concurrent_shots = settings.concurrent;
+  input.options.batch_size = settings.batch;
+  return input;
+}
+
+template <class Memory>
+SurveyCosts time_survey(const Instance<Memory>& exec, const SurveySettings& settings) {
+  rtm::Migration<float, 2, Memory> migration(exec, section_survey(settings));
+  const auto& plan = migration.plan();
+  std::vector<survey::ShotGather<2>> gathers;
+  for (const auto& shot : migration.shots()) {
+    gathers.push_back(pulses(shot, plan.time.dt, plan.time.steps + 1));
+  }
+  SurveyCosts costs;
+  costs.predicted = plan.seconds;
+  costs.concurrent = plan.concurrent_shots;
+  costs.batch = plan.batch_size;
+  costs.interval = plan.storage.interval;
+  for (int turn = 0; turn < 2; ++turn) {  // the first one allocates
+    const PhaseTimes before = migration.phases();
+    costs.points = costs.size = 0.0;
+    exec.fence();
+    const Stopwatch watch;
+    migration.migrate_each(
+        [&, k = std::size_t{0}]() mutable {
+          return k < gathers.size() ? std::optional<std::size_t>(k++) : std::nullopt;
+        },
+        [&](std::size_t k) { return gathers[k]; },
+        [&](std::size_t, rtm::ShotImage<float, 2>&& image) {
+          costs.points += image.report.points;
+          costs.size += image.largest.front();
+        });
+    costs.seconds = watch.seconds();
+    const PhaseTimes after = migration.phases();
+    const auto spent = [&](const char* name) { return after.seconds(name) - before.seconds(name); };
+    costs.prepare = spent("prepare");
+    costs.migrate = spent("migrate");
+    costs.transfer = spent("transfer");
+  }
+  return costs;
+}
+
+/// Instantiates the benchmarks for a memory.
+#define MOHO_BENCH_MIGRATION(Memory)                                        \
+  template MigrationCosts time_migration<Memory>(const Instance<Memory>&,   \
+                                                 const MigrationSettings&); \
+  template SurveyCosts time_survey<Memory>(const Instance<Memory>&, const SurveySettings&)
 
 }  // namespace moho::bench

@@ -43,4 +43,32 @@ struct MigrationCosts {
 template <class Memory>
 MigrationCosts time_migration(const Instance<Memory>& exec, const MigrationSettings& settings);
 
+/// Settings of a survey of small shots over a section.
+struct SurveySettings {
+  std::array<std::int64_t, 2> nodes{461, 151};  ///< along x and z
+  int shots = 24;                               ///< of the survey
+  double time = 2.4;                            ///< migrated time, s
+  int receivers = 231;                          ///< of each shot
+  int concurrent = 0;                           ///< concurrent shots; 0: chosen
+  int batch = 0;                                ///< shots in the same launches; 0: chosen
+};
+
+/// Costs of the migration of a survey.
+struct SurveyCosts {
+  double seconds = 0.0;       ///< of all shots, with the preparation of their data
+  double prepare = 0.0;       ///< of these, preparation; of concurrent shots the mean
+  double migrate = 0.0;       ///< propagations and imaging
+  double transfer = 0.0;      ///< of images to the host
+  double predicted = 0.0;     ///< seconds predicted by the plan for propagations of single shots
+  double points = 0.0;        ///< nodes stepped
+  int concurrent = 1;         ///< shots migrated concurrently
+  int batch = 1;              ///< of these, shots that advance in the same launches
+  std::int64_t interval = 0;  ///< steps between snapshots
+  double size = 0.0;          ///< sum of the largest magnitudes of the images
+};
+
+/// Migrates a survey twice with uncompressed snapshots; the costs are those of the second time.
+template <class Memory>
+SurveyCosts time_survey(const Instance<Memory>& exec, const SurveySettings& settings);
+
 }  // namespace moho::bench

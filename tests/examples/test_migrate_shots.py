@@ -525,7 +525,7 @@ class AtOnce(Case):
             for count in (2, 5):
                 many = self.migrate(*shots, *kept, "--at-once", str(count), out="many")
                 self.assertIn(f"{count} shots at once", many.text)
-                self.assertEqual(many.summary["at_once"], count)
+                self.assertEqual((many.summary["at_once"], many.summary["batch_size"]), (count, 1))
                 self.assert_same_files(names, "one", "many")
                 self.assertEqual(many.summary["migrated"][4]["number"], 5)
                 self.assertFalse([name for name in os.listdir(many.folder) if "snapshots" in name])

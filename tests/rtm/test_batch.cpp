@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctest: quick, cost 20
+// ctest: quick
 //
 // Migration of shots that advance in the same launches: the bits of shots one by one, refusals, the
 // plan of a survey, and overflows.
@@ -209,7 +209,6 @@ MEMORY_TEST(MigrationBatch, TakesAllStores) {
   }
 }
 
-// Shots with the same points have the same images.
 MEMORY_TEST(MigrationBatch, CallsImagedForEachShot) {
   RandomShots<T, 2, Memory> shots(exec, Medium::isotropic, free_above_sponge<2>(6), 2);
   auto members = shots.members();

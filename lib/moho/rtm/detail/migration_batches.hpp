@@ -21,7 +21,8 @@ namespace moho::rtm {
 template <class T, int Dim, class Memory>
 struct Migration<T, Dim, Memory>::Batch {
   struct Slot {
-    Worker& worker;           // its instance is used by this slot alone
+    Worker& worker;
+    Instance<Memory> exec;    // of the worker, used by this slot alone
     Arena<T, Memory> series;  // amplitudes
     std::unique_ptr<Sums> sums = {};
     std::size_t shot = 0;
@@ -78,10 +79,9 @@ void Migration<T, Dim, Memory>::make_batches() {
         batch->exec, batch->modelling.propagator().scheme(), count);
     const auto lanes = concurrent_instances(batch->exec, count);
     for (int n = 0; n < count; ++n) {
-      Worker& own = worker(static_cast<std::size_t>(first + n));
-      own.exec = lanes[static_cast<std::size_t>(n)];
       batch->slots.push_back(std::make_unique<typename Batch::Slot>(typename Batch::Slot{
-          own, Arena<T, Memory>("moho::rtm::series", samples + samples / 8 + 256)}));
+          worker(static_cast<std::size_t>(first + n)), lanes[static_cast<std::size_t>(n)],
+          Arena<T, Memory>("moho::rtm::series", samples + samples / 8 + 256)}));
     }
     batch->threads = std::clamp(cores / static_cast<int>(instances.size()), 1, 8);
     batch->exec.fence();
@@ -138,7 +138,11 @@ template <class T, int Dim, class Memory>
 void Migration<T, Dim, Memory>::run_batch(Batch& batch, Turn& turn, const ReadShot& read,
                                           CallingThread& caller) const {
   std::vector<std::size_t> together;
-  for (std::size_t n = 0; n < batch.used; ++n) together.push_back(batch.slots[n]->shot);
+  for (std::size_t n = 0; n < batch.used; ++n) {
+    typename Batch::Slot& slot = *batch.slots[n];
+    slot.worker.exec = slot.exec;
+    together.push_back(slot.shot);
+  }
   prepare_batch(batch, read, caller);
   Tell tell;
   if (options().progress) {

@@ -92,11 +92,12 @@ class MigrationPlanner {
       throw InputError(
           "parameters: migration stores them as numbers (allowed: ParameterStorage::full)");
     }
-    for (const auto& [name, value] : {std::pair{"concurrent_shots", m_o.concurrent_shots},
-                                      std::pair{"batch_size", m_o.batch_size}}) {
-      if (value >= 0) continue;
+    const auto check_count = [](const char* name, int value) {
+      if (value >= 0) return;
       throw InputError(concat(name, " is ", value, " (allowed: 0 or more): 0 chooses"));
-    }
+    };
+    check_count("concurrent_shots", m_o.concurrent_shots);
+    check_count("batch_size", m_o.batch_size);
     m_request = snapshot::make_storage_request(m_o.storage);
     m_request.host_kernels = is_host_memory<Memory>;
     m_request.shots = m_input.shots.size();
