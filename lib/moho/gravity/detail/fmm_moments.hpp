@@ -128,15 +128,33 @@ struct PrismMoments {
   KOKKOS_INLINE_FUNCTION void add(const Team& team, int count, double* sums,
                                   const double* integrals) const {
     const int order = tables.order, rows = (order + 1) * (order + 2) / 2;
-    for (int item = team.rank(); item < rows; item += team.size()) {
-      const PowerRow row = tables.powers[item];
+    // monomials of a row that are summed in registers
+    constexpr int most = Team::on_host ? fmm_most_order + 1 : 8;
+    for (int item = team.rank(); item < rows * ((order + most) / most); item += team.size()) {
+      const PowerRow row = tables.powers[item % rows];
+      const int first = item / rows * most, last = order - row.i - row.j;
+      if (first > last) continue;
       double* const to = sums + row.begin;
-      const int last = order - row.i - row.j;
-      for (int p = 0; p < count; ++p) {
-        const double* const prism = integrals + 3 * p * (order + 1);
-        const double factor = prism[row.i] * prism[order + 1 + row.j];
-        const double* const along_z = prism + 2 * (order + 1);
-        for (int k = 0; k <= last; ++k) to[k] += factor * along_z[k];
+      if constexpr (Team::on_host) {
+        for (int p = 0; p < count; ++p) {
+          const double* const prism = integrals + 3 * p * (order + 1);
+          const double factor = prism[row.i] * prism[order + 1 + row.j];
+          const double* const along_z = prism + 2 * (order + 1);
+          for (int k = 0; k <= last; ++k) to[k] += factor * along_z[k];
+        }
+      } else {
+        double part[most];
+        for (int k = 0; k < most; ++k) part[k] = first + k <= last ? to[first + k] : 0.0;
+        for (int p = 0; p < count; ++p) {
+          const double* const prism = integrals + 3 * p * (order + 1);
+          const double factor = prism[row.i] * prism[order + 1 + row.j];
+          // reads beyond the last power are not used
+          const double* const along_z = prism + 2 * (order + 1) + first;
+          for (int k = 0; k < most; ++k) part[k] = multiply_add(factor, along_z[k], part[k]);
+        }
+        for (int k = 0; k < most; ++k) {
+          if (first + k <= last) to[first + k] = part[k];
+        }
       }
     }
   }
