@@ -275,6 +275,30 @@ const FmmTables& fmm_tables(int order) {
                               : known.emplace(order, make_fmm_tables(order)).first->second;
 }
 
+SlicedRows slice_rows(const std::vector<std::int32_t>& begin,
+                      const std::vector<std::int32_t>& column, const std::vector<double>& value) {
+  const auto rows = static_cast<std::int32_t>(begin.size()) - 1;
+  const auto length = [&](std::int32_t r) { return begin[slot(r + 1)] - begin[slot(r)]; };
+  SlicedRows slices;
+  for (std::int32_t r = 0; r < rows; ++r) slices.row.push_back(r);
+  std::stable_sort(slices.row.begin(), slices.row.end(),
+                   [&](std::int32_t a, std::int32_t b) { return length(a) > length(b); });
+  slices.row.resize(slot((rows + fmm_slice - 1) / fmm_slice * fmm_slice), -1);
+  slices.begin.push_back(0);
+  for (std::size_t first = 0; first < slices.row.size(); first += fmm_slice) {
+    for (std::int32_t k = 0; k < length(slices.row[first]); ++k) {
+      for (std::size_t lane = 0; lane < fmm_slice; ++lane) {
+        const std::int32_t row = slices.row[first + lane];
+        const bool inside = row >= 0 && k < length(row);
+        slices.column.push_back(inside ? column[slot(begin[slot(row)] + k)] : 0);
+        slices.value.push_back(inside ? value[slot(begin[slot(row)] + k)] : 0.0);
+      }
+    }
+    slices.begin.push_back(static_cast<std::int32_t>(slices.value.size()));
+  }
+  return slices;
+}
+
 FmmTree split_keys(const std::vector<std::uint64_t>& keys, std::int32_t leaf,
                    std::int32_t padding) {
   constexpr std::uint64_t level_mask = (1u << fmm_level_bits) - 1;

@@ -184,8 +184,34 @@ KOKKOS_FORCEINLINE_FUNCTION V medium_atanh(V u) {
   return value + value;
 }
 
+/// Returns a / b; on a device b is positive and normal.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V quotient(V a, V b) {
+#if defined(__CUDA_ARCH__)
+  return a * reciprocal(b);
+#else
+  return a / b;
+#endif
+}
+
 /// Returns the natural logarithm of a positive normal number.
-KOKKOS_FORCEINLINE_FUNCTION double logarithm(double x) { return log(x); }
+KOKKOS_FORCEINLINE_FUNCTION double logarithm(double x) {
+#if defined(__CUDA_ARCH__)
+  // x = m 2^e with m in [1/2, 1)
+  const long long bits = __double_as_longlong(x);
+  double m = __longlong_as_double((bits & 0xfffffffffffffLL) | 0x3fe0000000000000LL);
+  int e = static_cast<int>(bits >> 52) - 1022;
+  if (m < 0.70710678118654752440) {
+    m += m;
+    --e;
+  }
+  const double series = small_atanh((m - 1.0) * reciprocal(m + 1.0)), exponent = e;
+  constexpr double ln2 = 0.693147180369123816490, ln2_rest = 1.90821492927058770002e-10;
+  return fma(exponent, ln2, fma(exponent, ln2_rest, series + series));
+#else
+  return log(x);
+#endif
+}
 /// \overload
 KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double>& x) {
 #if defined(__CUDA_ARCH__)

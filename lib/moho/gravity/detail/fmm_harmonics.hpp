@@ -52,6 +52,64 @@ struct PowerRow {
   std::int32_t begin;  ///< place of k = 0
 };
 
+/// Lanes of a slice of a sparse matrix: threads that read adjacent elements.
+inline constexpr int fmm_slice = 32;
+
+/// \brief A sparse matrix in slices of rows, for devices.
+///
+/// Element k of the row of a lane is at begin + k * fmm_slice + lane; shorter rows end with zeros.
+struct SlicedRows {
+  std::vector<std::int32_t> row;    ///< row of each lane of all slices; -1: none
+  std::vector<std::int32_t> begin;  ///< first element of each slice, and the end
+  std::vector<std::int32_t> column;
+  std::vector<double> value;
+};
+
+/// Returns the slices of a matrix in compressed rows, the longest rows first.
+SlicedRows slice_rows(const std::vector<std::int32_t>& begin,
+                      const std::vector<std::int32_t>& column, const std::vector<double>& value);
+
+/// Addresses of a matrix in slices.
+struct SlicedAddresses {
+  std::int32_t lanes;  ///< of all slices
+  const std::int32_t *row, *begin, *column;
+  const double* value;
+};
+
+/// A matrix in slices in a memory space.
+template <class Memory>
+struct SlicedRowsIn {
+  Kokkos::View<std::int32_t*, Memory> row, begin, column;
+  Kokkos::View<double*, Memory> value;
+
+  SlicedRowsIn() = default;
+  SlicedRowsIn(const Instance<Memory>& exec, const SlicedRows& rows) {
+    const char* const label = "moho::gravity::fmm_tables";
+    row = upload(exec, rows.row, label);
+    begin = upload(exec, rows.begin, label);
+    column = upload(exec, rows.column, label);
+    value = upload(exec, rows.value, label);
+  }
+  SlicedAddresses addresses() const {
+    return {static_cast<std::int32_t>(row.extent(0)), row.data(), begin.data(), column.data(),
+            value.data()};
+  }
+};
+
+/// Calls sink(row, value) for the elements of the product of a matrix and a vector.
+template <class Team, class Sink>
+KOKKOS_INLINE_FUNCTION void multiply_slices(const Team& team, const SlicedAddresses& matrix,
+                                            const double* vector, const Sink& sink) {
+  for (std::int32_t item = team.rank(); item < matrix.lanes; item += team.size()) {
+    const std::int32_t slice = item / fmm_slice, end = matrix.begin[slice + 1];
+    double sum = 0.0;
+    for (std::int32_t e = matrix.begin[slice] + item % fmm_slice; e < end; e += fmm_slice) {
+      sum = multiply_add(matrix.value[e], vector[matrix.column[e]], sum);
+    }
+    if (matrix.row[item] >= 0) sink(matrix.row[item], sum);
+  }
+}
+
 /// Constants on the host.
 struct FmmTables {
   int order = 0;
@@ -87,6 +145,7 @@ struct FmmConstants {
   const double *exchange, *inverse, *shift, *root, *upward;
   const std::int32_t *row_begin, *row_monomial, *column_begin, *column_row;
   const double *row_value, *column_value;
+  SlicedAddresses sliced_rows, sliced_columns;  ///< the same matrix, on devices
 };
 
 /// Tables in a memory space.
@@ -96,6 +155,7 @@ struct FmmTablesIn {
   Kokkos::View<PowerRow*, Memory> powers;
   Kokkos::View<double*, Memory> exchange, inverse, shift, root, upward, row_value, column_value;
   Kokkos::View<std::int32_t*, Memory> row_begin, row_monomial, column_begin, column_row;
+  SlicedRowsIn<Memory> sliced_rows, sliced_columns;
   FmmConstants constants{};
 
   FmmTablesIn() = default;
@@ -128,6 +188,13 @@ struct FmmTablesIn {
     constants.column_begin = column_begin.data();
     constants.column_row = column_row.data();
     constants.column_value = column_value.data();
+    if constexpr (!is_host_memory<Memory>) {
+      sliced_rows = {exec, slice_rows(tables.row_begin, tables.row_monomial, tables.row_value)};
+      sliced_columns = {exec,
+                        slice_rows(tables.column_begin, tables.column_row, tables.column_value)};
+      constants.sliced_rows = sliced_rows.addresses();
+      constants.sliced_columns = sliced_columns.addresses();
+    }
   }
 };
 

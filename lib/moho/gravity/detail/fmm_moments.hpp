@@ -45,14 +45,10 @@ struct PrismMoments {
     double* const expansion = data + static_cast<std::int64_t>(leaf) * numbers;
     double* const sums = scratch;
     double* const integrals = scratch + monomials;
-    for (int k = team.rank(); k < monomials; k += team.size()) {
-      double sum = 0.0;
-      if (transposed) {
-        for (std::int32_t e = tables.column_begin[k]; e < tables.column_begin[k + 1]; ++e) {
-          sum += tables.column_value[e] * expansion[tables.column_row[e]];
-        }
-      }
-      sums[k] = sum;
+    if (transposed) {
+      to_monomials(team, expansion, sums);
+    } else {
+      for (int k = team.rank(); k < monomials; k += team.size()) sums[k] = 0.0;
     }
     for (std::int32_t first = node.begin; first < node.end; first += fmm_prisms_staged) {
       const int count = node.end - first < fmm_prisms_staged ? node.end - first : fmm_prisms_staged;
@@ -66,17 +62,44 @@ struct PrismMoments {
       }
     }
     team.barrier();
-    if (transposed) return;
-    for (int r = team.rank(); r < numbers; r += team.size()) {
-      double sum = 0.0;
-      for (std::int32_t e = tables.row_begin[r]; e < tables.row_begin[r + 1]; ++e) {
-        sum += tables.row_value[e] * sums[tables.row_monomial[e]];
-      }
-      expansion[r] = sum;
-    }
+    if (!transposed) to_harmonics(team, sums, expansion);
   }
 
  private:
+  /// Sets an expansion from sums of monomials.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void to_harmonics(const Team& team, const double* sums,
+                                           double* expansion) const {
+    if constexpr (Team::on_host) {
+      for (int r = 0; r < fmm_count(tables.order); ++r) {
+        double sum = 0.0;
+        for (std::int32_t e = tables.row_begin[r]; e < tables.row_begin[r + 1]; ++e) {
+          sum += tables.row_value[e] * sums[tables.row_monomial[e]];
+        }
+        expansion[r] = sum;
+      }
+    } else {
+      multiply_slices(team, tables.sliced_rows, sums,
+                      [&](std::int32_t r, double value) { expansion[r] = value; });
+    }
+  }
+  /// Sets factors of monomials from an expansion, the transpose of to_harmonics().
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void to_monomials(const Team& team, const double* expansion,
+                                           double* factors) const {
+    if constexpr (Team::on_host) {
+      for (int k = 0; k < monomial_count(tables.order); ++k) {
+        double sum = 0.0;
+        for (std::int32_t e = tables.column_begin[k]; e < tables.column_begin[k + 1]; ++e) {
+          sum += tables.column_value[e] * expansion[tables.column_row[e]];
+        }
+        factors[k] = sum;
+      }
+    } else {
+      multiply_slices(team, tables.sliced_columns, expansion,
+                      [&](std::int32_t k, double value) { factors[k] = value; });
+    }
+  }
   /// Sets the integrals of powers of prisms along the three axes, in units of the node's scale.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void stage(const Team& team, const FmmNode& node, std::int32_t first,
@@ -105,44 +128,67 @@ struct PrismMoments {
   KOKKOS_INLINE_FUNCTION void add(const Team& team, int count, double* sums,
                                   const double* integrals) const {
     const int order = tables.order, rows = (order + 1) * (order + 2) / 2;
-    for (int item = team.rank(); item < rows; item += team.size()) {
-      const PowerRow row = tables.powers[item];
+    // monomials of a row that are summed in registers
+    constexpr int most = Team::on_host ? fmm_most_order + 1 : 8;
+    for (int item = team.rank(); item < rows * ((order + most) / most); item += team.size()) {
+      const PowerRow row = tables.powers[item % rows];
+      const int first = item / rows * most, last = order - row.i - row.j;
+      if (first > last) continue;
       double* const to = sums + row.begin;
-      const int last = order - row.i - row.j;
-      for (int p = 0; p < count; ++p) {
-        const double* const prism = integrals + 3 * p * (order + 1);
-        const double factor = prism[row.i] * prism[order + 1 + row.j];
-        const double* const along_z = prism + 2 * (order + 1);
-        for (int k = 0; k <= last; ++k) to[k] += factor * along_z[k];
+      if constexpr (Team::on_host) {
+        for (int p = 0; p < count; ++p) {
+          const double* const prism = integrals + 3 * p * (order + 1);
+          const double factor = prism[row.i] * prism[order + 1 + row.j];
+          const double* const along_z = prism + 2 * (order + 1);
+          for (int k = 0; k <= last; ++k) to[k] += factor * along_z[k];
+        }
+      } else {
+        double part[most];
+        for (int k = 0; k < most; ++k) part[k] = first + k <= last ? to[first + k] : 0.0;
+        for (int p = 0; p < count; ++p) {
+          const double* const prism = integrals + 3 * p * (order + 1);
+          const double factor = prism[row.i] * prism[order + 1 + row.j];
+          // reads beyond the last power are not used
+          const double* const along_z = prism + 2 * (order + 1) + first;
+          for (int k = 0; k < most; ++k) part[k] = multiply_add(factor, along_z[k], part[k]);
+        }
+        for (int k = 0; k < most; ++k) {
+          if (first + k <= last) to[first + k] = part[k];
+        }
       }
     }
   }
-  /// Takes the sums of prisms from the sums of monomials.
+  /// Adds the products of prisms with factors of monomials to their sums.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void take(const Team& team, std::int32_t first, int count,
-                                   const double* sums, const double* integrals) const {
+                                   const double* factors, double* integrals) const {
     const int order = tables.order;
-    for (int p = team.rank(); p < count; p += team.size()) {
-      const double* const x = integrals + 3 * p * (order + 1);
+    // a plane of monomials with one power of x at a time; its product replaces the integral along x
+    for (int item = team.rank(); item < (order + 1) * count; item += team.size()) {
+      const int i = item / count;
+      double* const x = integrals + 3 * (item % count) * (order + 1);
       const double* const y = x + order + 1;
       const double* const z = y + order + 1;
-      const double* from = sums;
-      double total = 0.0;
-      for (int i = 0; i <= order; ++i) {
-        double plane = 0.0;
-        for (int j = 0; j <= order - i; ++j) {
-          double line[4] = {0.0, 0.0, 0.0, 0.0};
-          const int last = order - i - j;
-          int k = 0;
-          for (; k + 3 <= last; k += 4) {
-            for (int lane = 0; lane < 4; ++lane) line[lane] += from[k + lane] * z[k + lane];
-          }
-          for (; k <= last; ++k) line[0] += from[k] * z[k];
-          plane += y[j] * ((line[0] + line[1]) + (line[2] + line[3]));
-          from += last + 1;
+      const double* from = factors + monomial_count(order) - monomial_count(order - i);
+      double plane = 0.0;
+      for (int j = 0; j <= order - i; ++j) {
+        double line[4] = {0.0, 0.0, 0.0, 0.0};
+        const int last = order - i - j;
+        int k = 0;
+        for (; k + 3 <= last; k += 4) {
+          for (int lane = 0; lane < 4; ++lane) line[lane] += from[k + lane] * z[k + lane];
         }
-        total += x[i] * plane;
+        for (; k <= last; ++k) line[0] += from[k] * z[k];
+        plane += y[j] * ((line[0] + line[1]) + (line[2] + line[3]));
+        from += last + 1;
       }
+      x[i] *= plane;
+    }
+    team.barrier();
+    for (int p = team.rank(); p < count; p += team.size()) {
+      const double* const x = integrals + 3 * p * (order + 1);
+      double total = 0.0;
+      for (int i = 0; i <= order; ++i) total += x[i];
       densities[first + p] += total;
     }
   }

@@ -83,16 +83,69 @@ struct NearTransposeOnHost {
   }
 };
 
-/// Direct sums at the stations of a leaf, on a device: a thread processes one station.
+/// \brief Threads of a team that share the targets of a leaf.
+///
+/// Each target has a thread in every slice; the sources are divided among the slices.
+struct LeafSlices {
+  int targets;  ///< targets of a pass
+  int slices;
+  int target, slice;  ///< of this thread; slice is `slices` or more for idle threads
+
+  KOKKOS_INLINE_FUNCTION LeafSlices(int left, int rank, int size)
+      : targets(left < size ? left : size),
+        slices(size / targets),
+        target(rank % targets),
+        slice(rank / targets) {}
+  KOKKOS_INLINE_FUNCTION bool idle() const { return slice >= slices; }
+};
+
+/// \brief Calls add(staged) for the sources of a list of leaves, as many as the team has threads at
+/// a time.
+/// \param count count(e): sources of the e-th leaf of the list
+/// \param stage stage(e, n, at): puts the n-th source of leaf e at a place of the scratch memory
+template <class Team, class Count, class Stage, class Add>
+KOKKOS_INLINE_FUNCTION void for_staged_sources(const Team& team, std::int32_t begin,
+                                               std::int32_t end, const Count& count,
+                                               const Stage& stage, const Add& add) {
+  const int size = team.size(), rank = team.rank();
+  std::int32_t leaf = begin;
+  int before = 0;  // sources of the leaf that are done
+  while (leaf < end) {
+    int found = 0, own = -1;
+    std::int32_t of = 0;
+    while (leaf < end && found < size) {
+      const int all = count(leaf);
+      const int taken = all - before < size - found ? all - before : size - found;
+      if (rank >= found && rank < found + taken) {
+        of = leaf;
+        own = before + rank - found;
+      }
+      found += taken;
+      before += taken;
+      if (before == all) {
+        ++leaf;
+        before = 0;
+      }
+    }
+    team.barrier();
+    if (own >= 0) stage(of, own, rank);
+    team.barrier();
+    add(found);
+  }
+}
+
+/// \brief Direct sums at the stations of a leaf, on a device.
+///
+/// Each station has several threads, which share its near prisms.
 template <unsigned Mask>
 struct NearFields {
   static constexpr int count = count_of(Mask);
-  static constexpr int threads = 64;
+  static constexpr int threads = 128;
   static constexpr int record = sizeof(Record<double>) / sizeof(double);
   NearData data;
   PartialSums sums;
 
-  KOKKOS_INLINE_FUNCTION int scratch() const { return threads * record; }
+  KOKKOS_INLINE_FUNCTION int scratch() const { return threads * (record > count ? record : count); }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team, std::int64_t item,
@@ -103,33 +156,50 @@ struct NearFields {
     Record<double>* const tile = reinterpret_cast<Record<double>*>(scratch);
     const int places = static_cast<int>(data.stations.count(node));
     for (int from = 0; from < places; from += team.size()) {
-      const int at = from + team.rank();
-      const std::int64_t place = node.place + (at < places ? at : places - 1);
+      const LeafSlices own(places - from, team.rank(), team.size());
+      const std::int64_t place = node.place + from + own.target;
       Station<double, double> station;
       for (int n = 0; n < 3; ++n) station.at[n] = data.stations.places(n, place);
       double total[count] = {};
-      for (std::int32_t e = data.begin[leaf]; e < data.begin[leaf + 1]; ++e) {
-        const FmmNode& other = data.prisms[data.list[e]];
-        for (std::int32_t first = other.begin; first < other.end; first += team.size()) {
-          const int staged = other.end - first < team.size() ? other.end - first : team.size();
-          team.barrier();
-          if (team.rank() < staged) tile[team.rank()] = data.records[first + team.rank()];
-          team.barrier();
-          for (int i = 0; i < staged; ++i) add_pair<Mask>(tile[i], station, data.limits, total);
+      for_staged_sources(
+          team, data.begin[leaf], data.begin[leaf + 1],
+          [&](std::int32_t e) {
+            const FmmNode& other = data.prisms[data.list[e]];
+            return other.end - other.begin;
+          },
+          [&](std::int32_t e, int n, int at) {
+            tile[at] = data.records[data.prisms[data.list[e]].begin + n];
+          },
+          [&](int staged) {
+            if (own.idle()) return;
+            for (int i = own.slice; i < staged; i += own.slices) {
+              add_pair<Mask>(tile[i], station, data.limits, total);
+            }
+          });
+      team.barrier();
+      for (int c = 0; c < count; ++c) scratch[c * team.size() + team.rank()] = total[c];
+      team.barrier();
+      if (own.slice == 0) {
+        for (int c = 0; c < count; ++c) {
+          double sum = 0.0;
+          for (int k = 0; k < own.slices; ++k) {
+            sum += scratch[c * team.size() + k * own.targets + own.target];
+          }
+          *sums.at(0, c, place) = sum;
         }
       }
-      if (at < places) {
-        for (int c = 0; c < count; ++c) *sums.at(0, c, place) = total[c];
-      }
+      team.barrier();
     }
   }
 };
 
-/// Sums of weights for the prisms of a leaf, on a device: a thread processes one prism.
+/// \brief Sums of weights for the prisms of a leaf, on a device.
+///
+/// Each prism has several threads, which share its near stations.
 template <unsigned Mask>
 struct NearTranspose {
   static constexpr int count = count_of(Mask);
-  static constexpr int threads = 32;
+  static constexpr int threads = 128;
   static constexpr int row = 3 + count;  ///< numbers of a staged station
   NearData data;
   StationWeights weights;
@@ -143,26 +213,35 @@ struct NearTranspose {
     const std::int32_t leaf = data.leaves[item];
     const FmmNode& node = data.prisms[leaf];
     for (std::int32_t from = node.begin; from < node.end; from += team.size()) {
-      const std::int32_t at = from + team.rank();
-      const Record<double> record = data.records[at < node.end ? at : node.end - 1];
+      const LeafSlices own(node.end - from, team.rank(), team.size());
+      const Record<double> record = data.records[from + own.target];
       double total = 0.0;
-      for (std::int32_t e = data.begin[leaf]; e < data.begin[leaf + 1]; ++e) {
-        const FmmNode& other = data.stations.nodes[data.list[e]];
-        const int places = static_cast<int>(data.stations.count(other));
-        for (int first = 0; first < places; first += team.size()) {
-          const int staged = places - first < team.size() ? places - first : team.size();
-          team.barrier();
-          if (team.rank() < staged) {
-            const std::int64_t place = other.place + first + team.rank();
-            double* const to = scratch + team.rank() * row;
-            for (int n = 0; n < 3; ++n) to[n] = data.stations.places(n, place);
+      for_staged_sources(
+          team, data.begin[leaf], data.begin[leaf + 1],
+          [&](std::int32_t e) {
+            return static_cast<int>(data.stations.count(data.stations.nodes[data.list[e]]));
+          },
+          [&](std::int32_t e, int n, int at) {
+            const std::int64_t place = data.stations.nodes[data.list[e]].place + n;
+            double* const to = scratch + at * row;
+            for (int axis = 0; axis < 3; ++axis) to[axis] = data.stations.places(axis, place);
             for (int c = 0; c < count; ++c) to[3 + c] = weights(c, place);
-          }
-          team.barrier();
-          for (int i = 0; i < staged; ++i) total = pair(record, scratch + i * row, total);
-        }
+          },
+          [&](int staged) {
+            if (own.idle()) return;
+            for (int i = own.slice; i < staged; i += own.slices) {
+              total = pair(record, scratch + i * row, total);
+            }
+          });
+      team.barrier();
+      scratch[team.rank()] = total;
+      team.barrier();
+      if (own.slice == 0) {
+        double sum = 0.0;
+        for (int k = 0; k < own.slices; ++k) sum += scratch[k * own.targets + own.target];
+        densities[from + own.target] = sum;
       }
-      if (at < node.end) densities[at] = total;
+      team.barrier();
     }
   }
 

@@ -69,7 +69,7 @@ struct FarFields {
   static constexpr int count = Set::count;
   static constexpr int most_scratch =
       3 * fmm_count(fmm_most_order) + (fmm_most_order + 1) * (fmm_most_order + 2) * count + 8;
-  static constexpr int threads = 64;
+  static constexpr int threads = 128;
   FmmStations stations;
   PartialSums sums;
 
@@ -124,32 +124,43 @@ struct FarFields {
   KOKKOS_INLINE_FUNCTION void evaluate(const Team& team, const FmmNode& node,
                                        const double* columns) const {
     using V = typename Team::Stations;
+    // components of a thread: on a device there are more threads than stations
+    constexpr int together = Team::on_host || count < 3 ? count : 3;
+    constexpr int groups = (count + together - 1) / together;
     const FmmConstants& tables = stations.tables;
-    const int order = tables.order, places = stations.count(node);
+    const int order = tables.order,
+              vectors = (stations.count(node) + Team::width - 1) / Team::width;
     const V scale(1.0 / node.scale);
-    for (int at = team.rank() * Team::width; at < places; at += team.size() * Team::width) {
+    for (int item = team.rank(); item < vectors * groups; item += team.size()) {
+      const int at = item % vectors * Team::width, first = item / vectors * together;
+      const int own = count - first < together ? count - first : together;
       const std::int64_t place = node.place + at;
-      V x, y, z, total[count];
+      V x, y, z, part[together];
       read_lanes(&stations.places(0, place), x);
       read_lanes(&stations.places(1, place), y);
       read_lanes(&stations.places(2, place), z);
-      for (int c = 0; c < count; ++c) read_lanes(sums.at(0, c, place), total[c]);
-      V part[count];
-      for (int c = 0; c < count; ++c) part[c] = V(0.0);
+      for (int c = 0; c < together; ++c) part[c] = V(0.0);
+      // a column has a number for each component; those after the last are not used
       regular_harmonics<V>(order, tables.upward, order, tables.root,
                            (x - V(node.centre[0])) * scale, (y - V(node.centre[1])) * scale,
                            (z - V(node.centre[2])) * scale,
                            [&](int column, int, int m, const V& cosine, const V& sine) {
-                             const double* const row = columns + 2 * column * count;
-                             for (int c = 0; c < count; ++c) {
+                             const double* const row = columns + 2 * column * count + first;
+                             for (int c = 0; c < together; ++c) {
                                part[c] = multiply_add(V(row[c]), cosine, part[c]);
                              }
                              if (m == 0) return;
-                             for (int c = 0; c < count; ++c) {
+                             for (int c = 0; c < together; ++c) {
                                part[c] = multiply_add(V(row[count + c]), sine, part[c]);
                              }
                            });
-      for (int c = 0; c < count; ++c) write_lanes(sums.at(0, c, place), total[c] + part[c]);
+      for (int c = 0; c < together; ++c) {
+        if (c >= own) continue;
+        double* const sum = sums.at(0, first + c, place);
+        V total;
+        read_lanes(sum, total);
+        write_lanes(sum, total + part[c]);
+      }
     }
   }
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief near_field() for vectors of stations on a host.
+/// \brief near_field() without branches: for vectors of stations on a host, and on a device.
 
 #include <moho/core/instances.hpp>
 #include <moho/gravity/detail/arithmetic.hpp>
@@ -12,44 +12,43 @@
 namespace moho::gravity::detail {
 
 /// Returns edge_integral() for each lane.
-inline simd::Pack<double> edge_integrals(const simd::Pack<double>& lower,
-                                         const simd::Pack<double>& upper,
-                                         const simd::Pack<double>& d2,
-                                         const simd::Pack<double>& r_lower,
-                                         const simd::Pack<double>& r_upper) {
-  using V = simd::Pack<double>;
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V edge_integrals(const V& lower, const V& upper, const V& d2,
+                                             const V& r_lower, const V& r_upper) {
   const V zero(0.0), one(1.0);
   // mirror, so that w2 > 0
-  const auto behind = upper < V(std::numeric_limits<double>::min());
+  const auto behind = upper < V(2.2250738585072014e-308);
   const V w1 = select(behind, -upper, lower), w2 = select(behind, -lower, upper);
   const V r1 = select(behind, r_upper, r_lower), r2 = select(behind, r_lower, r_upper);
   // station abreast of the edge (w1 < 0): (w2 + r2) (r1 - w1) / d2; otherwise 1 + x, kept as x
   const auto beside = w1 < zero;
   const auto touching = d2 == zero;
   const V length = upper - lower;
-  const V x = length * (one + (w1 + w2) / (r1 + r2)) / select(beside, one, w1 + r1);
+  const V top = select(beside, (w2 + r2) * (r1 - w1), length * (one + quotient(w1 + w2, r1 + r2)));
+  const V x = quotient(top, select(beside, select(touching, one, d2), w1 + r1));
   const V sum = one + x;
-  const V product = (w2 + r2) * (r1 - w1) / select(touching, one, d2);
-  const V argument = select(beside, product, sum);
+  const V argument = select(beside, x, sum);
   // digits of x that are lost in 1 + x
-  const V rest = select(beside, zero, (x - (sum - one)) / sum);
+  const V rest = select(beside, zero, quotient(x - (sum - one), sum));
   const V integral = logarithm(argument) + rest;
   // on the edge w1 <= 0: the factors before the integral are zero
-  return select(touching, select(V(0.0) < w1, integral, zero), integral);
+  return select(touching, select(zero < w1, integral, zero), integral);
 }
 
 /// Returns on_plane() for each lane; `least` is the distance that counts as zero.
-inline simd::Pack<double> on_planes(const simd::Pack<double>& coordinate,
-                                    const simd::Pack<double>& least) {
-  const simd::Pack<double> zero(0.0);
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V on_planes(const V& coordinate, const V& least) {
+  const V zero(0.0);
   return select(coordinate < least, select(-least < coordinate, zero, coordinate), coordinate);
 }
 
-/// Computes a set of components for each lane: a prism of density 1, without the factor 2 G.
-template <unsigned Mask>
-MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
-                              const simd::Pack<double> (&upper)[3], simd::Pack<double>* out) {
-  using V = simd::Pack<double>;
+/// \brief Computes a set of components: a prism of density 1, without the factor 2 G.
+///
+/// On an edge or at a vertex some components do not exist. Returns the number of faces on whose
+/// planes a station lies that is on the surface of the prism or inside it; with two or more of them
+/// near_field() has to replace the values.
+template <unsigned Mask, class V>
+KOKKOS_FORCEINLINE_FUNCTION V near_terms(const V (&lower)[3], const V (&upper)[3], V* out) {
   constexpr bool potential = (Mask & 1u) != 0;
   const V zero(0.0), half(0.5);
   V h[3][2], q[3][2];
@@ -131,8 +130,14 @@ MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
     if ((Mask >> (4 + n) & 1u) != 0) out[place_of(Mask, 4 + n)] = -half * solid[n];
     if ((Mask >> mixed(n) & 1u) != 0) out[place_of(Mask, mixed(n))] = half * logs[v];
   }
-  // some components do not exist on edges and at vertices
-  const V edges = select(outside == zero, on, zero);
+  return select(outside == zero, on, zero);
+}
+
+/// Computes a set of components for each lane: a prism of density 1, without the factor 2 G.
+template <unsigned Mask>
+MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
+                              const simd::Pack<double> (&upper)[3], simd::Pack<double>* out) {
+  const simd::Pack<double> edges = near_terms<Mask>(lower, upper, out);
   if (!(simd::greatest(edges) > 1.0)) return;
   for (int lane = 0; lane < simd::lanes<double>; ++lane) {
     if (!(edges.lanes[lane] > 1.0)) continue;
@@ -183,6 +188,23 @@ inline void near_values(const simd::Pack<float> (&lower)[3], const simd::Pack<fl
         out[c].lanes[part * lanes + lane] = static_cast<float>(values[c].lanes[lane]);
       }
     }
+  }
+}
+
+/// near_lanes() for one station, on a device.
+template <unsigned Mask>
+MOHO_NOINLINE KOKKOS_FUNCTION inline void near_station(const double* lower, const double* upper,
+                                                       double* out) {
+  double low[3], high[3];
+  for (int n = 0; n < 3; ++n) {
+    low[n] = lower[n];
+    high[n] = upper[n];
+  }
+  if (!(near_terms<Mask>(low, high, out) > 1.0)) return;
+  double all[component_count];
+  near_field(low, high, all);
+  for (int c = 0; c < component_count; ++c) {
+    if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)] = all[c];
   }
 }
 

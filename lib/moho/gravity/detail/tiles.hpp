@@ -60,15 +60,14 @@ KOKKOS_FORCEINLINE_FUNCTION void pair_field(const Record<T>& record, const Stati
              !is_slender(record)) {
     mid_field<Mask, T>(lower, upper, length, out);
   } else {
-    double lowest[3], highest[3], all[component_count];
+    constexpr int count = count_of(Mask);
+    double lowest[3], highest[3], values[count];
     for (int n = 0; n < 3; ++n) {
       lowest[n] = static_cast<double>(lower[n]);
       highest[n] = static_cast<double>(upper[n]);
     }
-    near_field(lowest, highest, all);
-    for (int c = 0; c < component_count; ++c) {
-      if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)] = static_cast<T>(all[c]);
-    }
+    near_station<Mask>(lowest, highest, values);
+    for (int c = 0; c < count; ++c) out[c] = static_cast<T>(values[c]);
   }
 }
 
