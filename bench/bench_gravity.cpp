@@ -210,11 +210,11 @@ void add_paper(const std::string& space) {
   }
 }
 
-/// Adds the fast multipole method: 10^4 and 10^5 prisms and stations on hosts, 10^5 and 10^6 on
+/// Adds the fast multipole method: 10^4 and 10^5 prisms and stations on hosts, 3 10^4 to 10^6 on
 /// devices.
 void add_fmm(const std::string& space) {
   std::vector<std::int64_t> sizes{10000, 100000};
-  if (!bench::on_host(space)) sizes = {100000, 1000000};
+  if (!bench::on_host(space)) sizes = {30000, 100000, 1000000};
   if (bench::smoke()) sizes = {1000};
   for (const char* const scene : {"slab", "layer", "cube"}) {
     for (const std::int64_t size : sizes) {

@@ -106,6 +106,48 @@ TEST_F(GravityFmmHarmonics, AreThoseOfTheInverseDistance) {
   EXPECT_NEAR(sum * distance(s, x), 1.0, 1e-14);
 }
 
+TEST_F(GravityFmmHarmonics, TablesOfDevicesHaveTheSameElements) {
+  const FmmTables& known = fmm_tables(order);
+  const FmmTables found = arranged_for_devices(known);
+  ASSERT_EQ(found.rows.size(), known.rows.size());
+  const int pairs = (order + 1) * (order + 2) / 2;
+  for (std::size_t r = 0; r < known.rows.size(); ++r) {
+    const HarmonicRow &row = known.rows[r], &own = found.rows[r];
+    const int n = row.degree;
+    for (int m = first_exchanged(row), k = 0; m <= n; m += 2, ++k) {
+      ASSERT_EQ(found.exchange[at(own.exchange + k * (2 * n + 1))],
+                known.exchange[at(row.exchange + k)]);
+    }
+    for (int k = row.order; k <= order; ++k) {
+      const std::size_t to = at(own.shift + k * pairs), from = at(row.shift + k - row.order);
+      ASSERT_EQ(found.inverse[to], known.inverse[from]);
+      ASSERT_EQ(found.shift[to], known.shift[from]);
+    }
+  }
+}
+
+TEST_F(GravityFmmHarmonics, SlicesHaveTheRowsOfTheMatrix) {
+  const FmmTables& known = fmm_tables(order);
+  const SlicedRows slices = slice_rows(known.row_begin, known.row_monomial, known.row_value);
+  ASSERT_EQ(slices.row.size() % fmm_slice, 0u);
+  const SlicedAddresses matrix{static_cast<std::int32_t>(slices.row.size()), slices.row.data(),
+                               slices.begin.data(), slices.column.data(), slices.value.data()};
+  Random random(11);
+  std::vector<double> monomials(at(monomial_count(order)));
+  for (double& value : monomials) value = random.direction()[0];
+  std::vector<int> times(known.rows.size(), 0);
+  multiply_slices(HostTeam(), matrix, monomials.data(), [&](std::int32_t row, double value) {
+    ++times[at(row)];
+    double sum = 0.0, size = 0.0;
+    for (std::int32_t e = known.row_begin[at(row)]; e < known.row_begin[at(row + 1)]; ++e) {
+      sum += known.row_value[at(e)] * monomials[at(known.row_monomial[at(e)])];
+      size += std::abs(known.row_value[at(e)]);
+    }
+    EXPECT_NEAR(value, sum, 1e-14 * size) << row;
+  });
+  EXPECT_EQ(times, std::vector<int>(known.rows.size(), 1));
+}
+
 TEST_F(GravityFmmHarmonics, ExchangeOfAxesIsOrthogonal) {
   const Point s{0.7, -0.4, 0.5};
   std::vector<double> scratch(at(translation_scratch(order, lanes)));

@@ -275,6 +275,37 @@ const FmmTables& fmm_tables(int order) {
                               : known.emplace(order, make_fmm_tables(order)).first->second;
 }
 
+FmmTables arranged_for_devices(const FmmTables& tables) {
+  FmmTables arranged = tables;
+  arranged.exchange.clear();
+  for (int n = 0; n <= tables.order; ++n) {
+    const int rows = 2 * n + 1;
+    const std::size_t first = arranged.exchange.size();
+    arranged.exchange.resize(first + slot((n / 2 + 1) * rows), 0.0);
+    for (int r = 0; r < rows; ++r) {
+      const HarmonicRow& row = tables.rows[slot(n * n + r)];
+      std::size_t from = slot(row.exchange), to = first + slot(r);
+      arranged.rows[slot(n * n + r)].exchange = static_cast<std::int32_t>(to);
+      for (int m = first_exchanged(row); m <= n; m += 2, to += slot(rows)) {
+        arranged.exchange[to] = tables.exchange[from++];
+      }
+    }
+  }
+  const std::size_t pairs = slot((tables.order + 1) * (tables.order + 2) / 2);
+  arranged.inverse.assign(slot(tables.order + 1) * pairs, 0.0);
+  arranged.shift.assign(slot(tables.order + 1) * pairs, 0.0);
+  for (HarmonicRow& row : arranged.rows) {
+    const int at = row.degree * (row.degree + 1) / 2 + row.order;
+    for (int n = row.order; n <= tables.order; ++n) {
+      const std::size_t from = slot(row.shift + n - row.order), to = slot(n) * pairs + slot(at);
+      arranged.inverse[to] = tables.inverse[from];
+      arranged.shift[to] = tables.shift[from];
+    }
+    row.shift = at;
+  }
+  return arranged;
+}
+
 SlicedRows slice_rows(const std::vector<std::int32_t>& begin,
                       const std::vector<std::int32_t>& column, const std::vector<double>& value) {
   const auto rows = static_cast<std::int32_t>(begin.size()) - 1;

@@ -132,6 +132,13 @@ struct FmmTables {
 /// Returns the tables of an order, which are computed once.
 const FmmTables& fmm_tables(int order);
 
+/// \brief Returns tables in the arrangement of devices.
+///
+/// Elements of rows that adjacent threads process are adjacent. Exchange: element k of the row of a
+/// number of degree n is (2n + 1) k behind its first one. Shifts: element n of all pairs of degree
+/// k and order m, in the order of k (k + 1) / 2 + m, which is `shift` of their rows.
+FmmTables arranged_for_devices(const FmmTables& tables);
+
 /// Returns the number of monomials x^i y^j z^k with i + j + k <= order.
 KOKKOS_INLINE_FUNCTION constexpr int monomial_count(int order) {
   return (order + 1) * (order + 2) * (order + 3) / 6;
@@ -159,7 +166,10 @@ struct FmmTablesIn {
   FmmConstants constants{};
 
   FmmTablesIn() = default;
-  FmmTablesIn(const Instance<Memory>& exec, const FmmTables& tables) {
+  FmmTablesIn(const Instance<Memory>& exec, const FmmTables& of_hosts) {
+    constexpr bool on_host = is_host_memory<Memory>;
+    const FmmTables of_devices = on_host ? FmmTables() : arranged_for_devices(of_hosts);
+    const FmmTables& tables = on_host ? of_hosts : of_devices;
     const char* const label = "moho::gravity::fmm_tables";
     rows = upload(exec, tables.rows, label);
     powers = upload(exec, tables.powers, label);
@@ -188,7 +198,7 @@ struct FmmTablesIn {
     constants.column_begin = column_begin.data();
     constants.column_row = column_row.data();
     constants.column_value = column_value.data();
-    if constexpr (!is_host_memory<Memory>) {
+    if constexpr (!on_host) {
       sliced_rows = {exec, slice_rows(tables.row_begin, tables.row_monomial, tables.row_value)};
       sliced_columns = {exec,
                         slice_rows(tables.column_begin, tables.column_row, tables.column_value)};

@@ -141,12 +141,13 @@ struct Translation {
       const HarmonicRow row = tables.rows[r];
       const int n = row.degree, m0 = first_exchanged(row);
       const double* element = tables.exchange + row.exchange;
+      const int next = Team::on_host ? 1 : 2 * n + 1;  // on a device of adjacent rows, adjacent
       const double* column = in + (row.sine != 0 ? sin_at(n, m0) : cos_at(n, m0)) * lanes + lane;
       V sum(0.0);
-      for (int m = m0; m <= n; m += 2, column += 2 * lanes) {
+      for (int m = m0; m <= n; m += 2, column += 2 * lanes, element += next) {
         V value;
         read_lanes(column, value);
-        sum = multiply_add(V(*element++), value, sum);
+        sum = multiply_add(V(*element), value, sum);
       }
       if (powers != nullptr) {
         V power;
@@ -166,8 +167,9 @@ struct Translation {
       const int r = item / Team::groups, lane = item % Team::groups;
       const HarmonicRow row = tables.rows[r];
       const int k = row.degree, m = row.order;
-      const double* const elements =
-          (kind == Shift::far_pair ? tables.inverse : tables.shift) + (row.shift - m);
+      const double* const elements = (kind == Shift::far_pair ? tables.inverse : tables.shift) +
+                                     (Team::on_host ? row.shift - m : row.shift);
+      const int next = Team::on_host ? 1 : (tables.order + 1) * (tables.order + 2) / 2;
       const int least = kind == Shift::to_children ? k : m;
       const int last = kind == Shift::to_parent ? k : in_order;
       V sum(0.0);
@@ -175,12 +177,12 @@ struct Translation {
         V value;
         read_lanes(second + (row.sine != 0 ? sin_at(n, m) : cos_at(n, m)) * lanes + lane, value);
         if constexpr (kind == Shift::far_pair) {
-          sum = multiply_add(V(elements[n]), value, sum);
+          sum = multiply_add(V(elements[n * next]), value, sum);
         } else {
           V power;
           const int apart = kind == Shift::to_parent ? k - n : n - k;
           read_lanes(distance + apart * lanes + lane, power);
-          sum = multiply_add(V(elements[n]) * value, power, sum);
+          sum = multiply_add(V(elements[n * next]) * value, power, sum);
         }
       }
       V power;
