@@ -35,6 +35,14 @@ KOKKOS_FORCEINLINE_FUNCTION V edge_integrals(const V& lower, const V& upper, con
   return select(touching, select(zero < w1, integral, zero), integral);
 }
 
+/// Returns corner_angle() for each lane; on a plane the limit from outside of a lower or upper
+/// face.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V corner_angles(const V& n, const V& uv, const V& r, bool lower) {
+  const V zero(0.0), quarter(lower ? 1.57079632679489661923 : -1.57079632679489661923);
+  return arctangent(uv, n * r, select(uv == zero, zero, select(zero < uv, quarter, -quarter)));
+}
+
 /// Returns on_plane() for each lane; `least` is the distance that counts as zero.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V on_planes(const V& coordinate, const V& least) {
@@ -50,7 +58,7 @@ KOKKOS_FORCEINLINE_FUNCTION V on_planes(const V& coordinate, const V& least) {
 template <unsigned Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION V near_terms(const V (&lower)[3], const V (&upper)[3], V* out) {
   constexpr bool potential = (Mask & 1u) != 0;
-  const V zero(0.0), half(0.5);
+  const V zero(0.0), half(0.5), one(1.0);
   V h[3][2], q[3][2];
   V on(0.0), outside(0.0);
   for (int n = 0; n < 3; ++n) {
@@ -59,7 +67,6 @@ KOKKOS_FORCEINLINE_FUNCTION V near_terms(const V (&lower)[3], const V (&upper)[3
     h[n][1] = on_planes(upper[n], least);
     q[n][0] = h[n][0] * h[n][0];
     q[n][1] = h[n][1] * h[n][1];
-    const V one(1.0);
     on = on + select(h[n][0] == zero, one, zero) + select(h[n][1] == zero, one, zero);
     outside = outside + select(zero < h[n][0], one, zero) + select(h[n][1] < zero, one, zero);
   }
@@ -92,11 +99,7 @@ KOKKOS_FORCEINLINE_FUNCTION V near_terms(const V (&lower)[3], const V (&upper)[3
         V angle = zero;
         for (int iu = 0; iu < 2; ++iu) {
           for (int iv = 0; iv < 2; ++iv) {
-            const V uv = h[u][iu] * h[v][iv];
-            // limit from outside on the face's plane
-            const V quarter(s == 0 ? 1.57079632679489661923 : -1.57079632679489661923);
-            const V limit = select(uv == zero, zero, select(zero < uv, quarter, -quarter));
-            const V term = arctangent(uv, h[n][s] * distance(s, iu, iv), limit);
+            const V term = corner_angles(h[n][s], h[u][iu] * h[v][iv], distance(s, iu, iv), s == 0);
             angle = iu == iv ? angle + term : angle - term;
           }
         }
