@@ -141,7 +141,8 @@ struct Translation {
       const HarmonicRow row = tables.rows[r];
       const int n = row.degree, m0 = first_exchanged(row);
       const double* element = tables.exchange + row.exchange;
-      const int next = Team::on_host ? 1 : 2 * n + 1;  // on a device of adjacent rows, adjacent
+      // on a device adjacent rows have adjacent elements
+      const int next = Team::on_host ? 1 : 2 * n + 1;
       const double* column = in + (row.sine != 0 ? sin_at(n, m0) : cos_at(n, m0)) * lanes + lane;
       V sum(0.0);
       for (int m = m0; m <= n; m += 2, column += 2 * lanes, element += next) {
