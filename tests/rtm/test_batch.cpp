@@ -432,7 +432,7 @@ MEMORY_TEST(MigrationBatch, IsPlannedWherePossible) {
   EXPECT_THAT(
       message_of<InputError>([&] { size([](auto& input) { input.options.batch_size = -1; }); }),
       HasSubstr("batch_size is -1 (allowed: 0 or more)"));
-  // around points in anelliptic media each shot has a model of its own
+  // in anelliptic media delta is tapered around the points of a shot: models of shots differ
   const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
   const auto vti = [&](double delta) {
     return size([&](auto& input) {

@@ -35,8 +35,8 @@ struct BatchedMigration {
 /// The sums of each shot have the bits of migrate_shot() with the same store. One launch steps the
 /// wavefields of all shots where wave::step_batch() does, and one injects, in both propagations.
 /// Once in a snapshot interval one launch saves the snapshots of up to 16 shots, and one adds their
-/// products to the sums. Stores that compress or recompute are possible; they do so for each shot
-/// in launches of its own.
+/// products to the sums. Stores that compress or recompute are possible; they do so in
+/// separate launches for each shot.
 ///
 /// \param exec instance of all work
 /// \param propagator propagator of the migration model, with layers; for the complete grid

@@ -124,7 +124,7 @@ struct FarFields {
   KOKKOS_INLINE_FUNCTION void evaluate(const Team& team, const FmmNode& node,
                                        const double* columns) const {
     using V = typename Team::Stations;
-    // components of a thread: on a device there are more threads than stations
+    // components of a thread; a device has more threads than stations
     constexpr int together = Team::on_host || count < 3 ? count : 3;
     constexpr int groups = (count + together - 1) / together;
     const FmmConstants& tables = stations.tables;
