@@ -6,7 +6,7 @@
 /// \see axis_ring_device.hpp
 
 #include <moho/core/box.hpp>
-#include <moho/core/error.hpp>
+#include <moho/core/cuda.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/wave/kernel/arguments.hpp>
 
@@ -157,23 +157,6 @@ struct AxisRingWork {
     return whole + n % rest;
   }
 };
-
-#ifdef KOKKOS_ENABLE_CUDA
-/// Throws Error for a CUDA status other than success.
-inline void check_cuda(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(concat(what, ": CUDA says '", cudaGetErrorString(status),
-                     "': another program may have disturbed the device; try again"));
-}
-
-/// Returns an attribute of the device of an instance.
-inline int device_attribute(const Kokkos::Cuda& space, cudaDeviceAttr attribute) {
-  int value = 0;
-  check_cuda(cudaDeviceGetAttribute(&value, attribute, space.cuda_device()),
-             "asking for an attribute of the device");
-  return value;
-}
-#endif
 
 /// Returns true if a device has the one-pass kernel of an order.
 template <class T, int Dim, class Memory>

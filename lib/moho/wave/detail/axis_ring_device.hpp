@@ -472,21 +472,11 @@ __global__ void __launch_bounds__(AxisRingShape<radius, Traits>::threads, 1)
 template <int radius, class Traits = AxisRingTraits>
 void launch_axis_ring(const Kokkos::Cuda& space, const AxisRingArguments<float>& a) {
   using Shape = AxisRingShape<radius, Traits>;
-  constexpr const char* label = "moho::wave::step";
   AxisRingWork work;
   const int blocks =
       work.cover<radius, Traits>(a.s, device_attribute(space, cudaDevAttrMultiProcessorCount));
-  std::uint64_t id = 0;
-  Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(space), &id);
-  check_cuda(cudaSetDevice(space.cuda_device()), label);
-  check_cuda(cudaFuncSetAttribute(axis_ring<radius, Traits>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::bytes),
-             label);
-  axis_ring<radius, Traits>
-      <<<static_cast<unsigned>(blocks), Shape::threads, Shape::bytes, space.cuda_stream()>>>(a,
-                                                                                             work);
-  check_cuda(cudaGetLastError(), label);
-  Kokkos::Tools::endParallelFor(id);
+  launch_native("moho::wave::step", space, axis_ring<radius, Traits>, static_cast<unsigned>(blocks),
+                Shape::threads, Shape::bytes, a, work);
 }
 
 /// Steps a box by the kernel of an order up to largest_ring_order.
