@@ -126,6 +126,162 @@ TEST_F(GravityFmmHarmonics, TablesOfDevicesHaveTheSameElements) {
   }
 }
 
+// Calls sink(tile, element of the tile) for tiles of `rows` and `columns` from `begin` on.
+template <class Sink>
+void for_tile_elements(const std::vector<double>& tiles, std::int32_t begin, int count,
+                       const Sink& sink) {
+  for (int tile = 0; tile < count; ++tile) {
+    for (int k = 0; k < warp_threads; ++k) sink(tile, k, tiles.at(at(begin + 32 * tile + k)));
+  }
+}
+
+TEST_F(GravityFmmHarmonics, TilesHaveTheElementsOfTheTables) {
+  constexpr int most = 20;
+  const FmmTables& known = fmm_tables(most);
+  const FmmTiles tiles = tiles_of(known);
+  for (int n = 0; n <= most; ++n) {
+    const int steps = (block_of_degree(n) + 3) / 4, rows = (block_of_degree(n) + 7) / 8;
+    std::vector<double> found(at((2 * n + 1) * (2 * n + 1)), 0.0), wanted = found;
+    const auto place = [&](bool sine, int row, int column) {
+      return at((sine ? n + row : row) * (2 * n + 1) + (sine ? n + column : column));
+    };
+    double outside = 0.0;
+    const auto set = [&](int tile, int element, double value) {
+      const bool sine = tile % 2 != 0;
+      const int block = tile / 2 % rows, step = tile / 2 / rows % steps;
+      const int parity = tile / 2 / rows / steps;
+      const int row = 2 * (8 * block + element / 4) + ((n + parity + (sine ? 1 : 0)) & 1);
+      const int column = 2 * (4 * step + element % 4) + parity;
+      const int least = sine ? 1 : 0;
+      if (row < least || row > n || column < least || column > n) {
+        outside += std::abs(value);
+      } else {
+        found[place(sine, row, column)] = value;
+      }
+    };
+    for_tile_elements(tiles.exchange, tiles.exchange_begin[at(n)], 4 * steps * rows, set);
+    for (int r = n * n; r < (n + 1) * (n + 1); ++r) {
+      const HarmonicRow& row = known.rows[at(r)];
+      for (int m = first_exchanged(row), k = 0; m <= n; m += 2, ++k) {
+        wanted[place(row.sine != 0, row.order, m)] = known.exchange[at(row.exchange + k)];
+      }
+    }
+    EXPECT_EQ(outside, 0.0) << n;
+    EXPECT_EQ(found, wanted) << n;
+  }
+  for (int m = 0; m <= most; ++m) {
+    const int rows = (most - m) / 8 + 1, steps = (most - m) / 4 + 1;
+    for_tile_elements(tiles.inverse, tiles.inverse_begin[at(m)], rows * steps,
+                      [&](int tile, int element, double value) {
+                        const int k = m + 8 * (tile % rows) + element / 4,
+                                  n = m + 4 * (tile / rows) + element % 4;
+                        const bool inside = k <= most && n <= most;
+                        const double element_of_table =
+                            inside ? known.inverse[at(known.rows[at(cos_at(k, m))].shift + n - m)]
+                                   : 0.0;
+                        ASSERT_EQ(value, element_of_table) << k << ' ' << n;
+                      });
+  }
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+// Far pairs of some nodes: along the axes, of all orders, with nodes of one station.
+struct FarScene {
+  std::vector<FmmNode> nodes;
+  std::vector<std::int32_t> items, begin{0};
+  std::vector<FarPair> pairs;
+  std::vector<double> expansions;
+
+  FarScene(int most, unsigned seed) {
+    Random random(seed);
+    for (int k = 0; k < 40; ++k) {
+      FmmNode node{};
+      for (double& c : node.centre) c = k < 8 ? 30.0 * (k % 3) : random.between(0.0, 100.0);
+      node.centre[2] += k < 8 ? 40.0 * k : 0.0;
+      node.radius = k % 5 == 3 ? 0.0 : 1.0;
+      node.scale = k % 2 == 0 ? 1.0 : 2.0;
+      node.begin = k;
+      node.end = k + 1;
+      nodes.push_back(node);
+    }
+    for (std::int32_t k = 0; k < 40; ++k) {
+      for (int p = 8; p <= most; p += 4) {
+        const int count = (k * 7 + p) % 20;
+        for (int pair = 0; pair < count; ++pair) {
+          const auto other = static_cast<std::int32_t>((k + 1 + pair) % 40);
+          pairs.push_back({other, p});
+        }
+      }
+      if (static_cast<std::int32_t>(pairs.size()) > begin.back()) items.push_back(k);
+      begin.push_back(static_cast<std::int32_t>(pairs.size()));
+    }
+    expansions.resize(nodes.size() * at(fmm_count(most)));
+    for (double& value : expansions) value = random.between(-1.0, 1.0);
+  }
+};
+
+TEST_F(GravityFmmHarmonics, TilesTranslateLikeTables) {
+  using Memory = Kokkos::CudaSpace;
+  if (!has_matrix_units<Memory>) GTEST_SKIP() << "needs matrix units";
+  const moho::Instance<Memory> exec{Kokkos::Cuda()};
+  for (const int most : {8, 20, 28}) {
+    for (const bool transposed : {false, true}) {
+      const FarScene scene(most, 5);
+      const FmmTablesIn<Memory> tables_in(exec, fmm_tables(most));
+      const FmmTilesIn<Memory> tiles_in(exec, tiles_of(fmm_tables(most)));
+      const char* const label = "moho::test::far_pairs";
+      const auto nodes = moho::upload(exec, scene.nodes, label);
+      const auto items = moho::upload(exec, scene.items, label);
+      const auto begin = moho::upload(exec, scene.begin, label);
+      const auto pairs = moho::upload(exec, scene.pairs, label);
+      const auto from = moho::upload(exec, scene.expansions, label);
+      const auto translated_by = [&](bool by_tiles) {
+        const auto to =
+            moho::upload(exec, std::vector<double>(scene.expansions.size(), 0.0), label);
+        FarPairs far{};
+        far.tables = tables_in.constants;
+        far.nodes = nodes.data();
+        far.others = nodes.data();
+        far.items = items.data();
+        far.begin = begin.data();
+        far.pairs = pairs.data();
+        far.from = from.data();
+        far.to = to.data();
+        far.numbers = fmm_count(most);
+        far.least = 2;
+        far.transposed = transposed;
+        far.first = 3;
+        far.last = 38;
+        const auto count = static_cast<std::int64_t>(scene.items.size());
+        // the second turn adds to the first
+        for (int turn = 0; turn < 2; ++turn) {
+          if (by_tiles) {
+            launch_blocks(label, exec, count, FarPairTiles{far, tiles_in.addresses()});
+          } else {
+            launch_teams(label, exec, count, far);
+          }
+        }
+        return moho::download(exec, to);
+      };
+      const auto wanted = translated_by(false), found = translated_by(true);
+      // numbers of higher degrees are smaller
+      for (int n = 0; n <= most; ++n) {
+        double largest = 0.0, difference = 0.0;
+        for (std::size_t node = 0; node < scene.nodes.size(); ++node) {
+          for (int r = n * n; r < (n + 1) * (n + 1); ++r) {
+            const std::size_t k = node * at(fmm_count(most)) + at(r);
+            largest = std::max(largest, std::abs(wanted[k]));
+            difference = std::max(difference, std::abs(found[k] - wanted[k]));
+          }
+        }
+        EXPECT_LE(difference, 1e-13 * largest) << most << ' ' << n << ' ' << transposed;
+        EXPECT_GT(largest, 0.0);
+      }
+    }
+  }
+}
+#endif
+
 TEST_F(GravityFmmHarmonics, SlicesHaveTheRowsOfTheMatrix) {
   const FmmTables& known = fmm_tables(order);
   const SlicedRows slices = slice_rows(known.row_begin, known.row_monomial, known.row_value);

@@ -4,9 +4,11 @@
 /// \file
 /// \brief Fields of prisms at stations anywhere, by a fast multipole method.
 
+#include <moho/gravity/detail/fmm_blocks.hpp>
 #include <moho/gravity/detail/fmm_moments.hpp>
 #include <moho/gravity/detail/fmm_near.hpp>
 #include <moho/gravity/detail/fmm_pairs.hpp>
+#include <moho/gravity/detail/fmm_tiles.hpp>
 #include <moho/gravity/detail/fmm_tree.hpp>
 #include <moho/gravity/field_operator.hpp>
 #include <moho/gravity/operator.hpp>
@@ -245,6 +247,7 @@ class FmmOperator {
   detail::Distances<double> m_limits{};
   int m_least = 2;  // order of a node with stations at one point
   detail::FmmTablesIn<Memory> m_tables;
+  detail::FmmTilesIn<Memory> m_tiles;  // empty without matrix units
   Tree m_prism_tree, m_station_tree;
   detail::PairLists<Memory> m_far, m_near;                        // of nodes of stations
   detail::PairLists<Memory> m_far_transposed, m_near_transposed;  // of nodes of prisms

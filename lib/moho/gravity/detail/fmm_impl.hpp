@@ -123,6 +123,9 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
   const double budget = detail::budget_of(sums, memory_budget(exec), 0);
   detail::check_budget(least, budget, detail::fmm_name(m_prisms, m_stations));
   m_tables = detail::FmmTablesIn<Memory>(exec, detail::fmm_tables(orders.order));
+  if constexpr (detail::has_matrix_units<Memory>) {
+    m_tiles = {exec, detail::tiles_of(detail::fmm_tables(orders.order))};
+  }
   detail::Frame frame;
   frame.axis = m_plan.axis;
   plant(exec, source, stations, frame);
@@ -309,8 +312,13 @@ void FmmOperator<Memory>::translate(const Instance<Memory>& exec, const Tree& fr
   pairs.transposed = transposed;
   pairs.first = transposed ? 0 : m_begin;
   pairs.last = transposed ? static_cast<std::int32_t>(m_prisms) : m_end;
-  detail::launch_teams("moho::gravity::far_pairs", exec,
-                       static_cast<std::int64_t>(lists.items.extent(0)), pairs);
+  const auto items = static_cast<std::int64_t>(lists.items.extent(0));
+  if constexpr (detail::has_matrix_units<Memory>) {
+    detail::launch_blocks("moho::gravity::far_pairs", exec, items,
+                          detail::FarPairTiles{pairs, m_tiles.addresses()});
+  } else {
+    detail::launch_teams("moho::gravity::far_pairs", exec, items, pairs);
+  }
 }
 
 template <class Memory>
