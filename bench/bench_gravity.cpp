@@ -216,7 +216,7 @@ void add_fmm(const std::string& space) {
   std::vector<std::int64_t> sizes{10000, 100000};
   if (!bench::on_host(space)) sizes = {30000, 100000, 1000000};
   if (bench::smoke()) sizes = {1000};
-  for (const char* const scene : {"slab", "layer", "cube"}) {
+  for (const char* const scene : {"slab", "cells", "layer", "cube"}) {
     for (const std::int64_t size : sizes) {
       for (const double tolerance : {1e-6, 1e-9}) {
         const bench::FmmCase what{space, scene, size, size, gravity::nine_components(), tolerance};
@@ -224,6 +224,23 @@ void add_fmm(const std::string& space) {
                           "/prisms:", size, "/stations:", size),
                    1, [what](benchmark::State& state) { bench::time_fmm_case(state, what); });
       }
+    }
+  }
+}
+
+/// Adds meshes with stations on their lattice.
+void add_lattice(const std::string& space) {
+  std::vector<std::array<int, 3>> meshes{{100, 100, 20}};
+  if (!bench::on_host(space)) meshes = {{200, 200, 25}, {1000, 1000, 50}};
+  if (bench::smoke()) meshes = {{8, 8, 3}};
+  for (const auto& cells : meshes) {
+    for (const bool nine : {false, true}) {
+      const Components components = nine ? gravity::nine_components() : Components{Component::gz};
+      bench::add(concat("gravity/", nine ? "nine" : "gz", "/double/lattice/", space,
+                        "/cells:", cells[0], "x", cells[1], "x", cells[2]),
+                 1, [=](benchmark::State& state) {
+                   bench::time_lattice_case(state, space, cells, components);
+                 });
     }
   }
 }
@@ -253,6 +270,7 @@ void add_space(const std::string& space) {
   add_team_sizes(space);
   add_paper(space);
   add_fmm(space);
+  add_lattice(space);
   if (!bench::smoke()) add_operations(space);
 }
 

@@ -176,11 +176,27 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
   }
 }
 
+namespace {
+
+// Writes the counters that operators share.
+void report_times(benchmark::State& state, const FmmTimes& times) {
+  auto& counters = state.counters;
+  counters["construct_s"] = times.construct;
+  counters["apply_s"] = times.apply;
+  counters["adjoint_s"] = times.adjoint;
+  counters["direct_s"] = times.direct;
+  counters["difference"] = times.difference;
+  counters["memory"] = static_cast<double>(times.bytes);
+}
+
+}  // namespace
+
 void time_fmm_case(benchmark::State& state, const FmmCase& what) {
   FmmProblem problem;
   problem.components = what.components;
   problem.tolerance = what.tolerance;
-  // prisms side by side; stations 1 m above a layer, 1 to 100 m above a slab, among those of a cube
+  // prisms side by side; stations 1 m above a layer of columns or cells, 1 to 100 m above a slab,
+  // among those of a cube
   std::mt19937_64 bits(5);
   const auto between = [&](double low, double high) {
     return low + (high - low) * static_cast<double>(bits() >> 11) * 0x1p-53;
@@ -189,7 +205,7 @@ void time_fmm_case(benchmark::State& state, const FmmCase& what) {
                                     : what.scene == "slab" ? 4e3
                                                            : 400.0;
   const auto prisms = static_cast<double>(what.prisms);
-  const bool layer = what.scene == "layer";
+  const bool layer = what.scene == "layer", close = layer || what.scene == "cells";
   const double side = layer ? size / std::sqrt(prisms) : std::cbrt(size * size * depth / prisms);
   const auto across = static_cast<std::int64_t>(size / side);
   for (std::int64_t k = 0; k < what.prisms; ++k) {
@@ -206,7 +222,7 @@ void time_fmm_case(benchmark::State& state, const FmmCase& what) {
     problem.stations.push_back(between(0.0, size));
     problem.stations.push_back(between(0.0, size));
     problem.stations.push_back(what.scene == "cube" ? between(0.0, size)
-                               : layer              ? -1.0
+                               : close              ? -1.0
                                                     : -between(1.0, 100.0));
   }
   FmmTimes times;
@@ -214,20 +230,29 @@ void time_fmm_case(benchmark::State& state, const FmmCase& what) {
     with_space(what.space, [&](const auto& exec) { times = time_fmm(exec, problem, 3); });
     state.SetIterationTime(times.apply);
   }
+  report_times(state, times);
   auto& counters = state.counters;
-  counters["construct_s"] = times.construct;
-  counters["apply_s"] = times.apply;
-  counters["adjoint_s"] = times.adjoint;
-  counters["direct_s"] = times.direct;
-  counters["difference"] = times.difference;
   counters["order"] = times.report.order;
   counters["far_pairs"] = static_cast<double>(times.report.far_pairs);
   counters["near_pairs"] = times.report.near_pairs;
   counters["work"] = times.report.work;
-  counters["memory"] = static_cast<double>(times.bytes);
   if (!(times.difference <= what.tolerance)) {
     fail(state, concat("fields differ from direct sums by ", times.difference,
                        " of the largest value (allowed: ", what.tolerance, ")"));
+  }
+}
+
+void time_lattice_case(benchmark::State& state, const std::string& space,
+                       const std::array<int, 3>& cells, const Components& components) {
+  FmmTimes times;
+  for (auto _ : state) {
+    with_space(space, [&](const auto& exec) { times = time_lattice(exec, cells, components, 3); });
+    state.SetIterationTime(times.apply);
+  }
+  report_times(state, times);
+  if (!(times.difference <= 1e-11)) {
+    fail(state, concat("fields differ from direct sums by ", times.difference,
+                       " of the largest value (allowed: 1e-11)"));
   }
 }
 

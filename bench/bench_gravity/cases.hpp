@@ -8,6 +8,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -29,7 +30,7 @@ void time_gravity(benchmark::State& state, const GravityCase& what);
 /// One line of the fast multipole method.
 struct FmmCase {
   std::string space;               ///< name of the execution space
-  std::string scene;               ///< slab, layer or cube
+  std::string scene;               ///< slab, cells, layer or cube
   std::int64_t prisms, stations;   ///< numbers of both
   gravity::Components components;  ///< computed components
   double tolerance;                ///< of the largest value
@@ -37,6 +38,10 @@ struct FmmCase {
 
 /// Times the fast multipole method, and compares some stations with direct sums.
 void time_fmm_case(benchmark::State& state, const FmmCase& what);
+
+/// Times a mesh with stations on its lattice, and compares some stations with direct sums.
+void time_lattice_case(benchmark::State& state, const std::string& space,
+                       const std::array<int, 3>& cells, const gravity::Components& components);
 
 /// Measures the rate of an operation on a space.
 void time_operation(benchmark::State& state, const std::string& space, Operation operation,

@@ -10,6 +10,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/gravity/forward.hpp>
+#include <moho/gravity/lattice.hpp>
 #include <moho/gravity/prism.hpp>
 
 #include <algorithm>
@@ -312,6 +313,42 @@ double operation_rate(const Instance<Memory>& exec, Operation operation, bool si
   return single ? rate_in<float>(exec, operation) : rate_in<double>(exec, operation);
 }
 
+/// Sets the least times of products and of products with the transpose.
+template <class Memory, class Apply, class Adjoint>
+void time_products(const Instance<Memory>& exec, int products, const Apply& apply,
+                   const Adjoint& adjoint, FmmTimes& times) {
+  for (int k = 0; k < products; ++k) {
+    Stopwatch watch;
+    apply();
+    exec.fence();
+    const double forward = watch.seconds();
+    watch = Stopwatch();
+    adjoint();
+    exec.fence();
+    const double back = watch.seconds();
+    times.apply = k == 0 ? forward : std::min(times.apply, forward);
+    times.adjoint = k == 0 ? back : std::min(times.adjoint, back);
+  }
+}
+
+/// Compares values at some stations with direct sums, and sets their time at all stations.
+template <class Memory>
+void compare_direct(const Instance<Memory>& exec, const std::vector<double>& prisms,
+                    const std::vector<double>& stations, const gravity::Components& components,
+                    const std::vector<double>& densities, const std::vector<double>& values,
+                    FmmTimes& times) {
+  const std::size_t count = stations.size() / 3;
+  const auto chosen = gravity::spread_stations(count, is_host_memory<Memory> ? 50 : 2000);
+  gravity::DirectFieldOperator<Memory> direct(exec, prisms, gravity::stations_at(stations, chosen),
+                                              components);
+  std::vector<double> known;
+  direct.apply(densities, known);
+  Stopwatch watch;
+  direct.apply(densities, known);
+  times.direct = watch.seconds() * static_cast<double>(count) / static_cast<double>(chosen.size());
+  times.difference = gravity::largest_difference(values, known, chosen, components.size());
+}
+
 template <class Memory>
 FmmTimes time_fmm(const Instance<Memory>& exec, const FmmProblem& problem, int products) {
   using gravity::FmmFieldOperator;
@@ -332,38 +369,56 @@ FmmTimes time_fmm(const Instance<Memory>& exec, const FmmProblem& problem, int p
   const auto there = upload(exec, densities, "densities");
   const auto results = allocate<gravity::ResultView<Memory>>(
       exec, "results", problem.components.size(), problem.stations.size() / 3);
-  for (int k = 0; k < products; ++k) {
-    watch = Stopwatch();
-    inner.apply(exec, there, results);
-    exec.fence();
-    const double forward = watch.seconds();
-    watch = Stopwatch();
-    inner.adjoint(exec, results, there);
-    exec.fence();
-    const double back = watch.seconds();
-    times.apply = k == 0 ? forward : std::min(times.apply, forward);
-    times.adjoint = k == 0 ? back : std::min(times.adjoint, back);
+  time_products(
+      exec, products, [&] { inner.apply(exec, there, results); },
+      [&] { inner.adjoint(exec, results, there); }, times);
+  compare_direct(exec, problem.prisms, problem.stations, problem.components, densities, values,
+                 times);
+  return times;
+}
+
+template <class Memory>
+FmmTimes time_lattice(const Instance<Memory>& exec, const std::array<int, 3>& cells,
+                      const gravity::Components& components, int products) {
+  gravity::RegularMesh mesh;
+  mesh.upper = {20.0 * cells[0], 20.0 * cells[1], 20.0 * cells[2]};
+  mesh.cells = {cells[0], cells[1], cells[2]};
+  std::vector<double> stations;
+  for (int j = 0; j < cells[1]; ++j) {
+    for (int i = 0; i < cells[0]; ++i) {
+      for (const double x : {20.0 * i + 10.0, 20.0 * j + 10.0, -20.0}) stations.push_back(x);
+    }
   }
-  const std::size_t stations = problem.stations.size() / 3;
-  const auto chosen = gravity::spread_stations(stations, is_host_memory<Memory> ? 50 : 2000);
-  gravity::DirectFieldOperator<Memory> direct(
-      exec, problem.prisms, gravity::stations_at(problem.stations, chosen), problem.components);
-  std::vector<double> known;
-  direct.apply(densities, known);
-  watch = Stopwatch();
-  direct.apply(densities, known);
-  times.direct =
-      watch.seconds() * static_cast<double>(stations) / static_cast<double>(chosen.size());
-  times.difference = gravity::largest_difference(values, known, chosen, problem.components.size());
+  FmmTimes times;
+  Stopwatch watch;
+  gravity::LatticeOperator<Memory> field(exec, mesh, stations, components);
+  exec.fence();
+  times.construct = watch.seconds();
+  times.bytes = field.bytes();
+  std::vector<double> densities(static_cast<std::size_t>(mesh.size())), values;
+  for (std::size_t k = 0; k < densities.size(); ++k) {
+    densities[k] = 100.0 * static_cast<double>(k * 7919 % 61) - 3000.0;
+  }
+  field.apply(densities, values);  // loads code and touches memory
+  const auto there = upload(exec, densities, "densities");
+  const auto results = allocate<gravity::ResultView<Memory>>(exec, "results", components.size(),
+                                                             stations.size() / 3);
+  time_products(
+      exec, products, [&] { field.apply(there, results); }, [&] { field.adjoint(results, there); },
+      times);
+  compare_direct(exec, gravity::mesh_prisms(mesh, densities), stations, components, densities,
+                 values, times);
   return times;
 }
 
 /// Instantiates the benchmarks for a memory.
-#define MOHO_BENCH_GRAVITY(Memory)                                                     \
-  template std::unique_ptr<GravityRunner> make_runner<Memory>(const Instance<Memory>&, \
-                                                              const GravityProblem&);  \
-  template FmmTimes time_fmm<Memory>(const Instance<Memory>&, const FmmProblem&, int); \
-  template int processors<Memory>(const Instance<Memory>&);                            \
+#define MOHO_BENCH_GRAVITY(Memory)                                                           \
+  template std::unique_ptr<GravityRunner> make_runner<Memory>(const Instance<Memory>&,       \
+                                                              const GravityProblem&);        \
+  template FmmTimes time_fmm<Memory>(const Instance<Memory>&, const FmmProblem&, int);       \
+  template FmmTimes time_lattice<Memory>(const Instance<Memory>&, const std::array<int, 3>&, \
+                                         const gravity::Components&, int);                   \
+  template int processors<Memory>(const Instance<Memory>&);                                  \
   template double operation_rate<Memory>(const Instance<Memory>&, Operation, bool)
 
 }  // namespace moho::bench

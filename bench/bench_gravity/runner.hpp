@@ -70,18 +70,23 @@ struct FmmProblem {
   double tolerance = 1e-9;         ///< of the largest value
 };
 
-/// Costs and errors of the fast multipole method.
+/// Costs and errors of an operator.
 struct FmmTimes {
   double construct = 0.0, apply = 0.0, adjoint = 0.0;  ///< seconds, the least of the products
-  double direct = 0.0;      ///< seconds of the direct sums, from those at some stations
-  double difference = 0.0;  ///< largest from these, of the largest value of a component
-  gravity::FmmReport report;
-  std::size_t bytes = 0;  ///< of the operator
+  double direct = 0.0;        ///< seconds of the direct sums, from those at some stations
+  double difference = 0.0;    ///< largest from these, of the largest value of a component
+  gravity::FmmReport report;  ///< of the fast multipole method
+  std::size_t bytes = 0;      ///< of the operator
 };
 
 /// Times an FmmOperator: one construction, and `products` products of each kind.
 template <class Memory>
 FmmTimes time_fmm(const Instance<Memory>& exec, const FmmProblem& problem, int products);
+
+/// Times a LatticeOperator of a mesh with as many stations 20 m above the centres of its columns.
+template <class Memory>
+FmmTimes time_lattice(const Instance<Memory>& exec, const std::array<int, 3>& cells,
+                      const gravity::Components& components, int products);
 
 /// Operations whose rates show what bounds the kernels.
 enum class Operation { fma, divide, square_root, logarithm, arc_tangent };

@@ -70,11 +70,24 @@ class LatticeOperator final : public FieldOperator {
 
   void apply(const std::vector<double>& densities, std::vector<double>& results) override;
   void adjoint(const std::vector<double>& weights, std::vector<double>& densities) override;
+  /// Computes results = G densities on the operator's instance; it does not wait.
+  /// \param densities one number a prism, kg/m^3 \param results components x stations
+  /// \throws InputError for other shapes
+  void apply(const DensityView<Memory>& densities, const ResultView<Memory>& results);
+  /// Computes densities = G^T weights on the operator's instance; it does not wait.
+  /// \param weights components x stations \param densities one number a prism
+  /// \throws InputError for other shapes
+  void adjoint(const typename Operator<Memory>::ConstResultView& weights,
+               const typename Operator<Memory>::Vector& densities);
   /// Direct sums; an operator of them is made for the call.
   void column_squares(const std::vector<double>& weights, std::vector<double>& squares) override;
 
  private:
   using Grid = Kokkos::View<detail::Complex*, Memory>;
+  /// Values of the space as components x stations.
+  ResultView<Memory> shaped_values() const {
+    return ResultView<Memory>(m_values.data(), m_components.size(), m_stations.size() / 3);
+  }
   void make_spectra(const OperatorOptions& options);
   detail::Complex* transform(detail::Complex* data, detail::Complex* work, std::int64_t rows,
                              bool inverse);
@@ -164,23 +177,26 @@ struct HalfPlane {
   }
 };
 
-/// Adds the products of two layers with their spectra to the sum of one component.
+/// Adds the products of two layers with their spectra to the sums of components.
 struct AddLayers {
   HalfPlane plane;
   const Complex* data;            ///< transform of first + i second
-  const Complex *first, *second;  ///< spectra; second may be null
-  Complex* sum;
+  const Complex *first, *second;  ///< spectra of the first component; second may be null
+  Complex* sum;                   ///< of the first component
+  std::int64_t half;              ///< numbers from one component to the next
+  int components;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     std::int64_t minus = 0;
     if (!plane.places(item, minus)) return;
     const Complex a = data[item], b = conjugate(data[minus]);
     const Complex one{0.5 * (a.re + b.re), 0.5 * (a.im + b.im)};
-    Complex total = sum[item] + first[item] * one;
-    if (second != nullptr) {
-      const Complex other{0.5 * (a.im - b.im), -0.5 * (a.re - b.re)};
-      total = total + second[item] * other;
+    const Complex other{0.5 * (a.im - b.im), -0.5 * (a.re - b.re)};
+    std::int64_t at = item;
+    for (int c = 0; c < components; ++c, at += half) {
+      Complex total = sum[at] + first[at] * one;
+      if (second != nullptr) total = total + second[at] * other;
+      sum[at] = total;
     }
-    sum[item] = total;
   }
 };
 
@@ -364,6 +380,19 @@ void LatticeOperator<Memory>::apply(const std::vector<double>& densities,
   detail::check_count("densities", densities.size(), prisms(), "prism");
   results.resize(static_cast<std::size_t>(values()));
   copy(m_exec, m_densities, HostElements<const double>(densities.data(), densities.size()));
+  apply(m_densities, shaped_values());
+  copy(m_exec, HostElements<double>(results.data(), results.size()), m_values);
+  m_exec.fence();
+}
+
+template <class Memory>
+void LatticeOperator<Memory>::apply(const DensityView<Memory>& densities,
+                                    const ResultView<Memory>& results) {
+  detail::check_count("densities", densities.extent(0), prisms(), "prism");
+  const auto stations = static_cast<std::int64_t>(m_stations.size() / 3);
+  detail::check_shape("results", results.extent(0), results.extent(1), m_components.size(),
+                      stations);
+  detail::check_contiguous(results, "results");
   const std::int64_t nx = m_mesh.cells[0], ny = m_mesh.cells[1], nz = m_mesh.cells[2];
   const std::int64_t lx = m_x.length, ly = m_y.length, cells = nx * ny;
   const detail::HalfPlane plane{lx, ly};
@@ -372,18 +401,20 @@ void LatticeOperator<Memory>::apply(const std::vector<double>& densities,
        0.0);
   for (std::int64_t layer = 0; layer < nz; layer += 2) {
     const bool two = layer + 1 < nz;
-    const double* const first = m_densities.data() + layer * cells;
+    const double* const first = densities.data() + layer * cells;
     launch("moho::gravity::pack_layers", m_exec, ny * lx,
            detail::PackLayers{first, two ? first + cells : nullptr, nx, lx, m_data.data()});
     const detail::Complex* const data = transform(m_data.data(), m_work.data(), ny, false);
-    for (std::size_t c = 0; c < m_components.size(); ++c) {
+    // hosts read one component at a time
+    const std::size_t together = is_host_memory<Memory> ? 1 : m_components.size();
+    for (std::size_t c = 0; c < m_components.size(); c += together) {
       launch(
           "moho::gravity::add_layers", m_exec, m_half,
           detail::AddLayers{plane, data, spectrum(layer, c), two ? spectrum(layer + 1, c) : nullptr,
-                            m_sums.data() + static_cast<std::int64_t>(c) * m_half});
+                            m_sums.data() + static_cast<std::int64_t>(c) * m_half, m_half,
+                            static_cast<int>(together)});
     }
   }
-  const auto stations = static_cast<std::int64_t>(m_stations.size() / 3);
   for (std::size_t c = 0; c < m_components.size(); c += 2) {
     const bool two = c + 1 < m_components.size();
     const detail::Complex* const sum = m_sums.data() + static_cast<std::int64_t>(c) * m_half;
@@ -391,13 +422,11 @@ void LatticeOperator<Memory>::apply(const std::vector<double>& densities,
            detail::JoinHalves{plane, sum, two ? sum + m_half : nullptr, m_data.data()});
     const detail::Complex* const field =
         transform(m_data.data(), m_work.data(), m_lattice.ny, true);
-    double* const to = m_values.data() + static_cast<std::int64_t>(c) * stations;
+    double* const to = results.data() + static_cast<std::int64_t>(c) * stations;
     launch("moho::gravity::take_points", m_exec, stations,
            detail::TakePoints{field, m_point.data(), m_lattice.nx, lx, to,
                               two ? to + stations : nullptr});
   }
-  copy(m_exec, HostElements<double>(results.data(), results.size()), m_values);
-  m_exec.fence();
 }
 
 template <class Memory>
@@ -406,9 +435,21 @@ void LatticeOperator<Memory>::adjoint(const std::vector<double>& weights,
   detail::check_count("weights", weights.size(), values(), "value");
   densities.resize(static_cast<std::size_t>(prisms()));
   copy(m_exec, m_values, HostElements<const double>(weights.data(), weights.size()));
+  adjoint(shaped_values(), m_densities);
+  copy(m_exec, HostElements<double>(densities.data(), densities.size()), m_densities);
+  m_exec.fence();
+}
+
+template <class Memory>
+void LatticeOperator<Memory>::adjoint(const typename Operator<Memory>::ConstResultView& weights,
+                                      const typename Operator<Memory>::Vector& densities) {
+  detail::check_count("densities", densities.extent(0), prisms(), "prism");
+  const auto stations = static_cast<std::int64_t>(m_stations.size() / 3);
+  detail::check_shape("weights", weights.extent(0), weights.extent(1), m_components.size(),
+                      stations);
+  detail::check_contiguous(weights, "weights");
   const std::int64_t nx = m_mesh.cells[0], ny = m_mesh.cells[1], nz = m_mesh.cells[2];
   const std::int64_t lx = m_x.length, ly = m_y.length, cells = nx * ny;
-  const auto stations = static_cast<std::int64_t>(m_stations.size() / 3);
   const detail::HalfPlane plane{lx, ly};
   // transforms of the components, two in a plane, are kept in separate planes
   const std::size_t pairs = (m_components.size() + 1) / 2;
@@ -416,7 +457,7 @@ void LatticeOperator<Memory>::adjoint(const std::vector<double>& weights,
       allocate<Grid>(m_exec, "moho::gravity::planes", pairs * static_cast<std::size_t>(lx * ly));
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const bool two = 2 * pair + 1 < m_components.size();
-    const double* const first = m_values.data() + static_cast<std::int64_t>(2 * pair) * stations;
+    const double* const first = weights.data() + static_cast<std::int64_t>(2 * pair) * stations;
     launch("moho::gravity::pack_points", m_exec, m_lattice.ny * lx,
            detail::PackPoints{first, two ? first + stations : nullptr, m_first.data(),
                               m_listed.data(), m_lattice.nx, lx, m_data.data()});
@@ -448,12 +489,10 @@ void LatticeOperator<Memory>::adjoint(const std::vector<double>& weights,
            detail::JoinHalves{plane, m_sums.data(), two ? m_sums.data() + m_half : nullptr,
                               m_data.data()});
     const detail::Complex* const sums = transform(m_data.data(), m_work.data(), ny, true);
-    double* const to = m_densities.data() + layer * cells;
+    double* const to = densities.data() + layer * cells;
     launch("moho::gravity::take_layers", m_exec, cells,
            detail::TakeLayers{sums, nx, lx, to, two ? to + cells : nullptr});
   }
-  copy(m_exec, HostElements<double>(densities.data(), densities.size()), m_densities);
-  m_exec.fence();
 }
 
 template <class Memory>
