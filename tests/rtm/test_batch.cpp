@@ -26,18 +26,6 @@ template <class C>
 class MigrationBatch : public ::testing::Test {};
 TYPED_TEST_SUITE(MigrationBatch, TestCases, CaseName);
 
-template <class T, class Memory>
-wave::PointSeries<T, Memory> upload_series(const Instance<Memory>& exec,
-                                           const std::vector<double>& values, std::size_t points) {
-  const auto series =
-      allocate<wave::PointSeries<T, Memory>>(exec, "series", values.size() / points, points);
-  const std::vector<T> converted(values.begin(), values.end());
-  copy(exec, Storage<T, Memory>(series.data(), converted.size()),
-       HostElements<const T>(converted.data(), converted.size()));
-  exec.fence();
-  return series;
-}
-
 /// Shots with random points, wavelets and data over a random model.
 template <class T, int Dim, class Memory>
 struct RandomShots {
@@ -101,7 +89,7 @@ struct RandomShots {
         values.push_back((1.0 - t * t) * std::exp(-0.5 * t * t));
       }
     }
-    return upload_series<T, Memory>(exec, values, static_cast<std::size_t>(count));
+    return series_of<T, Memory>(exec, values, static_cast<std::size_t>(count));
   }
   /// Returns new stores, of which method 1 compresses and method 2 recomputes.
   std::vector<BatchedMigration<T, Dim, Memory>> members(int method = 0) {
@@ -264,7 +252,7 @@ MEMORY_TEST(MigrationBatch, NamesTheShotThatOverflows) {
   RandomShots<T, 2, Memory> shots(exec, Medium::isotropic, free_above_sponge<2>(6), 3);
   const std::size_t rows = shots.backward[1].amplitudes.extent(0);
   const auto points = static_cast<std::size_t>(shots.receivers[1].count());
-  shots.backward[1].amplitudes = upload_series<T, Memory>(
+  shots.backward[1].amplitudes = series_of<T, Memory>(
       exec, std::vector<double>(rows * points, std::numeric_limits<double>::infinity()), points);
   auto wavefields = shots.wavefields();
   EXPECT_THAT(message_of<wave::NotFinite>([&] {
