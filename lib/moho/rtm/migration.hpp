@@ -92,7 +92,8 @@ class Migration {
   void add_all(std::size_t count, const Read& read);
   /// \brief Migrates shots, plan().concurrent_shots concurrently, without adding their images.
   ///
-  /// plan().batch_size of them advance in the same launches, with the bits of migrate().
+  /// plan().batch_size of them advance in the same launches, with the bits of migrate(). If some of
+  /// these fail, take() receives the others of the batch before the first error is thrown.
   /// \param next positions in ascending order
   /// \param read data of a shot; empty: data are modelled with the data model
   /// \param take receives results in the order of `next`. All three functions are called on this
