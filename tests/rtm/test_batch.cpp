@@ -440,21 +440,41 @@ MEMORY_TEST(MigrationBatch, IsPlannedWherePossible) {
   EXPECT_EQ(usual.concurrent_shots, 6);
   EXPECT_EQ(usual.storage.strategy.keep, snapshot::StorageMethod::raw);
   EXPECT_EQ(usual.storage.location, snapshot::StorageLocation::device);
+  EXPECT_EQ(usual.one_by_one, "");
   const auto size = [&](const auto& change) { return planned(change).batch_size; };
-  EXPECT_EQ(size([](auto& input) { input.options.storage.method = "replay"; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.domain = domain::ExpansionMethod::layers; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.aperture = {{60.0}, 30.0}; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.offsets = {{{10, 0}}, 3, 1}; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.concurrent_shots = 1; }), 1);
   EXPECT_EQ(size([](auto& input) { input.options.batch_size = 1; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.concurrent_shots = 2; }), 2);
+  EXPECT_EQ(size([](auto& input) { input.options.batch_size = 7; }), 6);
   EXPECT_EQ(size([](auto& input) { input.options.processes = 3; }), 2);
   // automatic: on devices
   const int automatic = size([](auto& input) { input.options.batch_size = 0; });
   EXPECT_EQ(automatic, is_host_memory<Memory> ? 1 : 3);
-  EXPECT_THAT(
-      message_of<InputError>([&] { size([](auto& input) { input.options.batch_size = -1; }); }),
-      HasSubstr("batch_size is -1 (allowed: 0 or more)"));
+  for (const bool replayed : {false, true}) {
+    EXPECT_EQ(size([&](auto& input) {
+                auto& o = input.options;
+                o.batch_size = 0;
+                if (replayed) o.storage.method = "replay";
+                if (!replayed) o.domain = domain::ExpansionMethod::layers;
+              }),
+              1);
+  }
+  // batches that are not possible
+  const auto reason = [&](const auto& change) {
+    const auto plan = planned(change);
+    EXPECT_EQ(plan.batch_size, 1);
+    const bool told = plan.text().find("one by one: " + plan.one_by_one) != std::string::npos;
+    EXPECT_EQ(told, !plan.one_by_one.empty());
+    return plan.one_by_one;
+  };
+  EXPECT_EQ(reason([](auto& input) {
+              input.options.aperture = {{60.0}, 30.0};
+            }),
+            "shots see different parts of the model");
+  EXPECT_EQ(reason([](auto& input) { input.options.processes = 6; }), "a process has one shot");
+  EXPECT_EQ(reason([](auto& input) {
+              input.options.aperture = {{60.0}, 30.0};
+              input.options.batch_size = 0;
+            }),
+            "");
   // in anelliptic media delta is tapered around the points of a shot: models of shots differ
   const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
   const auto vti = [&](double delta) {
@@ -466,6 +486,36 @@ MEMORY_TEST(MigrationBatch, IsPlannedWherePossible) {
   };
   EXPECT_EQ(vti(0.1), 1);
   EXPECT_EQ(vti(0.2), 3);
+}
+
+MEMORY_TEST(MigrationBatch, RefusesOptionsThatDoNotCombine) {
+  BatchSurvey<T, Memory> survey(exec);
+  survey.input.options.concurrent_shots = 0;
+  const auto message = [&](const auto& change) {
+    auto input = survey.input;
+    input.options.batch_size = 3;
+    change(input.options);
+    return message_of<InputError>([&] { rtm::Migration<T, 2, Memory>(exec, input); });
+  };
+  EXPECT_EQ(message([](auto& o) { o.batch_size = -1; }).substr(0, 38),
+            "batch_size is -1 (allowed: 0 or more):");
+  EXPECT_THAT(message([](auto& o) { o.domain = domain::ExpansionMethod::layers; }),
+              HasSubstr("batch_size is 3 with the domain layers (allowed: 1): "));
+  EXPECT_THAT(message([](auto& o) { o.storage.method = "replay"; }),
+              HasSubstr("batch_size is 3 with the storage 'replay' (allowed: 1): "));
+  EXPECT_THAT(message([](auto& o) {
+                o.offsets = {{{10, 0}}, 3, 1};
+              }),
+              HasSubstr("batch_size is 3 with offset gathers (allowed: 1): "));
+  EXPECT_THAT(message([](auto& o) {
+                o.storage.method = "auto";
+                o.stream.block = 8;
+              }),
+              HasSubstr("batch_size is 3 with shots over several devices or in a stream"));
+  EXPECT_THAT(message([](auto& o) { o.concurrent_shots = 1; }),
+              HasSubstr("batch_size is 3 with 1 shot at once (allowed: 1): "));
+  EXPECT_THAT(message([](auto& o) { o.concurrent_shots = 2; }),
+              HasSubstr("batch_size is 3 with 2 shots at once (allowed: 1 to 2): "));
 }
 
 MEMORY_TEST(MigrationBatch, FindsTheShotsThatOverflowAndCompletesTheOthers) {
