@@ -68,6 +68,7 @@ rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host
   options.stream.device_memory = o.device_memory;
   options.offsets = job.offsets;
   options.concurrent_shots = o.only_shot ? 1 : o.at_once;
+  options.batch_size = o.only_shot ? 1 : o.batch;
   options.keep_data = job.shots.front().number;
   return input;
 }
@@ -104,6 +105,7 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
                                        {"receivers", job.receivers_name},
                                        {"wavelet", job.wavelet_name},
                                        {"offsets", "--offset"},
+                                       {"batch_size", "--batch"},
                                        {"devices", devices_option(*job.options)}});
     if (text == error.what()) throw;
     throw InputError(text);

@@ -239,6 +239,10 @@ Description describe(Options& o) {
   bind_snapshots(d, o);
   bind_streaming(d, o);
   bind_running(d, "shot", o, o);
+  d.bind(o.batch, "batch", "N|auto",
+         "of the shots at once, those that advance in the same launches: small ones in 2D over one "
+         "model; the same bits (default: auto; on hosts 1)",
+         count(1, 1024), {.word = "auto", .hidden = true});
   d.check([&o](const Arguments& given) {
     add_data_inputs("shots", given.given("wavelet"), o, o);
     check_streaming(o);

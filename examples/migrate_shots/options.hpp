@@ -54,6 +54,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::int64_t block = 0;          ///< planes of a stream that move at a time; 0: chosen
   std::int64_t updates = 0;        ///< steps of a plane on the device in a stream; 0: chosen
   int devices = 1;                 ///< devices that share each shot; 0: chosen
+  int batch = 0;                   ///< shots in the same launches; 0: chosen
   int ranks_per_shot = 1;          ///< ranks of a shot; 0: chosen by shots and memory
   bool keep_shots = false;         ///< keep the image of each shot
 };

@@ -87,6 +87,8 @@ def all_series(programs):
               "--angles"),
         plain("migrate_shots --snapshot-dir", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots",
               "modelled", *modelled, "--snapshots", "threads", "--snapshot-dir", "."),
+        plain("migrate_shots --batch", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled",
+              *modelled, "--snapshots", "device", "--batch", "2", "--at-once", "4"),
         plain("migrate_shots --sites", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled",
               *modelled, "--snapshots", "memory", "--error", "lossless", "--sites", "sites.cfg"),
         plain("migrate_shots streamed", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled",

@@ -77,7 +77,7 @@ DEEP = {
                      "--updates": ["1", "3"], "--expand": ["none", "layers", "eikonal"], **EXPAND,
                      "--host-volume": ["memory", "volume"], "--source": ["40,30:160,30:3"],
                      "--device-memory": ["1M", "8M"]},
-    "migrate_shots": {**WAVE_OPTIONS, **AT_ONCE,
+    "migrate_shots": {**WAVE_OPTIONS, **AT_ONCE, "--batch": ["1", "2"],
                       "--condition": ["zero-lag", "source,receiver", "inverse-scattering,laplacian"],
                       "--expand": ["none", "layers", "eikonal"], **EXPAND,
                       "--snapshots": ["device", "compressed", "threads", "boundary", "replay"],

@@ -22,18 +22,6 @@ namespace moho::testing {
 /// Method of the source wavefield in the backward propagation.
 enum class Way { stored, shell, replay };
 
-/// Rows of values in a memory space.
-template <class T, class Memory>
-wave::PointSeries<T, Memory> series_of(const Instance<Memory>& exec,
-                                       const std::vector<double>& values, std::size_t columns) {
-  const auto series =
-      allocate<wave::PointSeries<T, Memory>>(exec, "series", values.size() / columns, columns);
-  const std::vector<T> converted(values.begin(), values.end());
-  copy(exec, Storage<T, Memory>(series.data(), converted.size()),
-       HostElements<const T>(converted.data(), converted.size()));
-  exec.fence();
-  return series;
-}
 template <class T, class Memory>
 std::vector<double> numbers_of(const Instance<Memory>& exec,
                                const wave::PointSeries<const T, Memory>& series) {

@@ -26,18 +26,6 @@ template <class C>
 class MigrationBatch : public ::testing::Test {};
 TYPED_TEST_SUITE(MigrationBatch, TestCases, CaseName);
 
-template <class T, class Memory>
-wave::PointSeries<T, Memory> upload_series(const Instance<Memory>& exec,
-                                           const std::vector<double>& values, std::size_t points) {
-  const auto series =
-      allocate<wave::PointSeries<T, Memory>>(exec, "series", values.size() / points, points);
-  const std::vector<T> converted(values.begin(), values.end());
-  copy(exec, Storage<T, Memory>(series.data(), converted.size()),
-       HostElements<const T>(converted.data(), converted.size()));
-  exec.fence();
-  return series;
-}
-
 /// Shots with random points, wavelets and data over a random model.
 template <class T, int Dim, class Memory>
 struct RandomShots {
@@ -101,7 +89,7 @@ struct RandomShots {
         values.push_back((1.0 - t * t) * std::exp(-0.5 * t * t));
       }
     }
-    return upload_series<T, Memory>(exec, values, static_cast<std::size_t>(count));
+    return series_of<T, Memory>(exec, values, static_cast<std::size_t>(count));
   }
   /// Returns new stores, of which method 1 compresses and method 2 recomputes.
   std::vector<BatchedMigration<T, Dim, Memory>> members(int method = 0) {
@@ -264,7 +252,7 @@ MEMORY_TEST(MigrationBatch, NamesTheShotThatOverflows) {
   RandomShots<T, 2, Memory> shots(exec, Medium::isotropic, free_above_sponge<2>(6), 3);
   const std::size_t rows = shots.backward[1].amplitudes.extent(0);
   const auto points = static_cast<std::size_t>(shots.receivers[1].count());
-  shots.backward[1].amplitudes = upload_series<T, Memory>(
+  shots.backward[1].amplitudes = series_of<T, Memory>(
       exec, std::vector<double>(rows * points, std::numeric_limits<double>::infinity()), points);
   auto wavefields = shots.wavefields();
   EXPECT_THAT(message_of<wave::NotFinite>([&] {
@@ -302,6 +290,7 @@ struct BatchSurvey {
     options.storage.method = "device";
     options.storage.error = "lossless";
     options.concurrent_shots = 1;
+    options.data.mute = survey::parse_mute("arrivals");
     auto migration = made();
     for (std::size_t k = 0; k < 6; ++k) gathers.push_back(migration.model_data(k));
     // a shot without two of its receivers, one without any
@@ -402,6 +391,54 @@ MEMORY_TEST(MigrationBatch, SizeDoesNotChangeAnImage) {
   }
 }
 
+MEMORY_TEST(MigrationBatch, FirstArrivalsAreThoseOfAHostThread) {
+  BatchSurvey<T, Memory> survey(exec);
+  auto migration = survey.made();
+  const Grid<2>& grid = survey.input.grid;
+  const eikonal::Model<T, 2, Kokkos::HostSpace> model{survey.input.model.vp, {}, {}};
+  // threads with one instance each
+  std::vector<std::vector<double>> host(survey.input.shots.size());
+  run_concurrently<std::vector<double>>(
+      3,
+      [&, k = std::size_t{0}]() mutable {
+        return k < host.size() ? std::optional<std::size_t>(k++) : std::nullopt;
+      },
+      [&](int, std::size_t k, CallingThread&) {
+        return survey::arrival_times<T, 2, Kokkos::HostSpace>(one_thread_instance(), grid, model,
+                                                              survey.input.shots[k]);
+      },
+      [&](std::size_t k, std::vector<double>&& times) { host[k] = std::move(times); });
+  const double most = std::is_same_v<T, double> ? 1e-12 : 1e-5;
+  const auto velocity = [&] {
+    const Field<T, 2, Memory> field = make_field<T>(exec, grid, "velocity");
+    copy(exec, field, survey.input.model.vp);
+    return eikonal::Model<T, 2, Memory>{field, {}, {}};
+  }();
+  for (std::size_t k = 0; k < host.size(); ++k) {
+    EXPECT_EQ(migration.first_arrivals(survey.input.shots[k]), host[k]) << k;
+    const auto device =
+        survey::arrival_times<T, 2, Memory>(exec, grid, velocity, survey.input.shots[k]);
+    ASSERT_EQ(device.size(), host[k].size());
+    for (std::size_t r = 0; r < device.size(); ++r) {
+      EXPECT_NEAR(device[r], host[k][r], most * largest(host[k])) << k << ", " << r;
+    }
+    if (k == 4) continue;  // without traces
+    // so do the muted data, of which the image is a linear function
+    const auto& gather = survey.gathers[k];
+    survey::PrepareOptions options;
+    options.dt = migration.plan().time.dt;
+    options.samples = migration.plan().time.steps + 1;
+    options.wavelet = migration.plan().wavelet;
+    options.mute = survey.input.options.data.mute;
+    const auto muted = [&](std::vector<double> times) {
+      times.resize(gather.shot.receivers.size());
+      const auto samples = survey::prepare(gather, options, times).samples;
+      return std::vector<double>(samples.begin(), samples.end());
+    };
+    EXPECT_LT(relative_difference(muted(device), muted(host[k])), 1e-3) << k;
+  }
+}
+
 MEMORY_TEST(MigrationBatch, IsPlannedWherePossible) {
   BatchSurvey<T, Memory> survey(exec);
   const auto planned = [&](const auto& change) {
@@ -417,21 +454,41 @@ MEMORY_TEST(MigrationBatch, IsPlannedWherePossible) {
   EXPECT_EQ(usual.concurrent_shots, 6);
   EXPECT_EQ(usual.storage.strategy.keep, snapshot::StorageMethod::raw);
   EXPECT_EQ(usual.storage.location, snapshot::StorageLocation::device);
+  EXPECT_EQ(usual.one_by_one, "");
   const auto size = [&](const auto& change) { return planned(change).batch_size; };
-  EXPECT_EQ(size([](auto& input) { input.options.storage.method = "replay"; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.domain = domain::ExpansionMethod::layers; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.aperture = {{60.0}, 30.0}; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.offsets = {{{10, 0}}, 3, 1}; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.concurrent_shots = 1; }), 1);
   EXPECT_EQ(size([](auto& input) { input.options.batch_size = 1; }), 1);
-  EXPECT_EQ(size([](auto& input) { input.options.concurrent_shots = 2; }), 2);
+  EXPECT_EQ(size([](auto& input) { input.options.batch_size = 7; }), 6);
   EXPECT_EQ(size([](auto& input) { input.options.processes = 3; }), 2);
   // automatic: on devices
   const int automatic = size([](auto& input) { input.options.batch_size = 0; });
   EXPECT_EQ(automatic, is_host_memory<Memory> ? 1 : 3);
-  EXPECT_THAT(
-      message_of<InputError>([&] { size([](auto& input) { input.options.batch_size = -1; }); }),
-      HasSubstr("batch_size is -1 (allowed: 0 or more)"));
+  for (const bool replayed : {false, true}) {
+    EXPECT_EQ(size([&](auto& input) {
+                auto& o = input.options;
+                o.batch_size = 0;
+                if (replayed) o.storage.method = "replay";
+                if (!replayed) o.domain = domain::ExpansionMethod::layers;
+              }),
+              1);
+  }
+  // batches that are not possible
+  const auto reason = [&](const auto& change) {
+    const auto plan = planned(change);
+    EXPECT_EQ(plan.batch_size, 1);
+    const bool told = plan.text().find("one by one: " + plan.one_by_one) != std::string::npos;
+    EXPECT_EQ(told, !plan.one_by_one.empty());
+    return plan.one_by_one;
+  };
+  EXPECT_EQ(reason([](auto& input) {
+              input.options.aperture = {{60.0}, 30.0};
+            }),
+            "shots see different parts of the model");
+  EXPECT_EQ(reason([](auto& input) { input.options.processes = 6; }), "a process has one shot");
+  EXPECT_EQ(reason([](auto& input) {
+              input.options.aperture = {{60.0}, 30.0};
+              input.options.batch_size = 0;
+            }),
+            "");
   // in anelliptic media delta is tapered around the points of a shot: models of shots differ
   const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
   const auto vti = [&](double delta) {
@@ -445,17 +502,69 @@ MEMORY_TEST(MigrationBatch, IsPlannedWherePossible) {
   EXPECT_EQ(vti(0.2), 3);
 }
 
-MEMORY_TEST(MigrationBatch, FindsTheShotThatOverflows) {
+MEMORY_TEST(MigrationBatch, RefusesOptionsThatDoNotCombine) {
   BatchSurvey<T, Memory> survey(exec);
-  survey.input.options.batch_size = 6;
-  survey.input.options.concurrent_shots = 6;
-  auto migration = survey.made();
-  EXPECT_EQ(migration.plan().batch_size, 6);
-  for (auto& sample : survey.gathers[3].samples) {
-    sample = std::numeric_limits<std::decay_t<decltype(sample)>>::max();
+  survey.input.options.concurrent_shots = 0;
+  const auto message = [&](const auto& change) {
+    auto input = survey.input;
+    input.options.batch_size = 3;
+    change(input.options);
+    return message_of<InputError>([&] { rtm::Migration<T, 2, Memory>(exec, input); });
+  };
+  EXPECT_EQ(message([](auto& o) { o.batch_size = -1; }).substr(0, 38),
+            "batch_size is -1 (allowed: 0 or more):");
+  EXPECT_THAT(message([](auto& o) { o.domain = domain::ExpansionMethod::layers; }),
+              HasSubstr("batch_size is 3 with the domain layers (allowed: 1): "));
+  EXPECT_THAT(message([](auto& o) { o.storage.method = "replay"; }),
+              HasSubstr("batch_size is 3 with the storage 'replay' (allowed: 1): "));
+  EXPECT_THAT(message([](auto& o) {
+                o.offsets = {{{10, 0}}, 3, 1};
+              }),
+              HasSubstr("batch_size is 3 with offset gathers (allowed: 1): "));
+  EXPECT_THAT(message([](auto& o) {
+                o.storage.method = "auto";
+                o.stream.block = 8;
+              }),
+              HasSubstr("batch_size is 3 with shots over several devices or in a stream"));
+  EXPECT_THAT(message([](auto& o) { o.concurrent_shots = 1; }),
+              HasSubstr("batch_size is 3 with 1 shot at once (allowed: 1): "));
+  EXPECT_THAT(message([](auto& o) { o.concurrent_shots = 2; }),
+              HasSubstr("batch_size is 3 with 2 shots at once (allowed: 1 to 2): "));
+}
+
+MEMORY_TEST(MigrationBatch, FindsTheShotsThatOverflowAndCompletesTheOthers) {
+#if !defined(KOKKOS_ENABLE_SERIAL)
+  if (is_host_memory<Memory>) GTEST_SKIP() << "concurrent shots need the Serial space";
+#endif
+  BatchSurvey<T, Memory> survey(exec);
+  auto one_by_one = survey.made();
+  const auto expected = survey.images(one_by_one);
+  for (const std::size_t k : {std::size_t{3}, std::size_t{5}}) {
+    for (auto& sample : survey.gathers[k].samples) {
+      sample = std::numeric_limits<std::decay_t<decltype(sample)>>::max();
+    }
   }
-  EXPECT_THAT(message_of<Error>([&] { survey.images(migration); }),
-              HasSubstr("shot 14, backward leg, step "));
+  using Numbers = std::vector<std::size_t>;
+  for (const int batch : {6, 2}) {
+    survey.input.options.batch_size = batch;
+    survey.input.options.concurrent_shots = batch;
+    auto migration = survey.made();
+    EXPECT_EQ(migration.plan().batch_size, batch);
+    Numbers taken;
+    std::size_t k = 0;
+    EXPECT_THAT(message_of<Error>([&] {
+                  migration.migrate_each([&] { return k < 6 ? std::optional(k++) : std::nullopt; },
+                                         [&](std::size_t n) { return survey.gathers[n]; },
+                                         [&](std::size_t n, rtm::ShotImage<T, 2>&& image) {
+                                           taken.push_back(n);
+                                           EXPECT_EQ(image.values, expected[n].values) << n;
+                                         });
+                }),
+                HasSubstr("shot 14, backward leg, step "));
+    // no batch begins after one that failed
+    EXPECT_EQ(taken, (batch == 6 ? Numbers{0, 1, 2, 4} : Numbers{0, 1, 2})) << batch;
+    EXPECT_EQ(k, batch == 6 ? 6U : 4U);
+  }
 }
 
 }  // namespace

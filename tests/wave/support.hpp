@@ -4,6 +4,7 @@
 /// \file
 /// \brief Helpers of the tests of propagators: models, wavefields on the host, shots between nodes.
 
+#include <moho/wave/points.hpp>
 #include <moho/wave/propagator.hpp>
 
 #include <gmock/gmock.h>
@@ -298,6 +299,19 @@ struct ReadNodes {
         factors.data() != nullptr ? field(at) * factors(at) : field(at);
   }
 };
+
+/// Returns rows of values in a memory space: steps x columns.
+template <class T, class Memory>
+wave::PointSeries<T, Memory> series_of(const Instance<Memory>& exec,
+                                       const std::vector<double>& values, std::size_t columns) {
+  const auto series =
+      allocate<wave::PointSeries<T, Memory>>(exec, "series", values.size() / columns, columns);
+  const std::vector<T> converted(values.begin(), values.end());
+  copy(exec, Storage<T, Memory>(series.data(), converted.size()),
+       HostElements<const T>(converted.data(), converted.size()));
+  exec.fence();
+  return series;
+}
 
 /// A trace for every receiver: sample n is at n dt, the first is zero.
 using Traces = std::vector<std::vector<double>>;

@@ -75,7 +75,10 @@ class Migration {
   /// \brief Models the data of shot `k` with the data model, for all receivers.
   /// \throws InputError without a data model; its text begins with "data_model: "
   survey::ShotGather<Dim> model_data(std::size_t k);
-  /// Returns the first arrivals at the receivers of a shot of the survey, s.
+  /// \brief Returns the first arrivals at the receivers of a shot of the survey, s.
+  ///
+  /// One thread of the host computes those of small 2D windows, up to 2^17 nodes, also for a
+  /// device. Several threads of migrate_each() do so concurrently.
   std::vector<double> first_arrivals(const wave::Shot<Dim>& shot);
 
   /// Migrates a shot and adds its image. \throws InputError as migrate(), and for a duplicate shot
@@ -89,7 +92,8 @@ class Migration {
   void add_all(std::size_t count, const Read& read);
   /// \brief Migrates shots, plan().concurrent_shots concurrently, without adding their images.
   ///
-  /// plan().batch_size of them advance in the same launches, with the bits of migrate().
+  /// plan().batch_size of them advance in the same launches, with the bits of migrate(). If some of
+  /// these fail, take() receives the others of the batch before the first error is thrown.
   /// \param next positions in ascending order
   /// \param read data of a shot; empty: data are modelled with the data model
   /// \param take receives results in the order of `next`. All three functions are called on this

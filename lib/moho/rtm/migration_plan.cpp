@@ -15,6 +15,7 @@ std::string MigrationPlan<Dim>::text() const {
              "memory    ", format_bytes(static_cast<double>(memory.most)), " for each of ",
              concurrent_shots, " concurrent shots, without snapshots\n");
   if (batch_size > 1) result += concat("          ", batch_size, " of them in the same launches\n");
+  if (!one_by_one.empty()) result += concat("          one by one: ", one_by_one, "\n");
   if (!slabs.empty()) result += concat("devices   ", slabs.text(), "\n");
   for (const std::string& line : stream) result += concat("stream    ", line, "\n");
   result +=

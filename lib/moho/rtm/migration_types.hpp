@@ -84,12 +84,14 @@ struct MigrationOptions {
   std::optional<stream::PairRates> stream_rates = {};  ///< of an earlier plan; empty: measured
   int concurrent_shots = 0;                            ///< 0: chosen by memory and threads
   /// Batch size: of the concurrent shots, those that advance in the same launches
-  /// (migrate_batch()). 0: chosen, on devices in 2D about half of them; 1: none.
+  /// (migrate_batch()). 0: chosen, on devices in 2D about half of them; 1: one by one. Larger: the
+  /// most shots of a batch.
   ///
-  /// Only where all shots have one model (complete windows, no taper of delta) and the complete
-  /// grid, without offset gathers, and with the storage "auto" or "device", whose snapshots are
-  /// then uncompressed in the memory of the run; on hosts also "memory". Others advance one by
-  /// one.
+  /// Only for the complete grid, without offset gathers, on one device, and with the storage "auto"
+  /// or "device", whose snapshots are then uncompressed in the memory of the run; on hosts also
+  /// "memory". More than 1 is an error otherwise. Shots without a common model (complete windows,
+  /// no taper of delta), or whose snapshots do not fit, advance one by one:
+  /// MigrationPlan::one_by_one.
   int batch_size = 0;
   int processes = 1;  ///< processes that share the shots of the survey: chosen batches leave some
                       ///< to each of them
@@ -131,12 +133,13 @@ struct MigrationPlan {
   wave::MemoryNeed memory;                        ///< of the largest shot, without snapshots
   int concurrent_shots = 1;                       ///< shots migrated concurrently
   int batch_size = 1;                             ///< of these, shots in the same launches
-  std::size_t shots = 0;                          ///< of the survey
-  double seconds = 0.0;                           ///< estimate for all shots
-  std::vector<std::string> stream;                ///< description of the stream; empty: in core
-  stream::StreamPlan stream_plan;                 ///< of the largest shot, if it streams
-  stream::PairRates stream_rates;                 ///< on which stream_plan is based
-  stream::SlabPlan slabs;                         ///< of the largest shot, over several devices
+  std::string one_by_one;           ///< why a given batch size above 1 is not possible; or empty
+  std::size_t shots = 0;            ///< of the survey
+  double seconds = 0.0;             ///< estimate for all shots
+  std::vector<std::string> stream;  ///< description of the stream; empty: in core
+  stream::StreamPlan stream_plan;   ///< of the largest shot, if it streams
+  stream::PairRates stream_rates;   ///< on which stream_plan is based
+  stream::SlabPlan slabs;           ///< of the largest shot, over several devices
 
   /// Returns the plan as text of a few lines.
   std::string text() const;

@@ -15,21 +15,54 @@
 
 namespace moho::rtm::detail {
 
-// Returns true if all shots have one model, complete grids and snapshots that may be uncompressed.
+// Returns true if snapshots may be uncompressed in the memory of the run.
 template <class T, int Dim, class Memory>
-bool MigrationPlanner<T, Dim, Memory>::allows_batches(const Instance<Memory>& exec,
-                                                      const Modelling& modelling) const {
+bool MigrationPlanner<T, Dim, Memory>::stores_batches() const {
   const std::string& method = m_request.method;
-  const bool stored =
-      method == "auto" || method == "device" || (is_host_memory<Memory> && method == "memory");
-  if (!stored || m_o.domain != domain::ExpansionMethod::none || m_o.offsets.count() > 0) {
-    return false;
+  return method == "auto" || method == "device" || (is_host_memory<Memory> && method == "memory");
+}
+
+// Refuses options that do not combine with a given number of shots in the same launches.
+template <class T, int Dim, class Memory>
+void MigrationPlanner<T, Dim, Memory>::check_batches() const {
+  const int given = m_o.batch_size;
+  if (given <= 1) return;
+  const auto refuse = [&](const std::string& with, int most, const std::string& why) {
+    throw InputError(concat("batch_size is ", given, " with ", with,
+                            " (allowed: ", most > 1 ? "1 to " : "", most, "): ", why));
+  };
+  if (m_o.domain != domain::ExpansionMethod::none) {
+    refuse(concat("the domain ", domain::to_string(m_o.domain)), 1,
+           "shots in the same launches step complete grids");
   }
+  if (m_o.offsets.count() > 0) refuse("offset gathers", 1, "shots in the same launches have none");
+  if (!stores_batches()) {
+    refuse(concat("the storage '", m_request.method, "'"), 1,
+           "snapshots of shots in the same launches are uncompressed in the memory of the run");
+  }
+  const stream::StreamRequest& stream = m_o.stream;
+  if (m_o.ranks != nullptr || stream.devices > 1 || stream.block > 0 || stream.updates > 0) {
+    refuse("shots over several devices or in a stream", 1,
+           "these are migrated one after the other");
+  }
+  if (m_o.concurrent_shots > 0 && given > m_o.concurrent_shots) {
+    refuse(concat(m_o.concurrent_shots, m_o.concurrent_shots == 1 ? " shot" : " shots", " at once"),
+           m_o.concurrent_shots, "a batch has some of these");
+  }
+}
+
+// Returns why the shots do not have one model; empty if they do.
+template <class T, int Dim, class Memory>
+std::string MigrationPlanner<T, Dim, Memory>::different_models(const Instance<Memory>& exec,
+                                                               const Modelling& modelling) const {
   for (const auto& shot : m_input.shots) {
-    if (!(window_of(shot).box == whole_box(m_input.grid))) return false;
+    if (!(window_of(shot).box == whole_box(m_input.grid))) {
+      return "shots see different parts of the model";
+    }
   }
-  if (modelling.plan().source_taper > 0.0) return false;
-  if (wave::fields_of(modelling.plan().medium) == 1) return true;
+  const std::string tapered = "delta is tapered around the points of each shot";
+  if (modelling.plan().source_taper > 0.0) return tapered;
+  if (wave::fields_of(modelling.plan().medium) == 1) return "";
   // delta is tapered around points where the medium is not elliptical
   Points<Dim> points;
   for (const auto& shot : m_input.shots) {
@@ -46,9 +79,9 @@ bool MigrationPlanner<T, Dim, Memory>::allows_batches(const Instance<Memory>& ex
   options.sources = points;
   options.memory = std::size_t{1} << 62;
   const auto model = upload_model<T, Dim, Memory>(exec, m_input.grid, m_input.model);
-  return !(wave::plan_modelling<T, Dim, Memory>(exec, m_input.grid, model, m_input.faces,
-                                                m_input.wavelet, options)
-               .source_taper > 0.0);
+  const auto plan = wave::plan_modelling<T, Dim, Memory>(exec, m_input.grid, model, m_input.faces,
+                                                         m_input.wavelet, options);
+  return plan.source_taper > 0.0 ? tapered : "";
 }
 
 // Chooses shots that advance in the same launches, with uncompressed snapshots in the memory of the
@@ -64,8 +97,17 @@ bool MigrationPlanner<T, Dim, Memory>::choose_batches(const Instance<Memory>& ex
   const bool faster = !is_host_memory<Memory> &&
                       wave::steps_in_one_launch<T, Dim, Memory>(
                           modelling.plan().medium, m_o.modelling.equations, m_input.faces);
-  if (given == 1 || shots < 2 || !(faster || given > 1)) return false;
-  if (!allows_batches(exec, modelling)) return false;
+  if (given == 1 || !(faster || given > 1)) return false;
+  if (!stores_batches() || m_o.domain != domain::ExpansionMethod::none || m_o.offsets.count() > 0) {
+    return false;
+  }
+  const auto refuse = [&](const std::string& reason) {
+    if (given > 1) m_plan.one_by_one = reason;
+    return false;
+  };
+  if (shots < 2) return refuse("a process has one shot");
+  const std::string different = different_models(exec, modelling);
+  if (!different.empty()) return refuse(different);
   const std::int64_t nodes = modelling.plan().grid.size();
   const int wanted =
       m_o.concurrent_shots > 0
@@ -88,7 +130,8 @@ bool MigrationPlanner<T, Dim, Memory>::choose_batches(const Instance<Memory>& ex
     m_plan.batch_size = std::min(size, concurrent);
   }
   m_request.method = method;
-  return m_plan.batch_size > 1;
+  return m_plan.batch_size > 1 ||
+         refuse("uncompressed snapshots of several shots do not fit the memory");
 }
 
 // Replaces the seconds of the propagations by those of batches.

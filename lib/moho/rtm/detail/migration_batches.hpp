@@ -7,7 +7,9 @@
 #include <moho/rtm/migration.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -29,6 +31,7 @@ struct Migration<T, Dim, Memory>::Batch {
     survey::ShotGather<Dim> gather = {};
     ShotImage<T, Dim> result = {};
     std::unique_ptr<Terms> terms = {};  // null: nothing to migrate
+    std::exception_ptr failure = {};    // why result is not complete
   };
   Instance<Memory> exec;
   Modelling modelling;  // without a wavefield
@@ -83,22 +86,25 @@ void Migration<T, Dim, Memory>::make_batches() {
           worker(static_cast<std::size_t>(first + n)), lanes[static_cast<std::size_t>(n)],
           Arena<T, Memory>("moho::rtm::series", samples + samples / 8 + 256)}));
     }
-    batch->threads = std::clamp(cores / static_cast<int>(instances.size()), 1, 8);
+    batch->threads = std::clamp(cores / static_cast<int>(instances.size()), 1, 16);
     batch->exec.fence();
     m_batches.push_back(std::move(batch));
   }
 }
 
+// Shots of a failed batch, and of those that run at that time, are delivered before its error is
+// thrown, except for those that fail.
 template <class T, int Dim, class Memory>
 void Migration<T, Dim, Memory>::migrate_batches(Turn& turn, const NextShot& next,
                                                 const ReadShot& read, const TakeShot& take) {
   make_batches();
   std::vector<std::vector<std::size_t>> groups(shots().size());
   const auto size = static_cast<std::size_t>(plan().batch_size);
+  std::atomic<bool> failed = false;
   auto next_group = [&, count = std::size_t{0},
                      over = false]() mutable -> std::optional<std::size_t> {
     std::vector<std::size_t> group;
-    while (!over && group.size() < size) {
+    while (!over && !failed && group.size() < size) {
       const std::optional<std::size_t> k = next_of(turn, next);
       over = !k;
       if (k) group.push_back(*k);
@@ -107,9 +113,10 @@ void Migration<T, Dim, Memory>::migrate_batches(Turn& turn, const NextShot& next
     groups[count] = std::move(group);
     return count++;
   };
+  using Done = std::pair<ShotImage<T, Dim>, std::exception_ptr>;
   const auto work = [&](int worker, std::size_t number, CallingThread& caller) {
     Batch& batch = *m_batches[static_cast<std::size_t>(worker)];
-    std::vector<ShotImage<T, Dim>> images;
+    std::vector<Done> shots_done;
     // the last worker may have fewer slots
     for (std::size_t first = 0; first < groups[number].size(); first += batch.used) {
       batch.used = std::min(batch.slots.size(), groups[number].size() - first);
@@ -118,19 +125,25 @@ void Migration<T, Dim, Memory>::migrate_batches(Turn& turn, const NextShot& next
       }
       run_batch(batch, turn, read, caller);
       for (std::size_t n = 0; n < batch.used; ++n) {
-        images.push_back(std::move(batch.slots[n]->result));
+        typename Batch::Slot& slot = *batch.slots[n];
+        if (slot.failure) failed = true;
+        shots_done.emplace_back(std::move(slot.result), std::exchange(slot.failure, {}));
       }
     }
-    return images;
+    return shots_done;
   };
-  run_concurrently<std::vector<ShotImage<T, Dim>>>(
-      static_cast<int>(m_batches.size()), next_group, work,
-      [&](std::size_t number, std::vector<ShotImage<T, Dim>>&& images) {
-        for (std::size_t n = 0; n < images.size(); ++n) {
-          turn.parts[groups[number][n]] = 1.0;
-          take(groups[number][n], std::move(images[n]));
-        }
-      });
+  std::exception_ptr failure;
+  run_concurrently<std::vector<Done>>(static_cast<int>(m_batches.size()), next_group, work,
+                                      [&](std::size_t number, std::vector<Done>&& shots_done) {
+                                        for (std::size_t n = 0; n < shots_done.size(); ++n) {
+                                          auto& [image, wrong] = shots_done[n];
+                                          if (!failure) failure = wrong;
+                                          if (wrong) continue;
+                                          turn.parts[groups[number][n]] = 1.0;
+                                          take(groups[number][n], std::move(image));
+                                        }
+                                      });
+  if (failure) std::rethrow_exception(failure);
 }
 
 // Migrates the shots of the slots of a batch.
@@ -154,7 +167,7 @@ void Migration<T, Dim, Memory>::run_batch(Batch& batch, Turn& turn, const ReadSh
   batch.each([](std::size_t) {},
              [&](std::size_t n) {
                typename Batch::Slot& slot = *batch.slots[n];
-               if (slot.terms) collect(slot.worker, *slot.sums, slot.result);
+               if (slot.terms && !slot.failure) collect(slot.worker, *slot.sums, slot.result);
              });
 }
 
@@ -183,6 +196,7 @@ void Migration<T, Dim, Memory>::prepare_slot(Batch& batch, std::size_t n) const 
   typename Batch::Slot& slot = *batch.slots[n];
   const Instance<Memory>& exec = slot.worker.exec;
   slot.terms.reset();
+  slot.failure = {};
   slot.series.reset();
   slot.result = begin_image(slot.shot, slot.gather);
   if (slot.result.report.receivers == 0) return;
@@ -202,7 +216,7 @@ void Migration<T, Dim, Memory>::prepare_slot(Batch& batch, std::size_t n) const 
 }
 
 // Migrates the shots of a batch in the same launches. If that fails they are migrated one by one,
-// which finds the shot, the step and the node of an overflow.
+// which finds the shot, the step and the node of an overflow, and completes the others.
 template <class T, int Dim, class Memory>
 void Migration<T, Dim, Memory>::propagate_batch(Batch& batch, const Tell& tell) const {
   Timeline* const timeline = options().timeline;
@@ -250,11 +264,18 @@ void Migration<T, Dim, Memory>::propagate_batch(Batch& batch, const Tell& tell) 
     stores.clear();
     batch.modelling.wavefield() = batch.wavefields.front();
     for (typename Batch::Slot* const slot : live) {
-      slot->sums->clear(slot->worker.exec);
-      note_report(slot->worker,
-                  propagate(slot->worker, batch.modelling, *slot->terms, nullptr, *slot->sums,
-                            concat("shot ", slot->result.number), {}),
-                  slot->result.report);
+      try {
+        slot->sums->clear(slot->worker.exec);
+        note_report(slot->worker,
+                    propagate(slot->worker, batch.modelling, *slot->terms, nullptr, *slot->sums,
+                              concat("shot ", slot->result.number), {}),
+                    slot->result.report);
+      } catch (const Stopped&) {
+        throw;
+      } catch (const Error&) {
+        slot->worker.exec.fence();
+        slot->failure = std::current_exception();
+      }
     }
     batch.modelling.wavefield() = {};
   }

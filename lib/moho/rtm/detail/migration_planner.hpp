@@ -102,6 +102,7 @@ class MigrationPlanner {
     m_request.host_kernels = is_host_memory<Memory>;
     m_request.shots = m_input.shots.size();
     check_stream();
+    check_batches();
   }
   MigrationPlanner(const MigrationPlanner&) = delete;
   MigrationPlanner& operator=(const MigrationPlanner&) = delete;
@@ -403,7 +404,9 @@ class MigrationPlanner {
   }
 
   // See batch_planner.hpp.
-  bool allows_batches(const Instance<Memory>& exec, const Modelling& modelling) const;
+  bool stores_batches() const;
+  void check_batches() const;
+  std::string different_models(const Instance<Memory>& exec, const Modelling& modelling) const;
   bool choose_batches(const Instance<Memory>& exec, const Modelling& modelling);
   void measure_batch(const Instance<Memory>& exec, const Modelling& modelling);
 
