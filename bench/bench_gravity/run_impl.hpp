@@ -397,7 +397,7 @@ FmmTimes time_lattice(const Instance<Memory>& exec, const std::array<int, 3>& ce
   times.bytes = field.bytes();
   std::vector<double> densities(static_cast<std::size_t>(mesh.size())), values;
   for (std::size_t k = 0; k < densities.size(); ++k) {
-    densities[k] = 100.0 * static_cast<double>(k * 7919 % 61) - 3000.0;
+    densities[k] = 100.0 * static_cast<double>(k * 7919 % 61) - 3030.0;
   }
   field.apply(densities, values);  // loads code and touches memory
   const auto there = upload(exec, densities, "densities");
