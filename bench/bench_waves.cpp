@@ -158,6 +158,11 @@ void add_variants(const std::string& space) {
     what.settings.dim = 2;
     add(what);
     if (smoke) continue;
+    if (medium != WaveMedium::tti) {
+      WaveCase layers = what;
+      layers.settings.boundary = WaveBoundary::cpml;
+      add(layers);
+    }
     what.settings.extents = host ? Extents{2021, 2053, 0} : Extents{8111, 8219, 0};
     if (!host) add(what);
   }
