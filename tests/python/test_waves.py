@@ -3,6 +3,7 @@
 """Shots: the bits of the program in all media, wavelets, objects, messages."""
 
 import os
+import pickle
 import sys
 import tempfile
 import threading
@@ -160,6 +161,24 @@ class Results(unittest.TestCase):
         self.assertIn(f'Default: "{made.faces}"', moho.Shots.__doc__)
         self.assertAlmostEqual(made.frequency, 36.0, delta=1.0)
         self.assertGreater(made.memory, 101 * 81 * 4)
+
+    def test_have_plans_of_numbers_and_lines(self):
+        made = shots(interval=0.002, concurrent_shots=2, snapshot_every=0.05)
+        plan = made.plan
+        self.assertIsInstance(plan, moho.Plan)
+        for name in ("medium", "faces", "dt", "interval", "steps", "samples", "frequency", "memory"):
+            self.assertEqual(plan[name], getattr(made, name), name)
+        self.assertEqual(plan["nodes"], [61 + 20, 41 + 20])
+        self.assertEqual((plan["concurrent_shots"], plan["order"]), (2, 8))
+        self.assertGreater(plan["largest_dt"], plan["dt"])
+        self.assertGreater(plan["nodes_per_wave"], plan["nodes_per_wave_wanted"])
+        text = str(plan)
+        self.assertIn(f"dt {made.dt:.6g} s", text)
+        self.assertIn(f"{plan['snapshots']} snapshots", text)
+        self.assertIn("shots     2 at a time", text)
+        self.assertRegex(text, "memory    [0-9.]+ [KM]iB")
+        copy = pickle.loads(pickle.dumps(plan))
+        self.assertEqual((copy, str(copy)), (plan, text))
 
 
 def samples_of(path, traces):

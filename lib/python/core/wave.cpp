@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "device.hpp"
+#include "plan_numbers.hpp"
 #include "shot_steps.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
@@ -41,7 +42,32 @@ struct ShotsPlan {
   std::int64_t steps = 0, samples = 0, snapshot_steps = 0;  // steps between snapshots; 0: none
   std::size_t memory = 0;
   std::string medium, faces;
+  PlanNumbers numbers;
 };
+
+// The numbers of a plan that moho.Plan has.
+template <int Dim>
+PlanNumbers numbers_of(const wave::ModellingPlan<Dim>& plan, int order) {
+  return {{"medium", std::string(wave::info(plan.medium).name)},
+          {"faces", wave::boundaries_string(plan.faces)},
+          {"nodes", nodes_of<Dim>(plan.grid.extents)},
+          {"order", whole_number(order)},
+          {"dt", plan.time.dt},
+          {"largest_dt", plan.limits.largest_dt},
+          {"steps", plan.time.steps},
+          {"interval", plan.time.interval},
+          {"samples", plan.time.samples},
+          {"snapshots", snapshot_count(plan.time)},
+          {"frequency", plan.frequency},
+          {"peak_time", plan.peak_time},
+          {"nodes_per_wave", plan.nodes_per_wave},
+          {"nodes_per_wave_wanted", plan.nodes_per_wave_wanted},
+          {"source_taper", plan.source_taper},
+          {"parameter_bits", whole_number(plan.parameter_bits)},
+          {"concurrent_shots", whole_number(plan.concurrent_shots)},
+          {"batch_size", whole_number(plan.batch_size)},
+          {"memory", whole_number(plan.memory.most)}};
+}
 
 // An array of results, or of derivatives by results.
 struct Place {
@@ -102,7 +128,8 @@ class ModellingOf : public AnyModelling {
              plan.time.snapshot_every,
              plan.memory.most,
              wave::info(plan.medium).name,
-             wave::boundaries_string(plan.faces)};
+             wave::boundaries_string(plan.faces),
+             numbers_of(plan, given.order)};
     check_snapshots(grid, sizeof(T), plan.time, is_host_memory<Memory> ? given.memory : 0,
                     plan.memory.most);
   }
@@ -456,7 +483,8 @@ void bind_wave(nb::module_& m) {
       .def_ro("snapshot_steps", &ShotsPlan::snapshot_steps)
       .def_ro("memory", &ShotsPlan::memory)
       .def_ro("medium", &ShotsPlan::medium)
-      .def_ro("faces", &ShotsPlan::faces);
+      .def_ro("faces", &ShotsPlan::faces)
+      .def_prop_ro("numbers", [](const ShotsPlan& plan) { return dict_of(plan.numbers); });
   nb::class_<Shots>(m, "Shots")
       .def_prop_ro("plan", &Shots::plan)
       .def("shot", &Shots::shot, nb::arg("sources").noconvert(), nb::arg("receivers").noconvert(),

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _labelled
 from ._errors import InputError
+from ._plan import Plan, shots_text
 from ._runtime import core
 from ._wave_arguments import (
     expansion_arguments,
@@ -267,6 +268,12 @@ class Shots:
     def memory(self) -> int:
         """Estimate of the memory of model, wavefield and traces, bytes."""
         return self._shots.plan.memory
+
+    @property
+    def plan(self) -> Plan:
+        """Time steps, grid and memory, a dict that prints as lines: moho.Plan."""
+        numbers = self._shots.plan.numbers
+        return Plan(numbers, shots_text(numbers))
 
     def __call__(
         self, sources: Any, receivers: Any, *, progress: Optional[Callable[[float, str], Any]] = None
