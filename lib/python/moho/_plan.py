@@ -15,7 +15,7 @@ class Plan(dict):
     per shortest wavelength), "concurrent_shots" and "batch_size" (shots in the same launches), and:
 
     - moho.Shots: "faces", "interval", "samples", "snapshots", "peak_time", "nodes_per_wave_wanted",
-      "source_taper", "parameter_bits", "memory" of model, wavefield and traces.
+      "source_taper", "parameter_bits", "slabs", "memory" of model, wavefield and traces.
     - moho.Migration: "peak_time", "storage", "storage_reason", "snapshot_steps", "snapshots",
       "snapshot_bytes", "memory" of a shot without snapshots, "slabs", "stream", "shots", "seconds" of all
       shots.
@@ -58,6 +58,18 @@ def scheme_lines(plan: dict[str, Any], where: str = "") -> list[str]:
     ]
 
 
+def slab_lines(plan: dict[str, Any]) -> list[str]:
+    """The line of the slabs of several devices, if they have a shot."""
+    slabs = plan["slabs"]
+    if slabs is None:
+        return []
+    planes = ", ".join(map(str, slabs["planes"]))
+    return [
+        f"devices   {slabs['count']} slabs of {planes} planes, {bytes_text(slabs['bytes_on_each'])} on each "
+        "at most"
+    ]
+
+
 def concurrent_lines(plan: dict[str, Any]) -> list[str]:
     """Lines of the shots that are computed at a time, if there are several."""
     lines = []
@@ -83,6 +95,7 @@ def shots_text(plan: dict[str, Any]) -> str:
         lines.append(
             f"          delta is tapered to epsilon within {plan['source_taper']:.3g} m of the sources"
         )
+    lines += slab_lines(plan)
     lines += concurrent_lines(plan)
     bits = ", parameters in 16 bits" if plan["parameter_bits"] == 16 else ""
     lines.append(f"memory    {bytes_text(plan['memory'])}{bits}")
@@ -109,8 +122,7 @@ def objective_text(plan: dict[str, Any]) -> str:
             f"{bytes_text(plan['source_bytes'])} besides {bytes_text(plan['fixed_bytes'])} of "
             f"{bytes_text(plan['memory_limit'])}{each}"
         )
-    if plan["slabs"]:
-        lines.append(f"devices   {plan['slabs']['count']} slabs of {plan['slabs']['planes']} planes")
+    lines += slab_lines(plan)
     lines += concurrent_lines(plan)
     lines.append(f"memory    {bytes_text(plan['data_bytes'])} of data")
     lines.append(f"time      about {plan['seconds']:.2g} s an evaluation")
