@@ -24,7 +24,7 @@ namespace moho::python {
 /// What Shots shows of its plan.
 struct ShotsPlan {
   double dt = 0.0, interval = 0.0, source_taper = 0.0, frequency = 0.0;
-  std::int64_t steps = 0, samples = 0, snapshot_steps = 0;  ///< steps between snapshots; 0: none
+  std::int64_t steps = 0, samples = 0, snapshot_steps = 0;  ///< 0: no snapshots
   std::size_t memory = 0;
   std::string medium, faces;
   PlanNumbers numbers;
