@@ -334,8 +334,7 @@ std::vector<double> search(const Inversion<T, Memory>& inversion, std::int64_t s
   const auto gradient = objective.make_gradient();
   std::vector<double> result;
   std::int64_t evaluations = 0;
-  // returns true if it stopped
-  const auto minimise = [&](auto& present, Search& search) {
+  const auto minimise = [&](auto& present, Search& search) {  // returns true if it stopped
     while (search.next_band()) {
       while (search.state().wants() == moho::optimize::Want::evaluation) {
         const auto row = search.tell(present.evaluate(search.state().point(), gradient), gradient);
@@ -353,8 +352,10 @@ std::vector<double> search(const Inversion<T, Memory>& inversion, std::int64_t s
   EXPECT_EQ(search.bands(), std::max<int>(static_cast<int>(options.bands.size()), 1));
   std::optional<Search> resumed;
   if (minimise(objective, search)) {
-    search.save(state);
-    resumed.emplace(exec, second, options, state, search.progress());
+    std::string note;
+    search.save(state, "made from data");
+    resumed.emplace(exec, second, options, state, note);
+    EXPECT_EQ(note, "made from data");
     EXPECT_FALSE(minimise(second, *resumed));
   }
   const Search& last = resumed ? *resumed : search;

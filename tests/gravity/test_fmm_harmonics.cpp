@@ -256,7 +256,7 @@ TEST_F(GravityFmmHarmonics, TilesTranslateLikeTables) {
         // the second turn adds to the first
         for (int turn = 0; turn < 2; ++turn) {
           if (by_tiles) {
-            launch_blocks(label, exec, count, FarPairTiles{far, tiles_in.addresses()});
+            launch_cuda_blocks(label, exec, count, FarPairTiles{far, tiles_in.addresses()});
           } else {
             launch_teams(label, exec, count, far);
           }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: long, cost 11, threads 2
 //
-// Progress of forward().
+// Progress of forward(), and the stop flag of products.
 
 #include <stdexcept>
 #include <string>
+
+#include <moho/gravity/fmm.hpp>
+#include <moho/gravity/lattice.hpp>
 
 #include "gravity/ensembles.hpp"
 
@@ -125,5 +128,46 @@ void may_stop_the_work(const moho::Instance<Memory>& exec) {
   }
 }
 TYPED_TEST(Progress, MayStopTheWork) { may_stop_the_work(TypeParam::exec()); }
+
+// Products end when the flag is set, and later ones have the same bits as before.
+void expect_stops(moho::gravity::FieldOperator& field, moho::StopFlag& flag) {
+  const std::vector<double> densities(static_cast<std::size_t>(field.prisms()), 300.0);
+  const std::vector<double> weights(static_cast<std::size_t>(field.values()), 1.0);
+  std::vector<double> results, sums, again;
+  field.apply(densities, results);
+  field.adjoint(weights, sums);
+  flag.request();
+  EXPECT_THROW(field.apply(densities, again), moho::Stopped);
+  EXPECT_THROW(field.adjoint(weights, again), moho::Stopped);
+  flag.clear();
+  field.apply(densities, again);
+  EXPECT_EQ(again, results);
+  field.adjoint(weights, again);
+  EXPECT_EQ(again, sums);
+}
+
+template <class Memory>
+void flag_stops_products(const moho::Instance<Memory>& exec) {
+  const RegularMesh mesh{{12, 10, 4}, {0.0, 0.0, 0.0}, {1200.0, 1000.0, 400.0}};
+  const std::vector<double> densities(static_cast<std::size_t>(mesh.size()), 1.0);
+  std::vector<double> places;
+  for (int i = 0; i < 120; ++i) {
+    places.insert(places.end(), {100.0 * (i % 12), 100.0 * (i / 12), -50.0});
+  }
+  moho::StopFlag flag;
+  const auto stoppable = moho::stopped_by<Memory>(exec, flag);
+  const Components components{Component::gz, Component::gzz, Component::gxz};
+  moho::gravity::LatticeOperator<Memory> lattice(stoppable, mesh, places, components);
+  expect_stops(lattice, flag);
+  const std::vector<double> rows = moho::gravity::mesh_prisms(mesh, densities);
+  using Fmm = moho::gravity::FmmFieldOperator<Memory>;
+  Fmm fmm(stoppable, rows, places, components);
+  expect_stops(fmm, flag);
+  flag.request();
+  EXPECT_THROW(Fmm(stoppable, rows, places, components), moho::Stopped);
+  EXPECT_THROW(moho::gravity::LatticeOperator<Memory>(stoppable, mesh, places, components),
+               moho::Stopped);
+}
+TYPED_TEST(Progress, AFlagStopsProducts) { flag_stops_products(TypeParam::exec()); }
 
 }  // namespace

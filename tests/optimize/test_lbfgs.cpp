@@ -555,6 +555,11 @@ MEMORY_TEST(LbfgsTest, RefusesDamagedFiles) {
     return message_of<moho::FileError>([&] { Lbfgs<T, Memory>::load(exec, file); });
   };
   EXPECT_EQ(load(), "no exception");
+  std::string note;
+  search.save(exec, file, "of the caller");
+  EXPECT_EQ((Lbfgs<T, Memory>::load(exec, file, &note).evaluations()), 1);
+  EXPECT_EQ(note, "of the caller");
+  EXPECT_THAT(load(), HasSubstr("is damaged"));  // a note that the caller does not take
   for (const std::size_t length : {bytes.size() - 1, bytes.size() / 2, std::size_t(40)}) {
     write(bytes.substr(0, length));
     EXPECT_THAT(load(), HasSubstr("is damaged")) << length;

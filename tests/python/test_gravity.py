@@ -135,6 +135,26 @@ class Results(unittest.TestCase):
         )
 
 
+class Interrupts(unittest.TestCase):
+    def test_end_a_product_of_the_fast_multipole_method(self):
+        random = np.random.default_rng(1)
+        rows = np.empty((200000, 7))
+        rows[:, 0:6:2] = random.uniform(0.0, 1e4, (len(rows), 3))
+        rows[:, 1:6:2] = rows[:, 0:6:2] + random.uniform(1.0, 30.0, (len(rows), 3))
+        rows[:, 6] = 500.0
+        at = np.column_stack([random.uniform(0.0, 1e4, (20000, 2)), np.full(20000, -50.0)])
+        support.expect_interrupt(
+            self, lambda: moho.gravity(rows, stations=at, components="all", strategy="fmm"), within=1.0
+        )
+
+    def test_end_a_product_on_a_lattice(self):
+        x = np.arange(200) * 50.0 + 25.0
+        mesh = (200, 200, 30, 0, 1e4, 0, 1e4, 0, 5e3)
+        given = {"stations": [(a, b, -10.0) for b in x for a in x], "components": "all"}
+        given |= {"mesh": mesh, "densities": np.full((30, 200, 200), 300.0), "strategy": "lattice"}
+        support.expect_interrupt(self, lambda: moho.gravity(**given), within=1.0)
+
+
 class Messages(unittest.TestCase):
     def refused(self, *words, kind=moho.InputError, **change):
         arguments = {"prisms": prisms(3), "stations": (0, 0, 0)} | change

@@ -4,6 +4,7 @@
 
 import csv
 import json
+import os
 import sys
 import tempfile
 import unittest
@@ -276,6 +277,53 @@ class Objects(unittest.TestCase):
         support.expect_progress_to_end(self, complete)
         list(one), list(other)
         self.assertEqual(one.x.tobytes(), other.x.tobytes())
+
+    def test_plans_have_numbers_and_lines(self):
+        made = objective(bands=(6, 12))
+        plan = made.plan
+        for name in ("medium", "dt", "steps", "source_field", "concurrent_shots", "slabs"):
+            self.assertEqual(plan[name], getattr(made, name), name)
+        self.assertEqual((plan["variables"], plan["bounds"]), (made.start.size, made.value_bounds))
+        self.assertGreater(min(plan["seconds"], plan["source_bytes"], plan["data_bytes"]), 0)
+        self.assertRegex(str(plan), "gradient  every (step|[0-9]+ steps), source's wavefield by shell: ")
+        self.assertRegex(str(plan), "time      about [0-9.]+ s an evaluation")
+
+    def test_searches_go_on_from_a_file_with_the_same_bits(self):
+        data = gathers()
+        limits = {"iterations": 2, "precondition": True}
+        expected = objective(data=data, bands=(6, 12)).search(**limits)
+        rows = list(expected)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/state"
+            for end in range(1, len(rows) + 1):  # a process for each evaluation
+                search = objective(data=data, bands=(6, 12)).search(**limits, checkpoint=path)
+                self.assertEqual(next(search), rows[end - 1])
+            search = objective(data=data, bands=(6, 12)).search(**limits, checkpoint=path)
+            self.assertIsNone(search.advance())
+            self.assertEqual(search.x.tobytes(), expected.x.tobytes())
+            self.assertEqual(search.message, expected.message)
+            self.assertEqual(os.listdir(folder), ["state"])
+
+    def test_files_of_searches_name_what_differs(self):
+        data = gathers()
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/state"
+            next(objective(data=data).search(checkpoint=path))
+            for words, change, limits in (
+                ("checkpoint: misfit is 'huber', and was 'least-squares'", {"misfit": "huber"}, {}),
+                ("checkpoint: vp is .* float32, CRC-32", {"vp": truth()}, {}),
+                ("checkpoint: iterations is 3.0, and was 10.0", {}, {"iterations": 3}),
+            ):
+                with self.assertRaisesRegex(moho.InputError, words):
+                    objective(data=data, **change).search(checkpoint=path, **limits)
+            objective(data=data, memory=10**9).search(checkpoint=path)
+            with self.assertRaisesRegex(OSError, "numbers of 4 bytes"):
+                vp = start(np.float64)
+                objective(vp, gathers(truth(np.float64))).search(checkpoint=path)
+            with open(path, "r+b") as file:
+                file.truncate(os.path.getsize(path) - 10)
+            with self.assertRaisesRegex(moho.FileError, "is damaged"):
+                objective(data=data).search(checkpoint=path)
 
     def test_a_signal_ends_a_step(self):
         data, vp = support.long_gather(), np.full((301, 301), 2000, np.float32)

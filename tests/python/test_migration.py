@@ -2,6 +2,7 @@
 # ctest: cost 10
 """Migration: the bits of migrate_shots, conditions, gathers, objects, messages."""
 
+import dataclasses
 import json
 import sys
 import tempfile
@@ -194,8 +195,14 @@ class Results(unittest.TestCase):
         self.assertEqual((made.medium, made.storage, made.shots), ("isotropic", "raw snapshots in memory", 0))
         self.assertAlmostEqual(made.steps * made.dt, 0.5, delta=made.dt)
         self.assertGreater(made.snapshot_steps, 0)
-        self.assertIn("snapshots", made.plan)
         self.assertEqual(made.offset_gathers().size, 0)
+        plan = made.plan
+        for name in ("medium", "dt", "steps", "storage", "snapshot_steps", "concurrent_shots", "slabs"):
+            self.assertEqual(plan[name], getattr(made, name), name)
+        self.assertEqual((plan["nodes"], plan["shots"]), ([81, 61], 3))
+        self.assertGreater(min(plan["seconds"], plan["memory"], plan["snapshot_bytes"]), 0)
+        self.assertRegex(str(plan), "snapshots every .*raw snapshots in memory")
+        self.assertRegex(str(plan), "time      about [0-9]+ s for 3 shots")
 
 
 class Objects(unittest.TestCase):
@@ -235,6 +242,103 @@ class Objects(unittest.TestCase):
             kept.append(kept)
             """)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Checkpoints(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = f"{folder.name}/line.sums"
+        self.data = gathers()
+
+    def begin(self, **change):
+        change = {"columns": (200, 350), "half_offset": 60, "checkpoint": self.path, **change}
+        return migration(data=self.data, **change)
+
+    def test_go_on_with_the_same_bits(self):
+        whole = self.begin(checkpoint=None)
+        whole.add(self.data)
+        first = self.begin()
+        self.assertEqual(first.missing, [0, 1, 2])
+        first.add([self.data[2], self.data[0]])
+        self.assertEqual(first.missing, [1])
+        first.close()
+        other = self.begin()
+        self.assertEqual((other.missing, other.shots), ([1], 2))
+        with self.assertRaisesRegex(moho.InputError, "shot 1 of the survey was added before"):
+            other.add(self.data[0])
+        other.add([self.data[k] for k in other.missing])
+        for found, expected in (
+            (other.image(), whole.image()),
+            (other.illumination("receiver"), whole.illumination("receiver")),
+            (other.offset_gathers(), whole.offset_gathers()),
+        ):
+            self.assertEqual(found.tobytes(), expected.tobytes())
+        self.assertEqual(self.begin().missing, [])
+
+    def test_have_the_complete_shots_of_an_interrupted_call(self):
+        made = self.begin(concurrent_shots=1)
+
+        class Enough(Exception):
+            pass
+
+        def stop(fraction, text):
+            if made_shots.append(fraction) or fraction > 0.4:
+                raise Enough
+
+        made_shots = []
+        long = [moho.Gather(g.traces.repeat(40, 1), g.interval, g.sources, g.receivers) for g in self.data]
+        made = moho.Migration(
+            *(smooth().repeat(4, 0).repeat(4, 1), long),
+            **{**WAVES, **STORED, "concurrent_shots": 1, "checkpoint": self.path},
+        )
+        with self.assertRaises(Enough):
+            made.add(long, progress=stop)
+        done = 3 - len(made.missing)
+        self.assertGreater(done, 0)
+        made.close()
+        other = moho.Migration(
+            *(smooth().repeat(4, 0).repeat(4, 1), long),
+            **{**WAVES, **STORED, "concurrent_shots": 1, "checkpoint": self.path},
+        )
+        self.assertEqual(other.shots, done)
+
+    def test_name_what_differs(self):
+        self.begin().add(self.data[0])
+        for words, change in (
+            ("checkpoint: wavelet is 'ricker:18', and was 'ricker:20' in", {"wavelet": "ricker:18"}),
+            ("checkpoint: vp is 61 x 41 float32, CRC-32", {"vp": truth()}),
+            ("checkpoint: half_offset is 50.0, and was 60.0", {"half_offset": 50}),
+        ):
+            with self.assertRaisesRegex(moho.InputError, words) as caught:
+                self.begin(**change)
+            self.assertRegex(str(caught.exception), "allowed: the same .*remove the file to begin again")
+        self.begin(memory=10**9, concurrent_shots=2)
+        self.data[1] = dataclasses.replace(self.data[1], traces=2 * self.data[1].traces)
+        with self.assertRaisesRegex(ValueError, "checkpoint: gathers is '3 gathers, CRC-32"):
+            self.begin()
+
+    def test_name_damaged_and_other_files(self):
+        self.begin().add(self.data[0])
+        with open(self.path, "rb") as file:
+            whole = file.read()
+        for at in (40, len(whole) // 2, len(whole) - 2):
+            with open(self.path, "wb") as file:
+                file.write(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+            with self.assertRaisesRegex(OSError, "line.sums' is damaged .*remove it to begin again"):
+                self.begin()
+        for length in (0, 20, 100, len(whole) - 1):
+            with open(self.path, "wb") as file:
+                file.write(whole[:length])
+            with self.assertRaisesRegex(moho.FileError, "line.sums' is damaged"):
+                self.begin()
+        np.save(self.path + ".npy", np.zeros(100))
+        with self.assertRaisesRegex(moho.FileError, "has no sums of a migration"):
+            self.begin(checkpoint=self.path + ".npy")
+        made = self.begin(checkpoint=f"{self.path}/nowhere/line.sums")
+        with self.assertRaisesRegex(moho.FileError, "nowhere"):
+            made.add(self.data[0])
+        self.assertEqual(made.shots, 1)
 
 
 class Messages(unittest.TestCase):

@@ -3,6 +3,7 @@
 """Shots: the bits of the program in all media, wavelets, objects, messages."""
 
 import os
+import pickle
 import sys
 import tempfile
 import threading
@@ -160,6 +161,24 @@ class Results(unittest.TestCase):
         self.assertIn(f'Default: "{made.faces}"', moho.Shots.__doc__)
         self.assertAlmostEqual(made.frequency, 36.0, delta=1.0)
         self.assertGreater(made.memory, 101 * 81 * 4)
+
+    def test_have_plans_of_numbers_and_lines(self):
+        made = shots(interval=0.002, concurrent_shots=2, snapshot_every=0.05)
+        plan = made.plan
+        self.assertIsInstance(plan, moho.Plan)
+        for name in ("medium", "faces", "dt", "interval", "steps", "samples", "frequency", "memory"):
+            self.assertEqual(plan[name], getattr(made, name), name)
+        self.assertEqual(plan["nodes"], [61 + 20, 41 + 20])
+        self.assertEqual((plan["concurrent_shots"], plan["order"]), (2, 8))
+        self.assertGreater(plan["largest_dt"], plan["dt"])
+        self.assertGreater(plan["nodes_per_wave"], plan["nodes_per_wave_wanted"])
+        text = str(plan)
+        self.assertIn(f"dt {made.dt:.6g} s", text)
+        self.assertIn(f"{plan['snapshots']} snapshots", text)
+        self.assertIn("shots     2 at a time", text)
+        self.assertRegex(text, "memory    [0-9.]+ [KM]iB")
+        copy = pickle.loads(pickle.dumps(plan))
+        self.assertEqual((copy, str(copy)), (plan, text))
 
 
 def samples_of(path, traces):
@@ -359,6 +378,69 @@ class Surveys(unittest.TestCase):
                 expected = made(source, self.RECEIVERS)
                 self.assertEqual(gather.traces.tobytes(), expected.traces.tobytes(), medium)
                 self.assertEqual(gather.interval, expected.interval)
+
+    def test_of_several_devices_have_the_bits_of_one(self):
+        thomsen = {"epsilon": 0.1, "delta": 0.05, "sources": self.SOURCES[:1]}
+        vp, other = support.gradient(61, 41), support.gradient(61, 41, slope=9.0)
+        sources = self.SOURCES[:2]
+        for fields in (
+            {"snapshot_every": 0.05, "interval": 0.002},
+            {"density": 2000.0, "faces": "sponge:8,top=free", "dt": 0.001},
+            thomsen,
+            {"expand": "eikonal", "snapshot_every": 0.05},
+        ):
+            given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.2, **fields}
+            one = moho.Shots(vp, **given)
+            for devices in (2, 3):
+                several = moho.Shots(vp, devices=devices, **given)
+                self.assertEqual(several.slabs["count"], devices)
+                self.assertEqual(several.plan["slabs"], several.slabs)
+                self.assertIn(f"devices   {devices} slabs of", str(several.plan))
+                self.assertEqual((several.dt, several.samples), (one.dt, one.samples))
+                for found, expected in zip(
+                    several.survey(sources, self.RECEIVERS), one.survey(sources, self.RECEIVERS)
+                ):
+                    self.assertEqual(found.traces.tobytes(), expected.traces.tobytes(), fields)
+                    self.assertEqual(found.stepped, expected.stepped)
+                    if expected.snapshots is not None:
+                        self.assertEqual(
+                            found.snapshots.values.tobytes(), expected.snapshots.values.tobytes()
+                        )
+                        self.assertEqual(found.snapshots.domains, expected.snapshots.domains)
+                more = {name: fields[name] for name in ("density", "epsilon", "delta") if name in fields}
+                several.update(other, **more)
+                step = {"dt": one.dt, "interval": one.interval}
+                if "sources" in fields:
+                    step["source_taper"] = one.source_taper
+                anew = moho.Shots(other, **{**given, **step})
+                found, expected = (made(self.SOURCES[2], self.RECEIVERS) for made in (several, anew))
+                self.assertEqual(found.traces.tobytes(), expected.traces.tobytes(), fields)
+        self.assertIsNone(one.slabs)
+        self.assertIsNone(moho.Shots(vp, devices="auto", **given).slabs)
+
+    def test_of_several_devices_name_what_is_wrong(self):
+        given = {"spacing": 10, "wavelet": "ricker:15", "time": 0.2}
+        vp = support.gradient(61, 41)
+        for words, change in (
+            ("devices is 65 .allowed: a whole number from 1 to 64, or 'auto'", {"devices": 65}),
+            ("expand amplitude is for one device", {"expand": "amplitude"}),
+            ("devices 2 and concurrent_shots 2 .allowed together: 1", {"concurrent_shots": 2}),
+            ("devices", {"devices": 40}),
+            ("memory: ", {"memory": 1000}),
+        ):
+            with self.assertRaisesRegex((moho.InputError, moho.OutOfMemoryError), words):
+                moho.Shots(vp, **{"devices": 2, **given, **change})
+        made = moho.Shots(vp, devices=2, **given)
+        with self.assertRaisesRegex(moho.InputError, "source"):
+            made((9000, 20), self.RECEIVERS)
+        support.expect_progress_to_end(
+            self, lambda progress: made.survey(list(self.SOURCES) * 200, self.RECEIVERS, progress=progress)
+        )
+        traces = made(self.SOURCES[0], self.RECEIVERS).traces
+        self.assertEqual(traces.shape, (len(self.RECEIVERS), made.samples))
+        made.close()
+        with self.assertRaisesRegex(moho.InputError, "close.. was called"):
+            made(self.SOURCES[0], self.RECEIVERS)
 
     def test_slabs_have_the_bits_of_one_device(self):
         thomsen = {"epsilon": 0.1, "delta": 0.05}

@@ -218,13 +218,24 @@ MEMORY_TEST(SurveyMigration, HasTheSameBitsInAnyOrderAndGrouping) {
   std::vector<PartialImage<T, 2>> groups(
       3, PartialImage<T, 2>(survey.section.grid, 3, survey.options.offsets));
   for (const std::size_t k : {2, 0, 3, 1}) groups[k % 3].add(host, images[k]);
-  for (const std::size_t g : {1, 2, 0}) merged.merge(groups[g]);
+  merged.merge(groups[1]);
+  PartialImage<T, 2> read(survey.section.grid, 3, survey.options.offsets);
+  for (const std::size_t g : {2, 0}) read.merge(host, groups[g].pack());
+  merged.merge(read);
   const auto expected = numbers(forward.image(rtm::ZeroLag{}));
   EXPECT_EQ(numbers(backward.image(rtm::ZeroLag{})), expected);
   EXPECT_EQ(numbers(merged.image(rtm::ZeroLag{})), expected);
   EXPECT_EQ(backward.offset_gathers(), forward.offset_gathers());
   EXPECT_EQ(merged.offset_gathers(), forward.offset_gathers());
   EXPECT_EQ(merged.partial().shots(), (std::set<std::int64_t>{11, 12, 13, 14}));
+  std::string bytes = merged.partial().pack();
+  EXPECT_THAT(message_of<InputError>([&] { read.merge(host, bytes); }),
+              HasSubstr("it is already in the image"));
+  for (const std::size_t at : {std::size_t(0), bytes.size() / 2, bytes.size() - 1}) {
+    std::string other = bytes;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    EXPECT_THAT(message_of<InputError>([&] { read.merge(host, other); }), HasSubstr("damaged"));
+  }
 
   // the sums are those of the shots
   const Grid<2>& grid = survey.section.grid;

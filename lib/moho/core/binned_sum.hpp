@@ -111,6 +111,17 @@ struct FromBins {
 
 }  // namespace detail
 
+/// Content of a BinnedSum or BinnedSumOn, for files and messages.
+struct BinnedSumState {
+  std::int64_t terms = 0;           ///< number of arrays added
+  bool finite = true;               ///< false if a term has an infinity or NaN
+  int top = detail::lowest_bin;     ///< upper bin
+  std::vector<std::int64_t> upper;  ///< digits of the upper bin
+  std::vector<std::int64_t> lower;  ///< digits of the bin below
+};
+
+bool is_sum_of(const BinnedSumState& state, std::int64_t count);
+
 /// \brief A sum of arrays on the host, independent of the order and grouping of its terms.
 ///
 /// Each term is split into digits of 40 bits at fixed positions. The two highest positions of the
@@ -132,6 +143,19 @@ class BinnedSum {
       throw InputError(concat("binned sum: ", count, " elements (allowed: 1 or more)"));
     m_upper.assign(static_cast<std::size_t>(count), 0);
     m_lower = m_upper;
+  }
+
+  /// Creates a sum with the content of another one. \throws InputError for one that no sum has
+  explicit BinnedSum(BinnedSumState state)
+      : BinnedSum(static_cast<std::int64_t>(state.upper.size())) {
+    if (!state.finite || !is_sum_of(state, count())) {
+      throw InputError(concat("binned sum: a state of ", state.upper.size(), " elements and ",
+                              state.terms, " terms (allowed: states of sums): make the sum again"));
+    }
+    m_upper = std::move(state.upper);
+    m_lower = std::move(state.lower);
+    m_top = state.top;
+    m_terms = state.terms;
   }
 
   /// Returns the number of elements.
@@ -181,6 +205,9 @@ class BinnedSum {
     exec.fence();
     m_terms += other.m_terms;
   }
+
+  /// Returns a copy of the content.
+  BinnedSumState state() const { return {m_terms, true, m_top, m_upper, m_lower}; }
 
   /// Writes the sum as count() numbers.
   /// \param exec instance of the host
@@ -234,15 +261,6 @@ class BinnedSum {
   std::vector<std::int64_t> m_upper, m_lower;  // digits of bins m_top and m_top - 1
   int m_top = detail::lowest_bin;
   std::int64_t m_terms = 0;
-};
-
-/// Content of a BinnedSumOn, for files and messages.
-struct BinnedSumState {
-  std::int64_t terms = 0;           ///< number of arrays added
-  bool finite = true;               ///< false if a term has an infinity or NaN
-  int top = detail::lowest_bin;     ///< upper bin
-  std::vector<std::int64_t> upper;  ///< digits of the upper bin
-  std::vector<std::int64_t> lower;  ///< digits of the bin below
 };
 
 /// Returns true for a state that a sum of `count` elements can have.

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,6 +88,29 @@ class BandSearch {
     m_resumed = true;
   }
 
+  /// \brief Resumes a search from the file of save() with a note.
+  /// \param exec,objective,options as above
+  /// \param path file
+  /// \param note receives the note
+  /// \throws FileError as Lbfgs::load(), and for the file of save() without a note
+  BandSearch(const InstanceOf<Memory>& exec, Objective<T, Dim, Memory>& objective,
+             const BandSearchOptions& options, const std::filesystem::path& path, std::string& note)
+      : BandSearch(exec, objective, options, Search::load(exec, path, &note)) {
+    std::size_t at = 0;
+    if (note.size() < sizeof(std::int64_t) * 2) throw no_progress(path);
+    const auto next = [&] {
+      std::int64_t number = 0;
+      std::memcpy(&number, note.data() + at, sizeof(number));
+      at += sizeof(number);
+      return number;
+    };
+    m_progress.band = static_cast<int>(next());
+    m_progress.in_band = next();
+    if (m_progress.band < 0 || m_progress.in_band < 1) throw no_progress(path);
+    note.erase(0, at);
+    m_resumed = true;
+  }
+
   /// State of the L-BFGS search.
   const Search& state() const { return m_search; }
   /// Band and evaluations in it. \pre next_band() returned true
@@ -139,6 +164,16 @@ class BandSearch {
   }
   /// Writes the state of the search; progress() completes it. \throws FileError
   void save(const std::filesystem::path& path) const { m_search.save(m_exec, path); }
+  /// \brief Writes the state of the search with progress().
+  /// \pre tell() was called
+  /// \param path file, which is replaced
+  /// \param note bytes of the caller, such as what the search was made from
+  /// \throws FileError
+  void save(const std::filesystem::path& path, const std::string& note) const {
+    const std::int64_t numbers[] = {m_progress.band, m_progress.in_band};
+    std::string bytes(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+    m_search.save(m_exec, path, bytes + note);
+  }
 
  private:
   BandSearch(const InstanceOf<Memory>& exec, Objective<T, Dim, Memory>& objective,
@@ -151,6 +186,11 @@ class BandSearch {
     limits.first_change = options.first_change;
     limits.gradient = 1e-12;
     return Search(exec, objective.start(), limits, objective.bounds());
+  }
+  static FileError no_progress(const std::filesystem::path& path) {
+    return FileError(concat("'", path.string(),
+                            "' has no band of its search (allowed: what BandSearch::save wrote "
+                            "with a note): begin again"));
   }
   double corner() const {
     return m_options.bands.empty() ? 0.0

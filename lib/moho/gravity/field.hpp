@@ -54,7 +54,7 @@ double difference_from_sums(const Instance<Memory>& exec, const FieldJob& job,
   FieldJob some = job;
   some.stations = stations_at(job.stations, chosen);
   some.options.strategy = Strategy::tiles;
-  some.options.progress = {};
+  some.options.progress = [&exec](double, const std::string&) { exec.check_stop(); };
   try {
     return largest_difference(results, compute_field<double>(exec, some).results, chosen,
                               job.components.size());

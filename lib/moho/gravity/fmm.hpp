@@ -207,7 +207,7 @@ class FmmOperator {
   /// \param densities kg/m^3, one a prism
   /// \param results components x stations: m^2/s^2, mGal, Eotvos; NaN where a component does not
   ///        exist (see forward())
-  /// \throws InputError for views of another shape
+  /// \throws InputError for views of another shape; Stopped between passes, see StopFlag
   void apply(const InstanceOf<Memory>& exec, const DensityView<Memory>& densities,
              const ResultView<Memory>& results);
   /// \brief Computes densities = G^T weights, of all parts.
@@ -215,7 +215,7 @@ class FmmOperator {
   /// \param weights components x stations. A weight of 0 excludes a value, even one that does not
   ///        exist
   /// \param densities receives one number a prism
-  /// \throws InputError for views of another shape
+  /// \throws InputError for views of another shape; Stopped between passes, see StopFlag
   void adjoint(const InstanceOf<Memory>& exec, const ConstResultView& weights,
                const Vector& densities);
 
@@ -229,6 +229,7 @@ class FmmOperator {
              const StationView<Memory>& stations, const detail::Frame& frame);
   void find_lists(const Instance<Memory>& exec, const detail::FmmOrders& orders);
   void allocate_sums(const Instance<Memory>& exec, const FmmOptions& options);
+  void sum_moments(const Instance<Memory>& exec, bool transposed);
   void to_parents(const Instance<Memory>& exec, const Tree& tree);
   void to_children(const Instance<Memory>& exec, const Tree& tree, std::int32_t begin,
                    std::int32_t end);

@@ -353,6 +353,7 @@ void LatticeOperator<Memory>::make_spectra(const OperatorOptions& options) {
   sums.constant = options.constant;
   sums.far_tolerance = options.far_tolerance;
   for (std::int64_t layer = 0; layer < nz; ++layer) {
+    m_exec.check_stop();
     const std::vector<double> prism{m_mesh.face(0, 0),
                                     m_mesh.face(0, 1),
                                     m_mesh.face(1, 0),
@@ -400,6 +401,7 @@ void LatticeOperator<Memory>::apply(const DensityView<Memory>& densities,
        Kokkos::View<double*, Memory>(reinterpret_cast<double*>(m_sums.data()), 2 * m_sums.size()),
        0.0);
   for (std::int64_t layer = 0; layer < nz; layer += 2) {
+    m_exec.check_stop();
     const bool two = layer + 1 < nz;
     const double* const first = densities.data() + layer * cells;
     launch("moho::gravity::pack_layers", m_exec, ny * lx,
@@ -456,6 +458,7 @@ void LatticeOperator<Memory>::adjoint(const typename Operator<Memory>::ConstResu
   const auto planes =
       allocate<Grid>(m_exec, "moho::gravity::planes", pairs * static_cast<std::size_t>(lx * ly));
   for (std::size_t pair = 0; pair < pairs; ++pair) {
+    m_exec.check_stop();
     const bool two = 2 * pair + 1 < m_components.size();
     const double* const first = weights.data() + static_cast<std::int64_t>(2 * pair) * stations;
     launch("moho::gravity::pack_points", m_exec, m_lattice.ny * lx,
@@ -469,6 +472,7 @@ void LatticeOperator<Memory>::adjoint(const typename Operator<Memory>::ConstResu
          Kokkos::View<const detail::Complex*, Memory>(data, static_cast<std::size_t>(lx * ly)));
   }
   for (std::int64_t layer = 0; layer < nz; layer += 2) {
+    m_exec.check_stop();
     const bool two = layer + 1 < nz;
     fill(m_exec,
          Kokkos::View<double*, Memory>(reinterpret_cast<double*>(m_sums.data()),

@@ -65,9 +65,13 @@ class Lbfgs {
 
   /// Loads a search written by save().
   /// \throws FileError for truncated or damaged files, other versions and other precisions
-  static Lbfgs load(const InstanceOf<Memory>& exec, const std::filesystem::path& path);
+  /// \param note receives the note of the file; null: files with a note are refused
+  static Lbfgs load(const InstanceOf<Memory>& exec, const std::filesystem::path& path,
+                    std::string* note = nullptr);
   /// Writes the complete state of the search atomically. \throws FileError
-  void save(const InstanceOf<Memory>& exec, const std::filesystem::path& path) const;
+  /// \param note bytes of the caller; empty: the file has no note
+  void save(const InstanceOf<Memory>& exec, const std::filesystem::path& path,
+            const std::string& note = {}) const;
 
   /// Returns Want::evaluation if f and g at point() are required, Want::nothing if stopped.
   Want wants() const {
@@ -540,8 +544,8 @@ void Lbfgs<T, Memory>::visit_vectors(Self& self, const Visit& visit) {
 }
 
 template <class T, class Memory>
-void Lbfgs<T, Memory>::save(const InstanceOf<Memory>& exec,
-                            const std::filesystem::path& path) const {
+void Lbfgs<T, Memory>::save(const InstanceOf<Memory>& exec, const std::filesystem::path& path,
+                            const std::string& note) const {
   detail::LbfgsWriter file(path, static_cast<int>(sizeof(T)), m_count);
   file.write(m_options);
   file.write(m_state);
@@ -551,12 +555,13 @@ void Lbfgs<T, Memory>::save(const InstanceOf<Memory>& exec,
     const auto values = download(Instance<Memory>(exec), v);
     file.write_array(values.data(), values.size());
   });
+  if (!note.empty()) file.write_array(note.data(), note.size());
   file.commit();
 }
 
 template <class T, class Memory>
 Lbfgs<T, Memory> Lbfgs<T, Memory>::load(const InstanceOf<Memory>& exec,
-                                        const std::filesystem::path& path) {
+                                        const std::filesystem::path& path, std::string* note) {
   const Instance<Memory>& instance = exec;
   detail::LbfgsReader file(path, static_cast<int>(sizeof(T)));
   Lbfgs search;
@@ -576,6 +581,10 @@ Lbfgs<T, Memory> Lbfgs<T, Memory>::load(const InstanceOf<Memory>& exec,
          HostElements<const typename View::non_const_value_type>(values.data(), values.size()));
     instance.fence();
   });
+  if (note != nullptr) {
+    const auto bytes = file.template read_array<char>();
+    note->assign(bytes.begin(), bytes.end());
+  }
   file.finish();
   return search;
 }

@@ -47,7 +47,8 @@ struct TraceJob {
 /// What trace_sources() did.
 struct TraceSummary {
   TraceReport report;  ///< sums over all groups
-  PhaseTimes phases;   ///< "transfer", "weights", "trace", "predecessors", "rays"
+  PhaseTimes phases;   ///< "transfer", "prepare" (graph, fields of the solver), "weights", "trace",
+                       ///< "predecessors", "rays"; with several devices without "prepare"
   std::string device;  ///< name of the processor
   int threads = 1;     ///< concurrency of the instance
   WeightStorage storage = WeightStorage::stored;  ///< of edge weights

@@ -43,8 +43,10 @@ class SourceTracer {
     choose_group();
     send_velocity();
     if (m_job.progress) m_job.progress(0.0, "weights");
+    const Stopwatch watch;
     make_graph();
     describe_graph();
+    m_out.phases.add("prepare", std::max(watch.seconds() - m_graph->weight_seconds(), 0.0));
     allocate_results();
     for (std::int64_t begin = 0; begin < m_sources; begin += m_group) trace_group(begin);
     return std::move(m_out);
@@ -192,8 +194,10 @@ void SourceTracer<T, Dim, Memory>::trace_group(std::int64_t begin) {
                      what);
     };
   }
+  const Stopwatch watch;
   const TraceReport report =
       trace<T, Dim, Memory>(m_exec, *m_graph, sources, times, predecessors, options);
+  double preparing = watch.seconds();
   m_out.report.rounds += report.rounds;
   m_out.report.tile_visits += report.tile_visits;
   m_out.report.relaxations += report.relaxations;
@@ -203,7 +207,9 @@ void SourceTracer<T, Dim, Memory>::trace_group(std::int64_t begin) {
   for (const auto& [phase, seconds] : report.times.phases()) {
     const auto colon = phase.rfind(':');
     m_out.phases.add(colon == std::string::npos ? phase : phase.substr(colon + 1), seconds);
+    preparing -= seconds;
   }
+  m_out.phases.add("prepare", std::max(preparing, 0.0));
   {
     ScopedPhase<Exec> phase(m_exec, m_out.phases, "rays");
     append<Dim>(m_out.paths, ray_paths<T, Dim, Memory>(m_exec, *m_graph, sources, times,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/rtm/array_sums.hpp>
+#include <moho/rtm/detail/sum_bytes.hpp>
 
 #include <moho/core/error.hpp>
-#include <moho/io/checksum.hpp>
 
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -14,69 +13,9 @@ namespace {
 
 constexpr std::int64_t bins_title = 0x31304d55534e4942;  // "BINSUM01"
 
-InputError damaged() {
-  return InputError(
-      "array sums: the bytes are damaged (allowed: bytes of pack()): make the sums again");
-}
-
-void put(std::string& bytes, std::int64_t number) {
-  bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
-}
-
-void put(std::string& bytes, const std::string& text) {
-  put(bytes, static_cast<std::int64_t>(text.size()));
-  bytes += text;
-}
-
-void put(std::string& bytes, const std::vector<std::int64_t>& numbers) {
-  put(bytes, static_cast<std::int64_t>(numbers.size() * sizeof(std::int64_t)));
-  bytes.append(reinterpret_cast<const char*>(numbers.data()),
-               numbers.size() * sizeof(std::int64_t));
-}
-
-/// Reads numbers and texts of put().
-class Reader {
- public:
-  /// \param checked true: the last number is the checksum of the bytes before
-  Reader(const std::string& bytes, bool checked) : m_bytes(bytes), m_end(bytes.size()) {
-    if (!checked) return;
-    std::int64_t checksum = -1;
-    if (m_end < sizeof(checksum)) throw damaged();
-    m_end -= sizeof(checksum);
-    std::memcpy(&checksum, bytes.data() + m_end, sizeof(checksum));
-    if (checksum != static_cast<std::int64_t>(io::crc32c(bytes.data(), m_end))) throw damaged();
-  }
-  std::int64_t number() {
-    std::int64_t value = 0;
-    std::memcpy(&value, take(sizeof(value)), sizeof(value));
-    return value;
-  }
-  std::string text() {
-    const std::int64_t size = number();
-    if (size < 0) throw damaged();
-    const auto count = static_cast<std::size_t>(size);
-    return {take(count), count};
-  }
-  std::vector<std::int64_t> numbers() {
-    const std::int64_t size = number();
-    if (size < 0 || size % 8 != 0) throw damaged();
-    const auto count = static_cast<std::size_t>(size);
-    const char* const from = take(count);
-    std::vector<std::int64_t> values(count / 8);
-    if (count > 0) std::memcpy(values.data(), from, count);
-    return values;
-  }
-  bool at_end() const { return m_at == m_end; }
-
- private:
-  const char* take(std::size_t count) {
-    if (count > m_end - m_at) throw damaged();
-    m_at += count;
-    return m_bytes.data() + (m_at - count);
-  }
-  const std::string& m_bytes;
-  std::size_t m_at = 0, m_end;
-};
+using detail::damaged_sums;
+using detail::put;
+using Reader = detail::SumReader;
 
 template <int Dim>
 Grid<Dim> grid_of(const std::vector<std::int64_t>& extents) {
@@ -194,38 +133,26 @@ static std::string pack_bins(const std::vector<BinnedSumState>& parts) {
   std::string bytes;
   put(bytes, bins_title);
   put(bytes, static_cast<std::int64_t>(parts.size()));
-  for (const BinnedSumState& part : parts) {
-    put(bytes, part.terms);
-    put(bytes, part.finite ? 1 : 0);
-    put(bytes, part.top);
-    put(bytes, part.upper);
-    put(bytes, part.lower);
-  }
+  for (const BinnedSumState& part : parts) put(bytes, part);
   return bytes;
 }
 
 void ArraySums::merge_bins(const Instance<Kokkos::HostSpace>& exec, const std::string& name,
                            const std::string& packed, const std::set<std::int64_t>& shots) {
   Reader from(packed, false);
-  if (from.number() != bins_title) throw damaged();
+  if (from.number() != bins_title) throw damaged_sums();
   std::vector<BinnedSumState> parts;
   for (std::int64_t left = from.number(); left > 0; --left) {
-    BinnedSumState part;
-    part.terms = from.number();
-    part.finite = from.number() != 0;
-    part.top = static_cast<int>(from.number());
-    part.upper = from.numbers();
-    part.lower = from.numbers();
-    parts.push_back(std::move(part));
+    parts.push_back(from.sum());
   }
-  if (!from.at_end() || parts.empty() || parts.front().upper.empty()) throw damaged();
+  if (!from.at_end() || parts.empty() || parts.front().upper.empty()) throw damaged_sums();
   Bins& own = m_bins[name];
   if (own.parts.empty()) {
     const auto count = static_cast<std::int64_t>(parts.front().upper.size());
     own.parts.reserve(parts.size());
     while (own.parts.size() < parts.size()) own.parts.emplace_back(exec, count);
   }
-  if (own.parts.size() != parts.size()) throw damaged();
+  if (own.parts.size() != parts.size()) throw damaged_sums();
   for (std::size_t p = 0; p < parts.size(); ++p) own.parts[p].merge(exec, parts[p]);
   own.shots.insert(shots.begin(), shots.end());
 }
@@ -252,7 +179,7 @@ std::string ArraySums::pack() const {
         },
         sum);
   }
-  put(bytes, static_cast<std::int64_t>(io::crc32c(bytes.data(), bytes.size())));
+  detail::put_checksum(bytes);
   return bytes;
 }
 
@@ -280,7 +207,7 @@ void ArraySums::merge(const Instance<Kokkos::HostSpace>& exec, const std::string
     head.number();
     std::vector<std::int64_t> extents;
     for (std::int64_t d = 0; d < axes && d < 3; ++d) extents.push_back(head.number());
-    if (axes != 0 && axes != 2 && axes != 3) throw damaged();
+    if (axes != 0 && axes != 2 && axes != 3) throw damaged_sums();
     if (m_closed) continue;
     if (axes == 0) {
       if (!empty && m_bins.count(name) == 0) throw unknown(name);
@@ -297,14 +224,14 @@ void ArraySums::merge(const Instance<Kokkos::HostSpace>& exec, const std::string
     const bool open = std::visit(
         [&](auto& own) {
           auto* const other = std::get_if<std::decay_t<decltype(own)>>(&sum);
-          if (other == nullptr) throw damaged();
+          if (other == nullptr) throw damaged_sums();
           own.merge(exec, std::move(*other));
           return !own.closed();
         },
         at->second);
     if (!open) close();
   }
-  if (!from.at_end()) throw damaged();
+  if (!from.at_end()) throw damaged_sums();
   m_shots.insert(shots.begin(), shots.end());
   if (other_closed) close();
 }

@@ -5,6 +5,7 @@
 /// \brief Reproducible sums of shot images: the same bits for any order and grouping.
 
 #include <moho/core/binned_sum.hpp>
+#include <moho/rtm/detail/sum_bytes.hpp>
 #include <moho/rtm/migration_types.hpp>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::rtm {
@@ -73,6 +76,32 @@ class PartialImage {
     for (std::size_t p = 0; p < m_parts.size(); ++p) m_parts[p].merge(exec, other.m_parts[p]);
     if (m_offsets) m_offsets->merge(exec, *other.m_offsets);
     m_shots.insert(other.m_shots.begin(), other.m_shots.end());
+  }
+
+  /// Returns the sum as bytes with a checksum, for messages and files.
+  std::string pack() const {
+    std::string bytes;
+    detail::put(bytes, std::vector<std::int64_t>(m_shots.begin(), m_shots.end()));
+    detail::put(bytes, static_cast<std::int64_t>(m_parts.size()));
+    detail::put(bytes, static_cast<std::int64_t>(m_offsets ? 1 : 0));
+    for (const BinnedSum& part : m_parts) detail::put(bytes, part.state());
+    if (m_offsets) detail::put(bytes, m_offsets->state());
+    detail::put_checksum(bytes);
+    return bytes;
+  }
+  /// \brief Adds a sum in the bytes of pack(). \param exec instance of the host
+  /// \throws InputError as the other overload, and for damaged bytes
+  void merge(const Instance<Kokkos::HostSpace>& exec, const std::string& bytes) {
+    detail::SumReader from(bytes, true);
+    PartialImage other(m_grid, 0, {});
+    const std::vector<std::int64_t> shots = from.numbers();
+    other.m_shots.insert(shots.begin(), shots.end());
+    const std::int64_t parts = from.number();
+    const bool gathers = from.number() != 0;
+    for (std::int64_t p = 0; p < parts; ++p) other.m_parts.emplace_back(from.sum());
+    if (gathers) other.m_offsets.emplace(from.sum());
+    if (!from.at_end()) throw detail::damaged_sums();
+    merge(exec, other);
   }
 
   /// Returns the sum of part `p` on the nodes of the model. \param exec instance of the host

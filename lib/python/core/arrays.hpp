@@ -80,8 +80,11 @@ std::pair<T*, nanobind::ndarray<nanobind::numpy, T>> make_array(
     const std::vector<std::size_t>& shape) {
   std::size_t count = 1;
   for (const std::size_t extent : shape) count *= extent;
-  const std::size_t bytes = (count * sizeof(T) + 63) / 64 * 64;
-  T* const data = static_cast<T*>(std::aligned_alloc(64, bytes > 0 ? bytes : 64));
+  // huge pages from the beginning: each small page of new memory costs a fault when it is written
+  constexpr std::size_t huge = std::size_t{2} << 20;
+  const std::size_t alignment = count * sizeof(T) >= 2 * huge ? huge : 64;
+  const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;
+  T* const data = static_cast<T*>(std::aligned_alloc(alignment, bytes > 0 ? bytes : 64));
   if (data == nullptr) throw std::bad_alloc();
   moho::detail::advise_huge_pages(data, bytes);
   const nanobind::capsule owner(data, [](void* memory) noexcept { std::free(memory); });

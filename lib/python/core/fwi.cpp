@@ -3,7 +3,9 @@
 // Misfits of surveys, their gradients, and the search for a minimum, for the Python package.
 
 #include "bindings.hpp"
+#include "checkpoint.hpp"
 #include "device.hpp"
+#include "objective_plan.hpp"
 #include "slab_plan.hpp"
 #include "survey_input.hpp"
 #include "wave_input.hpp"
@@ -49,18 +51,6 @@ struct InversionInput {
   std::int64_t product_interval = 0;
 };
 
-// What Objective shows of its plan.
-struct ObjectivePlan {
-  double dt = 0.0, frequency = 0.0;
-  std::int64_t steps = 0;
-  int concurrent_shots = 1;
-  bool streamed = false;
-  std::string medium, source_field;
-  std::vector<std::string> stream;
-  stream::SlabPlan slabs;
-  std::vector<std::pair<double, double>> bounds;
-};
-
 fwi::SourceField source_field_of(const std::string& name) {
   using fwi::SourceField;
   for (const SourceField one : {SourceField::boundary_shell, SourceField::random,
@@ -92,7 +82,9 @@ class AnyObjective : public Resource {
   virtual std::vector<float> modelled(Job& job, const double* x, std::size_t k) = 0;
   virtual void illumination(void* out) = 0;
   virtual void set_band(double corner) = 0;
-  virtual std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options) = 0;
+  // Begins a search, or goes on from its checkpoint.
+  virtual std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options,
+                                            const Checkpoint& checkpoint) = 0;
 };
 
 // Options that decide where gradients are computed; the other ones are preset.
@@ -143,9 +135,18 @@ class ObjectiveOf : public AnyObjective,
 
   class Search : public AnySearch {
    public:
-    Search(std::shared_ptr<ObjectiveOf> of, const fwi::BandSearchOptions& options)
-        : m_of(std::move(of)), m_gradient(m_of->objective().make_gradient()) {
-      m_search.emplace(instance(), m_of->objective(), options);
+    Search(std::shared_ptr<ObjectiveOf> of, const fwi::BandSearchOptions& options,
+           Checkpoint checkpoint)
+        : m_of(std::move(of)),
+          m_gradient(m_of->objective().make_gradient()),
+          m_checkpoint(std::move(checkpoint)) {
+      if (!m_checkpoint.exists()) {
+        m_search.emplace(instance(), m_of->objective(), options);
+        return;
+      }
+      std::string before;
+      m_search.emplace(instance(), m_of->objective(), options, m_checkpoint.path, before);
+      m_checkpoint.check(before);
     }
     void release() override {
       m_search.reset();
@@ -162,6 +163,7 @@ class ObjectiveOf : public AnyObjective,
       }
       const double misfit = objective.evaluate(search.state().point(), m_gradient);
       evaluation = search.tell(misfit, m_gradient);
+      if (!m_checkpoint.path.empty()) search.save(m_checkpoint.path, m_checkpoint.made_from);
       return true;
     }
     void best(double* x) override { give_vector(opened().state().best(), x); }
@@ -176,6 +178,7 @@ class ObjectiveOf : public AnyObjective,
     std::shared_ptr<ObjectiveOf> m_of;
     Vector m_gradient;
     std::optional<fwi::BandSearch<T, Dim, Memory>> m_search;
+    Checkpoint m_checkpoint;
     bool m_begun = false;
   };
 
@@ -203,7 +206,7 @@ class ObjectiveOf : public AnyObjective,
     m_objective->load_data();
     m_gradient = m_objective->make_gradient();
     m_x = m_objective->make_gradient();
-    show(shown);
+    show(shown, wave.order);
   }
 
   void bounds(double* lower, double* upper) override {
@@ -240,9 +243,10 @@ class ObjectiveOf : public AnyObjective,
 
   void illumination(void* out) override { give(objective().illumination(), out); }
   void set_band(double corner) override { objective().set_band(corner); }
-  std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options) override {
+  std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options,
+                                    const Checkpoint& checkpoint) override {
     objective();
-    return std::make_shared<Search>(this->shared_from_this(), options);
+    return std::make_shared<Search>(this->shared_from_this(), options, checkpoint);
   }
 
  private:
@@ -279,7 +283,7 @@ class ObjectiveOf : public AnyObjective,
     };
     return options;
   }
-  void show(ObjectivePlan& shown) {
+  void show(ObjectivePlan& shown, int order) {
     const fwi::ObjectivePlan& plan = m_objective->plan();
     shown.dt = plan.time.dt;
     shown.frequency = plan.frequency;
@@ -290,6 +294,7 @@ class ObjectiveOf : public AnyObjective,
     shown.source_field = fwi::to_string(plan.source_field);
     shown.stream = plan.stream;
     shown.slabs = plan.slabs;
+    shown.numbers = numbers_of(plan, order);
     for (const fwi::Range& range : plan.bounds) shown.bounds.emplace_back(range.low, range.high);
   }
   Inner& objective() {
@@ -318,10 +323,10 @@ class ObjectiveOf : public AnyObjective,
 class Search {
  public:
   Search(std::shared_ptr<AnyObjective> of, std::size_t variables,
-         const fwi::BandSearchOptions& options)
+         const fwi::BandSearchOptions& options, const Checkpoint& checkpoint)
       : m_variables(variables) {
     run(nb::none(), [&](Job&) {
-      m_search = of->search(options);
+      m_search = of->search(options, checkpoint);
       own(m_search);
     });
   }
@@ -458,7 +463,8 @@ class Objective {
     run(nb::none(), [&](Job&) { m_objective->set_band(corner); });
   }
   Search* search(const std::vector<double>& bands, std::int64_t iterations, int pairs,
-                 double first_change, bool precondition) {
+                 double first_change, bool precondition, const std::string& checkpoint,
+                 const std::string& made_from) {
     fwi::BandSearchOptions options;
     options.bands = bands;
     options.iterations = iterations;
@@ -466,7 +472,7 @@ class Objective {
     options.first_change = first_change;
     options.precondition = precondition;
     options.names = {{"data", "gathers"}};
-    return new Search(m_objective, m_variables, options);
+    return new Search(m_objective, m_variables, options, {checkpoint, made_from});
   }
   void close() {
     run(nb::none(), [&](Job&) { m_objective->release(); });
@@ -536,7 +542,8 @@ void bind_fwi(nb::module_& m) {
       .def_ro("source_field", &ObjectivePlan::source_field)
       .def_ro("stream", &ObjectivePlan::stream)
       .def_prop_ro("slabs", [](const ObjectivePlan& plan) { return slabs_of(plan.slabs); })
-      .def_ro("bounds", &ObjectivePlan::bounds);
+      .def_ro("bounds", &ObjectivePlan::bounds)
+      .def_prop_ro("numbers", [](const ObjectivePlan& plan) { return dict_of(plan.numbers); });
   nb::class_<Search>(m, "Search")
       .def("advance", &Search::advance, nb::arg("progress").none())
       .def("best", &Search::best)
@@ -553,7 +560,8 @@ void bind_fwi(nb::module_& m) {
       .def("illumination", &Objective::illumination, nb::arg("out").noconvert())
       .def("set_band", &Objective::set_band, nb::arg("corner"))
       .def("search", &Objective::search, nb::arg("bands"), nb::arg("iterations"), nb::arg("pairs"),
-           nb::arg("first_change"), nb::arg("precondition"), nb::rv_policy::take_ownership)
+           nb::arg("first_change"), nb::arg("precondition"), nb::arg("checkpoint"),
+           nb::arg("made_from"), nb::rv_policy::take_ownership)
       .def("close", &Objective::close);
   m.def("make_objective", &make_objective, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),
         nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),

@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "device.hpp"
 #include "gravity_input.hpp"
 #include "worker.hpp"
 
@@ -30,7 +31,7 @@ namespace nb = nanobind;
 template <class T>
 void sum(const Ensemble& ensemble, const Input& stations, const gravity::Components& components,
          double* values, const gravity::Options& options) {
-  const Exec exec{Kokkos::DefaultHostExecutionSpace()};
+  const Exec exec = instance_in<Memory>();
   const std::size_t count = stations.shape(0);
   const gravity::StationView<Memory> at(static_cast<const double*>(stations.data()), count);
   const gravity::ResultView<Memory> results(values, components.size(), count);
@@ -68,8 +69,7 @@ void sum_by_operator(const Ensemble& ensemble, const Input& stations,
   set_masses(job, ensemble, stations);
   job.components = components;
   job.options = options;
-  const gravity::FieldResult found =
-      gravity::compute_field<T>(Exec(Kokkos::DefaultHostExecutionSpace()), job);
+  const gravity::FieldResult found = gravity::compute_field<T>(instance_in<Memory>(), job);
   std::copy(found.results.begin(), found.results.end(), values);
 }
 
@@ -136,7 +136,7 @@ class GravityOperator {
   }
 
  private:
-  static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
+  static Exec instance() { return instance_in<Memory>(); }
   nb::object transposed(const Input& weights, bool squares) {
     auto [data, array] = make_array<double>({m_prisms});
     run(nb::none(), [&, out = data](Job&) {

@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "device.hpp"
 #include "gravity_input.hpp"
 #include "worker.hpp"
 
@@ -160,7 +161,7 @@ class HeldInversion : public Resource {
   gravity::Products products() const { return m_products; }
 
  private:
-  static Exec instance() { return Kokkos::DefaultHostExecutionSpace(); }
+  static Exec instance() { return instance_in<Memory>(); }
 
   static std::optional<gravity_inversion::Ground> ground_of(const GravityInput& given) {
     if (!given.elevation) return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "device.hpp"
 #include "gravity_input.hpp"
 #include "worker.hpp"
 
@@ -34,7 +35,7 @@ void compute(gravity::MagneticJob& job, const std::vector<double>& uniform, bool
         gravity::uniform_remanence(ensemble, uniform.at(0), uniform.at(1), uniform.at(2));
   }
   gravity::check_magnetic_input(ensemble, job.remanence, job.stations, job.ambient);
-  const Exec exec{Kokkos::DefaultHostExecutionSpace()};
+  const Exec exec = instance_in<Memory>();
   const gravity::FieldResult found = single ? gravity::compute_magnetic_field<float>(exec, job)
                                             : gravity::compute_magnetic_field<double>(exec, job);
   std::copy(found.results.begin(), found.results.end(), values);

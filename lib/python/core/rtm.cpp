@@ -3,12 +3,15 @@
 // Reverse-time migration of surveys for the Python package.
 
 #include "bindings.hpp"
+#include "checkpoint.hpp"
 #include "device.hpp"
+#include "plan_numbers.hpp"
 #include "slab_plan.hpp"
 #include "survey_input.hpp"
 #include "wave_input.hpp"
 #include "worker.hpp"
 
+#include <moho/core/timer.hpp>
 #include <moho/rtm/array_sums.hpp>
 #include <moho/rtm/migration.hpp>
 #include <moho/rtm/offsets_at.hpp>
@@ -20,8 +23,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +47,7 @@ struct ImagingInput {
   stream::StreamRequest stream;  // device_memory, devices (0: automatic), block, updates
   RandomLayers random;
   int concurrent_shots = 0;
+  Checkpoint checkpoint;  // file of the sums
 };
 
 // What Migration shows of its plan, and of its offset gathers.
@@ -53,7 +59,34 @@ struct MigrationPlan {
   std::string medium, storage, text;
   stream::SlabPlan slabs;
   bool streamed = false;
+  PlanNumbers numbers;
 };
+
+// The numbers of a plan that moho.Plan has.
+template <int Dim>
+PlanNumbers numbers_of(const rtm::MigrationPlan<Dim>& plan, int order) {
+  const snapshot::StoragePlan& storage = plan.storage;
+  return {{"medium", std::string(wave::info(plan.medium).name)},
+          {"nodes", nodes_of<Dim>(plan.extents)},
+          {"order", whole_number(order)},
+          {"dt", plan.time.dt},
+          {"largest_dt", plan.limits.largest_dt},
+          {"steps", plan.time.steps},
+          {"frequency", plan.frequency},
+          {"peak_time", plan.peak_time},
+          {"nodes_per_wave", plan.nodes_per_wave},
+          {"storage", storage.strategy.name},
+          {"storage_reason", storage.strategy.reason},
+          {"snapshot_steps", storage.interval},
+          {"snapshots", whole_number(storage.snapshots)},
+          {"snapshot_bytes", whole_number(storage.strategy.bytes)},
+          {"concurrent_shots", whole_number(plan.concurrent_shots)},
+          {"batch_size", whole_number(plan.batch_size)},
+          {"stream", plan.stream},
+          {"memory", whole_number(plan.memory.most)},
+          {"shots", whole_number(plan.shots)},
+          {"seconds", plan.seconds}};
+}
 
 // A migration in a precision and dimension. Its members are used on the worker.
 class AnyMigration : public Resource {
@@ -61,7 +94,7 @@ class AnyMigration : public Resource {
   virtual void prepare(const WaveInput& wave, const std::vector<GatherInput>& gathers,
                        const ImagingInput& imaging, MigrationPlan& plan) = 0;
   virtual void add(Job& job, const std::vector<GatherInput>& gathers) = 0;
-  virtual std::size_t added() = 0;
+  virtual std::vector<std::int64_t> added() = 0;  // numbers of shots
   virtual void image(const std::string& condition, double level, void* out) = 0;
   // Sum of a part: 0 image, 1 source and 2 receiver illumination.
   virtual void part(std::size_t part, void* out) = 0;
@@ -103,6 +136,9 @@ class MigrationOf : public AnyMigration {
     shown.slabs = plan.slabs;
     shown.streamed = !plan.stream.empty();
     shown.half_offsets = options.offsets.count();
+    m_checkpoint = imaging.checkpoint;
+    if (m_checkpoint.exists()) resume();
+    shown.numbers = numbers_of(plan, wave.order);
     shown.apart = static_cast<double>(options.offsets.apart) * grid.spacing[0];
   }
 
@@ -118,6 +154,7 @@ class MigrationOf : public AnyMigration {
     m_done = 0.0;
     m_count = static_cast<double>(gathers.size());
     const Reset reset{m_job};
+    const Saver saver(*this);
     std::size_t k = 0;
     one.migrate_each(
         [&]() {
@@ -135,10 +172,15 @@ class MigrationOf : public AnyMigration {
         [&](std::size_t, rtm::ShotImage<T, Dim>&& image) {
           take(image);
           m_done += 1.0;
+          if (m_since_save.seconds() > std::max(10.0, 20.0 * m_save_seconds)) save();
         });
+    if (m_unsaved) save();
   }
 
-  std::size_t added() override { return migration().partial().shots().size(); }
+  std::vector<std::int64_t> added() override {
+    const std::set<std::int64_t>& shots = migration().partial().shots();
+    return {shots.begin(), shots.end()};
+  }
 
   void image(const std::string& condition, double level, void* out) override {
     if (condition == "zero-lag") {
@@ -174,8 +216,48 @@ class MigrationOf : public AnyMigration {
     ~Reset() { job = nullptr; }
   };
 
+  // Saves the shots that were complete before an exception.
+  class Saver {
+   public:
+    explicit Saver(MigrationOf& of) : m_of(of) {}
+    Saver(const Saver&) = delete;
+    Saver& operator=(const Saver&) = delete;
+    ~Saver() {
+      if (std::uncaught_exceptions() == m_before || !m_of.m_unsaved) return;
+      try {
+        m_of.save();
+      } catch (...) {  // the first exception says why the call ended
+      }
+    }
+
+   private:
+    MigrationOf& m_of;
+    int m_before = std::uncaught_exceptions();
+  };
+
   static Instance<Memory> instance() { return instance_in<Memory>(); }
   static Exec host() { return instance_in<Kokkos::HostSpace>(); }
+  // Writes the sums to the checkpoint, if one was given.
+  void save() {
+    m_unsaved = false;
+    if (m_checkpoint.path.empty()) return;
+    const Stopwatch watch;
+    write_sums(m_checkpoint, {m_sums.pack(), migration().partial().pack()});
+    m_save_seconds = watch.seconds();
+    m_since_save = {};
+  }
+  // Takes the sums of the checkpoint.
+  void resume() {
+    const MigrationSums sums = read_sums(m_checkpoint);
+    try {
+      rtm::PartialImage<T, Dim> image(m_grid, rtm::shot_parts, m_offsets);
+      image.merge(host(), sums.image);
+      m_sums.merge(host(), sums.arrays);
+      m_migration->merge(image);
+    } catch (const InputError&) {
+      refuse_damaged_sums(m_checkpoint.path);
+    }
+  }
   // The model on the host; copied from arrays in device memory.
   static rtm::HostModel<T, Dim> host_model(const Grid<Dim>& grid, const WaveInput& wave) {
     if constexpr (!is_host_memory<Memory>) {
@@ -239,6 +321,7 @@ class MigrationOf : public AnyMigration {
   // Adds the arrays of a shot.
   void take(const rtm::ShotImage<T, Dim>& image) {
     m_migration->add(image);
+    m_unsaved = true;
     if (m_sums.closed()) return;
     m_sums.add(host(), image.number, rtm::image_array(m_grid, image.window.box),
                image.values.data());
@@ -275,6 +358,10 @@ class MigrationOf : public AnyMigration {
   rtm::ArraySums m_sums;   // with the bits of the program
   Job* m_job = nullptr;    // the present one
   double m_done = 0.0, m_count = 1.0;
+  Checkpoint m_checkpoint;
+  bool m_unsaved = false;  // shots that the checkpoint lacks
+  Stopwatch m_since_save;
+  double m_save_seconds = 0.0;
 };
 
 // Returns a migration in a memory for fields like vp.
@@ -317,10 +404,10 @@ class Migration {
     for (std::size_t k = 0; k < gathers.size(); ++k) gathers[k].number = numbers.at(k) + 1;
     run(progress, [&](Job& job) { m_migration->add(job, gathers); });
   }
-  std::size_t added() {
-    std::size_t count = 0;
-    run(nb::none(), [&](Job&) { count = m_migration->added(); });
-    return count;
+  std::vector<std::int64_t> added() {
+    std::vector<std::int64_t> numbers;
+    run(nb::none(), [&](Job&) { numbers = m_migration->added(); });
+    return numbers;
   }
   void image(const std::string& condition, double level, const Output& out) {
     run(nb::none(), [&](Job&) { m_migration->image(condition, level, out.data()); });
@@ -345,23 +432,22 @@ class Migration {
 };
 
 // Makes a migration from the arguments of the package: fields in the order of wave::Parameter.
-Migration* make_migration(const std::vector<OptionalField>& fields,
-                          const std::vector<double>& spacing, const std::vector<double>& origin,
-                          const std::string& wavelet, const OptionalInput& samples,
-                          double wavelet_interval, const std::string& faces, bool free_surface,
-                          const std::vector<double>& times, int order, const std::string& equations,
-                          double sigma, std::optional<double> source_taper, std::size_t memory,
-                          const std::vector<Input>& traces, const std::vector<Input>& sources,
-                          const std::vector<Input>& receivers, const std::vector<double>& intervals,
-                          const std::vector<double>& starts, const std::string& expand,
-                          const std::string& mute, const std::string& spreading,
-                          const std::string& zero, bool normalise, bool complete_receivers,
-                          const std::vector<double>& aperture, const std::vector<double>& columns,
-                          double half_offset, const std::string& snapshots,
-                          const std::string& error, std::int64_t snapshot_steps,
-                          int concurrent_shots, const std::vector<std::int64_t>& sizes,
-                          const std::string& space, const nb::object& progress) {
+Migration* make_migration(
+    const std::vector<OptionalField>& fields, const std::vector<double>& spacing,
+    const std::vector<double>& origin, const std::string& wavelet, const OptionalInput& samples,
+    double wavelet_interval, const std::string& faces, bool free_surface,
+    const std::vector<double>& times, int order, const std::string& equations, double sigma,
+    std::optional<double> source_taper, std::size_t memory, const std::vector<Input>& traces,
+    const std::vector<Input>& sources, const std::vector<Input>& receivers,
+    const std::vector<double>& intervals, const std::vector<double>& starts,
+    const std::string& expand, const std::string& mute, const std::string& spreading,
+    const std::string& zero, bool normalise, bool complete_receivers,
+    const std::vector<double>& aperture, const std::vector<double>& columns, double half_offset,
+    const std::string& snapshots, const std::string& error, std::int64_t snapshot_steps,
+    int concurrent_shots, const std::vector<std::int64_t>& sizes, const std::string& space,
+    const std::string& checkpoint, const std::string& made_from, const nb::object& progress) {
   ImagingInput imaging;
+  imaging.checkpoint = {checkpoint, made_from};
   imaging.expand = expand;
   imaging.mute = mute;
   imaging.spreading = spreading;
@@ -415,7 +501,8 @@ void bind_rtm(nb::module_& m) {
       .def_ro("storage", &MigrationPlan::storage)
       .def_prop_ro("slabs", [](const MigrationPlan& plan) { return slabs_of(plan.slabs); })
       .def_ro("streamed", &MigrationPlan::streamed)
-      .def_ro("text", &MigrationPlan::text);
+      .def_ro("text", &MigrationPlan::text)
+      .def_prop_ro("numbers", [](const MigrationPlan& plan) { return dict_of(plan.numbers); });
   nb::class_<Migration>(m, "Migration")
       .def_prop_ro("plan", &Migration::plan)
       .def("add", &Migration::add, nb::arg("numbers"), nb::arg("traces"), nb::arg("sources"),
@@ -436,7 +523,8 @@ void bind_rtm(nb::module_& m) {
         nb::arg("zero"), nb::arg("normalise"), nb::arg("complete_receivers"), nb::arg("aperture"),
         nb::arg("columns"), nb::arg("half_offset"), nb::arg("snapshots"), nb::arg("error"),
         nb::arg("snapshot_steps"), nb::arg("concurrent_shots"), nb::arg("sizes"), nb::arg("space"),
-        nb::arg("progress").none(), nb::rv_policy::take_ownership);
+        nb::arg("checkpoint"), nb::arg("made_from"), nb::arg("progress").none(),
+        nb::rv_policy::take_ownership);
   m.def("angle_gather", &angle_gather, nb::arg("gather").noconvert(), nb::arg("apart"),
         nb::arg("spacing"), nb::arg("angles"));
 }

@@ -5,10 +5,9 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "device.hpp"
-#include "shot_steps.hpp"
+#include "modelling.hpp"
 #include "slab_plan.hpp"
-#include "wave_input.hpp"
-#include "worker.hpp"
+#include "streamed_shots.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/stream/device_count.hpp>
@@ -72,13 +71,10 @@ struct StreamedSurvey {
     ShotSteps steps;
   };
 
-  // Adds snapshots and domains to the options of a survey.
-  // \param first receives the boxes of the first shot
+  // Adds snapshots to the options of a survey.
   template <class T, int Dim>
-  void add_snapshots_and_domains(stream::StreamSurveyOptions<T, Dim>& options, Found<T, Dim>& found,
-                                 const Grid<Dim>& grid,
-                                 const wave::Model<T, Dim, Kokkos::HostSpace>& values,
-                                 stream::StepBoxes<Dim>& first) const {
+  void add_snapshots(stream::StreamSurveyOptions<T, Dim>& options, StreamedSteps<T, Dim>& taken,
+                     Found<T, Dim>& found, const Grid<Dim>& grid) const {
     const bool snapshots = model.time.snapshot_every.value_or(0.0) > 0.0;
     if (snapshots && !options.streaming.divided) {
       throw InputError(
@@ -94,35 +90,7 @@ struct StreamedSurvey {
           static_cast<std::size_t>(snapshot_count(found.plan.time) * grid.size()));
       found.steps.snapshots = found.snapshots.data();
     };
-    if (snapshots) {
-      options.snapshots.take = [&found](const wave::SnapshotPart<T>& part) {
-        write_snapshots<T>(found.steps.snapshots)(part);
-      };
-    }
-    const auto boxes_of =
-        domain::box_factory(model.expand, grid, values, options.streaming.modelling, model.domain);
-    if (!boxes_of) return;
-    options.boxes = [boxes_of, &first](const wave::Shot<Dim>& shot,
-                                       const wave::ModellingPlan<Dim>& plan) {
-      const stream::StepBoxes<Dim> boxes = boxes_of(shot, plan);
-      if (shot.number == 0) first = boxes;
-      return boxes;
-    };
-  }
-
-  // Takes the result of shot k. \param first boxes of the first shot, or empty
-  template <class T, int Dim>
-  static void take(std::size_t k, const stream::StreamShotResult<T>& result, Found<T, Dim>& found,
-                   const stream::StepBoxes<Dim>& first) {
-    found.interval = result.interval;
-    found.traces[k].assign(result.traces.data(), result.traces.data() + result.traces.size());
-    const double nodes =
-        static_cast<double>(found.plan.grid.size()) * static_cast<double>(result.steps);
-    found.steps.stepped.push_back(first ? result.report.points / nodes : 1.0);
-    if (k != 0 || !first || found.snapshots.empty()) return;
-    wave::BoxHistory<Dim> boxes;
-    for (std::int64_t n = 0; n < result.steps; ++n) boxes.add(first(n));
-    found.steps.domains = domain::snapshot_domains(found.plan, boxes);
+    if (snapshots) taken.take_snapshots();
   }
 
   template <class T, int Dim, class Memory>
@@ -131,11 +99,7 @@ struct StreamedSurvey {
     const Grid<Dim> grid = grid_of<Dim>(model.fields.front().second, model.spacing, model.origin);
     auto values = model_in<T, Dim, Kokkos::HostSpace>(host, grid, model, true);
     const wave::Boundaries<Dim> faces = faces_of<Dim>(model, values.medium());
-    std::vector<wave::Shot<Dim>> shots;
-    for (std::size_t k = 0; k < sources.size(); ++k) {
-      shots.push_back(
-          {static_cast<std::int64_t>(k), points_of<Dim>(sources[k]), points_of<Dim>(receivers[k])});
-    }
+    const std::vector<wave::Shot<Dim>> shots = shots_at<Dim>(sources, receivers);
     stream::StreamSurveyOptions<T, Dim> options;
     options.streaming.modelling = modelling_of<Dim>(model);
     options.streaming.wishes = wishes;
@@ -153,16 +117,16 @@ struct StreamedSurvey {
       options.streaming.wishes.device_memory = memory_budget(host, 0) / 2;
     }
     options.streaming.file = file;
-    options.progress = [&](std::size_t k, const wave::ShotProgress& now) {
-      const double part = static_cast<double>(now.step) / static_cast<double>(now.steps);
-      job.report((static_cast<double>(k) + part) / static_cast<double>(shots.size()), "shots");
-    };
-    stream::StepBoxes<Dim> first;
-    add_snapshots_and_domains(options, found, grid, values, first);
+    StreamedSteps<T, Dim> taken(found.steps, options);
+    taken.report(job, shots.size());
+    add_snapshots(options, taken, found, grid);
+    taken.expand(model.expand, model.domain, grid, values);
     stream::model_shots<T, Dim, Memory>(
         instance_in<Memory>(), grid, std::move(values), faces, wavelet_of(model), shots,
         [&](std::size_t k, const stream::StreamShotResult<T>& result) {
-          take(k, result, found, first);
+          found.interval = result.interval;
+          found.traces[k].assign(result.traces.data(), result.traces.data() + result.traces.size());
+          taken.take(k, result, found.plan);
         },
         options);
   }

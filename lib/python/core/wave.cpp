@@ -5,15 +5,15 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "device.hpp"
-#include "shot_steps.hpp"
-#include "wave_input.hpp"
-#include "worker.hpp"
+#include "modelling.hpp"
+#include "slab_plan.hpp"
 
 #include <moho/core/arena.hpp>
 #include <moho/core/space.hpp>
 #include <moho/domain/factory.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/snapshot/boundary_store.hpp>
+#include <moho/stream/device_count.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/shots.hpp>
 #include <moho/wave/source_region.hpp>
@@ -34,39 +34,6 @@ namespace moho::python {
 namespace {
 
 namespace nb = nanobind;
-
-// What Shots shows of its plan.
-struct ShotsPlan {
-  double dt = 0.0, interval = 0.0, source_taper = 0.0, frequency = 0.0;
-  std::int64_t steps = 0, samples = 0, snapshot_steps = 0;  // steps between snapshots; 0: none
-  std::size_t memory = 0;
-  std::string medium, faces;
-};
-
-// An array of results, or of derivatives by results.
-struct Place {
-  void* data = nullptr;
-  bool device = false;
-};
-
-// Modelling in a precision, dimension and memory. Its members are used on the worker.
-class AnyModelling : public Resource {
- public:
-  // Returns the number of samples, before traces are allocated.
-  virtual void prepare(const WaveInput& given, ShotsPlan& plan) = 0;
-  virtual void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
-                    ShotSteps& steps) = 0;
-  // Shots of a survey; one set of sources, receivers and traces for each.
-  virtual void survey(Job& job, const std::vector<Input>& sources,
-                      const std::vector<Input>& receivers, const std::vector<Place>& traces,
-                      ShotSteps& steps) = 0;
-  virtual void update(const WaveInput& model) = 0;
-  // Derivatives of a function of the traces of a shot over a model, from its derivatives by the
-  // traces. gradients: of vp, density, epsilon and delta, null where not wanted.
-  virtual void gradient(Job& job, const WaveInput& model, const Input& sources,
-                        const Input& receivers, const AnyInput& derivative,
-                        const std::vector<Place>& gradients) = 0;
-};
 
 template <class T, int Dim, class Memory>
 class ModellingOf : public AnyModelling {
@@ -93,16 +60,7 @@ class ModellingOf : public AnyModelling {
     m_domain = given.domain;
     m_memory = given.memory;
     const wave::ModellingPlan<Dim>& plan = m_modelling->plan();
-    shown = {plan.time.dt,
-             plan.time.interval,
-             plan.source_taper,
-             plan.frequency,
-             plan.time.steps,
-             plan.time.samples,
-             plan.time.snapshot_every,
-             plan.memory.most,
-             wave::info(plan.medium).name,
-             wave::boundaries_string(plan.faces)};
+    shown = shots_plan(plan, given.order);
     check_snapshots(grid, sizeof(T), plan.time, is_host_memory<Memory> ? given.memory : 0,
                     plan.memory.most);
   }
@@ -126,11 +84,7 @@ class ModellingOf : public AnyModelling {
   void survey(Job& job, const std::vector<Input>& sources, const std::vector<Input>& receivers,
               const std::vector<Place>& traces, ShotSteps& steps) override {
     auto& modelling = opened();
-    std::vector<wave::Shot<Dim>> shots;
-    for (std::size_t k = 0; k < sources.size(); ++k) {
-      shots.push_back(
-          {static_cast<std::int64_t>(k), points_of<Dim>(sources[k]), points_of<Dim>(receivers[k])});
-    }
+    const std::vector<wave::Shot<Dim>> shots = shots_at<Dim>(sources, receivers);
     modelling.check(instance(), shots);
     wave::SurveyRunOptions<T, Dim, Memory> options;
     options.domain = domain::domain_factory(m_expand, modelling, m_domain);
@@ -207,7 +161,7 @@ class ModellingOf : public AnyModelling {
 
   wave::Modelling<T, Dim, Memory>& opened() {
     if (m_modelling) return *m_modelling;
-    throw InputError("shots: close() was called (allowed: before): make another moho.Shots");
+    throw shots_are_closed();
   }
   wave::Model<T, Dim, Memory> model_of(const WaveInput& model) {
     return model_in<T, Dim, Memory>(instance(), m_modelling->model_grid(), model, true);
@@ -293,16 +247,14 @@ std::shared_ptr<AnyModelling> modelling_like(const AnyInput& vp) {
 // Shots over one model.
 class Shots {
  public:
-  Shots(const WaveInput& given, const std::string& space, const nb::object& progress)
+  // devices: that hold a shot in slabs; 0: as few as have the memory; 1: no slabs
+  Shots(const WaveInput& given, const std::string& space, int devices, const nb::object& progress)
       : m_double(given.fields.front().second.dtype() == nb::dtype<double>()) {
     const AnyInput& vp = given.fields.front().second;
     for (std::size_t d = 0; d < vp.ndim(); ++d) m_shape.push_back(vp.shape(d));
     m_modelling = with_memory(
         space, [&](auto memory) { return modelling_like<typename decltype(memory)::type>(vp); });
-    run(progress, [&](Job&) {
-      own(m_modelling);
-      m_modelling->prepare(given, m_plan);
-    });
+    run(progress, [&](Job&) { prepare(given, space, devices); });
   }
   Shots(const Shots&) = delete;
   Shots& operator=(const Shots&) = delete;
@@ -339,6 +291,28 @@ class Shots {
   }
 
  private:
+  // Prepares the modelling of one device, or of slabs.
+  void prepare(const WaveInput& given, const std::string& space, int devices) {
+    if (devices == 0) {
+      devices = with_memory(space, [](auto memory) {
+        return stream::device_count(instance_in<typename decltype(memory)::type>()) == 1 ? 1 : 0;
+      });
+    }
+    if (devices <= 1) {
+      try {
+        own(m_modelling);
+        return m_modelling->prepare(given, m_plan);
+      } catch (const MemoryError&) {
+        const bool divides = given.expand != domain::ExpansionMethod::amplitude &&
+                             !on_device(given.fields.front().second);
+        if (devices == 1 || !divides) throw;
+      }
+      disown(m_modelling);
+    }
+    m_modelling = make_slab_modelling(given.fields.front().second, space, devices);
+    own(m_modelling);
+    m_modelling->prepare(given, m_plan);
+  }
   static WaveInput model_of(const std::vector<OptionalField>& fields) {
     WaveInput model;
     for (std::size_t k = 0; k < fields.size(); ++k) {
@@ -426,7 +400,7 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
                   bool free_surface, const std::vector<double>& times, int order,
                   const std::string& equations, double sigma, int parameters,
                   const OptionalInput& sources, std::optional<double> source_taper,
-                  std::size_t memory, const std::string& space, int concurrent_shots,
+                  std::size_t memory, const std::string& space, int devices, int concurrent_shots,
                   double snapshot_every, const std::string& expand, double expand_threshold,
                   int expand_interval, int expand_coarsening, std::uint64_t seed,
                   const nb::object& progress) {
@@ -440,7 +414,7 @@ Shots* make_shots(const std::vector<OptionalField>& fields, const std::vector<do
   domain.interval = expand_interval;
   domain.coarsening = expand_coarsening;
   set_snapshots_and_domains(given, snapshot_every, expand, domain, seed);
-  return new Shots(given, space, progress);
+  return new Shots(given, space, devices, progress);
 }
 
 }  // namespace
@@ -456,7 +430,9 @@ void bind_wave(nb::module_& m) {
       .def_ro("snapshot_steps", &ShotsPlan::snapshot_steps)
       .def_ro("memory", &ShotsPlan::memory)
       .def_ro("medium", &ShotsPlan::medium)
-      .def_ro("faces", &ShotsPlan::faces);
+      .def_ro("faces", &ShotsPlan::faces)
+      .def_prop_ro("slabs", [](const ShotsPlan& plan) { return slabs_of(plan.slabs); })
+      .def_prop_ro("numbers", [](const ShotsPlan& plan) { return dict_of(plan.numbers); });
   nb::class_<Shots>(m, "Shots")
       .def_prop_ro("plan", &Shots::plan)
       .def("shot", &Shots::shot, nb::arg("sources").noconvert(), nb::arg("receivers").noconvert(),
@@ -472,7 +448,7 @@ void bind_wave(nb::module_& m) {
         nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"),
         nb::arg("faces"), nb::arg("free_surface"), nb::arg("times"), nb::arg("order"),
         nb::arg("equations"), nb::arg("sigma"), nb::arg("parameters"), nb::arg("sources").none(),
-        nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"),
+        nb::arg("source_taper").none(), nb::arg("memory"), nb::arg("space"), nb::arg("devices"),
         nb::arg("concurrent_shots"), nb::arg("snapshot_every"), nb::arg("expand"),
         nb::arg("expand_threshold"), nb::arg("expand_interval"), nb::arg("expand_coarsening"),
         nb::arg("seed"), nb::arg("progress").none(), nb::rv_policy::take_ownership);

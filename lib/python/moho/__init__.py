@@ -23,6 +23,7 @@ from ._inversion import Evaluation, Objective, Search
 from ._io import ModelFile, compress, decompress, read_gathers, read_model, write_gathers, write_model
 from ._magnetic import magnetic_field
 from ._migration import Migration
+from ._plan import Plan
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
 from ._stream import stream_shots
@@ -57,6 +58,7 @@ __all__ = [
     "Objective",
     "OutOfMemoryError",
     "Picks",
+    "Plan",
     "Rays",
     "Search",
     "Shots",

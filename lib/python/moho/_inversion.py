@@ -8,8 +8,9 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _arrays, _labelled
+from . import _arrays, _checkpoint, _labelled
 from ._errors import InputError
+from ._plan import Plan, objective_text
 from ._runtime import core
 from ._wave_arguments import scheme_arguments, wave_arguments, wave_fields
 from ._waves import Gather, gather_arguments
@@ -148,6 +149,7 @@ class Objective:
         space: Optional[str] = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
+        given = locals()
         self._returned = _labelled.returned(vp)
         vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
         fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
@@ -191,6 +193,9 @@ class Objective:
             _arrays.callback(progress),
         )
 
+        given.update(gathers=_checkpoint.gathers_text(data), spacing=spacing, origin=origin)
+        self._made_from = _checkpoint.made_from(given)
+
     @property
     def parameters(self) -> tuple[str, ...]:
         """Inverted parameters, in the order of the variables."""
@@ -211,6 +216,13 @@ class Objective:
     def value_bounds(self) -> dict[str, tuple[float, float]]:
         """Bounds of the values of each parameter, in its unit."""
         return dict(zip(self._names, self._objective.plan.bounds))
+
+    @property
+    def plan(self) -> Plan:
+        """Time steps, source wavefield, memory and expected seconds, which prints as lines: moho.Plan."""
+        plan = self._objective.plan
+        numbers = {**plan.numbers, "slabs": plan.slabs, "bounds": self.value_bounds}
+        return Plan(numbers, objective_text(numbers))
 
     @property
     def dt(self) -> float:
@@ -341,6 +353,7 @@ class Objective:
         pairs: int = 5,
         first_change: float = 0.01,
         precondition: bool = False,
+        checkpoint: Any = None,
     ) -> Search:
         """Begins L-BFGS in one band after another; iterate over the result.
 
@@ -354,7 +367,26 @@ class Objective:
             Largest change of a variable in the first step.
         precondition : bool
             True: by the illumination at the start of each band.
+        checkpoint : str or path, optional
+            File of the search, written after each evaluation. If it exists, the search goes on after the
+            latest evaluation in it, with the same bits. It has 2 `pairs` + 5 vectors of the variables, and is
+            not removed.
+
+        Raises
+        ------
+        InputError
+            A number is out of range; the checkpoint is of other arguments.
+        FileError
+            The checkpoint is damaged, or another kind of file.
         """
+        file = _checkpoint.path_of(checkpoint)
+        limits = {
+            "iterations": iterations,
+            "pairs": pairs,
+            "first_change": first_change,
+            "precondition": bool(precondition),
+        }
+        made_from = self._made_from + "\n" + _checkpoint.lines_of(limits)
         core()
         return Search(
             self,
@@ -364,6 +396,8 @@ class Objective:
                 _arrays.whole(pairs, "pairs", 1, 64),
                 _arrays.number(first_change, "first_change"),
                 bool(precondition),
+                file,
+                made_from,
             ),
         )
 

@@ -7,8 +7,9 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _arrays, _labelled
+from . import _arrays, _checkpoint, _labelled
 from ._errors import InputError
+from ._plan import Plan
 from ._runtime import core
 from ._wave_arguments import EXPANSIONS, scheme_arguments, wave_arguments, wave_fields
 from ._waves import Gather, gather_arguments
@@ -79,13 +80,20 @@ class Migration:
         Nodes of the layers of snapshots "random", 1 to 1000, and seed of their velocities.
     space : {"host", "cuda"}, optional
         Where to compute, in a build with CUDA; results are on the host. Default: where vp is.
+    checkpoint : str or path, optional
+        File of the sums. If it exists, its shots count as added: `missing` has the other ones. add() writes
+        it, while it runs at most every 10 s and with a twentieth of the time, and before it returns or
+        raises, so that a later process continues with the same bits. It takes as many bytes as the sums, 114
+        for each node at most, and is not removed.
     progress : callable(fraction, text), optional
         Called while the migration is planned.
 
     Raises
     ------
     InputError
-        An argument is invalid, or a position is outside of the model.
+        An argument is invalid, or a position is outside of the model; a checkpoint is of other arguments.
+    FileError
+        The checkpoint is damaged, or another kind of file.
     OutOfMemoryError
         A shot does not fit the memory.
 
@@ -102,6 +110,11 @@ class Migration:
         for gather in gathers:
             migration.add(gather)
         image = migration.image()
+
+    One that goes on where an interrupted process ended::
+
+        migration = moho.Migration(vp, gathers, ..., checkpoint="line.sums")
+        migration.add([gathers[k] for k in migration.missing])
     """
 
     def __init__(
@@ -147,8 +160,11 @@ class Migration:
         random_width: int = 60,
         seed: int = 2011,
         space: Optional[str] = None,
+        checkpoint: Any = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
+        given = locals()
+        file = _checkpoint.path_of(checkpoint)
         self._returned = _labelled.returned(vp)
         vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
         fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
@@ -191,13 +207,22 @@ class Migration:
             _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
             sizes + _arrays.random_layers(random_width, seed),
             _arrays.space_of(space, vp),
+            file,
+            self._made_from(given, data, spacing, origin) if file else "",
             _arrays.callback(progress),
         )
 
+    @staticmethod
+    def _made_from(given: dict[str, Any], data: list[list[Any]], spacing: Any, origin: Any) -> str:
+        found = {name: value for name, value in given.items() if name != "checkpoint"}
+        found.update(gathers=_checkpoint.gathers_text(data), spacing=spacing, origin=origin)
+        return _checkpoint.made_from(found)
+
     @property
-    def plan(self) -> str:
-        """Time step, storage, memory and expected seconds, as text of a few lines."""
-        return self._migration.plan.text
+    def plan(self) -> Plan:
+        """Time step, storage, memory and expected seconds, a dict that prints as lines: moho.Plan."""
+        plan = self._migration.plan
+        return Plan({**plan.numbers, "slabs": plan.slabs}, plan.text)
 
     @property
     def dt(self) -> float:
@@ -246,7 +271,14 @@ class Migration:
     def shots(self) -> int:
         """Number of shots that were added."""
         core()
-        return self._migration.added()
+        return len(self._migration.added())
+
+    @property
+    def missing(self) -> list[int]:
+        """Positions of those gathers of the constructor that neither add() nor `checkpoint` has added."""
+        core()
+        added = set(self._migration.added())
+        return [k for k in range(len(self._positions)) if k + 1 not in added]
 
     def add(
         self,
@@ -268,6 +300,8 @@ class Migration:
         ------
         InputError
             A gather is of no shot of the survey, or was added before, or its traces are invalid.
+        FileError
+            The checkpoint cannot be written; the shots remain added.
         NotFiniteError
             A wavefield overflowed.
         """

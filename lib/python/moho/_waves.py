@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _labelled
 from ._errors import InputError
+from ._plan import Plan, shots_text
 from ._runtime import core
 from ._wave_arguments import (
     expansion_arguments,
@@ -115,9 +116,13 @@ class Shots:
     wavelet_interval : float, optional
         Interval of the samples of a wavelet, s; needed for samples.
     memory : int, optional
-        Bytes that may be allocated; default: what is free.
+        Bytes that may be allocated, on each of several devices; default: what is free.
     space : {"host", "cuda"}, optional
         Where to compute, in a build with CUDA. Default: where vp is.
+    devices : int or "auto"
+        Devices of this process that hold each shot in slabs along x, 1 to 64, with the bits of one device; on
+        hosts threads. Arrays are then on the host, and each call fills the slabs again: model several shots
+        by survey(). "auto": one, or as few as have the memory; 1 on hosts.
     concurrent_shots : int
         Shots that survey() models at a time; 0: as many as are fastest and fit the memory.
     seed : int, optional
@@ -186,6 +191,7 @@ class Shots:
         wavelet_interval: Optional[float] = None,
         memory: Optional[int] = None,
         space: Optional[str] = None,
+        devices: Union[int, str] = 1,
         concurrent_shots: int = 1,
         seed: Optional[int] = None,
         snapshot_every: Optional[float] = None,
@@ -200,6 +206,8 @@ class Shots:
         self._device = _arrays.on_device(vp)
         model = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
         self._dim = model[0].ndim
+        count = _arrays.devices_of(devices)
+        _check_devices(count, self._device, expand, concurrent_shots)
         self._given = [None if one is None else _arrays.kind_of(one) for one in model]
         self._shots = core().make_shots(
             *wave_arguments(
@@ -211,6 +219,7 @@ class Shots:
             None if source_taper is None else _arrays.number(source_taper, "source_taper"),
             _arrays.memory_bytes(memory),
             _arrays.space_of(space, vp),
+            count,
             _arrays.whole(concurrent_shots, "concurrent_shots", 0, 65536),
             0.0 if snapshot_every is None else _arrays.number(snapshot_every, "snapshot_every"),
             *expansion_arguments(expand, expand_threshold, expand_interval, expand_coarsening),
@@ -267,6 +276,20 @@ class Shots:
     def memory(self) -> int:
         """Estimate of the memory of model, wavefield and traces, bytes."""
         return self._shots.plan.memory
+
+    @property
+    def slabs(self) -> Optional[dict[str, Any]]:
+        """Slabs of several devices: their "count", "planes" along x with layers, "bytes_on_each" at most.
+
+        Only shots on several devices have slabs.
+        """
+        return self._shots.plan.slabs
+
+    @property
+    def plan(self) -> Plan:
+        """Time steps, grid and memory, a dict that prints as lines: moho.Plan."""
+        numbers = {**self._shots.plan.numbers, "slabs": self.slabs}
+        return Plan(numbers, shots_text(numbers))
 
     def __call__(
         self, sources: Any, receivers: Any, *, progress: Optional[Callable[[float, str], Any]] = None
@@ -364,6 +387,8 @@ class Shots:
         phi: Any = None,
     ) -> None:
         """Loads another model of the same grid, parameters and type; all else stays the same.
+
+        With several devices the absorbing layers are those of the new model.
 
         Parameters
         ----------
@@ -476,6 +501,27 @@ class Shots:
 def snapshots_of(values: Any, times: np.ndarray, boxes: Any) -> Snapshots:
     """Snapshots from values, times and pairs of the lower and upper positions of domains."""
     return Snapshots(values, times, [{"lower": lower, "upper": upper} for lower, upper in boxes] or None)
+
+
+def _check_devices(devices: int, on_device: bool, expand: str, concurrent_shots: int) -> None:
+    """Refuses what does not combine with several devices."""
+    if devices == 1:
+        return
+    if on_device and devices > 1:
+        raise InputError(
+            "vp: the array is in device memory (allowed with several devices: arrays of the host): copy it "
+            "to the host first"
+        )
+    if expand == "amplitude" and devices > 1:
+        raise InputError(
+            f"expand amplitude is for one device (allowed with devices {devices}: none, layers, eikonal): it "
+            "searches the whole wavefield before a step, choose one that knows arrivals from the model"
+        )
+    if concurrent_shots != 1 and devices > 1:
+        raise InputError(
+            f"devices {devices} and concurrent_shots {concurrent_shots} (allowed together: 1): devices that "
+            "share a shot step one at a time"
+        )
 
 
 def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:

@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(Body::threads, Body::blocks) block_items(const
 /// A body has scratch(), the number of doubles in shared memory, threads, those of a block, and
 /// blocks, the least number that a multiprocessor takes at a time by its registers.
 template <class Memory, class Body>
-void launch_blocks(const char* label, const Instance<Memory>& exec, std::int64_t items,
-                   const Body& body) {
+void launch_cuda_blocks(const char* label, const Instance<Memory>& exec, std::int64_t items,
+                        const Body& body) {
 #ifdef KOKKOS_ENABLE_CUDA
   if (items <= 0) return;
   launch_native(label, exec.space(), block_items<Body>, static_cast<unsigned>(items), Body::threads,

@@ -18,6 +18,20 @@ namespace detail {
 template <class Memory>
 inline constexpr int fmm_padding = is_host_memory<Memory> ? simd::lanes<double> : 1;
 
+/// \brief Calls launch_part(first, count) for all items; on hosts in parts.
+///
+/// Stopped is thrown before a part if the flag of the instance is set. A part has some tenths of
+/// a second of work at most, and enough items for each thread to keep the others busy.
+template <class Memory, class Launch>
+void launch_parts(const Instance<Memory>& exec, std::int64_t items, const Launch& launch_part) {
+  const std::int64_t most = is_host_memory<Memory> ? std::int64_t{64} * exec.concurrency()
+                                                   : std::max<std::int64_t>(items, 1);
+  for (std::int64_t first = 0; first < items; first += most) {
+    exec.check_stop();
+    launch_part(first, std::min(most, items - first));
+  }
+}
+
 /// Sorted keys and the order of what they belong to.
 template <class Memory>
 struct SortedKeys {
@@ -122,6 +136,7 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
       (100.0 + 8.0 * detail::count_of(m_plan.mask)) * static_cast<double>(m_stations);
   const double budget = detail::budget_of(sums, memory_budget(exec), 0);
   detail::check_budget(least, budget, detail::fmm_name(m_prisms, m_stations));
+  exec.check_stop();
   m_tables = detail::FmmTablesIn<Memory>(exec, detail::fmm_tables(orders.order));
   if constexpr (detail::has_matrix_units<Memory>) {
     m_tiles = {exec, detail::tiles_of(detail::fmm_tables(orders.order))};
@@ -134,7 +149,9 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
       static_cast<double>(m_prism_tree.tree.nodes.size() + m_station_tree.tree.nodes.size());
   m_bytes = static_cast<std::size_t>(least + expansions);
   detail::check_budget(least + expansions, budget, detail::fmm_name(m_prisms, m_stations));
+  exec.check_stop();
   find_lists(exec, orders);
+  exec.check_stop();
   allocate_sums(exec, options);
   const double tolerance =
       options.far_tolerance < 0.0 ? default_far_tolerance<double> : options.far_tolerance;
@@ -313,12 +330,27 @@ void FmmOperator<Memory>::translate(const Instance<Memory>& exec, const Tree& fr
   pairs.first = transposed ? 0 : m_begin;
   pairs.last = transposed ? static_cast<std::int32_t>(m_prisms) : m_end;
   const auto items = static_cast<std::int64_t>(lists.items.extent(0));
-  if constexpr (detail::has_matrix_units<Memory>) {
-    detail::launch_blocks("moho::gravity::far_pairs", exec, items,
-                          detail::FarPairTiles{pairs, m_tiles.addresses()});
-  } else {
-    detail::launch_teams("moho::gravity::far_pairs", exec, items, pairs);
-  }
+  detail::launch_parts(exec, items, [&](std::int64_t first, std::int64_t count) {
+    pairs.items = lists.items.data() + first;
+    if constexpr (detail::has_matrix_units<Memory>) {
+      detail::launch_cuda_blocks("moho::gravity::far_pairs", exec, count,
+                                 detail::FarPairTiles{pairs, m_tiles.addresses()});
+    } else {
+      detail::launch_teams("moho::gravity::far_pairs", exec, count, pairs);
+    }
+  });
+}
+
+template <class Memory>
+void FmmOperator<Memory>::sum_moments(const Instance<Memory>& exec, bool transposed) {
+  const auto leaves = static_cast<std::int64_t>(m_prism_tree.tree.leaves.size());
+  detail::launch_parts(exec, leaves, [&](std::int64_t first, std::int64_t count) {
+    detail::launch_teams(
+        "moho::gravity::prism_moments", exec, count,
+        detail::PrismMoments{m_tables.constants, m_prism_tree.nodes.data(),
+                             m_prism_tree.leaves.data() + first, m_records.data(),
+                             m_prism_tree.expansions.data(), m_sorted.data(), transposed});
+  });
 }
 
 template <class Memory>
@@ -335,20 +367,22 @@ void FmmOperator<Memory>::apply(const InstanceOf<Memory>& exec,
   fill(instance, m_prism_tree.expansions, 0.0);
   fill(instance, m_station_tree.expansions, 0.0);
   fill(instance, m_sums, 0.0);
-  const auto prism_leaves = static_cast<std::int64_t>(m_prism_tree.tree.leaves.size());
   const auto station_leaves = static_cast<std::int64_t>(m_station_tree.tree.leaves.size());
-  detail::launch_teams(
-      "moho::gravity::prism_moments", instance, prism_leaves,
-      detail::PrismMoments{m_tables.constants, m_prism_tree.nodes.data(),
-                           m_prism_tree.leaves.data(), m_records.data(),
-                           m_prism_tree.expansions.data(), m_sorted.data(), false});
+  sum_moments(instance, false);
   to_parents(instance, m_prism_tree);
   translate(instance, m_prism_tree, m_station_tree, m_far, false);
   to_children(instance, m_station_tree, m_begin, m_end);
   const detail::PartialSums sums{m_sums.data(), detail::count_of(m_plan.mask), m_places};
-  detail::sum_near(instance, m_plan.mask, near_data(m_station_tree, m_near, m_begin, m_end), sums,
-                   station_leaves);
-  detail::add_far(instance, m_plan.mask, packed_stations(m_begin, m_end), sums, station_leaves);
+  auto near = near_data(m_station_tree, m_near, m_begin, m_end);
+  auto packed = packed_stations(m_begin, m_end);
+  detail::launch_parts(instance, station_leaves, [&](std::int64_t first, std::int64_t count) {
+    near.leaves = m_station_tree.leaves.data() + first;
+    detail::sum_near(instance, m_plan.mask, near, sums, count);
+  });
+  detail::launch_parts(instance, station_leaves, [&](std::int64_t first, std::int64_t count) {
+    packed.leaves = m_station_tree.leaves.data() + first;
+    detail::add_far(instance, m_plan.mask, packed, sums, count);
+  });
   detail::ReturnPlaces back{};
   back.sums = sums;
   back.station = m_station.data();
@@ -387,18 +421,23 @@ void FmmOperator<Memory>::adjoint(const InstanceOf<Memory>& exec, const ConstRes
   fill(instance, m_station_tree.expansions, 0.0);
   const auto prism_leaves = static_cast<std::int64_t>(m_prism_tree.tree.leaves.size());
   const auto all = static_cast<std::int32_t>(m_stations);
-  detail::take_moments(instance, m_plan.mask, packed_stations(0, all), m_sums.data(),
-                       static_cast<std::int64_t>(m_station_tree.tree.leaves.size()));
+  auto stations = packed_stations(0, all);
+  detail::launch_parts(instance, static_cast<std::int64_t>(m_station_tree.tree.leaves.size()),
+                       [&](std::int64_t first, std::int64_t number) {
+                         stations.leaves = m_station_tree.leaves.data() + first;
+                         detail::take_moments(instance, m_plan.mask, stations, m_sums.data(),
+                                              number);
+                       });
   to_parents(instance, m_station_tree);
   translate(instance, m_station_tree, m_prism_tree, m_far_transposed, true);
   to_children(instance, m_prism_tree, 0, static_cast<std::int32_t>(m_prisms));
   const detail::StationWeights packed{m_sums.data(), m_places, used, false};
-  detail::transpose_near(instance, m_plan.mask, near_data(m_prism_tree, m_near_transposed, 0, all),
-                         packed, m_sorted.data(), prism_leaves);
-  detail::launch_teams("moho::gravity::prism_moments", instance, prism_leaves,
-                       detail::PrismMoments{m_tables.constants, m_prism_tree.nodes.data(),
-                                            m_prism_tree.leaves.data(), m_records.data(),
-                                            m_prism_tree.expansions.data(), m_sorted.data(), true});
+  auto near = near_data(m_prism_tree, m_near_transposed, 0, all);
+  detail::launch_parts(instance, prism_leaves, [&](std::int64_t first, std::int64_t number) {
+    near.leaves = m_prism_tree.leaves.data() + first;
+    detail::transpose_near(instance, m_plan.mask, near, packed, m_sorted.data(), number);
+  });
+  sum_moments(instance, true);
   launch("moho::gravity::return_sorted", instance, m_prisms,
          detail::ReturnSorted{m_sorted.data(), m_order.data(), densities.data()});
 }
