@@ -290,7 +290,6 @@ struct BatchSurvey {
     options.storage.method = "device";
     options.storage.error = "lossless";
     options.concurrent_shots = 1;
-    options.data.mute = survey::parse_mute("arrivals");
     auto migration = made();
     for (std::size_t k = 0; k < 6; ++k) gathers.push_back(migration.model_data(k));
     // a shot without two of its receivers, one without any
@@ -388,54 +387,6 @@ MEMORY_TEST(MigrationBatch, SizeDoesNotChangeAnImage) {
     const auto again = survey.images(migration, false);
     EXPECT_EQ(again[0].values, expected[0].values);
     EXPECT_GT(again[4].largest.front(), 0.0);
-  }
-}
-
-MEMORY_TEST(MigrationBatch, FirstArrivalsAreThoseOfAHostThread) {
-  BatchSurvey<T, Memory> survey(exec);
-  auto migration = survey.made();
-  const Grid<2>& grid = survey.input.grid;
-  const eikonal::Model<T, 2, Kokkos::HostSpace> model{survey.input.model.vp, {}, {}};
-  // threads with one instance each
-  std::vector<std::vector<double>> host(survey.input.shots.size());
-  run_concurrently<std::vector<double>>(
-      3,
-      [&, k = std::size_t{0}]() mutable {
-        return k < host.size() ? std::optional<std::size_t>(k++) : std::nullopt;
-      },
-      [&](int, std::size_t k, CallingThread&) {
-        return survey::arrival_times<T, 2, Kokkos::HostSpace>(one_thread_instance(), grid, model,
-                                                              survey.input.shots[k]);
-      },
-      [&](std::size_t k, std::vector<double>&& times) { host[k] = std::move(times); });
-  const double most = std::is_same_v<T, double> ? 1e-12 : 1e-5;
-  const auto velocity = [&] {
-    const Field<T, 2, Memory> field = make_field<T>(exec, grid, "velocity");
-    copy(exec, field, survey.input.model.vp);
-    return eikonal::Model<T, 2, Memory>{field, {}, {}};
-  }();
-  for (std::size_t k = 0; k < host.size(); ++k) {
-    EXPECT_EQ(migration.first_arrivals(survey.input.shots[k]), host[k]) << k;
-    const auto device =
-        survey::arrival_times<T, 2, Memory>(exec, grid, velocity, survey.input.shots[k]);
-    ASSERT_EQ(device.size(), host[k].size());
-    for (std::size_t r = 0; r < device.size(); ++r) {
-      EXPECT_NEAR(device[r], host[k][r], most * largest(host[k])) << k << ", " << r;
-    }
-    if (k == 4) continue;  // without traces
-    // so do the muted data, of which the image is a linear function
-    const auto& gather = survey.gathers[k];
-    survey::PrepareOptions options;
-    options.dt = migration.plan().time.dt;
-    options.samples = migration.plan().time.steps + 1;
-    options.wavelet = migration.plan().wavelet;
-    options.mute = survey.input.options.data.mute;
-    const auto muted = [&](std::vector<double> times) {
-      times.resize(gather.shot.receivers.size());
-      const auto samples = survey::prepare(gather, options, times).samples;
-      return std::vector<double>(samples.begin(), samples.end());
-    };
-    EXPECT_LT(relative_difference(muted(device), muted(host[k])), 1e-3) << k;
   }
 }
 

@@ -24,21 +24,6 @@
 
 namespace moho {
 
-/// \brief Returns an instance of one thread of the host, which runs concurrently with all others.
-///
-/// Each thread of a program may have one. In a build without Serial it is the default instance of
-/// the host, whose kernels run one after the other.
-inline Instance<Kokkos::HostSpace> one_thread_instance() {
-#ifndef KOKKOS_ENABLE_SERIAL
-  return Kokkos::DefaultHostExecutionSpace();
-#elif KOKKOS_VERSION >= 40200
-  // separate instances: Kokkos serialises the kernels of one instance
-  return Kokkos::Experimental::partition_space(Kokkos::Serial(), 1)[0];
-#else
-  return Kokkos::Serial();
-#endif
-}
-
 /// \brief Returns `count` instances on the device of `exec`, one for each concurrent thread.
 ///
 /// A single one is `exec` itself. Several are streams of a device, or one-thread instances on
@@ -57,8 +42,12 @@ std::vector<Instance<Memory>> concurrent_instances(const Instance<Memory>& exec,
       throw InputError(
           "at_once: this build has no space of one thread (allowed: 1): build with a Kokkos that "
           "has Serial");
+#elif KOKKOS_VERSION >= 40200
+      // separate instances: Kokkos serialises the kernels of one instance
+      result.push_back(Kokkos::Experimental::partition_space(Kokkos::Serial(), 1)[0]);
+#else
+      result.push_back(Kokkos::Serial());
 #endif
-      result.push_back(one_thread_instance());
     } else {
       result.push_back(new_instance(exec));
     }

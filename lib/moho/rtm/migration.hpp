@@ -75,10 +75,7 @@ class Migration {
   /// \brief Models the data of shot `k` with the data model, for all receivers.
   /// \throws InputError without a data model; its text begins with "data_model: "
   survey::ShotGather<Dim> model_data(std::size_t k);
-  /// \brief Returns the first arrivals at the receivers of a shot of the survey, s.
-  ///
-  /// One thread of the host computes those of small 2D windows, up to 2^17 nodes, also for a
-  /// device. Several threads of migrate_each() do so concurrently.
+  /// Returns the first arrivals at the receivers of a shot of the survey, s.
   std::vector<double> first_arrivals(const wave::Shot<Dim>& shot);
 
   /// Migrates a shot and adds its image. \throws InputError as migrate(), and for a duplicate shot

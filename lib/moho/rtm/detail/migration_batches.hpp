@@ -86,7 +86,7 @@ void Migration<T, Dim, Memory>::make_batches() {
           worker(static_cast<std::size_t>(first + n)), lanes[static_cast<std::size_t>(n)],
           Arena<T, Memory>("moho::rtm::series", samples + samples / 8 + 256)}));
     }
-    batch->threads = std::clamp(cores / static_cast<int>(instances.size()), 1, 16);
+    batch->threads = std::clamp(cores / static_cast<int>(instances.size()), 1, 8);
     batch->exec.fence();
     m_batches.push_back(std::move(batch));
   }

@@ -24,10 +24,6 @@ std::vector<double> arrivals_of(const Instance<Memory>& exec, const Grid<Dim>& g
   return survey::arrival_times<T, Dim, Memory>(exec, grid, model, shot);
 }
 
-/// Nodes of a 2D grid up to which one thread of the host computes the first arrivals of a run on a
-/// device. A solution has many rounds of few nodes, of which a device computes one at a time.
-inline constexpr std::int64_t max_host_arrivals_nodes = std::int64_t{1} << 17;
-
 /// Throws InputError unless a gather has the samples of its receivers, which are some of a shot.
 template <int Dim>
 void check_gather(const survey::ShotGather<Dim>& gather, const wave::Shot<Dim>& shot) {
@@ -180,15 +176,8 @@ std::vector<double> Migration<T, Dim, Memory>::first_arrivals(const Instance<Mem
       m_planner->streamed() != nullptr ||
       (m_planner->slabs() != nullptr &&
        memory_budget(exec) / sizeof(T) / 8 < static_cast<std::size_t>(window.grid.size()));
-  if (large) return detail::arrivals_of<T, Dim, Kokkos::HostSpace>(host(), window.grid, used, shot);
-  if constexpr (!is_host_memory<Memory> && Dim == 2) {
-    if (window.grid.size() <= detail::max_host_arrivals_nodes) {
-      Instance<Kokkos::HostSpace> thread = one_thread_instance();
-      thread.take_flag(exec);
-      return detail::arrivals_of<T, Dim, Kokkos::HostSpace>(thread, window.grid, used, shot);
-    }
-  }
-  return detail::arrivals_of<T, Dim, Memory>(exec, window.grid, used, shot);
+  return large ? detail::arrivals_of<T, Dim, Kokkos::HostSpace>(host(), window.grid, used, shot)
+               : detail::arrivals_of<T, Dim, Memory>(exec, window.grid, used, shot);
 }
 
 template <class T, int Dim, class Memory>
