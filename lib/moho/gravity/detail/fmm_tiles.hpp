@@ -111,7 +111,7 @@ KOKKOS_FORCEINLINE_FUNCTION void warp_barrier() {
 }
 /// @}
 
-/// Sums of a warp: parity of the columns or tile, cosines and sines, tile, column.
+/// Sums of a thread: parity of m of the columns, cosines and sines, tile of rows, column.
 using TileSums = double[2][2][2][2];
 
 /// \brief Eight translations in shared memory.
