@@ -2,6 +2,7 @@
 
 #include <moho/gravity/detail/fmm_tiles.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace moho::gravity::detail {
 
 namespace {
 
-std::size_t slot(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t table_index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Adds a tile of elements(row, column).
 template <class Elements>
@@ -26,8 +27,9 @@ void append_exchange(const FmmTables& tables, int n, int parity, int first,
         const int order = 2 * (8 * tile + row) + ((n + parity + (sine ? 1 : 0)) & 1);
         const int m = 2 * (first + column) + parity;
         if (order > n || m > n || (sine && (order == 0 || m == 0))) return 0.0;
-        const HarmonicRow& number = tables.rows[slot(sine ? sin_at(n, order) : cos_at(n, order))];
-        return tables.exchange[slot(number.exchange + (m - first_exchanged(number)) / 2)];
+        const HarmonicRow& number =
+            tables.rows[table_index(sine ? sin_at(n, order) : cos_at(n, order))];
+        return tables.exchange[table_index(number.exchange + (m - first_exchanged(number)) / 2)];
       });
     }
   }
@@ -53,7 +55,7 @@ FmmTiles tiles_of(const FmmTables& tables) {
         append_tile(tiles.inverse, [&](int row, int column) {
           const int k = tile + row, n = first + column;
           if (k > order || n > order) return 0.0;
-          return tables.inverse[slot(tables.rows[slot(cos_at(k, m))].shift + n - m)];
+          return tables.inverse[table_index(tables.rows[table_index(cos_at(k, m))].shift + n - m)];
         });
       }
     }
