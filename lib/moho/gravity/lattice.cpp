@@ -76,14 +76,16 @@ double lattice_bytes(const RegularMesh& mesh, const Lattice& lattice, std::size_
 
 namespace detail {
 
-std::vector<int> fourier_radices(std::int64_t length) {
-  std::vector<int> radices;
-  for (const int radix : {5, 4, 3, 2}) {
-    while (length % radix == 0) {
-      radices.push_back(radix);
-      length /= radix;
-    }
+std::vector<Radix> fourier_radices(std::int64_t length) {
+  std::vector<int> factors;  // the largest first
+  for (const int factor : {5, 4, 3, 2}) {
+    for (; length % factor == 0; length /= factor) factors.push_back(factor);
   }
+  // the largest and the smallest in one pass
+  std::vector<Radix> radices;
+  std::size_t first = 0, last = factors.size();
+  for (; last - first >= 2; ++first, --last) radices.push_back({factors[first], factors[last - 1]});
+  if (last > first) radices.push_back({factors[first], 1});
   return radices;
 }
 

@@ -45,7 +45,7 @@ double lattice_bytes(const RegularMesh& mesh, const Lattice& lattice, std::size_
 /// apply(). Both have the same bits for any number of host threads.
 ///
 /// Memory: 16 bytes times layers, components, Lx and Ly / 2 + 1, with Lx at least the numbers of
-/// cells and points along x less 1.
+/// cells and points along x less 1; and eight planes of Lx x Ly to work in, two with one layer.
 template <class Memory>
 class LatticeOperator final : public FieldOperator {
  public:
@@ -95,6 +95,11 @@ class LatticeOperator final : public FieldOperator {
     return m_spectra.data() + (layer * static_cast<std::int64_t>(m_components.size()) +
                                static_cast<std::int64_t>(component)) *
                                   m_half;
+  }
+
+  /// Returns the numbers from one layer's spectra to the next.
+  std::int64_t next_layer() const {
+    return static_cast<std::int64_t>(m_components.size()) * m_half;
   }
 
   Instance<Memory> m_exec;
@@ -177,46 +182,83 @@ struct HalfPlane {
   }
 };
 
-/// Adds the products of two layers with their spectra to the sums of components.
+/// Pairs of layers whose transforms are kept at once.
+inline constexpr int lattice_pairs = 4;
+
+/// The transforms of two real arrays from that of first + i second at k and its number at -k.
+KOKKOS_FORCEINLINE_FUNCTION void separate(Complex at, Complex minus, Complex& first,
+                                          Complex& second) {
+  const Complex b = conjugate(minus);
+  first = {0.5 * (at.re + b.re), 0.5 * (at.im + b.im)};
+  second = {0.5 * (at.im - b.im), -0.5 * (at.re - b.re)};
+}
+
+/// Sums the products of layers with their spectra for each component.
 struct AddLayers {
   HalfPlane plane;
-  const Complex* data;            ///< transform of first + i second
-  const Complex *first, *second;  ///< spectra of the first component; second may be null
-  Complex* sum;                   ///< of the first component
-  std::int64_t half;              ///< numbers from one component to the next
+  const Complex* data;      ///< transforms of pairs of layers, first + i second
+  std::int64_t next_plane;  ///< numbers from one pair to the next
+  const Complex* spectra;   ///< of the first layer and component
+  std::int64_t next_layer;  ///< numbers from one layer's spectra to the next
+  Complex* sum;             ///< of the first component
+  std::int64_t half;        ///< numbers from one component to the next
+  int layers;               ///< 1 to 2 lattice_pairs
   int components;
+  bool add;  ///< false: sums begin with 0
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     std::int64_t minus = 0;
     if (!plane.places(item, minus)) return;
-    const Complex a = data[item], b = conjugate(data[minus]);
-    const Complex one{0.5 * (a.re + b.re), 0.5 * (a.im + b.im)};
-    const Complex other{0.5 * (a.im - b.im), -0.5 * (a.re - b.re)};
+    Complex part[2 * lattice_pairs];
+    MOHO_UNROLL for (int k = 0; k < lattice_pairs; ++k) {
+      if (2 * k >= layers) continue;
+      const Complex* const own = data + k * next_plane;
+      separate(own[item], own[minus], part[2 * k], part[2 * k + 1]);
+    }
     std::int64_t at = item;
     for (int c = 0; c < components; ++c, at += half) {
-      Complex total = sum[at] + first[at] * one;
-      if (second != nullptr) total = total + second[at] * other;
+      Complex total = add ? sum[at] : Complex{0.0, 0.0};
+      MOHO_UNROLL for (int n = 0; n < 2 * lattice_pairs; ++n) {
+        if (n < layers) total = total + spectra[n * next_layer + at] * part[n];
+      }
       sum[at] = total;
     }
   }
 };
 
-/// Adds the products of two components with conjugate spectra to the sum of one layer.
+/// Sums the products of components with conjugate spectra for each layer.
 struct AddComponents {
   HalfPlane plane;
-  const Complex* data;
-  const Complex *first, *second;
-  Complex* sum;
+  const Complex* data;      ///< transforms of pairs of components, first + i second
+  std::int64_t next_plane;  ///< numbers from one pair to the next
+  const Complex* spectra;   ///< of the first layer and component
+  std::int64_t next_layer;  ///< numbers from one layer's spectra to the next
+  Complex* sum;             ///< of the first layer
+  std::int64_t half;        ///< numbers from one component, or sum, to the next
+  int layers;               ///< 1 to 2 lattice_pairs
+  int components;
+  bool add;  ///< false: sums begin with 0
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     std::int64_t minus = 0;
     if (!plane.places(item, minus)) return;
-    const Complex a = data[item], b = conjugate(data[minus]);
-    const Complex one{0.5 * (a.re + b.re), 0.5 * (a.im + b.im)};
-    Complex total = sum[item] + conjugate(first[item]) * one;
-    if (second != nullptr) {
-      const Complex other{0.5 * (a.im - b.im), -0.5 * (a.re - b.re)};
-      total = total + conjugate(second[item]) * other;
+    Complex total[2 * lattice_pairs];
+    MOHO_UNROLL for (int n = 0; n < 2 * lattice_pairs; ++n) {
+      total[n] = add && n < layers ? sum[n * half + item] : Complex{0.0, 0.0};
     }
-    sum[item] = total;
+    const Complex* own = data;
+    for (int c = 0; c < components; c += 2, own += next_plane) {
+      Complex one, other;
+      separate(own[item], own[minus], one, other);
+      const Complex* const first = spectra + c * half + item;
+      const bool two = c + 1 < components;
+      MOHO_UNROLL for (int n = 0; n < 2 * lattice_pairs; ++n) {
+        if (n >= layers) continue;
+        total[n] = total[n] + conjugate(first[n * next_layer]) * one;
+        if (two) total[n] = total[n] + conjugate(first[n * next_layer + half]) * other;
+      }
+    }
+    MOHO_UNROLL for (int n = 0; n < 2 * lattice_pairs; ++n) {
+      if (n < layers) sum[n * half + item] = total[n];
+    }
   }
 };
 
@@ -289,10 +331,12 @@ LatticeOperator<Memory>::LatticeOperator(const Instance<Memory>& exec, const Reg
   const std::int64_t ly = detail::fourier_length(ny + m_lattice.ny - 1);
   m_half = lx * (ly / 2 + 1);
   const auto count = static_cast<std::int64_t>(components.size());
-  const std::int64_t sums = std::max<std::int64_t>(count, 2) * m_half;
+  // planes of pairs of layers, and as many to work in
+  const std::int64_t pairs = std::min<std::int64_t>(detail::lattice_pairs, (nz + 1) / 2);
+  const std::int64_t sums = std::max(count, 2 * pairs) * m_half;
   const double bytes =
       16.0 * (static_cast<double>(nz * count) * static_cast<double>(m_half) +
-              static_cast<double>(sums + 2 * lx * ly)) +
+              static_cast<double>(sums + 2 * pairs * lx * ly)) +
       8.0 * static_cast<double>(mesh.size()) +
       (8.0 * static_cast<double>(count) + 16.0) * static_cast<double>(stations.size() / 3);
   Options budget;
@@ -307,8 +351,8 @@ LatticeOperator<Memory>::LatticeOperator(const Instance<Memory>& exec, const Reg
   };
   m_spectra = grid("moho::gravity::spectra", nz * count * m_half);
   m_sums = grid("moho::gravity::products", sums);
-  m_data = grid("moho::gravity::plane", lx * ly);
-  m_work = grid("moho::gravity::plane", lx * ly);
+  m_data = grid("moho::gravity::planes", pairs * lx * ly);
+  m_work = grid("moho::gravity::planes", pairs * lx * ly);
   std::vector<std::int64_t> begin, list;
   detail::list_stations(m_lattice, begin, list);
   m_point = upload(exec, m_lattice.point, "moho::gravity::points");
@@ -397,24 +441,32 @@ void LatticeOperator<Memory>::apply(const DensityView<Memory>& densities,
   const std::int64_t nx = m_mesh.cells[0], ny = m_mesh.cells[1], nz = m_mesh.cells[2];
   const std::int64_t lx = m_x.length, ly = m_y.length, cells = nx * ny;
   const detail::HalfPlane plane{lx, ly};
-  fill(m_exec,
-       Kokkos::View<double*, Memory>(reinterpret_cast<double*>(m_sums.data()), 2 * m_sums.size()),
-       0.0);
-  for (std::int64_t layer = 0; layer < nz; layer += 2) {
+  const std::int64_t most = 2 * detail::lattice_pairs;
+  for (std::int64_t layer = 0; layer < nz; layer += most) {
     m_exec.check_stop();
-    const bool two = layer + 1 < nz;
-    const double* const first = densities.data() + layer * cells;
-    launch("moho::gravity::pack_layers", m_exec, ny * lx,
-           detail::PackLayers{first, two ? first + cells : nullptr, nx, lx, m_data.data()});
-    const detail::Complex* const data = transform(m_data.data(), m_work.data(), ny, false);
-    // hosts read one component at a time
+    const std::int64_t end = std::min(nz, layer + most);
+    const detail::Complex* planes = nullptr;
+    for (std::int64_t n = layer; n < end; n += 2) {
+      const std::int64_t at = (n - layer) / 2 * lx * ly;
+      const double* const first = densities.data() + n * cells;
+      launch("moho::gravity::pack_layers", m_exec, ny * lx,
+             detail::PackLayers{first, n + 1 < end ? first + cells : nullptr, nx, lx,
+                                m_data.data() + at});
+      const detail::Complex* const data =
+          transform(m_data.data() + at, m_work.data() + at, ny, false);
+      if (n == layer) planes = data;
+    }
+    // hosts read the spectra of one component and one pair at a time
     const std::size_t together = is_host_memory<Memory> ? 1 : m_components.size();
+    const std::int64_t layers = is_host_memory<Memory> ? 2 : most;
     for (std::size_t c = 0; c < m_components.size(); c += together) {
-      launch(
-          "moho::gravity::add_layers", m_exec, m_half,
-          detail::AddLayers{plane, data, spectrum(layer, c), two ? spectrum(layer + 1, c) : nullptr,
-                            m_sums.data() + static_cast<std::int64_t>(c) * m_half, m_half,
-                            static_cast<int>(together)});
+      for (std::int64_t n = layer; n < end; n += layers) {
+        launch("moho::gravity::add_layers", m_exec, m_half,
+               detail::AddLayers{
+                   plane, planes + (n - layer) / 2 * lx * ly, lx * ly, spectrum(n, c), next_layer(),
+                   m_sums.data() + static_cast<std::int64_t>(c) * m_half, m_half,
+                   static_cast<int>(std::min(layers, end - n)), static_cast<int>(together), n > 0});
+      }
     }
   }
   for (std::size_t c = 0; c < m_components.size(); c += 2) {
@@ -471,31 +523,33 @@ void LatticeOperator<Memory>::adjoint(const typename Operator<Memory>::ConstResu
               static_cast<std::size_t>(lx * ly)),
          Kokkos::View<const detail::Complex*, Memory>(data, static_cast<std::size_t>(lx * ly)));
   }
-  for (std::int64_t layer = 0; layer < nz; layer += 2) {
+  const std::int64_t most = 2 * detail::lattice_pairs;
+  // hosts read the spectra of one layer and one pair at a time
+  const std::int64_t layers = is_host_memory<Memory> ? 1 : most;
+  const std::size_t together = is_host_memory<Memory> ? 2 : m_components.size();
+  for (std::int64_t layer = 0; layer < nz; layer += most) {
     m_exec.check_stop();
-    const bool two = layer + 1 < nz;
-    fill(m_exec,
-         Kokkos::View<double*, Memory>(reinterpret_cast<double*>(m_sums.data()),
-                                       static_cast<std::size_t>(4 * m_half)),
-         0.0);
-    for (std::size_t pair = 0; pair < pairs; ++pair) {
-      const std::size_t c = 2 * pair;
-      const bool other = c + 1 < m_components.size();
-      for (std::int64_t part = 0; part < (two ? 2 : 1); ++part) {
+    const std::int64_t end = std::min(nz, layer + most);
+    for (std::int64_t n = layer; n < end; n += layers) {
+      for (std::size_t c = 0; c < m_components.size(); c += together) {
         launch("moho::gravity::add_components", m_exec, m_half,
                detail::AddComponents{
-                   plane, planes.data() + pair * static_cast<std::size_t>(lx * ly),
-                   spectrum(layer + part, c), other ? spectrum(layer + part, c + 1) : nullptr,
-                   m_sums.data() + part * m_half});
+                   plane, planes.data() + c / 2 * static_cast<std::size_t>(lx * ly), lx * ly,
+                   spectrum(n, c), next_layer(), m_sums.data() + (n - layer) * m_half, m_half,
+                   static_cast<int>(std::min(layers, end - n)),
+                   static_cast<int>(std::min(together, m_components.size() - c)), c > 0});
       }
     }
-    launch("moho::gravity::join_halves", m_exec, m_half,
-           detail::JoinHalves{plane, m_sums.data(), two ? m_sums.data() + m_half : nullptr,
-                              m_data.data()});
-    const detail::Complex* const sums = transform(m_data.data(), m_work.data(), ny, true);
-    double* const to = densities.data() + layer * cells;
-    launch("moho::gravity::take_layers", m_exec, cells,
-           detail::TakeLayers{sums, nx, lx, to, two ? to + cells : nullptr});
+    for (std::int64_t n = layer; n < end; n += 2) {
+      const bool two = n + 1 < end;
+      const detail::Complex* const first = m_sums.data() + (n - layer) * m_half;
+      launch("moho::gravity::join_halves", m_exec, m_half,
+             detail::JoinHalves{plane, first, two ? first + m_half : nullptr, m_data.data()});
+      const detail::Complex* const sums = transform(m_data.data(), m_work.data(), ny, true);
+      double* const to = densities.data() + n * cells;
+      launch("moho::gravity::take_layers", m_exec, cells,
+             detail::TakeLayers{sums, nx, lx, to, two ? to + cells : nullptr});
+    }
   }
 }
 
