@@ -2,6 +2,7 @@
 #include <moho/gravity_inversion/inversion.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 
+#include <moho/core/copy.hpp>
 #include <moho/core/error.hpp>
 #include <moho/optimize/cgls.hpp>
 #include <moho/optimize/lbfgs.hpp>
@@ -22,8 +23,10 @@ Instance<Memory> host() { return Kokkos::DefaultHostExecutionSpace(); }
 
 Vector view(const std::vector<double>& values) { return Vector(values.data(), values.size()); }
 
-std::vector<double> values_of(const Vector& vector) {
-  return std::vector<double>(vector.data(), vector.data() + vector.size());
+// Copies a vector of a search with all threads.
+void assign(const Instance<Memory>& exec, std::vector<double>& to, const Vector& from) {
+  to.resize(from.size());
+  copy(exec, Kokkos::View<double*, Memory>(to.data(), to.size()), from);
 }
 
 double square(double value) { return value * value; }
@@ -58,7 +61,11 @@ void check_bounds(const InversionProblem& p) {
 
 Inversion::Inversion(gravity::FieldOperator& field, InversionProblem problem,
                      const InversionOptions& options)
-    : m_field(field), m_problem(std::move(problem)), m_options(options) {
+    : m_field(field),
+      m_problem(std::move(problem)),
+      m_options(options),
+      m_regularisation(host(), static_cast<std::size_t>(m_problem.cells.size()),
+                       m_problem.cells.links) {
   InversionProblem& p = m_problem;
   const auto cells = static_cast<std::size_t>(p.cells.size());
   if (p.weights.empty()) p.weights.assign(cells, 1.0);
@@ -150,51 +157,16 @@ double Inversion::chi2(double squares) const {
   return squares / static_cast<double>(std::max<std::int64_t>(m_values - m_trend.size(), 1));
 }
 
-Inversion::Regularisation Inversion::regularisation(const std::vector<double>* compact) const {
-  Regularisation by;
-  by.cells.resize(m_cell.size());
-  by.factor.resize(m_cell.size());
-  std::vector<double> v(m_cell.size(), 1.0);
-  for (std::size_t k = 0; k < m_cell.size(); ++k) {
-    if (compact != nullptr) {
-      v[k] = square(m_options.compact) /
-             (square((*compact)[k] - m_problem.reference[k]) + square(m_options.compact));
+void Inversion::regularise(const std::vector<double>* compact) {
+  std::vector<double> v;
+  if (compact != nullptr) {
+    v.resize(m_cell.size());
+    const double eps2 = square(m_options.compact);
+    for (std::size_t k = 0; k < v.size(); ++k) {
+      v[k] = eps2 / (square((*compact)[k] - m_problem.reference[k]) + eps2);
     }
-    by.cells[k] = m_options.small * m_cell[k] * v[k];
-    by.factor[k] = by.cells[k];
   }
-  for (const Link& link : m_problem.cells.links) {
-    const auto i = static_cast<std::size_t>(link.first), j = static_cast<std::size_t>(link.second);
-    const double smooth = m_options.smooth[static_cast<std::size_t>(link.axis)];
-    by.links.push_back(0.5 * smooth * (m_cell[i] + m_cell[j]) * v[i] * v[j]);
-    by.factor[i] += by.links.back();
-    by.factor[j] += by.links.back();
-  }
-  for (std::size_t k = 0; k < m_cell.size(); ++k) {
-    by.factor[k] = 1.0 / (by.factor[k] > 0.0 ? by.factor[k] : m_cell[k]);
-  }
-  return by;
-}
-
-double Inversion::roughness(const Regularisation& by, const std::vector<double>& model,
-                            std::vector<double>* gradient) const {
-  double sum = 0.0;
-  if (gradient != nullptr) gradient->resize(model.size());
-  for (std::size_t k = 0; k < model.size(); ++k) {
-    const double difference = model[k] - m_problem.reference[k];
-    sum += by.cells[k] * square(difference);
-    if (gradient != nullptr) (*gradient)[k] = by.cells[k] * difference;
-  }
-  for (std::size_t n = 0; n < by.links.size(); ++n) {
-    const auto i = static_cast<std::size_t>(m_problem.cells.links[n].first);
-    const auto j = static_cast<std::size_t>(m_problem.cells.links[n].second);
-    const double part = by.links[n] * (model[i] - model[j]);
-    sum += part * (model[i] - model[j]);
-    if (gradient == nullptr) continue;
-    (*gradient)[i] += part;
-    (*gradient)[j] -= part;
-  }
-  return sum;
+  m_regularisation.set(m_cell, v, m_options.small, m_options.smooth);
 }
 
 void Inversion::image(const std::vector<double>& direction, std::vector<double>& residuals) {
@@ -236,11 +208,11 @@ void Inversion::gradient_of(const std::vector<double>& residuals, std::vector<do
 double Inversion::value_and_gradient(const std::vector<double>& model, double beta,
                                      const std::vector<double>* compact,
                                      std::vector<double>& gradient) {
-  const Regularisation by = regularisation(compact);
+  regularise(compact);
   std::vector<double> residuals, rough;
   const double squares = misfit(model, residuals);
   gradient_of(residuals, gradient);
-  const double sum = roughness(by, model, &rough);
+  const double sum = m_regularisation.value(model, m_problem.reference, &rough);
   for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] += beta * rough[k];
   return 0.5 * squares + 0.5 * beta * sum;
 }
@@ -258,15 +230,13 @@ InversionState Inversion::begin() {
   }
   // equal curvature of both parts along the preconditioned gradient
   gradient_of(residuals, gradient);
-  const Regularisation by = regularisation(nullptr);
-  for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] *= by.factor[k];
+  regularise(nullptr);
+  const std::vector<double>& inverse = m_regularisation.inverse_diagonal();
+  for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] *= inverse[k];
   image(gradient, residuals);
   double data = 0.0;
   for (const double residual : residuals) data += square(residual);
-  const std::vector<double> reference = std::exchange(m_problem.reference, {});
-  m_problem.reference.assign(reference.size(), 0.0);
-  const double rough = roughness(by, gradient, nullptr);
-  m_problem.reference = reference;
+  const double rough = m_regularisation.value(gradient, {}, nullptr);
   if (!(data > 0.0 && rough > 0.0)) {
     throw InputError(
         "data: no value depends on any cell (allowed: stations "
@@ -276,14 +246,13 @@ InversionState Inversion::begin() {
   return state;
 }
 
-void Inversion::search_lbfgs(InversionState& state, const Regularisation& by,
-                             const Progress& progress, InversionStep& step) {
+void Inversion::search_lbfgs(InversionState& state, const Progress& progress, InversionStep& step) {
   using Search = optimize::Lbfgs<double, Memory>;
   const Instance<Memory> exec = host();
   optimize::Constraints<double, Memory> constraints;
   if (!m_problem.lower.empty()) constraints.lower = view(m_problem.lower);
   if (!m_problem.upper.empty()) constraints.upper = view(m_problem.upper);
-  std::vector<double> residuals, gradient, rough;
+  std::vector<double> model, residuals, gradient, rough;
   double largest = 0.0;
   for (const double value : state.model) largest = std::max(largest, std::abs(value));
   optimize::LbfgsOptions options;
@@ -293,12 +262,12 @@ void Inversion::search_lbfgs(InversionState& state, const Regularisation& by,
   options.iterations = m_options.iterations;
   options.first_change = largest > 0.0 ? 0.1 * largest : 1.0;  // kg/m^3; the search extends it
   Search search(exec, view(state.model), options, constraints);
-  search.precondition(exec, view(by.factor));
+  search.precondition(exec, view(m_regularisation.inverse_diagonal()));
   while (search.wants() == optimize::Want::evaluation) {
-    const std::vector<double> model = values_of(search.point());
+    assign(exec, model, search.point());
     const double squares = misfit(model, residuals);
     gradient_of(residuals, gradient);
-    const double sum = roughness(by, model, &rough);
+    const double sum = m_regularisation.value(model, m_problem.reference, &rough);
     for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] += state.beta * rough[k];
     search.tell(exec, 0.5 * squares + 0.5 * state.beta * sum, view(gradient));
     if (progress) {
@@ -306,60 +275,37 @@ void Inversion::search_lbfgs(InversionState& state, const Regularisation& by,
                "minimising");
     }
   }
-  state.model = values_of(search.best());
+  assign(exec, state.model, search.best());
   step.iterations = search.iterations();
 }
 
-void Inversion::search_cgls(InversionState& state, const Regularisation& by,
-                            const Progress& progress, InversionStep& step) {
+void Inversion::search_cgls(InversionState& state, const Progress& progress, InversionStep& step) {
   using Search = optimize::Cgls<double, Memory>;
   const Instance<Memory> exec = host();
-  const std::size_t values = m_inverse.size(), cells = state.model.size(), links = by.links.size();
+  const std::size_t values = m_inverse.size(), cells = state.model.size();
   const double root = std::sqrt(state.beta);
-  // rows of the regularisation: square roots of its factors times cells and
-  // differences
-  const auto add_rows = [&](const std::vector<double>& model, std::vector<double>& rows) {
-    rows.resize(values + cells + links);
-    for (std::size_t k = 0; k < cells; ++k) {
-      rows[values + k] = root * std::sqrt(by.cells[k]) * model[k];
-    }
-    for (std::size_t n = 0; n < links; ++n) {
-      const Link& link = m_problem.cells.links[n];
-      rows[values + cells + n] = root * std::sqrt(by.links[n]) *
-                                 (model[static_cast<std::size_t>(link.first)] -
-                                  model[static_cast<std::size_t>(link.second)]);
-    }
-  };
-  std::vector<double> rows, gradient;
-  (void)misfit(state.model, rows);
-  add_rows(state.model, rows);
-  for (std::size_t k = 0; k < cells; ++k) {
-    rows[values + k] -= root * std::sqrt(by.cells[k]) * m_problem.reference[k];
-  }
-  for (double& row : rows) row = -row;
+  // rows: data, then the regularisation
+  std::vector<double> rows(values + m_regularisation.rows()), part, direction, gradient;
+  (void)misfit(state.model, part);
+  for (std::size_t k = 0; k < values; ++k) rows[k] = -part[k];
+  direction.resize(cells);
+  for (std::size_t k = 0; k < cells; ++k) direction[k] = m_problem.reference[k] - state.model[k];
+  m_regularisation.apply(root, direction.data(), rows.data() + values);
   Search search(exec, view(state.model), view(rows),
                 {.gradient = 1e-4, .iterations = m_options.iterations});
-  search.precondition(exec, view(by.factor));
-  std::vector<double> part;
+  search.precondition(exec, view(m_regularisation.inverse_diagonal()));
   while (search.wants() != optimize::LinearWant::nothing) {
     if (search.wants() == optimize::LinearWant::product) {
-      const std::vector<double> direction = values_of(search.direction());
-      image(direction, rows);
-      add_rows(direction, rows);
+      assign(exec, direction, search.direction());
+      image(direction, part);
+      std::copy(part.begin(), part.end(), rows.begin());
+      m_regularisation.apply(root, direction.data(), rows.data() + values);
       search.tell_product(exec, view(rows));
     } else {
-      rows = values_of(search.residual());
-      part.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(values));
+      const Vector residual = search.residual();
+      part.assign(residual.data(), residual.data() + values);
       gradient_of(part, gradient);
-      for (std::size_t k = 0; k < cells; ++k) {
-        gradient[k] += root * std::sqrt(by.cells[k]) * rows[values + k];
-      }
-      for (std::size_t n = 0; n < links; ++n) {
-        const Link& link = m_problem.cells.links[n];
-        const double share = root * std::sqrt(by.links[n]) * rows[values + cells + n];
-        gradient[static_cast<std::size_t>(link.first)] += share;
-        gradient[static_cast<std::size_t>(link.second)] -= share;
-      }
+      m_regularisation.add_adjoint(root, residual.data() + values, gradient.data());
       search.tell_transposed(exec, view(gradient));
     }
     if (progress) {
@@ -367,33 +313,31 @@ void Inversion::search_cgls(InversionState& state, const Regularisation& by,
                "minimising");
     }
   }
-  state.model = values_of(search.point());
+  assign(exec, state.model, search.point());
   step.iterations = search.iterations();
 }
 
-InversionStep Inversion::minimise(InversionState& state, const Regularisation& by,
-                                  const Progress& progress) {
+InversionStep Inversion::minimise(InversionState& state, const Progress& progress) {
   InversionStep step;
   step.stage = state.round < 0 ? "smooth" : "compact";
   step.beta = state.beta;
   const std::int64_t before = m_products;
   if (linear()) {
-    search_cgls(state, by, progress, step);
+    search_cgls(state, progress, step);
   } else {
-    search_lbfgs(state, by, progress, step);
+    search_lbfgs(state, progress, step);
   }
   std::vector<double> residuals;
   step.chi2 = chi2(misfit(state.model, residuals));
-  step.regularisation = roughness(by, state.model, nullptr);
+  step.regularisation = m_regularisation.value(state.model, m_problem.reference, nullptr);
   step.products = m_products - before;
   return step;
 }
 
 void Inversion::advance(InversionState& state, const Progress& progress) {
   if (state.done) return;
-  const std::vector<double> before = state.model;
-  const Regularisation by = regularisation(state.round < 0 ? nullptr : &before);
-  state.history.push_back(minimise(state, by, progress));
+  regularise(state.round < 0 ? nullptr : &state.model);
+  state.history.push_back(minimise(state, progress));
   const double found = state.history.back().chi2;
   if (!std::isfinite(found)) {
     throw InputError(concat("inversion: chi^2 is ", found, " at beta ", state.beta,

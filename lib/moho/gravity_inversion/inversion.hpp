@@ -7,6 +7,7 @@
 #include <moho/core/progress.hpp>
 #include <moho/gravity/field_operator.hpp>
 #include <moho/gravity_inversion/cells.hpp>
+#include <moho/gravity_inversion/regularisation.hpp>
 #include <moho/gravity_inversion/trend.hpp>
 
 #include <array>
@@ -108,10 +109,10 @@ struct Fit {
 ///     while (!state.done) inversion.advance(state);
 class Inversion {
  public:
-  /// \param field operator of the problem's cells, stations and components; it
-  /// must outlive this \param problem data and unknowns \param options
-  /// regularisation and search \throws InputError for sizes that disagree,
-  /// errors that are not positive, no data, crossed
+  /// \param field operator of the problem's cells, stations and components; it must outlive this
+  /// \param problem data and unknowns
+  /// \param options regularisation and search
+  /// \throws InputError for sizes that disagree, errors that are not positive, no data, crossed
   ///         bounds, a start outside of them, or options out of range
   Inversion(gravity::FieldOperator& field, InversionProblem problem,
             const InversionOptions& options = {});
@@ -119,8 +120,10 @@ class Inversion {
   /// Returns the state before the first minimisation. It needs three products
   /// if beta is not given.
   InversionState begin();
-  /// Makes the next minimisation. \param progress called after each evaluation
-  /// with the fraction of the largest number of iterations of this minimisation
+  /// Makes the next minimisation.
+  /// \param state the inversion so far
+  /// \param progress called after each evaluation with the fraction of the largest number of
+  ///        iterations of this minimisation
   void advance(InversionState& state, const Progress& progress = {});
   /// Goes on with a state that has ended if the options have more compact rounds.
   void extend(InversionState& state) const;
@@ -142,24 +145,15 @@ class Inversion {
   bool linear() const;
 
  private:
-  struct Regularisation {
-    std::vector<double> cells;   // of (m_j - m0_j)^2
-    std::vector<double> links;   // of (m_i - m_j)^2
-    std::vector<double> factor;  // preconditioner
-  };
   void check() const;
-  Regularisation regularisation(const std::vector<double>* compact) const;
-  double roughness(const Regularisation& by, const std::vector<double>& model,
-                   std::vector<double>* gradient) const;
+  void regularise(const std::vector<double>* compact);
   double misfit(const std::vector<double>& model, std::vector<double>& residuals);
   void image(const std::vector<double>& direction, std::vector<double>& residuals);
   void gradient_of(const std::vector<double>& residuals, std::vector<double>& gradient);
   double chi2(double squares) const;
-  InversionStep minimise(InversionState& state, const Regularisation& by, const Progress& progress);
-  void search_lbfgs(InversionState& state, const Regularisation& by, const Progress& progress,
-                    InversionStep& step);
-  void search_cgls(InversionState& state, const Regularisation& by, const Progress& progress,
-                   InversionStep& step);
+  InversionStep minimise(InversionState& state, const Progress& progress);
+  void search_lbfgs(InversionState& state, const Progress& progress, InversionStep& step);
+  void search_cgls(InversionState& state, const Progress& progress, InversionStep& step);
   void next_beta(InversionState& state, double found) const;
   void end_of_smooth(InversionState& state, const std::string& reason) const;
   void next_round(InversionState& state, double found) const;
@@ -170,6 +164,7 @@ class Inversion {
   std::vector<double> m_inverse;  // 1 / error, 0 without a value
   std::vector<double> m_cell;     // c_j
   Trend m_trend;
+  Regularisation m_regularisation;
   std::int64_t m_values = 0, m_products = 0;
   std::vector<double> m_field_values, m_weights;
 };

@@ -120,15 +120,13 @@ class Cgls {
 
  private:
   double dot(const Instance<Memory>& exec, const ConstVector& a, const ConstVector& b) const {
-    return detail::reduce_blocks("moho::optimize::dot", exec,
-                                 static_cast<std::int64_t>(a.extent(0)),
-                                 detail::Dot<T>{{}, a.data(), b.data(), nullptr})
+    return reduce_blocks("moho::optimize::dot", exec, static_cast<std::int64_t>(a.extent(0)),
+                         detail::Dot<T>{{}, a.data(), b.data(), nullptr})
         .value[0];
   }
   void add(const Instance<Memory>& exec, const Vector& to, double factor, const ConstVector& v) {
-    (void)detail::reduce_blocks(
-        "moho::optimize::add", exec, static_cast<std::int64_t>(to.extent(0)),
-        detail::AddAndDot<T>{{}, to.data(), v.data(), nullptr, factor, nullptr});
+    (void)reduce_blocks("moho::optimize::add", exec, static_cast<std::int64_t>(to.extent(0)),
+                        detail::AddAndDot<T>{{}, to.data(), v.data(), nullptr, factor, nullptr});
   }
   void stop(LinearStop reason) {
     m_stop = reason;
@@ -218,7 +216,7 @@ void Cgls<T, Memory>::tell_transposed(const InstanceOf<Memory>& exec, const Cons
   const Instance<Memory>& instance = exec;
   const auto count = static_cast<std::int64_t>(m_x.extent(0));
   const double before = m_gamma;
-  m_gamma = detail::reduce_blocks(
+  m_gamma = reduce_blocks(
                 "moho::optimize::precondition", instance, count,
                 detail::PreconditionAndDot<T>{
                     {}, gradient.data(), m_scale.size() > 0 ? m_scale.data() : nullptr, m_z.data()})

@@ -264,7 +264,7 @@ void Lbfgs<T, Memory>::precondition(const InstanceOf<Memory>& exec, const ConstV
   copy(instance, m_scale, factors);
   for (int k = 0; k < m_state.pairs; ++k) {
     const std::size_t slot = m_state.slot(k, m_options.memory);
-    m_sums[slot] = detail::reduce_blocks(
+    m_sums[slot] = reduce_blocks(
         "moho::optimize::pair_sums", instance, m_count,
         detail::PairSums<T>{{}, m_s[slot].data(), m_y[slot].data(), scale(), nullptr});
   }
@@ -338,11 +338,11 @@ void Lbfgs<T, Memory>::tell(const InstanceOf<Memory>& exec, double f, const Cons
   }
   ++m_state.evaluations;
   const double told = m_search.step();
-  const double slope =
-      finite ? detail::reduce_blocks("moho::optimize::slope", instance, m_count,
-                                     detail::Dot<T>{{}, gradient.data(), m_d.data(), nullptr})
-                   .value[0]
-             : std::nan("");
+  const double slope = finite
+                           ? reduce_blocks("moho::optimize::slope", instance, m_count,
+                                           detail::Dot<T>{{}, gradient.data(), m_d.data(), nullptr})
+                                 .value[0]
+                           : std::nan("");
   const LineSearch::Outcome outcome = m_search.tell(finite ? f : std::nan(""), slope);
   if (m_trial_gradient.size() == 0) m_trial_gradient = vector(instance, "moho::optimize::trial");
   if (finite && m_search.best() == told) {
@@ -383,9 +383,9 @@ void Lbfgs<T, Memory>::move(const Instance<Memory>& exec, const Vector& gradient
   launch("moho::optimize::move", exec, m_count,
          detail::MovePair<T>{m_point.data(), gradient.data(), m_x.data(), m_g.data(),
                              m_s[slot].data(), m_y[slot].data()});
-  const Sums sums = detail::reduce_blocks(
-      "moho::optimize::pair_sums", exec, m_count,
-      detail::PairSums<T>{{}, m_s[slot].data(), m_y[slot].data(), scale(), nullptr});
+  const Sums sums =
+      reduce_blocks("moho::optimize::pair_sums", exec, m_count,
+                    detail::PairSums<T>{{}, m_s[slot].data(), m_y[slot].data(), scale(), nullptr});
   if (sums.value[0] > 1e-10 * std::sqrt(sums.value[1] * sums.value[2])) {
     m_sums[slot] = sums;
     m_state.newest = static_cast<int>(slot);
@@ -415,9 +415,9 @@ void Lbfgs<T, Memory>::stop(const Instance<Memory>& exec, Stop reason) {
 template <class T, class Memory>
 void Lbfgs<T, Memory>::begin(const Instance<Memory>& exec) {
   const detail::PointSums sums =
-      detail::reduce_blocks("moho::optimize::find_free", exec, m_count,
-                            detail::FindFree<T>{m_x.data(), m_g.data(), bounds(), mask(),
-                                                m_free.size() > 0 ? m_free.data() : nullptr});
+      reduce_blocks("moho::optimize::find_free", exec, m_count,
+                    detail::FindFree<T>{m_x.data(), m_g.data(), bounds(), mask(),
+                                        m_free.size() > 0 ? m_free.data() : nullptr});
   m_state.gradient = std::sqrt(sums.gradient);
   m_state.held = sums.held;
   const double size = std::max(1.0, std::sqrt(sums.point));
@@ -446,7 +446,7 @@ void Lbfgs<T, Memory>::begin(const Instance<Memory>& exec) {
 template <class T, class Memory>
 void Lbfgs<T, Memory>::apply_memory(const Instance<Memory>& exec, const unsigned char* free) {
   const auto sum = [&](const char* label, const auto& body) {
-    return detail::reduce_blocks(label, exec, m_count, body).value[0];
+    return reduce_blocks(label, exec, m_count, body).value[0];
   };
   // usable pairs, the newest first
   std::vector<std::size_t> slots;
@@ -455,9 +455,9 @@ void Lbfgs<T, Memory>::apply_memory(const Instance<Memory>& exec, const unsigned
     const std::size_t slot = m_state.slot(k, m_options.memory);
     Sums pair = m_sums[slot];
     if (free != nullptr) {
-      pair = detail::reduce_blocks(
-          "moho::optimize::pair_sums", exec, m_count,
-          detail::PairSums<T>{{}, m_s[slot].data(), m_y[slot].data(), scale(), free});
+      pair =
+          reduce_blocks("moho::optimize::pair_sums", exec, m_count,
+                        detail::PairSums<T>{{}, m_s[slot].data(), m_y[slot].data(), scale(), free});
       if (!(pair.value[0] > 1e-10 * std::sqrt(pair.value[1] * pair.value[2]))) continue;
     }
     slots.push_back(slot);
@@ -496,7 +496,7 @@ void Lbfgs<T, Memory>::descend(const Instance<Memory>& exec) {
   for (;;) {
     apply_memory(exec, free);
     const auto limit = [&](double factor, const detail::BoundsOf<T>& within) {
-      return detail::reduce_blocks(
+      return reduce_blocks(
           "moho::optimize::limit_direction", exec, m_count,
           detail::LimitDirection<T>{m_x.data(), m_g.data(), m_d.data(), within, factor});
     };

@@ -7,7 +7,7 @@
 /// `free` marks the unknowns that may change in this iteration; null marks all of them.
 
 #include <moho/core/kokkos.hpp>
-#include <moho/optimize/detail/sums.hpp>
+#include <moho/core/reduce_blocks.hpp>
 
 #include <cstdint>
 
