@@ -189,6 +189,10 @@ TEST(InversionObjective, HasItsGradient) {
 
 TEST(InversionSolvers, AgreeWithDenseLeastSquares) {
   Survey survey;
+  for (int k = 0; k < 400; ++k) {
+    survey.problem.reference.push_back(5.0 * (k % 7));
+    survey.problem.start.push_back(3.0 * (k % 5));
+  }
   const double beta = 0.02;
   const auto solve = [&](Solver solver) {
     InversionOptions options;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -90,6 +91,16 @@ TEST(Regularisation, RowsGiveTheValueAndTheirTransposeTheGradient) {
   EXPECT_NEAR(static_cast<double>(squares), 4.0 * value, 1e-13 * value);
   form.add_adjoint(0.5, product.data(), back.data());
   for (std::size_t k = 0; k < s.count; ++k) ASSERT_NEAR(back[k], gradient[k], 1e-14) << k;
+  // the reference is in the rows of cells alone
+  form.apply(2.0, s.model.data(), product.data());
+  form.add_reference(-2.0, s.reference.data(), product.data());
+  squares = 0.0L;
+  for (const double row : product) squares += static_cast<long double>(row) * row;
+  const double with = form.value(s.model, s.reference, nullptr);
+  EXPECT_NEAR(static_cast<double>(squares), 4.0 * with, 1e-13 * value);
+  form.add_reference(2.0, s.reference.data(), product.data());
+  std::fill(back.begin(), back.end(), 0.0);
+  form.add_adjoint(0.5, product.data(), back.data());
   // it adds
   form.add_adjoint(0.5, product.data(), back.data());
   for (std::size_t k = 0; k < s.count; ++k) ASSERT_NEAR(back[k], 2.0 * gradient[k], 1e-13) << k;

@@ -282,15 +282,14 @@ void Inversion::search_lbfgs(InversionState& state, const Progress& progress, In
 void Inversion::search_cgls(InversionState& state, const Progress& progress, InversionStep& step) {
   using Search = optimize::Cgls<double, Memory>;
   const Instance<Memory> exec = host();
-  const std::size_t values = m_inverse.size(), cells = state.model.size();
+  const std::size_t values = m_inverse.size();
   const double root = std::sqrt(state.beta);
   // rows: data, then the regularisation
   std::vector<double> rows(values + m_regularisation.rows()), part, direction, gradient;
   (void)misfit(state.model, part);
   for (std::size_t k = 0; k < values; ++k) rows[k] = -part[k];
-  direction.resize(cells);
-  for (std::size_t k = 0; k < cells; ++k) direction[k] = m_problem.reference[k] - state.model[k];
-  m_regularisation.apply(root, direction.data(), rows.data() + values);
+  m_regularisation.apply(-root, state.model.data(), rows.data() + values);
+  m_regularisation.add_reference(root, m_problem.reference.data(), rows.data() + values);
   Search search(exec, view(state.model), view(rows),
                 {.gradient = 1e-4, .iterations = m_options.iterations});
   search.precondition(exec, view(m_regularisation.inverse_diagonal()));

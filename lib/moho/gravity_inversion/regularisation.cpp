@@ -110,6 +110,13 @@ void Regularisation::apply(double factor, const double* vector, double* product)
          });
 }
 
+void Regularisation::add_reference(double factor, const double* reference, double* product) const {
+  const double* const cells = m_cells.data();
+  launch("moho::gravity_inversion::add_reference", m_exec,
+         static_cast<std::int64_t>(m_cells.size()),
+         [=](const std::int64_t k) { product[k] += factor * std::sqrt(cells[k]) * reference[k]; });
+}
+
 void Regularisation::add_adjoint(double factor, const double* product, double* vector) const {
   const double* const cells = m_cells.data();
   const double* const links = m_links.data();

@@ -38,10 +38,14 @@ class Regularisation {
   double value(const std::vector<double>& model, const std::vector<double>& reference,
                std::vector<double>* gradient) const;
 
-  /// Returns the number of rows of the matrix A with R(m) = |A (m - m0)|^2.
+  /// \brief Returns the number of rows of the matrix A with R(m) = |A m - b|^2.
+  ///
+  /// Rows of cells are the first, and b is A m0 there; it is 0 in the rows of links.
   std::size_t rows() const { return m_cells.size() + m_links.size(); }
   /// Computes product = factor A vector. \param vector one value a cell \param product rows()
   void apply(double factor, const double* vector, double* product) const;
+  /// Adds factor b. \param reference m0 \param product rows()
+  void add_reference(double factor, const double* reference, double* product) const;
   /// Adds factor A^T product to `vector`. \param product rows() \param vector one value a cell
   void add_adjoint(double factor, const double* product, double* vector) const;
 
