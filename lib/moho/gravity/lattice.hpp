@@ -182,7 +182,7 @@ struct HalfPlane {
   }
 };
 
-/// Pairs of layers whose transforms are kept at once.
+/// Pairs of layers whose transforms are kept together.
 inline constexpr int lattice_pairs = 4;
 
 /// The transforms of two real arrays from that of first + i second at k and its number at -k.
