@@ -125,7 +125,10 @@ Rule<double> number(const std::string& form, double lowest, bool include_lowest,
   }};
 }
 
-Rule<double> positive(const std::string& form) { return number(form, 0.0, false); }
+Rule<double> positive(const std::string& form) {
+  const bool says = form.find("positive") != std::string::npos;
+  return number(says ? form : concat(form, " above 0"), 0.0, false);
+}
 
 Rule<std::size_t> bytes() {
   return {[](const std::string& option, const std::string& text) {

@@ -103,7 +103,10 @@ std::vector<InputName> Description::inputs(const Arguments& given) const {
   std::vector<InputName> files;
   for (const Option& row : m_rows) {
     if (!row.file) continue;
-    for (const std::string& path : given.texts(row.name)) files.push_back({row.name, path});
+    for (const std::string& path : given.texts(row.name)) {
+      const bool word = std::find(row.words.begin(), row.words.end(), path) != row.words.end();
+      if (!word) files.push_back({row.name, path});
+    }
   }
   return files;
 }

@@ -48,8 +48,9 @@ struct Traits {
   std::string key = {};            ///< of the member; by default the option's name with _ for -
   bool hidden = false;             ///< omitted from the summary and the comparison of --resume
   bool file = false;               ///< the value may name a file that the program reads
-  bool free = false;               ///< may have another value when a run is resumed
-  bool local = false;              ///< omitted from the commands of jobs at sites
+  std::vector<std::string> words = {};  ///< values that are never files
+  bool free = false;                    ///< may have another value when a run is resumed
+  bool local = false;                   ///< omitted from the commands of jobs at sites
 };
 
 /// A row of the table: an option, or a check, or a member of the summary without an option.

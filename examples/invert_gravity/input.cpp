@@ -107,6 +107,12 @@ void load_data(const Options& o, Input& input) {
                               ", or --errors): give its standard error in ",
                               gravity::unit_of(component)));
     }
+    if (own >= 0 && (floor > 0.0 || percent > 0.0)) {
+      input.notes.push_back(concat("errors of ", gravity::to_string(component),
+                                   " are those of the file: --errors and --percent are for files "
+                                   "without a column ",
+                                   error_name(component)));
+    }
     for (std::int64_t row = 0; row < rows; ++row) {
       const double value = table.at(row, columns[3 + c].position);
       const double error = own >= 0 ? table.at(row, own) : floor + 0.01 * percent * std::abs(value);
@@ -116,9 +122,11 @@ void load_data(const Options& o, Input& input) {
                                 " (allowed: finite numbers, or nan): mend the file"));
       }
       if (!std::isnan(value) && !(error > 0.0 && std::isfinite(error))) {
-        throw InputError(concat(what, ": row ", row + 1, ": the error of ",
-                                gravity::to_string(component), " is ", error,
-                                " (allowed: positive numbers): mend the file, or give --errors"));
+        throw InputError(
+            concat(what, ": row ", row + 1, ": the error of ", gravity::to_string(component),
+                   " is ", error,
+                   " (allowed: positive numbers): mend the file, or leave its column out "
+                   "and give --errors"));
       }
       problem.data.push_back(value);
       problem.errors.push_back(error);

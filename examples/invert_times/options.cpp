@@ -121,7 +121,7 @@ void bind_grid(Description& d, Options& o) {
   d.bind(o.topography, "topography", "auto|none|FILE",
          "the ground: through the points in 2D, none where all of the grid is rock, or a table "
          "x[,y],z (default: auto, in 3D none)",
-         nonempty("auto, none or a table", "auto"), {.file = true});
+         nonempty("auto, none or a table", "auto"), {.file = true, .words = {"auto", "none"}});
   d.bind(o.buried_below, "buried-below", "m",
          "points deeper than this below their neighbours are in boreholes (default: 2)",
          positive("metres"));
@@ -156,13 +156,15 @@ void bind_model(Description& d, Options& o) {
   d.bind(o.start, "start", "auto|layers|v0,g|v|FILE",
          "start model: v0 + g z or layers fitted to the picks, v0 + g times the depth below the "
          "ground, one velocity, or a file with the shape of the grid (default: auto)",
-         nonempty("auto, layers, numbers or a file", "auto"), {.file = true});
+         nonempty("auto, layers, numbers or a file", "auto"),
+         {.file = true, .words = {"auto", "layers"}});
   d.bind(o.reference, "reference", "start|FILE",
          "model that the prior pulls to, such as that of an earlier survey (default: start)",
-         nonempty("start or a file", "start"), {.file = true});
+         nonempty("start or a file", "start"), {.file = true, .words = {"start"}});
   bind_velocity_unit(d, o.velocity_unit);
-  d.bind(o.bounds, "bounds", "vmin,vmax", "velocities that the model may have, m/s",
-         parsed(parse_bounds), {.unset = Json()});
+  d.bind(o.bounds, "bounds", "vmin,vmax",
+         "velocities that the model may have, m/s or --velocity-unit", parsed(parse_bounds),
+         {.unset = Json()});
   d.bind(o.lengths, "lengths", "lx[,ly],lz",
          "correlation lengths of the prior in metres (default: eight times the median "
          "distance of receivers)",

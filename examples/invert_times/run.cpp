@@ -220,8 +220,9 @@ class Run {
     options.rule = m_o.lambda > 0.0 ? tomography::DampingRule::fixed : m_o.rule;
     options.lambda = m_o.lambda;
     if (!m_o.bounds.empty()) {
-      options.velocity_min = m_o.bounds[0];
-      options.velocity_max = m_o.bounds[1];
+      const std::vector<double> bounds = metres_per_second("--bounds", m_o.bounds);
+      options.velocity_min = bounds[0];
+      options.velocity_max = bounds[1];
     }
     options.robust = m_o.robust;
     options.statics = m_o.statics;
@@ -277,6 +278,12 @@ class Run {
     return std::move(file.values.data);
   }
 
+  // Converts velocities that an option gives as numbers to m/s.
+  std::vector<double> metres_per_second(const char* option, std::vector<double> values) {
+    to_metres_per_second(option, m_o.velocity_unit, "", "", values, m_model.notes);
+    return values;
+  }
+
   // The start model of --start, and its description.
   void make_start() {
     const auto linear = [&](const tomography::LinearVelocity& v, const std::string& how) {
@@ -309,14 +316,15 @@ class Run {
             concat("--start is '", m_o.start,
                    "' (allowed: auto, layers, v0,g with v0 above 0 and g from 0, or a file)"));
       }
-      linear({v0, g, 0.0}, "");
+      linear({metres_per_second("--start", {v0})[0], g, 0.0}, "");
     } else {
       m_job.start = velocity_of_file("--start", m_o.start);
       m_start = m_o.start;
     }
     if (m_o.bounds.empty()) return;
     if (m_o.start != "auto" && m_o.start != "layers") return;
-    for (double& v : m_job.start) v = std::clamp(v, m_o.bounds[0], m_o.bounds[1]);
+    const auto& options = m_job.options;
+    for (double& v : m_job.start) v = std::clamp(v, options.velocity_min, options.velocity_max);
   }
 
   // Rows, Krylov vectors and the traced times, from counts.
@@ -538,6 +546,12 @@ class Run {
     ending.lines = {concat("ended     ", tomography::to_string(m_result.stop), ": chi^2 ",
                            significant(last.chi2, 4), " after ",
                            counted(last.iteration, "iteration"))};
+    const tomography::IterationReport& first = m_result.reports.front();
+    if (first.chi2 < m_o.target) {
+      ending.lines.push_back(
+          concat("          note: the start model has chi^2 ", significant(first.chi2, 3),
+                 " and fits the picks within their errors: smaller errors would change it"));
+    }
     for (const std::string& line : tomography::bad_picks<Dim>(m_job.picks, m_result.fits)) {
       ending.lines.push_back("          " + line);
     }

@@ -100,6 +100,18 @@ class Line(Case):
         again, _, _ = self.solve(*arguments, "--start", "start.npy", "--bounds", "850,1300", "--lambda", "3",
                                  out="again")
         np.testing.assert_allclose(np.load(os.path.join(again, "velocity.npy")), velocity, rtol=1e-4)
+        # numbers in km/s, in a folder with the name of a keyword
+        for name in ("layers", "auto"):
+            os.makedirs(self.path(name), exist_ok=True)
+        _, kilometres, _ = self.solve(*arguments, "--start", "0.9,25", "--bounds", "0.85,1.3", "--lambda",
+                                      "3", "--velocity-unit", "km/s", out="start")
+        self.assertEqual(kilometres["run"]["chi2"], summary["run"]["chi2"])
+        self.solve(*arguments, "--start", "layers", "--reference", "start", out="layers")
+
+    def test_a_start_within_the_errors_is_said(self):
+        _, summary, text = self.solve("--picks", self.table(), "--error", "0.3")
+        self.assertLess(summary["run"]["chi2"], 1.0)
+        self.assertIn("note: the start model has chi^2", text)
 
 
 class Start(Case):
@@ -394,6 +406,10 @@ class BadInput(Case):
                     "length along x is 1e+30 m (allowed with bounds", "give a shorter length")
         self.refuse([*picks, *error, "--bounds", "900,400"], "vmin < vmax")
         self.refuse([*picks, *error, "--start", "-5"], "--start")
+        self.refuse([*picks, *error, "--start", "2.5"], "--start: velocities of 2.5: km/s?",
+                    "--velocity-unit")
+        self.refuse([*picks, *error, "--bounds", "0.3,6"], "--bounds: velocities of 0.3 to 6: km/s?")
+        self.refuse([*picks, *error, "--lambda", "-3"], "--lambda is -3", "a number above 0")
         self.refuse([*picks, *error, "--start", "none.npy"], "none.npy")
         self.refuse([*picks, *error, "--start", "2000", "--bounds", "300,900"], "start model")
         self.refuse([*picks, *error, "--lambda", "3", "--lambda-by", "gcv"], "leave one out")
