@@ -144,10 +144,13 @@ void time_recovery(benchmark::State& state, const std::string& space, bench::Rec
 
 void add_recoveries(const std::string& space) {
   using bench::Recovery;
-  const std::pair<const char*, Recovery> all[] = {
-      {"gradient", Recovery::gradient},   {"short_lengths", Recovery::short_lengths},
-      {"bad_picks", Recovery::bad_picks}, {"checks", Recovery::checks},
-      {"waves", Recovery::waves},         {"long_waves", Recovery::long_waves}};
+  const std::pair<const char*, Recovery> all[] = {{"gradient", Recovery::gradient},
+                                                  {"short_lengths", Recovery::short_lengths},
+                                                  {"bad_picks", Recovery::bad_picks},
+                                                  {"checks", Recovery::checks},
+                                                  {"waves", Recovery::waves},
+                                                  {"long_waves", Recovery::long_waves},
+                                                  {"shifted_waves", Recovery::shifted_waves}};
   const std::uint64_t seeds = bench::smoke() ? 1 : 5;
   for (const auto& [name, what] : all) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

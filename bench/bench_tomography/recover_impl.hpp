@@ -52,7 +52,8 @@ struct RecoveryProblem {
   }
 
   static bool has_changes(Recovery what) {
-    return what == Recovery::checks || what == Recovery::waves || what == Recovery::long_waves;
+    return what == Recovery::checks || what == Recovery::waves || what == Recovery::long_waves ||
+           what == Recovery::shifted_waves;
   }
 
   double uniform() { return 0x1p-53 * (static_cast<double>(random() >> 11) + 0.5); }
@@ -78,11 +79,12 @@ struct RecoveryProblem {
       const std::vector<double> change = tomography::checkerboard<2>(grid, checks);
       for (std::size_t i = 0; i < v.size(); ++i) v[i] *= 1.0 + change[i];
     } else if (has_changes(what)) {
+      const double shift = what == Recovery::shifted_waves ? 0.5 * std::numbers::pi : 0.0;
       const double turns = (what == Recovery::waves ? 2.0 : 1.0) * std::numbers::pi;
       for (std::size_t i = 0; i < v.size(); ++i) {
         const Point<2> p = grid.position(grid.node(static_cast<std::int64_t>(i)));
         v[i] *= 1.0 + 0.01 * checks.percent * std::sin(turns * p[0] / checks.size[0]) *
-                          std::sin(turns * p[1] / checks.size[1]);
+                          std::sin(turns * p[1] / checks.size[1] + shift);
       }
     }
     return v;
@@ -150,8 +152,10 @@ RecoveryResult run_recovery(const Instance<Memory>& exec, Recovery what, std::ui
     changes.truth.push_back(problem.truth[i] / problem.job.start[i] - 1.0);
     changes.found.push_back(found.velocity[i] / problem.job.start[i] - 1.0);
   }
+  std::vector<double> coverage(found.coverage);
+  for (double& metres : coverage) metres = metres < problem.job.grid.spacing[0] ? 0.0 : metres;
   for (const auto& layer : tomography::compare_checks<2>(
-           problem.job.grid, RecoveryProblem<Memory>::checks, found.coverage, changes)) {
+           problem.job.grid, RecoveryProblem<Memory>::checks, coverage, changes)) {
     result.correlations.push_back(layer.correlation);
   }
   return result;

@@ -60,7 +60,8 @@ enum class Recovery {
   bad_picks,      ///< the same, with every tenth pick wrong by 30 to 120 ms
   checks,         ///< checks of 480 x 240 m and 8 %
   waves,          ///< a product of sines with wavelengths of 480 and 240 m and an amplitude of 8 %
-  long_waves      ///< the same with twice these wavelengths
+  long_waves,     ///< the same with twice these wavelengths
+  shifted_waves   ///< the same with the largest change at the surface
 };
 
 /// What an inversion has recovered.

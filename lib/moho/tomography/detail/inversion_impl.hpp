@@ -219,11 +219,9 @@ inline double square_of(const std::vector<double>& x) {
 inline double damping_of_change(const optimize::Bidiagonal& matrix, double limit, double lambda) {
   return matrix.largest_damping(limit, 1e-3 * lambda, 100.0 * matrix.singular_values().front());
 }
-// The part of the decrease of a complete step to try first: where the last step had to be a part,
-// that part, and twice of it after a step that decreased the objective as predicted.
+// The part of the decrease of a complete step to try first: twice the last one.
 inline double first_part(const IterationReport& last) {
-  if (last.iteration == 0 || last.step == 0.0 || last.step == 1.0) return 1.0;
-  return last.rho > 0.7 * last.step ? 2.0 * last.step : last.step;
+  return last.step > 0.0 ? std::min(1.0, 2.0 * last.step) : 1.0;
 }
 }  // namespace detail
 
@@ -278,9 +276,9 @@ double Inversion<T, Dim, Memory>::try_model(const Instance<Memory>& exec,
 }
 
 // Tries the complete step, then the shortest steps that are predicted to bring a half, a quarter
-// and an eighth of its decrease; where the last iteration ended with such a part, from that part.
-// Returns the decrease of the objective over that of the complete step. Rays change along the way:
-// a short step is within the range of the derivative.
+// and an eighth of its decrease, beginning with twice the part of the last iteration. Returns the
+// decrease of the objective over that of the complete step. Rays change along the way: a short step
+// is within the range of the derivative.
 template <class T, int Dim, class Memory>
 double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
                                             const std::vector<double>& x,
