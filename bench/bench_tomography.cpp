@@ -7,10 +7,17 @@
 // changes of 10 % of the truth. Files are not part of the times.
 //
 // Names: tomography/<what>/<space>/<case>. what: invert (to its stop), invert_8 (8 iterations
-// without a target), products (evaluation, G x and G^T y, a step of a bidiagonalisation).
+// without a target), products (evaluation, G x and G^T y, a step of a bidiagonalisation), and
+// recover (to the stop of a line of 2400 m with 2256 picks of 2 ms, five seeds of the noise).
 // Cases: issue_967 (3D, the size of pyGIMLi's issue 967: 34 sources, 577 receivers, 66 x 66 x 18
 // nodes), line (2D, 200 sources, 480 receivers, 2001 x 201 nodes), volume (3D, 500,000 picks: 1000
-// sources, 500 receivers, 106 x 106 x 30 nodes).
+// sources, 500 receivers, 106 x 106 x 30 nodes). Cases of recover: gradient (exact times of 1500
+// m/s
+// + 2 1/s z, from 1600 m/s + 2.3 1/s z, lengths of the prior of 200 m), short_lengths (150 and 75
+// m), bad_picks (every tenth pick wrong by 30 to 120 ms, lengths of 200 m), checks (of 480 x 240 m
+// and 8 %, lengths of 150 and 75 m), waves (a product of sines of that amplitude with wavelengths
+// of 480 and 240 m), long_waves (twice these). Times of the last three are those of the eikonal
+// equation at half of the spacing; correlations are those of layers of 120 m.
 
 #include "bench_tomography/runner.hpp"
 #include "common/copy.hpp"
@@ -19,7 +26,9 @@
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -70,6 +79,7 @@ void time_inversion(benchmark::State& state, const std::string& space, const Tom
     state.SetIterationTime(result.seconds);
   }
   auto& counters = state.counters;
+  counters["cpu_s"] = result.cpu_seconds;
   counters["iteration_s"] = result.iteration_seconds;
   counters["appraisal_s"] = result.appraisal_seconds;
   counters["picks"] = result.picks;
@@ -106,8 +116,55 @@ void time_products(benchmark::State& state, const std::string& space, const Tomo
   }
 }
 
+void time_recovery(benchmark::State& state, const std::string& space, bench::Recovery what,
+                   std::uint64_t seed) {
+  bench::RecoveryResult result;
+  for (auto _ : state) {
+    with_space(space, [&](const auto& exec) { result = bench::run_recovery(exec, what, seed); });
+    state.SetIterationTime(result.seconds);
+  }
+  auto& counters = state.counters;
+  counters["cpu_s"] = result.cpu_seconds;
+  counters["picks"] = result.picks;
+  counters["iterations"] = result.iterations;
+  counters["chi2"] = result.chi2;
+  counters["start_error"] = result.start_error;
+  counters["error"] = result.error;
+  counters["bad"] = result.bad;
+  counters["missed"] = result.missed;
+  counters["wronged"] = result.wronged;
+  for (std::size_t k = 0; k < result.correlations.size(); ++k) {
+    counters[concat("correlation_", k + 1)] = result.correlations[k];
+  }
+  if (!(result.error < result.start_error)) {
+    bench::fail(state, concat("the velocity is off by ", result.error, ", at the start by ",
+                              result.start_error));
+  }
+}
+
+void add_recoveries(const std::string& space) {
+  using bench::Recovery;
+  const std::pair<const char*, Recovery> all[] = {{"gradient", Recovery::gradient},
+                                                  {"short_lengths", Recovery::short_lengths},
+                                                  {"bad_picks", Recovery::bad_picks},
+                                                  {"checks", Recovery::checks},
+                                                  {"waves", Recovery::waves},
+                                                  {"long_waves", Recovery::long_waves},
+                                                  {"shifted_waves", Recovery::shifted_waves}};
+  const std::uint64_t seeds = bench::smoke() ? 1 : 5;
+  for (const auto& [name, what] : all) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      bench::add(concat("tomography/recover/", space, "/", name, "/", seed), 1,
+                 [space, what, seed](benchmark::State& state) {
+                   time_recovery(state, space, what, seed);
+                 });
+    }
+  }
+}
+
 void add_space(const std::string& space) {
   bench::add_copy(space);
+  add_recoveries(space);
   for (const TomographyCase& what : cases()) {
     // 500,000 picks take a host half an hour
     if (what.name == "volume" && bench::on_host(space)) continue;

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Timed inversions on one memory.
 
+#include "bench_tomography/recover_impl.hpp"
 #include "bench_tomography/runner.hpp"
 
 #include <moho/core/timer.hpp>
@@ -101,9 +102,11 @@ TomographyResult invert_case(const Instance<Memory>& exec, const TomographyCase&
   const TomographyProblem<Dim, Memory> problem(exec, what);
   exec.fence();
   const Stopwatch watch;
+  const std::clock_t before = std::clock();
   const auto found = tomography::invert<float, Dim, Memory>(exec, problem.job);
   TomographyResult result;
   result.seconds = watch.seconds();
+  result.cpu_seconds = cpu_seconds_since(before);
   result.iteration_seconds = found.phases.seconds("iterations");
   result.appraisal_seconds = found.phases.seconds("appraisal");
   result.picks = static_cast<double>(problem.job.picks.picks.size());
@@ -190,9 +193,10 @@ ProductResult run_products(const Instance<Memory>& exec, const TomographyCase& w
 }
 
 /// Instantiates the benchmarks for a memory.
-#define MOHO_BENCH_TOMOGRAPHY(Memory)                                       \
-  template TomographyResult run_tomography<Memory>(const Instance<Memory>&, \
-                                                   const TomographyCase&);  \
-  template ProductResult run_products<Memory>(const Instance<Memory>&, const TomographyCase&)
+#define MOHO_BENCH_TOMOGRAPHY(Memory)                                                          \
+  template TomographyResult run_tomography<Memory>(const Instance<Memory>&,                    \
+                                                   const TomographyCase&);                     \
+  template ProductResult run_products<Memory>(const Instance<Memory>&, const TomographyCase&); \
+  template RecoveryResult run_recovery<Memory>(const Instance<Memory>&, Recovery, std::uint64_t)
 
 }  // namespace moho::bench

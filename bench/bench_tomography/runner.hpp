@@ -7,7 +7,9 @@
 #include <moho/core/instance.hpp>
 
 #include <cstdint>
+#include <ctime>
 #include <string>
+#include <vector>
 
 namespace moho::bench {
 
@@ -28,6 +30,7 @@ struct TomographyCase {
 /// Seconds and results of an inversion.
 struct TomographyResult {
   double seconds = 0.0;            ///< of the inversion and its appraisal
+  double cpu_seconds = 0.0;        ///< the same of all threads
   double iteration_seconds = 0.0;  ///< of iterations
   double appraisal_seconds = 0.0;  ///< of rays, deviation and resolution
   double picks = 0.0;              ///< number of picks
@@ -50,9 +53,44 @@ struct ProductResult {
   double difference = 0.0;  ///< of x . G^T y from y . G x, over the latter
 };
 
+/// What the picks of a line of 2256 picks are to recover.
+enum class Recovery {
+  gradient,       ///< a velocity that increases with depth, from a start that is 9 % too fast
+  short_lengths,  ///< the same with a prior of 150 x 75 m instead of 200 m
+  bad_picks,      ///< the same, with every tenth pick wrong by 30 to 120 ms
+  checks,         ///< checks of 480 x 240 m and 8 %
+  waves,          ///< a product of sines with wavelengths of 480 and 240 m and an amplitude of 8 %
+  long_waves,     ///< the same with twice these wavelengths
+  shifted_waves   ///< the same with the largest change at the surface
+};
+
+/// What an inversion has recovered.
+struct RecoveryResult {
+  double seconds = 0.0;              ///< of the inversion and its appraisal
+  double cpu_seconds = 0.0;          ///< the same of all threads
+  int iterations = 0;                ///< that were computed
+  double chi2 = 0.0;                 ///< at the end
+  double start_error = 0.0;          ///< rms of the relative error of the velocity where rays are
+  double error = 0.0;                ///< the same at the end
+  double picks = 0.0;                ///< number of picks
+  double bad = 0.0;                  ///< picks that are wrong
+  double missed = 0.0;               ///< wrong picks within four errors of their predictions
+  double wronged = 0.0;              ///< good picks beyond four errors
+  std::vector<double> correlations;  ///< of true and recovered changes in layers of 120 m
+};
+
+/// Returns the CPU seconds of all threads since a value of std::clock().
+inline double cpu_seconds_since(std::clock_t before) {
+  return static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+}
+
 /// Inverts the picks of a case on a space.
 template <class Memory>
 TomographyResult run_tomography(const Instance<Memory>& exec, const TomographyCase& what);
+
+/// Inverts the picks of a line. \param seed of the noise
+template <class Memory>
+RecoveryResult run_recovery(const Instance<Memory>& exec, Recovery what, std::uint64_t seed);
 
 /// Times an evaluation and the products of its rows.
 template <class Memory>

@@ -56,23 +56,8 @@ struct FollowRay {
         snap<Dim>(grid, get_point<Dim, Memory>(sources, source));
     const Kokkos::Array<double, Dim> to =
         snap<Dim>(grid, get_point<Dim, Memory>(receivers, receiver));
-    const T* const time = times + source * grid.size();
-    const NodeBox<Dim> box(to, graph.radius, grid.extents);
     double best = infinity<double>();
-    std::int64_t vertex = -2;
-    for (std::int64_t i = 0; i < box.size(); ++i) {
-      const Index<Dim> node = box.node(i);
-      const std::int64_t flat = grid.flat(node);
-      if (!(time[flat] < best)) continue;
-      Kokkos::Array<double, Dim> position;
-      for (int d = 0; d < Dim; ++d) position[d] = static_cast<double>(node[d]);
-      const double candidate = static_cast<double>(time[flat]) +
-                               straight_time<T, Dim, Memory>(graph, grid.spacing, position, to);
-      if (candidate < best) {
-        best = candidate;
-        vertex = flat;
-      }
-    }
+    std::int64_t vertex = find_last_node(times + source * grid.size(), to, best);
     // if source or receiver is between nodes and both are within the radius, also try the straight
     // ray
     if (!on_node<Dim>(from) || !on_node<Dim>(to)) {
@@ -135,6 +120,66 @@ struct FollowRay {
   }
 
  private:
+  // Returns the node from which a straight segment ends a ray the earliest, and its time; -2
+  // without one. Segments of nodes whose time over the shortest way through the least slowness
+  // around the end is later than a known one are left out.
+  KOKKOS_INLINE_FUNCTION std::int64_t find_last_node(const T* time,
+                                                     const Kokkos::Array<double, Dim>& to,
+                                                     double& best) const {
+    const NodeBox<Dim> box(to, graph.radius, grid.extents);
+    const double least = least_slowness(box);
+    double limit = infinity<double>();
+    std::int64_t earliest = -1;
+    for (std::int64_t i = 0; i < box.size() && least > 0.0; ++i) {
+      const Index<Dim> node = box.node(i);
+      const double bound = static_cast<double>(time[grid.flat(node)]) + least * way(node, to);
+      if (!(bound < limit)) continue;
+      limit = bound;
+      earliest = i;
+    }
+    limit = earliest < 0 ? infinity<double>() : time_through(time, box.node(earliest), to);
+    std::int64_t vertex = -2;
+    for (std::int64_t i = 0; i < box.size(); ++i) {
+      const Index<Dim> node = box.node(i);
+      const double own = static_cast<double>(time[grid.flat(node)]);
+      if (!(own < best) || own + least * way(node, to) > limit) continue;
+      const double candidate = time_through(time, node, to);
+      if (!(candidate < best)) continue;
+      best = candidate;
+      vertex = grid.flat(node);
+    }
+    return vertex;
+  }
+  // Returns the time of a node and of the straight segment from it.
+  KOKKOS_INLINE_FUNCTION double time_through(const T* time, const Index<Dim>& node,
+                                             const Kokkos::Array<double, Dim>& to) const {
+    Kokkos::Array<double, Dim> position;
+    for (int d = 0; d < Dim; ++d) position[d] = static_cast<double>(node[d]);
+    return static_cast<double>(time[grid.flat(node)]) +
+           straight_time<T, Dim, Memory>(graph, grid.spacing, position, to);
+  }
+  // Returns the least slowness of the nodes of a box, less a margin for rounding; 0 with weights
+  // that are not linear between slownesses.
+  KOKKOS_INLINE_FUNCTION double least_slowness(const NodeBox<Dim>& box) const {
+    if (graph.rule != WeightRule::slowness) return 0.0;
+    T least = infinity<T>();
+    for (std::int64_t i = 0; i < box.size(); ++i) {
+      const T value = graph.medium(graph.grid.at(box.node(i)));
+      least = value < least ? value : least;
+    }
+    return 0.9999 * static_cast<double>(least);
+  }
+  // Returns the distance from a node to a position in index space, in the units of the grid.
+  KOKKOS_INLINE_FUNCTION double way(const Index<Dim>& node,
+                                    const Kokkos::Array<double, Dim>& to) const {
+    using std::sqrt;
+    double square = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      const double delta = (to[d] - static_cast<double>(node[d])) * grid.spacing[d];
+      square += delta * delta;
+    }
+    return sqrt(square);
+  }
   KOKKOS_INLINE_FUNCTION void put_point(std::int64_t row, const Point<Dim>& p) const {
     for (int d = 0; d < Dim; ++d) points(row, d) = p[d];
   }

@@ -196,7 +196,8 @@ class Inversion {
                                          const optimize::BidiagonaliseOptions& options);
   void report_state(IterationReport& report) const;
   optimize::Krylov<Memory> bidiagonalise_change(const Instance<Memory>& exec,
-                                                const std::vector<double>& x, double lambda) const;
+                                                const std::vector<double>& x, double lambda,
+                                                double limit) const;
   double try_model(const Instance<Memory>& exec, const std::vector<double>& at, double lambda,
                    double now, double least, IterationReport& report);
   double try_steps(const Instance<Memory>& exec, const std::vector<double>& x,

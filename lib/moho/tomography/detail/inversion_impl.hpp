@@ -215,22 +215,39 @@ inline double square_of(const std::vector<double>& x) {
   for (const double value : x) sum += value * value;
   return sum;
 }
+// The largest damping of a change whose predicted objective is at most `limit`.
+inline double damping_of_change(const optimize::Bidiagonal& matrix, double limit, double lambda) {
+  return matrix.largest_damping(limit, 1e-3 * lambda, 100.0 * matrix.singular_values().front());
+}
+// The part of the decrease of a complete step to try first: twice the last one.
+inline double first_part(const IterationReport& last) {
+  return last.step > 0.0 ? std::min(1.0, 2.0 * last.step) : 1.0;
+}
 }  // namespace detail
 
 // Bidiagonalises the problem of a change from x with the prior: rows [A; lambda], from the data
-// [residual; -lambda x]. Its misfit for a damping is the objective after that change.
+// [residual; -lambda x]. Its misfit for a damping is the objective after that change. It ends where
+// further steps no longer change the damping whose misfit is `limit`.
 template <class T, int Dim, class Memory>
 optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise_change(
-    const Instance<Memory>& exec, const std::vector<double>& x, double lambda) const {
+    const Instance<Memory>& exec, const std::vector<double>& x, double lambda, double limit) const {
   const System system = this->system(exec);
   std::vector<double> b;
   for (std::size_t k = 0; k < m_fits.size(); ++k) {
     b.push_back(std::sqrt(m_fits[k].weight * m_picks.picks[k].weight) * m_fits[k].z());
   }
   for (const double value : x) b.push_back(-lambda * value);
+  double before = 0.0;
+  const auto enough = [&](const optimize::Bidiagonal& part) {
+    const double damping = detail::damping_of_change(part, limit, lambda);
+    const bool same =
+        part.misfit(damping) <= limit * (1.0 + 1e-9) && std::abs(damping - before) < 0.01 * damping;
+    before = damping;
+    return same;
+  };
   return optimize::bidiagonalise(exec, DampedSystem{system, lambda},
                                  upload(exec, b, "moho::tomography::b"),
-                                 {.steps = m_options.krylov});
+                                 {.steps = m_options.krylov, .enough = enough});
 }
 
 // Evaluates the model of unknowns and takes it if the objective falls below a limit. Returns its
@@ -259,26 +276,32 @@ double Inversion<T, Dim, Memory>::try_model(const Instance<Memory>& exec,
 }
 
 // Tries the complete step, then the shortest steps that are predicted to bring a half, a quarter
-// and an eighth of its decrease. Returns the decrease of the objective over that of the complete
-// step. Rays change along the way: a short step is within the range of the derivative.
+// and an eighth of its decrease, beginning with twice the part of the last iteration. Returns the
+// decrease of the objective over that of the complete step. Rays change along the way: a short step
+// is within the range of the derivative.
 template <class T, int Dim, class Memory>
 double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
                                             const std::vector<double>& x,
                                             const std::vector<double>& solution, double predicted,
                                             double lambda, IterationReport& report) {
   const double now = misfit(m_now, m_state.delays) + lambda * lambda * detail::square_of(x);
-  double decrease = try_model(exec, solution, lambda, now, 0.1 * predicted, report);
-  if (decrease > 0.1 * predicted) {
-    report.step = 1.0;
-    return decrease / predicted;
+  const double first = detail::first_part(m_state.reports.back());
+  double decrease = 0.0;
+  if (first == 1.0) {
+    decrease = try_model(exec, solution, lambda, now, 0.1 * predicted, report);
+    if (decrease > 0.1 * predicted) {
+      report.step = 1.0;
+      return decrease / predicted;
+    }
   }
-  const optimize::Krylov<Memory> krylov = bidiagonalise_change(exec, x, lambda);
+  const double half = std::min(first, 0.5);
+  const optimize::Krylov<Memory> krylov =
+      bidiagonalise_change(exec, x, lambda, now - half * predicted);
   const optimize::Bidiagonal& matrix = krylov.matrix;
   if (matrix.steps() == 0) return 0.0;
   const auto view = allocate<Vector<Memory>>(exec, "moho::tomography::change", x.size());
-  for (double step = 0.5; step > 0.1; step *= 0.5) {
-    const double damping = matrix.largest_damping(now - step * predicted, 1e-3 * lambda,
-                                                  100.0 * matrix.singular_values().front());
+  for (double step = half; step > 0.1; step *= 0.5) {
+    const double damping = detail::damping_of_change(matrix, now - step * predicted, lambda);
     optimize::combine(exec, krylov, matrix.coefficients(damping), view);
     std::vector<double> at = download(exec, view);
     for (std::size_t i = 0; i < x.size(); ++i) at[i] += x[i];
