@@ -415,7 +415,7 @@ class Groups(Case):
         for number in (1, 3):
             os.remove(self.path(f"out/gather_{number:04d}.npy"))
         r = self.stream(*self.survey, *way, "--resume")
-        self.assertIn("1 of 3 shots are there", r.text)
+        self.assertIn("1 of 3 shots are complete", r.text)
         self.same(r, whole)
 
     def test_bad_input(self):
@@ -496,7 +496,7 @@ class Ranks(Groups):
         for number in (1, 3):
             os.remove(self.path(f"many/gather_{number:04d}.npy"))
         r = self.many(4, *self.survey, *way, "--resume")
-        self.assertIn("1 of 3 shots are there", r.text)
+        self.assertIn("1 of 3 shots are complete", r.text)
         self.same(r, whole)
 
     def test_only_the_plan(self):
@@ -654,7 +654,7 @@ class Resume(Case):
                 there = self.level()[1]
                 # other blocks and updates give the same bits
                 r = self.stream(*self.survey[:-4], "--block", "16", "--updates", "5", "--resume")
-                self.assertIn(f"{shots} of 2 shots are there", r.text)
+                self.assertIn(f"{shots} of 2 shots are complete", r.text)
                 self.assertIn(f"{there} of {whole.summary['scheme']['steps']} steps", r.text)
                 for one, other in zip(r.gathers, whole.gathers):
                     np.testing.assert_array_equal(one, other)
