@@ -254,7 +254,7 @@ InversionState first_state(const Options& o, Inversion& inversion, Session& sess
       InversionState state = gravity_inversion::read_state(
           session.folder() / io::numbered("state", last), inversion.problem().cells.size());
       inversion.extend(state);
-      session.print("resumed   ", counted(state.history.size(), "minimisation"), " are there");
+      session.print("resumed   ", counted(state.history.size(), "minimisation"), " are complete");
       return state;
     }
     session.print("resumed   nothing is there, it begins anew");

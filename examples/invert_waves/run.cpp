@@ -51,7 +51,7 @@ class Program {
     processes.finish();
     if (m_o.plan || !processes.root()) return;
     if (!m_why.empty()) {
-      m_session.out_of_time(concat(m_results.evaluations(), " evaluations are there: ", m_why));
+      m_session.out_of_time(concat(m_results.evaluations(), " evaluations are complete: ", m_why));
       return;
     }
     m_session.summary["ranks"] = processes.size();

@@ -207,7 +207,7 @@ class SiteEvaluations {
     const char* const kind = evaluation.image ? "image" : "evaluation";
     m_run.folder = m_folder / numbered(kind, evaluation.number, "");
     m_run.resume = m_resume;  // only the first evaluation may have been started by an earlier run
-    // the gradients of earlier evaluations are there
+    // the gradients of earlier evaluations are complete
     forget_sums(m_o.distribute, m_folder, m_resume ? m_run.folder : "");
     for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
       if (entry.path().filename() == io::owned_folder_marker) continue;

@@ -63,7 +63,7 @@ Results, in the folder of --out:
   illumination_source.npy, illumination_receiver.npy  with --expand the latter only for --condition receiver
   offsets.npy, angles.npy                         gathers at the columns
   data_before.npy, data_after.npy                 the first shot as it came, and as it was migrated
-  shot_0001.npy, ...                              sums of each shot, until all are there (--keep-shots: on)
+  shot_0001.npy, ...                              sums of each shot, until all are complete (--keep-shots: on)
   summary.json, timeline.json      image.png, illumination.png, data.png, boxes.png, gathers.png   pictures
 
 Examples

@@ -556,7 +556,7 @@ class Resume(Case):
                         break
             self.assertNotEqual(process.returncode, 0)
             again = self.invert(*arguments, "--resume", out=f"part{moment}")
-            self.assertIn("evaluations are there", again.text)
+            self.assertIn("evaluations are complete", again.text)
             self.assert_same_files(self.results, "whole", f"part{moment}")
             self.expect_same_history(again, whole)
 
@@ -628,7 +628,7 @@ class AtOnce(Case):
                     break
         self.assertNotEqual(process.returncode, 0)
         again = self.invert(*self.arguments(2), "--resume", out="part")
-        self.assertIn("evaluations are there", again.text)
+        self.assertIn("evaluations are complete", again.text)
         self.assert_same_files(self.results, "whole", "part")
         self.expect_same_history(whole, again)
 
@@ -684,7 +684,7 @@ class Ranks(Case):
         arguments = [word if word != "2" else "50" for word in self.arguments]
         done = self.call(*arguments, "--no-plot", "--out", "many", environment=late, ranks=2)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
-        self.assertIn("evaluations are there: the next would not end before its job", done.stderr)
+        self.assertIn("evaluations are complete: the next would not end before its job", done.stderr)
 
     def test_several_unknowns_and_one_shot_alone(self):
         self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))

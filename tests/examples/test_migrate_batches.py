@@ -109,7 +109,7 @@ class Interrupted(support.Overflows, BatchCase):
             process.send_signal(signal.SIGKILL)
         self.assertNotEqual(self.summary("many")["state"], "done", "it was killed too late")
         _, text = self.succeed(*self.arguments, "--resume", out="many")
-        self.assertRegex(text, "([2-9]|1[01]) of 12 shots are there")
+        self.assertRegex(text, "([2-9]|1[01]) of 12 shots are complete")
         self.assert_same_files(self.results, "one", "many")
 
     def test_other_shots_of_a_failed_batch_are_kept(self):
@@ -131,7 +131,7 @@ class Interrupted(support.Overflows, BatchCase):
         self.assertEqual([part["number"] for part in self.summary("many")["parts"]], [1, 2, 4])
         again = self.call(*read, "--no-plot", "--out", "many", "--resume")
         self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
-        self.assertIn("3 of 6 shots are there", again.stdout)
+        self.assertIn("3 of 6 shots are complete", again.stdout)
         self.assertEqual(sorted(part["number"] for part in self.summary("many")["parts"]), [1, 2, 4, 5, 6])
         self.assert_same_files([f"shot_000{number}.npy" for number in (1, 2, 4, 5, 6)], "one", "many")
 

@@ -441,7 +441,7 @@ class Surveys(Case):
         # as if it had ended before its second shot
         os.remove(os.path.join(part.folder, "shot_0002.npy"))
         again = self.migrate(*self.shots, "--keep-shots", "--resume", out="part")
-        self.assertIn("2 of 3 shots are there", again.text)
+        self.assertIn("2 of 3 shots are complete", again.text)
         np.testing.assert_array_equal(again.image, whole.image)
 
     def test_resumed_runs_have_the_data_of_the_first_shot(self):
@@ -454,7 +454,7 @@ class Surveys(Case):
             for name in missing:
                 os.remove(os.path.join(part.folder, name))
             again = self.migrate(*self.shots, "--keep-shots", "--resume", out="part")
-            self.assertIn(f"{present} of 3 shots are there", again.text)
+            self.assertIn(f"{present} of 3 shots are complete", again.text)
             self.assert_same_files(names, "whole", "part")
             self.assertEqual(again.summary["data"], whole.summary["data"])
             self.assertEqual(again.summary["data"]["shot"], 1)
@@ -536,7 +536,7 @@ class AtOnce(Case):
         os.remove(os.path.join(part.folder, "shot_0002.npy"))
         again = self.migrate(*self.shots, "--keep-shots", "--at-once", "2", "--space", "serial", "--resume",
                              out="part")
-        self.assertIn("2 of 3 shots are there", again.text)
+        self.assertIn("2 of 3 shots are complete", again.text)
         np.testing.assert_array_equal(again.image, whole.image)
 
     def test_too_many(self):
@@ -578,7 +578,7 @@ class Ranks(Case):
             done = self.call(*self.arguments, "--no-plot", "--out", "many", environment=late, ranks=2)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
         self.assertRegex(done.stderr,
-                         "migrate_shots: ended before the last part, [0-4] of 5 shots are there: the next "
+                         "migrate_shots: ended before the last part, [0-4] of 5 shots are complete: the next "
                                       "would not end before its job .SLURM_JOB_END_TIME.; --resume goes on")
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["state"], "interrupted")
@@ -587,7 +587,7 @@ class Ranks(Case):
         # a single process also observes the time limit
         done = self.call(*self.arguments, "--no-plot", "--out", "alone", environment=late)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
-        self.assertIn("0 of 5 shots are there", done.stderr)
+        self.assertIn("0 of 5 shots are complete", done.stderr)
 
     def test_signal(self):
         """USR1: started shots are completed, and no other shot is started."""
@@ -630,7 +630,7 @@ class Ranks(Case):
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             self.assertNotEqual(json.load(file)["state"], "done", "it was killed too late")
         folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
-        self.assertRegex(text, "[2-5] of 5 shots are there")
+        self.assertRegex(text, "[2-5] of 5 shots are complete")
         self.assert_same_files(self.results, "one", "many")
 
     def test_errors_end_all_with_one_message(self):

@@ -453,7 +453,7 @@ class NothingIsLost(support.NothingIsLost, Case):
                      for part in before["parts"]]
             done = self.call(*self.survey, "--no-plot", "--out", "out", "--resume")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertIn(f"{len(times)} of 6 shots are there", done.stdout)
+            self.assertIn(f"{len(times)} of 6 shots are complete", done.stdout)
             after, whole = self.summary(), self.summary("whole")
             self.assertEqual(after["state"], "done")
             for key in ("shots", "snapshots", "scheme", "gather"):
@@ -476,7 +476,7 @@ class NothingIsLost(support.NothingIsLost, Case):
         self.assertIn(there, range(2, 6))
         done = self.call(*self.survey, *several, "--no-plot", "--out", "out", "--resume")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn(f"{there} of 6 shots are there", done.stdout)
+        self.assertIn(f"{there} of 6 shots are complete", done.stdout)
         for name in self.summary("whole")["files"]:
             if name != "summary.json":
                 self.assertEqual(self.content("out/" + name), self.content("whole/" + name), name)
@@ -517,7 +517,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     def test_resuming_nothing_begins(self):
         done = self.run_small("--resume")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("0 of 1 shots are there", done.stdout)
+        self.assertIn("0 of 1 shots are complete", done.stdout)
 
 
 class AtOnce(Case):

@@ -36,7 +36,8 @@ class Streams(test_migrate_shots.Case):
         self.assertNotIn("stream", core.summary)
         self.assertIn("random layers", core.summary["snapshots"]["way"])
         for more, block, devices in ((["--block", "9", "--updates", "25"], 9, 1),
-                                     (["--snapshots", "random", "--block", "16", "--devices", "2"], 16, 2)):
+                                     (["--snapshots", "random", "--block", "16", "--updates", "4",
+                                       "--devices", "2"], 16, 2)):
             r = self.migrate(*self.asked, *gathers, *more, out="stream")
             for name in self.files:
                 np.testing.assert_array_equal(r.load(name), core.load(name), f"{more}, {name}")

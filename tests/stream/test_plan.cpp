@@ -80,6 +80,41 @@ TEST(Plan, CutsAChainThatWouldWait) {
   EXPECT_EQ(plan_stream(some_need(), wishes, host_rates()).groups, 1);
 }
 
+// Measured iterations are slow on a machine with other work. One device makes more steps in a pass
+// than a chain, but the gain is small.
+TEST(Plan, KeepsAChainWhoseForecastIsSomewhatSlower) {
+  StreamRequirements need = some_need();
+  need.shape.planes = 165;
+  StreamRequest wishes;
+  wishes.devices = 2;
+  wishes.block = 16;
+  StreamRates rates = host_rates();
+  for (const double seconds : {0.0, 1e-5, 1e-3, 1e-1, 10.0}) {
+    rates.iteration_seconds = seconds;
+    EXPECT_EQ(plan_stream(need, wishes, rates).shape.devices, 2) << seconds;
+  }
+  rates.iteration_seconds = 1e-3;
+  wishes.shots = 9;
+  EXPECT_EQ(plan_stream(need, wishes, rates).groups, 1);
+}
+
+// A chain of all devices has room for few steps in a pass, whose transfers limit the rate.
+TEST(Plan, CutsAChainThatIsMuchSlower) {
+  StreamRequirements need = some_need();
+  need.shape.planes = 200;
+  StreamRequest wishes;
+  wishes.devices = 8;
+  wishes.block = 8;
+  wishes.shots = 8;
+  StreamRates rates = host_rates();
+  rates.iteration_seconds = 10.0;
+  const StreamPlan plan = plan_stream(need, wishes, rates);
+  EXPECT_LT(plan.shape.devices, 8);
+  EXPECT_GT(plan.groups, 1);
+  wishes.groups = 1;
+  EXPECT_EQ(plan_stream(need, wishes, rates).groups, 1);
+}
+
 TEST(Plan, CountsParametersOfAModelOnce) {
   const StreamRequirements need = some_need();
   const std::size_t plane = 1000 * 4, planes = 800 + 2 * 4;

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <map>
 
 namespace moho::stream {
 
@@ -68,6 +68,30 @@ double in_core_rate(const StreamRates& rates) {
 double seconds_of(double bytes, double rate) { return rate > 0.0 ? bytes / rate : 0.0; }
 
 std::string rate_text(double rate) { return concat(significant(rate / 1e9, 3), " Gpoints/s"); }
+
+// Returns the nodes per second of all chains of a plan.
+double rate_of_chains(const StreamPlan& plan) {
+  return plan.groups * plan.forecast.points_per_second;
+}
+
+// Compares two plans whose chains are equally long; equal rates are those within half a percent.
+bool is_faster_or_smaller(const StreamPlan& plan, const StreamPlan& other) {
+  const double margin = 1.005;
+  const double rate = rate_of_chains(plan), other_rate = rate_of_chains(other);
+  return rate > margin * other_rate ||
+         (rate * margin >= other_rate && plan.device_bytes < other.device_bytes);
+}
+
+// Returns the plan with the longest chains, unless shorter ones are more than `gain` times as fast.
+// Rates are measured, and several chains need several volumes: a small gain does not cut a chain.
+const StreamPlan& longest_or_much_faster_chains(const std::map<int, StreamPlan>& plans) {
+  const double gain = 2.0;
+  const StreamPlan* result = &plans.rbegin()->second;
+  for (auto plan = plans.rbegin(); plan != plans.rend(); ++plan) {
+    if (rate_of_chains(plan->second) > gain * rate_of_chains(*result)) result = &plan->second;
+  }
+  return *result;
+}
 
 }  // namespace
 
@@ -308,7 +332,7 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
   // a host that simulates devices plans as they would
   StreamRates concurrent = rates;
   concurrent.in_turn = false;
-  std::optional<StreamPlan> best;
+  std::map<int, StreamPlan> plans;  // the best plan of each number of devices in a chain
   // sums of a chain move with the planes, in the order of times
   const bool may_hold_sums = need.sums > 0 && wishes.devices == 1;
   for (int held = 0; held < 4; ++held) {
@@ -339,18 +363,14 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
             std::max<std::int64_t>(wishes.shots, 1)));
         plan.forecast = forecast(need, shape, resident, concurrent, sums_held);
         plan.device_bytes = need.device_bytes(shape, resident, sums_held);
-        const double margin = 1.005;
-        const auto rate = [](const StreamPlan& one) {
-          return one.groups * one.forecast.points_per_second;
-        };
-        const double now = rate(plan), then = best ? rate(*best) : 0.0;
-        const bool better = !best || now > margin * then ||
-                            (now * margin >= then && plan.device_bytes < best->device_bytes);
-        if (better) best = plan;
+        const auto found = plans.find(shape.devices);
+        if (found == plans.end() || is_faster_or_smaller(plan, found->second)) {
+          plans.insert_or_assign(shape.devices, plan);
+        }
       }
     }
   }
-  if (!best) {
+  if (plans.empty()) {
     // the smallest sufficient shape
     StreamShape least = base;
     least.block = wishes.block > 0 ? wishes.block : 1;
@@ -365,15 +385,16 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
                wishes.block > 0 || wishes.updates > 0 ? " with this block and these updates" : "",
                "): give more, or exchange the axes so that planes are smaller"));
   }
-  best->shape.lag = Schedule(best->shape).shape().lag;
-  best->ring_planes = Schedule(best->shape).ring_planes();
+  StreamPlan best = longest_or_much_faster_chains(plans);
+  best.shape.lag = Schedule(best.shape).shape().lag;
+  best.ring_planes = Schedule(best.shape).ring_planes();
   if (rates.in_turn) {
-    best->forecast = forecast(need, best->shape, best->resident, rates, best->sums_held);
+    best.forecast = forecast(need, best.shape, best.resident, rates, best.sums_held);
   }
-  best->host_bytes = need.host_bytes();
-  best->plane_in = need.plane_in(best->resident, best->sums_held);
-  best->plane_out = need.plane_out(best->sums_held);
-  return *best;
+  best.host_bytes = need.host_bytes();
+  best.plane_in = need.plane_in(best.resident, best.sums_held);
+  best.plane_out = need.plane_out(best.sums_held);
+  return best;
 }
 
 std::vector<std::string> describe(const StreamPlan& plan, const StreamRequirements& need,

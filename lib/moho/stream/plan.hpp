@@ -126,8 +126,8 @@ struct StreamRequirements {
 struct StreamRequest {
   std::size_t device_memory = 0;  ///< bytes of a device; 0: no limit
   int devices = 1;                ///< number of available devices
-  int groups = 0;  ///< chains with equal numbers of devices and separate shots; 0: as few as the
-                   ///< volume allows
+  /// \brief Chains with equal numbers of devices and separate shots; 0: few, see plan_stream().
+  int groups = 0;
   std::int64_t shots = 1;       ///< number of shots, the largest number of chains with work
   std::int64_t block = 0;       ///< block; 0: automatic
   std::int64_t updates = 0;     ///< steps in a pass; 0: automatic
@@ -171,11 +171,11 @@ struct StreamPlan {
 StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape, bool resident,
                         const StreamRates& rates, bool sums_held = false);
 
-/// \brief Returns the fastest plan within the constraints.
+/// \brief Returns the fastest plan with the longest chains within the constraints.
 ///
-/// Of the plans within half a percent of it, the one with the least memory is chosen. \throws
-/// MemoryError for a memory below that of one stage (the text gives the smallest sufficient one),
-/// InputError for constraints that cannot be met
+/// Shorter chains are chosen if they are over twice as fast; of plans within half a percent of the
+/// fastest, that with the least memory. \throws MemoryError for a memory below that of one stage
+/// (the text gives the smallest sufficient one), InputError for constraints that cannot be met
 StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wishes,
                        const StreamRates& rates);
 
