@@ -39,29 +39,34 @@ struct Medium {
     }
     return cell;
   }
-  /// Returns a corner of a cell and its weight.
-  KOKKOS_INLINE_FUNCTION static Index<Dim> corner_of(const Grid<Dim>& grid, const Cell& cell,
-                                                     int corner, double& weight) {
-    Index<Dim> node = cell.node;
-    weight = 1.0;
-    for (int d = 0; d < Dim; ++d) {
-      const bool upper = ((corner >> d) & 1) != 0;
-      weight *= upper ? cell.fraction[d] : 1.0 - cell.fraction[d];
-      if (upper && node[d] + 1 < grid.extents[d]) ++node[d];
+  /// Returns the value of a field in a cell, linear between its corners.
+  KOKKOS_INLINE_FUNCTION static double interpolate(const Grid<Dim>& grid, const Cell& cell,
+                                                   const T* field) {
+    std::int64_t step[Dim], stride = 1;
+    double part[Dim][2];  // weights of the lower and of the upper nodes along an axis
+    for (int d = Dim - 1; d >= 0; --d) {
+      step[d] = cell.node[d] + 1 < grid.extents[d] ? stride : 0;
+      stride *= grid.extents[d];
+      part[d][0] = 1.0 - cell.fraction[d];
+      part[d][1] = cell.fraction[d];
     }
-    return node;
+    const T* const first = field + grid.flat(cell.node);
+    double sum = 0.0;
+    for (int corner = 0; corner < (1 << Dim); ++corner) {
+      std::int64_t at = 0;
+      double weight = 1.0;
+      for (int d = 0; d < Dim; ++d) {
+        const int upper = (corner >> d) & 1;
+        weight *= part[d][upper];
+        at += upper * step[d];
+      }
+      sum += weight * static_cast<double>(first[at]);
+    }
+    return sum;
   }
   /// Returns the linearly interpolated value of a field.
   KOKKOS_INLINE_FUNCTION double value(const T* field, const Point<Dim>& position) const {
-    if (field == nullptr) return 0.0;
-    const Cell cell = cell_at(grid, position);
-    double sum = 0.0;
-    for (int corner = 0; corner < (1 << Dim); ++corner) {
-      double weight = 0.0;
-      const Index<Dim> node = corner_of(grid, cell, corner, weight);
-      sum += weight * static_cast<double>(field[grid.flat(node)]);
-    }
-    return sum;
+    return field == nullptr ? 0.0 : interpolate(grid, cell_at(grid, position), field);
   }
   /// Returns the constants of the medium at a position.
   KOKKOS_INLINE_FUNCTION eikonal::Constants constants(const Point<Dim>& position) const {
@@ -125,14 +130,7 @@ struct TimeField {
     } else {
       own = homogeneous_time<Dim>(medium, source, position);
     }
-    const typename Medium<T, Dim>::Cell cell = Medium<T, Dim>::cell_at(grid, position);
-    double sum = 0.0;
-    for (int corner = 0; corner < (1 << Dim); ++corner) {
-      double weight = 0.0;
-      const Index<Dim> node = Medium<T, Dim>::corner_of(grid, cell, corner, weight);
-      sum += weight * static_cast<double>(ratios[grid.flat(node)]);
-    }
-    return own * sum;
+    return own * Medium<T, Dim>::interpolate(grid, Medium<T, Dim>::cell_at(grid, position), ratios);
   }
 };
 
