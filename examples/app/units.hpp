@@ -31,4 +31,12 @@ void to_metres_per_second(const std::string& what, VelocityUnit unit, const std:
   if (!note.empty()) notes.push_back(note);
 }
 
+/// Returns velocities of the command line in m/s; see to_metres_per_second().
+inline std::vector<double> metres_per_second(const std::string& option, VelocityUnit unit,
+                                             std::vector<double> values,
+                                             std::vector<std::string>& notes) {
+  to_metres_per_second(option, unit, "", "", values, notes);
+  return values;
+}
+
 }  // namespace moho::examples

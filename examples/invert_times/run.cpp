@@ -220,7 +220,8 @@ class Run {
     options.rule = m_o.lambda > 0.0 ? tomography::DampingRule::fixed : m_o.rule;
     options.lambda = m_o.lambda;
     if (!m_o.bounds.empty()) {
-      const std::vector<double> bounds = metres_per_second("--bounds", m_o.bounds);
+      const std::vector<double> bounds =
+          metres_per_second("--bounds", m_o.velocity_unit, m_o.bounds, m_model.notes);
       options.velocity_min = bounds[0];
       options.velocity_max = bounds[1];
     }
@@ -278,12 +279,6 @@ class Run {
     return std::move(file.values.data);
   }
 
-  // Converts velocities that an option gives as numbers to m/s.
-  std::vector<double> metres_per_second(const char* option, std::vector<double> values) {
-    to_metres_per_second(option, m_o.velocity_unit, "", "", values, m_model.notes);
-    return values;
-  }
-
   // The start model of --start, and its description.
   void make_start() {
     const auto linear = [&](const tomography::LinearVelocity& v, const std::string& how) {
@@ -316,7 +311,7 @@ class Run {
             concat("--start is '", m_o.start,
                    "' (allowed: auto, layers, v0,g with v0 above 0 and g from 0, or a file)"));
       }
-      linear({metres_per_second("--start", {v0})[0], g, 0.0}, "");
+      linear({metres_per_second("--start", m_o.velocity_unit, {v0}, m_model.notes)[0], g, 0.0}, "");
     } else {
       m_job.start = velocity_of_file("--start", m_o.start);
       m_start = m_o.start;
@@ -546,12 +541,8 @@ class Run {
     ending.lines = {concat("ended     ", tomography::to_string(m_result.stop), ": chi^2 ",
                            significant(last.chi2, 4), " after ",
                            counted(last.iteration, "iteration"))};
-    const tomography::IterationReport& first = m_result.reports.front();
-    if (first.chi2 < m_o.target) {
-      ending.lines.push_back(
-          concat("          note: the start model has chi^2 ", significant(first.chi2, 3),
-                 " and fits the picks within their errors: smaller errors would change it"));
-    }
+    const std::string start = tomography::describe_start<Dim>(m_result, m_o.target);
+    if (!start.empty()) ending.lines.push_back("          note: " + start);
     for (const std::string& line : tomography::bad_picks<Dim>(m_job.picks, m_result.fits)) {
       ending.lines.push_back("          " + line);
     }
@@ -564,9 +555,7 @@ class Run {
                              tomography::describe_jackknife<Dim>(m_result, m_jackknife));
     }
     for (const tomography::CheckLayer& layer : m_test.layers) {
-      ending.lines.push_back(concat("checks    depth ", significant(layer.depth, 4),
-                                    " m: correlation ", significant(layer.correlation, 2), ", ",
-                                    significant(100.0 * layer.recovered, 2), " % recovered"));
+      ending.lines.push_back("checks    " + tomography::describe_layer(layer));
     }
     m_session.finish(ending);
   }

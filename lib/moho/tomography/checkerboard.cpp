@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/tomography/checkerboard.hpp>
 
 #include <algorithm>
@@ -99,5 +100,11 @@ template std::vector<CheckLayer> compare_checks<2>(const Grid<2>&, const Checker
 template std::vector<CheckLayer> compare_checks<3>(const Grid<3>&, const Checkerboard<3>&,
                                                    const std::vector<double>&,
                                                    const CheckerboardResult<3>&);
+
+std::string describe_layer(const CheckLayer& layer) {
+  return concat("depth ", text::significant(layer.depth, 4), " m: correlation ",
+                text::significant(layer.correlation, 2), ", ",
+                text::significant(100.0 * layer.recovered, 2), " % recovered");
+}
 
 }  // namespace moho::tomography

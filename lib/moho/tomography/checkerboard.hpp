@@ -27,6 +27,9 @@ struct CheckLayer {
   double recovered = 0.0;    ///< part of the changes that is recovered, by regression
 };
 
+/// Returns "depth 12 m: correlation 0.91, 84 % recovered".
+std::string describe_layer(const CheckLayer& layer);
+
 /// Result of a checkerboard test, at the model nodes.
 template <int Dim>
 struct CheckerboardResult {

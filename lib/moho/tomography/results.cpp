@@ -209,6 +209,14 @@ std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<
 }
 
 template <int Dim>
+std::string describe_start(const InversionResult<Dim>& result, double target) {
+  const double chi2 = result.reports.front().chi2;
+  if (!(chi2 < target)) return "";
+  return concat("the start model has chi^2 ", text::significant(chi2, 3),
+                " and fits the picks within their errors: smaller errors would change it");
+}
+
+template <int Dim>
 std::string describe_moves(const PickSet<Dim>& picks, const InversionResult<Dim>& result) {
   double far = 0.0, late = 0.0;
   for (std::size_t k = 0; k < result.sources.size(); ++k) {
@@ -293,6 +301,8 @@ template void write_export<2>(const std::filesystem::path&, const std::string&,
                               const InversionJob<2>&, const InversionResult<2>&);
 template void write_export<3>(const std::filesystem::path&, const std::string&,
                               const InversionJob<3>&, const InversionResult<3>&);
+template std::string describe_start<2>(const InversionResult<2>&, double);
+template std::string describe_start<3>(const InversionResult<3>&, double);
 template std::string describe_moves<2>(const PickSet<2>&, const InversionResult<2>&);
 template std::string describe_moves<3>(const PickSet<3>&, const InversionResult<3>&);
 template std::vector<std::string> bad_picks<2>(const PickSet<2>&, const std::vector<PickFit>&);

@@ -60,6 +60,10 @@ std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<
 /// Returns the largest move and origin time of located sources in words.
 template <int Dim>
 std::string describe_moves(const PickSet<Dim>& picks, const InversionResult<Dim>& result);
+/// \brief Returns a remark if the start model fits the picks within their errors, or "".
+/// \param result of an inversion \param target chi^2 to reach
+template <int Dim>
+std::string describe_start(const InversionResult<Dim>& result, double target);
 
 /// Returns the line that describes an iteration: chi^2, lambda, degrees of freedom, seconds.
 std::string describe_iteration(const IterationReport& report);
