@@ -43,9 +43,13 @@ template <class C>
 class SlabGradient : public ::testing::Test {};
 TYPED_TEST_SUITE(SlabGradient, LongTestCases, CaseName);
 
-/// Numbers of slabs; hosts simulate any number of devices.
+/// Numbers of slabs; hosts simulate any number of devices. Three have one with two neighbours and
+/// two with one: sanitizers check these alone.
 template <class Memory>
 std::vector<int> slab_counts(const Instance<Memory>& exec) {
+#ifdef MOHO_BOUNDS_CHECK
+  if (is_host_memory<Memory>) return {3};
+#endif
   if (is_host_memory<Memory>) return {1, 2, 3};
   std::vector<int> counts;
   for (int n = 1; n <= moho::stream::device_count(exec); ++n) counts.push_back(n);
@@ -251,19 +255,26 @@ struct Survey {
     result.traces.assign(traces.data(), traces.data() + traces.size());
     return result;
   }
+  /// Compares results of all numbers of slabs with those of one device.
   template <class Memory>
   void expect_equal(const Instance<Memory>& exec, const std::string& what) const {
     const Outcome expected = on_one_device(exec);
     ASSERT_GT(largest(expected.vp), 0.0) << what;
-    for (const int devices : slab_counts(exec)) {
+    if (lags) {
+      EXPECT_EQ(static_cast<std::int64_t>(expected.image.size()), grid.size() * lags->count())
+          << what;
+      EXPECT_GT(largest(expected.image), 0.0) << what;
+    }
+    const std::vector<int> counts = slab_counts(exec);
+    for (const int devices : counts) {
       auto gradients = slabs(exec, devices);
       if (lags && lags->x > gradients.max_lag()) {
         EXPECT_GT(devices, 3) << what;
         continue;
       }
       EXPECT_EQ(gradients.devices(), devices);
-      for (int run = devices == 2 ? 0 : 1; run < 2;
-           ++run) {  // a second evaluation has no traces of the first
+      // a second evaluation has no traces of the first
+      for (int run = devices == counts.back() ? 0 : 1; run < 2; ++run) {
         const Outcome found = in_slabs(gradients);
         const std::string of = moho::concat(what, ", slabs ", devices, ", run ", run);
         EXPECT_EQ(found.misfit, expected.misfit) << of;
@@ -374,10 +385,6 @@ MEMORY_TEST(SlabGradient, HasTheExtendedImageOfOneDevice) {
       survey.options.source_faces =
           moho::snapshot::random_faces(survey.options.propagator.boundaries, 9);
       survey.options.product_interval = 3;
-      const Outcome expected = survey.on_one_device(exec);
-      ASSERT_EQ(static_cast<std::int64_t>(expected.image.size()),
-                survey.grid.size() * (2 * lag + 1));
-      EXPECT_GT(largest(expected.image), 0.0);
       survey.expect_equal(exec, moho::concat(moho::wave::to_string(one.medium), ", lag ", lag));
     }
   }
