@@ -109,6 +109,33 @@ class ShotGradients {
                               snapshot::SnapshotStore<T, Dim, Memory>& store,
                               const ShotGradientOptions<T, Dim, Memory>& options);
 
+  /// \brief First half of add(): models the traces and saves the source wavefield in the store.
+  /// \param exec,wavefield,forward,receivers,store,options as add()
+  /// \param modelled out, rows x receivers: p at each step, options.steps + 1 rows
+  /// \throws as add()
+  ShotGradientReport<Dim> forward(const InstanceOf<Memory>& exec,
+                                  wave::Wavefield<T, Dim, Memory>& wavefield,
+                                  const wave::SourceTerm<T, Dim, Memory>& forward,
+                                  const wave::PointSet<T, Dim, Memory>& receivers,
+                                  const wave::PointSeries<T, Memory>& modelled,
+                                  snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                  const ShotGradientOptions<T, Dim, Memory>& options) const;
+  /// \brief Second half of add(): propagates the adjoint field and adds the gradient.
+  ///
+  /// The propagator has the model of the first half. Wavefield and gradients may have been used for
+  /// other shots since.
+  /// \param exec,wavefield,forward,receivers,store,options as those of the first half
+  /// \param derivative rows x receivers: derivatives of the misfit by the modelled values
+  /// \param report that of the first half, to which this one adds
+  /// \throws as add()
+  void backward(const InstanceOf<Memory>& exec, wave::Wavefield<T, Dim, Memory>& wavefield,
+                const wave::SourceTerm<T, Dim, Memory>& forward,
+                const wave::PointSet<T, Dim, Memory>& receivers,
+                const wave::PointSeries<T, Memory>& derivative,
+                snapshot::SnapshotStore<T, Dim, Memory>& store,
+                const ShotGradientOptions<T, Dim, Memory>& options,
+                ShotGradientReport<Dim>& report);
+
   /// \brief Adds the gradients of shots that advance in the same launches, each to its own sums.
   ///
   /// The sums have the bits of add(). One launch steps all wavefields where step_batch() does.
@@ -146,12 +173,17 @@ class ShotGradients {
     return m_propagator->held(
         intersection(hull(m_box.grown(m_outside), m_density_box), whole_box(m_propagator->grid())));
   }
+  // Receivers that record, and rows x receivers.
+  struct Recording {
+    const wave::PointSet<T, Dim, Memory>* receivers = nullptr;
+    wave::PointSeries<T, Memory> rows = {};
+  };
   void propagate_source(const Instance<Memory>& exec,
                         const wave::SourceTerm<T, Dim, Memory>& source_term, Wave& wavefield,
-                        snapshot::SnapshotStore<T, Dim, Memory>& store, int number,
+                        snapshot::SnapshotStore<T, Dim, Memory>* store, int number,
                         const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
-                        const std::function<void(std::int64_t)>& present,
-                        ShotGradientReport<Dim>& report) const;
+                        const Recording& recording, ShotGradientReport<Dim>& report) const;
+  Index<Dim> source_shift(const ShotGradientOptions<T, Dim, Memory>& options) const;
   // Sets what accumulates along the backward propagation to zero.
   void begin_adjoint(const Instance<Memory>& exec) const {
     if (!m_unknowns.anisotropy) return;
@@ -349,102 +381,111 @@ std::size_t ShotGradients<T, Dim, Memory>::bytes() const {
   return count * sizeof(T);
 }
 
-// Runs a forward propagation and saves its wavefield in the store.
+// Runs a forward propagation, saves its wavefield in a store, and records it; either may be null.
 template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::propagate_source(
     const Instance<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& source_term,
-    Wave& wavefield, snapshot::SnapshotStore<T, Dim, Memory>& store, int number,
+    Wave& wavefield, snapshot::SnapshotStore<T, Dim, Memory>* store, int number,
     const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
-    const std::function<void(std::int64_t)>& present, ShotGradientReport<Dim>& report) const {
+    const Recording& recording, ShotGradientReport<Dim>& report) const {
   wavefield.clear(exec);
-  store.begin(exec, wavefield, 0);
+  if (store != nullptr) store->begin(exec, wavefield, 0);
+  const auto& propagator = *source_term.propagator;
   wave::RunOptions<T, Dim, Memory> run;
   // a separate source wavefield ends at the last product
   run.last = number == 0 ? options.steps : options.steps / m_product_interval * m_product_interval;
   run.check_every = options.check_every;
-  run.present = present;
+  run.present = [&](std::int64_t time) {
+    if (recording.receivers == nullptr || time != run.last) return;
+    recording.receivers->record(exec, wavefield.now[0], recording.rows, time,
+                                propagator.pressure_factors());
+  };
+  run.stepped = [&](std::int64_t time, const Box<Dim>&) {
+    if (recording.receivers == nullptr) return source_term.inject(exec, wavefield, time);
+    wave::inject_and_record<T, Dim, Memory>(exec, propagator, wavefield, *source_term.points,
+                                            source_term.amplitudes, time, *recording.receivers,
+                                            recording.rows, time);
+  };
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
-    store.on_step(exec, wavefield, box, time);
-    if (time % m_product_interval == 0) store.save(exec, wavefield, kept, time);
+    if (store == nullptr) return;
+    store->on_step(exec, wavefield, box, time);
+    if (time % m_product_interval == 0) store->save(exec, wavefield, kept, time);
   };
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(number, now); };
   }
-  const auto done = wave::in_propagation(number == 0 ? "forward leg" : "leg of the source",
-                                         [&] { return source_term.run(exec, wavefield, run); });
-  store.end_forward(exec);
+  const auto done = wave::in_propagation(number == 0 ? "forward leg" : "leg of the source", [&] {
+    return wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
+  });
+  if (store != nullptr) store->end_forward(exec);
   report.points += done.points;
   (number == 0 ? report.forward_seconds : report.backward_seconds) += done.seconds;
 }
 
+// Returns the shift of nodes from the grid of the separate source wavefield to that of the
+// propagator; zero without one.
 template <class T, int Dim, class Memory>
-ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
+Index<Dim> ShotGradients<T, Dim, Memory>::source_shift(
+    const ShotGradientOptions<T, Dim, Memory>& options) const {
+  Index<Dim> shift{};
+  if (options.source == nullptr) return shift;
+  const Box<Dim> own = m_propagator->interior(), other = options.source->propagator->interior();
+  for (int d = 0; d < Dim; ++d) {
+    shift[d] = own.lower[d] - other.lower[d];
+    if (own.extent(d) != other.extent(d)) {
+      throw InputError(
+          "source: its leg has another model (allowed: the same with other layers): make both "
+          "propagators of one model");
+    }
+  }
+  return shift;
+}
+
+template <class T, int Dim, class Memory>
+ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::forward(
     const InstanceOf<Memory>& exec, Wave& wavefield,
     const wave::SourceTerm<T, Dim, Memory>& forward,
-    const wave::PointSet<T, Dim, Memory>& receivers, const ShotMisfit<T, Memory>& misfit,
+    const wave::PointSet<T, Dim, Memory>& receivers, const wave::PointSeries<T, Memory>& modelled,
     snapshot::SnapshotStore<T, Dim, Memory>& store,
-    const ShotGradientOptions<T, Dim, Memory>& options) {
+    const ShotGradientOptions<T, Dim, Memory>& options) const {
   const Instance<Memory>& instance = exec;
-  if (options.extended != nullptr && !(options.extended->box() == m_box)) {
-    throw InputError(concat("extended: its nodes are ", box_string(options.extended->box()),
-                            " (allowed: ", box_string(m_box), ", those of the gradient)"));
-  }
   if (options.steps < m_product_interval) {
     throw InputError(concat("steps is ", options.steps, " (allowed: ", m_product_interval,
                             " or more, the steps from one product to the next)"));
   }
-  const auto& propagator = *m_propagator;
+  const Index<Dim> shift = source_shift(options);
   ShotGradientReport<Dim> report;
-  const auto rows = static_cast<std::size_t>(options.steps + 1);
-  const auto count = static_cast<std::size_t>(receivers.count());
-  const auto modelled =
-      allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::modelled", rows, count);
   // those of other parts of the grid
-  if (propagator.part() && modelled.size() > 0) fill(instance, modelled, T(0));
-  const auto record = [&](std::int64_t time) {
-    receivers.record(instance, wavefield.now[0], modelled, time, propagator.pressure_factors());
-  };
-  Index<Dim> shift{};  // from the grid of the separate source wavefield to that of the propagator
+  if (m_propagator->part() && modelled.size() > 0) fill(instance, modelled, T(0));
+  const Recording recording{&receivers, modelled};
   if (options.source == nullptr) {
-    propagate_source(instance, forward, wavefield, store, 0, options, snapshot_box(), record,
+    propagate_source(instance, forward, wavefield, &store, 0, options, snapshot_box(), recording,
                      report);
-  } else {
-    wave::RunOptions<T, Dim, Memory> run;
-    run.last = options.steps;
-    run.check_every = options.check_every;
-    run.present = record;
-    if (options.progress) {
-      run.progress = [&](const wave::ShotProgress& now) { options.progress(0, now); };
-    }
-    wavefield.clear(exec);
-    const auto done =
-        wave::in_propagation("forward leg", [&] { return forward.run(exec, wavefield, run); });
-    report.points += done.points;
-    report.forward_seconds += done.seconds;
-    const auto& other = *options.source->propagator;
-    Box<Dim> kept = snapshot_box();
-    for (int d = 0; d < Dim; ++d) {
-      shift[d] = propagator.interior().lower[d] - other.interior().lower[d];
-      if (propagator.interior().extent(d) != other.interior().extent(d)) {
-        throw InputError(
-            "source: its leg has another model (allowed: the same with other layers): make both "
-            "propagators of one model");
-      }
-      kept.lower[d] -= shift[d];
-      kept.upper[d] -= shift[d];
-    }
-    kept = other.held(intersection(kept, whole_box(other.grid())));
-    auto own = other.make_wavefield(exec);
-    propagate_source(instance, *options.source, own, store, 1, options, kept, {}, report);
+    return report;
   }
-  const auto derivative =
-      allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::derivative", rows, count);
-  report.misfit = misfit(wave::PointSeries<const T, Memory>(modelled), derivative);
-  if (!std::isfinite(report.misfit)) {
-    throw Error(concat("the misfit is ", report.misfit,
-                       " (a wavefield or the data are no numbers): look at the data of the shot"));
+  propagate_source(instance, forward, wavefield, nullptr, 0, options, {}, recording, report);
+  const auto& other = *options.source->propagator;
+  Box<Dim> kept = snapshot_box();
+  for (int d = 0; d < Dim; ++d) {
+    kept.lower[d] -= shift[d];
+    kept.upper[d] -= shift[d];
   }
+  kept = other.held(intersection(kept, whole_box(other.grid())));
+  auto own = other.make_wavefield(exec);
+  propagate_source(instance, *options.source, own, &store, 1, options, kept, {}, report);
+  return report;
+}
 
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::backward(const InstanceOf<Memory>& exec, Wave& wavefield,
+                                             const wave::SourceTerm<T, Dim, Memory>& forward,
+                                             const wave::PointSet<T, Dim, Memory>& receivers,
+                                             const wave::PointSeries<T, Memory>& derivative,
+                                             snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                             const ShotGradientOptions<T, Dim, Memory>& options,
+                                             ShotGradientReport<Dim>& report) {
+  const Instance<Memory>& instance = exec;
+  const Index<Dim> shift = source_shift(options);
   wavefield.clear(exec);
   begin_adjoint(instance);
   wave::RunOptions<T, Dim, Memory> back;
@@ -464,11 +505,39 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     }
   };
   const auto done = wave::in_propagation("backward leg", [&] {
-    return wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, back);
+    return wave::run_steps<T, Dim, Memory>(exec, *m_propagator, wavefield, back);
   });
   report.backward_seconds += done.seconds;
   report.snapshots = store.report();
   report.points += done.points + report.snapshots.points;
+}
+
+template <class T, int Dim, class Memory>
+ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
+    const InstanceOf<Memory>& exec, Wave& wavefield,
+    const wave::SourceTerm<T, Dim, Memory>& forward,
+    const wave::PointSet<T, Dim, Memory>& receivers, const ShotMisfit<T, Memory>& misfit,
+    snapshot::SnapshotStore<T, Dim, Memory>& store,
+    const ShotGradientOptions<T, Dim, Memory>& options) {
+  const Instance<Memory>& instance = exec;
+  if (options.extended != nullptr && !(options.extended->box() == m_box)) {
+    throw InputError(concat("extended: its nodes are ", box_string(options.extended->box()),
+                            " (allowed: ", box_string(m_box), ", those of the gradient)"));
+  }
+  const auto rows = static_cast<std::size_t>(options.steps + 1);
+  const auto count = static_cast<std::size_t>(receivers.count());
+  const auto modelled =
+      allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::modelled", rows, count);
+  ShotGradientReport<Dim> report =
+      this->forward(exec, wavefield, forward, receivers, modelled, store, options);
+  const auto derivative =
+      allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::derivative", rows, count);
+  report.misfit = misfit(wave::PointSeries<const T, Memory>(modelled), derivative);
+  if (!std::isfinite(report.misfit)) {
+    throw Error(concat("the misfit is ", report.misfit,
+                       " (a wavefield or the data are no numbers): look at the data of the shot"));
+  }
+  backward(exec, wavefield, forward, receivers, derivative, store, options, report);
   return report;
 }
 

@@ -14,14 +14,14 @@ namespace moho::wave {
 
 namespace detail {
 
-/// Kernel: traces, receivers x samples, from a gather, samples x receivers.
+/// Kernel: traces, receivers x samples, from rows x receivers; sample n is row n * every.
 template <class T>
-struct TransposeGather {
-  const T* gather;
+struct TakeTraces {
+  const T* rows;
   T* traces;
-  std::int64_t receivers, samples;
+  std::int64_t receivers, samples, every;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    traces[i] = gather[(i % samples) * receivers + i / samples];
+    traces[i] = rows[i % samples * every * receivers + i / samples];
   }
 };
 
@@ -50,7 +50,21 @@ void traces_of_gather(const Instance<Memory>& exec, const PointSeries<const T, M
   const auto samples = static_cast<std::int64_t>(gather.extent(0));
   const auto receivers = static_cast<std::int64_t>(gather.extent(1));
   launch("moho::wave::transpose_gather", exec, samples * receivers,
-         detail::TransposeGather<T>{gather.data(), traces, receivers, samples});
+         detail::TakeTraces<T>{gather.data(), traces, receivers, samples, 1});
+}
+
+/// \brief Writes the traces of values at each step: samples every few steps.
+/// \param exec instance to which the work is submitted
+/// \param rows steps x receivers; at least (samples - 1) * every + 1 steps
+/// \param samples number of samples of a trace
+/// \param every steps between samples
+/// \param traces out, receivers x samples, contiguous
+template <class T, class Memory>
+void traces_of_steps(const Instance<Memory>& exec, const PointSeries<const T, Memory>& rows,
+                     std::int64_t samples, std::int64_t every, T* traces) {
+  const auto receivers = static_cast<std::int64_t>(rows.extent(1));
+  launch("moho::wave::traces_of_steps", exec, samples * receivers,
+         detail::TakeTraces<T>{rows.data(), traces, receivers, samples, every});
 }
 
 /// \brief Writes the transpose of sampling: values of each step from traces, zero between samples.

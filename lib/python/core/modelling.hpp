@@ -88,12 +88,20 @@ class AnyModelling : public Resource {
                       ShotSteps& steps) = 0;
   /// Loads another model.
   virtual void update(const WaveInput& model) = 0;
+  /// \brief Models a shot and stores its wavefield for gradient().
+  /// \param wanted vp, density, epsilon and delta: true for those of the gradient
+  /// \returns the wavefield, or null where it takes more than a quarter of the free memory: then
+  /// there are no traces
+  virtual std::shared_ptr<Resource> shot_for_gradient(Job& job, const Input& sources,
+                                                      const Input& receivers, const Place& traces,
+                                                      const std::vector<bool>& wanted) = 0;
   /// \brief Derivatives of a function of the traces of a shot over a model, from its derivatives by
   /// the traces.
   /// \param gradients of vp, density, epsilon and delta, null where not wanted
+  /// \param wavefield of shot_for_gradient() for this model; null: the shot is modelled again
   virtual void gradient(Job& job, const WaveInput& model, const Input& sources,
                         const Input& receivers, const AnyInput& derivative,
-                        const std::vector<Place>& gradients) = 0;
+                        const std::vector<Place>& gradients, Resource* wavefield) = 0;
 };
 
 /// \brief Returns modelling in slabs, for fields on the host. The plan has devices 0: automatic.

@@ -12,7 +12,9 @@
 #include <moho/core/space.hpp>
 #include <moho/domain/factory.hpp>
 #include <moho/fwi/gradient.hpp>
+#include <moho/fwi/gradient_memory.hpp>
 #include <moho/snapshot/boundary_store.hpp>
+#include <moho/snapshot/stores.hpp>
 #include <moho/stream/device_count.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/shots.hpp>
@@ -112,42 +114,90 @@ class ModellingOf : public AnyModelling {
     if (m_gradients) m_gradients->update(instance());
   }
 
-  void gradient(Job& job, const WaveInput& model, const Input& sources, const Input& receivers,
-                const AnyInput& derivative, const std::vector<Place>& gradients) override {
+  std::shared_ptr<Resource> shot_for_gradient(Job& job, const Input& sources,
+                                              const Input& receivers, const Place& traces,
+                                              const std::vector<bool>& wanted) override {
     auto& modelling = opened();
-    const wave::Shot<Dim> shot{0, points_of<Dim>(sources), points_of<Dim>(receivers)};
-    modelling.check(instance(), {shot});
-    prepare_gradients(gradients);
+    const wave::TimePlan& time = modelling.plan().time;
+    const wave::ShotSampling sampling = wave::shot_sampling(time.dt, time.steps, time.interval);
+    const GradientShot shot(modelling, sources, receivers);
+    prepare_gradients({wanted.at(1), wanted.at(2) || wanted.at(3)});
+    if (sampling.resampled || !stores_wavefield()) return nullptr;
+    const auto kept = std::make_shared<StoredWavefield>(m_wanted, m_gradients->fields());
+    const auto rows = allocate<wave::PointSeries<T, Memory>>(
+        instance(), "moho::python::rows", static_cast<std::size_t>(time.steps + 1),
+        static_cast<std::size_t>(shot.receivers.count()));
+    m_gradients->forward(instance(), modelling.wavefield(), shot.source, shot.receivers, rows,
+                         *kept->store, gradient_options(job, 1.0));
+    give_values(traces, sampling.samples * shot.receivers.count(), [&](T* to) {
+      wave::traces_of_steps<T, Memory>(instance(), rows, sampling.samples, sampling.every, to);
+    });
+    own(kept);
+    return kept;
+  }
+
+  void gradient(Job& job, const WaveInput& model, const Input& sources, const Input& receivers,
+                const AnyInput& derivative, const std::vector<Place>& gradients,
+                Resource* wavefield) override {
+    auto& modelling = opened();
+    const GradientShot shot(modelling, sources, receivers);
+    prepare_gradients({gradients.at(1).data != nullptr,
+                       gradients.at(2).data != nullptr || gradients.at(3).data != nullptr});
     update(model);
     m_gradients->clear(instance());
-    const auto from = modelling.sources(instance(), shot);
-    const auto to = modelling.injecting_receivers(instance(), shot);
-    const wave::SourceTerm<T, Dim, Memory> forward{
-        &modelling.propagator(), &from,
-        wave::wavelet_series<T, Memory>(instance(), modelling.plan().wavelet,
-                                        modelling.plan().time.steps, from.count())};
-    snapshot::DeviceArena<T, Memory> arena("moho::python::source", std::int64_t{1} << 20);
-    snapshot::BoundaryStore<T, Dim, Memory> store(
-        instance(), forward, arena,
-        snapshot::BoundaryStoreOptions{m_gradients->fields(), m_gradients->outside()});
-    fwi::ShotGradientOptions<T, Dim, Memory> options;
-    options.steps = modelling.plan().time.steps;
-    options.progress = [&job](int propagation, const wave::ShotProgress& now) {
-      job.report(0.5 * ((propagation == 2 ? 1.0 : 0.0) +
-                        static_cast<double>(now.step) / static_cast<double>(now.steps)),
-                 propagation == 2 ? "backward" : "forward");
-    };
-    m_gradients->add(
-        instance(), modelling.wavefield(), forward, to,
-        [&](const auto&, const wave::PointSeries<T, Memory>& adjoint) {
-          spread(derivative, adjoint);
-          return 0.0;
-        },
-        store, options);
+    const auto* kept = static_cast<const StoredWavefield*>(wavefield);
+    if (kept != nullptr && kept->store && kept->wanted.density == m_wanted.density &&
+        kept->wanted.anisotropy == m_wanted.anisotropy) {
+      const auto adjoint = allocate<wave::PointSeries<T, Memory>>(
+          instance(), "moho::python::adjoint",
+          static_cast<std::size_t>(modelling.plan().time.steps + 1),
+          static_cast<std::size_t>(shot.receivers.count()));
+      spread(derivative, adjoint);
+      fwi::ShotGradientReport<Dim> report;
+      m_gradients->backward(instance(), modelling.wavefield(), shot.source, shot.receivers, adjoint,
+                            *kept->store, gradient_options(job, 1.0), report);
+    } else {
+      model_again(job, shot, derivative);
+    }
     give(model, gradients);
   }
 
  private:
+  using Arena = snapshot::DeviceArena<T, Memory>;
+  using Store = snapshot::SnapshotStore<T, Dim, Memory>;
+
+  // The wavefield of a shot at all steps.
+  struct StoredWavefield : Resource {
+    fwi::InvertedParameters wanted;
+    Arena arena{"moho::python::wavefield"};
+    std::unique_ptr<Store> store;
+
+    StoredWavefield(const fwi::InvertedParameters& of, int fields)
+        : wanted(of),
+          store(std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(arena, fields)) {}
+    void release() override {
+      store.reset();
+      arena = Arena("moho::python::wavefield");
+    }
+  };
+  // Points and source term of a shot.
+  struct GradientShot {
+    wave::PointSet<T, Dim, Memory> sources, receivers;
+    wave::SourceTerm<T, Dim, Memory> source;
+
+    GradientShot(wave::Modelling<T, Dim, Memory>& modelling, const Input& at, const Input& to) {
+      const wave::Shot<Dim> shot{0, points_of<Dim>(at), points_of<Dim>(to)};
+      modelling.check(instance(), {shot});
+      sources = modelling.sources(instance(), shot);
+      receivers = modelling.injecting_receivers(instance(), shot);
+      source = {&modelling.propagator(), &sources,
+                wave::wavelet_series<T, Memory>(instance(), modelling.plan().wavelet,
+                                                modelling.plan().time.steps, sources.count())};
+    }
+    GradientShot(const GradientShot&) = delete;
+    GradientShot& operator=(const GradientShot&) = delete;
+  };
+
   static Instance<Memory> instance() { return instance_in<Memory>(); }
 
   static void give_traces(const wave::ShotResult<T, Dim, Memory>& result, const Place& traces) {
@@ -158,6 +208,65 @@ class ModellingOf : public AnyModelling {
       std::copy_n(result.traces.data(), result.traces.size(), static_cast<T*>(traces.data));
     }
   }
+  // Calls write(to) with memory of the instance for `count` values, which go to the place.
+  template <class Write>
+  static void give_values(const Place& place, std::int64_t count, const Write& write) {
+    if (place.device || is_host_memory<Memory>) {
+      write(static_cast<T*>(place.data));
+      return instance().fence();
+    }
+    const auto values = allocate<Kokkos::View<T*, Memory>>(instance(), "moho::python::traces",
+                                                           static_cast<std::size_t>(count));
+    write(values.data());
+    copy_elements<T>(instance(), static_cast<T*>(place.data), false, values.data(), true,
+                     values.size());
+  }
+  // Returns true if the wavefield of a shot at all steps takes a quarter of the memory or less.
+  bool stores_wavefield() {
+    const wave::ModellingPlan<Dim>& plan = m_modelling->plan();
+    const double bytes =
+        fwi::source_field_bytes(m_modelling->propagator().scheme(), m_gradients->snapshot_nodes(),
+                                m_gradients->outside(), plan.time.steps, 1)
+            .stored;
+    auto room = static_cast<double>(available_memory(instance()));
+    if (m_memory > 0) {
+      room = std::min(room, static_cast<double>(m_memory) - static_cast<double>(plan.memory.most) -
+                                static_cast<double>(m_gradients->bytes()));
+    }
+    return bytes <= 0.25 * room;
+  }
+  // part: of the progress that a propagation stands for
+  fwi::ShotGradientOptions<T, Dim, Memory> gradient_options(Job& job, double part) {
+    fwi::ShotGradientOptions<T, Dim, Memory> options;
+    options.steps = m_modelling->plan().time.steps;
+    options.progress = [&job, part](int propagation, const wave::ShotProgress& now) {
+      const double done = static_cast<double>(now.step) / static_cast<double>(now.steps);
+      job.report(part * done + (propagation == 2 ? 1.0 - part : 0.0),
+                 propagation == 2 ? "backward" : "forward");
+    };
+    return options;
+  }
+  // Adds the gradient of a shot to the sums, with its forward propagation.
+  void model_again(Job& job, const GradientShot& shot, const AnyInput& derivative) {
+    const bool all = stores_wavefield();
+    Arena arena("moho::python::wavefield", std::int64_t{1} << (all ? 26 : 20));
+    const int fields = m_gradients->fields();
+    std::unique_ptr<Store> store;
+    if (all) {
+      store = std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(arena, fields);
+    } else {
+      store = std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
+          instance(), shot.source, arena,
+          snapshot::BoundaryStoreOptions{fields, m_gradients->outside()});
+    }
+    m_gradients->add(
+        instance(), m_modelling->wavefield(), shot.source, shot.receivers,
+        [&](const auto&, const wave::PointSeries<T, Memory>& adjoint) {
+          spread(derivative, adjoint);
+          return 0.0;
+        },
+        *store, gradient_options(job, 0.5));
+  }
 
   wave::Modelling<T, Dim, Memory>& opened() {
     if (m_modelling) return *m_modelling;
@@ -166,10 +275,7 @@ class ModellingOf : public AnyModelling {
   wave::Model<T, Dim, Memory> model_of(const WaveInput& model) {
     return model_in<T, Dim, Memory>(instance(), m_modelling->model_grid(), model, true);
   }
-  void prepare_gradients(const std::vector<Place>& gradients) {
-    const fwi::InvertedParameters wanted{
-        gradients.at(1).data != nullptr,
-        gradients.at(2).data != nullptr || gradients.at(3).data != nullptr};
+  void prepare_gradients(const fwi::InvertedParameters& wanted) {
     if (m_gradients && m_wanted.density == wanted.density &&
         m_wanted.anisotropy == wanted.anisotropy) {
       return;
@@ -244,6 +350,19 @@ std::shared_ptr<AnyModelling> modelling_like(const AnyInput& vp) {
   });
 }
 
+// The stored wavefield of a shot.
+class Wavefield {
+ public:
+  explicit Wavefield(std::shared_ptr<Resource> kept) : m_kept(std::move(kept)) {}
+  Wavefield(const Wavefield&) = delete;
+  Wavefield& operator=(const Wavefield&) = delete;
+  ~Wavefield() { disown(m_kept); }
+  Resource* get() const { return m_kept.get(); }
+
+ private:
+  std::shared_ptr<Resource> m_kept;
+};
+
 // Shots over one model.
 class Shots {
  public:
@@ -279,12 +398,21 @@ class Shots {
     const WaveInput model = model_of(fields);
     run(nb::none(), [&](Job&) { m_modelling->update(model); });
   }
+  // Returns traces and the wavefield for gradient(), both None where it needs too much memory.
+  nb::object shot_for_gradient(const Input& sources, const Input& receivers, bool device,
+                               const std::vector<bool>& wanted, const nb::object& progress) {
+    return m_double ? kept_shot_in<double>(sources, receivers, device, wanted, progress)
+                    : kept_shot_in<float>(sources, receivers, device, wanted, progress);
+  }
   // Derivatives by vp, density, epsilon and delta where wanted, in the memory of the model.
   nb::object gradient(const std::vector<OptionalField>& fields, const Input& sources,
                       const Input& receivers, const AnyInput& derivative,
-                      const std::vector<bool>& wanted, const nb::object& progress) {
-    return m_double ? gradient_in<double>(fields, sources, receivers, derivative, wanted, progress)
-                    : gradient_in<float>(fields, sources, receivers, derivative, wanted, progress);
+                      const std::vector<bool>& wanted, const Wavefield* wavefield,
+                      const nb::object& progress) {
+    Resource* const kept = wavefield != nullptr ? wavefield->get() : nullptr;
+    return m_double
+               ? gradient_in<double>(fields, sources, receivers, derivative, wanted, kept, progress)
+               : gradient_in<float>(fields, sources, receivers, derivative, wanted, kept, progress);
   }
   void close() {
     run(nb::none(), [&](Job&) { m_modelling->release(); });
@@ -362,9 +490,24 @@ class Shots {
     return nb::make_tuple(traces, snapshots, domains_of(steps.domains), steps.stepped);
   }
   template <class T>
+  nb::object kept_shot_in(const Input& sources, const Input& receivers, bool device,
+                          const std::vector<bool>& wanted, const nb::object& progress) {
+    auto traces =
+        make_result<T>({receivers.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
+    std::shared_ptr<Resource> kept;
+    run(progress, [&](Job& job) {
+      kept = m_modelling->shot_for_gradient(job, sources, receivers, {traces.data, traces.device},
+                                            wanted);
+    });
+    if (!kept) return nb::make_tuple(nb::none(), nb::none());
+    return nb::make_tuple(traces.array,
+                          nb::cast(new Wavefield(kept), nb::rv_policy::take_ownership));
+  }
+  template <class T>
   nb::object gradient_in(const std::vector<OptionalField>& fields, const Input& sources,
                          const Input& receivers, const AnyInput& derivative,
-                         const std::vector<bool>& wanted, const nb::object& progress) {
+                         const std::vector<bool>& wanted, Resource* kept,
+                         const nb::object& progress) {
     const WaveInput model = model_of(fields);
     const AnyInput& vp = model.fields.front().second;
     std::vector<std::size_t> shape;
@@ -382,7 +525,7 @@ class Shots {
       result.append(made.array);
     }
     run(progress, [&](Job& job) {
-      m_modelling->gradient(job, model, sources, receivers, derivative, places);
+      m_modelling->gradient(job, model, sources, receivers, derivative, places, kept);
     });
     return result;
   }
@@ -433,6 +576,7 @@ void bind_wave(nb::module_& m) {
       .def_ro("faces", &ShotsPlan::faces)
       .def_prop_ro("slabs", [](const ShotsPlan& plan) { return slabs_of(plan.slabs); })
       .def_prop_ro("numbers", [](const ShotsPlan& plan) { return dict_of(plan.numbers); });
+  nb::class_<Wavefield>(m, "Wavefield");
   nb::class_<Shots>(m, "Shots")
       .def_prop_ro("plan", &Shots::plan)
       .def("shot", &Shots::shot, nb::arg("sources").noconvert(), nb::arg("receivers").noconvert(),
@@ -442,6 +586,9 @@ void bind_wave(nb::module_& m) {
       .def("update", &Shots::update, nb::arg("fields"))
       .def("gradient", &Shots::gradient, nb::arg("fields"), nb::arg("sources").noconvert(),
            nb::arg("receivers").noconvert(), nb::arg("derivative").noconvert(), nb::arg("wanted"),
+           nb::arg("wavefield").none(), nb::arg("progress").none())
+      .def("shot_for_gradient", &Shots::shot_for_gradient, nb::arg("sources").noconvert(),
+           nb::arg("receivers").noconvert(), nb::arg("device"), nb::arg("wanted"),
            nb::arg("progress").none())
       .def("close", &Shots::close);
   m.def("make_shots", &make_shots, nb::arg("fields"), nb::arg("spacing"), nb::arg("origin"),

@@ -99,8 +99,12 @@ class SlabModellingOf : public AnyModelling {
     taper(m_plan.source_taper);
   }
 
+  std::shared_ptr<Resource> shot_for_gradient(Job&, const Input&, const Input&, const Place&,
+                                              const std::vector<bool>&) override {
+    return nullptr;
+  }
   void gradient(Job&, const WaveInput&, const Input&, const Input&, const AnyInput&,
-                const std::vector<Place>&) override {
+                const std::vector<Place>&, Resource*) override {
     throw InputError(
         "devices: gradients of shots are for one device (allowed: devices 1, or moho.Objective, "
         "whose gradients several devices share)");

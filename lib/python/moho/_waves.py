@@ -31,6 +31,8 @@ class Snapshots:
     times: np.ndarray  #: s, (snapshots,)
     domains: Optional[list[dict[str, list[float]]]] = None  #: "lower", "upper": m, corner nodes stepped
 
+_INVERTED = ("vp", "density", "epsilon", "delta")  # parameters with derivatives
+
 
 @dataclass(frozen=True)
 class Gather:
@@ -43,6 +45,7 @@ class Gather:
     start: float = 0.0  #: s, time of the first sample
     snapshots: Optional[Snapshots] = None  #: wavefields, with `snapshot_every` of moho.Shots
     stepped: float = 1.0  #: fraction of the nodes that was stepped, below 1 with expanding domains
+    wavefield: Any = None  #: for moho.Shots.gradient(), with `keep` of a shot where memory allows it
 
     @property
     def times(self) -> np.ndarray:
@@ -208,6 +211,7 @@ class Shots:
         self._dim = model[0].ndim
         count = _arrays.devices_of(devices)
         _check_devices(count, self._device, expand, concurrent_shots)
+        self._whole = expand == "none" and snapshot_every is None
         self._given = [None if one is None else _arrays.kind_of(one) for one in model]
         self._shots = core().make_shots(
             *wave_arguments(
@@ -292,7 +296,12 @@ class Shots:
         return Plan(numbers, shots_text(numbers))
 
     def __call__(
-        self, sources: Any, receivers: Any, *, progress: Optional[Callable[[float, str], Any]] = None
+        self,
+        sources: Any,
+        receivers: Any,
+        *,
+        keep: Sequence[str] = (),
+        progress: Optional[Callable[[float, str], Any]] = None,
     ) -> Gather:
         """Models a shot.
 
@@ -302,6 +311,10 @@ class Shots:
             Positions of sources that act together, m; usually one, which may be a single row.
         receivers : array, shape (m, 2) or (m, 3)
             Positions of receivers, m.
+        keep : sequence of str
+            Parameters of which gradient() will be asked for: "vp", "density", "epsilon", "delta". The
+            wavefield of all steps is then kept in Gather.wavefield, which spares gradient() a propagation,
+            if it takes at most a quarter of the free memory. Not with expanding domains and snapshots.
         progress : callable(fraction, text), optional
             Called by this thread while another one computes, about twice a second. What it raises ends the
             shot.
@@ -313,13 +326,20 @@ class Shots:
         Raises
         ------
         InputError
-            A position is outside the model or on a free surface, or close() was called.
+            A position is outside the model or on a free surface, or close() was called; an unknown parameter.
         NotFiniteError
             The wavefield overflowed.
         """
         at = _arrays.points(sources, "sources", self._dim)
         to = _arrays.points(receivers, "receivers", self._dim)
+        wanted = self._wanted(keep, "keep")
         core()
+        if any(wanted) and self._whole:
+            traces, wavefield = self._shots.shot_for_gradient(
+                at, to, self._device, wanted, _arrays.callback(progress)
+            )
+            if wavefield is not None:
+                return Gather(self._returned(traces), self.interval, at, to, wavefield=wavefield)
         traces, *more = self._shots.shot(at, to, self._device, _arrays.callback(progress))
         return self._gathers([at], [to], [traces], *more)[0]
 
@@ -417,12 +437,15 @@ class Shots:
         theta: Any = None,
         phi: Any = None,
         wanted: Sequence[str] = ("vp",),
+        wavefield: Any = None,
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> dict[str, np.ndarray]:
         """Derivatives of a function of a shot's traces by the model, by the adjoint of the time steps.
 
-        The shot is modelled again: its cost is that of three to four shots. The derivative is exact to
-        rounding, except at nodes next to absorbing layers: there the contribution of the layers is missing.
+        The derivative is exact to rounding, except at nodes next to absorbing layers: there the contribution
+        of the layers is missing. Without `wavefield` the shot is modelled again. Its wavefield is stored at
+        all steps if that takes at most a quarter of the free memory, or else propagated backward, with the
+        same result to rounding.
 
         Parameters
         ----------
@@ -434,6 +457,9 @@ class Shots:
             The model, as for update(), which is called.
         wanted : sequence of str
             Parameters of the derivatives: "vp", "density", "epsilon", "delta".
+        wavefield
+            Gather.wavefield of the shot over this model, with `keep`; None, or that of other parameters: the
+            shot is modelled again.
         progress : callable(fraction, text), optional
             As for a shot.
 
@@ -463,17 +489,21 @@ class Shots:
                 f"derivative: it is {_arrays.shape_text(found[0])} {found[1]} (allowed: "
                 f"{_arrays.shape_text(shape)} {dtype}, shape and type of the traces)"
             )
-        names = ("vp", "density", "epsilon", "delta")
-        wanted = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-        for name in wanted:
-            _arrays.choice(name, "wanted", names)
-            if fields[names.index(name)] is None:
-                raise InputError(f"wanted: {name} is not in the model (allowed: parameters that are given)")
+        wanted_of = self._wanted(wanted, "wanted")
         core()
         found = self._shots.gradient(
-            fields, at, to, derivative, [name in wanted for name in names], _arrays.callback(progress)
+            fields, at, to, derivative, wanted_of, wavefield, _arrays.callback(progress)
         )
-        return {name: self._returned(one) for name, one in zip(names, found) if one is not None}
+        return {name: self._returned(one) for name, one in zip(_INVERTED, found) if one is not None}
+
+    def _wanted(self, names: Sequence[str], argument: str) -> list[bool]:
+        """For each parameter with derivatives: True if it is among the names."""
+        given = (names,) if isinstance(names, str) else tuple(names)
+        for name in given:
+            _arrays.choice(name, argument, _INVERTED)
+            if self._given[_INVERTED.index(name)] is None:
+                raise InputError(f"{argument}: {name} is not in the model (allowed: parameters given)")
+        return [name in given for name in _INVERTED]
 
     def _fields(self, *given: Any) -> list[Optional[np.ndarray]]:
         names = ("density", "epsilon", "delta", "theta", "phi")

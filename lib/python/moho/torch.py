@@ -58,19 +58,23 @@ def _tensor(array: Any) -> torch.Tensor:
 
 class _Shot(Function):
     @staticmethod
-    def forward(ctx: Any, shots: Shots, sources: Any, receivers: Any, *fields: Any) -> torch.Tensor:
+    def forward(
+        ctx: Any, keeps: bool, shots: Shots, sources: Any, receivers: Any, *fields: Any
+    ) -> torch.Tensor:
         device = shots.on_device
         given = zip(_PARAMETERS, fields)
         model = {name: _field(one, name, device) for name, one in given if one is not None}
         shots.update(**model)
-        ctx.call = (shots, sources, receivers, model)
-        return _tensor(shots(sources, receivers).traces)
+        wanted = [name for name, need in zip(_PARAMETERS[:4], ctx.needs_input_grad[4:]) if need and keeps]
+        gather = shots(sources, receivers, keep=wanted)
+        ctx.call = (shots, sources, receivers, model, gather.wavefield)
+        return _tensor(gather.traces)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, derivative: torch.Tensor) -> tuple[Any, ...]:
-        shots, sources, receivers, model = ctx.call
-        wanted = [name for name, need in zip(_PARAMETERS, ctx.needs_input_grad[3:]) if need]
+        shots, sources, receivers, model, wavefield = ctx.call
+        wanted = [name for name, need in zip(_PARAMETERS, ctx.needs_input_grad[4:]) if need]
         refused = [name for name in wanted if name in ("theta", "phi")]
         if refused:
             raise InputError(
@@ -81,8 +85,8 @@ class _Shot(Function):
             weights = derivative.detach().contiguous()
         else:
             weights = _values(derivative, "derivative")
-        found = shots.gradient(sources, receivers, weights, **model, wanted=wanted)
-        return (None, None, None, *(_tensor(found[n]) if n in found else None for n in _PARAMETERS))
+        found = shots.gradient(sources, receivers, weights, **model, wanted=wanted, wavefield=wavefield)
+        return (None, None, None, None, *(_tensor(found[n]) if n in found else None for n in _PARAMETERS))
 
 
 def shot(
@@ -99,8 +103,9 @@ def shot(
 ) -> torch.Tensor:
     """Traces of a shot as a function of the model: isotropic, variable density, VTI, TTI.
 
-    The gradient models the shot again, so that no wavefield is kept between forward and backward: forward and
-    backward together cost four to five shots. At nodes next to absorbing layers the gradient lacks the
+    Where a gradient is required, the wavefield of all steps is kept until backward(), if it takes at most a
+    quarter of the free memory. Otherwise backward() models the shot again, which takes about twice as long.
+    At nodes next to absorbing layers the gradient lacks the
     contribution of the layers.
 
     Parameters
@@ -124,7 +129,8 @@ def shot(
     InputError
         As for moho.Shots.update() and a shot; tensors that are not where the model of `shots` is.
     """
-    return _Shot.apply(shots, sources, receivers, vp, density, epsilon, delta, theta, phi)
+    keeps = torch.is_grad_enabled()
+    return _Shot.apply(keeps, shots, sources, receivers, vp, density, epsilon, delta, theta, phi)
 
 
 class _Traveltimes(Function):
