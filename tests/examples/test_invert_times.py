@@ -403,7 +403,7 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--lengths", "0.1,0.1"], "length along x", "or more")
         self.refuse([*picks, *error, "--lengths", "inf,4"], "--lengths", "'inf' in 'inf,4' is not a number")
         self.refuse([*picks, *error, "--lengths", "1e30,4", "--bounds", "300,6000"],
-                    "length along x is 1e+30 m (allowed with bounds", "give a shorter length")
+                    "--lengths: the prior's length along x is 1e+30 m (allowed with --bounds", "give a shorter length")
         self.refuse([*picks, *error, "--bounds", "900,400"], "vmin < vmax")
         self.refuse([*picks, *error, "--start", "-5"], "--start")
         self.refuse([*picks, *error, "--start", "2.5"], "--start: velocities of 2.5: km/s?",

@@ -372,7 +372,8 @@ void add_checkerboard(nb::dict& result, const tomography::CheckerboardResult<Dim
   }
   nb::list layers;
   for (const tomography::CheckLayer& layer : test.layers) {
-    layers.append(nb::make_tuple(layer.depth, layer.correlation, layer.recovered));
+    layers.append(
+        nb::make_tuple(layer.depth, layer.correlation, layer.recovered, layer.covered, layer.z));
   }
   result["checkerboard"] = nb::make_tuple(copy_of(test.truth, shape), copy_of(test.found, shape),
                                           layers, reports_of(test.reports));
