@@ -215,6 +215,9 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
     }
   }
   tomography::Options<Dim>& options = job.options;
+  options.names = {{"an empty ground", "topography=None"},
+                   {"delays of sources", "statics='source'"},
+                   {"location", "location_deviation and origin_deviation"}};
   options.prior = {lengths, given.deviation_max};
   options.coarsening = given.coarsening > 0 ? given.coarsening : Dim - 1;
   if (given.radius > 0) options.radius = given.radius;
