@@ -122,19 +122,24 @@ std::vector<LineStation> stations_of_line(const PickSet<2>& picks) {
   return line;
 }
 
-// z of a station below the line through its neighbours, and the distance to the nearer one.
+// z of a station below the line through its neighbours, the distance to the nearer one, and how far
+// it is at least above or below both: at the edge of a cliff it is level with one.
 struct HeightOffLine {
-  double below, near;
+  double below, near, least;
 };
 
 HeightOffLine height_off_line(const std::vector<LineStation>& line, std::size_t k) {
   const LineStation& at = line[k];
-  if (k == 0) return {at.z - line[1].z, 2.0 * (line[1].x - at.x)};
-  const LineStation& a = line[k - 1];
-  if (k + 1 == line.size()) return {at.z - a.z, 2.0 * (at.x - a.x)};
-  const LineStation& b = line[k + 1];
+  if (k == 0 || k + 1 == line.size()) {
+    const LineStation& other = line[k == 0 ? 1 : k - 1];
+    const double below = at.z - other.z;
+    return {below, 2.0 * std::abs(at.x - other.x), std::abs(below)};
+  }
+  const LineStation &a = line[k - 1], &b = line[k + 1];
   const double z = a.z + (b.z - a.z) * (at.x - a.x) / (b.x - a.x);
-  return {at.z - z, std::min(at.x - a.x, b.x - at.x)};
+  const double from_a = at.z - a.z, from_b = at.z - b.z;
+  return {at.z - z, std::min(at.x - a.x, b.x - at.x),
+          from_a * from_b > 0.0 ? std::min(std::abs(from_a), std::abs(from_b)) : 0.0};
 }
 
 }  // namespace
@@ -155,7 +160,7 @@ std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t most) 
     std::size_t found = line.size();
     for (std::size_t k = 0; k < line.size(); ++k) {
       const HeightOffLine h = height_off_line(line, k);
-      const double excess = std::abs(h.below) - std::max(0.5 * h.near, usual);
+      const double excess = h.least - std::max(0.5 * h.near, usual);
       if (excess <= largest) continue;
       largest = excess;
       found = k;

@@ -47,8 +47,8 @@ FitSummary summarise_fits(const PickSet<Dim>& picks, const std::vector<PickFit>&
 /// Returns "without robust weights chi^2 is 0.97 of 533 picks that are not flagged, 10.4 of all".
 std::string describe_fit(const FitSummary& fit);
 
-/// \brief Returns remarks on single stations of a line that are far above or below the line through
-/// their neighbours, as a wrong digit of an elevation puts them.
+/// \brief Returns remarks on single stations of a line that are far above or below both of their
+/// neighbours, as a wrong digit of an elevation puts them.
 ///
 /// Far is more than half of the distance to the nearer neighbour, at an end the distance itself,
 /// and eight times the median of all stations. Below the line only receivers with a place of their
