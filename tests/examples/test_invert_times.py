@@ -397,7 +397,7 @@ class Koenigsee(Case):
         self.assertLess(summary["run"]["chi2"], 1.04)
         self.assertGreater(summary["run"]["chi2"], 0.9)
         self.assertLessEqual(summary["run"]["iterations"], 8)
-        # errors that are too small for a grid of nodes: it ends at its best point
+        # errors that are too small for a grid of nodes: without robust weights it ends at its least chi^2
         tight, less, _ = self.solve("--picks", path, "--error", "0.0003,0.01", "--spacing", "0.5",
                                     "--lengths", "4,4", "--deviation-max", "1.5", "--target", "1.12",
                                     "--tolerance", "0.3", out="tight")
@@ -455,7 +455,8 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--lengths", "0.1,0.1"], "length along x", "or more")
         self.refuse([*picks, *error, "--lengths", "inf,4"], "--lengths", "'inf' in 'inf,4' is not a number")
         self.refuse([*picks, *error, "--lengths", "1e30,4", "--bounds", "300,6000"],
-                    "--lengths: the prior's length along x is 1e+30 m (allowed with --bounds", "give a shorter length")
+                    "--lengths: the prior's length along x is 1e+30 m (allowed with --bounds",
+                    "give a shorter length")
         self.refuse([*picks, *error, "--bounds", "900,400"], "vmin < vmax")
         self.refuse([*picks, *error, "--start", "-5"], "--start")
         self.refuse([*picks, *error, "--start", "2.5"], "--start: velocities of 2.5: km/s?",
