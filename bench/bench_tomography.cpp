@@ -135,7 +135,7 @@ void time_recovery(benchmark::State& state, const std::string& space, bench::Rec
   counters["error"] = result.error;
   counters["bad"] = result.bad;
   counters["missed"] = result.missed;
-  counters["wronged"] = result.wronged;
+  counters["flagged"] = result.flagged;
   for (std::size_t k = 0; k < result.correlations.size(); ++k) {
     counters[concat("correlation_", k + 1)] = result.correlations[k];
   }

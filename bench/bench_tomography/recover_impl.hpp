@@ -143,7 +143,7 @@ RecoveryResult run_recovery(const Instance<Memory>& exec, Recovery what, std::ui
       result.bad += 1.0;
       result.missed += !flagged;
     } else {
-      result.wronged += flagged;
+      result.flagged += flagged;
     }
   }
   if (!RecoveryProblem<Memory>::has_changes(what)) return result;
@@ -155,7 +155,7 @@ RecoveryResult run_recovery(const Instance<Memory>& exec, Recovery what, std::ui
   std::vector<double> coverage(found.coverage);
   for (double& metres : coverage) metres = metres < problem.job.grid.spacing[0] ? 0.0 : metres;
   for (const auto& layer : tomography::compare_checks<2>(
-           problem.job.grid, RecoveryProblem<Memory>::checks, coverage, changes)) {
+           problem.job.grid, {}, {}, RecoveryProblem<Memory>::checks, coverage, changes)) {
     result.correlations.push_back(layer.correlation);
   }
   return result;

@@ -75,7 +75,7 @@ struct RecoveryResult {
   double picks = 0.0;                ///< number of picks
   double bad = 0.0;                  ///< picks that are wrong
   double missed = 0.0;               ///< wrong picks within four errors of their predictions
-  double wronged = 0.0;              ///< good picks beyond four errors
+  double flagged = 0.0;              ///< good picks beyond four errors
   std::vector<double> correlations;  ///< of true and recovered changes in layers of 120 m
 };
 

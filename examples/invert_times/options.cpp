@@ -228,6 +228,7 @@ void bind_inversion(Description& d, Options& o) {
          count(2, 1000000), {.unset = Json()});
   bind_precision(d, o, "float or double, of traced times (default: float)");
   d.check([&o](const Arguments& given) {
+    o.deviation_given = given.given("deviation-max");
     if (o.lambda == 0.0 || !given.given("lambda-by")) return;
     throw InputError(
         "--lambda and --lambda-by were both given (allowed: one of them): leave one out");

@@ -47,6 +47,7 @@ struct Options : CommonOptions {
   int radius = 0;                          ///< 0: 8 in 2D, 3 in 3D
   std::vector<double> lengths;             ///< m; empty: chosen
   double deviation_max = 0.5;              ///< of ln slowness
+  bool deviation_given = false;            ///< by the user
   double lambda = 0.0;                     ///< 0: chosen
   tomography::DampingRule rule = tomography::DampingRule::target;  ///< choice of lambda
   tomography::Robust robust = tomography::Robust::none;            ///< weights of residuals

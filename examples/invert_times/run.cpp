@@ -9,7 +9,7 @@
 #include "app/program.hpp"
 #include "app/summary.hpp"
 #include "invert_times/options.hpp"
-#include "ranks/ranks.hpp"
+#include "invert_times/remarks.hpp"
 
 #include <moho/core/parse.hpp>
 #include <moho/core/space.hpp>
@@ -32,34 +32,6 @@ namespace moho::examples::invert_times {
 namespace {
 
 namespace fs = std::filesystem;
-
-tomography::PickFormat format_of(const Options& o) {
-  const double units[] = {1.0, 1e-3, 1e-6};
-  return {o.format, units[o.time_unit], o.elevations, o.shots, o.receivers};
-}
-
-// Sources are divided among the ranks of a run; all of them have the rows of all.
-tomography::Exchange exchange_among(Processes& processes) {
-  tomography::Exchange exchange;
-  if (processes.alone()) return exchange;
-  auto& ranks = static_cast<Ranks&>(processes);
-  exchange.rank = ranks.rank();
-  exchange.ranks = ranks.size();
-  exchange.gather = [&ranks](const std::function<std::vector<char>()>& local) {
-    std::vector<char> mine;
-    ranks.together([&] { mine = local(); });
-    std::vector<std::vector<char>> all = ranks.gather_bytes(mine);
-    all.resize(static_cast<std::size_t>(ranks.size()));
-    for (std::vector<char>& bytes : all) {
-      std::uint64_t size = bytes.size();
-      ranks.broadcast(&size, sizeof size);
-      bytes.resize(size);
-      ranks.broadcast(bytes.data(), size);
-    }
-    return all;
-  };
-  return exchange;
-}
 
 // One run in 2D or 3D.
 template <int Dim>
@@ -95,7 +67,8 @@ class Run {
     {
       const HostPhase phase(m_session.phases, "read");
       m_job.picks = tomography::read_picks<Dim>(m_o.picks, format_of(m_o));
-      m_check = tomography::check_picks<Dim>(m_job.picks, concat("--picks ", m_o.picks));
+      m_check =
+          tomography::check_picks<Dim>(m_job.picks, concat("--picks ", m_o.picks), names_of(m_o));
       check_errors();
       make_grid();
       make_ground();
@@ -106,8 +79,9 @@ class Run {
         m_job.options.reference = velocity_of_file("--reference", m_o.reference);
       }
       if (!m_o.checks.empty()) checks_of();
-      const ArgumentNames names{{"jackknife", "--jackknife"}};
-      if (m_o.jackknife > 0) tomography::check_jackknife<Dim>(m_job.picks, m_o.jackknife, names);
+      if (m_o.jackknife > 0) {
+        tomography::check_jackknife<Dim>(m_job.picks, m_o.jackknife, m_job.options.names);
+      }
       tomography::check_input<Dim>(
           m_job.grid, m_job.picks, m_job.start,
           tomography::ground_mask<Dim>(m_job.grid, m_job.ground, m_job.picks), m_job.options);
@@ -171,10 +145,14 @@ class Run {
     }
   }
 
+  void add_notes(const std::vector<std::string>& notes) {
+    m_model.notes.insert(m_model.notes.end(), notes.begin(), notes.end());
+  }
+
   template <class Axes, class Value>
   static Axes to_axes(const char* option, const std::vector<Value>& values) {
     if (values.size() != static_cast<std::size_t>(Dim)) {
-      throw InputError(concat(option, " has ", values.size(), " values (allowed: ", Dim,
+      throw InputError(concat(option, " has ", counted(values.size(), "value"), " (allowed: ", Dim,
                               ", one for each axis of the picks)"));
     }
     Axes axes{};
@@ -187,6 +165,7 @@ class Run {
     if (m_o.topography == "auto") {
       if constexpr (Dim == 2) {
         m_job.ground = tomography::ground_of_points(m_job.picks, m_job.grid, m_o.buried_below);
+        add_notes(tomography::odd_heights(m_job.picks));
       }
       return;
     }
@@ -195,6 +174,8 @@ class Run {
 
   void make_options() {
     tomography::Options<Dim>& options = m_job.options;
+    options.names = names_of(m_o);
+    add_notes(option_notes(m_o));
     if (!m_o.error.empty()) {
       options.error_absolute = m_o.error[0];
       options.error_relative = m_o.error[1];
@@ -528,6 +509,10 @@ class Run {
     run["iterations"] = last.iteration;
     run["stop"] = tomography::to_string(m_result.stop);
     run["chi2"] = last.chi2;
+    const auto fit = tomography::summarise_fits<Dim>(m_job.picks, m_result.fits);
+    run["flagged"] = fit.flagged;
+    run["chi2_unweighted"] = fit.chi2;
+    run["chi2_unflagged"] = fit.chi2_unflagged;
     run["rms"] = last.rms;
     run["lambda"] = last.lambda;
     run["degrees_of_freedom"] = m_result.appraisal.dof;
@@ -538,11 +523,16 @@ class Run {
     ending.pictures = pictures;
     ending.picture_name = "drawn";
     ending.word = "pictures";
-    ending.lines = {concat("ended     ", tomography::to_string(m_result.stop), ": chi^2 ",
-                           significant(last.chi2, 4), " after ",
+    ending.lines = {concat("ended     ", tomography::to_string(m_result.stop, names_of(m_o)),
+                           ": chi^2 ", significant(last.chi2, 4), " after ",
                            counted(last.iteration, "iteration"))};
-    const std::string start = tomography::describe_start<Dim>(m_result, m_o.target);
-    if (!start.empty()) ending.lines.push_back("          note: " + start);
+    if (fit.flagged > 0 || m_o.robust != tomography::Robust::none) {
+      ending.lines.push_back("          " + tomography::describe_fit(fit));
+    }
+    const std::vector<std::string> notes = result_notes<Dim>(m_o, m_job, m_result);
+    for (const std::string& note : notes) ending.lines.push_back("          note: " + note);
+    add_notes(notes);
+    if (!m_model.notes.empty()) summary["notes"] = Json(m_model.notes);
     for (const std::string& line : tomography::bad_picks<Dim>(m_job.picks, m_result.fits)) {
       ending.lines.push_back("          " + line);
     }

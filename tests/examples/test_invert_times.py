@@ -221,6 +221,49 @@ class Jackknife(Case):
                         "--jackknife is", "allowed")
 
 
+class Notes(Case):
+    """Remarks on a run: its last lines, and the notes of summary.json."""
+
+    def test_rays_along_the_bottom(self):
+        arguments = ["--picks", self.table(), "--error", "0.0003", "--iterations", "1"]
+        _, summary, text = self.solve(*arguments, "--depth", "3", out="flat")
+        self.assertRegex(text, r"note: rays of \d+ of 144 picks .* along the bottom .* greater --depth")
+        self.assertIn("along the bottom of the grid", " ".join(summary["notes"]))
+        _, summary, text = self.solve(*arguments, "--depth", "25", out="deep")
+        self.assertNotIn("note: rays", text)
+        self.assertNotIn("notes", summary)
+        _, _, text = self.solve(*arguments, "--origin", "-4,-1", "--shape", "55,5", out="shape")
+        self.assertRegex(text, "along the bottom .* greater --shape")
+
+    def test_an_odd_height(self):
+        rows, _ = line()
+        rows[rows[:, 2] == 20.0, 3] = -4.0
+        arguments = ["--picks", self.table(rows=rows), "--error", "0.0003"]
+        done = self.call(*arguments, "--plan")
+        self.assertRegex(done.stdout, r"note: receiver 10 at \(20, -4\) m is 4 m above the line")
+        done = self.call(*arguments, "--topography", self.write("ground.csv", "0,0\n50,-9\n"), "--plan")
+        self.assertNotIn("above the line", done.stdout)
+
+    def test_options_without_effect(self):
+        arguments = ["--picks", self.table(), "--error", "0.0003", "--plan"]
+        self.assertIn("note: --deviation-max has no effect",
+                      self.call(*arguments, "--lambda", "3", "--deviation-max", "1").stdout)
+        for more in (["--lambda", "3"], ["--deviation-max", "1"]):
+            self.assertNotIn("no effect", self.call(*arguments, *more).stdout)
+
+    def test_chi2_without_weights_and_reason(self):
+        rows, _ = line(bad=0.05)
+        folder, summary, text = self.solve("--picks", self.table(rows=rows), "--error", "0.0003", "--robust",
+                                           "huber", "--depth", "15")
+        run, picks = summary["run"], self.read(folder, "picks.csv")
+        flag = picks["flag"] > 0
+        self.assertEqual(run["flagged"], np.count_nonzero(flag))
+        self.assertAlmostEqual(run["chi2_unweighted"] / np.mean(picks["z"]**2), 1.0, delta=1e-6)
+        self.assertAlmostEqual(run["chi2_unflagged"] / np.mean(picks["z"][~flag]**2), 1.0, delta=1e-6)
+        self.assertIn(f"of {np.count_nonzero(~flag)} picks that are not flagged", text)
+        self.assertIn(f"ended     {run['stop'].replace('deviation_max', '--deviation-max')}: chi^2", text)
+
+
 class Volume(Case):
     def test_eikonal_times_and_checkerboard(self):
         random = np.random.default_rng(5)
@@ -243,6 +286,10 @@ class Volume(Case):
         self.assertIn("correlation", text)
         layers = self.read(folder, "checkerboard.csv")
         self.assertGreater(np.atleast_1d(layers["correlation"])[0], 0.2)
+        covered = np.atleast_1d(layers["covered"])
+        self.assertTrue(np.all((covered > 0.0) & (covered <= 1.0)))
+        np.testing.assert_allclose(layers["z"] - layers["depth"], summary["model"]["origin"][2])
+        self.assertIn("% of the nodes", text)
         self.refuse(["--picks", picks, "--error", "0.0003", "--checkerboard", "20,20,6"],
                     "--checkerboard has 3 numbers")
 
@@ -350,13 +397,18 @@ class Koenigsee(Case):
         self.assertLess(summary["run"]["chi2"], 1.04)
         self.assertGreater(summary["run"]["chi2"], 0.9)
         self.assertLessEqual(summary["run"]["iterations"], 8)
-        # errors that are too small for a grid of nodes: it ends at its best point
+        # errors that are too small for a grid of nodes: without robust weights it ends at its least chi^2
         tight, less, _ = self.solve("--picks", path, "--error", "0.0003,0.01", "--spacing", "0.5",
                                     "--lengths", "4,4", "--deviation-max", "1.5", "--target", "1.12",
                                     "--tolerance", "0.3", out="tight")
         self.assertLess(less["run"]["chi2"], 1.6)
         history = self.read(tight, "history.csv")
         self.assertEqual(less["run"]["chi2"], np.min(history["chi2"]))
+        # errors far too small: chi^2 does not go back to that of the start
+        small, _, _ = self.solve("--picks", path, "--error", "0.0001,0.001", "--robust", "huber",
+                                 "--iterations", "17", out="small")
+        chi2 = self.read(small, "history.csv")["chi2"]
+        self.assertLess(np.max(chi2[3:] / chi2[2:-1]), 1.1)
         # overburden and refractor of the line
         velocity = np.load(os.path.join(folder, "velocity.npy"))
         model = summary["model"]
@@ -403,7 +455,8 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--lengths", "0.1,0.1"], "length along x", "or more")
         self.refuse([*picks, *error, "--lengths", "inf,4"], "--lengths", "'inf' in 'inf,4' is not a number")
         self.refuse([*picks, *error, "--lengths", "1e30,4", "--bounds", "300,6000"],
-                    "length along x is 1e+30 m (allowed with bounds", "give a shorter length")
+                    "--lengths: the prior's length along x is 1e+30 m (allowed with --bounds",
+                    "give a shorter length")
         self.refuse([*picks, *error, "--bounds", "900,400"], "vmin < vmax")
         self.refuse([*picks, *error, "--start", "-5"], "--start")
         self.refuse([*picks, *error, "--start", "2.5"], "--start: velocities of 2.5: km/s?",

@@ -150,11 +150,12 @@ class Tutorial(Page):
 
 
 class Times(Page):
-    """The quarter of an hour of docs/programs/invert_times.md."""
+    """docs/tutorial_times.md."""
 
     def test_as_it_stands(self):
-        self.run_page(os.path.join("programs", "invert_times.md"), 5)
-        self.assertTrue(os.path.isfile(self.path("checks/checkerboard.csv")))
+        self.run_page("tutorial_times.md", 7)
+        for name in ("final/velocity.npy", "checks/checkerboard.csv", "slope/velocity.npy"):
+            self.assertTrue(os.path.isfile(self.path(name)), name)
 
 
 class ExitStatus(support.Case):

@@ -70,8 +70,11 @@ class Results(unittest.TestCase):
             with open(f"{folder}/checkerboard.csv", encoding="ascii") as file:
                 rows = list(csv.DictReader(file))
             self.assertEqual(
-                [[float(row[name]) for name in ("depth", "correlation", "recovered")] for row in rows],
-                [[layer.depth, layer.correlation, layer.recovered] for layer in found.checkerboard.layers],
+                [[float(value) for value in row.values()] for row in rows],
+                [
+                    [layer.depth, layer.correlation, layer.recovered, layer.covered, layer.z]
+                    for layer in found.checkerboard.layers
+                ],
             )
         names = [
             name for name in ("model.vtk", "velocity.rsf", "picks.sgt") if os.path.exists(f"{folder}/{name}")

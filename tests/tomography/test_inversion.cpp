@@ -540,7 +540,7 @@ TEST(TomographyInversion, RefusesBadInput) {
   wrong = job;
   wrong.options.prior.lengths[0] = INFINITY;
   wrong.options.reference = job.start;
-  refuse(wrong, "allowed with a reference model: up to");
+  refuse(wrong, "allowed with reference: up to");
   wrong.options.reference.pop_back();
   wrong.options.prior = job.options.prior;
   refuse(wrong, "the reference model has");
@@ -551,7 +551,7 @@ TEST(TomographyInversion, RefusesBadInput) {
   wrong.options.prior.lengths[0] = INFINITY;
   wrong.options.velocity_min = 100.0;
   wrong.options.velocity_max = 9000.0;
-  refuse(wrong, "length along x is inf m (allowed with bounds of velocity: up to 25000000 m");
+  refuse(wrong, "length along x is inf m (allowed with bounds: up to 25000000 m");
   wrong = job;
   wrong.options.velocity_max = 1700.0;
   refuse(wrong, "bounds");

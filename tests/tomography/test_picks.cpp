@@ -103,7 +103,7 @@ TEST_F(TomographyPicks, MayNamePointsByIds) {
   refuse([&] { read_picks<2>(write("q.csv", "shot,receiver,time\n8,1,0.01\n"), format); },
          "row 1 names shot 8");
   format.shots.clear();
-  refuse([&] { read_picks<2>(picks, format); }, "--shots");
+  refuse([&] { read_picks<2>(picks, format); }, "shots is missing");
 }
 
 TEST_F(TomographyPicks, ThatCannotBeReadAreRefused) {
@@ -137,7 +137,7 @@ TEST_F(TomographyPicks, AreChecked) {
   refuse(changed([](auto& s) {
            for (Pick& p : s.picks) p.time *= 1000.0;
          }),
-         "--time-unit");
+         "correct the unit of times");
   refuse(changed([](auto& s) {
            for (int k = 0; k < 5; ++k) s.picks[k].time = 1e-6;
          }),

@@ -2,6 +2,7 @@
 #include <moho/core/error.hpp>
 #include <moho/eikonal/types.hpp>
 #include <moho/tomography/check.hpp>
+#include <moho/tomography/detail/places.hpp>
 #include <moho/tomography/interpolation.hpp>
 
 #include <algorithm>
@@ -19,26 +20,30 @@ void check_vti(const Grid<Dim>& grid, const std::vector<unsigned char>& mask,
   if (o.epsilon.empty() && o.delta.empty()) return;
   for (const auto* list : {&o.epsilon, &o.delta}) {
     if (list->empty() || static_cast<std::int64_t>(list->size()) == grid.size()) continue;
-    throw InputError(concat(list == &o.epsilon ? "epsilon" : "delta", " has ", list->size(),
-                            " values (allowed: ", grid.size(), ", those of the grid)"));
+    throw InputError(concat(o.names(list == &o.epsilon ? "epsilon" : "delta"), " has ",
+                            list->size(), " values (allowed: ", grid.size(),
+                            ", those of the grid)"));
   }
   for (const auto* list : {&o.epsilon, &o.delta}) {
     for (const double value : *list) {
       if (value >= eikonal::least_thomsen && value <= eikonal::greatest_thomsen) continue;
-      throw InputError(concat(list == &o.epsilon ? "epsilon" : "delta", " is ", value,
+      throw InputError(concat(o.names(list == &o.epsilon ? "epsilon" : "delta"), " is ", value,
                               " at a node (allowed: ", eikonal::least_thomsen, " to ",
                               eikonal::greatest_thomsen, "): correct the file or the number"));
     }
   }
   if (o.times == Times::graph) {
-    throw InputError(
-        "times of the graph were requested for a VTI medium (allowed: eikonal): leave the times to "
-        "be chosen, or epsilon and delta out");
+    throw InputError(concat(o.names("times"),
+                            ": those of the graph were requested for a VTI medium (allowed: "
+                            "eikonal): leave them to be chosen, or leave ",
+                            o.names("epsilon"), " and ", o.names("delta"), " out"));
   }
   if (std::count(mask.begin(), mask.end(), 0) > 0) {
     throw InputError(
-        "a VTI medium was given for a grid with air above the ground (allowed: grids without air): "
-        "take no topography, or leave epsilon and delta out");
+        concat("a VTI medium was given for a grid with air above the ground (allowed: grids "
+               "without air): take ",
+               o.names("an empty ground"), ", or leave ", o.names("epsilon"), " and ",
+               o.names("delta"), " out"));
   }
 }
 
@@ -54,17 +59,18 @@ void check_offsets(const PickSet<Dim>& picks, const Options<Dim>& o) {
     const double sigma =
         pick.error > 0.0 ? pick.error : o.error_absolute + o.error_relative * pick.time;
     throw InputError(concat(
-        "the pick from ", format_point(a), " to ", format_point(b), " m, ", pick.time,
+        detail::pick_text<Dim>(picks, pick), ", ", pick.time,
         " s, has source and receiver at one point (allowed: different points): leave it out",
-        pick.time > 3.0 * sigma ? "; its time is more than 3 errors, a delay of the trigger: "
-                                  "subtract it from the times of its source, or let delays of "
-                                  "sources be unknown"
-                                : ""));
+        pick.time > 3.0 * sigma
+            ? concat("; its time is more than 3 errors, a delay of the trigger: subtract it from "
+                     "the times of its source, or take ",
+                     o.names("delays of sources"), " as unknown")
+            : ""));
   }
 }
 
 template <int Dim>
-void check_location(const Location<Dim>& location) {
+void check_location(const Location<Dim>& location, const ArgumentNames& names) {
   if (!location.unknown) return;
   double largest = location.origin_deviation;
   bool valid = std::isfinite(largest) && largest >= 0.0;
@@ -73,21 +79,22 @@ void check_location(const Location<Dim>& location) {
     largest = std::max(largest, location.deviation[d]);
   }
   if (valid && largest > 0.0) return;
-  throw InputError(
-      "location: the standard deviations of positions and origin times are not positive (allowed: "
-      "0 or more m and s, at least one above 0): give how well the positions are known");
+  throw InputError(concat(names("location"),
+                          ": the standard deviations of positions and origin times are not "
+                          "positive (allowed: 0 or more m and s, at least one above 0): give how "
+                          "well the positions are known"));
 }
 
 // The inverse of the prior, which some options need, is inaccurate for lengths far beyond the grid.
 template <int Dim>
-void check_invertible(const Grid<Dim>& unknowns, const Prior<Dim>& prior, const char* option) {
+void check_invertible(const Grid<Dim>& unknowns, const Options<Dim>& o, const char* option) {
   for (int d = 0; d < Dim; ++d) {
     const double most = 1e6 * unknowns.spacing[d];
-    if (prior.lengths[d] <= most || unknowns.extents[d] < 2) continue;
-    throw InputError(concat("the prior's length along ", axis_name<Dim>(d), " is ",
-                            prior.lengths[d], " m (allowed with ", option, ": up to ", most,
-                            " m, 1e6 distances of unknowns): give a shorter length, or do without ",
-                            option));
+    if (o.prior.lengths[d] <= most || unknowns.extents[d] < 2) continue;
+    throw InputError(concat(o.names("lengths"), ": the prior's length along ", axis_name<Dim>(d),
+                            " is ", o.prior.lengths[d], " m (allowed with ", o.names(option),
+                            ": up to ", most, " m, 1e6 distances of unknowns): give a shorter ",
+                            "length, or do without ", o.names(option)));
   }
 }
 
@@ -97,7 +104,7 @@ void check_velocity(const Grid<Dim>& grid, const std::vector<double>& velocity,
                     const std::vector<unsigned char>& mask, const Options<Dim>& o,
                     const char* name) {
   if (static_cast<std::int64_t>(velocity.size()) != grid.size()) {
-    throw InputError(concat("the ", name, " model has ", velocity.size(),
+    throw InputError(concat(o.names(name), ": the ", name, " model has ", velocity.size(),
                             " nodes (allowed: ", grid.size(), ", those of the grid)"));
   }
   for (std::size_t i = 0; i < velocity.size(); ++i) {
@@ -105,10 +112,11 @@ void check_velocity(const Grid<Dim>& grid, const std::vector<double>& velocity,
     const double v = velocity[i];
     const bool outside = o.velocity_max > 0.0 && (v < o.velocity_min || v > o.velocity_max);
     if (v > 0.0 && std::isfinite(v) && !outside) continue;
-    throw InputError(concat("the ", name, " model has ", v, " m/s at ",
+    throw InputError(concat(o.names(name), ": the ", name, " model has ", v, " m/s at ",
                             format_point(grid.position(grid.node(static_cast<std::int64_t>(i)))),
                             " m (allowed: ", outside ? "the bounds" : "positive and finite",
-                            "): correct the ", name, " model", outside ? " or the bounds" : ""));
+                            "): correct the ", name, " model",
+                            outside ? concat(" or ", o.names("bounds")) : ""));
   }
 }
 
@@ -119,17 +127,20 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
                  const std::vector<unsigned char>& mask, const Options<Dim>& o) {
   const Grid<Dim> unknowns = Interpolation<Dim>(grid, o.coarsening).grid();
   if (o.times == Times::eikonal && std::count(mask.begin(), mask.end(), 0) > 0) {
-    throw InputError(
-        "eikonal times were asked for a grid with air above the ground (allowed: grids "
-        "without air): take times of the graph, or no topography");
+    throw InputError(concat(o.names("times"),
+                            ": those of the eikonal equation were requested for a grid with air "
+                            "above the ground (allowed: grids without air): take times of the "
+                            "graph, or ",
+                            o.names("an empty ground")));
   }
   if (unknowns.size() > 2147483647) {
     throw InputError(concat("the grid of the unknowns has ", unknowns.size(),
-                            " nodes (allowed: 2147483647): take a larger coarsening or spacing"));
+                            " nodes (allowed: 2147483647): take a larger ", o.names("coarsening"),
+                            " or ", o.names("spacing")));
   }
   check_offsets<Dim>(picks, o);
   check_vti<Dim>(grid, mask, o);
-  check_location<Dim>(o.location);
+  check_location<Dim>(o.location, o.names);
   const bool errors = o.error_absolute > 0.0 || o.error_relative > 0.0;
   for (const Pick& pick : picks.picks) {
     if (pick.error > 0.0 || errors) continue;
@@ -139,18 +150,18 @@ void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::ve
   }
   for (int d = 0; d < Dim; ++d) {
     if (o.prior.lengths[d] >= unknowns.spacing[d] || unknowns.extents[d] < 2) continue;
-    throw InputError(concat("the prior's length along ", axis_name<Dim>(d), " is ",
-                            o.prior.lengths[d], " m (allowed: ", unknowns.spacing[d],
+    throw InputError(concat(o.names("lengths"), ": the prior's length along ", axis_name<Dim>(d),
+                            " is ", o.prior.lengths[d], " m (allowed: ", unknowns.spacing[d],
                             " m, the distance of unknowns, or more)"));
   }
-  if (o.velocity_max > 0.0) check_invertible<Dim>(unknowns, o.prior, "bounds of velocity");
+  if (o.velocity_max > 0.0) check_invertible<Dim>(unknowns, o, "bounds");
   if (o.velocity_max > 0.0 && !(o.velocity_min > 0.0 && o.velocity_min < o.velocity_max)) {
-    throw InputError(concat("bounds of velocity: ", o.velocity_min, " to ", o.velocity_max,
-                            " m/s (allowed: 0 < lower < upper)"));
+    throw InputError(concat(o.names("bounds"), ": velocities of ", o.velocity_min, " to ",
+                            o.velocity_max, " m/s (allowed: 0 < lower < upper)"));
   }
   check_velocity<Dim>(grid, start, mask, o, "start");
   if (o.reference.empty()) return;
-  check_invertible<Dim>(unknowns, o.prior, "a reference model");
+  check_invertible<Dim>(unknowns, o, "reference");
   check_velocity<Dim>(grid, o.reference, mask, o, "reference");
 }
 

@@ -52,21 +52,25 @@ PickSet<Dim> noisy_picks(PickSet<Dim> picks, const std::vector<double>& times,
 }
 
 template <int Dim>
-std::vector<CheckLayer> compare_checks(const Grid<Dim>& grid, const Checkerboard<Dim>& checks,
+std::vector<CheckLayer> compare_checks(const Grid<Dim>& grid, const Ground<Dim>& ground,
+                                       const std::vector<unsigned char>& mask,
+                                       const Checkerboard<Dim>& checks,
                                        const std::vector<double>& coverage,
                                        const CheckerboardResult<Dim>& changes) {
   constexpr int z = Dim - 1;
   struct Sums {
-    double count = 0.0, a = 0.0, b = 0.0, aa = 0.0, bb = 0.0, ab = 0.0;
+    double nodes = 0.0, count = 0.0, a = 0.0, b = 0.0, aa = 0.0, bb = 0.0, ab = 0.0;
   };
   const double layer = 0.5 * checks.size[z];
   const double deep = grid.spacing[z] * static_cast<double>(grid.extents[z] - 1);
   std::vector<Sums> sums(static_cast<std::size_t>(deep / layer) + 1);
   for (std::size_t i = 0; i < coverage.size(); ++i) {
-    if (!(coverage[i] > 0.0)) continue;
+    if (!mask.empty() && mask[i] == 0) continue;
     const Index<Dim> node = grid.node(static_cast<std::int64_t>(i));
     const double depth = grid.spacing[z] * static_cast<double>(node[z]);
     Sums& s = sums[static_cast<std::size_t>(depth / layer)];
+    s.nodes += 1.0;
+    if (!(coverage[i] > 0.0)) continue;
     const double a = changes.truth[i], b = changes.found[i];
     s.count += 1.0;
     s.a += a;
@@ -75,6 +79,10 @@ std::vector<CheckLayer> compare_checks(const Grid<Dim>& grid, const Checkerboard
     s.bb += b * b;
     s.ab += a * b;
   }
+  double top = ground.depth.empty() ? grid.origin[z] : 0.0;
+  for (const double depth : ground.depth) {
+    top += depth / static_cast<double>(ground.depth.size());
+  }
   std::vector<CheckLayer> layers;
   for (std::size_t k = 0; k < sums.size(); ++k) {
     const Sums& s = sums[k];
@@ -82,8 +90,8 @@ std::vector<CheckLayer> compare_checks(const Grid<Dim>& grid, const Checkerboard
     const double bb = s.bb - s.b * s.b / std::max(s.count, 1.0);
     const double ab = s.ab - s.a * s.b / std::max(s.count, 1.0);
     if (!(aa > 0.0 && bb > 0.0)) continue;
-    layers.push_back({grid.origin[z] + layer * (static_cast<double>(k) + 0.5),
-                      ab / std::sqrt(aa * bb), ab / aa});
+    const double middle = grid.origin[z] + layer * (static_cast<double>(k) + 0.5);
+    layers.push_back({middle - top, ab / std::sqrt(aa * bb), ab / aa, s.count / s.nodes, middle});
   }
   return layers;
 }
@@ -94,17 +102,23 @@ template PickSet<2> noisy_picks<2>(PickSet<2>, const std::vector<double>&,
                                    const std::vector<PickFit>&, std::uint64_t);
 template PickSet<3> noisy_picks<3>(PickSet<3>, const std::vector<double>&,
                                    const std::vector<PickFit>&, std::uint64_t);
-template std::vector<CheckLayer> compare_checks<2>(const Grid<2>&, const Checkerboard<2>&,
+template std::vector<CheckLayer> compare_checks<2>(const Grid<2>&, const Ground<2>&,
+                                                   const std::vector<unsigned char>&,
+                                                   const Checkerboard<2>&,
                                                    const std::vector<double>&,
                                                    const CheckerboardResult<2>&);
-template std::vector<CheckLayer> compare_checks<3>(const Grid<3>&, const Checkerboard<3>&,
+template std::vector<CheckLayer> compare_checks<3>(const Grid<3>&, const Ground<3>&,
+                                                   const std::vector<unsigned char>&,
+                                                   const Checkerboard<3>&,
                                                    const std::vector<double>&,
                                                    const CheckerboardResult<3>&);
 
 std::string describe_layer(const CheckLayer& layer) {
   return concat("depth ", text::significant(layer.depth, 4), " m: correlation ",
                 text::significant(layer.correlation, 2), ", ",
-                text::significant(100.0 * layer.recovered, 2), " % recovered");
+                text::significant(100.0 * layer.recovered, 2), " % recovered, rays at ",
+                text::significant(100.0 * layer.covered, 2), " % of the nodes",
+                layer.covered < 0.2 ? ": not resolved" : "");
 }
 
 }  // namespace moho::tomography

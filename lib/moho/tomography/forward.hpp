@@ -18,6 +18,7 @@
 #include <moho/rays/rows.hpp>
 #include <moho/rays/trace.hpp>
 #include <moho/tomography/detail/pairs.hpp>
+#include <moho/tomography/detail/places.hpp>
 #include <moho/tomography/interpolation.hpp>
 #include <moho/tomography/jacobian.hpp>
 #include <moho/tomography/types.hpp>
@@ -483,9 +484,8 @@ CompressedRows<Memory> Forward<T, Dim, Memory>::add_picks(const Instance<Memory>
 template <class T, int Dim, class Memory>
 void Forward<T, Dim, Memory>::refuse(const Pick& pick) const {
   throw InputError(
-      concat("the pick from ", format_point(m_picks.sources[static_cast<std::size_t>(pick.source)]),
-             " to ", format_point(m_picks.receivers[static_cast<std::size_t>(pick.receiver)]),
-             " m has no path through the ground (the topography puts air around a point, or "
+      concat(detail::pick_text<Dim>(m_picks, pick),
+             " has no path through the ground (the topography puts air around a point, or "
              "both points are one): correct the topography or leave the pick out"));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
 #include <moho/io/csv.hpp>
+#include <moho/tomography/detail/places.hpp>
 #include <moho/tomography/ground.hpp>
 
 #include <algorithm>
@@ -38,21 +39,25 @@ std::int64_t columns_of(const Grid<Dim>& grid) {
   return grid.size() / grid.extents[Dim - 1];
 }
 
+// Calls function(point, text), where text() names the point in messages.
 template <int Dim, class Function>
 void for_each_point(const PickSet<Dim>& picks, const Function& function) {
-  for (const Point<Dim>& p : picks.sources) function(p, "source");
-  for (const Point<Dim>& p : picks.receivers) function(p, "receiver");
+  for (std::size_t k = 0; k < picks.sources.size(); ++k) {
+    function(picks.sources[k], [&] { return detail::source_text<Dim>(picks, k); });
+  }
+  for (std::size_t k = 0; k < picks.receivers.size(); ++k) {
+    function(picks.receivers[k], [&] { return detail::receiver_text<Dim>(picks, k); });
+  }
 }
 
 template <int Dim>
 void check_inside(const Grid<Dim>& grid, const PickSet<Dim>& picks) {
-  for_each_point<Dim>(picks, [&](const Point<Dim>& p, const char* what) {
+  for_each_point<Dim>(picks, [&](const Point<Dim>& p, const auto& text) {
     if (grid.contains(p)) return;
     Point<Dim> upper{};
     for (int d = 0; d < Dim; ++d) upper[d] = grid.upper(d);
-    throw InputError(concat("the ", what, " at ", format_point(p),
-                            " m is outside of the grid from ", format_point(grid.origin), " to ",
-                            format_point(upper),
+    throw InputError(concat(text(), " is outside of the grid from ", format_point(grid.origin),
+                            " to ", format_point(upper),
                             " m: enlarge the grid, or leave its shape and origin to be chosen"));
   });
 }
@@ -69,7 +74,7 @@ Grid<Dim> plan_grid(const PickSet<Dim>& picks, double longest_offset, double rec
   double nodes = 1.0;
   for (int d = 0; d < Dim; ++d) {
     double low = picks.sources.front()[d], high = low;
-    for_each_point<Dim>(picks, [&](const Point<Dim>& p, const char*) {
+    for_each_point<Dim>(picks, [&](const Point<Dim>& p, const auto&) {
       low = std::min(low, p[d]);
       high = std::max(high, p[d]);
     });
@@ -98,7 +103,7 @@ Grid<Dim> plan_grid(const PickSet<Dim>& picks, double longest_offset, double rec
 
 Ground<2> ground_of_points(const PickSet<2>& picks, const Grid<2>& grid, double buried_below) {
   std::vector<std::array<double, 2>> line;
-  for_each_point<2>(picks, [&](const Point<2>& p, const char*) { line.push_back({p[0], p[1]}); });
+  for_each_point<2>(picks, [&](const Point<2>& p, const auto&) { line.push_back({p[0], p[1]}); });
   line = highest(std::move(line));
   while (line.size() > 1) {
     double most = 0.0;  // excess of the deepest buried point
@@ -212,10 +217,10 @@ std::vector<unsigned char> ground_mask(const Grid<Dim>& grid, const Ground<Dim>&
       if (exists) fill_cell(cell);
     }
   }
-  for_each_point<Dim>(picks, [&](const Point<Dim>& p, const char* what) {
+  for_each_point<Dim>(picks, [&](const Point<Dim>& p, const auto& text) {
     const double height = -depth_below<Dim>(grid, ground, p);
     if (height > 2.0 * grid.spacing[z]) {
-      throw InputError(concat("the ", what, " at ", format_point(p), " m is ", height,
+      throw InputError(concat(text(), " is ", height,
                               " m above the ground (allowed: up to two nodes): correct its depth, "
                               "or the topography"));
     }

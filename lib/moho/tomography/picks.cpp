@@ -5,6 +5,7 @@
 #include <moho/io/text_columns.hpp>
 #include <moho/io/text_file.hpp>
 #include <moho/io/writer.hpp>
+#include <moho/tomography/detail/places.hpp>
 #include <moho/tomography/picks.hpp>
 
 #include <algorithm>
@@ -259,10 +260,10 @@ class Columns {
 
 // Points of a table id,x[,y],z.
 template <int Dim>
-std::map<double, Point<Dim>> read_stations(const fs::path& path, const char* option, double sign) {
+std::map<double, Point<Dim>> read_stations(const fs::path& path, const std::string& name,
+                                           double sign) {
   if (path.empty()) {
-    throw InputError(concat(option,
-                            " is missing (the picks name points by ids): give a table with ",
+    throw InputError(concat(name, " is missing (the picks name points by ids): give a table with ",
                             "the columns id,x", Dim == 3 ? ",y" : "", ",z"));
   }
   const io::Table table = io::read_csv(path);
@@ -297,8 +298,8 @@ PickSet<Dim> read_table(const fs::path& path, const PickFormat& format) {
   const bool ids = columns.has("shot") && !columns.has("sx");
   if (ids) {
     columns.need({"shot", "receiver", "time"}, "shot, receiver, time");
-    shots = read_stations<Dim>(format.shots, "--shots", sign);
-    stations = read_stations<Dim>(format.receivers, "--receivers", sign);
+    shots = read_stations<Dim>(format.shots, format.names("shots"), sign);
+    stations = read_stations<Dim>(format.receivers, format.names("receivers"), sign);
   } else if (Dim == 2) {
     columns.need({"sx", "sz", "rx", "rz", "time"}, "sx, sz, rx, rz, time");
   } else {
@@ -331,8 +332,8 @@ PickSet<Dim> read_table(const fs::path& path, const PickFormat& format) {
     }
     if (columns.has("error") && !(pick.error > 0.0)) {
       throw FileError(concat(path.string(), ": row ", k + 1, " has the error ", pick.error,
-                             " s (allowed: above 0): correct it, or leave the column out and give "
-                             "--error"));
+                             " s (allowed: above 0): correct it, or leave the column out and give ",
+                             format.names("an error of all picks")));
     }
     if (columns.at(k, "use", 1.0) == 0.0 || pick.weight == 0.0) {
       ++set.left_out;
@@ -358,12 +359,6 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-template <int Dim>
-std::string pair_text(const PickSet<Dim>& set, const Pick& pick) {
-  return concat("the pick from ", format_point(set.sources[static_cast<std::size_t>(pick.source)]),
-                " to ", format_point(set.receivers[static_cast<std::size_t>(pick.receiver)]), " m");
 }
 
 // Distance of each point to its nearest other one, of all sources and receivers together.
@@ -394,7 +389,8 @@ double spacing_of(const PickSet<Dim>& set) {
 }
 
 template <int Dim>
-void check_velocities(const PickSet<Dim>& set, const std::string& name, PickCheck& check) {
+void check_velocities(const PickSet<Dim>& set, const std::string& name, const ArgumentNames& names,
+                      PickCheck& check) {
   std::vector<double> velocities;
   std::vector<std::string> strange;
   std::int64_t bad = 0;
@@ -408,7 +404,7 @@ void check_velocities(const PickSet<Dim>& set, const std::string& name, PickChec
     if (v >= 50.0 && v <= 12000.0) continue;
     ++bad;
     if (strange.size() < 5) {
-      strange.push_back(concat(pair_text(set, pick), ", ", pick.time, " s, has ",
+      strange.push_back(concat(detail::pick_text<Dim>(set, pick), ", ", pick.time, " s, has ",
                                text::significant(v, 4), " m/s"));
     }
   }
@@ -416,8 +412,8 @@ void check_velocities(const PickSet<Dim>& set, const std::string& name, PickChec
   if (middle < 20.0) {
     throw InputError(concat(name, ": the median apparent velocity is ",
                             text::significant(middle, 3),
-                            " m/s (allowed: 20 or more): times look like milliseconds, write "
-                            "--time-unit ms (or us)"));
+                            " m/s (allowed: 20 or more): times look like milliseconds, correct ",
+                            names("the unit of times")));
   }
   if (bad == 0) return;
   std::string text = concat(bad, " of ", set.picks.size(),
@@ -425,8 +421,8 @@ void check_velocities(const PickSet<Dim>& set, const std::string& name, PickChec
   for (const std::string& line : strange) text += "; " + line;
   if (static_cast<double>(bad) > 0.01 * static_cast<double>(set.picks.size())) {
     throw InputError(concat(name, ": ", text,
-                            " (allowed: up to 1 % of the picks): correct times, "
-                            "positions or --time-unit"));
+                            " (allowed: up to 1 % of the picks): correct times, positions or ",
+                            names("the unit of times")));
   }
   check.warnings.push_back(text);
 }
@@ -460,16 +456,19 @@ void compare_pairs(const PickSet<Dim>& set, PickCheck& check) {
 
 }  // namespace
 
-std::string to_string(Stop stop) {
+std::string to_string(Stop stop, const ArgumentNames& names) {
   switch (stop) {
     case Stop::target:
       return "chi^2 is at its target";
     case Stop::floor:
-      return "steps no longer succeed, or lambda is at its least";
+      return concat("lambda is at its least, 1 / ", names("deviation_max"),
+                    ", and chi^2 fell by less than 2 %");
     case Stop::stalled:
-      return "the predicted decrease is below 2 %";
+      return "the last step was predicted to gain less than 2 %";
     case Stop::iterations:
-      return "the number of iterations is used up";
+      return "the largest number of iterations is reached";
+    case Stop::failed:
+      return "two iterations in turn found no better model";
     case Stop::none:
       break;
   }
@@ -531,7 +530,8 @@ void write_sgt(const fs::path& path, const PickSet<Dim>& set) {
 }
 
 template <int Dim>
-PickCheck check_picks(const PickSet<Dim>& set, const std::string& name) {
+PickCheck check_picks(const PickSet<Dim>& set, const std::string& name,
+                      const ArgumentNames& names) {
   if (set.picks.size() < 10) {
     throw InputError(concat(name, ": there are ", set.picks.size(), " picks in use and ",
                             set.left_out, " that are left out (allowed: 10 or more in use)"));
@@ -548,14 +548,14 @@ PickCheck check_picks(const PickSet<Dim>& set, const std::string& name) {
     if (bad++ == 0) first = &pick;
   }
   if (bad > 0) {
-    throw InputError(concat(name, ": ", pair_text(set, *first), " has the time ", first->time,
-                            " s and the error ", first->error,
+    throw InputError(concat(name, ": ", detail::pick_text<Dim>(set, *first), " has the time ",
+                            first->time, " s and the error ", first->error,
                             " s (allowed: times above 0, errors "
                             "from 0; ",
                             bad, " such picks): correct them, or mark them as not valid"));
   }
   PickCheck check;
-  check_velocities(set, name, check);
+  check_velocities(set, name, names, check);
   check.receiver_spacing = spacing_of(set);
   if (!(check.receiver_spacing > 0.0)) {
     throw InputError(
@@ -569,7 +569,7 @@ template PickSet<2> read_picks<2>(const fs::path&, const PickFormat&);
 template PickSet<3> read_picks<3>(const fs::path&, const PickFormat&);
 template void write_sgt<2>(const fs::path&, const PickSet<2>&);
 template void write_sgt<3>(const fs::path&, const PickSet<3>&);
-template PickCheck check_picks<2>(const PickSet<2>&, const std::string&);
-template PickCheck check_picks<3>(const PickSet<3>&, const std::string&);
+template PickCheck check_picks<2>(const PickSet<2>&, const std::string&, const ArgumentNames&);
+template PickCheck check_picks<3>(const PickSet<3>&, const std::string&, const ArgumentNames&);
 
 }  // namespace moho::tomography

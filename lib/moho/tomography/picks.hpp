@@ -19,6 +19,7 @@ struct PickFormat {
   bool elevations = false;               ///< z of a table points up; it does in .sgt in any case
   std::filesystem::path shots = {};      ///< table of sources for picks with ids
   std::filesystem::path receivers = {};  ///< table of receivers for picks with ids
+  ArgumentNames names = {};  ///< of "shots", "receivers" and "an error of all picks" in messages
 };
 
 /// Returns 2 or 3, the dimensions of the positions of a file of picks.
@@ -54,9 +55,11 @@ struct PickCheck {
 /// \brief Checks the values of picks.
 /// \param picks the picks
 /// \param name of the file, for messages
+/// \param names of "the unit of times" in messages
 /// \throws InputError for times or errors that are not positive and finite, times in another unit,
 ///         fewer than 10 picks, a single source, or apparent velocities that are impossible
 template <int Dim>
-PickCheck check_picks(const PickSet<Dim>& picks, const std::string& name);
+PickCheck check_picks(const PickSet<Dim>& picks, const std::string& name,
+                      const ArgumentNames& names = {});
 
 }  // namespace moho::tomography

@@ -4,6 +4,7 @@
 #include <moho/io/csv.hpp>
 #include <moho/io/rsf.hpp>
 #include <moho/io/vtk.hpp>
+#include <moho/tomography/detail/places.hpp>
 #include <moho/tomography/picks.hpp>
 #include <moho/tomography/results.hpp>
 
@@ -164,7 +165,9 @@ struct StationMisfit {
   std::int64_t bad = 0;
 };
 
-void add_stations(const char* what, const std::vector<StationMisfit>& stations,
+// \param text names a station by its number
+template <class Text>
+void add_stations(const Text& text, const std::vector<StationMisfit>& stations,
                   std::vector<std::string>& lines) {
   for (std::size_t k = 0; k < stations.size(); ++k) {
     std::vector<double> z = stations[k].z;
@@ -172,7 +175,7 @@ void add_stations(const char* what, const std::vector<StationMisfit>& stations,
     const auto middle = z.begin() + static_cast<std::ptrdiff_t>(z.size() / 2);
     std::nth_element(z.begin(), middle, z.end());
     if (*middle <= 3.0) continue;
-    lines.push_back(concat(what, " ", k, ": half of its ", z.size(), " picks are ",
+    lines.push_back(concat(text(k), ": half of its ", z.size(), " picks are ",
                            text::significant(*middle, 2),
                            " standard deviations away or more (position, polarity or delay)"));
   }
@@ -198,13 +201,15 @@ std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<
   const auto fewer = [](const StationMisfit& a, const StationMisfit& b) { return a.bad < b.bad; };
   const auto s = std::max_element(sources.begin(), sources.end(), fewer);
   const auto r = std::max_element(receivers.begin(), receivers.end(), fewer);
+  const auto source = [&](std::size_t k) { return detail::source_text<Dim>(picks, k); };
+  const auto receiver = [&](std::size_t k) { return detail::receiver_text<Dim>(picks, k); };
   std::vector<std::string> lines{
       concat(bad, bad == 1 ? " pick" : " picks",
-             " more than 4 standard deviations away (flag in picks.csv), most of source ",
-             s - sources.begin(), " (", s->bad, ") and receiver ", r - receivers.begin(), " (",
-             r->bad, ")")};
-  add_stations("source", sources, lines);
-  add_stations("receiver", receivers, lines);
+             " more than 4 standard deviations away (flag in picks.csv), most of ",
+             source(static_cast<std::size_t>(s - sources.begin())), " (", s->bad, ") and ",
+             receiver(static_cast<std::size_t>(r - receivers.begin())), " (", r->bad, ")")};
+  add_stations(source, sources, lines);
+  add_stations(receiver, receivers, lines);
   return lines;
 }
 
@@ -278,9 +283,10 @@ void write_lambda(const std::filesystem::path& path, const std::vector<DampingPo
 
 void write_layers(const std::filesystem::path& path, const std::vector<CheckLayer>& layers) {
   io::Table table;
-  name_columns(table, {"depth", "correlation", "recovered"});
+  name_columns(table, {"depth", "correlation", "recovered", "covered", "z"});
   for (const CheckLayer& layer : layers) {
-    for (const double value : {layer.depth, layer.correlation, layer.recovered}) {
+    for (const double value :
+         {layer.depth, layer.correlation, layer.recovered, layer.covered, layer.z}) {
       table.values.push_back(value);
     }
   }

@@ -74,7 +74,8 @@ void write_history(const std::filesystem::path& path, const std::vector<Iteratio
 /// Writes chi^2, norm, degrees of freedom and gcv over lambda.
 void write_lambda(const std::filesystem::path& path, const std::vector<DampingPoint>& curve);
 
-/// Writes depth, correlation and recovered part of the layers of a checkerboard.
+/// Writes depth, correlation, recovered part, part of the nodes with rays, and z of the layers of a
+/// checkerboard.
 void write_layers(const std::filesystem::path& path, const std::vector<CheckLayer>& layers);
 
 }  // namespace moho::tomography

@@ -80,8 +80,7 @@ InversionState read_state(const std::filesystem::path& path) {
     sizes[k] = static_cast<std::size_t>(size);
     total += sizes[k] * (k == 5 ? report_values : 1);
   }
-  if (total != v.size() || !(v[7] >= 0.0 && v[7] <= static_cast<double>(Stop::iterations)))
-    refuse();
+  if (total != v.size() || !(v[7] >= 0.0 && v[7] <= static_cast<double>(Stop::failed))) refuse();
   InversionState state;
   state.least_damping = v[5];
   state.failures = static_cast<int>(v[6]);

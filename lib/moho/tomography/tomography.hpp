@@ -17,6 +17,7 @@
 #include <moho/tomography/layers.hpp>
 #include <moho/tomography/picks.hpp>
 #include <moho/tomography/prior.hpp>
+#include <moho/tomography/remarks.hpp>
 #include <moho/tomography/results.hpp>
 #include <moho/tomography/robust.hpp>
 #include <moho/tomography/start.hpp>

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Picks, options and reports of traveltime tomography.
 
+#include <moho/core/argument_names.hpp>
 #include <moho/core/grid.hpp>
 #include <moho/core/progress.hpp>
 
@@ -125,19 +126,23 @@ struct Options {
   std::size_t memory = 0;  ///< bytes allowed in the space; 0: what is free
   Progress progress = {};  ///< of the sources of an evaluation
   Exchange exchange = {};  ///< with other processes
+  /// Names of arguments in messages: the members of Options, "start", "spacing", "an empty ground",
+  /// and "delays of sources".
+  ArgumentNames names = {};
 };
 
 /// Reason for which an inversion ended.
 enum class Stop {
-  none,       ///< it has not ended
-  target,     ///< chi^2 is within the tolerance of the target
-  floor,      ///< lambda is at its least, or steps no longer succeed
-  stalled,    ///< the predicted decrease is below 2 %
-  iterations  ///< the largest number of iterations
+  none,        ///< it has not ended
+  target,      ///< chi^2 is within the tolerance of the target
+  floor,       ///< lambda is at its least, and chi^2 fell by less than 2 %
+  stalled,     ///< the decrease that was predicted for the last step is below 2 %
+  iterations,  ///< the largest number of iterations
+  failed       ///< two iterations in turn found no better model
 };
 
-/// Returns a reason in words.
-std::string to_string(Stop stop);
+/// Returns a reason in words. \param names of "deviation_max" in messages
+std::string to_string(Stop stop, const ArgumentNames& names = {});
 
 /// State after an iteration; iteration 0 is the start model.
 struct IterationReport {

@@ -215,6 +215,9 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
     }
   }
   tomography::Options<Dim>& options = job.options;
+  options.names = {{"an empty ground", "topography=None"},
+                   {"delays of sources", "statics='source'"},
+                   {"location", "location_deviation and origin_deviation"}};
   options.prior = {lengths, given.deviation_max};
   options.coarsening = given.coarsening > 0 ? given.coarsening : Dim - 1;
   if (given.radius > 0) options.radius = given.radius;
@@ -372,7 +375,8 @@ void add_checkerboard(nb::dict& result, const tomography::CheckerboardResult<Dim
   }
   nb::list layers;
   for (const tomography::CheckLayer& layer : test.layers) {
-    layers.append(nb::make_tuple(layer.depth, layer.correlation, layer.recovered));
+    layers.append(
+        nb::make_tuple(layer.depth, layer.correlation, layer.recovered, layer.covered, layer.z));
   }
   result["checkerboard"] = nb::make_tuple(copy_of(test.truth, shape), copy_of(test.found, shape),
                                           layers, reports_of(test.reports));

@@ -329,9 +329,10 @@ void Inversion<T, Dim, Memory>::decide(const IterationReport& report, double bef
                        (m_options.robust != Robust::biweight || m_state.redescending);
   if (by_target && settled && std::abs(report.chi2 - m_options.target) <= m_options.tolerance) {
     m_state.stop = Stop::target;
-  } else if (m_state.failures >= 2 ||
-             (at_least && by_target && report.chi2 > 0.98 * before / data_weight())) {
+  } else if (at_least && by_target && report.chi2 > 0.98 * before / data_weight()) {
     m_state.stop = Stop::floor;
+  } else if (m_state.failures >= 2) {
+    m_state.stop = Stop::failed;
   } else if (report.step > 0.0 && predicted < 0.02 * before) {
     m_state.stop = Stop::stalled;
   } else if (report.iteration >= m_options.iterations) {
@@ -377,7 +378,6 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
   const auto krylov = bidiagonalise(exec, limits);
   const optimize::Bidiagonal& matrix = krylov.matrix;
   lambda = choose_damping(matrix, request);
-  const bool at_least = lambda <= request.lowest * 1.0001 && m_state.least_damping <= floor;
   // a change of ln slowness of at most 0.7, a factor of 2
   std::vector<double> solution;
   const std::vector<double> present = apply_prior(exec, m_state.white);
@@ -394,8 +394,11 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
       largest = std::max(largest, std::abs(change[i] - present[i]));
     }
     if (largest <= 0.7 || m_options.rule == DampingRule::fixed) break;
+    // beyond it the solution goes back to the reference; short parts of the step are tried instead
+    if (matrix.misfit(1.3 * lambda) > chi2_before * data) break;
     lambda *= 1.3;
   }
+  const bool at_least = lambda <= floor * 1.0001;
   report.lambda = lambda;
   report.krylov = static_cast<int>(matrix.steps());
   report.chi2_linear = matrix.misfit(lambda) / data;

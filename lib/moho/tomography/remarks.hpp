@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Remarks on picks and results, for the user of an inversion.
+
+#include <moho/core/argument_names.hpp>
+#include <moho/core/grid.hpp>
+#include <moho/rays/paths.hpp>
+#include <moho/tomography/types.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho::tomography {
+
+/// Numbers of picks whose rays run along faces of the grid.
+struct EdgeRays {
+  std::int64_t picks = 0;   ///< all picks
+  std::int64_t bottom = 0;  ///< along the bottom for more than four nodes
+  std::int64_t sides = 0;   ///< along a side for more than four nodes
+};
+
+/// Counts rays that run within a quarter of a node of the bottom or of a side.
+/// \param grid nodes of the model
+/// \param paths a ray for each pick
+template <int Dim>
+EdgeRays edge_rays(const Grid<Dim>& grid, const rays::RayPaths<Dim>& paths);
+
+/// \brief Returns a remark for the bottom and one for the sides, where the rays of more than 2 % of
+/// the picks run along them. \param names of "depth" and "margin" in messages
+std::vector<std::string> describe_edges(const EdgeRays& rays, const ArgumentNames& names = {});
+
+/// chi^2 without robust weights.
+struct FitSummary {
+  std::int64_t picks = 0;       ///< all picks
+  std::int64_t flagged = 0;     ///< of them more than four standard deviations away
+  double chi2 = 0.0;            ///< of all picks
+  double chi2_unflagged = 0.0;  ///< of the others; 0 if all are flagged
+};
+
+/// Returns the mean squares of residual / sigma, with the weights of the picks themselves alone.
+template <int Dim>
+FitSummary summarise_fits(const PickSet<Dim>& picks, const std::vector<PickFit>& fits);
+
+/// Returns "without robust weights chi^2 is 0.97 of 533 picks that are not flagged, 10.4 of all".
+std::string describe_fit(const FitSummary& fit);
+
+/// \brief Returns remarks on single stations of a line that are far above or below both of their
+/// neighbours, as a wrong digit of an elevation puts them.
+///
+/// Far is more than half of the distance to the nearer neighbour, at an end the distance itself,
+/// and eight times the median of all stations. Below the line only receivers with a place of their
+/// own count, and three at most: others are in boreholes. \param picks of a line \param most number
+/// of remarks
+std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t most = 5);
+
+}  // namespace moho::tomography
