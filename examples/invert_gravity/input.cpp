@@ -2,6 +2,7 @@
 #include "invert_gravity/input.hpp"
 
 #include "app/point_tables.hpp"
+#include "invert_gravity/columns.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/parse.hpp>
@@ -23,27 +24,20 @@ using gravity::Component;
 
 const double nan_value = std::nan("");
 
-std::string error_name(Component component) {
-  return std::string(gravity::to_string(component)) + "_error";
-}
-
-bool has_column(const io::Table& table, const std::string& name) {
-  return std::find(table.names.begin(), table.names.end(), name) != table.names.end();
-}
-
 // Requested components, or those that the header names.
 gravity::Components components_of(const Options& o, const io::Table& table,
                                   const std::string& what) {
   if (o.components) return *o.components;
   gravity::Components found;
   for (const Component component : gravity::all_components()) {
-    if (has_column(table, gravity::to_string(component))) found.push_back(component);
+    if (column_of(table, gravity::to_string(component)) >= 0) found.push_back(component);
   }
   if (found.empty()) {
     throw InputError(concat(what,
                             ": no column has the name of a component (needed: gz, gx, gy, "
-                            "gxx, gyy, gzz, gxy, gxz, gyz or potential): name the columns in the "
-                            "first line, or give --components"));
+                            "gxx, gyy, gzz, gxy, gxz, gyz or potential; the header line names ",
+                            with_suggestions(table, table.names),
+                            "): name the columns in the first line"));
   }
   return found;
 }
@@ -84,6 +78,8 @@ void load_data(const Options& o, Input& input) {
     names.emplace_back(gravity::to_string(component));
   }
   const auto columns = find_columns(what, table, names, input.notes);
+  std::vector<std::int64_t> used;
+  for (const TableColumn& column : columns) used.push_back(column.position);
   const std::int64_t rows = table.rows();
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::size_t c = 0; c < 3; ++c) {
@@ -97,9 +93,8 @@ void load_data(const Options& o, Input& input) {
   }
   for (std::size_t c = 0; c < problem.components.size(); ++c) {
     const Component component = problem.components[c];
-    std::int64_t own = -1;
-    const auto place = std::find(table.names.begin(), table.names.end(), error_name(component));
-    if (place != table.names.end()) own = place - table.names.begin();
+    const std::int64_t own = column_of(table, error_name(component));
+    if (own >= 0) used.push_back(own);
     const double floor = o.errors.of(component, 0.0), percent = o.percent.of(component, 0.0);
     if (own < 0 && floor == 0.0 && percent == 0.0) {
       throw InputError(concat(what, ": nothing says the errors of ", gravity::to_string(component),
@@ -131,6 +126,10 @@ void load_data(const Options& o, Input& input) {
       problem.data.push_back(value);
       problem.errors.push_back(error);
     }
+  }
+  const std::string unused = unused_columns(table, used);
+  if (!unused.empty()) {
+    input.notes.push_back(concat(what, ": columns that are not used: ", unused));
   }
 }
 
@@ -205,15 +204,59 @@ void load_cells(const Options& o, Input& input) {
   }
 }
 
-// Sets the mean height of the stations, and notes those below the ground.
+// "1 station is", "all 5 stations are", "3 of 5 stations are".
+std::string stations_are(std::int64_t count, std::int64_t all) {
+  if (count == 1) return "1 station is";
+  return concat(count == all ? "all " : "", count, count == all ? "" : concat(" of ", all),
+                " stations are");
+}
+
+// Row and z of a station.
+std::string row_of(const Input& input, std::int64_t station) {
+  return concat("the first is row ", station + 1,
+                ", z = ", input.problem.stations[3 * static_cast<std::size_t>(station) + 2], " m");
+}
+
+// Notes stations inside of cells, or below the ground, and far from all cells.
+void note_places(Input& input, const gravity_inversion::Heights& heights) {
+  const auto& problem = input.problem;
+  const auto all = static_cast<std::int64_t>(problem.stations.size() / 3);
+  const auto strange = gravity_inversion::strange_stations(problem.cells, problem.stations);
+  if (2 * std::max(strange.inside, heights.below) > all && all > 1) {
+    const bool inside = 2 * strange.inside > all;
+    input.notes.push_back(concat(
+        stations_are(inside ? strange.inside : heights.below, all),
+        inside ? " inside of cells (rock)"
+               : concat(" below the ", input.ground ? "ground" : "top of the cells"),
+        ", ", row_of(input, inside ? strange.first_inside : heights.first),
+        ": nearly surely z has the wrong sign. z points down, a station 100 m above z = 0 has z = "
+        "-100: change the sign, or name the column elevation"));
+  } else if (strange.inside > 0) {
+    input.notes.push_back(concat(
+        stations_are(strange.inside, all), " inside of cells (rock), ",
+        row_of(input, strange.first_inside),
+        ": their values are taken as those of a borehole, with rock above them. Unless they are, z "
+        "has the wrong sign (it points down) or --topography is missing"));
+  } else if (heights.below > 0) {
+    input.notes.push_back(concat(stations_are(heights.below, all), " below the ",
+                                 input.ground ? "ground" : "top of the cells", ", ",
+                                 row_of(input, heights.first),
+                                 " (z points down: stations above z = 0 have a negative z)"));
+  }
+  if (strange.far == 0) return;
+  const double* const p = &problem.stations[3 * static_cast<std::size_t>(strange.first_far)];
+  input.notes.push_back(concat(
+      stations_are(strange.far, all), " farther from the cells than their width of ", strange.width,
+      " m, the first is row ", strange.first_far + 1, ", x = ", p[0], ", y = ", p[1],
+      ", z = ", p[2], " m: they sense the cells little. Look at their coordinates and --mesh"));
+}
+
+// Sets the mean height of the stations, and notes strange places.
 void measure_heights(Input& input) {
   const auto heights = gravity_inversion::station_heights(
       input.problem.cells, input.problem.stations, input.ground ? &*input.ground : nullptr);
   input.height = heights.mean;
-  if (heights.below == 0) return;
-  input.notes.push_back(concat(heights.below, heights.below == 1 ? " station is" : " stations are",
-                               " below the ", input.ground ? "ground" : "top of the cells",
-                               " (z points down: stations above z = 0 have a negative z)"));
+  note_places(input, heights);
 }
 
 }  // namespace
