@@ -417,9 +417,7 @@ void Inversion::next_round(InversionState& state, double found) const {
     expected *= std::min(found / before->chi2, 1.5);
   }
   const double ratio = m_options.target / expected;
-  if (ratio < 1.0 || ratio > 1.0 + m_options.tolerance) {
-    state.beta *= std::clamp(ratio * ratio * ratio, 0.2, 6.0);
-  }
+  state.beta *= std::clamp(ratio * ratio * ratio, 0.2, 6.0);
 }
 
 void Inversion::extend(InversionState& state) const {
