@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "invert_gravity/input.hpp"
 
+#include "app/component_columns.hpp"
 #include "app/point_tables.hpp"
-#include "invert_gravity/columns.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/parse.hpp>
 #include <moho/gravity/overlap.hpp>
+#include <moho/gravity_inversion/remarks.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
@@ -204,59 +205,14 @@ void load_cells(const Options& o, Input& input) {
   }
 }
 
-// "1 station is", "all 5 stations are", "3 of 5 stations are".
-std::string stations_are(std::int64_t count, std::int64_t all) {
-  if (count == 1) return "1 station is";
-  return concat(count == all ? "all " : "", count, count == all ? "" : concat(" of ", all),
-                " stations are");
-}
-
-// Row and z of a station.
-std::string row_of(const Input& input, std::int64_t station) {
-  return concat("the first is row ", station + 1,
-                ", z = ", input.problem.stations[3 * static_cast<std::size_t>(station) + 2], " m");
-}
-
-// Notes stations inside of cells, or below the ground, and far from all cells.
-void note_places(Input& input, const gravity_inversion::Heights& heights) {
-  const auto& problem = input.problem;
-  const auto all = static_cast<std::int64_t>(problem.stations.size() / 3);
-  const auto strange = gravity_inversion::strange_stations(problem.cells, problem.stations);
-  if (2 * std::max(strange.inside, heights.below) > all && all > 1) {
-    const bool inside = 2 * strange.inside > all;
-    input.notes.push_back(concat(
-        stations_are(inside ? strange.inside : heights.below, all),
-        inside ? " inside of cells (rock)"
-               : concat(" below the ", input.ground ? "ground" : "top of the cells"),
-        ", ", row_of(input, inside ? strange.first_inside : heights.first),
-        ": nearly surely z has the wrong sign. z points down, a station 100 m above z = 0 has z = "
-        "-100: change the sign, or name the column elevation"));
-  } else if (strange.inside > 0) {
-    input.notes.push_back(concat(
-        stations_are(strange.inside, all), " inside of cells (rock), ",
-        row_of(input, strange.first_inside),
-        ": their values are taken as those of a borehole, with rock above them. Unless they are, z "
-        "has the wrong sign (it points down) or --topography is missing"));
-  } else if (heights.below > 0) {
-    input.notes.push_back(concat(stations_are(heights.below, all), " below the ",
-                                 input.ground ? "ground" : "top of the cells", ", ",
-                                 row_of(input, heights.first),
-                                 " (z points down: stations above z = 0 have a negative z)"));
-  }
-  if (strange.far == 0) return;
-  const double* const p = &problem.stations[3 * static_cast<std::size_t>(strange.first_far)];
-  input.notes.push_back(concat(
-      stations_are(strange.far, all), " farther from the cells than their width of ", strange.width,
-      " m, the first is row ", strange.first_far + 1, ", x = ", p[0], ", y = ", p[1],
-      ", z = ", p[2], " m: they sense the cells little. Look at their coordinates and --mesh"));
-}
-
 // Sets the mean height of the stations, and notes strange places.
 void measure_heights(Input& input) {
   const auto heights = gravity_inversion::station_heights(
       input.problem.cells, input.problem.stations, input.ground ? &*input.ground : nullptr);
   input.height = heights.mean;
-  note_places(input, heights);
+  const auto remarks = gravity_inversion::remarks_on_stations(
+      input.problem.cells, input.problem.stations, heights, input.ground.has_value());
+  input.notes.insert(input.notes.end(), remarks.begin(), remarks.end());
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <moho/gravity/field_operator.hpp>
 #include <moho/gravity/products.hpp>
 #include <moho/gravity/shared_operator.hpp>
+#include <moho/gravity_inversion/remarks.hpp>
 #include <moho/gravity_inversion/state.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/npy.hpp>
@@ -238,17 +239,6 @@ void print_plan(const Options& o, const Input& input, const MemoryEstimate& memo
   session.print("memory    ", format_bytes(memory.most()), " on the host");
 }
 
-// Number of minimisations of the smooth stage.
-std::size_t smooth_steps(const InversionState& state) {
-  return static_cast<std::size_t>(
-      std::count_if(state.history.begin(), state.history.end(),
-                    [](const InversionStep& step) { return step.stage == "smooth"; }));
-}
-
-bool is_above(const Options& o, double chi2) {
-  return chi2 > (1.0 + o.inversion.tolerance) * o.inversion.target;
-}
-
 void print_step(const Options& o, const InversionState& state, double seconds,
                 const Session& session) {
   const InversionStep& step = state.history.back();
@@ -257,27 +247,10 @@ void print_step(const Options& o, const InversionState& state, double seconds,
                 counted(step.iterations, "iteration"),
                 step.iterations >= o.inversion.iterations ? " (the limit)" : "", ", ",
                 significant(seconds, 3), " s");
-  if (state.round == 0 && is_above(o, step.chi2)) {
+  if (state.round == 0 && gravity_inversion::is_above_target(o.inversion, step.chi2)) {
     session.print("          note: chi2 of the smooth model is above the target ",
                   o.inversion.target, ": ", state.reason, "; compact rounds follow");
   }
-}
-
-// What to do about a chi^2 above the target.
-std::string advice_on(const Options& o, const InversionState& state, double chi2) {
-  std::string advice = concat("chi2 ", significant(chi2, 4), " is above the target ",
-                              o.inversion.target, ": the data are not fitted to their errors. ");
-  const bool limit =
-      !state.history.empty() && state.history.back().iterations >= o.inversion.iterations;
-  if (o.inversion.beta > 0.0) {
-    advice += concat("Give a smaller --beta than ", o.inversion.beta, ", or auto");
-  } else if (state.round > 0 && !is_above(o, state.history[smooth_steps(state) - 1].chi2)) {
-    advice +=
-        "The smooth model was fitted: give more --rounds with --resume, or a larger --compact";
-  } else {
-    advice += "Look at --errors, --trend, the extent of the cells and --bounds";
-  }
-  return advice + (limit ? concat("; or more --iterations than ", o.inversion.iterations) : "");
 }
 
 // Takes the state of an earlier run over, or begins.
@@ -416,9 +389,8 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
                                   gravity::to_string(inversion.problem().components[c]), " chi2 ",
                                   significant(fit.chi2[c], 4)));
   }
-  if (is_above(o, fit.chi2_all)) {
-    ending.lines.push_back("          " + advice_on(o, state, fit.chi2_all));
-  }
+  const std::string advice = gravity_inversion::advice_on(o.inversion, state, fit.chi2_all);
+  if (!advice.empty()) ending.lines.push_back("          " + advice);
   if (!input.truth.empty()) {
     ending.lines.push_back(
         concat("          correlation with the true densities ",

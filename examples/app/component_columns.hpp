@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Names of the columns of a table of data.
+/// \brief Names of columns with components of gravity in a table.
 
 #include <moho/gravity/types.hpp>
 #include <moho/io/csv.hpp>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace moho::examples::invert_gravity {
+namespace moho::examples {
 
 /// Returns the name of the column with a component's standard errors.
 std::string error_name(gravity::Component component);
@@ -28,4 +28,4 @@ std::string with_suggestions(const io::Table& table, const std::vector<std::stri
 /// Components and errors that --components leaves out are not listed.
 std::string unused_columns(const io::Table& table, const std::vector<std::int64_t>& used);
 
-}  // namespace moho::examples::invert_gravity
+}  // namespace moho::examples
