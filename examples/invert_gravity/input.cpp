@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "invert_gravity/input.hpp"
 
-#include "app/component_columns.hpp"
 #include "app/point_tables.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/parse.hpp>
 #include <moho/gravity/overlap.hpp>
+#include <moho/gravity_inversion/columns.hpp>
 #include <moho/gravity_inversion/remarks.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/array.hpp>
@@ -22,6 +22,8 @@ namespace moho::examples::invert_gravity {
 namespace {
 
 using gravity::Component;
+using gravity_inversion::column_of;
+using gravity_inversion::error_name;
 
 const double nan_value = std::nan("");
 
@@ -37,7 +39,7 @@ gravity::Components components_of(const Options& o, const io::Table& table,
     throw InputError(concat(what,
                             ": no column has the name of a component (needed: gz, gx, gy, "
                             "gxx, gyy, gzz, gxy, gxz, gyz or potential; the header line names ",
-                            with_suggestions(table, table.names),
+                            gravity_inversion::with_suggestions(table, table.names),
                             "): name the columns in the first line"));
   }
   return found;
@@ -128,7 +130,7 @@ void load_data(const Options& o, Input& input) {
       problem.errors.push_back(error);
     }
   }
-  const std::string unused = unused_columns(table, used);
+  const std::string unused = gravity_inversion::unused_columns(table, used);
   if (!unused.empty()) {
     input.notes.push_back(concat(what, ": columns that are not used: ", unused));
   }

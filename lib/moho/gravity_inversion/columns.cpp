@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "app/component_columns.hpp"
+#include <moho/gravity_inversion/columns.hpp>
 
 #include <moho/core/error.hpp>
 
@@ -7,7 +7,7 @@
 #include <cctype>
 #include <optional>
 
-namespace moho::examples {
+namespace moho::gravity_inversion {
 
 namespace {
 
@@ -104,4 +104,4 @@ std::string unused_columns(const io::Table& table, const std::vector<std::int64_
   return with_suggestions(table, names);
 }
 
-}  // namespace moho::examples
+}  // namespace moho::gravity_inversion

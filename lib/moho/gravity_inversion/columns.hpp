@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace moho::examples {
+namespace moho::gravity_inversion {
 
 /// Returns the name of the column with a component's standard errors.
 std::string error_name(gravity::Component component);
@@ -25,7 +25,7 @@ std::string with_suggestions(const io::Table& table, const std::vector<std::stri
 
 /// \brief Returns the list of the other columns, with suggestions.
 ///
-/// Components and errors that --components leaves out are not listed.
+/// Components that are not wanted and their errors are not listed.
 std::string unused_columns(const io::Table& table, const std::vector<std::int64_t>& used);
 
-}  // namespace moho::examples
+}  // namespace moho::gravity_inversion
