@@ -6,6 +6,8 @@
 #include <moho/core/error.hpp>
 #include <moho/core/parse.hpp>
 #include <moho/gravity/overlap.hpp>
+#include <moho/gravity_inversion/columns.hpp>
+#include <moho/gravity_inversion/remarks.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
@@ -20,16 +22,10 @@ namespace moho::examples::invert_gravity {
 namespace {
 
 using gravity::Component;
+using gravity_inversion::column_of;
+using gravity_inversion::error_name;
 
 const double nan_value = std::nan("");
-
-std::string error_name(Component component) {
-  return std::string(gravity::to_string(component)) + "_error";
-}
-
-bool has_column(const io::Table& table, const std::string& name) {
-  return std::find(table.names.begin(), table.names.end(), name) != table.names.end();
-}
 
 // Requested components, or those that the header names.
 gravity::Components components_of(const Options& o, const io::Table& table,
@@ -37,13 +33,14 @@ gravity::Components components_of(const Options& o, const io::Table& table,
   if (o.components) return *o.components;
   gravity::Components found;
   for (const Component component : gravity::all_components()) {
-    if (has_column(table, gravity::to_string(component))) found.push_back(component);
+    if (column_of(table, gravity::to_string(component)) >= 0) found.push_back(component);
   }
   if (found.empty()) {
     throw InputError(concat(what,
                             ": no column has the name of a component (needed: gz, gx, gy, "
-                            "gxx, gyy, gzz, gxy, gxz, gyz or potential): name the columns in the "
-                            "first line, or give --components"));
+                            "gxx, gyy, gzz, gxy, gxz, gyz or potential; the header line names ",
+                            gravity_inversion::with_suggestions(table, table.names),
+                            "): name the columns in the first line"));
   }
   return found;
 }
@@ -84,6 +81,8 @@ void load_data(const Options& o, Input& input) {
     names.emplace_back(gravity::to_string(component));
   }
   const auto columns = find_columns(what, table, names, input.notes);
+  std::vector<std::int64_t> used;
+  for (const TableColumn& column : columns) used.push_back(column.position);
   const std::int64_t rows = table.rows();
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::size_t c = 0; c < 3; ++c) {
@@ -97,9 +96,8 @@ void load_data(const Options& o, Input& input) {
   }
   for (std::size_t c = 0; c < problem.components.size(); ++c) {
     const Component component = problem.components[c];
-    std::int64_t own = -1;
-    const auto place = std::find(table.names.begin(), table.names.end(), error_name(component));
-    if (place != table.names.end()) own = place - table.names.begin();
+    const std::int64_t own = column_of(table, error_name(component));
+    if (own >= 0) used.push_back(own);
     const double floor = o.errors.of(component, 0.0), percent = o.percent.of(component, 0.0);
     if (own < 0 && floor == 0.0 && percent == 0.0) {
       throw InputError(concat(what, ": nothing says the errors of ", gravity::to_string(component),
@@ -131,6 +129,10 @@ void load_data(const Options& o, Input& input) {
       problem.data.push_back(value);
       problem.errors.push_back(error);
     }
+  }
+  const std::string unused = gravity_inversion::unused_columns(table, used);
+  if (!unused.empty()) {
+    input.notes.push_back(concat(what, ": columns that are not used: ", unused));
   }
 }
 
@@ -205,15 +207,14 @@ void load_cells(const Options& o, Input& input) {
   }
 }
 
-// Sets the mean height of the stations, and notes those below the ground.
+// Sets the mean height of the stations, and notes strange places.
 void measure_heights(Input& input) {
   const auto heights = gravity_inversion::station_heights(
       input.problem.cells, input.problem.stations, input.ground ? &*input.ground : nullptr);
   input.height = heights.mean;
-  if (heights.below == 0) return;
-  input.notes.push_back(concat(heights.below, heights.below == 1 ? " station is" : " stations are",
-                               " below the ", input.ground ? "ground" : "top of the cells",
-                               " (z points down: stations above z = 0 have a negative z)"));
+  const auto remarks = gravity_inversion::remarks_on_stations(
+      input.problem.cells, input.problem.stations, heights, input.ground.has_value());
+  input.notes.insert(input.notes.end(), remarks.begin(), remarks.end());
 }
 
 }  // namespace

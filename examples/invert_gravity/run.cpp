@@ -18,6 +18,7 @@
 #include <moho/gravity/field_operator.hpp>
 #include <moho/gravity/products.hpp>
 #include <moho/gravity/shared_operator.hpp>
+#include <moho/gravity_inversion/remarks.hpp>
 #include <moho/gravity_inversion/state.hpp>
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/npy.hpp>
@@ -114,7 +115,7 @@ FieldIn choose_field(const Options& o, const Input& input, const Session& sessio
   if (o.products == Products::lattice && !why_no_lattice(input).empty()) {
     throw InputError(concat("--operator lattice: ", why_no_lattice(input),
                             " (allowed: a whole mesh, and stations at one height above it, whole "
-                            "steps of its cells apart): take direct"));
+                            "steps of its cells apart): take fmm or automatic"));
   }
   const Products products = first_products(o, input);
   if (products != Products::direct) {
@@ -238,11 +239,18 @@ void print_plan(const Options& o, const Input& input, const MemoryEstimate& memo
   session.print("memory    ", format_bytes(memory.most()), " on the host");
 }
 
-void print_step(const InversionState& state, double seconds, const Session& session) {
+void print_step(const Options& o, const InversionState& state, double seconds,
+                const Session& session) {
   const InversionStep& step = state.history.back();
   session.print("minimised ", state.history.size(), ": ", step.stage, ", beta ",
                 significant(step.beta, 4), ": chi2 ", significant(step.chi2, 4), ", ",
-                counted(step.iterations, "iteration"), ", ", significant(seconds, 3), " s");
+                counted(step.iterations, "iteration"),
+                step.iterations >= o.inversion.iterations ? " (the limit)" : "", ", ",
+                significant(seconds, 3), " s");
+  if (state.round == 0 && gravity_inversion::is_above_target(o.inversion, step.chi2)) {
+    session.print("          note: chi2 of the smooth model is above the target ",
+                  o.inversion.target, ": ", state.reason, "; compact rounds follow");
+  }
 }
 
 // Takes the state of an earlier run over, or begins.
@@ -381,6 +389,8 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
                                   gravity::to_string(inversion.problem().components[c]), " chi2 ",
                                   significant(fit.chi2[c], 4)));
   }
+  const std::string advice = gravity_inversion::advice_on(o.inversion, state, fit.chi2_all);
+  if (!advice.empty()) ending.lines.push_back("          " + advice);
   if (!input.truth.empty()) {
     ending.lines.push_back(
         concat("          correlation with the true densities ",
@@ -456,7 +466,7 @@ void run(const Options& asked, Session& session) {
     PhaseTimes times;
     times.add("invert", timer.seconds());
     session.computed(times);
-    print_step(state, timer.seconds(), session);
+    print_step(o, state, timer.seconds(), session);
     keep(state, session);
   }
   const Fit fit = inversion.fit(state.model);

@@ -218,12 +218,15 @@ std::string stations_are(std::size_t count) {
 std::vector<std::string> notes_on_stations(const Input& input) {
   // this number of comparisons of stations with prisms needs less than a second
   constexpr double most_comparisons = 2e8;
-  std::size_t below = 0;
-  for (std::size_t k = 2; k < input.stations.size(); k += 3) below += input.stations[k] > 0.0;
+  std::size_t below = 0, first = 0;
+  for (std::size_t k = 2; k < input.stations.size(); k += 3) {
+    if (input.stations[k] > 0.0 && below++ == 0) first = k / 3;
+  }
   std::vector<std::string> notes;
   if (below > 0) {
-    notes.push_back(concat(stations_are(below),
-                           " below z = 0 (z points down: stations above it have a negative z)"));
+    notes.push_back(concat(stations_are(below), " below z = 0, the first is station ", first + 1,
+                           ", z = ", input.stations[3 * first + 2],
+                           " m (z points down: stations above it have a negative z)"));
   }
   const gravity::InnerStations found =
       gravity::find_inner_stations(input.ensemble(), input.stations, most_comparisons);

@@ -171,6 +171,47 @@ class Inversion(Case):
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(words, done.stderr)
 
+    def test_columns_that_are_not_used_are_said(self):
+        self.write_data(header="x,y,z,GZ,Gzz_Error,gz_err,remark,gzz_E",
+                        columns=[self.gz, 0.5 + 0.0 * self.gz, 0.1 + 0.0 * self.gz, self.gz, self.gzz])
+        done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("80 stations, gz;", done.stdout)
+        self.assertIn("columns that are not used: gz_err (is it gz_error, in mGal?), remark, "
+                      "gzz_E (is it gzz, in Eotvos?)\n", done.stdout)
+
+    def test_strange_places_are_said(self):
+        plan = ("--data", "data.csv", "--errors", "1", *MESH, "--plan")
+        for rows, words in (
+                ([3], ["1 station is inside of cells (rock), the first is row 4, z = 25 m: ", "borehole"]),
+                (range(80), ["all 80 stations are inside of cells (rock), the first is row 1, z = 25 m: ",
+                             "nearly surely z has the wrong sign"]),
+                (range(60), ["60 of 80 stations are inside of cells", "nearly surely"])):
+            self.stations[:, 2] = -25.0
+            self.stations[list(rows), 2] = 25.0
+            self.write_data()
+            text = self.call(*plan).stdout
+            for word in words:
+                self.assertIn(word, text)
+        self.stations[:, 2] = -25.0
+        self.stations[7, 0] += 3000.0
+        self.write_data()
+        self.assertIn("1 station is farther from the cells than their width of 800 m, the first is row 8, x = ",
+                      self.call(*plan).stdout)
+
+    def test_a_chi2_above_the_target_is_said(self):
+        noise = np.random.default_rng(5).normal(0.0, 0.5, 80)
+        self.write_data(header="x,y,z,gz", columns=[self.gz + noise])
+        _, summary, text = self.invert("--bounds", "0:300", "--compact", "20")
+        self.assertIn("compact rounds are left out, as chi^2 is above 2 times the target", text)
+        self.assertIn("is above the target 1: the data are not fitted to their errors", text)
+        self.assertEqual(summary["result"]["compact_rounds"], 0)
+        self.write_data()
+        _, _, text = self.invert("--beta", "1e3", "--iterations", "3", out="beta")
+        self.assertIn("Give a smaller --beta than 1000, or auto", text)
+        _, _, text = self.invert("--bounds", "0:300", "--compact", "20", "--rounds", "2", out="rounds")
+        self.assertIn("30 iterations (the limit)", text)
+
     def test_plan(self):
         done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--plan")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -214,7 +255,7 @@ class Ranks(Case):
         self.needs_mpirun()
         good = ["--data", "data.csv", "--errors", "1", *MESH]
         self.refuse([*good, "--bounds", "5:1"], "exchange them", ranks=2)
-        self.refuse([*good, "--operator", "lattice"], "take direct", ranks=2)
+        self.refuse([*good, "--operator", "lattice"], "take fmm or automatic", ranks=2)
 
 
 class Picture(Case):
@@ -251,7 +292,7 @@ class BadInput(Case):
         self.refuse([*good, "--weights", "deep"], "sensitivity")
         self.refuse([*good, "--start", "nothing.npy"], "neither a number nor an existing file")
         self.refuse([*good, "--bounds", "0:1", "--method", "cg"], "--method cg and --bounds")
-        self.refuse([*good, "--operator", "lattice"], "--operator lattice: station", "take direct")
+        self.refuse([*good, "--operator", "lattice"], "--operator lattice: station", "take fmm or automatic")
         self.refuse([*good, "--components", "gxx"], "no column 'gxx'")
         self.refuse([*good, "--topography", "a.npy,0,0"], "FILE,x0,y0,dx,dy")
         self.refuse([*good, "--smooth", "0", "--small", "0"], "all are 0")
@@ -266,7 +307,10 @@ class BadInput(Case):
         self.write_data(header="x,y,z,gz", columns=[self.gz])
         self.refuse(["--data", "data.csv", "--errors", "1", *MESH], "row 4: gz is inf")
         self.write_data(header="x,y,z,value", columns=[self.gzz])
-        self.refuse(["--data", "data.csv", "--errors", "1", *MESH], "no column has the name of a component")
+        self.refuse(["--data", "data.csv", "--errors", "1", *MESH], "no column has the name of a component",
+                    "x, y, z, value")
+        self.write_data(header="x,y,z,GZ_mgal", columns=[self.gz])
+        self.refuse(["--data", "data.csv", "--errors", "1", *MESH], "GZ_mgal (is it gz, in mGal?)")
 
 
 if __name__ == "__main__":

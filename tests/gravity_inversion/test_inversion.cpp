@@ -121,6 +121,27 @@ TEST(InversionCells, OfAListAreThoseOfItsMesh) {
   EXPECT_THAT(message_of([] { list_cells({0, 1, 0, 1, 1, 0, 1}); }), HasSubstr("row 0"));
 }
 
+TEST(InversionCells, KnowTheStationsInsideAndFarAway) {
+  const RegularMesh mesh{{4, 3, 2}, {0.0, 0.0, 0.0}, {400.0, 300.0, 200.0}};
+  const std::vector<double> stations{50.0, 50.0,   -10.0, 100.0, 150.0,  0.0,   250.0, 150.0,
+                                     30.0, 350.0,  250.0, 150.0, 50.0,   50.0,  201.0, 50.0,
+                                     50.0, -399.0, 50.0,  50.0,  -401.0, 900.0, 50.0,  -10.0};
+  std::vector<unsigned char> mask(24, 1);
+  mask[6] = 0;  // around station 3
+  for (const bool whole : {true, false}) {
+    const Cells cells = mesh_cells(mesh, whole ? std::vector<unsigned char>() : mask);
+    for (const Cells& each : {cells, list_cells(cells.prisms)}) {
+      const StrangeStations found = strange_stations(each, stations);
+      EXPECT_EQ(found.inside, whole ? 2 : 1);
+      EXPECT_EQ(found.first_inside, whole ? 2 : 3);
+      EXPECT_EQ(found.far, 2);
+      EXPECT_EQ(found.first_far, 6);
+      EXPECT_EQ(found.width, 400.0);
+    }
+  }
+  EXPECT_EQ(strange_stations(list_cells(mesh_cells(mesh).prisms), stations, 1.0).inside, 0);
+}
+
 TEST(InversionWeights, DecayWithDepth) {
   const Cells cells = mesh_cells({{1, 1, 3}, {0.0, 0.0, 0.0}, {100.0, 100.0, 300.0}});
   const auto weights = depth_weights(cells, 50.0, 2.0);
@@ -130,6 +151,7 @@ TEST(InversionWeights, DecayWithDepth) {
   const Heights heights = station_heights(cells, {50.0, 50.0, -30.0, 50.0, 50.0, 10.0});
   EXPECT_EQ(heights.mean, 15.0);
   EXPECT_EQ(heights.below, 1);
+  EXPECT_EQ(heights.first, 1);
   EXPECT_EQ(station_heights(cells, {50.0, 50.0, -130.0}, &ground).mean, 30.0);
   EXPECT_THAT(sensitivity_weights({16.0, 1.0, 0.0}), ::testing::ElementsAre(1.0, 0.5, 1e-3));
   EXPECT_THAT(message_of([&] { depth_weights(cells, 1.0, -1.0); }), HasSubstr("exponent is -1"));

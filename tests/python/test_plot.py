@@ -184,6 +184,17 @@ class Gravity(Case):
         figure = moho.plot.densities({"found": model}, mesh=mesh)
         self.drawn(figure)
         self.assertEqual(titles(figure)[0], "found, z = 200 m")
+        self.assertEqual(figure._suptitle.get_text(), "sections through the strongest body of: found")
+        # between two bodies there is nothing: the sections lie in the heavier one
+        model = np.zeros((6, 8, 20))
+        model[1:4, 2:5, 2:5] = -150.0
+        model[1:3, 3:5, 15:17] = 200.0
+        titles_of = titles(moho.plot.densities({"two": model, "none": 0.0 * model},
+                                               mesh=(20, 8, 6, 0, 200, 0, 80, 0, 60)))
+        self.assertEqual(titles_of[:3], ["two, z = 25 m", "y = 35 m", "x = 35 m"])
+        model[1:3, 3:5, 12:18] = 200.0
+        titles_of = titles(moho.plot.densities({"two": model}, mesh=(20, 8, 6, 0, 200, 0, 80, 0, 60)))
+        self.assertEqual(titles_of[2], "x = 145 m")
         fit = {"data": np.arange(4.0), "field": np.arange(4.0), "residual": np.zeros(4), "chi2": 0.5}
         stations = [(0, 0, 0), (10, 0, 0), (0, 10, 0), (10, 10, 0)]
         self.assertIn("gz: residual / error, chi² 0.50",

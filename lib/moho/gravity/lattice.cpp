@@ -70,8 +70,14 @@ Lattice find_lattice(const RegularMesh& mesh, const std::vector<double>& station
 double lattice_bytes(const RegularMesh& mesh, const Lattice& lattice, std::size_t components) {
   const auto lx = detail::fourier_length(mesh.cells[0] + lattice.nx - 1);
   const auto ly = detail::fourier_length(mesh.cells[1] + lattice.ny - 1);
-  return 16.0 * static_cast<double>(mesh.cells[2]) * static_cast<double>(components) *
-         static_cast<double>(lx) * static_cast<double>(ly / 2 + 1);
+  const std::int64_t pairs = std::min<std::int64_t>(detail::lattice_pairs, (mesh.cells[2] + 1) / 2);
+  const auto count = static_cast<std::int64_t>(components);
+  // half planes of spectra and sums, planes to work in and of components
+  const std::int64_t halves = mesh.cells[2] * count + std::max(count, 2 * pairs);
+  const std::int64_t planes = 2 * pairs + (count + 1) / 2;
+  return 16.0 * static_cast<double>(lx) *
+         (static_cast<double>(halves) * static_cast<double>(ly / 2 + 1) +
+          static_cast<double>(planes) * static_cast<double>(ly));
 }
 
 namespace detail {
@@ -113,7 +119,7 @@ void check_lattice(const Lattice& lattice) {
   if (lattice.why.empty()) return;
   throw InputError(concat("stations: ", lattice.why,
                           " (allowed with lattice: stations at one height above the mesh, whole "
-                          "steps of its cells apart): take direct sums"));
+                          "steps of its cells apart): take fmm or direct sums"));
 }
 
 void list_stations(const Lattice& lattice, std::vector<std::int64_t>& begin,

@@ -33,7 +33,7 @@ struct Lattice {
 /// \param stations rows of x, y, z
 Lattice find_lattice(const RegularMesh& mesh, const std::vector<double>& stations);
 
-/// Returns the bytes of the spectra of a LatticeOperator.
+/// Returns the bytes of the spectra and planes of a LatticeOperator.
 double lattice_bytes(const RegularMesh& mesh, const Lattice& lattice, std::size_t components);
 
 /// \brief The operator of a mesh at stations on its lattice.
@@ -45,7 +45,8 @@ double lattice_bytes(const RegularMesh& mesh, const Lattice& lattice, std::size_
 /// apply(). Both have the same bits for any number of host threads.
 ///
 /// Memory: 16 bytes times layers, components, Lx and Ly / 2 + 1, with Lx at least the numbers of
-/// cells and points along x less 1; and eight planes of Lx x Ly to work in, two with one layer.
+/// cells and points along x less 1; and planes of Lx x Ly, 16 bytes a point: eight to work in, two
+/// with one layer, and one for each pair of components.
 template <class Memory>
 class LatticeOperator final : public FieldOperator {
  public:
@@ -112,6 +113,7 @@ class LatticeOperator final : public FieldOperator {
   std::int64_t m_half = 0;  // numbers of half a plane
   std::size_t m_bytes = 0;
   Grid m_spectra, m_sums, m_data, m_work;
+  Grid m_planes;  // of adjoint(): transforms of the components, two in a plane
   Kokkos::View<std::int64_t*, Memory> m_point, m_first, m_listed;  // of stations, of points
   Kokkos::View<double*, Memory> m_densities, m_values;
 };
@@ -334,9 +336,10 @@ LatticeOperator<Memory>::LatticeOperator(const Instance<Memory>& exec, const Reg
   // planes of pairs of layers, and as many to work in
   const std::int64_t pairs = std::min<std::int64_t>(detail::lattice_pairs, (nz + 1) / 2);
   const std::int64_t sums = std::max(count, 2 * pairs) * m_half;
+  const std::int64_t planes = (count + 1) / 2;
   const double bytes =
       16.0 * (static_cast<double>(nz * count) * static_cast<double>(m_half) +
-              static_cast<double>(sums + 2 * pairs * lx * ly)) +
+              static_cast<double>(sums + (2 * pairs + planes) * lx * ly)) +
       8.0 * static_cast<double>(mesh.size()) +
       (8.0 * static_cast<double>(count) + 16.0) * static_cast<double>(stations.size() / 3);
   Options budget;
@@ -353,6 +356,7 @@ LatticeOperator<Memory>::LatticeOperator(const Instance<Memory>& exec, const Reg
   m_sums = grid("moho::gravity::products", sums);
   m_data = grid("moho::gravity::planes", pairs * lx * ly);
   m_work = grid("moho::gravity::planes", pairs * lx * ly);
+  m_planes = grid("moho::gravity::planes", planes * lx * ly);
   std::vector<std::int64_t> begin, list;
   detail::list_stations(m_lattice, begin, list);
   m_point = upload(exec, m_lattice.point, "moho::gravity::points");
@@ -505,10 +509,7 @@ void LatticeOperator<Memory>::adjoint(const typename Operator<Memory>::ConstResu
   const std::int64_t nx = m_mesh.cells[0], ny = m_mesh.cells[1], nz = m_mesh.cells[2];
   const std::int64_t lx = m_x.length, ly = m_y.length, cells = nx * ny;
   const detail::HalfPlane plane{lx, ly};
-  // transforms of the components, two in a plane, are kept in separate planes
   const std::size_t pairs = (m_components.size() + 1) / 2;
-  const auto planes =
-      allocate<Grid>(m_exec, "moho::gravity::planes", pairs * static_cast<std::size_t>(lx * ly));
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     m_exec.check_stop();
     const bool two = 2 * pair + 1 < m_components.size();
@@ -519,7 +520,7 @@ void LatticeOperator<Memory>::adjoint(const typename Operator<Memory>::ConstResu
     const detail::Complex* const data =
         transform(m_data.data(), m_work.data(), m_lattice.ny, false);
     copy(m_exec,
-         Grid(planes.data() + pair * static_cast<std::size_t>(lx * ly),
+         Grid(m_planes.data() + pair * static_cast<std::size_t>(lx * ly),
               static_cast<std::size_t>(lx * ly)),
          Kokkos::View<const detail::Complex*, Memory>(data, static_cast<std::size_t>(lx * ly)));
   }
@@ -534,7 +535,7 @@ void LatticeOperator<Memory>::adjoint(const typename Operator<Memory>::ConstResu
       for (std::size_t c = 0; c < m_components.size(); c += together) {
         launch("moho::gravity::add_components", m_exec, m_half,
                detail::AddComponents{
-                   plane, planes.data() + c / 2 * static_cast<std::size_t>(lx * ly), lx * ly,
+                   plane, m_planes.data() + c / 2 * static_cast<std::size_t>(lx * ly), lx * ly,
                    spectrum(n, c), next_layer(), m_sums.data() + (n - layer) * m_half, m_half,
                    static_cast<int>(std::min(layers, end - n)),
                    static_cast<int>(std::min(together, m_components.size() - c)), c > 0});

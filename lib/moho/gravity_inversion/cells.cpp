@@ -26,6 +26,53 @@ double top_of(const Cells& cells) {
   return top;
 }
 
+// x1, x2, y1, y2, z1, z2.
+using Box = std::array<double, 6>;
+
+// The box around all cells.
+Box box_of(const Cells& cells) {
+  Box box;
+  std::copy_n(cells.prisms.begin(), 6, box.begin());
+  for (std::size_t k = 0; k < cells.prisms.size(); ++k) {
+    const std::size_t side = k % 7;
+    if (side == 6) continue;
+    box[side] =
+        side % 2 == 0 ? std::min(box[side], cells.prisms[k]) : std::max(box[side], cells.prisms[k]);
+  }
+  return box;
+}
+
+// Returns true for a station inside of a prism of a list.
+bool is_inside(const Cells& cells, const double* station) {
+  for (std::size_t k = 0; k < cells.prisms.size(); k += 7) {
+    const double* const prism = &cells.prisms[k];
+    bool inside = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      inside = inside && station[axis] > prism[2 * axis] && station[axis] < prism[2 * axis + 1];
+    }
+    if (inside) return true;
+  }
+  return false;
+}
+
+// Returns true for a station within the mesh that is below the top of a cell that is there.
+// \param unknown number of each cell's unknown, -1: it is left out
+bool is_inside_mesh(const Cells& cells, const std::vector<std::int64_t>& unknown,
+                    const double* station) {
+  const auto& mesh = cells.mesh;
+  std::int64_t at[3];
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double step =
+        (mesh.upper[axis] - mesh.lower[axis]) / static_cast<double>(mesh.cells[axis]);
+    at[axis] = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>((station[axis] - mesh.lower[axis]) / step), 0,
+        mesh.cells[axis] - 1);
+  }
+  const std::int64_t number =
+      unknown[place(at[0] + mesh.cells[0] * (at[1] + mesh.cells[1] * at[2]))];
+  return number >= 0 && station[2] > cells.prisms[7 * place(number) + 4];
+}
+
 }  // namespace
 
 double Ground::at(double x, double y) const {
@@ -168,10 +215,48 @@ Heights station_heights(const Cells& cells, const std::vector<double>& stations,
         level = std::max(level, p[2]);  // outside: not below the ground
       }
     }
-    if (p[2] > level) ++heights.below;
+    if (p[2] > level && heights.below++ == 0) heights.first = static_cast<std::int64_t>(s);
     heights.mean += std::max(level - p[2], 0.0) / static_cast<double>(count);
   }
   return heights;
+}
+
+StrangeStations strange_stations(const Cells& cells, const std::vector<double>& stations,
+                                 double most_comparisons) {
+  StrangeStations found;
+  const Box box = box_of(cells);
+  found.width = std::max(box[1] - box[0], box[3] - box[2]);
+  std::vector<std::int64_t> candidates;
+  for (std::size_t s = 0; s < stations.size() / 3; ++s) {
+    double distance2 = 0.0;
+    bool in_box = true;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double value = stations[3 * s + axis];
+      const double low = box[2 * axis], high = box[2 * axis + 1];
+      const double outside = std::max({low - value, value - high, 0.0});
+      distance2 += outside * outside;
+      in_box = in_box && value > low && value < high;
+    }
+    const auto number = static_cast<std::int64_t>(s);
+    if (in_box) candidates.push_back(number);
+    if (distance2 > found.width * found.width && found.far++ == 0) found.first_far = number;
+  }
+  std::vector<std::int64_t> unknown;  // of each cell of a mesh
+  if (cells.regular()) {
+    unknown.assign(place(cells.mesh.size()), -1);
+    for (std::size_t k = 0; k < cells.cell.size(); ++k) {
+      unknown[place(cells.cell[k])] = static_cast<std::int64_t>(k);
+    }
+  } else if (static_cast<double>(candidates.size()) * static_cast<double>(cells.size()) >
+             most_comparisons) {
+    return found;
+  }
+  for (const std::int64_t number : candidates) {
+    const double* const p = &stations[3 * place(number)];
+    const bool inside = cells.regular() ? is_inside_mesh(cells, unknown, p) : is_inside(cells, p);
+    if (inside && found.inside++ == 0) found.first_inside = number;
+  }
+  return found;
 }
 
 std::vector<double> depth_weights(const Cells& cells, double height, double exponent,

@@ -74,14 +74,30 @@ Cells list_cells(const std::vector<double>& rows);
 
 /// Heights of stations.
 struct Heights {
-  double mean = 0.0;       ///< above the ground, or above the highest cell without a ground, m
-  std::int64_t below = 0;  ///< stations below the ground or that cell's top
+  double mean = 0.0;        ///< above the ground, or above the highest cell without a ground, m
+  std::int64_t below = 0;   ///< stations below the ground or that cell's top
+  std::int64_t first = -1;  ///< first of these
 };
 
 /// Returns the heights of stations above ground or cells; those below count as 0.
 /// \param stations rows of x, y, z; outside of the ground they are compared with the highest cell
 Heights station_heights(const Cells& cells, const std::vector<double>& stations,
                         const Ground* ground = nullptr);
+
+/// Stations in places where data are rare.
+struct StrangeStations {
+  std::int64_t inside = 0;         ///< stations inside of cells, not on their faces
+  std::int64_t first_inside = -1;  ///< first of these
+  std::int64_t far = 0;         ///< stations farther from the box around the cells than its width
+  std::int64_t first_far = -1;  ///< first of these
+  double width = 0.0;           ///< the larger horizontal size of that box, m
+};
+
+/// \brief Returns the stations inside of cells, and those far from all cells.
+/// \param stations rows of x, y, z
+/// \param most_comparisons of stations with prisms of a list; if there were more, `inside` is 0
+StrangeStations strange_stations(const Cells& cells, const std::vector<double>& stations,
+                                 double most_comparisons = 2e8);
 
 /// \brief Returns weights (d_j + h)^(-exponent / 2), with 1 as the largest.
 ///

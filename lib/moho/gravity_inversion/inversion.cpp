@@ -41,6 +41,9 @@ double between(double above, double above_chi2, double below, double below_chi2,
 // minimisations.
 constexpr double stalled = 0.02;
 
+// Compact rounds follow a smooth result with chi^2 up to this factor of the target.
+constexpr double most_for_compact = 2.0;
+
 // Throws InputError for the first cell whose bounds are crossed or do not hold its start.
 void check_bounds(const InversionProblem& p) {
   for (std::size_t k = 0; k < p.start.size(); ++k) {
@@ -353,6 +356,13 @@ void Inversion::end_of_smooth(InversionState& state, const std::string& reason) 
   state.reason = reason;
   state.done = m_options.compact == 0.0;
   if (state.done) return;
+  const double found = state.history.back().chi2;
+  if (m_options.beta == 0.0 && found > most_for_compact * m_options.target) {
+    state.reason += concat("; compact rounds are left out, as chi^2 is above ", most_for_compact,
+                           " times the target");
+    state.done = true;
+    return;
+  }
   state.smooth_model = state.model;
   state.round = 0;
 }
@@ -399,10 +409,15 @@ void Inversion::next_round(InversionState& state, double found) const {
   ++state.round;
   state.done = state.round >= m_options.rounds;
   if (m_options.beta > 0.0) return;
-  const double ratio = m_options.target / found;
-  if (std::abs(ratio - 1.0) > m_options.tolerance) {
-    state.beta *= std::clamp(ratio * ratio * ratio, 0.2, 6.0);
+  // chi^2 that rose in this round rises in the next one
+  const auto steps = state.history.size();
+  const InversionStep* const before = steps > 1 ? &state.history[steps - 2] : nullptr;
+  double expected = found;
+  if (before != nullptr && before->stage == "compact" && found > before->chi2) {
+    expected *= std::min(found / before->chi2, 1.5);
   }
+  const double ratio = m_options.target / expected;
+  state.beta *= std::clamp(ratio * ratio * ratio, 0.2, 6.0);
 }
 
 void Inversion::extend(InversionState& state) const {

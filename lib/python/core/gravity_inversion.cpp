@@ -202,7 +202,7 @@ class HeldInversion : public Resource {
     if (given.products == Products::lattice && !why.empty()) {
       throw InputError(concat("operator is 'lattice': ", why,
                               " (allowed: a whole mesh, and stations at one height above it, "
-                              "whole steps of its cells apart): take direct"));
+                              "whole steps of its cells apart): take fmm or automatic"));
     }
     const Products products = gravity::choose_products(
         given.products, why.empty(), problem.cells.size(),

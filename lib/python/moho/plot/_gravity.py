@@ -200,12 +200,43 @@ def gravity(values, *, components, stations=None, grid=None, x_right=False, colo
     return figure
 
 
-def _middles(model):
-    """Indices of the sections along x, y, z: those of the centre of the absolute densities."""
-    size = np.nan_to_num(np.abs(np.asarray(model, dtype=float)))
-    total = size.sum() or 1.0
-    return [min(int((np.arange(n) * size.sum(axis=axes)).sum() / total + 0.5), n - 1)
-            for n, axes in zip(reversed(model.shape), ((0, 1), (0, 2), (1, 2)))]
+def _body_labels(mask, rounds=300):
+    """Numbers connected cells alike, by faces; 0 is outside of the mask. Long bodies may be cut at `rounds`."""
+    labels = np.where(mask, np.arange(1, mask.size + 1).reshape(mask.shape), 0)
+    for _ in range(rounds):
+        before = labels.copy()
+        for axis in range(3):
+            low, high = ([slice(None)] * axis + [part] for part in (slice(None, -1), slice(1, None)))
+            for to, other in ((tuple(low), tuple(high)), (tuple(high), tuple(low))):
+                labels[to] = np.where(mask[to], np.maximum(labels[to], labels[other]), 0)
+        if np.array_equal(labels, before):
+            break
+    return labels
+
+
+def strongest_body(model):
+    """Returns the cell (i, j, k) at the centre of the strongest body of densities (nz, ny, nx).
+
+    Bodies are connected cells of one sign with at least half of the largest absolute density; the strongest
+    one has the largest sum of densities. Where its centre of mass is not inside of it, its nearest cell is taken.
+    """
+    model = np.nan_to_num(np.asarray(model, dtype=float))
+    largest = np.abs(model).max()
+    if largest == 0.0:
+        return tuple(n // 2 for n in reversed(model.shape))
+    best, body = 0.0, None
+    for sign in (1.0, -1.0):
+        mask = sign * model >= 0.5 * largest
+        labels = _body_labels(mask)
+        names, places = np.unique(labels[mask], return_inverse=True)
+        sums = np.bincount(places, weights=np.abs(model[mask])) if names.size else np.zeros(1)
+        if sums.max() > best:
+            best, body = sums.max(), labels == names[sums.argmax()]
+    cells = np.argwhere(body)
+    weights = np.abs(model[body])
+    centre = (cells * weights[:, None]).sum(axis=0) / weights.sum()
+    nearest = cells[((cells - centre) ** 2).sum(axis=1).argmin()]
+    return tuple(int(n) for n in nearest[::-1])
 
 
 def densities(models, *, mesh, centre=None, colour_map=None):
@@ -218,7 +249,9 @@ def densities(models, *, mesh, centre=None, colour_map=None):
     mesh : sequence of 9 numbers
         nx, ny, nz, x1, x2, y1, y2, z1, z2: the box in m, divided into nx x ny x nz prisms.
     centre : str, optional
-        Title of the model through whose centre of mass the sections lie. Default: the first.
+        Title of the model through whose strongest body the sections lie: the centre of the connected
+        cells of one sign, with half of the largest density at least, that have the largest sum of
+        densities. Default: the first.
     colour_map : str, optional
         Matplotlib's name of the colours. Default: RdBu_r about 0, viridis for densities of 0 or more.
 
@@ -238,12 +271,16 @@ def densities(models, *, mesh, centre=None, colour_map=None):
     x, y, z = (np.linspace(mesh[3 + 2 * a], mesh[4 + 2 * a], int(mesh[a]) + 1) for a in range(3))
     span = max(x[-1] - x[0], y[-1] - y[0])
     scale, unit = (1e-3, "km") if span > 3000.0 else (1.0, "m")
-    i, j, k = _middles(arrays[centre] if centre is not None else next(iter(arrays.values())))
+    chosen = centre if centre is not None else next(iter(arrays))
+    i, j, k = strongest_body(arrays[chosen])
     most = max((float(np.nanmax(np.abs(v))) for v in arrays.values()), default=0.0) or 1.0
     low = -most if min(float(np.nanmin(v)) for v in arrays.values()) < 0.0 else 0.0
     colours = dict(cmap=colour_map or ("RdBu_r" if low < 0.0 else "viridis"), vmin=low, vmax=most)
-    figure, rows = plt.subplots(len(arrays), 3, figsize=(13.0, 3.4 * len(arrays) + 0.4),
-                                squeeze=False, constrained_layout=True)
+    height = 3.7 * len(arrays) + 0.4
+    figure, rows = plt.subplots(len(arrays), 4, figsize=(13.0, height), squeeze=False,
+                                gridspec_kw={"width_ratios": [1.0, 1.15, 1.15, 0.04]})
+    figure.subplots_adjust(left=0.065, right=0.935, bottom=0.55 / height, top=1.0 - 0.75 / height,
+                           wspace=0.3, hspace=0.35)
     for axes, (title, density) in zip(rows, arrays.items()):
         density = np.ma.masked_invalid(density)
         middle = [0.5 * (edges[n] + edges[n + 1]) * scale for edges, n in ((x, i), (y, j), (z, k))]
@@ -256,11 +293,12 @@ def densities(models, *, mesh, centre=None, colour_map=None):
         image = axes[2].pcolormesh(y * scale, z * scale, density[:, :, i], **colours)
         axes[2].set(xlabel=f"y, east ({unit})", ylabel=f"z, down ({unit})",
                     title=f"x = {middle[0]:.4g} {unit}")
-        for panel in axes:
+        for panel in axes[:3]:
             panel.set_aspect("equal", adjustable="box")
-        for panel in axes[1:]:
+        for panel in axes[1:3]:
             panel.invert_yaxis()
-        figure.colorbar(image, ax=list(axes), shrink=0.85, label="kg/m³")
+        figure.colorbar(image, cax=axes[3], label="kg/m³")
+    figure.suptitle(f"sections through the strongest body of: {chosen}", fontsize=11)
     return figure
 
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/gravity_inversion/remarks.hpp>
+
+#include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace moho::gravity_inversion {
+
+namespace {
+
+// "1 station is", "all 5 stations are", "3 of 5 stations are".
+std::string stations_are(std::int64_t count, std::int64_t all) {
+  if (count == 1) return "1 station is";
+  return concat(count == all ? "all " : "", count, count == all ? "" : concat(" of ", all),
+                " stations are");
+}
+
+// Row and z of a station.
+std::string first_row(const std::vector<double>& stations, std::int64_t station) {
+  return concat("the first is row ", station + 1,
+                ", z = ", stations[3 * static_cast<std::size_t>(station) + 2], " m");
+}
+
+}  // namespace
+
+std::vector<std::string> remarks_on_stations(const Cells& cells,
+                                             const std::vector<double>& stations,
+                                             const Heights& heights, bool ground) {
+  std::vector<std::string> remarks;
+  const auto all = static_cast<std::int64_t>(stations.size() / 3);
+  const StrangeStations strange = strange_stations(cells, stations);
+  const std::string level = concat(" below the ", ground ? "ground" : "top of the cells");
+  if (2 * std::max(strange.inside, heights.below) > all && all > 1) {
+    const bool inside = 2 * strange.inside > all;
+    remarks.push_back(concat(
+        stations_are(inside ? strange.inside : heights.below, all),
+        inside ? " inside of cells (rock)" : level, ", ",
+        first_row(stations, inside ? strange.first_inside : heights.first),
+        ": nearly surely z has the wrong sign. z points down, a station 100 m above z = 0 has z = "
+        "-100: change the sign, or name the column elevation"));
+  } else if (strange.inside > 0) {
+    remarks.push_back(concat(
+        stations_are(strange.inside, all), " inside of cells (rock), ",
+        first_row(stations, strange.first_inside),
+        ": their values are taken as those of a borehole, with rock above them. Unless they are, z "
+        "has the wrong sign (it points down) or --topography is missing"));
+  } else if (heights.below > 0) {
+    remarks.push_back(concat(stations_are(heights.below, all), level, ", ",
+                             first_row(stations, heights.first),
+                             " (z points down: stations above z = 0 have a negative z)"));
+  }
+  if (strange.far == 0) return remarks;
+  const double* const p = &stations[3 * static_cast<std::size_t>(strange.first_far)];
+  remarks.push_back(concat(
+      stations_are(strange.far, all), " farther from the cells than their width of ", strange.width,
+      " m, the first is row ", strange.first_far + 1, ", x = ", p[0], ", y = ", p[1],
+      ", z = ", p[2], " m: they sense the cells little. Check their coordinates and --mesh"));
+  return remarks;
+}
+
+bool is_above_target(const InversionOptions& options, double chi2) {
+  return chi2 > (1.0 + options.tolerance) * options.target;
+}
+
+std::string advice_on(const InversionOptions& options, const InversionState& state, double chi2) {
+  if (!is_above_target(options, chi2)) return "";
+  std::string advice = concat("chi2 ", text::significant(chi2, 4), " is above the target ",
+                              options.target, ": the data are not fitted to their errors. ");
+  const auto& history = state.history;
+  const auto smooth = std::find_if(history.rbegin(), history.rend(), [](const InversionStep& step) {
+    return step.stage == "smooth";
+  });
+  if (options.beta > 0.0) {
+    advice += concat("Give a smaller --beta than ", options.beta, ", or auto");
+  } else if (state.round > 0 && smooth != history.rend() &&
+             !is_above_target(options, smooth->chi2)) {
+    advice +=
+        "The smooth model was fitted: give more --rounds with --resume, or a larger --compact";
+  } else {
+    advice += "Check --errors, --trend, the extent of the cells and --bounds";
+  }
+  const bool limit = !history.empty() && history.back().iterations >= options.iterations;
+  return advice + (limit ? concat("; or more --iterations than ", options.iterations) : "");
+}
+
+}  // namespace moho::gravity_inversion

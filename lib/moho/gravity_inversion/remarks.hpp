@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Remarks on the input and the result of an inversion, in words.
+
+#include <moho/gravity_inversion/cells.hpp>
+#include <moho/gravity_inversion/inversion.hpp>
+
+#include <string>
+#include <vector>
+
+namespace moho::gravity_inversion {
+
+/// \brief Returns remarks on stations inside of cells, below the ground, or far from all cells.
+///
+/// Each has the row of the first station, counted from 1.
+/// \param heights station_heights() of these \param ground true: they are above a ground
+std::vector<std::string> remarks_on_stations(const Cells& cells,
+                                             const std::vector<double>& stations,
+                                             const Heights& heights, bool ground);
+
+/// Returns true for a chi^2 above the target by more than the tolerance.
+bool is_above_target(const InversionOptions& options, double chi2);
+
+/// Returns what to do about a chi^2 above the target; empty if it is not above.
+/// \param state of the inversion that ended \param chi2 of its model
+std::string advice_on(const InversionOptions& options, const InversionState& state, double chi2);
+
+}  // namespace moho::gravity_inversion
