@@ -494,10 +494,10 @@ class Shots {
                           const std::vector<bool>& wanted, const nb::object& progress) {
     auto traces =
         make_result<T>({receivers.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
+    const Place place{traces.data, traces.device};
     std::shared_ptr<Resource> kept;
     run(progress, [&](Job& job) {
-      kept = m_modelling->shot_for_gradient(job, sources, receivers, {traces.data, traces.device},
-                                            wanted);
+      kept = m_modelling->shot_for_gradient(job, sources, receivers, place, wanted);
     });
     if (!kept) return nb::make_tuple(nb::none(), nb::none());
     return nb::make_tuple(traces.array,
