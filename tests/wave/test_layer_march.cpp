@@ -11,6 +11,7 @@
 #include <barrier>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 #include "support.hpp"
 
@@ -72,6 +73,25 @@ void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumCoefficients<T, 2
   run_teams(kernel, kernel.cover(cut) * several.shots);
 }
 
+/// Returns the arguments of a step.
+template <class T, class Memory>
+detail::LayeredArguments<T> arguments_of(const Propagator<T, 2, Memory>& propagator,
+                                         const Wavefield<T, 2, Memory>& wavefield,
+                                         const moho::Box<2>& box) {
+  moho::wave::kernel::StepArguments<T> s;
+  const auto& scheme = propagator.scheme();
+  EXPECT_TRUE(
+      detail::bind_step(scheme, propagator.medium_window(), wavefield, box, scheme.reach(0), s));
+  return detail::bind_layers<T, 2, Memory>(scheme, s, wavefield).by_axis();
+}
+
+/// Steps a box with a thread for a node, the last ones first.
+template <Stencil stencil, class T, int radius>
+void step_flat(const detail::LayeredArguments<T>& arguments) {
+  detail::FlatStep<stencil, T, radius, true> step{arguments, {}};
+  for (std::int64_t n = step.threads.cover(arguments.s); n-- > 0;) step(n);
+}
+
 /// Returns the largest difference of two arrays over the largest value.
 template <class View>
 double apart(const View& a, const View& b) {
@@ -120,12 +140,12 @@ void expect_same_steps(Medium medium, const Boundaries<2>& faces, const detail::
   const moho::Grid<2> grid = section(85, 139);
   const auto propagator = rough_propagator<T>(grid, medium, 2 * radius, faces);
   auto host = propagator.make_wavefield(exec), one = propagator.make_wavefield(exec),
-       parts = propagator.make_wavefield(exec);
+       parts = propagator.make_wavefield(exec), flat = propagator.make_wavefield(exec);
   std::mt19937 random(9);
   for (const moho::Index<2>& node : {moho::Index<2>{3, 4}, {40, 70}, {83, 136}, {20, 135}}) {
     for (int f = 0; f < host.fields; ++f) {
       const auto value = static_cast<T>(uniform(random, 0.5, 1.0));
-      for (auto* wave : {&host, &one, &parts}) wave->now[f](wave->layout.flat(node)) = value;
+      for (auto* wave : {&host, &one, &parts, &flat}) wave->now[f](wave->layout.flat(node)) = value;
     }
   }
   const moho::Box<2> whole = moho::whole_box(grid);
@@ -142,12 +162,15 @@ void expect_same_steps(Medium medium, const Boundaries<2>& faces, const detail::
     for (const auto& box : {high.empty() ? whole : right, low, left}) {
       step_in_one<stencil, T, radius>(propagator.scheme(), propagator.medium_window(), parts, box,
                                       cut);
+      step_flat<stencil, T, radius>(arguments_of(propagator, flat, box));
     }
     parts.advance();
+    flat.advance();
   }
   EXPECT_GT(moho::wave::check_finite(exec, grid, host, whole, 6).greatest, 1e-3);
   EXPECT_LE(most_apart(host, one), by_precision<T>(3e-5, 1e-13));
   EXPECT_EQ(most_apart(one, parts), 0.0) << "boxes";
+  EXPECT_LE(most_apart(host, flat), by_precision<T>(3e-5, 1e-13)) << "a thread for a node";
 }
 
 Boundaries<2> layers(int width, bool free) {
@@ -174,6 +197,63 @@ TEST(LayerMarch, CutsAnyhow) {
   cut.rims_first = false;
   expect_same_steps<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false), cut);
 }
+
+#ifdef KOKKOS_ENABLE_CUDA
+/// Expects equal bits of the steps by marches and by a thread for a node, on a device.
+template <Stencil stencil, class T, int radius>
+void expect_bits_of_marches(Medium medium, const Boundaries<2>& faces) {
+  using Memory = Kokkos::CudaSpace;
+  const moho::Instance<Memory> exec = Kokkos::Cuda();
+  const moho::Grid<2> grid = section(125, 139);
+  PropagatorOptions<2> options;
+  options.order = 2 * radius;
+  options.dt = 2e-4;
+  options.boundaries = faces;
+  const Propagator<T, 2, Memory> propagator(
+      exec, grid, random_model<T, 2, Memory>(exec, grid, medium, 5), options);
+  auto marched = propagator.make_wavefield(exec), flat = propagator.make_wavefield(exec);
+  for (const moho::Index<2>& node : {moho::Index<2>{3, 4}, {40, 70}, {123, 136}, {20, 135}}) {
+    for (int f = 0; f < marched.fields; ++f) {
+      for (auto* wave : {&marched, &flat}) {
+        const auto at = static_cast<std::size_t>(wave->layout.flat(node));
+        Kokkos::deep_copy(Kokkos::subview(wave->now[f], std::pair(at, at + 1)), T(f + 1));
+      }
+    }
+  }
+  moho::Box<2> low = moho::whole_box(grid), high = low;
+  low.upper[0] = high.lower[0] = 13;
+  for (int n = 0; n < 300; ++n) {
+    for (const auto& box : {high, low}) {
+      detail::DeviceLayerMarch<stencil, T, 2, radius, Kokkos::Cuda>::run(
+          exec, arguments_of(propagator, marched, box));
+    }
+    EXPECT_TRUE((detail::flat_step<stencil, T, radius, true>(
+        exec, arguments_of(propagator, flat, moho::whole_box(grid)))));
+    marched.advance();
+    flat.advance();
+  }
+  exec.fence();
+  const auto expect_same = [](const auto& a, const auto& b, const char* what) {
+    const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
+    const auto y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
+    EXPECT_GT(std::count_if(x.data(), x.data() + x.size(), [](T v) { return v != T(0); }), 1000);
+    EXPECT_TRUE(std::equal(x.data(), x.data() + x.size(), y.data())) << what;
+  };
+  for (int f = 0; f < marched.fields; ++f) expect_same(marched.now[f], flat.now[f], "field");
+  for (std::size_t k = 0; k < marched.layers.size(); ++k) {
+    expect_same(marched.layers[k].zeta, flat.layers[k].zeta, "zeta");
+  }
+}
+
+TEST(LayerMarch, AThreadForANodeHasTheBitsOfMarches) {
+  expect_bits_of_marches<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false));
+  expect_bits_of_marches<Stencil::isotropic, double, 2>(Medium::isotropic, layers(9, true));
+  expect_bits_of_marches<Stencil::variable_density, float, 4>(Medium::variable_density,
+                                                              layers(12, false));
+  expect_bits_of_marches<Stencil::vti, float, 4>(Medium::vti, layers(20, true));
+  expect_bits_of_marches<Stencil::isotropic, float, 8>(Medium::isotropic, layers(20, false));
+}
+#endif
 
 // Boxes of few planes store psi of their planes, at every node as a step of the complete grid does.
 // They store no psi of other planes, whose boxes another instance may be stepping.

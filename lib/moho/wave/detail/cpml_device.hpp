@@ -19,6 +19,7 @@
 #include <moho/wave/detail/cpml.hpp>
 #include <moho/wave/detail/cpml_arithmetic.hpp>
 #include <moho/wave/detail/cpml_pieces.hpp>
+#include <moho/wave/detail/flat_step.hpp>
 #include <moho/wave/kernel/march_device.hpp>
 
 #include <algorithm>
@@ -573,6 +574,9 @@ struct DeviceLayerMarch
 
   /// Steps the box of the arguments.
   static void launch(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments) {
+    if constexpr (Dim == 2) {
+      if (flat_step<stencil, T, radius, true>(exec, arguments)) return;
+    }
     run(exec, arguments);
   }
   /// Steps the box of the arguments with a given cut.

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Step of small sections on devices: a thread steps a node (kernel/flat_device.hpp).
+///
+/// A node within reach of a layer computes psi of its neighbours again. Results have the bits of
+/// the marches (cpml_device.hpp).
+
+#include <moho/core/instances.hpp>
+#include <moho/core/launch.hpp>
+#include <moho/wave/detail/cpml.hpp>
+#include <moho/wave/kernel/flat_device.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+namespace moho::wave::detail {
+
+/// Functor of the step of a section. \tparam layered true: with perfectly matched layers
+template <Stencil stencil, class T, int radius, bool layered>
+struct FlatStep {
+  static constexpr int reach = layer_radius(radius);  ///< radius of first derivatives
+
+  LayeredArguments<T> l;
+  kernel::FlatThreads threads;
+
+  /// Returns the new psi of a node of a layer; p and psi point to it.
+  KOKKOS_FORCEINLINE_FUNCTION T new_psi(const LayerPair<T>& pair, int axis, int node, const T* p,
+                                        std::int64_t stride, const T* psi) const {
+    using std::fma;
+    T slope = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= reach; ++k) {
+      slope += l.slope[axis][k] * (p[k * stride] - p[-k * stride]);
+    }
+    return fma(pair.a[node], slope, pair.b[node] * *psi);
+  }
+  /// \brief Updates psi and zeta of a node. Returns what they add to the second derivative.
+  /// \param axis 0 x, 2 z \param node its number along the axis
+  /// \param at element of the node in the arrays of the layer that is near
+  /// \param stride,step distance of neighbours in p and in these arrays
+  KOKKOS_FORCEINLINE_FUNCTION T layer(const LayerPair<T>& pair, const LayerAccess<T>& side,
+                                      int axis, int node, const T* p, std::int64_t stride,
+                                      std::int64_t at, std::int64_t step, T second) const {
+    T psi[2 * reach + 1];
+    MOHO_UNROLL
+    for (int k = -reach; k <= reach; ++k) {
+      psi[reach + k] = pair.has(node + k) ? new_psi(pair, axis, node + k, p + k * stride, stride,
+                                                    side.psi_now + at + k * step)
+                                          : T(0);
+    }
+    T change = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= reach; ++k) {
+      change += l.slope[axis][k] * (psi[reach + k] - psi[reach - k]);
+    }
+    if (pair.has(node)) {
+      const T zeta = pair.b[node] * side.zeta[at] + pair.a[node] * (second + change);
+      change += zeta;
+      side.zeta[at] = zeta;
+      side.psi_next[at] = psi[reach];
+    }
+    return change;
+  }
+  /// \brief Steps a node of a wavefield.
+  /// \param s with the arrays of the wavefield
+  /// \param by offset in elements of its psi and zeta from those of the first wavefield
+  KOKKOS_FORCEINLINE_FUNCTION void step(const StepArguments<T>& s, int x, int z,
+                                        std::int64_t by) const {
+    const std::int64_t y = s.lower[1], at = s.flat(x, y, z);
+    const T* const p = s.now[0] + at;
+    const T* const q = s.now[layer_field(stencil, 2)] + at;  // with derivatives along z
+    const T second_x = kernel::second_across<radius>(s, p),
+            second_z = kernel::second_down<radius>(s, q);
+    T across = 0, down = 0;
+    if constexpr (layered) {
+      const LayerPair<T>&lx = l.layers[0], &lz = l.layers[2];
+      if (lx.reaches(x, reach)) {
+        const LayerAccess<T>& side = lx.sides[x < lx.lower_end + reach ? 0 : 1];
+        across =
+            layer(lx, side, 0, x, p, s.stride_x, by + side.at(x, y, z), side.stride_x, second_x);
+      }
+      if (lz.reaches(z, reach)) {
+        const LayerAccess<T>& side = lz.sides[z < lz.lower_end + reach ? 0 : 1];
+        down = layer(lz, side, 2, z, q, 1, by + side.at(x, y, z), 1, second_z);
+      }
+    }
+    const T taper = s.taper[0][x] * (s.taper[1][y] * s.taper[2][z]);
+    const T scale = s.scale[at];
+    if constexpr (stencil == Stencil::vti) {
+      T change_p, change_q;
+      symmetric_change<T>(second_x + across, second_z + down, s.a[at], s.b[at], change_p, change_q);
+      s.next[0][at] = next_value<T>(p[0], s.next[0][at], scale * change_p, taper);
+      s.next[1][at] = next_value<T>(q[0], s.next[1][at], scale * change_q, taper);
+    } else {
+      T total = second_x;
+      total += second_z + (across + down);
+      if constexpr (stencil == Stencil::variable_density) total -= s.a[at] * p[0];
+      s.next[0][at] = next_value<T>(p[0], s.next[0][at], scale * total, taper);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    int shot, x, z;
+    if (!threads.place(l.s, n, shot, x, z)) return;
+    step(l.s.shots == 1 ? l.s : l.s.of_shot(shot), x, z, shot * l.s.apart);
+  }
+};
+
+/// \brief Steps the box of the arguments if it is small. Returns false without a step otherwise.
+///
+/// Boxes of a grid that are stepped by marches have the same bits.
+template <Stencil stencil, class T, int radius, bool layered, class Memory>
+bool flat_step(const Instance<Memory>& exec, const LayeredArguments<T>& arguments) {
+  FlatStep<stencil, T, radius, layered> step{arguments, {}};
+  const std::int64_t count = step.threads.cover(arguments.s);
+  if (count > kernel::largest_flat_step) return false;
+  launch("moho::wave::flat_step", exec, count, step);
+  return true;
+}
+
+}  // namespace moho::wave::detail
