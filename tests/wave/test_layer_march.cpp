@@ -89,7 +89,7 @@ detail::LayeredArguments<T> arguments_of(const Propagator<T, 2, Memory>& propaga
 template <Stencil stencil, class T, int radius>
 void step_flat(const detail::LayeredArguments<T>& arguments) {
   detail::FlatStep<stencil, T, radius, true> step{arguments, {}};
-  for (std::int64_t n = step.threads.cover(arguments.s); n-- > 0;) step(n);
+  for (std::int64_t n = step.threads.cover(arguments.s, 1); n-- > 0;) step(n);
 }
 
 /// Returns the largest difference of two arrays over the largest value.
@@ -233,15 +233,21 @@ void expect_bits_of_marches(Medium medium, const Boundaries<2>& faces) {
     flat.advance();
   }
   exec.fence();
-  const auto expect_same = [](const auto& a, const auto& b, const char* what) {
+  std::int64_t nonzero = 0;
+  const auto expect_same = [&](const auto& a, const auto& b, const char* what) {
     const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
     const auto y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
-    EXPECT_GT(std::count_if(x.data(), x.data() + x.size(), [](T v) { return v != T(0); }), 1000);
+    nonzero += std::count_if(x.data(), x.data() + x.size(), [](T v) { return v != T(0); });
     EXPECT_TRUE(std::equal(x.data(), x.data() + x.size(), y.data())) << what;
   };
-  for (int f = 0; f < marched.fields; ++f) expect_same(marched.now[f], flat.now[f], "field");
   for (std::size_t k = 0; k < marched.layers.size(); ++k) {
     expect_same(marched.layers[k].zeta, flat.layers[k].zeta, "zeta");
+  }
+  EXPECT_GT(nonzero, 2000) << "zeta";
+  for (int f = 0; f < marched.fields; ++f) {
+    nonzero = 0;
+    expect_same(marched.now[f], flat.now[f], "field");
+    EXPECT_GT(nonzero, 10000) << "field";
   }
 }
 

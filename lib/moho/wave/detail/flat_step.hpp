@@ -113,8 +113,8 @@ struct FlatStep {
 template <Stencil stencil, class T, int radius, bool layered, class Memory>
 bool flat_step(const Instance<Memory>& exec, const LayeredArguments<T>& arguments) {
   FlatStep<stencil, T, radius, layered> step{arguments, {}};
-  const std::int64_t count = step.threads.cover(arguments.s);
-  if (count > kernel::largest_flat_step) return false;
+  const std::int64_t count = step.threads.cover(arguments.s, fields_of(stencil));
+  if (count == 0) return false;
   launch("moho::wave::flat_step", exec, count, step);
   return true;
 }
