@@ -196,8 +196,8 @@ class Inversion(Case):
         self.stations[:, 2] = -25.0
         self.stations[7, 0] += 3000.0
         self.write_data()
-        self.assertIn("1 station is farther from the cells than their width of 800 m, the first is row 8, x = ",
-                      self.call(*plan).stdout)
+        self.assertIn("1 station is farther from the cells than their width of 800 m, the first is row 8, "
+                      "x = ", self.call(*plan).stdout)
 
     def test_a_chi2_above_the_target_is_said(self):
         noise = np.random.default_rng(5).normal(0.0, 0.5, 80)

@@ -358,7 +358,7 @@ class Stations(Case):
         places = self.save("at.npy", np.array([[50, 50, -60], [50, 50, -20], [250, 50, 20], [500, 50, 1],
                                                [100, 100, 80.0]]))
         r = self.model("--prisms", rows, "--stations", places)
-        self.assertIn("note: 3 stations are below z = 0, the first is station 3, z = 20 m (z points down", r.text)
+        self.assertIn("note: 3 stations are below z = 0, the first is station 3, z = 20 m", r.text)
         self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 2 in the "
                       "prism of row 1", r.text)
         self.assertEqual(len(r.summary["stations"]["notes"]), 2)

@@ -70,6 +70,21 @@ class Shots(unittest.TestCase):
         expected = moho.Shots(vp, **WAVES)(SOURCE, RECEIVERS).traces
         self.assertEqual((traces.dtype, traces.numpy().tobytes()), (torch.float32, expected.tobytes()))
 
+    def test_wavefields_are_kept_until_backward(self):
+        models = [torch.tensor(support.rough(41, 31, seed=seed), requires_grad=True) for seed in (1, 2)]
+        shots = moho.Shots(models[0].detach().numpy(), **WAVES)
+        traces = [moho.torch.shot(shots, SOURCE, RECEIVERS, vp) for vp in models]
+        for vp, one in reversed(list(zip(models, traces))):  # the model of shots is another one since
+            self.assertIsNotNone(one.grad_fn.call[-1])
+            (one**2).sum().backward(retain_graph=True)
+            first = vp.grad.clone()
+            (one**2).sum().backward()
+            np.testing.assert_array_equal(vp.grad, 2 * first)
+            plain = shots.gradient(SOURCE, RECEIVERS, 2 * one.detach().numpy(), vp.detach().numpy())
+            np.testing.assert_array_equal(first, plain["vp"])
+        with torch.no_grad():
+            self.assertIsNone(moho.torch.shot(shots, SOURCE, RECEIVERS, models[0]).grad_fn)
+
     def test_a_training_loop_recovers_a_velocity(self):
         true, start = np.full((41, 31), 2100, np.float32), np.full((41, 31), 2000, np.float32)
         shots = moho.Shots(start, **WAVES)

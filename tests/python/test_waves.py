@@ -28,6 +28,12 @@ def shots(vp=None, **change):
     return moho.Shots(vp, **{"spacing": 10, "wavelet": "ricker:15", "time": 0.2, **change})
 
 
+def pages():
+    """Pages of memory of this process."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1])
+
+
 class Results(unittest.TestCase):
     def expect_bits_of_the_program(self, vp, source, receivers, options, fields=None, **arguments):
         with tempfile.TemporaryDirectory() as folder:
@@ -255,10 +261,6 @@ class Objects(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_memory_does_not_grow_with_objects(self):
-        def pages():
-            with open("/proc/self/statm", encoding="ascii") as file:
-                return int(file.read().split()[1])
-
         vp = support.gradient(301, 201)
 
         def call():
@@ -271,6 +273,73 @@ class Objects(unittest.TestCase):
         for _ in range(15):
             call()
         self.assertLess((pages() - before) * 4096, 8e6, "bytes: each object has 1.5 MB or more")
+
+
+class KeptWavefields(unittest.TestCase):
+    """The wavefield of a shot that gradient() needs."""
+
+    ends = [(300.0, 20.0), [(150.0, 20.0), (400.0, 20.0), (500.0, 30.0)]]
+
+    def test_change_no_bits(self):
+        for name, fields in MEDIA.items():
+            with self.subTest(medium=name):
+                vp = support.rough(61, 41)
+                made = shots(vp, sources=self.ends[0], interval=0.002, dt=0.001, **fields)
+                wanted = [one for one in ("vp", "density", "epsilon", "delta") if one in ("vp", *fields)]
+                gather = made(*self.ends, keep=wanted)
+                self.assertIsNotNone(gather.wavefield)
+                plain = made(*self.ends)
+                self.assertIsNone(plain.wavefield)
+                self.assertEqual(gather.traces.tobytes(), plain.traces.tobytes())
+                with_it, without = (
+                    made.gradient(*self.ends, gather.traces, vp, **fields, wanted=wanted, wavefield=kept)
+                    for kept in (gather.wavefield, None)
+                )
+                for one in wanted:
+                    self.assertGreater(np.abs(without[one]).max(), 0.0)
+                    self.assertEqual(with_it[one].tobytes(), without[one].tobytes(), one)
+
+    def test_of_other_parameters_are_not_used(self):
+        vp = support.rough(61, 41)
+        density = np.full_like(vp, 2000)
+        made = shots(vp, density=density)
+        gather = made(*self.ends, keep="vp")
+        arguments = (*self.ends, gather.traces, vp)
+        both = {"density": density, "wanted": ("vp", "density")}
+        with_it = made.gradient(*arguments, **both, wavefield=gather.wavefield)
+        for name, values in made.gradient(*arguments, **both).items():
+            self.assertEqual(with_it[name].tobytes(), values.tobytes())
+
+    def test_are_left_out_where_memory_is_small(self):
+        vp = support.rough(61, 41)
+        made = shots(vp)
+        small = shots(vp, memory=made.memory + 1_000_000)
+        gather = small(*self.ends, keep="vp")
+        self.assertIsNone(gather.wavefield)
+        expected = made.gradient(*self.ends, gather.traces, vp)["vp"]
+        found = small.gradient(*self.ends, gather.traces, vp)["vp"]
+        np.testing.assert_allclose(found, expected, atol=2e-5 * np.abs(expected).max())
+        for more in ({"snapshot_every": 0.1}, {"expand": "amplitude"}):
+            self.assertIsNone(shots(vp, **more)(*self.ends, keep="vp").wavefield)
+
+    def test_outlive_shots_and_are_released(self):
+        made = shots(support.gradient(301, 201), time=0.05)
+        kept = made(*self.ends, keep="vp").wavefield
+        made.close()
+        del kept
+        made = shots(support.gradient(301, 201), time=0.05)
+        for _ in range(3):
+            made(*self.ends, keep="vp")
+        before = pages()
+        for _ in range(15):
+            made(*self.ends, keep="vp")
+        self.assertLess((pages() - before) * 4096, 8e6, "bytes: each wavefield has 10 MB or more")
+
+    def test_are_asked_for_by_parameters(self):
+        with self.assertRaisesRegex(moho.InputError, "keep: theta|keep is 'theta'"):
+            shots()(*self.ends, keep=["theta"])
+        with self.assertRaisesRegex(moho.InputError, "keep: density is not in the model"):
+            shots()(*self.ends, keep=["vp", "density"])
 
 
 class Messages(unittest.TestCase):

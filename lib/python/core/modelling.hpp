@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::python {
@@ -102,6 +103,19 @@ class AnyModelling : public Resource {
   virtual void gradient(Job& job, const WaveInput& model, const Input& sources,
                         const Input& receivers, const AnyInput& derivative,
                         const std::vector<Place>& gradients, Resource* wavefield) = 0;
+};
+
+/// The wavefield of shot_for_gradient(), an object of Python.
+class Wavefield {
+ public:
+  explicit Wavefield(std::shared_ptr<Resource> kept) : m_kept(std::move(kept)) {}
+  Wavefield(const Wavefield&) = delete;
+  Wavefield& operator=(const Wavefield&) = delete;
+  ~Wavefield() { disown(m_kept); }
+  Resource* get() const { return m_kept.get(); }
+
+ private:
+  std::shared_ptr<Resource> m_kept;
 };
 
 /// \brief Returns modelling in slabs, for fields on the host. The plan has devices 0: automatic.

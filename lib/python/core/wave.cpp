@@ -350,19 +350,6 @@ std::shared_ptr<AnyModelling> modelling_like(const AnyInput& vp) {
   });
 }
 
-// The stored wavefield of a shot.
-class Wavefield {
- public:
-  explicit Wavefield(std::shared_ptr<Resource> kept) : m_kept(std::move(kept)) {}
-  Wavefield(const Wavefield&) = delete;
-  Wavefield& operator=(const Wavefield&) = delete;
-  ~Wavefield() { disown(m_kept); }
-  Resource* get() const { return m_kept.get(); }
-
- private:
-  std::shared_ptr<Resource> m_kept;
-};
-
 // Shots over one model.
 class Shots {
  public:

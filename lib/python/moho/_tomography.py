@@ -63,7 +63,7 @@ class JackknifeRun:
 class CheckLayer:
     """Recovery of the checks in a layer of half of a check, of invert_times(checkerboard=...)."""
 
-    depth: float  #: m, of the middle of the layer below the mean ground; without air below the top of the grid
+    depth: float  #: m, middle of the layer below the mean ground, without air below the top of the grid
     correlation: float  #: of true and recovered changes where rays are
     recovered: float  #: part of the changes that is recovered, by regression
     covered: float  #: part of the nodes of the ground with rays; a correlation of few is noise

@@ -201,7 +201,7 @@ def gravity(values, *, components, stations=None, grid=None, x_right=False, colo
 
 
 def _body_labels(mask, rounds=300):
-    """Numbers connected cells alike, by faces; 0 is outside of the mask. Long bodies may be cut at `rounds`."""
+    """Numbers connected cells alike, by faces; 0 is outside of the mask. `rounds` may cut long bodies."""
     labels = np.where(mask, np.arange(1, mask.size + 1).reshape(mask.shape), 0)
     for _ in range(rounds):
         before = labels.copy()
@@ -218,7 +218,7 @@ def strongest_body(model):
     """Returns the cell (i, j, k) at the centre of the strongest body of densities (nz, ny, nx).
 
     Bodies are connected cells of one sign with at least half of the largest absolute density; the strongest
-    one has the largest sum of densities. Where its centre of mass is not inside of it, its nearest cell is taken.
+    one has the largest sum of densities. If its centre of mass is outside of it, its nearest cell is taken.
     """
     model = np.nan_to_num(np.asarray(model, dtype=float))
     largest = np.abs(model).max()
