@@ -45,7 +45,14 @@ class Case(unittest.TestCase):
         self.folder = self._folder.name
 
     def tearDown(self):
-        self._folder.cleanup()
+        end = time.monotonic() + 5.0
+        while True:
+            try:
+                return self._folder.cleanup()
+            except OSError:  # jobs that are ending may still write there
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
 
     @property
     def name(self):
