@@ -190,7 +190,8 @@ template <int Dim>
 tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyInput& given) {
   tomography::InversionJob<Dim> job;
   job.picks = picks_of<Dim>(arrays);
-  const tomography::PickCheck check = tomography::check_picks<Dim>(job.picks, "picks");
+  const tomography::PickCheck check = tomography::check_picks<Dim>(
+      job.picks, "picks", {{"the unit of times", "time_unit of read_picks()"}});
   tomography::GridRequest<Dim> request;
   if (!given.spacing.empty()) request.spacing = given.spacing[0];
   request.depth = given.depth;
