@@ -66,16 +66,7 @@ void run_parts(const Instance<Kokkos::HostSpace>& exec, const char* label, const
   });
 }
 
-void run_alone(const char* label, const HostCut& cut, HostPart part, const void* body) {
-#ifdef KOKKOS_ENABLE_SERIAL
-  const Parts parts{part, body, cut};
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Kokkos::Serial, Kokkos::IndexType<std::int64_t>>(0, 1), parts);
-#else
-  (void)label;
-  part(body, 0, cut.count);
-#endif
-}
+void run_alone(const HostCut& cut, HostPart part, const void* body) { part(body, 0, cut.count); }
 
 template void loop_part<FillElements<float>>(const void*, std::int64_t, std::int64_t);
 template void loop_part<FillElements<double>>(const void*, std::int64_t, std::int64_t);

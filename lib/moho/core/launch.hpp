@@ -38,8 +38,8 @@ HostCut cut(const Instance<Kokkos::HostSpace>& exec, std::int64_t count, std::in
 void run_parts(const Instance<Kokkos::HostSpace>& exec, const char* label, const HostCut& cut,
                bool dynamic, HostPart part, const void* body);
 
-/// Runs a loop of one part on the calling thread.
-void run_alone(const char* label, const HostCut& cut, HostPart part, const void* body);
+/// Runs a loop of one part on the calling thread, without a kernel of Kokkos.
+void run_alone(const HostCut& cut, HostPart part, const void* body);
 
 /// Host loops of few operations a position stay on one thread up to this number of positions:
 /// to wake the other threads takes longer.
@@ -142,7 +142,7 @@ void launch_light(const char* label, const Instance<Memory>& exec, std::int64_t 
                   const Body& body) {
   if constexpr (is_host_memory<Memory>) {
     if (count > 0 && count <= detail::most_alone) {
-      detail::run_alone(label, {count, count, 1}, &detail::loop_part<Body>, &body);
+      detail::run_alone({count, count, 1}, &detail::loop_part<Body>, &body);
       return;
     }
   }

@@ -56,7 +56,7 @@ typename Body::value_type reduce_blocks(const char* label, const Instance<Memory
     std::vector<typename Body::value_type> results(static_cast<std::size_t>(blocks));
     const Block block{body, results.data(), count};
     if (blocks == 1) {
-      detail::run_alone(label, {1, 1, 1}, &detail::loop_part<Block>, &block);
+      detail::run_alone({1, 1, 1}, &detail::loop_part<Block>, &block);
     } else {
       launch(label, exec, blocks, block);
     }

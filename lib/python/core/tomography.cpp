@@ -185,13 +185,15 @@ tomography::Checkerboard<Dim> checks_of(const TomographyInput& given) {
   return checks;
 }
 
+// Arguments of the package in messages of check_picks().
+const ArgumentNames pick_names{{"the unit of times", "time_unit"}};
+
 // A job of invert(), with the defaults of the program invert_times.
 template <int Dim>
 tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyInput& given) {
   tomography::InversionJob<Dim> job;
   job.picks = picks_of<Dim>(arrays);
-  const tomography::PickCheck check = tomography::check_picks<Dim>(
-      job.picks, "picks", {{"the unit of times", "time_unit of read_picks()"}});
+  const auto check = tomography::check_picks<Dim>(job.picks, "picks", pick_names);
   tomography::GridRequest<Dim> request;
   if (!given.spacing.empty()) request.spacing = given.spacing[0];
   request.depth = given.depth;
