@@ -66,8 +66,6 @@ void run_parts(const Instance<Kokkos::HostSpace>& exec, const char* label, const
   });
 }
 
-void run_alone(const HostCut& cut, HostPart part, const void* body) { part(body, 0, cut.count); }
-
 template void loop_part<FillElements<float>>(const void*, std::int64_t, std::int64_t);
 template void loop_part<FillElements<double>>(const void*, std::int64_t, std::int64_t);
 template void loop_part<FillElements<std::int64_t>>(const void*, std::int64_t, std::int64_t);

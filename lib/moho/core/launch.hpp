@@ -38,13 +38,6 @@ HostCut cut(const Instance<Kokkos::HostSpace>& exec, std::int64_t count, std::in
 void run_parts(const Instance<Kokkos::HostSpace>& exec, const char* label, const HostCut& cut,
                bool dynamic, HostPart part, const void* body);
 
-/// Runs a loop of one part on the calling thread, without a kernel of Kokkos.
-void run_alone(const HostCut& cut, HostPart part, const void* body);
-
-/// Host loops of few operations a position stay on one thread up to this number of positions:
-/// to wake the other threads takes longer.
-inline constexpr std::int64_t most_alone = 4096;
-
 /// Executes a part of a loop.
 ///
 /// The body is copied to a local variable, so that the compiler need not reload its members after
@@ -132,21 +125,6 @@ void launch(const char* label, const Instance<Memory>& exec, std::int64_t count,
     Kokkos::parallel_for(label, light_weight(detail::DeviceRange<Exec>(exec.space(), 0, count)),
                          body);
   }
-}
-
-/// \brief launch() for bodies of few operations: small loops on hosts stay on the calling thread.
-///
-/// The instance must have no work that is not done; on hosts it never has.
-template <class Memory, class Body>
-void launch_light(const char* label, const Instance<Memory>& exec, std::int64_t count,
-                  const Body& body) {
-  if constexpr (is_host_memory<Memory>) {
-    if (count > 0 && count <= detail::most_alone) {
-      detail::run_alone({count, count, 1}, &detail::loop_part<Body>, &body);
-      return;
-    }
-  }
-  launch(label, exec, count, body);
 }
 
 /// \brief Calls body(i) on a host for positions of different cost, with dynamic scheduling.

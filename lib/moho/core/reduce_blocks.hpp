@@ -45,8 +45,7 @@ struct HostSum {
 
 /// \brief reduce() in blocks that do not depend on the number of host threads; waits for exec.
 ///
-/// One block stays on the calling thread. A search resumed with another number of threads therefore
-/// has the same bits.
+/// A search resumed with another number of threads therefore has the same bits.
 template <class Memory, class Body>
 typename Body::value_type reduce_blocks(const char* label, const Instance<Memory>& exec,
                                         std::int64_t count, const Body& body) {
@@ -54,12 +53,7 @@ typename Body::value_type reduce_blocks(const char* label, const Instance<Memory
     using Block = detail::ReduceBlock<Body>;
     const std::int64_t blocks = (count + Block::size - 1) / Block::size;
     std::vector<typename Body::value_type> results(static_cast<std::size_t>(blocks));
-    const Block block{body, results.data(), count};
-    if (blocks == 1) {
-      detail::run_alone({1, 1, 1}, &detail::loop_part<Block>, &block);
-    } else {
-      launch(label, exec, blocks, block);
-    }
+    launch(label, exec, blocks, Block{body, results.data(), count});
     typename Body::value_type sum;
     body.init(sum);
     for (const auto& result : results) body.join(sum, result);

@@ -38,24 +38,24 @@ void Regularisation::set(const std::vector<double>& weights, const std::vector<d
   const double* const v = compact.empty() ? nullptr : compact.data();
   const Link* const ends = m_ends.data();
   double* const links = m_links.data();
-  launch_light("moho::gravity_inversion::set_links", m_exec,
-               static_cast<std::int64_t>(m_links.size()), [=](const std::int64_t n) {
-                 const Link link = ends[n];
-                 const double both = v == nullptr ? 1.0 : v[link.first] * v[link.second];
-                 links[n] = 0.5 * smooth[static_cast<std::size_t>(link.axis)] *
-                            (c[link.first] + c[link.second]) * both;
-               });
+  launch("moho::gravity_inversion::set_links", m_exec, static_cast<std::int64_t>(m_links.size()),
+         [=](const std::int64_t n) {
+           const Link link = ends[n];
+           const double both = v == nullptr ? 1.0 : v[link.first] * v[link.second];
+           links[n] = 0.5 * smooth[static_cast<std::size_t>(link.axis)] *
+                      (c[link.first] + c[link.second]) * both;
+         });
   double* const cells = m_cells.data();
   double* const inverse = m_inverse.data();
   const std::int64_t* const offset = m_offset.data();
   const End* const at = m_at.data();
-  launch_light("moho::gravity_inversion::set_cells", m_exec,
-               static_cast<std::int64_t>(m_cells.size()), [=](const std::int64_t k) {
-                 cells[k] = small * c[k] * (v == nullptr ? 1.0 : v[k]);
-                 double sum = cells[k];
-                 for (std::int64_t e = offset[k]; e < offset[k + 1]; ++e) sum += links[at[e].link];
-                 inverse[k] = 1.0 / (sum > 0.0 ? sum : c[k]);
-               });
+  launch("moho::gravity_inversion::set_cells", m_exec, static_cast<std::int64_t>(m_cells.size()),
+         [=](const std::int64_t k) {
+           cells[k] = small * c[k] * (v == nullptr ? 1.0 : v[k]);
+           double sum = cells[k];
+           for (std::int64_t e = offset[k]; e < offset[k + 1]; ++e) sum += links[at[e].link];
+           inverse[k] = 1.0 / (sum > 0.0 ? sum : c[k]);
+         });
 }
 
 double Regularisation::value(const std::vector<double>& model, const std::vector<double>& reference,
@@ -72,7 +72,7 @@ double Regularisation::value(const std::vector<double>& model, const std::vector
     double* const g = gradient->data();
     const std::int64_t* const offset = m_offset.data();
     const End* const at = m_at.data();
-    launch_light("moho::gravity_inversion::gradient", m_exec, count, [=](const std::int64_t k) {
+    launch("moho::gravity_inversion::gradient", m_exec, count, [=](const std::int64_t k) {
       double sum = cells[k] * change(k);
       for (std::int64_t e = offset[k]; e < offset[k + 1]; ++e) {
         const Link link = ends[at[e].link];
@@ -98,23 +98,23 @@ void Regularisation::apply(double factor, const double* vector, double* product)
   const double* const links = m_links.data();
   const Link* const ends = m_ends.data();
   const auto count = static_cast<std::int64_t>(m_cells.size());
-  launch_light("moho::gravity_inversion::apply", m_exec, static_cast<std::int64_t>(rows()),
-               [=](const std::int64_t row) {
-                 if (row < count) {
-                   product[row] = factor * std::sqrt(cells[row]) * vector[row];
-                   return;
-                 }
-                 const Link link = ends[row - count];
-                 product[row] = factor * std::sqrt(links[row - count]) *
-                                (vector[link.first] - vector[link.second]);
-               });
+  launch("moho::gravity_inversion::apply", m_exec, static_cast<std::int64_t>(rows()),
+         [=](const std::int64_t row) {
+           if (row < count) {
+             product[row] = factor * std::sqrt(cells[row]) * vector[row];
+             return;
+           }
+           const Link link = ends[row - count];
+           product[row] =
+               factor * std::sqrt(links[row - count]) * (vector[link.first] - vector[link.second]);
+         });
 }
 
 void Regularisation::add_reference(double factor, const double* reference, double* product) const {
   const double* const cells = m_cells.data();
-  launch_light(
-      "moho::gravity_inversion::add_reference", m_exec, static_cast<std::int64_t>(m_cells.size()),
-      [=](const std::int64_t k) { product[k] += factor * std::sqrt(cells[k]) * reference[k]; });
+  launch("moho::gravity_inversion::add_reference", m_exec,
+         static_cast<std::int64_t>(m_cells.size()),
+         [=](const std::int64_t k) { product[k] += factor * std::sqrt(cells[k]) * reference[k]; });
 }
 
 void Regularisation::add_adjoint(double factor, const double* product, double* vector) const {
@@ -123,7 +123,7 @@ void Regularisation::add_adjoint(double factor, const double* product, double* v
   const std::int64_t* const offset = m_offset.data();
   const End* const at = m_at.data();
   const auto count = static_cast<std::int64_t>(m_cells.size());
-  launch_light("moho::gravity_inversion::add_adjoint", m_exec, count, [=](const std::int64_t k) {
+  launch("moho::gravity_inversion::add_adjoint", m_exec, count, [=](const std::int64_t k) {
     double sum = vector[k] + factor * std::sqrt(cells[k]) * product[k];
     for (std::int64_t e = offset[k]; e < offset[k + 1]; ++e) {
       const End end = at[e];

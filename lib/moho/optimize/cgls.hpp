@@ -231,9 +231,8 @@ void Cgls<T, Memory>::tell_transposed(const InstanceOf<Memory>& exec, const Cons
   } else if (m_options.iterations > 0 && m_iterations >= m_options.iterations) {
     stop(LinearStop::iterations);
   } else {
-    launch_light(
-        "moho::optimize::next_direction", instance, count,
-        detail::NextDirection<T>{m_z.data(), m_p.data(), m_begun ? m_gamma / before : 0.0});
+    launch("moho::optimize::next_direction", instance, count,
+           detail::NextDirection<T>{m_z.data(), m_p.data(), m_begun ? m_gamma / before : 0.0});
     m_want = LinearWant::product;
   }
   m_begun = true;

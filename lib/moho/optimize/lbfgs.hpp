@@ -295,15 +295,15 @@ void Lbfgs<T, Memory>::extend(std::int64_t iterations, std::int64_t evaluations,
 template <class T, class Memory>
 void Lbfgs<T, Memory>::take_gradient(const Instance<Memory>& exec, const ConstVector& from,
                                      const Vector& to) const {
-  launch_light("moho::optimize::take_gradient", exec, m_count,
-               detail::MaskedCopy<T>{from.data(), to.data(), mask()});
+  launch("moho::optimize::take_gradient", exec, m_count,
+         detail::MaskedCopy<T>{from.data(), to.data(), mask()});
 }
 
 template <class T, class Memory>
 void Lbfgs<T, Memory>::take_step(const Instance<Memory>& exec, double step) {
   m_state.step = step;
-  launch_light("moho::optimize::take_step", exec, m_count,
-               detail::TakeStep<T>{m_x.data(), m_d.data(), m_point.data(), bounds(), step});
+  launch("moho::optimize::take_step", exec, m_count,
+         detail::TakeStep<T>{m_x.data(), m_d.data(), m_point.data(), bounds(), step});
   exec.fence();
 }
 
@@ -380,9 +380,9 @@ void Lbfgs<T, Memory>::move(const Instance<Memory>& exec, const Vector& gradient
     m_s[slot] = vector(exec, "moho::optimize::s");
     m_y[slot] = vector(exec, "moho::optimize::y");
   }
-  launch_light("moho::optimize::move", exec, m_count,
-               detail::MovePair<T>{m_point.data(), gradient.data(), m_x.data(), m_g.data(),
-                                   m_s[slot].data(), m_y[slot].data()});
+  launch("moho::optimize::move", exec, m_count,
+         detail::MovePair<T>{m_point.data(), gradient.data(), m_x.data(), m_g.data(),
+                             m_s[slot].data(), m_y[slot].data()});
   const Sums sums =
       reduce_blocks("moho::optimize::pair_sums", exec, m_count,
                     detail::PairSums<T>{{}, m_s[slot].data(), m_y[slot].data(), scale(), nullptr});
