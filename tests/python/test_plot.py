@@ -185,7 +185,7 @@ class Gravity(Case):
         self.drawn(figure)
         self.assertEqual(titles(figure)[0], "found, z = 200 m")
         self.assertEqual(figure._suptitle.get_text(), "sections through the strongest body of: found")
-        # between two bodies there is nothing: the sections lie in the heavier one
+        # the centre of mass lies between two bodies: the sections go through the heavier one
         model = np.zeros((6, 8, 20))
         model[1:4, 2:5, 2:5] = -150.0
         model[1:3, 3:5, 15:17] = 200.0

@@ -55,7 +55,7 @@ bool is_inside(const Cells& cells, const double* station) {
   return false;
 }
 
-// Returns true for a station within the mesh that is below the top of a cell that is there.
+// Returns true for a station within the mesh that is below the top of a cell of the model.
 // \param unknown number of each cell's unknown, -1: it is left out
 bool is_inside_mesh(const Cells& cells, const std::vector<std::int64_t>& unknown,
                     const double* station) {

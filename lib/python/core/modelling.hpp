@@ -92,7 +92,7 @@ class AnyModelling : public Resource {
   /// \brief Models a shot and stores its wavefield for gradient().
   /// \param wanted vp, density, epsilon and delta: true for those of the gradient
   /// \returns the wavefield, or null where it takes more than a quarter of the free memory: then
-  /// there are no traces
+  /// traces are not written
   virtual std::shared_ptr<Resource> shot_for_gradient(Job& job, const Input& sources,
                                                       const Input& receivers, const Place& traces,
                                                       const std::vector<bool>& wanted) = 0;

@@ -312,7 +312,7 @@ class Shots:
         receivers : array, shape (m, 2) or (m, 3)
             Positions of receivers, m.
         keep : sequence of str
-            Parameters of which gradient() will be asked for: "vp", "density", "epsilon", "delta". The
+            Parameters for a later call of gradient(): "vp", "density", "epsilon", "delta". The
             wavefield of all steps is then kept in Gather.wavefield, which spares gradient() a propagation,
             if it takes at most a quarter of the free memory. Not with expanding domains and snapshots.
         progress : callable(fraction, text), optional
