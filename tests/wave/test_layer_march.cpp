@@ -88,7 +88,7 @@ detail::LayeredArguments<T> arguments_of(const Propagator<T, 2, Memory>& propaga
 /// Steps a box with a thread for a node, the last ones first.
 template <Stencil stencil, class T, int radius>
 void step_flat(const detail::LayeredArguments<T>& arguments) {
-  detail::FlatStep<stencil, T, radius, true> step{arguments, {}};
+  detail::SectionStep<stencil, T, radius, true> step{arguments, {}};
   for (std::int64_t n = step.threads.cover(arguments.s, 1); n-- > 0;) step(n);
 }
 
@@ -192,8 +192,8 @@ TEST(LayerMarch, StepsAndCorrectsAsTheHostDoes) {
 // Marches of other lengths give equal results.
 TEST(LayerMarch, CutsAnyhow) {
   detail::LayerCut cut;
-  cut.flat_planes = 16;
-  cut.flat_rim_planes = 5;
+  cut.section_planes = 16;
+  cut.section_rim_planes = 5;
   cut.rims_first = false;
   expect_same_steps<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false), cut);
 }
@@ -227,7 +227,7 @@ void expect_bits_of_marches(Medium medium, const Boundaries<2>& faces) {
       detail::DeviceLayerMarch<stencil, T, 2, radius, Kokkos::Cuda>::run(
           exec, arguments_of(propagator, marched, box));
     }
-    EXPECT_TRUE((detail::flat_step<stencil, T, radius, true>(
+    EXPECT_TRUE((detail::section_step<stencil, T, radius, true>(
         exec, arguments_of(propagator, flat, moho::whole_box(grid)))));
     marched.advance();
     flat.advance();

@@ -12,6 +12,7 @@
 #include <moho/fwi/detail/march_setup.hpp>
 #include <moho/fwi/detail/point_products.hpp>
 #include <moho/snapshot/snapshot.hpp>
+#include <moho/wave/kernel/section_device.hpp>
 #include <moho/wave/operators.hpp>
 
 #include <cstdint>
@@ -281,6 +282,43 @@ struct MarchProducts {
   }
 };
 
+/// Kernel of devices for small sections: D nu and its products, a thread for a node.
+template <Stencil stencil, class T, int radius>
+struct SectionProducts {
+  wave::kernel::StepArguments<T> s;
+  AddScale<T, 2> add;
+  ShotArrays<T> shots;  ///< arrays by shot of a batch, in place of those of `add`
+  wave::kernel::SectionThreads threads;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    int shot, x, z;
+    if (!threads.place(s, n, shot, x, z)) return;
+    if (s.shots == 1) return node(s, add, x, z);
+    AddScale<T, 2> own = add;
+    shots.take(shot, own);
+    node(s.of_shot(shot), own, x, z);
+  }
+  /// Adds the products of a node.
+  KOKKOS_FORCEINLINE_FUNCTION static void node(const wave::kernel::StepArguments<T>& s,
+                                               const AddScale<T, 2>& add, int x, int z) {
+    constexpr int fields = wave::kernel::field_count<stencil>;
+    const std::int64_t i = s.flat(x, s.lower[1], z);
+    const Index<2> at{x, z};
+    const std::int64_t from = add.snapshot.at(at);
+    const T* const nu = s.now[0] + i;
+    T change = wave::kernel::second_across<radius>(s, nu);
+    const T down = wave::kernel::second_down<radius>(s, s.now[fields - 1] + i);
+    if constexpr (fields == 1) change += down;
+    if constexpr (stencil == Stencil::variable_density) {
+      change -= s.a[i] * nu[0];
+      if (add.by_potential != nullptr) {
+        add.by_potential[add.potential_sums.at(at)] -= add.weight * (nu[0] * add.p[from]);
+      }
+    }
+    add.at(from, add.sums.at(at), change, down);
+  }
+};
+
 template <Stencil stencil, class T, int Dim, int radius, class Memory>
 void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArguments<T>& s,
                      const AddScale<T, Dim>& add, const ShotArrays<T>& shots) {
@@ -289,6 +327,11 @@ void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArgum
     launch("moho::fwi::add_products", exec, (s.upper[0] - s.lower[0]) * (s.upper[1] - s.lower[1]),
            Rows{{s, nullptr, nullptr}, add});
   } else {
+    if constexpr (Dim == 2 && wave::kernel::has_section_step(stencil)) {
+      SectionProducts<stencil, T, radius> section{s, add, shots, {}};
+      const std::int64_t count = section.threads.cover(s, wave::kernel::field_count<stencil>);
+      if (count > 0) return launch("moho::fwi::section_products", exec, count, section);
+    }
     using Kernel = MarchProducts<stencil, T, Dim, radius, DeviceOf<Memory>>;
     Kernel kernel;
     kernel.march.s = s;

@@ -19,7 +19,7 @@
 #include <moho/wave/detail/cpml.hpp>
 #include <moho/wave/detail/cpml_arithmetic.hpp>
 #include <moho/wave/detail/cpml_pieces.hpp>
-#include <moho/wave/detail/flat_step.hpp>
+#include <moho/wave/detail/section_step.hpp>
 #include <moho/wave/kernel/march_device.hpp>
 
 #include <algorithm>
@@ -34,11 +34,11 @@ struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
   /// True for one instance for each set of axes; one for all is slower and compiles faster.
   static constexpr bool by_axes = radius == 2 || radius == 4;
   /// Teams on a multiprocessor in 2D, with 32 threads each.
-  static constexpr int flat_blocks = 14;
+  static constexpr int section_blocks = 14;
   /// Nodes of a thread within reach of layers in 3D: 8 bytes, because 16 spill registers.
   static constexpr int rim_width = 8 / static_cast<int>(sizeof(T));
   /// Nodes of such a thread in 2D.
-  static constexpr int flat_rim_width =
+  static constexpr int section_rim_width =
       stencil == Stencil::vti ? rim_width : DeviceMarchTraits<stencil, T, radius>::width;
 };
 
@@ -51,7 +51,7 @@ struct CodedLayerMarchTraits : DeviceLayerMarchTraits<stencil, T, radius> {
 /// Traits of a march within reach of layers.
 template <class Traits, int Dim>
 struct RimTraits : Traits {
-  static constexpr int width = Dim == 3 ? Traits::rim_width : Traits::flat_rim_width;
+  static constexpr int width = Dim == 3 ? Traits::rim_width : Traits::section_rim_width;
 };
 
 /// One step of isotropic media, variable density and self-adjoint VTI, with layers.
@@ -64,7 +64,7 @@ struct DeviceLayerMarch
   using Rim = DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits, Dim>>;
   static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
   using Policy = Kokkos::TeamPolicy<
-      Exec, Kokkos::LaunchBounds<threads, Dim == 3 ? Traits::blocks : Traits::flat_blocks>,
+      Exec, Kokkos::LaunchBounds<threads, Dim == 3 ? Traits::blocks : Traits::section_blocks>,
       Kokkos::IndexType<int>>;
   using Vector = typename Rim::Vector;
   using Arithmetic = LayerArithmetic<T, width, radius>;
@@ -575,7 +575,7 @@ struct DeviceLayerMarch
   /// Steps the box of the arguments.
   static void launch(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments) {
     if constexpr (Dim == 2) {
-      if (flat_step<stencil, T, radius, true>(exec, arguments)) return;
+      if (section_step<stencil, T, radius, true>(exec, arguments)) return;
     }
     run(exec, arguments);
   }

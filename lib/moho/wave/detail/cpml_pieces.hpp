@@ -33,10 +33,10 @@ struct LayerCut {
   int rim_lanes = 8;  ///< threads along z within that reach
   int planes = 32;    ///< largest number of planes of a march
   int rim_planes = 64;
-  int flat_planes = 4;  ///< planes in 2D: short marches give more teams
-  int flat_rim_planes = 4;
-  int flat_planes_of_several = 16;  ///< planes in 2D, in a launch for several wavefields
-  int flat_rim_planes_of_several = 8;
+  int section_planes = 4;  ///< planes in 2D: short marches give more teams
+  int section_rim_planes = 4;
+  int section_planes_of_several = 16;  ///< planes in 2D, in a launch for several wavefields
+  int section_rim_planes_of_several = 8;
   int unit_y = 32;         ///< rows of a rim across y are a multiple of this
   int unit_z = 32;         ///< 4-byte words of a rim across z are a multiple of this
   bool rims_first = true;  ///< pieces within reach of layers come first: their planes take longer
@@ -81,9 +81,10 @@ inline std::int64_t place_piece(const PieceShape& shape, const LayerCut& cut, in
   piece.tiles_y = shape.dims == 3 ? ceiling(piece.upper[1] - piece.lower[1], piece.rows) : 1;
   const int planes = piece.upper[0] - piece.lower[0];
   int most = piece.axes == 0 ? cut.planes : cut.rim_planes;
-  if (shape.dims == 2 && shots == 1) most = piece.axes == 0 ? cut.flat_planes : cut.flat_rim_planes;
+  if (shape.dims == 2 && shots == 1)
+    most = piece.axes == 0 ? cut.section_planes : cut.section_rim_planes;
   if (shape.dims == 2 && shots > 1) {
-    most = piece.axes == 0 ? cut.flat_planes_of_several : cut.flat_rim_planes_of_several;
+    most = piece.axes == 0 ? cut.section_planes_of_several : cut.section_rim_planes_of_several;
   }
   piece.planes = ceiling(planes, ceiling(planes, most));
   const int marches = ceiling(planes, piece.planes);

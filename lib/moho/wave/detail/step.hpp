@@ -7,9 +7,9 @@
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/axis_device.hpp>
 #include <moho/wave/detail/cpml_host.hpp>
-#include <moho/wave/detail/flat_step.hpp>
 #include <moho/wave/detail/march_host.hpp>
 #include <moho/wave/detail/reference.hpp>
+#include <moho/wave/detail/section_step.hpp>
 #include <moho/wave/detail/tti_device.hpp>
 #include <moho/wave/kernel/march_device.hpp>
 
@@ -59,10 +59,10 @@ struct DeviceLaunch {
     } else if constexpr (stencil == Stencil::tti) {
       launch_teams<DeviceAxis<T, Dim, radius, Exec>, T, Exec>(label, exec, s);
     } else {
-      if constexpr (Dim == 2 && kernel::has_flat_step(stencil)) {
+      if constexpr (Dim == 2 && kernel::has_section_step(stencil)) {
         LayeredArguments<T> arguments{};
         arguments.s = s;
-        if (flat_step<stencil, T, radius, false>(exec, arguments)) return;
+        if (section_step<stencil, T, radius, false>(exec, arguments)) return;
       }
       launch_teams<DeviceMarch<stencil, T, Dim, radius, Exec>, T, Exec>(label, exec, s);
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Step of small sections on devices: a thread steps a node (kernel/flat_device.hpp).
+/// \brief Step of small sections on devices: a thread steps a node (kernel/section_device.hpp).
 ///
 /// A node within reach of a layer computes psi of its neighbours again. Results have the bits of
 /// the marches (cpml_device.hpp).
@@ -10,7 +10,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/core/launch.hpp>
 #include <moho/wave/detail/cpml.hpp>
-#include <moho/wave/kernel/flat_device.hpp>
+#include <moho/wave/kernel/section_device.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace moho::wave::detail {
 
 /// Functor of the step of a section. \tparam layered true: with perfectly matched layers
 template <Stencil stencil, class T, int radius, bool layered>
-struct FlatStep {
+struct SectionStep {
   static constexpr int reach = layer_radius(radius);  ///< radius of first derivatives
 
   LayeredArguments<T> l;
-  kernel::FlatThreads threads;
+  kernel::SectionThreads threads;
 
   /// Returns the new psi of a node of a layer; p and psi point to it.
   KOKKOS_FORCEINLINE_FUNCTION T new_psi(const LayerPair<T>& pair, int axis, int node, const T* p,
@@ -111,11 +111,11 @@ struct FlatStep {
 ///
 /// Boxes of a grid that are stepped by marches have the same bits.
 template <Stencil stencil, class T, int radius, bool layered, class Memory>
-bool flat_step(const Instance<Memory>& exec, const LayeredArguments<T>& arguments) {
-  FlatStep<stencil, T, radius, layered> step{arguments, {}};
+bool section_step(const Instance<Memory>& exec, const LayeredArguments<T>& arguments) {
+  SectionStep<stencil, T, radius, layered> step{arguments, {}};
   const std::int64_t count = step.threads.cover(arguments.s, fields_of(stencil));
   if (count == 0) return false;
-  launch("moho::wave::flat_step", exec, count, step);
+  launch("moho::wave::section_step", exec, count, step);
   return true;
 }
 

@@ -17,10 +17,10 @@ namespace moho::wave::kernel {
 /// Largest number of values, of all fields and wavefields of a launch, that are computed this way.
 ///
 /// On an H200 841 x 441 nodes take 0.61 times the time of marches, and 2041 x 1041 nodes 1.3 times.
-inline constexpr std::int64_t largest_flat_step = std::int64_t{1} << 19;
+inline constexpr std::int64_t largest_section_step = std::int64_t{1} << 19;
 
 /// Returns true for stencils with such kernels.
-constexpr bool has_flat_step(Stencil stencil) { return info(stencil).layer_march; }
+constexpr bool has_section_step(Stencil stencil) { return info(stencil).layer_march; }
 
 /// Returns the second derivative along x at an element of a field.
 template <int radius, class T>
@@ -42,21 +42,21 @@ KOKKOS_FORCEINLINE_FUNCTION T second_down(const StepArguments<T>& s, const T* q)
 }
 
 /// Threads of a launch over a section: rows along z of a multiple of 32 threads, one after another.
-struct FlatThreads {
+struct SectionThreads {
   static constexpr int warp = 32;
   int first_z = 0;  ///< node of the first thread of a row
   int row = 0;      ///< threads of a row
   int nodes = 0;    ///< threads of a wavefield
 
   /// \brief Covers the box of the arguments. Returns the number of threads of all wavefields; 0
-  /// for a box with more than largest_flat_step values.
+  /// for a box with more than largest_section_step values.
   /// \param fields of a wavefield
   template <class T>
   std::int64_t cover(const StepArguments<T>& s, int fields) {
     first_z = static_cast<int>(s.lower[2] / warp * warp);
     row = static_cast<int>((s.upper[2] - first_z + warp - 1) / warp * warp);
     const std::int64_t count = row * (s.upper[0] - s.lower[0]);
-    nodes = static_cast<int>(count * fields * s.shots <= largest_flat_step ? count : 0);
+    nodes = static_cast<int>(count * fields * s.shots <= largest_section_step ? count : 0);
     return static_cast<std::int64_t>(nodes) * s.shots;
   }
   /// Sets wavefield and node of a thread. Returns false for a thread without a node.
