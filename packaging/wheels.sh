@@ -10,8 +10,8 @@
 # Python 3.12 makes one wheel of the stable ABI (cp312-abi3) for itself and all later ones; 3.10 and 3.11 make
 # one each. MOHO_CPU lists values of the compiler's option -march: x86-64-v2, x86-64-v3 and x86-64-v4 (default),
 # or a single one, such as native. The wheel holds a module for each value; the package selects one by the
-# processor (lib/python/moho/_processor.py). A wheel for CPUs holds libgomp and the libraries of io (auditwheel);
-# one for CUDA does not hold those of CUDA.
+# processor (lib/python/moho/_processor.py). Wheels hold libgomp and the libraries of io (auditwheel). The CUDA
+# runtime is not in them: it is that of the system or of the package nvidia-cuda-runtime.
 # Needs what cmake/bootstrap.sh installs. Each wheel is installed into an empty environment and computes.
 
 set -euo pipefail
@@ -124,15 +124,10 @@ for python in "${pythons[@]}"; do
     build_wheel "$python" "$level" "$raw/$level"
     add_module "$wheel" "$level" "$raw/$level"/moho-*.whl
   done
-  if [ "$cuda" = yes ]; then
-    cp "$wheel" "$out/"
-    made=$out/$(basename "$wheel")
-  else
-    rm -rf "$raw/repaired"
-    PATH=$PWD/$tools/bin:$PATH "$tools/bin/auditwheel" repair --wheel-dir "$raw/repaired" "$wheel"
-    cp "$raw"/repaired/*.whl "$out/"
-    made=$out/$(basename "$raw"/repaired/*.whl)
-  fi
+  rm -rf "$raw/repaired"
+  PATH=$PWD/$tools/bin:$PATH "$tools/bin/auditwheel" repair --exclude 'libcu*' --wheel-dir "$raw/repaired" "$wheel"
+  cp "$raw"/repaired/*.whl "$out/"
+  made=$out/$(basename "$raw"/repaired/*.whl)
   try_wheel "$made" "$python"
   printf '%s: %d kB\n' "$made" "$(($(stat -c %s "$made") / 1000))"
   rm -rf "$raw"

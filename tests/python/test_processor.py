@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: cost 5
-"""Modules for levels of processors: choice, import, refusals."""
+"""Modules for levels of processors, and the CUDA runtime: choice, import, refusals."""
 
+import _ctypes
 import glob
 import os
 import shutil
@@ -93,6 +94,35 @@ class Import(unittest.TestCase):
         for level in ("3", "4"):
             shutil.rmtree(os.path.join(self.package, "_x86_64_v" + level))
         self.assertEqual(self.imported(), os.path.join(self.package, self.name))
+
+
+class CudaRuntime(unittest.TestCase):
+    """A module that needs the library libcudart.so.99, which no system has."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        package = os.path.join(self.folder.name, "moho")
+        ignored = shutil.ignore_patterns("_core*", "__pycache__")
+        shutil.copytree(os.path.dirname(moho.__file__), package, ignore=ignored)
+        with open(os.path.join(package, "_core.py"), "w") as module:
+            module.write(
+                "if 'libcudart.so.99' not in open('/proc/self/maps').read():\n"
+                "    raise ImportError('libcudart.so.99: cannot open shared object file')\n"
+            )
+
+    def loaded(self):
+        program = "from moho import _processor; print(_processor.load_core().__name__)"
+        return support.run_python(program, PYTHONPATH=self.folder.name)
+
+    def test_runtime_of_an_installed_package(self):
+        library = os.path.join(self.folder.name, "nvidia", "cu99", "lib")
+        os.makedirs(library)
+        shutil.copy(_ctypes.__file__, os.path.join(library, "libcudart.so.99"))
+        self.assertEqual(self.loaded().stdout.strip(), "moho._core")
+
+    def test_missing_runtime(self):
+        self.assertIn("pip install 'nvidia-cuda-runtime==99.*'", self.loaded().stderr)
 
 
 class Vectors(unittest.TestCase):

@@ -7,7 +7,10 @@ x86-64-v3 (AVX2 and FMA) in the folder `_x86_64_v3`, and for those of x86-64-v4 
 
 from __future__ import annotations
 
+import ctypes
+import glob
 import os
+import re
 import sys
 from typing import Any
 
@@ -78,6 +81,40 @@ def load_core() -> Any:
     level = choose_level(list(folders), flags, requested)
     if level != BASE:
         sys.modules[__package__].__path__.insert(0, folders[level])
-    from . import _core
+    try:
+        from . import _core
+    except ImportError as error:
+        name = re.search(r"libcudart\.so\.\d+", str(error))
+        if name is None:
+            raise
+        load_cuda_runtime(name.group())
+        from . import _core
 
     return _core
+
+
+def load_cuda_runtime(name: str, folders: list[str] | None = None) -> None:
+    """Loads the CUDA runtime of the package nvidia-cuda-runtime, for a module that needs it.
+
+    Parameters
+    ----------
+    name : str
+        File name of the library, such as "libcudart.so.13".
+    folders : list of str, optional
+        Folders of installed packages; None: those of sys.path.
+
+    Raises
+    ------
+    ImportError
+        No folder has the library.
+    """
+    for folder in sys.path if folders is None else folders:
+        for file in glob.glob(os.path.join(glob.escape(folder), "nvidia", "*", "lib", name)):
+            ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
+            return
+    version = name.rpartition(".")[2]
+    raise ImportError(
+        f"this build of moho computes on GPUs and needs {name}, which is neither among the system's "
+        f"libraries nor in an installed package: install CUDA {version}, or the package by pip install "
+        f"'nvidia-cuda-runtime=={version}.*'"
+    )
