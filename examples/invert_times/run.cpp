@@ -8,8 +8,10 @@
 #include "app/model_grid.hpp"
 #include "app/program.hpp"
 #include "app/summary.hpp"
+#include "invert_times/input.hpp"
 #include "invert_times/options.hpp"
 #include "invert_times/remarks.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/parse.hpp>
 #include <moho/core/space.hpp>
@@ -66,7 +68,7 @@ class Run {
   void prepare() {
     {
       const HostPhase phase(m_session.phases, "read");
-      m_job.picks = tomography::read_picks<Dim>(m_o.picks, format_of(m_o));
+      m_job.picks = read_picks<Dim>(m_o);
       m_check =
           tomography::check_picks<Dim>(m_job.picks, concat("--picks ", m_o.picks), names_of(m_o));
       check_errors();
@@ -88,7 +90,15 @@ class Run {
     }
     estimate_memory();
     print_plan();
-    m_job.options.exchange = exchange_among(m_session.processes());
+    share_sources();
+  }
+
+  // Divides the sources among the ranks; all of them have the rows of all.
+  void share_sources() {
+    if (m_session.processes().alone()) return;
+    auto& ranks = static_cast<Ranks&>(m_session.processes());
+    m_job.options.exchange = {ranks.rank(), ranks.size(),
+                              [&ranks](const auto& local) { return ranks.gather_to_all(local); }};
   }
 
   // Announces the results; returns the last iteration of an interrupted run, or -1.
@@ -566,8 +576,7 @@ class Run {
 
 void run(const Options& options, Session& session) {
   int dimensions = 0;
-  session.processes().together(
-      [&] { dimensions = tomography::dimensions_of_picks(options.picks, format_of(options)); });
+  session.processes().together([&] { dimensions = dimensions_of_picks(options); });
   if (dimensions == 2) {
     Run<2>(options, session).run();
   } else {

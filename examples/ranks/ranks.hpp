@@ -66,6 +66,9 @@ class Ranks : public Processes {
   void sum_to_root(std::vector<double>& values) override { m_all->sum_to_root(values); }
   /// Returns the bytes of all ranks in order on the root; empty on other ranks.
   std::vector<std::vector<char>> gather_bytes(const std::vector<char>& mine);
+  /// Calls a function on each rank and returns the bytes of all in order, on all ranks. If it
+  /// throws on one, all throw the same exception.
+  std::vector<std::vector<char>> gather_to_all(const std::function<std::vector<char>()>& function);
   /// Returns the reports of all ranks on the root.
   std::vector<RankReport> gather(const RankReport& mine);
 
