@@ -6,21 +6,7 @@
 
 #include <moho/core/communicator.hpp>
 
-#include <cstdint>
-#include <type_traits>
-#include <vector>
-
 namespace moho::examples {
-
-/// Sends the root's list to all processes. Collective.
-template <class T>
-void broadcast_list(Communicator& processes, std::vector<T>& values) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  auto count = static_cast<std::int64_t>(values.size());
-  processes.broadcast(&count, sizeof(count));
-  values.resize(static_cast<std::size_t>(count));
-  if (count > 0) processes.broadcast(values.data(), values.size() * sizeof(T));
-}
 
 /// One process; programs that divide their work among several derive from this class.
 /// The root reads, prints and writes. Functions are collective unless stated otherwise.

@@ -8,7 +8,6 @@
 #include "app/model_grid.hpp"
 #include "app/program.hpp"
 #include "app/summary.hpp"
-#include "invert_times/input.hpp"
 #include "invert_times/options.hpp"
 #include "invert_times/remarks.hpp"
 #include "ranks/ranks.hpp"
@@ -34,6 +33,12 @@ namespace moho::examples::invert_times {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Returns the format of the file of picks.
+tomography::PickFormat format_of(const Options& o) {
+  const double units[] = {1.0, 1e-3, 1e-6};
+  return {o.format, units[o.time_unit], o.elevations, o.shots, o.receivers, names_of(o)};
+}
 
 // One run in 2D or 3D.
 template <int Dim>
@@ -68,7 +73,7 @@ class Run {
   void prepare() {
     {
       const HostPhase phase(m_session.phases, "read");
-      m_job.picks = read_picks<Dim>(m_o);
+      m_job.picks = tomography::read_picks<Dim>(m_o.picks, format_of(m_o));
       m_check =
           tomography::check_picks<Dim>(m_job.picks, concat("--picks ", m_o.picks), names_of(m_o));
       check_errors();
@@ -90,13 +95,8 @@ class Run {
     }
     estimate_memory();
     print_plan();
-    share_sources();
-  }
-
-  // Divides the sources among the ranks; all of them have the rows of all.
-  void share_sources() {
     if (m_session.processes().alone()) return;
-    auto& ranks = static_cast<Ranks&>(m_session.processes());
+    auto& ranks = static_cast<Ranks&>(m_session.processes());  // all have the rows of all sources
     m_job.options.exchange = {ranks.rank(), ranks.size(),
                               [&ranks](const auto& local) { return ranks.gather_to_all(local); }};
   }
@@ -576,7 +576,8 @@ class Run {
 
 void run(const Options& options, Session& session) {
   int dimensions = 0;
-  session.processes().together([&] { dimensions = dimensions_of_picks(options); });
+  session.processes().together(
+      [&] { dimensions = tomography::dimensions_of_picks(options.picks, format_of(options)); });
   if (dimensions == 2) {
     Run<2>(options, session).run();
   } else {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace moho::examples {
@@ -96,6 +97,16 @@ class Ranks : public Processes {
   bool m_agreed = false;
   bool m_finished = false;
 };
+
+/// Sends the root's list to all ranks. Collective.
+template <class T>
+void broadcast_list(Ranks& ranks, std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  auto count = static_cast<std::int64_t>(values.size());
+  ranks.broadcast(&count, sizeof(count));
+  values.resize(static_cast<std::size_t>(count));
+  if (count > 0) ranks.broadcast(values.data(), values.size() * sizeof(T));
+}
 
 /// Returns the processes of a program whose ranks share shots, one device each.
 /// Each rank reads options and files. With --only-shot a single process is returned. The program

@@ -63,7 +63,7 @@ std::int64_t solutions_in(const Call& call) {
   });
 }
 
-// The rays of the result are those of the last evaluation: none is computed for them.
+// The rays of the result are those of the last evaluation, without a further one.
 template <class Memory>
 void count_solutions(const Instance<Memory>& exec, int iterations,
                      moho::tomography::Robust robust) {
