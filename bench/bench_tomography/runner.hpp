@@ -78,7 +78,7 @@ struct RecoveryResult {
   double flagged = 0.0;      ///< good picks beyond four errors
   /// Of true and recovered changes in layers of 120 m, all placements together.
   std::vector<double> correlations;
-  std::vector<std::vector<double>> placements;  ///< the same of each placement
+  std::vector<std::vector<double>> placements;  ///< those of each placement
 };
 
 /// Returns the CPU seconds of all threads since a value of std::clock().
