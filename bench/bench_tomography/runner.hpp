@@ -60,23 +60,25 @@ enum class Recovery {
   bad_picks,      ///< the same, with every tenth pick wrong by 30 to 120 ms
   checks,         ///< checks of 480 x 240 m and 8 %
   waves,          ///< a product of sines with wavelengths of 480 and 240 m and an amplitude of 8 %
-  long_waves,     ///< the same with twice these wavelengths
-  shifted_waves   ///< the same with the largest change at the surface
+  long_waves      ///< the same with twice these wavelengths
 };
 
-/// What an inversion has recovered.
+/// What an inversion has recovered. Of checks and waves, which are inverted in four placements,
+/// numbers are means, those of iterations and picks the largest ones, and counts of picks sums.
 struct RecoveryResult {
-  double seconds = 0.0;              ///< of the inversion and its appraisal
-  double cpu_seconds = 0.0;          ///< the same of all threads
-  int iterations = 0;                ///< that were computed
-  double chi2 = 0.0;                 ///< at the end
-  double start_error = 0.0;          ///< rms of the relative error of the velocity where rays are
-  double error = 0.0;                ///< the same at the end
-  double picks = 0.0;                ///< number of picks
-  double bad = 0.0;                  ///< picks that are wrong
-  double missed = 0.0;               ///< wrong picks within four errors of their predictions
-  double flagged = 0.0;              ///< good picks beyond four errors
-  std::vector<double> correlations;  ///< of true and recovered changes in layers of 120 m
+  double seconds = 0.0;      ///< of the inversion and its appraisal
+  double cpu_seconds = 0.0;  ///< the same of all threads
+  int iterations = 0;        ///< that were computed
+  double chi2 = 0.0;         ///< at the end
+  double start_error = 0.0;  ///< rms of the relative error of the velocity where rays are
+  double error = 0.0;        ///< the same at the end
+  double picks = 0.0;        ///< number of picks
+  double bad = 0.0;          ///< picks that are wrong
+  double missed = 0.0;       ///< wrong picks within four errors of their predictions
+  double flagged = 0.0;      ///< good picks beyond four errors
+  /// Of true and recovered changes in layers of 120 m, all placements together.
+  std::vector<double> correlations;
+  std::vector<std::vector<double>> placements;  ///< those of each placement
 };
 
 /// Returns the CPU seconds of all threads since a value of std::clock().

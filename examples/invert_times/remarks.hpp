@@ -5,7 +5,6 @@
 /// \brief Options of invert_times in messages of the library, and its remarks.
 
 #include "invert_times/options.hpp"
-#include "ranks/ranks.hpp"
 
 #include <moho/core/argument_names.hpp>
 #include <moho/tomography/tomography.hpp>
@@ -17,12 +16,6 @@ namespace moho::examples::invert_times {
 
 /// Returns the options that stand for arguments of the library.
 ArgumentNames names_of(const Options& o);
-
-/// Returns the format of the file of picks.
-tomography::PickFormat format_of(const Options& o);
-
-/// Divides the sources among the ranks of a run; all of them have the rows of all.
-tomography::Exchange exchange_among(Processes& processes);
 
 /// Returns remarks on options without effect.
 std::vector<std::string> option_notes(const Options& o);

@@ -10,6 +10,7 @@
 #include "app/summary.hpp"
 #include "invert_times/options.hpp"
 #include "invert_times/remarks.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/parse.hpp>
 #include <moho/core/space.hpp>
@@ -32,6 +33,12 @@ namespace moho::examples::invert_times {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Returns the format of the file of picks.
+tomography::PickFormat format_of(const Options& o) {
+  const double units[] = {1.0, 1e-3, 1e-6};
+  return {o.format, units[o.time_unit], o.elevations, o.shots, o.receivers, names_of(o)};
+}
 
 // One run in 2D or 3D.
 template <int Dim>
@@ -88,7 +95,10 @@ class Run {
     }
     estimate_memory();
     print_plan();
-    m_job.options.exchange = exchange_among(m_session.processes());
+    if (m_session.processes().alone()) return;
+    auto& ranks = static_cast<Ranks&>(m_session.processes());  // all have the rows of all sources
+    m_job.options.exchange = {ranks.rank(), ranks.size(),
+                              [&ranks](const auto& local) { return ranks.gather_to_all(local); }};
   }
 
   // Announces the results; returns the last iteration of an interrupted run, or -1.

@@ -157,6 +157,16 @@ void Ranks::abort(int status) { std::exit(status); }
 
 #endif
 
+std::vector<std::vector<char>> Ranks::gather_to_all(
+    const std::function<std::vector<char>()>& function) {
+  std::vector<char> mine;
+  together([&] { mine = function(); });
+  std::vector<std::vector<char>> all = gather_bytes(mine);
+  all.resize(static_cast<std::size_t>(size()));
+  for (std::vector<char>& bytes : all) broadcast_list(*this, bytes);
+  return all;
+}
+
 std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv) {
   constexpr std::string_view option = "--only-shot";
   for (int k = 1; k < argc; ++k) {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace moho::examples {
@@ -66,6 +67,9 @@ class Ranks : public Processes {
   void sum_to_root(std::vector<double>& values) override { m_all->sum_to_root(values); }
   /// Returns the bytes of all ranks in order on the root; empty on other ranks.
   std::vector<std::vector<char>> gather_bytes(const std::vector<char>& mine);
+  /// Calls a function on each rank and returns the bytes of all in order, on all ranks. If it
+  /// throws on one, all throw the same exception.
+  std::vector<std::vector<char>> gather_to_all(const std::function<std::vector<char>()>& function);
   /// Returns the reports of all ranks on the root.
   std::vector<RankReport> gather(const RankReport& mine);
 
@@ -93,6 +97,16 @@ class Ranks : public Processes {
   bool m_agreed = false;
   bool m_finished = false;
 };
+
+/// Sends the root's list to all ranks. Collective.
+template <class T>
+void broadcast_list(Ranks& ranks, std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  auto count = static_cast<std::int64_t>(values.size());
+  ranks.broadcast(&count, sizeof(count));
+  values.resize(static_cast<std::size_t>(count));
+  if (count > 0) ranks.broadcast(values.data(), values.size() * sizeof(T));
+}
 
 /// Returns the processes of a program whose ranks share shots, one device each.
 /// Each rank reads options and files. With --only-shot a single process is returned. The program

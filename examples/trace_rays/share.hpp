@@ -19,16 +19,6 @@
 
 namespace moho::examples::trace_rays {
 
-/// Sends the root's list to all ranks.
-template <class T>
-void broadcast(Ranks& ranks, std::vector<T>& values) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  std::int64_t count = static_cast<std::int64_t>(values.size());
-  ranks.broadcast(&count, sizeof(count));
-  values.resize(static_cast<std::size_t>(count));
-  if (count > 0) ranks.broadcast(values.data(), values.size() * sizeof(T));
-}
-
 /// Sends every rank the root's job with the rank's part of the sources. Equations 7 to 10 of
 /// Couder-Castaneda et al. (2013) divide the sources. \param space name of the space
 template <class T, int Dim>
@@ -42,11 +32,11 @@ void share(Ranks& ranks, rays::TraceJob<T, Dim>& job, std::string& space) {
   ranks.broadcast(&job.devices, sizeof(job.devices));
   ranks.broadcast(&job.slabs, sizeof(job.slabs));
   std::vector<char> name(space.begin(), space.end());
-  broadcast(ranks, name);
+  broadcast_list(ranks, name);
   space.assign(name.begin(), name.end());
-  broadcast(ranks, job.velocity);
-  broadcast(ranks, job.sources);
-  broadcast(ranks, job.receivers);
+  broadcast_list(ranks, job.velocity);
+  broadcast_list(ranks, job.sources);
+  broadcast_list(ranks, job.receivers);
   job.all_sources = static_cast<std::int64_t>(job.sources.size());
   const mpi::Part part = mpi::part_of(job.all_sources, ranks.size(), ranks.rank());
   job.sources = {job.sources.begin() + part.first, job.sources.begin() + part.last};

@@ -118,9 +118,10 @@ TEST(TomographyRows, LeaveAirOut) {
   const double exact = (2.0 * std::hypot(62.0, 38.0) + 36.0) / 1000.0;
   EXPECT_NEAR(found.times[0], exact, 0.02 * exact);
   EXPECT_NEAR(found.times[1], found.times[0], 1e-12);
+  const std::vector<double> coverage = forward.coverage(host(), found.paths);
   for (std::size_t i = 0; i < mask.size(); ++i) {
     if (mask[i] == 0) {
-      EXPECT_EQ(found.coverage[i], 0.0);
+      EXPECT_EQ(coverage[i], 0.0);
     }
   }
 }

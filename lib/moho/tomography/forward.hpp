@@ -41,7 +41,7 @@ template <int Dim, class Memory>
 struct Prediction {
   std::vector<double> times;     ///< s, one for each pick
   CompressedRows<Memory> rows;   ///< derivative of times by the unknowns, s; a row for each pick
-  std::vector<double> coverage;  ///< with rays: their metres at each node, by its shape function
+  std::vector<double> coverage;  ///< of Inversion::rays(): metres of the rays at each node
   rays::RayPaths<Dim> paths;     ///< all rays if requested: one source, a receiver for each pick
   /// With ForwardOptions::departures: derivative of times by the position of the source, s/m, an
   /// entry for each axis of each pick.
@@ -172,6 +172,11 @@ class Forward {
                                    const Progress& progress = {},
                                    const Points<Dim>& sources = {}) const;
 
+  /// Returns the metres of rays at each model node, by its shape function. \param exec as in
+  /// evaluate() \param paths one source, a receiver for each pick
+  std::vector<double> coverage(const Instance<Memory>& exec,
+                               const rays::RayPaths<Dim>& paths) const;
+
  private:
   // Fields of the sources that are traced together.
   struct Batch {
@@ -199,7 +204,6 @@ class Forward {
                                    std::size_t first_pick, std::size_t last_pick, bool keep_rays,
                                    Prediction<Dim, Memory>& result) const;
   [[noreturn]] void refuse(const Pick& pick) const;
-  void cover(const Instance<Memory>& exec, Prediction<Dim, Memory>& result) const;
   template <class Fields>
   Fields first_of(const Fields& fields, std::int64_t count) const {
     return wrap_field_per_source<Fields>(fields.data(), count, m_grid);
@@ -320,10 +324,7 @@ Prediction<Dim, Memory> Forward<T, Dim, Memory>::evaluate(const Instance<Memory>
   } else {
     evaluate_sources(exec, velocity, positions, 0, count, keep_rays, progress, result);
   }
-  if (keep_rays) {
-    result.paths.receivers = static_cast<std::int64_t>(m_picks.picks.size());
-    cover(exec, result);
-  }
+  if (keep_rays) result.paths.receivers = static_cast<std::int64_t>(m_picks.picks.size());
   return result;
 }
 
@@ -489,11 +490,10 @@ void Forward<T, Dim, Memory>::refuse(const Pick& pick) const {
              "both points are one): correct the topography or leave the pick out"));
 }
 
-// Sums the metres of all rays at the nodes, in the order of the picks.
+// Sums the metres in the order of the picks.
 template <class T, int Dim, class Memory>
-void Forward<T, Dim, Memory>::cover(const Instance<Memory>& exec,
-                                    Prediction<Dim, Memory>& result) const {
-  const rays::RayPaths<Dim>& all = result.paths;
+std::vector<double> Forward<T, Dim, Memory>::coverage(const Instance<Memory>& exec,
+                                                      const rays::RayPaths<Dim>& all) const {
   const auto mask = upload(exec, m_mask, "moho::tomography::mask");
   const auto coverage = allocate<Vector<Memory>>(exec, "moho::tomography::coverage", m_grid.size());
   const auto ones = allocate<Vector<Memory>>(exec, "moho::tomography::ones",
@@ -518,7 +518,7 @@ void Forward<T, Dim, Memory>::cover(const Instance<Memory>& exec,
         exec, detail::make_rows<Dim, Memory>(exec, row, counted, {}, m_grid.size()));
     metres.add_product_transposed(exec, ones, coverage);
   }
-  result.coverage = download(exec, coverage);
+  return download(exec, coverage);
 }
 
 /// \cond

@@ -97,10 +97,11 @@ class Inversion {
   const std::vector<IterationReport>& reports() const { return m_state.reports; }
   /// Returns the grid of the unknowns.
   const Grid<Dim>& unknowns() const { return m_forward.unknowns(); }
-  /// Traces the present model once more and returns it with all rays.
-  Prediction<Dim, Memory> rays(const Instance<Memory>& exec) const {
-    return m_forward.evaluate(exec, m_velocity, true, {}, positions(m_state.delays));
-  }
+  /// \brief Returns the present model's times and rows with all rays and their coverage.
+  ///
+  /// The evaluation of the model that ended the inversion keeps its rays, which the first call
+  /// hands over. Without them the model is traced once more.
+  Prediction<Dim, Memory> rays(const Instance<Memory>& exec);
   /// Computes deviations and resolution of the present model. Call it after an iteration.
   Appraisal appraise(const Instance<Memory>& exec);
   /// Returns the state, from which another inversion of the same input goes on.
@@ -199,10 +200,11 @@ class Inversion {
                                                 const std::vector<double>& x, double lambda,
                                                 double limit) const;
   double try_model(const Instance<Memory>& exec, const std::vector<double>& at, double lambda,
-                   double now, double least, IterationReport& report);
+                   double now, double least, bool keep_rays, IterationReport& report);
   double try_steps(const Instance<Memory>& exec, const std::vector<double>& x,
                    const std::vector<double>& solution, double predicted, double lambda,
-                   IterationReport& report);
+                   bool keep_rays, IterationReport& report);
+  bool may_end(const IterationReport& report, double before, double predicted, bool at_least) const;
   void decide(const IterationReport& report, double before, double predicted, bool at_least);
 
   Grid<Dim> m_grid;

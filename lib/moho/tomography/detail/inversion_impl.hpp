@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace moho::tomography {
@@ -251,17 +252,19 @@ optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise_change(
 }
 
 // Evaluates the model of unknowns and takes it if the objective falls below a limit. Returns its
-// decrease.
+// decrease. The rays of one model are in memory at a time.
 template <class T, int Dim, class Memory>
 double Inversion<T, Dim, Memory>::try_model(const Instance<Memory>& exec,
                                             const std::vector<double>& at, double lambda,
-                                            double now, double least, IterationReport& report) {
+                                            double now, double least, bool keep_rays,
+                                            IterationReport& report) {
   Trial trial;
   split(at, trial.white, trial.delays);
   limit_moves(trial.delays);
   make_velocity(exec, trial);
-  trial.prediction =
-      m_forward.evaluate(exec, trial.velocity, false, m_options.progress, positions(trial.delays));
+  m_now.paths = {};
+  trial.prediction = m_forward.evaluate(exec, trial.velocity, keep_rays, m_options.progress,
+                                        positions(trial.delays));
   ++report.traces;
   const double objective =
       misfit(trial.prediction, trial.delays) +
@@ -283,12 +286,13 @@ template <class T, int Dim, class Memory>
 double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
                                             const std::vector<double>& x,
                                             const std::vector<double>& solution, double predicted,
-                                            double lambda, IterationReport& report) {
+                                            double lambda, bool keep_rays,
+                                            IterationReport& report) {
   const double now = misfit(m_now, m_state.delays) + lambda * lambda * detail::square_of(x);
   const double first = detail::first_part(m_state.reports.back());
   double decrease = 0.0;
   if (first == 1.0) {
-    decrease = try_model(exec, solution, lambda, now, 0.1 * predicted, report);
+    decrease = try_model(exec, solution, lambda, now, 0.1 * predicted, keep_rays, report);
     if (decrease > 0.1 * predicted) {
       report.step = 1.0;
       return decrease / predicted;
@@ -305,12 +309,23 @@ double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
     optimize::combine(exec, krylov, matrix.coefficients(damping), view);
     std::vector<double> at = download(exec, view);
     for (std::size_t i = 0; i < x.size(); ++i) at[i] += x[i];
-    decrease = try_model(exec, at, lambda, now, 0.1 * step * predicted, report);
+    decrease = try_model(exec, at, lambda, now, 0.1 * step * predicted, keep_rays, report);
     if (!(decrease > 0.1 * step * predicted)) continue;
     report.step = step;
     break;
   }
   return decrease / predicted;
+}
+
+// Returns true if decide() may end the inversion after the step that is predicted.
+template <class T, int Dim, class Memory>
+bool Inversion<T, Dim, Memory>::may_end(const IterationReport& report, double before,
+                                        double predicted, bool at_least) const {
+  const bool by_target = m_options.rule == DampingRule::target;
+  // chi^2 may be below its prediction
+  const bool near = by_target && 0.9 * report.chi2_linear <= m_options.target + m_options.tolerance;
+  return near || (at_least && by_target) || m_state.failures > 0 || predicted < 0.02 * before ||
+         report.iteration >= m_options.iterations;
 }
 
 // Decides whether to go on.
@@ -345,7 +360,7 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
   const Stopwatch watch;
   IterationReport report;
   if (m_state.reports.empty()) {
-    m_now = m_forward.evaluate(exec, m_velocity, false, m_options.progress);
+    m_now = m_forward.evaluate(exec, m_velocity, m_options.iterations == 0, m_options.progress);
     fit();
     report.traces = 1;
     report_state(report);
@@ -406,7 +421,11 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
   const double before = chi2_before * data + lambda * lambda * detail::square_of(x);
   const double predicted =
       before - (matrix.misfit(lambda) + lambda * lambda * detail::square_of(solution));
-  report.rho = predicted > 0.0 ? try_steps(exec, x, solution, predicted, lambda, report) : 0.0;
+  report.iteration = static_cast<int>(m_state.reports.size());
+  const bool keep_rays = may_end(report, before, predicted, at_least);
+  if (predicted > 0.0) {
+    report.rho = try_steps(exec, x, solution, predicted, lambda, keep_rays, report);
+  }
   if (report.step == 0.0) report.held = m_state.reports.back().held;
   fit();
   report_state(report);
@@ -480,8 +499,22 @@ void Inversion<T, Dim, Memory>::restore(const Instance<Memory>& exec, InversionS
   make_velocity(exec, trial);
   m_velocity = std::move(trial.velocity);
   m_now =
-      m_forward.evaluate(exec, m_velocity, false, m_options.progress, positions(m_state.delays));
+      m_forward.evaluate(exec, m_velocity, ended(), m_options.progress, positions(m_state.delays));
   fit();
+}
+
+template <class T, int Dim, class Memory>
+Prediction<Dim, Memory> Inversion<T, Dim, Memory>::rays(const Instance<Memory>& exec) {
+  Prediction<Dim, Memory> all;
+  if (m_now.paths.receivers > 0) {
+    rays::RayPaths<Dim> paths = std::exchange(m_now.paths, {});
+    all = m_now;
+    all.paths = std::move(paths);
+  } else {
+    all = m_forward.evaluate(exec, m_velocity, true, {}, positions(m_state.delays));
+  }
+  all.coverage = m_forward.coverage(exec, all.paths);
+  return all;
 }
 
 /// \cond
