@@ -74,6 +74,11 @@ function(moho_own_target name)
       target_compile_definitions(${name} PRIVATE KOKKOS_ENABLE_DEBUG_BOUNDS_CHECK)
     endif()
     target_compile_definitions(${name} PRIVATE _GLIBCXX_ASSERTIONS MOHO_BOUNDS_CHECK)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT Kokkos_ENABLE_CUDA)
+      # Kokkos forces the checked access to a view inline at each use. Without that GCC compiles
+      # kernels with sanitizers in less time.
+      target_compile_definitions(${name} PRIVATE KOKKOS_IMPL_FORCEINLINE_FUNCTION=inline)
+    endif()
   endif()
 endfunction()
 
