@@ -153,8 +153,10 @@ tomography::InversionResult<2> add_recovery(const Instance<Memory>& exec,
   return found;
 }
 
-/// Returns the correlations of true and found changes in layers of 120 m, where rays are. \param
-/// nodes of the grid along z
+/// Returns the correlations of true and found changes in layers of 120 m, where rays are.
+/// \param nodes of the grid along z
+/// \param coverage metres of rays at each node
+/// \param changes relative to the start model, at each node
 inline std::vector<double> layer_correlations(std::int64_t nodes,
                                               const std::vector<double>& coverage,
                                               const tomography::CheckerboardResult<2>& changes) {

@@ -93,22 +93,20 @@ def load_core() -> Any:
     return _core
 
 
-def load_cuda_runtime(name: str, folders: list[str] | None = None) -> None:
+def load_cuda_runtime(name: str) -> None:
     """Loads the CUDA runtime of the package nvidia-cuda-runtime, for a module that needs it.
 
     Parameters
     ----------
     name : str
         File name of the library, such as "libcudart.so.13".
-    folders : list of str, optional
-        Folders of installed packages; None: those of sys.path.
 
     Raises
     ------
     ImportError
-        No folder has the library.
+        No folder of sys.path has the package with this library.
     """
-    for folder in sys.path if folders is None else folders:
+    for folder in sys.path:
         for file in glob.glob(os.path.join(glob.escape(folder), "nvidia", "*", "lib", name)):
             ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
             return
