@@ -8,6 +8,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/fwi/detail/gradient_kernels.hpp>
+#include <moho/fwi/detail/gradient_runs.hpp>
 #include <moho/fwi/detail/lambda_steps.hpp>
 #include <moho/fwi/detail/scale_products.hpp>
 #include <moho/fwi/extended_image.hpp>
@@ -23,6 +24,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -197,6 +199,16 @@ class ShotGradients {
                snapshot::SnapshotStore<T, Dim, Memory>& store,
                const ShotGradientOptions<T, Dim, Memory>& options, const Index<Dim>& shift,
                std::int64_t time);
+  // Several steps of a propagation in one launch; they return the number of steps.
+  template <class Runs>
+  std::int64_t save_several(Runs& runs, snapshot::SnapshotStore<T, Dim, Memory>* store,
+                            const Box<Dim>& kept, std::int64_t time, std::int64_t most) const;
+  template <class Runs>
+  std::int64_t combine_several(const Instance<Memory>& exec, Runs& runs,
+                               const wave::PointSet<T, Dim, Memory>& receivers,
+                               const wave::PointSeries<T, Memory>& derivative,
+                               snapshot::SnapshotStore<T, Dim, Memory>& store,
+                               const Index<Dim>& shift, std::int64_t after, std::int64_t most);
   detail::AddScale<T, Dim> scale_sums(const detail::SourceValues<T, Dim>& source) const;
   void add_density(const Instance<Memory>& exec, const Wave& adjoint,
                    const wave::SourceTerm<T, Dim, Memory>& forward,
@@ -414,6 +426,20 @@ void ShotGradients<T, Dim, Memory>::propagate_source(
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(number, now); };
   }
+  std::optional<wave::kernel::SectionRuns<T, Dim, Memory>> runs;
+  if constexpr (wave::kernel::has_section_runs<Dim, Memory>()) {
+    runs.emplace(exec, propagator, wavefield);
+    if (runs->possible() && (store == nullptr || store->stays())) {
+      runs->inject(
+          *source_term.points, source_term.amplitudes,
+          [&](int f) { return propagator.source_scale(f); },
+          wave::kernel::source_factor<T>(propagator.grid()));
+      if (recording.receivers != nullptr) runs->record(*recording.receivers, recording.rows, 1);
+      run.several = [&](std::int64_t time, std::int64_t most) {
+        return save_several(*runs, store, kept, time, most);
+      };
+    }
+  }
   const auto done = wave::in_propagation(number == 0 ? "forward leg" : "leg of the source", [&] {
     return wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
   });
@@ -504,6 +530,18 @@ void ShotGradients<T, Dim, Memory>::backward(const InstanceOf<Memory>& exec, Wav
                        after - 1, m_factors.injection(f));
     }
   };
+  std::optional<wave::kernel::SectionRuns<T, Dim, Memory>> runs;
+  if constexpr (wave::kernel::has_section_runs<Dim, Memory>()) {
+    runs.emplace(instance, *m_propagator, wavefield);
+    if (runs->possible() && store.stays() && options.extended == nullptr &&
+        !m_unknowns.anisotropy && !m_unknowns.density) {
+      runs->inject(
+          receivers, derivative, [&](int f) { return m_factors.injection(f); }, T(1));
+      back.several = [&](std::int64_t after, std::int64_t most) {
+        return combine_several(instance, *runs, receivers, derivative, store, shift, after, most);
+      };
+    }
+  }
   const auto done = wave::in_propagation("backward leg", [&] {
     return wave::run_steps<T, Dim, Memory>(exec, *m_propagator, wavefield, back);
   });

@@ -73,6 +73,11 @@ struct SnapshotStore {
     (void)box, (void)time;
     return nullptr;
   }
+  /// \brief Returns true if memory of reserve() and load() stays until the shot ends.
+  ///
+  /// A caller may then use the values of several times together. reserve() supports all times, and
+  /// begin(), on_step() and end_forward() do nothing.
+  virtual bool stays() const { return false; }
   /// Ends the forward propagation.
   virtual void end_forward(const Instance<Memory>& exec) { (void)exec; }
   /// Returns the snapshot of a time. \throws Error if it is not available

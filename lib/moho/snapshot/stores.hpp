@@ -90,6 +90,7 @@ class MemoryStore : public SnapshotStore<T, Dim, Memory> {
     m_entries[time] = {box, values};
     return values.data();
   }
+  bool stays() const override { return true; }
   Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
   SnapshotReport report() const override;
 

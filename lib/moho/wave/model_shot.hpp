@@ -6,6 +6,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/exchange.hpp>
+#include <moho/wave/detail/section_launch.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/run.hpp>
 #include <moho/wave/sinc.hpp>
@@ -16,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -305,6 +307,21 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
     };
   }
   wavefield.clear(exec);
+  std::optional<detail::SectionRuns<T, Dim, Memory>> runs;
+  if constexpr (detail::has_section_runs<Dim, Memory>()) {
+    runs.emplace(exec, propagator, wavefield);
+    if (runs->possible() && !run.advanced) {
+      runs->inject(
+          sources, amplitudes, [&](int f) { return propagator.source_scale(f); },
+          kernel::source_factor<T>(propagator.grid()));
+      runs->record(receivers, by_row, sampling.every);
+      run.several = [&](std::int64_t time, std::int64_t most) {
+        const auto count = std::min<std::int64_t>(most, detail::largest_section_run);
+        runs->step(time, 1, count, detail::KeepSection<T>{});
+        return count;
+      };
+    }
+  }
   const RunReport<Dim> report = run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
 
   ShotResult<T, Dim, Memory> result;

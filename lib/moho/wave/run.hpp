@@ -155,6 +155,12 @@ struct RunOptions {
   std::function<void(std::int64_t time, const Box<Dim>& box)> stepped = {};
   /// Called after every step with the new time of wavefield.now and the nodes of the step.
   std::function<void(std::int64_t time, const Box<Dim>& box)> advanced = {};
+  /// \brief Called before a step from `time` in place of all of the above; it may do several.
+  ///
+  /// It advances the wavefield by up to `most` steps of the complete grid, does what the other
+  /// callbacks do in these steps, and returns their number; 0: it did nothing, and run_steps()
+  /// does the next step. Not called with a domain.
+  std::function<std::int64_t(std::int64_t time, std::int64_t most)> several = {};
   /// Steps between checks for NaN and overflow, with one check at the end; 0: no checks.
   std::int64_t check_every = 0;
   /// Called on the host about twice a second. Each call costs a fence.
@@ -296,8 +302,39 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
   exec.fence();
   kernel::ProgressTimer pace(steps);
   Box<Dim> box{}, former{};
-  for (std::int64_t done = 0;;) {
+  std::int64_t done = 0;
+  // after `count` steps: the report, the check for overflow and the progress
+  const auto end_steps = [&](std::int64_t count) {
+    report.points += static_cast<double>(propagator.own(box).size()) * static_cast<double>(count);
+    report.whole_points +=
+        static_cast<double>(propagator.own(whole).size()) * static_cast<double>(count);
+    for (std::int64_t n = 0; n < count; ++n) report.boxes.add(box);
+    done += count;
+    if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
+      detail::check_finite<T, Dim, Memory>(exec, propagator, wavefield, box, done);
+    }
+  };
+  const auto report_progress = [&] {
+    if (options.progress && (pace.due(done) || done == steps)) {
+      exec.fence();
+      options.progress(pace.report(done, report.points));
+    }
+  };
+  for (;;) {
     const std::int64_t time = options.first + direction * done;
+    if (options.several && options.domain == nullptr && done < steps) {
+      exec.check_stop();
+      std::int64_t most = steps - done;
+      if (options.check_every > 0) {
+        most = std::min(most, options.check_every - done % options.check_every);
+      }
+      if (const std::int64_t count = options.several(time, most); count > 0) {
+        box = former = whole;
+        end_steps(count);
+        report_progress();
+        continue;
+      }
+    }
     if (options.present) options.present(time);
     if (done == steps) break;
     exec.check_stop();
@@ -317,18 +354,9 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     box = next;
     if (options.stepped) options.stepped(time, box);
     wavefield.advance();
-    report.points += static_cast<double>(propagator.own(box).size());
-    report.whole_points += static_cast<double>(propagator.own(whole).size());
-    report.boxes.add(box);
-    ++done;
-    if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
-      detail::check_finite<T, Dim, Memory>(exec, propagator, wavefield, box, done);
-    }
+    end_steps(1);
     if (options.advanced) options.advanced(time + direction, box);
-    if (options.progress && (pace.due(done) || done == steps)) {
-      exec.fence();
-      options.progress(pace.report(done, report.points));
-    }
+    report_progress();
   }
   exec.fence();
   report.seconds = pace.seconds();

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Several steps of a small section in a launch, for other modules.
+
+#include <moho/wave/detail/section_launch.hpp>
+
+namespace moho::wave::kernel {
+using detail::end_of_store;
+using detail::has_section_runs;
+using detail::KeepSection;
+using detail::largest_section_run;
+using detail::SectionInjection;
+using detail::SectionRuns;
+}  // namespace moho::wave::kernel
