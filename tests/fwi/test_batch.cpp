@@ -34,7 +34,7 @@ struct BatchShots {
   BatchShots(const Instance<Memory>& exec, const Grid<Dim>& grid, const Boundaries<Dim>& faces,
              const Model<T, Dim, Memory>& model, int count)
       : first(exec, grid, faces, model) {
-    first.steps = 61;
+    first.steps = 71;
     first.product_interval = 3;
     for (int k = 0; k < count; ++k) {
       sources.push_back(first.points(2, static_cast<unsigned>(20 + k)));
