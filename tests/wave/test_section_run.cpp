@@ -72,7 +72,7 @@ void run_by_radius(const detail::SectionArguments<T>& arguments, bool layered,
 // Runs of sections in the memory of the host, which the library does not have.
 #define MOHO_TEST_SECTION_RUN(stencil, T)                                                     \
   template <>                                                                                 \
-  void section_run_of<Stencil::stencil, T, Kokkos::HostSpace, KeepSection<T>>(                \
+  void section_run_of<KeepSection, Stencil::stencil, Kokkos::HostSpace, T>(                   \
       const Instance<Kokkos::HostSpace>&, const SectionArguments<T>& arguments, bool layered, \
       const SectionTimes<T>& times, const KeepSection<T>& work) {                             \
     moho::testing::run_by_radius<Stencil::stencil, T>(arguments, layered, times, work);       \

@@ -24,7 +24,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -199,16 +198,17 @@ class ShotGradients {
                snapshot::SnapshotStore<T, Dim, Memory>& store,
                const ShotGradientOptions<T, Dim, Memory>& options, const Index<Dim>& shift,
                std::int64_t time);
-  // Several steps of a propagation in one launch; they return the number of steps.
-  template <class Runs>
-  std::int64_t save_several(Runs& runs, snapshot::SnapshotStore<T, Dim, Memory>* store,
-                            const Box<Dim>& kept, std::int64_t time, std::int64_t most) const;
-  template <class Runs>
-  std::int64_t combine_several(const Instance<Memory>& exec, Runs& runs,
-                               const wave::PointSet<T, Dim, Memory>& receivers,
-                               const wave::PointSeries<T, Memory>& derivative,
-                               snapshot::SnapshotStore<T, Dim, Memory>& store,
-                               const Index<Dim>& shift, std::int64_t after, std::int64_t most);
+  // Return the functions that do several steps of a propagation in one launch; empty: none does.
+  wave::kernel::SeveralSteps save_several(const Instance<Memory>& exec,
+                                          const wave::SourceTerm<T, Dim, Memory>& source_term,
+                                          Wave& wavefield,
+                                          snapshot::SnapshotStore<T, Dim, Memory>* store,
+                                          const Box<Dim>& kept, const Recording& recording) const;
+  wave::kernel::SeveralSteps combine_several(const Instance<Memory>& exec, Wave& wavefield,
+                                             const wave::PointSet<T, Dim, Memory>& receivers,
+                                             const wave::PointSeries<T, Memory>& derivative,
+                                             snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                             const Index<Dim>& shift);
   detail::AddScale<T, Dim> scale_sums(const detail::SourceValues<T, Dim>& source) const;
   void add_density(const Instance<Memory>& exec, const Wave& adjoint,
                    const wave::SourceTerm<T, Dim, Memory>& forward,
@@ -426,20 +426,7 @@ void ShotGradients<T, Dim, Memory>::propagate_source(
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(number, now); };
   }
-  std::optional<wave::kernel::SectionRuns<T, Dim, Memory>> runs;
-  if constexpr (wave::kernel::has_section_runs<Dim, Memory>()) {
-    runs.emplace(exec, propagator, wavefield);
-    if (runs->possible() && (store == nullptr || store->stays())) {
-      runs->inject(
-          *source_term.points, source_term.amplitudes,
-          [&](int f) { return propagator.source_scale(f); },
-          wave::kernel::source_factor<T>(propagator.grid()));
-      if (recording.receivers != nullptr) runs->record(*recording.receivers, recording.rows, 1);
-      run.several = [&](std::int64_t time, std::int64_t most) {
-        return save_several(*runs, store, kept, time, most);
-      };
-    }
-  }
+  run.several = save_several(exec, source_term, wavefield, store, kept, recording);
   const auto done = wave::in_propagation(number == 0 ? "forward leg" : "leg of the source", [&] {
     return wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
   });
@@ -530,17 +517,8 @@ void ShotGradients<T, Dim, Memory>::backward(const InstanceOf<Memory>& exec, Wav
                        after - 1, m_factors.injection(f));
     }
   };
-  std::optional<wave::kernel::SectionRuns<T, Dim, Memory>> runs;
-  if constexpr (wave::kernel::has_section_runs<Dim, Memory>()) {
-    runs.emplace(instance, *m_propagator, wavefield);
-    if (runs->possible() && store.stays() && options.extended == nullptr &&
-        !m_unknowns.anisotropy && !m_unknowns.density) {
-      runs->inject(
-          receivers, derivative, [&](int f) { return m_factors.injection(f); }, T(1));
-      back.several = [&](std::int64_t after, std::int64_t most) {
-        return combine_several(instance, *runs, receivers, derivative, store, shift, after, most);
-      };
-    }
+  if (options.extended == nullptr) {
+    back.several = combine_several(instance, wavefield, receivers, derivative, store, shift);
   }
   const auto done = wave::in_propagation("backward leg", [&] {
     return wave::run_steps<T, Dim, Memory>(exec, *m_propagator, wavefield, back);

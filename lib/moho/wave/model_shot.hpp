@@ -17,7 +17,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -307,20 +306,19 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
     };
   }
   wavefield.clear(exec);
-  std::optional<detail::SectionRuns<T, Dim, Memory>> runs;
-  if constexpr (detail::has_section_runs<Dim, Memory>()) {
-    runs.emplace(exec, propagator, wavefield);
-    if (runs->possible() && !run.advanced) {
-      runs->inject(
-          sources, amplitudes, [&](int f) { return propagator.source_scale(f); },
-          kernel::source_factor<T>(propagator.grid()));
-      runs->record(receivers, by_row, sampling.every);
-      run.several = [&](std::int64_t time, std::int64_t most) {
-        const auto count = std::min<std::int64_t>(most, detail::largest_section_run);
-        runs->step(time, 1, count, detail::KeepSection<T>{});
-        return count;
-      };
-    }
+  if (!run.advanced) {
+    run.several = detail::several_steps<T, Dim, Memory>(
+        exec, propagator, wavefield,
+        [&](auto& runs) {
+          runs.inject(
+              sources, amplitudes, [&](int f) { return propagator.source_scale(f); },
+              kernel::source_factor<T>(propagator.grid()));
+          runs.record(receivers, by_row, sampling.every);
+        },
+        [](auto& runs, std::int64_t time, std::int64_t count) {
+          runs.step(time, 1, count, detail::KeepSection<T>{});
+          return count;
+        });
   }
   const RunReport<Dim> report = run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
 

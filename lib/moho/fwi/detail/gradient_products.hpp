@@ -6,7 +6,6 @@
 
 #include <moho/fwi/gradient.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace moho::fwi {
@@ -65,57 +64,81 @@ void ShotGradients<T, Dim, Memory>::combine(const Instance<Memory>& exec, const 
                                       wavefield, m_box, m_change[0], residuals, lambda());
 }
 
-// Advances the source wavefield and saves its snapshots.
+// Advances the source wavefield, records it and saves its snapshots.
 template <class T, int Dim, class Memory>
-template <class Runs>
-std::int64_t ShotGradients<T, Dim, Memory>::save_several(
-    Runs& runs, snapshot::SnapshotStore<T, Dim, Memory>* store, const Box<Dim>& kept,
-    std::int64_t time, std::int64_t most) const {
-  const auto count = std::min<std::int64_t>(most, wave::kernel::largest_section_run);
-  wave::kernel::KeepSection<T> keep{};
-  if (store != nullptr) {
-    keep.fields = fields();
-    for (int d = 0; d < Dim; ++d) {
-      keep.lower[d] = static_cast<int>(kept.lower[d]);
-      keep.upper[d] = static_cast<int>(kept.upper[d]);
-    }
-    for (std::int64_t k = 0; k < count; ++k) {
-      const std::int64_t after = time + k + 1;
-      if (after % m_product_interval == 0) keep.to[k] = store->reserve(kept, after);
-    }
-  }
-  runs.step(time, 1, count, keep);
-  return count;
+wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::save_several(
+    const Instance<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& source_term,
+    Wave& wavefield, snapshot::SnapshotStore<T, Dim, Memory>* store, const Box<Dim>& kept,
+    const Recording& recording) const {
+  if (store != nullptr && !store->stays()) return {};
+  const auto& propagator = *source_term.propagator;
+  return wave::kernel::several_steps<T, Dim, Memory>(
+      exec, propagator, wavefield,
+      [&](auto& runs) {
+        runs.inject(
+            *source_term.points, source_term.amplitudes,
+            [&](int f) { return propagator.source_scale(f); },
+            wave::kernel::source_factor<T>(propagator.grid()));
+        if (recording.receivers != nullptr) runs.record(*recording.receivers, recording.rows, 1);
+      },
+      [this, store, kept](auto& runs, std::int64_t time, std::int64_t count) {
+        wave::kernel::KeepSection<T> keep{};
+        if (store != nullptr) {
+          keep.fields = fields();
+          for (int d = 0; d < 2; ++d) {
+            keep.lower[d] = static_cast<int>(kept.lower[d]);
+            keep.upper[d] = static_cast<int>(kept.upper[d]);
+          }
+          for (std::int64_t k = 0; k < count; ++k) {
+            const std::int64_t after = time + k + 1;
+            if (after % m_product_interval == 0) keep.to[k] = store->reserve(kept, after);
+          }
+        }
+        runs.step(time, 1, count, keep);
+        return count;
+      });
 }
 
 // Adds the products of combine() and advances the adjoint field.
 template <class T, int Dim, class Memory>
-template <class Runs>
-std::int64_t ShotGradients<T, Dim, Memory>::combine_several(
-    const Instance<Memory>& exec, Runs& runs, const wave::PointSet<T, Dim, Memory>& receivers,
+wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::combine_several(
+    const Instance<Memory>& exec, Wave& wavefield, const wave::PointSet<T, Dim, Memory>& receivers,
     const wave::PointSeries<T, Memory>& derivative, snapshot::SnapshotStore<T, Dim, Memory>& store,
-    const Index<Dim>& shift, std::int64_t after, std::int64_t most) {
-  auto count = std::min<std::int64_t>(most, wave::kernel::largest_section_run);
-  detail::AddSectionProducts<T> work{};
-  work.box = m_box;
-  work.residual = runs.injection();
-  injection(receivers, derivative, 0).bind(work.residual.points);
-  bool any = false;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t time = after - 1 - k;
-    if (time < 1 || time % m_product_interval != 0) continue;
-    const auto source = detail::source_values<T, Dim, Memory>(exec, store, time, fields(), shift);
-    if (any && !(source.values.box == work.add.snapshot.box)) {
-      count = k;  // the snapshots of a launch have one layout
-      break;
-    }
-    work.add = scale_sums(source);
-    work.source[k] = source.fields[0];
-    if (fields() == 2) work.q = source.fields[1] - source.fields[0];
-    any = true;
-  }
-  runs.step(after - 1, -1, count, work);
-  return count;
+    const Index<Dim>& shift) {
+  if (!store.stays() || m_unknowns.anisotropy || m_unknowns.density) return {};
+  return wave::kernel::several_steps<T, Dim, Memory>(
+      exec, *m_propagator, wavefield,
+      [&](auto& runs) {
+        runs.inject(
+            receivers, wave::PointSeries<const T, Memory>(derivative),
+            [&](int f) { return m_factors.injection(f); }, T(1));
+      },
+      [this, exec, &receivers, derivative, &store, shift](auto& runs, std::int64_t after,
+                                                          std::int64_t count) {
+        detail::AddSectionProducts<T> work{};
+        if constexpr (Dim == 2) {
+          work.box = m_box;
+          work.residual = runs.injection();
+          injection(receivers, derivative, 0).bind(work.residual.points);
+          bool any = false;
+          for (std::int64_t k = 0; k < count; ++k) {
+            const std::int64_t time = after - 1 - k;
+            if (time < 1 || time % m_product_interval != 0) continue;
+            const auto source =
+                detail::source_values<T, Dim, Memory>(exec, store, time, fields(), shift);
+            if (any && !(source.values.box == work.add.snapshot.box)) {
+              count = k;  // the snapshots of a launch have one layout
+              break;
+            }
+            work.add = scale_sums(source);
+            work.source[k] = source.fields[0];
+            if (fields() == 2) work.q = source.fields[1] - source.fields[0];
+            any = true;
+          }
+        }
+        runs.step(after - 1, -1, count, work);
+        return count;
+      });
 }
 
 // Copies to padded arrays for differences.

@@ -48,13 +48,13 @@ struct AddSectionProducts {
 
 /// \cond
 #if defined(MOHO_FWI_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
-#define MOHO_FWI_SECTION_PRODUCTS(prefix, stencil, T)                                           \
-  MOHO_FUNCTION(prefix, section_run_of, wave::kernel::Stencil::stencil, T, ::Kokkos::CudaSpace, \
-                fwi::detail::AddSectionProducts<T>)
 namespace moho::wave::detail {
-MOHO_FOR_SCALARS(MOHO_FWI_SECTION_PRODUCTS, extern template, isotropic)
-MOHO_FOR_SCALARS(MOHO_FWI_SECTION_PRODUCTS, extern template, variable_density)
-MOHO_FOR_SCALARS(MOHO_FWI_SECTION_PRODUCTS, extern template, vti)
+MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::AddSectionProducts,
+                 Stencil::isotropic, ::Kokkos::CudaSpace)
+MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::AddSectionProducts,
+                 Stencil::variable_density, ::Kokkos::CudaSpace)
+MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::AddSectionProducts,
+                 Stencil::vti, ::Kokkos::CudaSpace)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

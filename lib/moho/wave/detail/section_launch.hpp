@@ -16,6 +16,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <type_traits>
 
 namespace moho::wave::detail {
@@ -25,9 +27,9 @@ template <class T>
 using SectionArguments = AllLayers<T>[2];
 
 /// Runs the steps of a launch. \param layered true: with perfectly matched layers
-template <Stencil stencil, class T, class Memory, class Work>
+template <template <class> class Work, Stencil stencil, class Memory, class T>
 void section_run_of(const Instance<Memory>& exec, const SectionArguments<T>& arguments,
-                    bool layered, const SectionTimes<T>& times, const Work& work);
+                    bool layered, const SectionTimes<T>& times, const Work<T>& work);
 
 /// Returns true for wavefields whose steps may run in one launch.
 template <int Dim, class Memory>
@@ -122,11 +124,11 @@ void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, const Run& run)
              "steps of a section");
 }
 
-template <Stencil stencil, class T, class Memory, class Work>
+template <template <class> class Work, Stencil stencil, class Memory, class T>
 void section_run_of(const Instance<Memory>& exec, const SectionArguments<T>& arguments,
-                    bool layered, const SectionTimes<T>& times, const Work& work) {
+                    bool layered, const SectionTimes<T>& times, const Work<T>& work) {
   const auto run_of = [&]<int radius, bool with_layers>() {
-    SectionRun<stencil, T, radius, with_layers, Work> run{};
+    SectionRun<stencil, T, radius, with_layers, Work<T>> run{};
     for (int n = 0; n < 2; ++n) {
       run.steps[n].l = arguments[n].by_axis();
       run.steps[n].threads.cover(arguments[n].s, kernel::field_count<stencil>);
@@ -246,8 +248,8 @@ class SectionRuns {
   /// \param first row that the first step injects, and time that it records
   /// \param direction 1 or -1: from row to row
   /// \param count steps, up to largest_section_run \param work as in SectionRun
-  template <class Work>
-  void step(std::int64_t first, std::int64_t direction, std::int64_t count, const Work& work) {
+  template <template <class> class Work>
+  void step(std::int64_t first, std::int64_t direction, std::int64_t count, const Work<T>& work) {
     const Scheme<T, Dim, Memory>& scheme = m_propagator.scheme();
     SectionArguments<T> arguments;
     for (AllLayers<T>& of_parity : arguments) {
@@ -264,7 +266,7 @@ class SectionRuns {
     m_times.first = first;
     m_times.direction = direction;
     kernel::visit_stencil<layer_march_stencils.bits>(scheme.stencil(), [&](auto stencil) {
-      section_run_of<decltype(stencil)::value, T, Memory, Work>(
+      section_run_of<Work, decltype(stencil)::value, Memory, T>(
           m_exec, arguments, !scheme.layers().empty(), m_times, work);
     });
     if (count % 2 != 0) m_wavefield.advance();
@@ -279,16 +281,43 @@ class SectionRuns {
   bool m_possible = false;
 };
 
+/// Function of RunOptions::several.
+using SeveralSteps = std::function<std::int64_t(std::int64_t time, std::int64_t most)>;
+
+/// \brief Returns the function that advances a wavefield by several steps in a launch; empty if
+/// its steps are launched one by one.
+/// \param exec,propagator,wavefield of the run; the last two outlive the function
+/// \param prepare prepare(runs) sets injection and recording of SectionRuns
+/// \param step step(runs, time, count) advances by up to `count` steps and returns their number
+template <class T, int Dim, class Memory, class Prepare, class Step>
+SeveralSteps several_steps(const Instance<Memory>& exec,
+                           const Propagator<T, Dim, Memory>& propagator,
+                           Wavefield<T, Dim, Memory>& wavefield, const Prepare& prepare,
+                           const Step& step) {
+  if constexpr (has_section_runs<Dim, Memory>()) {
+    const auto runs = std::make_shared<SectionRuns<T, Dim, Memory>>(exec, propagator, wavefield);
+    if (runs->possible()) {
+      prepare(*runs);
+      return [runs, step](std::int64_t time, std::int64_t most) -> std::int64_t {
+        return step(*runs, time, std::min<std::int64_t>(most, largest_section_run));
+      };
+    }
+  }
+  (void)exec, (void)propagator, (void)wavefield, (void)prepare, (void)step;
+  return {};
+}
+
 }  // namespace moho::wave::detail
 
 /// \cond
 #if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
-#define MOHO_WAVE_KEEP_SECTION(prefix, stencil, T) \
-  MOHO_FUNCTION(prefix, section_run_of, stencil, T, ::Kokkos::CudaSpace, KeepSection<T>)
 namespace moho::wave::detail {
-MOHO_FOR_SCALARS(MOHO_WAVE_KEEP_SECTION, extern template, Stencil::isotropic)
-MOHO_FOR_SCALARS(MOHO_WAVE_KEEP_SECTION, extern template, Stencil::variable_density)
-MOHO_FOR_SCALARS(MOHO_WAVE_KEEP_SECTION, extern template, Stencil::vti)
+MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, KeepSection, Stencil::isotropic,
+                 ::Kokkos::CudaSpace)
+MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, KeepSection,
+                 Stencil::variable_density, ::Kokkos::CudaSpace)
+MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, KeepSection, Stencil::vti,
+                 ::Kokkos::CudaSpace)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

@@ -8,9 +8,9 @@
 
 namespace moho::wave::kernel {
 using detail::end_of_store;
-using detail::has_section_runs;
 using detail::KeepSection;
 using detail::largest_section_run;
 using detail::SectionInjection;
-using detail::SectionRuns;
+using detail::several_steps;
+using detail::SeveralSteps;
 }  // namespace moho::wave::kernel
