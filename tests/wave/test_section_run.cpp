@@ -27,7 +27,12 @@ struct HostTeam {
   std::barrier<>* meeting;
   std::int64_t rank() const { return thread; }
   std::int64_t size() const { return threads; }
-  void barrier() const { meeting->arrive_and_wait(); }
+  void arrive() const {}
+  void wait() const { meeting->arrive_and_wait(); }
+  template <class T>
+  T get(T value, int) const {
+    return value;
+  }
   template <class T>
   T sum(T value) const {
     return value;
@@ -49,7 +54,10 @@ void run_on_threads(const detail::SectionArguments<T>& arguments,
   std::barrier<> meeting(count);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < count; ++thread) {
-    threads.emplace_back([&, thread] { run(HostTeam{thread, count, &meeting}); });
+    threads.emplace_back([&, thread] {
+      HostTeam team{thread, count, &meeting};
+      run(team);
+    });
   }
   for (std::thread& thread : threads) thread.join();
 }

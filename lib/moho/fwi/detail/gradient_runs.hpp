@@ -19,26 +19,53 @@ namespace moho::fwi::detail {
 /// The bits are those of add_products().
 template <class T>
 struct AddSectionProducts {
+  static constexpr bool computes = true;
   const T* source[wave::kernel::largest_section_run] = {};  ///< by step: snapshot; null: none
   std::int64_t q = 0;                                       ///< elements from p to q in a snapshot
   AddScale<T, 2> add{};                                     ///< without a snapshot
   Box<2> box{};                                             ///< nodes of the sums
   wave::kernel::SectionInjection<T> residual{};             ///< in pressure
 
-  template <Stencil stencil, int radius>
-  KOKKOS_FORCEINLINE_FUNCTION void before(const wave::kernel::StepArguments<T>& s, int step,
-                                          std::int64_t row, int x, int z) const {
+  /// Values of a node: the source wavefield, the sums so far, and the residual.
+  struct Ahead {
+    T p, q, scale, illumination, residual;
+    bool any, injects;
+  };
+  template <int fields>
+  KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(int step, std::int64_t row, int x, int z,
+                                               int number) const {
+    Ahead ahead{};
     const Index<2> node{x, z};
-    if (source[step] == nullptr || !box.contains(node)) return;
-    AddScale<T, 2> own = add;
-    own.p = source[step];
-    own.q = wave::kernel::field_count<stencil> == 2 ? own.p + q : nullptr;
-    SectionProducts<stencil, T, radius>::node(s, own, x, z);
-    const int number = residual.has(row) ? residual.number(x, z) : -1;
-    if (number < 0) return;
+    if (source[step] == nullptr || !box.contains(node)) return ahead;
+    const std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
+    ahead.any = true;
+    ahead.p = source[step][from];
+    if constexpr (fields == 2) ahead.q = source[step][from + q];
+    ahead.scale = add.scale[to];
+    ahead.illumination = add.illumination[to];
+    ahead.injects = number >= 0;
+    if (ahead.injects) ahead.residual = residual.at(row).value(number);
+    return ahead;
+  }
+  /// As SectionProducts and AddPointProduct.
+  template <Stencil stencil>
+  KOKKOS_FORCEINLINE_FUNCTION void see(const wave::kernel::StepArguments<T>& s, const Ahead& ahead,
+                                       int, int x, int z, std::int64_t i, T second_x,
+                                       T second_z) const {
+    if (!ahead.any) return;
+    constexpr int fields = wave::kernel::field_count<stencil>;
+    const std::int64_t to = add.sums.at({x, z});
+    T change = second_x;
+    if constexpr (fields == 1) change += second_z;
+    if constexpr (stencil == Stencil::variable_density) change -= s.a[i] * s.now[0][i];
+    T product = ahead.p * change;
+    if constexpr (fields == 2) product += ahead.q * second_z;
+    add.scale[to] = ahead.scale + add.weight * product;
+    add.illumination[to] = ahead.illumination + add.time * ahead.p * ahead.p;
+    if (!ahead.injects) return;
     wave::kernel::end_of_store();
-    const T product = own.p[own.snapshot.at(node)] * residual.value(number, row);
-    own.scale[own.sums.at(node)] += own.weight * product;
+    product = ahead.p * ahead.residual;
+    add.scale[to] += add.weight * product;
   }
   KOKKOS_FORCEINLINE_FUNCTION void after(const wave::kernel::StepArguments<T>&, int, int, int,
                                          std::int64_t) const {}

@@ -102,6 +102,13 @@ struct RecordTerm {
   /// Returns the product of node `node` of the box of a point.
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const Window<Dim>& window, const T* weight,
                                            std::int64_t point, int node) const {
+    T a, b;
+    factors(window, weight, point, node, a, b);
+    return a * b;
+  }
+  /// Sets two factors of this product.
+  KOKKOS_FORCEINLINE_FUNCTION void factors(const Window<Dim>& window, const T* weight,
+                                           std::int64_t point, int node, T& a, T& b) const {
     const T* const own = by_point != nullptr ? by_point + point * each + node : nullptr;
     Kokkos::Array<int, Dim> i{};
     std::int64_t element = window.element;
@@ -112,8 +119,11 @@ struct RecordTerm {
     }
     i[0] = node;
     element += node * points.strides[0];
-    const T value = points.product(weight, points.width, i) * field[element];
-    return factor != nullptr ? value * factor[element] : own != nullptr ? value * *own : value;
+    a = points.product(weight, points.width, i);
+    b = field[element];
+    if (factor == nullptr && own == nullptr) return;
+    a *= b;
+    b = factor != nullptr ? factor[element] : *own;
   }
   KOKKOS_FORCEINLINE_FUNCTION static int nodes(const Window<Dim>& window) {
     int n = 1;
@@ -218,20 +228,26 @@ struct Inject {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t element(const std::int64_t n) const {
     return lists.elements[first + n];
   }
-  /// Returns what is added to node n.
-  KOKKOS_FORCEINLINE_FUNCTION T value(const std::int64_t n) const {
+  /// Returns the weighted amplitudes of node n, over share().
+  KOKKOS_FORCEINLINE_FUNCTION T sum(const std::int64_t n) const {
     const std::int64_t node = first + n;
     T sum = T(0);
     for (std::int64_t i = lists.starts[node]; i < lists.starts[node + 1]; ++i) {
       sum += lists.weight[i] * amplitudes[lists.point[i]];
     }
-    sum *= factor;
+    return sum * factor;
+  }
+  /// Returns the factor of node n.
+  KOKKOS_FORCEINLINE_FUNCTION T share(const std::int64_t n) const {
+    const std::int64_t node = first + n;
     const std::int64_t at = lists.elements[node];
     T share = scale != nullptr ? scale[at] : T(1);
     if (second != nullptr) share *= second[at];
     if (by_node != nullptr) share = scale != nullptr ? share * by_node[node] : by_node[node];
-    return sum * share;
+    return share;
   }
+  /// Returns what is added to node n.
+  KOKKOS_FORCEINLINE_FUNCTION T value(const std::int64_t n) const { return sum(n) * share(n); }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     field[element(n)] += value(n);
   }

@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace moho::wave::detail {
 
@@ -77,9 +78,26 @@ struct CudaSectionTeam {
     return 1;
 #endif
   }
-  KOKKOS_FORCEINLINE_FUNCTION void barrier() const {
 #ifdef __CUDA_ARCH__
-    cooperative_groups::this_grid().sync();
+  cooperative_groups::grid_group::arrival_token token;
+#endif
+  KOKKOS_FORCEINLINE_FUNCTION void arrive() {
+#ifdef __CUDA_ARCH__
+    token = cooperative_groups::this_grid().barrier_arrive();
+#endif
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void wait() {
+#ifdef __CUDA_ARCH__
+    cooperative_groups::this_grid().barrier_wait(std::move(token));
+#endif
+  }
+  /// Returns the value of a lane.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T get(T value, int lane) const {
+#ifdef __CUDA_ARCH__
+    return __shfl_sync(0xffffffffu, value, lane);
+#else
+    return value;
 #endif
   }
   /// Returns the sum over the lanes in lane 0, in the order of Kokkos's vector reductions.
@@ -96,9 +114,10 @@ inline constexpr int section_block = 512,
                      section_blocks = 2;  ///< threads; blocks at least resident
 
 template <class Run>
-__global__ void __launch_bounds__(section_block, section_blocks)
+__global__ void __launch_bounds__(section_block, Run::blocks)
     section_run_kernel(const __grid_constant__ Run run) {
-  run(CudaSectionTeam{});
+  CudaSectionTeam team;
+  run(team);
 }
 
 /// Launches a run on as many threads as it has work for and the device holds.
@@ -113,8 +132,8 @@ void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, const Run& run)
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
              "multiprocessors");
   const SectionRecording<typename Run::Value>& recording = run.times.recording;
-  const std::int64_t threads = run.steps[0].threads.nodes +
-                               recording.count * (recording.by_vector ? CudaSectionTeam::lanes : 1);
+  const std::int64_t threads =
+      run.steps[0].threads.nodes + recording.count * CudaSectionTeam::lanes;
   const std::int64_t blocks = (threads + section_block - 1) / section_block;
   const auto grid = static_cast<unsigned>(
       std::min<std::int64_t>(blocks, static_cast<std::int64_t>(resident) * processors));

@@ -9,9 +9,9 @@
 /// writes its images beyond free surfaces; other threads record the receivers. Results have the
 /// bits of single steps (section_step.hpp) with inject_and_record().
 ///
-/// The kernel takes its threads as a `Team`: rank() and size() of the threads, barrier() of all of
-/// them, and sum() over `lanes` threads whose ranks follow each other. section_launch.hpp has the
-/// team of CUDA.
+/// The kernel takes its threads as a `Team`: rank() and size() of the threads; arrive() and wait(),
+/// the halves of a barrier of all of them; and sum() and get() among `lanes` threads whose ranks
+/// follow each other. section_launch.hpp has the team of CUDA.
 
 #include <moho/core/box.hpp>
 #include <moho/wave/detail/point_kernels.hpp>
@@ -48,11 +48,11 @@ struct SectionInjection {
     if (i < 0 || i >= extent[0] || k < 0 || k >= extent[1]) return -1;
     return numbers[i * extent[1] + k];
   }
-  /// Returns what row `row` adds at a node, of a number that is not negative.
-  KOKKOS_FORCEINLINE_FUNCTION T value(int number, std::int64_t row) const {
+  /// Returns the points with the amplitudes of a row.
+  KOKKOS_FORCEINLINE_FUNCTION Inject<T> at(std::int64_t row) const {
     Inject<T> own = points;
     own.amplitudes += row * next;
-    return own.value(number);
+    return own;
   }
   /// Returns true for rows with amplitudes.
   KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t row) const { return row >= 0 && row < rows; }
@@ -88,31 +88,54 @@ struct SectionRecording {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t time) const {
     return time % every == 0 && time / every < rows ? time / every : -1;
   }
-  /// Records the field, from node (0, 0), with all threads of a team; the last ones begin.
+  /// Returns the first receiver of the lanes of a thread: the last threads begin.
   template <class Team>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Team& team, const T* field,
-                                              std::int64_t time) const {
-    if (count == 0) return;
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first(const Team& team) const {
+    return (team.size() - 1 - team.rank()) / Team::lanes;
+  }
+  /// Returns the window of the first receiver of a thread, which it reads once in a run.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION Window<2> first_window(const Team& team) const {
+    const std::int64_t n = first(team);
+    return n < count ? term.points.windows[n] : Window<2>{};
+  }
+  /// \brief Records the field with all threads of a team, the lanes of each for a receiver.
+  ///
+  /// The sums have the order of RecordByVector or RecordByThread.
+  /// \param field node (0, 0) \param window first_window()
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Team& team, const T* field, std::int64_t time,
+                                              Window<2> window) const {
+    std::int64_t n = first(team);
+    if (n >= count) return;
     const std::int64_t row = row_of(time);
     if (row < 0) return;
     RecordTerm<T, 2> own = term;
     own.field = field;
     T* const to = values + row * next;
-    const std::int64_t last = team.size() - 1 - team.rank();
-    if (!by_vector) {
-      const RecordByThread<T, 2> record{own, to};
-      for (std::int64_t n = last; n < count; n += team.size()) record(n);
-      return;
-    }
     const auto lane = static_cast<int>(team.rank() % Team::lanes);
-    for (std::int64_t n = last / Team::lanes; n < count; n += team.size() / Team::lanes) {
-      const Window<2> window = own.points.windows[n];
-      if (!own.takes(window)) continue;
-      const T* const weight = own.points.of(n);
-      T sum = T(0);
-      for (int i = lane; i < own.nodes(window); i += Team::lanes) sum += own(window, weight, n, i);
-      sum = team.sum(sum);
-      if (lane == 0) to[n] = sum;
+    for (;;) {
+      if (own.takes(window)) {
+        const T* const weight = own.points.of(n);
+        const int nodes = own.nodes(window);
+        T sum = T(0);
+        for (int begin = 0; begin < nodes; begin += Team::lanes) {
+          T a = 0, b = 0;
+          if (begin + lane < nodes) own.factors(window, weight, n, begin + lane, a, b);
+          if (by_vector) {
+            sum += a * b;
+            continue;
+          }
+          for (int i = 0; i < Team::lanes && begin + i < nodes; ++i) {
+            sum += team.get(a, i) * team.get(b, i);
+          }
+        }
+        if (by_vector) sum = team.sum(sum);
+        if (lane == 0) to[n] = sum;
+      }
+      n += team.size() / Team::lanes;
+      if (n >= count) return;
+      window = own.points.windows[n];
     }
   }
 };
@@ -139,13 +162,19 @@ struct SectionImages {
 /// What a run does besides: keeps the values of a box after steps, such as snapshots.
 template <class T>
 struct KeepSection {
+  static constexpr bool computes = false;  ///< copies only
   T* to[largest_section_run] = {};   ///< by step: values of p, followed by those of q; null: none
   int lower[2] = {}, upper[2] = {};  ///< the box: x, z
   int fields = 0;                    ///< fields that are kept
 
-  template <Stencil stencil, int radius>
-  KOKKOS_FORCEINLINE_FUNCTION void before(const StepArguments<T>&, int, std::int64_t, int,
-                                          int) const {}
+  struct Ahead {};
+  template <int fields_of_step>
+  KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(int, std::int64_t, int, int, int) const {
+    return {};
+  }
+  template <Stencil stencil>
+  KOKKOS_FORCEINLINE_FUNCTION void see(const StepArguments<T>&, const Ahead&, int, int, int,
+                                       std::int64_t, T, T) const {}
   /// Keeps the next values of a node. \param at its element, from node (0, 0)
   KOKKOS_FORCEINLINE_FUNCTION void after(const StepArguments<T>& s, int step, int x, int z,
                                          std::int64_t at) const {
@@ -170,50 +199,97 @@ struct SectionTimes {
 
 /// \brief Kernel of several steps of a section, for all threads of a team.
 ///
-/// Each node of a step is passed to work.before<stencil, radius>(arguments, step, row, x, z) and,
-/// when its next values are complete, to work.after(arguments, step, x, z, element).
+/// What does not depend on the wavefield is read while a thread waits for the others.
+/// \tparam Work what a run does besides, at each node of each step: look_ahead() returns what it
+///   needs; see() receives the second derivatives of the current values; after() follows the step
 template <Stencil stencil, class T, int radius, bool layered, class Work>
 struct SectionRun {
   using Value = T;
   using Step = SectionStep<stencil, T, radius, layered>;
+  /// Blocks of 256 threads on a multiprocessor: fewer where a thread needs more registers.
+  static constexpr int blocks = layered && Work::computes ? 3 : 4;
+  static constexpr int fields = kernel::field_count<stencil>;
   Step steps[2];  ///< of even and odd steps, whose time levels are exchanged
   SectionTimes<T> times;
   Work work;
 
+  /// Node of a thread.
+  struct Node {
+    int x = 0, z = 0;
+    int number = -1;  ///< in the lists of injection
+    bool valid = false;
+  };
+  /// What a node needs of a step besides wavefields.
+  struct Ahead {
+    T sum[fields], share[fields];  ///< of injection
+    typename Work::Ahead work;
+  };
+
   template <class Team>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Team& team) const {
-    for (int k = 0; k < times.count; ++k) {
-      const Step& step = steps[k & 1];
-      const std::int64_t row = times.first + times.direction * k;
-      for (std::int64_t n = team.rank(); n < step.threads.nodes; n += team.size()) {
-        node(step, k, row, n);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Team& team) const {
+    const std::int64_t nodes = steps[0].threads.nodes;
+    const Node first = find(team.rank());
+    const Window<2> window = times.recording.first_window(team);
+    Ahead ahead = look_ahead(first, 0);
+    for (int k = 0;;) {
+      const Step& own = steps[k & 1];
+      for (std::int64_t n = team.rank(); n < nodes; n += team.size()) {
+        Node node = first;
+        Ahead here = ahead;
+        if (n != team.rank()) {
+          node = find(n);
+          here = look_ahead(node, k);
+        }
+        if (node.valid) step(own, k, node, here);
       }
-      times.recording(team, step.l.s.now[0], row);
-      if (k + 1 < times.count) team.barrier();
+      times.recording(team, own.l.s.now[0], row(k), window);
+      if (++k == times.count) return;
+      team.arrive();
+      ahead = look_ahead(first, k);
+      team.wait();
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION void node(const Step& step, int k, std::int64_t row,
-                                        std::int64_t n) const {
-    const StepArguments<T>& s = step.l.s;
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row(int k) const {
+    return times.first + times.direction * k;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Node find(std::int64_t n) const {
+    Node node;
     int shot;
-    int at[2];
-    if (!step.threads.place(s, n, shot, at[0], at[1])) return;
-    const int x = at[0], z = at[1];
-    const std::int64_t i = s.flat(x, s.lower[1], z);
-    work.template before<stencil, radius>(s, k, row, x, z);
-    step.step(s, x, z, 0);
-    constexpr int fields = kernel::field_count<stencil>;
-    if (times.injection[0].has(row)) {
-      const int number = times.injection[0].number(x, z);
-      if (number >= 0) {
-        end_of_store();
-        for (int f = 0; f < fields; ++f) {
-          s.next[f][i] += times.injection[f].value(number, row);
-        }
-      }
+    node.valid =
+        n < steps[0].threads.nodes && steps[0].threads.place(steps[0].l.s, n, shot, node.x, node.z);
+    if (node.valid && times.injection[0].rows > 0) {
+      node.number = times.injection[0].number(node.x, node.z);
+    }
+    return node;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(const Node& node, int k) const {
+    Ahead ahead{};
+    if (!node.valid) return ahead;
+    const bool injects = node.number >= 0 && times.injection[0].has(row(k));
+    for (int f = 0; f < fields && injects; ++f) {
+      const Inject<T> points = times.injection[f].at(row(k));
+      ahead.sum[f] = points.sum(node.number);
+      ahead.share[f] = points.share(node.number);
+    }
+    ahead.work =
+        work.template look_ahead<fields>(k, row(k), node.x, node.z, injects ? node.number : -1);
+    return ahead;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void step(const Step& own, int k, const Node& node,
+                                        const Ahead& ahead) const {
+    const StepArguments<T>& s = own.l.s;
+    const int at[2] = {node.x, node.z};
+    const std::int64_t i = s.flat(node.x, s.lower[1], node.z);
+    const bool injects = node.number >= 0 && times.injection[0].has(row(k));
+    own.step(s, node.x, node.z, 0, [&](T second_x, T second_z) {
+      work.template see<stencil>(s, ahead.work, k, node.x, node.z, i, second_x, second_z);
+    });
+    if (injects) {
+      end_of_store();
+      for (int f = 0; f < fields; ++f) s.next[f][i] += ahead.sum[f] * ahead.share[f];
     }
     for (int f = 0; f < fields; ++f) times.images(at, s.stride_x, s.next[f] + i);
-    work.after(s, k, x, z, i);
+    work.after(s, k, node.x, node.z, i);
   }
 };
 

@@ -25,18 +25,22 @@ struct SectionStep {
   LayeredArguments<T> l;
   kernel::SectionThreads threads;
 
-  /// Returns the new psi of a node of a layer; p and psi point to it.
-  KOKKOS_FORCEINLINE_FUNCTION T new_psi(const LayerPair<T>& pair, int axis, int node, const T* p,
-                                        std::int64_t stride, const T* psi) const {
+  /// Returns the new psi of a node of a layer; p points to it.
+  /// \param psi,a,b of the node
+  KOKKOS_FORCEINLINE_FUNCTION T new_psi(int axis, const T* p, std::int64_t stride, T psi, T a,
+                                        T b) const {
     using std::fma;
     T slope = 0;
     MOHO_UNROLL
     for (int k = 1; k <= reach; ++k) {
       slope += l.slope[axis][k] * (p[k * stride] - p[-k * stride]);
     }
-    return fma(pair.a[node], slope, pair.b[node] * *psi);
+    return fma(a, slope, b * psi);
   }
   /// \brief Updates psi and zeta of a node. Returns what they add to the second derivative.
+  ///
+  /// Neighbours outside the layer read values of the node instead, without a branch, so that the
+  /// loads of all neighbours are in flight together.
   /// \param axis 0 x, 2 z \param node its number along the axis
   /// \param at element of the node in the arrays of the layer that is near
   /// \param stride,step distance of neighbours in p and in these arrays
@@ -46,9 +50,13 @@ struct SectionStep {
     T psi[2 * reach + 1];
     MOHO_UNROLL
     for (int k = -reach; k <= reach; ++k) {
-      psi[reach + k] = pair.has(node + k) ? new_psi(pair, axis, node + k, p + k * stride, stride,
-                                                    side.psi_now + at + k * step)
-                                          : T(0);
+      const bool has = pair.has(node + k);
+      const int number = has ? node + k : node;
+      const T* const before = has ? side.psi_now + at + k * step : p;
+      // steps of a smaller radius have no values so far beyond the grid
+      const T* const centre = has || radius >= 2 * reach ? p + k * stride : p;
+      const T value = new_psi(axis, centre, stride, *before, pair.a[number], pair.b[number]);
+      psi[reach + k] = has ? value : T(0);
     }
     T change = 0;
     MOHO_UNROLL
@@ -66,13 +74,16 @@ struct SectionStep {
   /// \brief Steps a node of a wavefield.
   /// \param s with the arrays of the wavefield
   /// \param by offset in elements of its psi and zeta from those of the first wavefield
-  KOKKOS_FORCEINLINE_FUNCTION void step(const StepArguments<T>& s, int x, int z,
-                                        std::int64_t by) const {
+  /// \param see see(second_x, second_z) receives the second derivatives without those of layers
+  template <class See>
+  KOKKOS_FORCEINLINE_FUNCTION void step(const StepArguments<T>& s, int x, int z, std::int64_t by,
+                                        const See& see) const {
     const std::int64_t y = s.lower[1], at = s.flat(x, y, z);
     const T* const p = s.now[0] + at;
     const T* const q = s.now[layer_field(stencil, 2)] + at;  // with derivatives along z
     const T second_x = kernel::second_across<radius>(s, p),
             second_z = kernel::second_down<radius>(s, q);
+    see(second_x, second_z);
     T across = 0, down = 0;
     if constexpr (layered) {
       const LayerPair<T>&lx = l.layers[0], &lz = l.layers[2];
@@ -103,7 +114,7 @@ struct SectionStep {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     int shot, x, z;
     if (!threads.place(l.s, n, shot, x, z)) return;
-    step(l.s.shots == 1 ? l.s : l.s.of_shot(shot), x, z, shot * l.s.apart);
+    step(l.s.shots == 1 ? l.s : l.s.of_shot(shot), x, z, shot * l.s.apart, [](T, T) {});
   }
 };
 
