@@ -138,7 +138,8 @@ wave::Model<T, Dim, Kokkos::HostSpace> HostEvaluator<T, Dim, Memory, Gradients>:
   o.wavelet = plan.wavelet;
   o.steps = plan.time.steps;
   o.product_interval = this->interval_of(plan);
-  o.unknowns = m_inverted;
+  // data of another medium than that of the search are modelled without products
+  if (plan.medium == m_start.medium()) o.unknowns = m_inverted;
   Model stepped = model;
   if (plan.source_taper > 0.0) {
     stepped.delta = tapered_delta(model, modelling.sources, plan.source_taper);
