@@ -9,6 +9,22 @@
 
 namespace moho::examples {
 
+namespace {
+
+// Returns a message whose "(allowed: ...)" has a word that the option also takes.
+std::string with_word(std::string text, const std::string& word) {
+  const std::string opening = "(allowed: ";
+  const auto begin = text.find(opening);
+  if (word.empty() || begin == std::string::npos) return text;
+  const auto end = text.find(')', begin);
+  if (end != std::string::npos && text.find(word, begin) == std::string::npos) {
+    text.insert(end, ", or " + word);
+  }
+  return text;
+}
+
+}  // namespace
+
 void Option::show_if(std::function<bool()> condition) {
   shown = [inner = std::move(shown), condition = std::move(condition)] {
     return condition() ? inner() : Json();
@@ -35,7 +51,11 @@ Option& Description::add(Text name, Text form, Text text, const Traits& traits, 
 void Description::read_by(Option& row, std::function<void(Text option, Text text)> read) {
   row.read = [read = std::move(read), name = row.name, word = row.word](const Arguments& given) {
     if (!given.given(name) || (!word.empty() && given.text(name) == word)) return;
-    read("--" + name, given.text(name));
+    try {
+      read("--" + name, given.text(name));
+    } catch (const InputError& error) {
+      throw InputError(with_word(error.what(), word));
+    }
   };
 }
 

@@ -58,8 +58,8 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
   }
   const auto most = static_cast<double>(o.iterations) *
                     static_cast<double>(std::max<std::size_t>(o.bands.size(), 1));
-  session.print("time      about ", significant(p.seconds, 2), " s an evaluation, ",
-                significant(1.15 * p.seconds * most, 2), " s for ", most, " iterations");
+  session.print("time      about ", seconds_text(p.seconds), " an evaluation, ",
+                seconds_text(1.15 * p.seconds * most), " for ", most, " iterations");
   std::fflush(stdout);
 }
 

@@ -68,7 +68,7 @@ void print_plan(const Session& session, const Options& o, const EarthModel<T>& m
                   " receivers' waves are stepped only where sources' waves are (--condition ",
                   "receiver steps them everywhere)");
   }
-  session.print("time      about ", significant(p.seconds, 2), " s");
+  session.print("time      about ", seconds_text(p.seconds));
   std::fflush(stdout);
 }
 
