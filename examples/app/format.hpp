@@ -36,9 +36,4 @@ inline std::string fixed(double value, int digits) {
   return out.str();
 }
 
-/// Returns seconds with two significant digits, from 100 s in whole seconds: "0.36 s", "164 s".
-inline std::string seconds_text(double seconds) {
-  return (seconds < 99.5 ? significant(seconds, 2) : fixed(seconds, 0)) + " s";
-}
-
 }  // namespace moho::examples

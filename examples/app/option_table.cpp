@@ -9,22 +9,6 @@
 
 namespace moho::examples {
 
-namespace {
-
-// Returns a message whose "(allowed: ...)" has a word that the option also takes.
-std::string with_word(std::string text, const std::string& word) {
-  const std::string opening = "(allowed: ";
-  const auto begin = text.find(opening);
-  if (word.empty() || begin == std::string::npos) return text;
-  const auto end = text.find(')', begin);
-  if (end != std::string::npos && text.find(word, begin) == std::string::npos) {
-    text.insert(end, ", or " + word);
-  }
-  return text;
-}
-
-}  // namespace
-
 void Option::show_if(std::function<bool()> condition) {
   shown = [inner = std::move(shown), condition = std::move(condition)] {
     return condition() ? inner() : Json();
@@ -54,7 +38,9 @@ void Description::read_by(Option& row, std::function<void(Text option, Text text
     try {
       read("--" + name, given.text(name));
     } catch (const InputError& error) {
-      throw InputError(with_word(error.what(), word));
+      std::string text = error.what();  // ends with "(allowed: ...)", which also has the word
+      if (text.back() != ')' || text.find(word) != std::string::npos) throw;
+      throw InputError(text.insert(text.size() - 1, ", or " + word));
     }
   };
 }

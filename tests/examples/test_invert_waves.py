@@ -215,15 +215,6 @@ class Inversion(Case):
         self.assert_same_files(names, "core_delta", "stream_delta")
         self.assertGreater(np.abs(r.load("gradient_delta.npy")).max(), 0.0)
 
-    def test_data_of_another_medium_stream(self):
-        """The medium of the data has none of the inverted parameters but vp."""
-        asked = [*self.stream_arguments(140), "--boundary", "sponge:16", "--rho", "1800", "--parameters",
-                 "vp,rho"]
-        self.invert(*asked, out="core")
-        self.invert(*asked, "--block", "6", "--updates", "5", out="stream")
-        names = ("vp.npy", "rho.npy", "gradient_rho.npy", "gather_observed.npy")
-        self.assert_same_files(names, "core", "stream")
-
     def test_plans_of_streams(self):
         random = ["--source-field", "random"]
         asked = ["--vp", "start.npy", *self.survey, *self.shots, *random]

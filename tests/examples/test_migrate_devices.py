@@ -139,8 +139,9 @@ class Slabs(test_migrate_shots.Case):
         """Slabs of a host share its threads: many take at least a third of the seconds of one."""
         seconds = []
         for devices in (1, 12):
-            done = self.call("--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "memory", "--space",
-                             "serial", "--devices", devices, "--plan", environment={"OMP_NUM_THREADS": "1"})
+            asked = [*self.shots, "--snapshots", "memory", "--space", "serial", "--devices", devices]
+            done = self.call("--vp", "smooth.npy", *self.survey, *asked, "--plan",
+                             environment={"OMP_NUM_THREADS": "1"})
             self.assertEqual(done.returncode, 0, done.stderr)
             seconds.append(float(re.search(r"\ntime +about (\S+) s", done.stdout)[1]))
         self.assertGreater(seconds[1], seconds[0] / 3.0)
