@@ -35,7 +35,13 @@ Option& Description::add(Text name, Text form, Text text, const Traits& traits, 
 void Description::read_by(Option& row, std::function<void(Text option, Text text)> read) {
   row.read = [read = std::move(read), name = row.name, word = row.word](const Arguments& given) {
     if (!given.given(name) || (!word.empty() && given.text(name) == word)) return;
-    read("--" + name, given.text(name));
+    try {
+      read("--" + name, given.text(name));
+    } catch (const InputError& error) {
+      std::string text = error.what();  // ends with "(allowed: ...)", which also has the word
+      if (text.back() != ')' || text.find(word) != std::string::npos) throw;
+      throw InputError(text.insert(text.size() - 1, ", or " + word));
+    }
   };
 }
 

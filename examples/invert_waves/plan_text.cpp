@@ -58,8 +58,11 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
   }
   const auto most = static_cast<double>(o.iterations) *
                     static_cast<double>(std::max<std::size_t>(o.bands.size(), 1));
-  session.print("time      about ", significant(p.seconds, 2), " s an evaluation, ",
-                significant(1.15 * p.seconds * most, 2), " s for ", most, " iterations");
+  const auto text = [](double seconds) {
+    return seconds < 99.5 ? significant(seconds, 2) : fixed(seconds, 0);
+  };
+  session.print("time      about ", text(p.seconds), " s an evaluation, ",
+                text(1.15 * p.seconds * most), " s for ", most, " iterations");
   std::fflush(stdout);
 }
 

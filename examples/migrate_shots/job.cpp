@@ -39,7 +39,10 @@ std::string in_words(const std::string& text, const Options& options,
                     ? std::string("snapshots: no way to keep them fits")
                     : concat("--snapshots ", options.snapshots, " is not possible here"),
                 text.substr(begin, end - begin),
-                "): take another way, or larger budgets (--memory, --device-memory, --disk)");
+                options.snapshots == "disk" && options.disk == 0 && options.snapshot_folder.empty()
+                    ? "): give --snapshot-dir FOLDER or --disk BYTES"
+                    : "): choose another method, or larger budgets (--memory, --device-memory, "
+                      "--disk)");
 }
 
 MemoryError in_words(const MemoryError& error, const std::string& devices) {

@@ -60,7 +60,9 @@ def draw_snapshots(summary, velocity, folder, options):
             raise PlotError(f"{folder}: {snapshot['file']} and vp.npy are of different runs")
     media = {"isotropic": "isotropic", "variable_density": "variable density", "vti": "VTI", "tti": "TTI"}
     heading = (f"Wavefield of shot {shot['number']}, {media[summary['model']['medium']]}, order "
-               f"{summary['scheme']['order']}; each time has its own scale of colours")
+               f"{summary['scheme']['order']}")
+    if len(pairs) > 1:
+        heading += "; each time has its own scale of colours"
     return plot.snapshots(fields, [snapshot["time"] for snapshot, _ in pairs], velocity, **grid_of(summary),
                           sources=shot["sources"], receivers=receivers_of(summary, shot),
                           domains=[domain for _, domain in pairs], clip=options.clip,

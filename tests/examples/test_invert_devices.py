@@ -103,6 +103,20 @@ class GradientsInSlabs(test_invert_waves.Case):
                 space=space,
             )
 
+    def test_data_of_another_medium(self):
+        """The medium of the data has none of the inverted parameters but vp."""
+        density = ["--rho", "1800", "--parameters", "vp,rho"]
+        anisotropy = ["--epsilon", "0.15", "--delta", "0.08", "--parameters", "vp,epsilon,delta"]
+        for space in self.spaces():
+            for medium in (density, anisotropy):
+                self.same_files(*medium, "--boundary", "sponge:9", space=space)
+        # in a stream
+        random = [*self.shots, *density, "--boundary", "sponge:9", "--source-field", "random", "--space",
+                  self.spaces()[0]]
+        self.invert(*random, out="one")
+        self.invert(*random, "--block", "6", "--updates", "5", out="stream")
+        self.assert_same_files((*self.names, "rho.npy"), "one", "stream")
+
     def test_source_fields_and_volumes(self):
         for space in self.spaces():
             for method in ("stored", "replay"):
@@ -198,7 +212,7 @@ class GradientsInSlabs(test_invert_waves.Case):
     def test_refusals(self):
         asked = ["--vp", "start.npy", *self.survey, *self.shots, "--boundary", "sponge:16"]
         self.refuse([*asked, "--devices", "40"], "--devices is 40", "planes")
-        self.refuse([*asked, "--devices", "0"], "--devices")
+        self.refuse([*asked, "--devices", "0"], "--devices is '0'", "whole numbers from 1 to 64, or auto)")
         self.refuse(
             [*asked, "--devices", "4", "--lags", "26"],
             "--lags: the largest along x is 26 nodes (allowed: 0 to 23",

@@ -135,6 +135,17 @@ class Slabs(test_migrate_shots.Case):
         self.migrate(*asked, "--resume", *devices, out="several")
         self.assert_same_files(["image.npy", "illumination_source.npy"], "one", "several")
 
+    def test_forecast_of_more_slabs_than_threads(self):
+        """Slabs of a host share its threads: many take at least a third of the seconds of one."""
+        seconds = []
+        for devices in (1, 12):
+            asked = [*self.shots, "--snapshots", "memory", "--space", "serial", "--devices", devices]
+            done = self.call("--vp", "smooth.npy", *self.survey, *asked, "--plan",
+                             environment={"OMP_NUM_THREADS": "1"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            seconds.append(float(re.search(r"\ntime +about (\S+) s", done.stdout)[1]))
+        self.assertGreater(seconds[1], seconds[0] / 3.0)
+
     def test_plan_and_choice(self):
         plan = ["--vp", "smooth.npy", *self.survey, *self.asked, "--devices", "2", "--plan"]
         done = self.call(*plan)

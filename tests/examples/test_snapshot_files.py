@@ -70,7 +70,7 @@ class Files(test_migrate_shots.Case):
         done = self.call("--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "threads", "--plan",
                          *self.there)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"threads of the host in files, .* of disk; ")
+        self.assertRegex(done.stdout, r"threads? of the host in files, .* of disk; ")
         self.assertRegex(done.stdout, r"files in spool: .*/s to the disk, .*/s back; .* s and .* s beside "
                          r"propagations of .* s: (hidden|the run waits for the disk); .* of memory on")
         self.assert_spool_is_empty()
@@ -139,6 +139,8 @@ class Files(test_migrate_shots.Case):
         self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "memory", *self.there],
                     "--snapshots memory is not possible here (allowed with a folder for snapshots: auto, "
                     "threads, disk)")
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "disk"],
+                    "0 B of disk", "give --snapshot-dir FOLDER or --disk BYTES")
         if os.geteuid() == 0:
             return  # root may write everywhere
         os.chmod(self.path("spool"), 0o500)

@@ -760,8 +760,7 @@ class BadInput(Case):
                               "does not hold the planes of one stage", "needed: ")
         # the named size is enough
         number, unit = message.split("needed: ")[1].split()[:2]
-        least = str(float(number) * 1.01) + unit[0]
-        self.stream(*two, "--device-memory", least)
+        self.stream(*two, "--device-memory", number + unit[0])
         if "cuda" in self.spaces():
             self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64",
                         "those that this process sees")

@@ -367,6 +367,12 @@ class Messages(unittest.TestCase):
         data = gathers()
         self.refused("gathers", "none", data=[])
         self.refused("gathers[1]", "moho.Gather", data=[data[0], 3])
+        self.refused("gathers is of type int", "moho.Gather", data=3)
+        for wrong in (3, None, [1], {"vp": 1}):
+            self.refused("parameters is", "vp, density", parameters=wrong)
+        self.refused("bounds is [1, 2]", "dictionary", bounds=[1, 2])
+        for wrong in (3, (1, 2, 3), None):
+            self.refused("bounds of vp", "two numbers", bounds={"vp": wrong})
         wrong = moho.Gather(data[0].traces[1:], 0.002, SOURCES[0], RECEIVERS)
         self.refused("gathers[0].traces", "20 x 151", data=wrong)
         nan = data[0].traces.copy()
@@ -380,6 +386,9 @@ class Messages(unittest.TestCase):
         self.refused("bounds", "'density'", bounds={"density": (1000, 2000)})
         self.refused("bands", bands=(5, 3))
         self.refused("mask", "61 x 31", mask=np.ones((3, 3)))
+        self.refused("mask", "no numbers", mask=np.full((61, 31), np.nan))
+        for wrong in (0.0, -1.0, np.nan, np.inf):
+            self.refused("huber is", "positive", misfit="huber", huber=wrong)
         self.refused("mute", "arrivals", mute="arrivals")
         self.refused("source_field", source_field="fast")
         self.refused("equations", equations="fletcher", epsilon=0.1, delta=0.0)
@@ -397,8 +406,10 @@ class Messages(unittest.TestCase):
 
     def test_of_evaluations_name_the_variables(self):
         made = objective(bands=(12,))
-        for wrong in (np.zeros(3), np.full(61 * 31, np.nan)):
-            with self.assertRaises(moho.Error):
+        wrong = made.start.copy()
+        for value in (np.nan, np.inf):
+            wrong[70] = value
+            with self.assertRaisesRegex(moho.InputError, f"x: number 70 is {value} .allowed: finite"):
                 made(wrong)
         with self.assertRaisesRegex(moho.InputError, "x: it has 3 numbers"):
             made(np.zeros(3))

@@ -359,6 +359,7 @@ class Messages(unittest.TestCase):
         self.refused("aperture", aperture=-3)
         self.refused("expand", "eikonal", expand="fast")
         self.refused("snapshots", snapshots="tape")
+        self.refused("snapshots", snapshots="disk")  # of programs, which have a folder
         self.refused("snr", error="much")
         self.refused("time", time=-1)
         self.refused("half_offset", half_offset=-5, columns=(100,))

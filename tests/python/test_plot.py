@@ -84,6 +84,10 @@ class Fields(Case):
         figure = moho.plot.misfit({"8 Hz": ([0, 1, 2], [1.0, 0.5, 0.2])}, errors=([0, 1, 2], [9, 7, 6]))
         self.drawn(figure)
         np.testing.assert_array_equal(figure.axes[0].lines[0].get_ydata(), [1.0, 0.5, 0.2])
+        # decimal numbers within a decade
+        ticks = [label.get_text() for label in figure.axes[0].get_yticklabels(which="both")]
+        self.assertIn("0.6", ticks)
+        self.assertFalse([text for text in ticks if "10^" in text])
 
 
 class Waves(Case):
@@ -94,6 +98,10 @@ class Waves(Case):
         self.drawn(figure)
         axes = figure.axes[0]
         self.assertEqual(axes.get_xlabel(), "Receiver x (m)")
+        # the star of the source is below the title
+        star = axes.lines[-1]
+        above = axes.get_window_extent().y1 + 0.5 * star.get_markersize() * figure.dpi / 72.0
+        self.assertGreaterEqual(axes.title.get_window_extent().y0, above)
         self.assertAlmostEqual(axes.get_ylim()[0], gather.times[-1] + 0.5 * gather.interval)
         np.testing.assert_array_equal(axes.images[0].get_array(), gather.traces.astype(float).T)
         few = moho.plot.gather(gather.traces[:3], interval=gather.interval)

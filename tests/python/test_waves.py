@@ -384,6 +384,8 @@ class Messages(unittest.TestCase):
         self.refused("wavelet_interval", wavelet=[0.0, 1.0, 0.0])
         self.refused("wavelet", wavelet=[0.0, 0.0], wavelet_interval=0.001)
         self.refused("wavelet", wavelet=np.eye(2), wavelet_interval=0.001)
+        for wrong in (None, 15):
+            self.refused("wavelet", "samples in one axis", "'ricker:15'", wavelet=wrong)
         self.refused("wavelet_interval", wavelet="ricker:15", wavelet_interval=0.001)
 
     def test_of_positions_name_the_point(self):

@@ -186,7 +186,9 @@ class Choice {
     if (strategy.codec >= 0 && strategy.keep == StorageMethod::blocks) {
       name += concat(" of ", m_r.codecs[static_cast<std::size_t>(strategy.codec)].bits, " bits");
     }
-    if (uses_threads(strategy)) name += concat(" by ", m_r.threads, " threads of the host");
+    if (uses_threads(strategy))
+      name +=
+          concat(" by ", m_r.threads, m_r.threads == 1 ? " thread" : " threads", " of the host");
     return name;
   }
 

@@ -67,6 +67,19 @@ double in_core_rate(const StreamRates& rates) {
 // Returns the seconds of a transfer; a rate of 0 means no transfer.
 double seconds_of(double bytes, double rate) { return rate > 0.0 ? bytes / rate : 0.0; }
 
+// Returns bytes as text, rounded up so that the printed amount suffices.
+std::string rounded_up(double bytes) {
+  double unit = 1.0;
+  while (bytes / unit >= 1024.0) unit *= 1024.0;
+  const double digit = unit * (bytes / unit < 10.0 ? 0.1 : 1.0);
+  return format_bytes(std::ceil(bytes / digit) * digit);
+}
+
+// Returns a number of steps as text: "1 step", "6 steps".
+std::string steps_text(std::int64_t steps) {
+  return concat(steps, steps == 1 ? " step" : " steps");
+}
+
 std::string rate_text(double rate) { return concat(significant(rate / 1e9, 3), " Gpoints/s"); }
 
 // Returns the nodes per second of all chains of a plan.
@@ -378,12 +391,12 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
     least.lag = wishes.lag;
     least.devices = 1;
     const std::size_t bytes = need.device_bytes(least, false);
-    throw MemoryError(
-        concat("a device memory of ", format_bytes(static_cast<double>(budget)),
-               " does not hold the planes of one stage (needed: ",
-               format_bytes(static_cast<double>(bytes)), " or more",
-               wishes.block > 0 || wishes.updates > 0 ? " with this block and these updates" : "",
-               "): give more, or exchange the axes so that planes are smaller"));
+    throw MemoryError(concat(
+        "a device memory of ", format_bytes(static_cast<double>(budget)),
+        " does not hold the planes of one stage (needed: ", rounded_up(static_cast<double>(bytes)),
+        " or more",
+        wishes.block > 0 || wishes.updates > 0 ? " with this block and these updates" : "",
+        "): give more, or exchange the axes so that planes are smaller"));
   }
   StreamPlan best = longest_or_much_faster_chains(plans);
   best.shape.lag = Schedule(best.shape).shape().lag;
@@ -420,8 +433,8 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
     return lines;
   }
   const StreamShape& shape = plan.shape;
-  lines.push_back(concat("blocks of ", shape.block, " planes, ", shape.updates,
-                         " steps in a pass, ", shape.lag, " planes between stages, ",
+  lines.push_back(concat("blocks of ", shape.block, " planes, ", steps_text(shape.updates),
+                         " in a pass, ", shape.lag, " planes between stages, ",
                          plan.groups > 1 ? concat(plan.groups, " chains of ") : "", shape.devices,
                          shape.devices == 1 ? " device" : " devices",
                          plan.groups > 1     ? ", each with shots of its own"
@@ -435,8 +448,8 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
   const double nodes =
       need.nodes() / static_cast<double>(shape.before + shape.planes + shape.behind);
   lines.push_back(concat(significant(plan.plane_in / nodes, 3), " bytes a node in and ",
-                         significant(plan.plane_out / nodes, 3), " out, every ", shape.updates,
-                         " steps"));
+                         significant(plan.plane_out / nodes, 3), " out, every ",
+                         steps_text(shape.updates)));
   if (rates.in > 0.0) {
     lines.push_back(concat("measured: ", significant(rates.in / 1e9, 3), " GB/s in and ",
                            significant(rates.out / 1e9, 3), " out at the same time, steps at ",

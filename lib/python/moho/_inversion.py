@@ -178,7 +178,7 @@ class Objective:
             _bounds(bounds, self._names),
             _arrays.choice(variables, "variables", ("log", "linear")) == "log",
             _arrays.choice(misfit, "misfit", MISFITS),
-            _arrays.number(huber, "huber"),
+            _huber(huber),
             offset_weights,
             mute,
             _arrays.choice(zero, "zero", ("start", "peak")),
@@ -419,7 +419,12 @@ class Objective:
                 f"x: it has {x.size} numbers (allowed: {self._objective.variables}, the variables of each "
                 "parameter on the nodes)"
             )
-        return x.reshape(-1)
+        x = x.reshape(-1)
+        finite = np.isfinite(x)
+        if not finite.all():
+            k = int(np.argmin(finite))
+            raise InputError(f"x: number {k} is {x[k]} (allowed: finite numbers)")
+        return x
 
 
 @dataclass(frozen=True)
@@ -496,7 +501,11 @@ class Search:
 
 
 def _parameters(parameters: Any, fields: list[Optional[np.ndarray]]) -> tuple[str, ...]:
-    names = tuple(parameters.split(",")) if isinstance(parameters, str) else tuple(parameters)
+    if isinstance(parameters, str):
+        parameters = parameters.split(",")
+    if not isinstance(parameters, (list, tuple)) or not all(isinstance(name, str) for name in parameters):
+        raise InputError(f"parameters is {parameters!r} (allowed: some of {', '.join(PARAMETERS)})")
+    names = tuple(parameters)
     for name in names:
         _arrays.choice(name, "parameters", PARAMETERS)
         if fields[PARAMETERS.index(name)] is None:
@@ -524,10 +533,17 @@ def _bands(bands: Any) -> list[float]:
 
 def _bounds(bounds: Any, names: tuple[str, ...]) -> list[float]:
     pairs: list[float] = []
+    if bounds is not None and not isinstance(bounds, Mapping):
+        raise InputError(f"bounds is {bounds!r} (allowed: a dictionary such as {{'vp': (1500, 4500)}})")
     bounds = dict(bounds or {})
     for name in names:
-        low, high = bounds.pop(name, (0.0, 0.0))
-        low, high = _arrays.number(low, f"bounds of {name}"), _arrays.number(high, f"bounds of {name}")
+        pair = _arrays.numbers(bounds.pop(name, (0.0, 0.0)), f"bounds of {name}")
+        if pair.shape != (2,):
+            raise InputError(
+                f"bounds of {name}: the shape is {_arrays.shape_text(pair.shape)} (allowed: two numbers, the "
+                "lowest and the highest value)"
+            )
+        low, high = pair.tolist()
         if (low, high) != (0.0, 0.0) and not low < high:
             raise InputError(f"bounds: {name} from {low} to {high} (allowed: ascending values)")
         pairs += [low, high]
@@ -536,10 +552,19 @@ def _bounds(bounds: Any, names: tuple[str, ...]) -> list[float]:
     return pairs
 
 
+def _huber(value: Any) -> float:
+    value = _arrays.number(value, "huber")
+    if not 0.0 < value < np.inf:
+        raise InputError(f"huber is {value} (allowed: positive and finite numbers)")
+    return value
+
+
 def _mask(mask: Any, vp: np.ndarray) -> Optional[np.ndarray]:
     if mask is None:
         return None
     mask = _arrays.to_numpy(mask, "mask")
+    if mask.dtype.kind not in "biuf" or np.any(np.isnan(mask)):
+        raise InputError("mask: it has values that are no numbers (allowed: 0 and others, or booleans)")
     if mask.shape != vp.shape or not np.any(mask):
         raise InputError(
             f"mask: its shape is {_arrays.shape_text(mask.shape)} (allowed: {_arrays.shape_text(vp.shape)}, "

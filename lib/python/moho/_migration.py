@@ -15,7 +15,7 @@ from ._wave_arguments import EXPANSIONS, scheme_arguments, wave_arguments, wave_
 from ._waves import Gather, gather_arguments
 
 CONDITIONS = ("inverse-scattering", "zero-lag", "source", "receiver", "laplacian")
-SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay", "random")
+SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "boundary", "replay", "random")
 
 
 class Migration:
@@ -56,7 +56,7 @@ class Migration:
     half_offset : float, optional
         Largest half offset of the gathers, m. Default: a tenth of the model's width.
     snapshots : str
-        Storage of the source wavefield: "auto", "device", "memory", "compressed", "threads", "disk",
+        Storage of the source wavefield: "auto", "device", "memory", "compressed", "threads",
         "boundary", "replay", or "random", where it returns through random layers and nothing is stored.
     error : str
         Accepted loss of snapshots: "snr:DB", "max:E", "bits:N" or "lossless".

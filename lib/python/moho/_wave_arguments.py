@@ -128,7 +128,7 @@ def _wavelet(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], fl
                 "wavelet_interval was given for a wavelet in words (allowed: with samples): leave it out"
             )
         return wavelet, None, 0.0
-    samples = np.ascontiguousarray(_arrays.numbers(wavelet, "wavelet"))
+    samples = _arrays.numbers(wavelet, "wavelet")
     if samples.ndim != 1:
         raise InputError(
             f"wavelet: its shape is {_arrays.shape_text(samples.shape)} (allowed: samples in one axis, "
@@ -138,4 +138,4 @@ def _wavelet(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], fl
         raise InputError(
             "wavelet: samples were given without wavelet_interval (allowed: with it, in s): give it"
         )
-    return "", samples, _arrays.positive(interval, "wavelet_interval")
+    return "", np.ascontiguousarray(samples), _arrays.positive(interval, "wavelet_interval")

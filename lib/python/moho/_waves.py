@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -556,6 +556,8 @@ def _check_devices(devices: int, on_device: bool, expand: str, concurrent_shots:
 
 def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:
     """Traces, sources, receivers, intervals and starts of gathers."""
+    if not isinstance(gathers, (Gather, Iterable)):
+        raise InputError(f"gathers is of type {type(gathers).__name__} (allowed: one moho.Gather or more)")
     gathers = [gathers] if isinstance(gathers, Gather) else list(gathers)
     if not gathers:
         raise InputError("gathers: there is none (allowed: one moho.Gather or more)")

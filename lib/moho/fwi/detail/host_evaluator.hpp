@@ -138,7 +138,8 @@ wave::Model<T, Dim, Kokkos::HostSpace> HostEvaluator<T, Dim, Memory, Gradients>:
   o.wavelet = plan.wavelet;
   o.steps = plan.time.steps;
   o.product_interval = this->interval_of(plan);
-  o.unknowns = m_inverted;
+  // data of another medium than that of the search are modelled without products
+  if (plan.medium == m_start.medium()) o.unknowns = m_inverted;
   Model stepped = model;
   if (plan.source_taper > 0.0) {
     stepped.delta = tapered_delta(model, modelling.sources, plan.source_taper);
@@ -164,7 +165,9 @@ void HostEvaluator<T, Dim, Memory, Gradients>::model_data() {
   // frees the volumes of the band
   m_gradients.reset();
   wave::ModellingPlan<Dim> plan;  // with all frequencies, whose taper around sources is narrower
-  const std::unique_ptr<Gradients> modelling = make(this->model_of_faces(), m_input.wavelet, plan);
+  std::unique_ptr<Gradients> modelling;
+  this->with_memory_advice(
+      [&] { modelling = make(this->model_of_faces(), m_input.wavelet, plan); });
   m_data.model(m_input.data.shots, m_plan, [&](const wave::Shot<Dim>& shot) {
     return model_gather(*modelling, m_input.data.model, shot, plan.source_taper);
   });

@@ -545,6 +545,7 @@ class MigrationPlanner {
   void plan_ranks(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
                   const wave::Shot<Dim>& shot, double largest);
   void share_rates();
+  static void share_threads(int devices, snapshot::Rates& rates);
   std::size_t least_of_ranks(std::size_t value) const {
     if (m_o.ranks == nullptr) return value;
     return static_cast<std::size_t>(m_o.ranks->least(static_cast<std::int64_t>(value)));

@@ -141,6 +141,19 @@ std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices) co
   return least_of_ranks(allowed);
 }
 
+// Divides the rates of one thread if the slabs of a host are more than its threads.
+template <class T, int Dim, class Memory>
+void MigrationPlanner<T, Dim, Memory>::share_threads(int devices, snapshot::Rates& rates) {
+  const int threads = Kokkos::DefaultHostExecutionSpace().concurrency();
+  const double turns = std::max(1.0, static_cast<double>(devices) / threads);
+  rates.points /= turns;
+  rates.memory /= turns;
+  for (snapshot::CodecRate& codec : rates.codecs) {
+    codec.encode /= turns;
+    codec.decode /= turns;
+  }
+}
+
 // Returns the storage of each slab, and sets planes and bytes. \throws MemoryError or InputError if
 // the slabs do not fit
 template <class T, int Dim, class Memory>
@@ -179,6 +192,7 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
   snapshot::Rates rates = m_rates;
   rates.disk_write /= devices;
   rates.disk_read /= devices;
+  if (is_host_memory<Memory> && m_o.ranks == nullptr) share_threads(devices, rates);
   snapshot::Budget budget;
   budget.device = allowed - static_cast<std::size_t>(fixed);
   budget.disk = m_disk / share;

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from . import _sections, _sheets
 from ._sheets import PlotError
@@ -104,6 +104,10 @@ def misfit(curves, *, errors=None, published=None, label="Misfit relative to the
     axes.set_xlabel("Iteration")
     axes.set_ylabel(label)
     axes.grid(True, which="both", alpha=0.3)
+    lowest, highest = axes.get_ylim()
+    if highest < 10.0 * lowest:  # less than a decade: decimal numbers instead of powers of ten
+        for axis_formatter in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            axis_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.legend()
     if known:
         axes = plots[0][1]

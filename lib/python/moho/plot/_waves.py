@@ -60,6 +60,8 @@ def draw_traces(axes, traces, start, interval, receivers, sources, names, most, 
         places = places[(places >= left) & (places <= right)]
         axes.plot(places, np.full(len(places), axes.get_ylim()[1]), linestyle="none", clip_on=False,
                   **_sheets.source_style())
+        # the stars extend above the panel
+        axes.set_title(axes.get_title(), fontsize=axes.title.get_fontsize(), pad=10.0)
     return image
 
 
@@ -162,7 +164,7 @@ def gather(gather, *, interval=None, start=None, sources=None, receivers=None, c
             part, what, most = 98.0, "what follows the first arrivals", later
         extend = _sheets.extend_of(traces, -most, most)
         clipped = f"; clipped at {part:g} % of {what}" if extend != "neither" else ""
-        axes = sheet.panel(0, 0, title + clipped, 11)
+        axes = sheet.panel(0, 0, title + clipped)
         image = shown.draw(axes, most, colour_map)
         _sheets.colour_bar(axes, image, "Pressure", extend)
     axes.set_ylabel("Time (s)")
