@@ -75,7 +75,7 @@ def draw_history(folder, target):
                 axes.semilogy(number[chosen], chi2[chosen], "o-", color=colour, label=stage)
         axes.legend()
     axes.axhline(target, color="0.5", linestyle="--", linewidth=1.0)
-    axes.set(xlabel="minimisation", ylabel="chi² a value")
+    axes.set(xlabel="minimisation", ylabel="chi² per value")
     figure.tight_layout()
     return figure
 
