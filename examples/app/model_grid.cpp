@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "app/model_grid.hpp"
 
+#include <cmath>
+
 namespace moho::examples {
+
+namespace {
+
+// Rounds a length in m to mm, or to six significant digits below a metre.
+double readable(double length) {
+  if (length == 0.0 || !std::isfinite(length)) return length;
+  const double size = std::abs(length);
+  const double unit = std::pow(10.0, size < 1.0 ? 5.0 - std::floor(std::log10(size)) : 3.0);
+  return std::round(length * unit) / unit;
+}
+
+}  // namespace
 
 const char* ModelGrid::axis(std::size_t axis) const {
   const int number = static_cast<int>(axis);
@@ -26,7 +40,8 @@ template Grid<3> grid_of<3>(const ModelGrid&);
 std::string describe_extent(const ModelGrid& model, const char* from) {
   std::string text;
   for (std::size_t d = 0; d < model.shape.size(); ++d) {
-    text += concat(d ? ", " : "", model.axis(d), from, model.origin[d], " to ", model.upper(d));
+    text += concat(d ? ", " : "", model.axis(d), from, readable(model.origin[d]), " to ",
+                   readable(model.upper(d)));
   }
   return text;
 }
@@ -38,7 +53,7 @@ std::string describe_grid(const ModelGrid& model) {
   std::string nodes, spacing;
   for (std::size_t d = 0; d < dimensions; ++d) {
     nodes += concat(d ? " x " : "", model.shape[d]);
-    if (d == 0 || !same) spacing += concat(d ? " x " : "", model.spacing[d]);
+    if (d == 0 || !same) spacing += concat(d ? " x " : "", readable(model.spacing[d]));
   }
   return concat(nodes, " nodes, ", spacing, " m apart (", describe_extent(model), " m)");
 }
