@@ -274,6 +274,8 @@ class Picture(Case):
     def test_pictures(self):
         self.invert("--beta", "0.02", "--true", "truth.npy")
         self.draw("plot_densities", self.path("out"), "sections.png", "fit.png", "history.png")
+        self.succeed("--data", "data.csv", "--errors", "1000", *MESH, out="zero")  # no minimisation
+        self.draw("plot_densities", self.path("zero"), "sections.png", "fit.png", "history.png")
         status, _, err = self.plot("plot_densities", self.folder)
         self.assertEqual(status, 2)
         self.assertIn("does not hold the results of invert_gravity", err)

@@ -80,7 +80,7 @@ std::string advice_on(const InversionOptions& options, const InversionState& sta
     advice +=
         "The smooth model was fitted: give more --rounds with --resume, or a larger --compact";
   } else {
-    advice += "Check --errors, --trend, the extent of the cells and --bounds";
+    advice += "Check --errors, --trend, extent and size of the cells, and --bounds";
   }
   const bool limit = !history.empty() && history.back().iterations >= options.iterations;
   return advice + (limit ? concat("; or more --iterations than ", options.iterations) : "");
