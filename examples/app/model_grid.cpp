@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "app/model_grid.hpp"
 
-#include <cmath>
+#include <moho/core/readable.hpp>
 
 namespace moho::examples {
-
-namespace {
-
-// Rounds a length in m to mm, or to six significant digits below a metre.
-double readable(double length) {
-  if (length == 0.0 || !std::isfinite(length)) return length;
-  const double size = std::abs(length);
-  const double unit = std::pow(10.0, size < 1.0 ? 5.0 - std::floor(std::log10(size)) : 3.0);
-  return std::round(length * unit) / unit;
-}
-
-}  // namespace
 
 const char* ModelGrid::axis(std::size_t axis) const {
   const int number = static_cast<int>(axis);

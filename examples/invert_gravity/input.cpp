@@ -102,14 +102,9 @@ void load_data(const Options& o, Input& input) {
     if (own >= 0) used.push_back(own);
     const double floor = o.errors.of(component, 0.0), percent = o.percent.of(component, 0.0);
     if (own < 0 && floor == 0.0 && percent == 0.0) {
-      if (o.errors.all || o.errors.separate.count(component) > 0) {
-        throw InputError(concat("--errors: that of ", gravity::to_string(component),
-                                " is 0 (allowed: a positive error in ", gravity::unit_of(component),
-                                ", or 0 with --percent)"));
-      }
       throw InputError(concat(what, ": nothing says the errors of ", gravity::to_string(component),
                               " (needed: a column ", error_name(component),
-                              ", or --errors): give its standard error in ",
+                              ", or --errors above 0): give its standard error in ",
                               gravity::unit_of(component)));
     }
     if (own >= 0 && (floor > 0.0 || percent > 0.0)) {
@@ -175,35 +170,9 @@ std::vector<double> cell_values(const std::string& option, const std::string& te
 void check_cells(const Options& o) {
   if (!o.mask_file.empty() || !o.ground.path.empty()) return;  // fewer cells, counted when made
   MemoryEstimate estimate;
-  estimate.take(bytes_of_cells(static_cast<double>(o.mesh->size())), "cells and their neighbours");
+  estimate.take(gravity_inversion::bytes_of_cells(o.mesh->size()), "cells and their neighbours");
   check_memory(concat("a model of ", counted(o.mesh->size(), "cell")), estimate,
                memory_limit(o, o.space != "cuda"), "take fewer cells in --mesh");
-}
-
-// Remarks on options that do not fit the data.
-void note_options(const Options& o, Input& input) {
-  const auto& components = input.problem.components;
-  const auto unused = [&](const char* option, const PerComponent& values) {
-    for (const auto& [component, value] : values.separate) {
-      if (std::find(components.begin(), components.end(), component) != components.end()) continue;
-      input.notes.push_back(concat(option, ": ", gravity::to_string(component), ":", value,
-                                   " has no effect, that component is not inverted"));
-    }
-  };
-  unused("--errors", o.errors);
-  unused("--percent", o.percent);
-  unused("--trend", o.trend);
-  if (o.inversion.compact > 0.0 && !o.bounds) {
-    input.notes.push_back("--compact without --bounds: contrasts may grow without a limit");
-  }
-  double largest = 0.0;
-  for (const auto* bounds : {&input.problem.lower, &input.problem.upper}) {
-    for (const double density : *bounds) largest = std::max(largest, std::abs(density));
-  }
-  if (largest > 0.0 && largest < 10.0) {
-    input.notes.push_back(concat("--bounds: no density beyond ", largest,
-                                 " kg/m^3 is allowed: are they in g/cm^3? Give kg/m^3"));
-  }
 }
 
 void load_cells(const Options& o, Input& input) {
@@ -262,8 +231,6 @@ void measure_heights(Input& input) {
 
 }  // namespace
 
-double bytes_of_cells(double cells) { return cells * (56.0 + 8.0 + 3.0 * 24.0 + 5.0 * 8.0); }
-
 Input load_input(const Options& o) {
   Input input;
   auto& problem = input.problem;
@@ -292,7 +259,14 @@ Input load_input(const Options& o) {
     problem.trend.push_back(static_cast<int>(o.trend.of(component, -1.0)));
   }
   measure_heights(input);
-  note_options(o, input);
+  for (const auto& [name, values] : {std::pair("--errors", &o.errors), {"--trend", &o.trend}}) {
+    const std::string unused =
+        gravity_inversion::unused_components(values->separate, problem.components);
+    if (unused.empty()) continue;
+    input.notes.push_back(concat(name, " has no effect on ", unused, ", which is not inverted"));
+  }
+  const auto remarks = gravity_inversion::remarks_on_bounds(problem, o.inversion);
+  input.notes.insert(input.notes.end(), remarks.begin(), remarks.end());
   if (o.weights == Weights::depth) {
     const bool gradients = std::all_of(problem.components.begin(), problem.components.end(),
                                        [](Component c) { return c >= Component::gxx; });

@@ -23,9 +23,6 @@ struct Input {
   std::vector<std::string> notes;                   ///< on names of columns, on positions
 };
 
-/// Returns the memory of cells and their neighbours, bytes.
-double bytes_of_cells(double cells);
-
 /// Reads or makes the input. The demo's data are made later, with its operator.
 Input load_input(const Options& options);
 

@@ -176,10 +176,6 @@ void check_choices(const Arguments& given, Options& o) {
     throw InputError(
         "--method cg and --bounds were both given (allowed: cg has no bounds): leave one out");
   }
-  if (given.given("rounds") && !given.given("compact")) {
-    throw InputError(
-        "--rounds was given without --compact (allowed: with it): add it, or leave the option out");
-  }
   for (const char* name : {"topography", "mask"}) {
     if (!given.given(name) || given.given("mesh")) continue;
     throw InputError(concat("--", name,

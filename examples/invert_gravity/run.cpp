@@ -147,7 +147,7 @@ MemoryEstimate estimate_memory(const Options& o, const Input& input) {
   const auto values =
       static_cast<double>(input.problem.components.size() * (input.problem.stations.size() / 3));
   MemoryEstimate estimate;
-  estimate.take(bytes_of_cells(cells), "cells and their neighbours");
+  estimate.take(gravity_inversion::bytes_of_cells(cells), "cells and their neighbours");
   estimate.take(16.0 * values, "data");
   const MemoryLimit limit = memory_limit(o, o.space != "cuda");
   if (o.space != "cuda" && first_products(o, input) == Products::lattice) {
@@ -161,8 +161,8 @@ MemoryEstimate estimate_memory(const Options& o, const Input& input) {
   estimate.pass(8.0 * cells * (2.0 * o.inversion.pairs + 16.0) + 8.0 * 4.0 * cells + 48.0 * values,
                 "the search");
   if (o.plot) estimate.picture(24.0 * cells + 40.0 * values, limit.bytes);
-  check_memory(concat("an inversion for ", counted(input.problem.cells.size(), "cell")), estimate,
-               limit, "take fewer cells, fewer --pairs, or --operator direct");
+  check_memory("the inversion", estimate, limit,
+               "take fewer cells, fewer --pairs, or --operator direct");
   return estimate;
 }
 

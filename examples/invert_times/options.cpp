@@ -9,8 +9,6 @@
 #include <moho/core/text.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 namespace moho::examples::invert_times {
 
@@ -153,18 +151,6 @@ void bind_location(Description& d, Options& o) {
   });
 }
 
-// Refuses a misspelt word, which would be read as the name of a file.
-void check_start(const std::string& start) {
-  if (start.empty() || start == "auto" || start == "layers") return;
-  if (start.find_first_of("0123456789./") != std::string::npos) return;
-  std::error_code ignored;
-  if (std::filesystem::exists(start, ignored)) return;
-  throw InputError(
-      concat("--start: '", start,
-             "' is neither a word nor a file (allowed: auto, layers, v0,g, a velocity, "
-             "or a file)"));
-}
-
 void bind_model(Description& d, Options& o) {
   d.group("Model and prior");
   d.bind(o.start, "start", "auto|layers|v0,g|v|FILE",
@@ -172,7 +158,6 @@ void bind_model(Description& d, Options& o) {
          "ground, one velocity, or a file with the shape of the grid (default: auto)",
          nonempty("auto, layers, numbers or a file", "auto"),
          {.file = true, .words = {"auto", "layers"}});
-  d.check([&o](const Arguments&) { check_start(o.start); });
   d.bind(o.reference, "reference", "start|FILE",
          "model that the prior pulls to, such as that of an earlier survey (default: start)",
          nonempty("start or a file", "start"), {.file = true, .words = {"start"}});
@@ -220,9 +205,8 @@ void bind_inversion(Description& d, Options& o) {
   d.bind(o.target, "target", "chi2", "chi^2 to reach (default: 1)", positive("a number"));
   d.bind(o.tolerance, "tolerance", "d", "accepted distance from it (default: 0.04)",
          positive("a number"));
-  d.bind(o.iterations, "iterations", "n",
-         "most iterations; --resume takes a larger number than before (default: 20)",
-         count(0, 1000), {.free = true});
+  d.bind(o.iterations, "iterations", "n", "most iterations (default: 20)", count(0, 1000),
+         {.free = true});
   d.bind(o.krylov, "krylov", "n", "most steps of a bidiagonalisation (default: 100)",
          count(2, 1000));
   d.bind(

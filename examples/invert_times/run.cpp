@@ -190,7 +190,6 @@ class Run {
       options.error_absolute = m_o.error[0];
       options.error_relative = m_o.error[1];
     }
-    add_notes(error_notes<Dim>(m_job));
     if (m_o.lengths.empty()) {
       for (int d = 0; d < Dim; ++d) options.prior.lengths[d] = 8.0 * m_check.receiver_spacing;
     } else {
@@ -228,6 +227,7 @@ class Run {
       options.location.deviation =
           to_axes<Point<Dim>>("--location-deviation", m_o.location_deviation);
     }
+    add_notes(tomography::remarks_on_options<Dim>(m_job.picks, options));
     if (const Progress bar = m_session.progress()) {
       // of all iterations that may follow; evaluations of a step that is halved do not go back
       options.progress = [this, bar](double fraction, const std::string& what) {
@@ -311,7 +311,7 @@ class Run {
     if (m_o.bounds.empty()) return;
     if (m_o.start != "auto" && m_o.start != "layers") return;
     const auto& options = m_job.options;
-    limit_start(m_job.start, options.velocity_min, options.velocity_max, m_model.notes);
+    add_notes(tomography::cut_to_bounds<Dim>(m_job.start, options));
   }
 
   // Rows, Krylov vectors and the traced times, from counts.
@@ -362,9 +362,9 @@ class Run {
                     m_job.ground.depth.empty() ? "without air" : "ground by topography");
     m_session.print("start     ", m_start);
     for (const std::string& note : m_model.notes) m_session.print("          note: " + note);
-    m_session.print("prior     correlation lengths ",
-                    lengths_text<Dim>(m_job.options.prior.lengths), " m, deviation of ln v up to ",
-                    m_o.deviation_max,
+    const Point<Dim>& l = m_job.options.prior.lengths;
+    m_session.print("prior     correlation lengths ", format_point(l),
+                    " m, deviation of ln v up to ", m_o.deviation_max,
                     m_o.reference == "start" ? "" : concat(", around ", m_o.reference));
     if (m_o.plan) {
       m_session.print("memory    ", format_bytes(m_estimate.most()), ": ",

@@ -153,16 +153,6 @@ std::string count_from_one(const std::string& message) {
                 found[3].str() == ")" ? "" : " (indices from 0: ", found.suffix().str());
 }
 
-// A message about magnetic input: prisms, or a station by its row and place.
-std::string magnetic_message(const Input& input, const std::string& message) {
-  std::smatch found;
-  const std::regex station("^stations: row ([0-9]+)");
-  if (!std::regex_search(message, found, station)) return concat(input.name, ": ", message);
-  const double* const at = &input.stations[3 * (std::stoull(found[1].str()) - 1)];
-  return concat(input.stations_name, ": row ", found[1].str(), ", x = ", at[0], ", y = ", at[1],
-                ", z = ", at[2], " m,", found.suffix().str());
-}
-
 }  // namespace
 
 void check_input(const Options& o, const Input& input) {
@@ -176,11 +166,9 @@ void check_input(const Options& o, const Input& input) {
     }
   };
   if (o.magnetic) {
-    try {
+    named(input.name, [&] {
       gravity::check_magnetic_input(input.ensemble(), input.remanence, input.stations, o.ambient);
-    } catch (const InputError& error) {
-      throw InputError(magnetic_message(input, count_from_one(error.what())));
-    }
+    });
   } else if (input.regular) {
     const gravity::DensityView<Host> densities(input.densities.data(), input.densities.size());
     named(input.name, [&] { gravity::detail::check_mesh<Host>(host, input.mesh, densities); });

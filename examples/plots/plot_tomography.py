@@ -98,7 +98,8 @@ def plain_decades(axes):
 def draw_history(summary, folder):
     history, curve = read_table(folder, "history.csv"), read_table(folder, "lambda.csv")
     checks = os.path.exists(os.path.join(folder, "check_found.npy")) and "checkerboard" in summary["asked"]
-    sheet = sheets.Sheet([4.2, 4.2], [3.2] * (1 + checks), f"Iterations: {summary['run']['stop'].replace('chi^2', 'chi²')}")
+    reason = summary["run"]["stop"].replace("chi^2", "chi²")
+    sheet = sheets.Sheet([4.2, 4.2], [3.2] * (1 + checks), f"Iterations: {reason}")
     axes = sheet.panel(0, 0, "chi² by iteration", 9)
     axes.semilogy(history["iteration"], history["chi2"], "o-", markersize=4, label="chi²")
     later = history["iteration"] > 0

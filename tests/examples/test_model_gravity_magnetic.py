@@ -173,7 +173,7 @@ class Magnetic(Case):
         self.refuse(mesh, "without --susceptibilities")
         inside = self.save("s.npy", prisms[1:2, 0:6:2] + 5.0)
         self.refuse(["--prisms", "p.npy", "--stations", inside, *self.options],
-                    "s.npy: row 1, x = ", "inside of a magnetised prism")
+                    "stations: row 1, x = ", "inside of a magnetised prism")
         prisms[2, 6] = -1.0
         self.save("p.npy", prisms)
         self.refuse(magnetic, "row 3", "susceptibility is -1")

@@ -5,6 +5,7 @@
 #include <moho/core/text.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace moho::gravity_inversion {
@@ -59,6 +60,31 @@ std::vector<std::string> remarks_on_stations(const Cells& cells,
       " m, the first is row ", strange.first_far + 1, ", x = ", p[0], ", y = ", p[1],
       ", z = ", p[2], " m: they sense the cells little. Check their coordinates and --mesh"));
   return remarks;
+}
+
+std::string unused_components(const std::map<gravity::Component, double>& values,
+                              const gravity::Components& inverted) {
+  std::string names;
+  for (const auto& [component, value] : values) {
+    if (std::find(inverted.begin(), inverted.end(), component) != inverted.end()) continue;
+    names += (names.empty() ? "" : ", ") + std::string(gravity::to_string(component));
+  }
+  return names;
+}
+
+std::vector<std::string> remarks_on_bounds(const InversionProblem& problem,
+                                           const InversionOptions& options) {
+  if (problem.lower.empty() && problem.upper.empty()) {
+    if (options.compact == 0.0) return {};
+    return {"compact rounds without bounds: contrasts may grow without a limit"};
+  }
+  double largest = 0.0;
+  for (const auto* bounds : {&problem.lower, &problem.upper}) {
+    for (const double density : *bounds) largest = std::max(largest, std::abs(density));
+  }
+  if (largest == 0.0 || largest >= 10.0) return {};
+  return {concat("bounds allow no density beyond ", largest,
+                 " kg/m^3: are they in g/cm^3? Give kg/m^3")};
 }
 
 bool is_above_target(const InversionOptions& options, double chi2) {

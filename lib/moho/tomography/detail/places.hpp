@@ -4,21 +4,13 @@
 /// \file
 /// \brief Stations and picks in messages (internal).
 
+#include <moho/core/readable.hpp>
 #include <moho/core/text.hpp>
 #include <moho/tomography/types.hpp>
 
-#include <cmath>
 #include <string>
 
 namespace moho::tomography::detail {
-
-/// Rounds a coordinate for messages: to mm, or to six significant digits below a metre.
-inline double readable(double x) {
-  if (x == 0.0 || !std::isfinite(x)) return 0.0 + x;  // no sign of a zero
-  const double size = std::abs(x);
-  const double unit = std::pow(10.0, size < 1.0 ? 5.0 - std::floor(std::log10(size)) : 3.0);
-  return std::round(x * unit) / unit + 0.0;
-}
 
 /// Returns "(17, 0) m".
 template <int Dim>

@@ -123,7 +123,7 @@ def _in_boreholes(picks):
 
 
 def _draw_times(sheet, picks):
-    """Draws picks and predictions over x of the receivers, their depth in boreholes, or offsets in volumes."""
+    """Draws picks and predictions over x of receivers, their depth in boreholes, or offsets in volumes."""
     over, label, style = picks["rx"], "x (m)", "-"
     if "ry" in picks:
         over, label, style = picks["offset"], "Offset (m)", "."
