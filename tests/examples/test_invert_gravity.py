@@ -291,7 +291,8 @@ class BadInput(Case):
         self.refuse([*data, *MESH], "nothing says the errors of gz")
         self.refuse([*data, *MESH, "--errors", "gz:0.1"], "nothing says the errors of gzz")
         self.refuse([*data, *MESH, "--errors", "gq:1"], "gq")
-        self.refuse([*data, *MESH, "--errors", "gz:0,gzz:1"], "nothing says the errors of gz (needed", "--errors above 0")
+        self.refuse([*data, *MESH, "--errors", "gz:0,gzz:1"], "nothing says the errors of gz (needed",
+                    "--errors above 0")
         self.refuse([*data, "--errors", "1", "--mesh", "4000,4000,4000,0,800,0,600,0,400"],
                     "memory: a model of 64000000000 cells takes", "--mesh")
         self.refuse([*data, *MESH, "--errors", "-1"], "--errors is -1")
