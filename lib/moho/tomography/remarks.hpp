@@ -38,7 +38,7 @@ template <int Dim>
 std::vector<std::string> remarks_on_options(const PickSet<Dim>& picks, const Options<Dim>& options);
 
 /// \brief Cuts velocities to the bounds of the options.
-/// \returns a remark with the number of nodes whose velocity changed, if there are any
+/// \returns a remark with the number of nodes whose velocity changed, if any changed
 template <int Dim>
 std::vector<std::string> cut_to_bounds(std::vector<double>& velocity, const Options<Dim>& options);
 
