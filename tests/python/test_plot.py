@@ -173,6 +173,7 @@ class Rays(Case):
 
     def test_tomography_of_a_volume(self):
         velocity = np.full((11, 9, 7), 2000.0)
+        velocity[2, 4, 0] = 2500.0  # where rays are, but pale
         coverage, deviation = np.zeros((11, 9, 7)), np.full((11, 9, 7), 0.3)
         coverage[2:9, 4, :3], coverage[2:9, 2:8, 1] = 20.0, 400.0
         deviation[5, :, :3] = 0.1
@@ -181,6 +182,7 @@ class Rays(Case):
         self.drawn(figure)
         self.assertEqual(titles(figure), ["y = 40 m", "x = 50 m", "elevation 20 m"])
         limits = clims(figure)  # columns of velocity, coverage and deviation
+        self.assertEqual(limits[0], (2000.0, 2500.0))
         self.assertEqual(len(set(limits[1:9:3])), 1)
         self.assertEqual(set(limits[2:9:3]), {(0.1, 0.3)})
         self.assertEqual(figure.axes[0].get_ylabel(), "Elevation (m)")

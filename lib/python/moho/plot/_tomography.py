@@ -88,6 +88,8 @@ def tomography(velocity, *, coverage, deviation, spacing, origin=0.0, rays=(), s
     sheet = _sheets.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)] * 3, title)
     opacity = _shading(coverage, deviation)
     shown = np.asarray(velocity)[opacity > 0.3]
+    if 2 * shown.size < np.count_nonzero(opacity):  # most of the model is pale
+        shown = np.asarray(velocity)[opacity > 0.0]
     limits = _sheets.limits_of(shown if shown.size else np.asarray(velocity))
     covers = np.concatenate([section.cut(coverage).ravel() for section in sections])
     deviations = np.concatenate([section.cut(deviation).ravel() for section in sections])[covers > 0.0]
