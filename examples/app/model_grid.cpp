@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "app/model_grid.hpp"
 
+#include <moho/core/readable.hpp>
+
 namespace moho::examples {
 
 const char* ModelGrid::axis(std::size_t axis) const {
@@ -26,7 +28,8 @@ template Grid<3> grid_of<3>(const ModelGrid&);
 std::string describe_extent(const ModelGrid& model, const char* from) {
   std::string text;
   for (std::size_t d = 0; d < model.shape.size(); ++d) {
-    text += concat(d ? ", " : "", model.axis(d), from, model.origin[d], " to ", model.upper(d));
+    text += concat(d ? ", " : "", model.axis(d), from, readable(model.origin[d]), " to ",
+                   readable(model.upper(d)));
   }
   return text;
 }
@@ -38,7 +41,7 @@ std::string describe_grid(const ModelGrid& model) {
   std::string nodes, spacing;
   for (std::size_t d = 0; d < dimensions; ++d) {
     nodes += concat(d ? " x " : "", model.shape[d]);
-    if (d == 0 || !same) spacing += concat(d ? " x " : "", model.spacing[d]);
+    if (d == 0 || !same) spacing += concat(d ? " x " : "", readable(model.spacing[d]));
   }
   return concat(nodes, " nodes, ", spacing, " m apart (", describe_extent(model), " m)");
 }

@@ -409,7 +409,8 @@ std::string Session::interrupted() noexcept {
     m_last["state"] = "interrupted";
     const Json* const list = m_last.find("files");
     io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
-    return concat(list != nullptr ? list->size() : 0, " files are written, ",
+    const std::size_t count = list != nullptr ? list->size() : 0;
+    return concat(counted(count, "file"), count == 1 ? " is written, " : " are written, ",
                   (m_folder / "summary.json").string(), " names them",
                   m_resumable ? "; --resume goes on with them" : "");
   } catch (const std::exception& error) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "invert_gravity/input.hpp"
 
+#include "app/format.hpp"
+#include "app/memory.hpp"
 #include "app/point_tables.hpp"
 
 #include <moho/core/error.hpp>
@@ -102,7 +104,7 @@ void load_data(const Options& o, Input& input) {
     if (own < 0 && floor == 0.0 && percent == 0.0) {
       throw InputError(concat(what, ": nothing says the errors of ", gravity::to_string(component),
                               " (needed: a column ", error_name(component),
-                              ", or --errors): give its standard error in ",
+                              ", or --errors above 0): give its standard error in ",
                               gravity::unit_of(component)));
     }
     if (own >= 0 && (floor > 0.0 || percent > 0.0)) {
@@ -164,6 +166,15 @@ std::vector<double> cell_values(const std::string& option, const std::string& te
                           " is ", *bad, " (allowed: finite numbers): mend the file"));
 }
 
+// Refuses a whole mesh whose cells do not fit the memory.
+void check_cells(const Options& o) {
+  if (!o.mask_file.empty() || !o.ground.path.empty()) return;  // fewer cells, counted when made
+  MemoryEstimate estimate;
+  estimate.take(gravity_inversion::bytes_of_cells(o.mesh->size()), "cells and their neighbours");
+  check_memory(concat("a model of ", counted(o.mesh->size(), "cell")), estimate,
+               memory_limit(o, o.space != "cuda"), "take fewer cells in --mesh");
+}
+
 void load_cells(const Options& o, Input& input) {
   auto& cells = input.problem.cells;
   if (!o.mesh) {
@@ -183,6 +194,7 @@ void load_cells(const Options& o, Input& input) {
   }
   input.cells_name = "--mesh";
   const auto& n = o.mesh->cells;
+  check_cells(o);
   std::vector<unsigned char> mask;
   if (!o.mask_file.empty()) {
     for (const double value :
@@ -247,9 +259,14 @@ Input load_input(const Options& o) {
     problem.trend.push_back(static_cast<int>(o.trend.of(component, -1.0)));
   }
   measure_heights(input);
-  if (o.inversion.compact > 0.0 && !o.bounds) {
-    input.notes.push_back("--compact without --bounds: contrasts may grow without a limit");
+  for (const auto& [name, values] : {std::pair("--errors", &o.errors), {"--trend", &o.trend}}) {
+    const std::string unused =
+        gravity_inversion::unused_components(values->separate, problem.components);
+    if (unused.empty()) continue;
+    input.notes.push_back(concat(name, " has no effect on ", unused, ", which is not inverted"));
   }
+  const auto remarks = gravity_inversion::remarks_on_bounds(problem, o.inversion);
+  input.notes.insert(input.notes.end(), remarks.begin(), remarks.end());
   if (o.weights == Weights::depth) {
     const bool gradients = std::all_of(problem.components.begin(), problem.components.end(),
                                        [](Component c) { return c >= Component::gxx; });

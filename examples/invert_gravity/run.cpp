@@ -147,7 +147,7 @@ MemoryEstimate estimate_memory(const Options& o, const Input& input) {
   const auto values =
       static_cast<double>(input.problem.components.size() * (input.problem.stations.size() / 3));
   MemoryEstimate estimate;
-  estimate.take(cells * (56.0 + 8.0 + 3.0 * 24.0 + 5.0 * 8.0), "cells and their neighbours");
+  estimate.take(gravity_inversion::bytes_of_cells(cells), "cells and their neighbours");
   estimate.take(16.0 * values, "data");
   const MemoryLimit limit = memory_limit(o, o.space != "cuda");
   if (o.space != "cuda" && first_products(o, input) == Products::lattice) {
@@ -161,7 +161,7 @@ MemoryEstimate estimate_memory(const Options& o, const Input& input) {
   estimate.pass(8.0 * cells * (2.0 * o.inversion.pairs + 16.0) + 8.0 * 4.0 * cells + 48.0 * values,
                 "the search");
   if (o.plot) estimate.picture(24.0 * cells + 40.0 * values, limit.bytes);
-  check_memory(concat(input.problem.cells.size(), " cells"), estimate, limit,
+  check_memory("the inversion", estimate, limit,
                "take fewer cells, fewer --pairs, or --operator direct");
   return estimate;
 }
@@ -176,8 +176,8 @@ void print_input(const Input& input, const Session& session) {
       problem.data.begin(), problem.data.end(), [](double value) { return std::isnan(value); }));
   session.print("data      ", input.data_name, ": ",
                 counted(problem.stations.size() / 3, "station"), ", ", names,
-                missing > 0 ? concat("; ", missing, " values are not there") : "", "; mean height ",
-                significant(input.height, 4), " m");
+                missing > 0 ? concat("; ", counted(missing, "value"), " missing") : "",
+                "; mean height ", significant(input.height, 4), " m");
   const auto& mesh = problem.cells.mesh;
   session.print("cells     ", input.cells_name, ": ", counted(problem.cells.size(), "cell"),
                 problem.cells.regular()

@@ -205,7 +205,8 @@ void bind_inversion(Description& d, Options& o) {
   d.bind(o.target, "target", "chi2", "chi^2 to reach (default: 1)", positive("a number"));
   d.bind(o.tolerance, "tolerance", "d", "accepted distance from it (default: 0.04)",
          positive("a number"));
-  d.bind(o.iterations, "iterations", "n", "most iterations (default: 20)", count(0, 1000));
+  d.bind(o.iterations, "iterations", "n", "most iterations (default: 20)", count(0, 1000),
+         {.free = true});
   d.bind(o.krylov, "krylov", "n", "most steps of a bidiagonalisation (default: 100)",
          count(2, 1000));
   d.bind(

@@ -10,6 +10,7 @@ ArgumentNames names_of(const Options& o) {
           {"bounds", "--bounds"},
           {"coarsening", "--coarsening"},
           {"delays of sources", "--statics source"},
+          {"origin_deviation", "--origin-deviation"},
           {"delta", "--delta"},
           {"depth", shape ? "--shape" : "--depth"},
           {"deviation_max", "--deviation-max"},

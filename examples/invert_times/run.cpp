@@ -227,6 +227,7 @@ class Run {
       options.location.deviation =
           to_axes<Point<Dim>>("--location-deviation", m_o.location_deviation);
     }
+    add_notes(tomography::remarks_on_options<Dim>(m_job.picks, options));
     if (const Progress bar = m_session.progress()) {
       // of all iterations that may follow; evaluations of a step that is halved do not go back
       options.progress = [this, bar](double fraction, const std::string& what) {
@@ -310,7 +311,7 @@ class Run {
     if (m_o.bounds.empty()) return;
     if (m_o.start != "auto" && m_o.start != "layers") return;
     const auto& options = m_job.options;
-    for (double& v : m_job.start) v = std::clamp(v, options.velocity_min, options.velocity_max);
+    add_notes(tomography::cut_to_bounds<Dim>(m_job.start, options));
   }
 
   // Rows, Krylov vectors and the traced times, from counts.

@@ -148,13 +148,14 @@ std::vector<double> load_remanence(const Options& o, Input& input) {
 
 std::string magnetic_text(const Options& o, const Input& input) {
   const auto [least, largest] = std::minmax_element(input.strengths.begin(), input.strengths.end());
-  const bool strong = gravity::count_masses(input.ensemble()).highest > 0.1;
-  return concat("field     ", o.ambient.intensity, " nT, inclination ", o.ambient.inclination,
-                ", declination ", o.ambient.declination, " degrees; magnetisation ",
-                significant(*least, 6), " to ", significant(*largest, 6), " A/m",
-                strong ? "\n          note: susceptibilities above 0.1: demagnetisation, which is "
-                         "neglected, matters"
-                       : "");
+  std::string text =
+      concat("field     ", o.ambient.intensity, " nT, inclination ", o.ambient.inclination,
+             ", declination ", o.ambient.declination, " degrees; magnetisation ",
+             significant(*least, 6), " to ", significant(*largest, 6), " A/m");
+  for (const std::string& note : gravity::magnetic_remarks(o.ambient, input.ensemble())) {
+    text += "\n          note: " + note;
+  }
+  return text;
 }
 
 }  // namespace moho::examples::model_gravity

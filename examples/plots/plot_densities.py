@@ -15,6 +15,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import plots_common as common
+from matplotlib.ticker import MaxNLocator
 from plots_common import EXIT_USAGE, PlotError, check_colours, np, plot, plt, save, sheets
 
 LARGEST_LIST = 200000  # dots of a list of stations or prisms
@@ -63,9 +64,10 @@ def draw_fit(folder, components):
     return plot.gravity_fit(fits, stations=np.column_stack([table["x"], table["y"]]))
 
 
-def draw_history(folder, target):
+def draw_history(folder, target, reason):
     table = read_csv(folder, "history.csv")
     figure, axes = plt.subplots(figsize=(7.5, 4.5))
+    axes.set_title(sheets.wrapped(reason.replace("chi^2", "chi²"), 7.0, 9), fontsize=9)
     if table:
         number = np.array(table["minimisation"], dtype=float)
         chi2 = np.array(table["chi2"], dtype=float)
@@ -74,8 +76,11 @@ def draw_history(folder, target):
             if chosen.any():
                 axes.semilogy(number[chosen], chi2[chosen], "o-", color=colour, label=stage)
         axes.legend()
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    else:
+        axes.text(0.5, 0.5, "no minimisation", ha="center", transform=axes.transAxes)
     axes.axhline(target, color="0.5", linestyle="--", linewidth=1.0)
-    axes.set(xlabel="minimisation", ylabel="chi² a value")
+    axes.set(xlabel="minimisation", ylabel="chi² per value")
     figure.tight_layout()
     return figure
 
@@ -107,7 +112,7 @@ def main():
         save(sections, os.path.join(out, f"sections.{options.format}"), options.dpi)
         save(draw_fit(options.folder, summary["data"]["components"]),
              os.path.join(out, f"fit.{options.format}"), options.dpi)
-        save(draw_history(options.folder, summary["asked"]["target"]),
+        save(draw_history(options.folder, summary["asked"]["target"], summary["result"]["reason"]),
              os.path.join(out, f"history.{options.format}"), options.dpi)
     except PlotError as error:
         print(f"plot_densities.py: {error}", file=sys.stderr)

@@ -4,7 +4,7 @@
 
 Reads summary.json, the arrays, picks.csv, history.csv, lambda.csv and rays.vtk from a results folder and
 writes model.png, fit.png and history.png. In 3D it draws the sections through the middle and a slice at the
-depth of the sources. Needs python3-numpy and python3-matplotlib.
+depth with most rays. Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import plots_common as common
+from matplotlib.ticker import LogFormatter, MaxNLocator
 from plots_common import np, plot, sheets
 
 
@@ -51,6 +52,12 @@ def read_rays(folder, dimensions):
     return rays
 
 
+def has_elevations(asked):
+    """Returns true where z of the input points up: files .sgt, or --elevations."""
+    sgt = asked.get("format") == "sgt" or str(asked.get("picks", "")).lower().endswith(".sgt")
+    return bool(asked.get("elevations")) or (sgt and asked.get("format") != "csv")
+
+
 def draw_model(summary, folder):
     model, run = summary["model"], summary["run"]
     arrays = {name: common.load(folder, name + ".npy") for name in ("velocity", "coverage", "deviation")}
@@ -61,8 +68,10 @@ def draw_model(summary, folder):
                            rays=read_rays(folder, dimensions) if dimensions == 2 else [],
                            sources=summary["sources"], receivers=summary["receivers"],
                            ground=ground if dimensions == 2 and len(ground) == model["shape"][0] else None,
+                           elevations=has_elevations(summary["asked"]),
                            title=f"First-arrival tomography: {os.path.basename(model['name'])}, {shape} "
-                                 f"nodes, chi² {run['chi2']:.4g} after {run['iterations']} iterations")
+                                 f"nodes, chi² {run['chi2']:.4g} after {run['iterations']} "
+                                 f"iteration{'s' if run['iterations'] != 1 else ''}")
 
 
 def draw_fit(summary, folder):
@@ -71,30 +80,50 @@ def draw_fit(summary, folder):
                                             f"{1e3 * summary['run']['rms']:.3g} ms")
 
 
+class PlainNumbers(LogFormatter):
+    """The labels of a logarithmic axis as plain numbers, 0.3 or 20."""
+
+    def __call__(self, value, place=None):
+        return f"{value:g}" if super().__call__(value, place) else ""
+
+
+def plain_decades(axes):
+    """Labels a logarithmic axis of chi², between powers of ten if there are few."""
+    axes.yaxis.set_major_formatter(PlainNumbers())
+    axes.yaxis.set_minor_formatter(PlainNumbers(minor_thresholds=(2, 0.5)))
+    axes.tick_params(axis="y", which="minor", labelsize=8)
+    axes.set_ylabel("chi²")
+
+
 def draw_history(summary, folder):
     history, curve = read_table(folder, "history.csv"), read_table(folder, "lambda.csv")
     checks = os.path.exists(os.path.join(folder, "check_found.npy")) and "checkerboard" in summary["asked"]
-    sheet = sheets.Sheet([4.2, 4.2], [3.2] * (1 + checks), f"Iterations: {summary['run']['stop']}")
+    reason = summary["run"]["stop"].replace("chi^2", "chi²")
+    sheet = sheets.Sheet([4.2, 4.2], [3.2] * (1 + checks), f"Iterations: {reason}")
     axes = sheet.panel(0, 0, "chi² by iteration", 9)
     axes.semilogy(history["iteration"], history["chi2"], "o-", markersize=4, label="chi²")
     later = history["iteration"] > 0
     axes.semilogy(history["iteration"][later], history["chi2_linear"][later], "--", label="predicted")
     axes.axhline(1.0, color="black", linewidth=0.6)
     axes.set_xlabel("Iteration")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    plain_decades(axes)
     axes.legend(fontsize=8)
     axes = sheet.panel(0, 1, "chi² of the linear problem over lambda", 9)
     axes.loglog(curve["lambda"], curve["chi2"], "-")
     axes.axvline(summary["run"]["lambda"] or 1.0, color="tab:red", linewidth=0.8, label="chosen")
     axes.set_xlabel("lambda")
+    plain_decades(axes)
     axes.legend(fontsize=8)
     if checks:
-        draw_checks(sheet, summary["model"], folder)
+        draw_checks(sheet, summary, folder)
     return sheet.figure
 
 
-def draw_checks(sheet, model, folder):
+def draw_checks(sheet, summary, folder):
     """True and recovered changes of the checkerboard, where rays are."""
-    section = common.sections.middle_sections(model)[0]
+    section = common.sections.middle_sections(summary["model"])[0]
+    section.elevations = has_elevations(summary["asked"])
     seen = section.cut(common.load(folder, "coverage.npy")) > 0.0
     true, found = (section.cut(common.load(folder, f"check_{name}.npy")) for name in ("true", "found"))
     most = 100.0 * np.abs(true).max()

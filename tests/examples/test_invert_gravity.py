@@ -108,7 +108,7 @@ class Inversion(Case):
         self.assertTrue(np.isnan(model[3]).all())
         self.assertFalse(np.isnan(model[:3]).any())
         self.assertEqual(summary["result"]["values"], 159)
-        self.assertIn("1 values are not there", text)
+        self.assertIn("1 value missing", text)
 
     def test_lattice_is_the_direct_sum(self):
         x, y = np.meshgrid(np.arange(50.0, 800.0, 100.0), np.arange(50.0, 600.0, 100.0))
@@ -199,6 +199,17 @@ class Inversion(Case):
         self.assertIn("1 station is farther from the cells than their width of 800 m, the first is row 8, "
                       "x = ", self.call(*plan).stdout)
 
+    def test_options_that_do_not_fit_the_data_are_said(self):
+        plan = ("--data", "data.csv", *MESH, "--components", "gz", "--plan")
+        for more, words in ((["--errors", "1", "--trend", "gz:1,gzz:1"], "--trend has no effect on gzz"),
+                            (["--errors", "gz:1,gzz:2"], "--errors has no effect on gzz"),
+                            (["--errors", "1", "--compact", "9"], "compact rounds without bounds"),
+                            (["--errors", "1", "--bounds", "0:0.3"], "bounds allow no density beyond 0.3")):
+            self.assertIn("note: " + words, self.call(*plan, *more).stdout)
+        text = self.call(*plan, "--errors", "gz:1", "--trend", "1", "--bounds=-200:0").stdout
+        self.assertNotIn("no effect", text)
+        self.assertNotIn("g/cm^3", text)
+
     def test_a_chi2_above_the_target_is_said(self):
         noise = np.random.default_rng(5).normal(0.0, 0.5, 80)
         self.write_data(header="x,y,z,gz", columns=[self.gz + noise])
@@ -262,6 +273,8 @@ class Picture(Case):
     def test_pictures(self):
         self.invert("--beta", "0.02", "--true", "truth.npy")
         self.draw("plot_densities", self.path("out"), "sections.png", "fit.png", "history.png")
+        self.succeed("--data", "data.csv", "--errors", "1000", *MESH, out="zero")  # no minimisation
+        self.draw("plot_densities", self.path("zero"), "sections.png", "fit.png", "history.png")
         status, _, err = self.plot("plot_densities", self.folder)
         self.assertEqual(status, 2)
         self.assertIn("does not hold the results of invert_gravity", err)
@@ -278,6 +291,10 @@ class BadInput(Case):
         self.refuse([*data, *MESH], "nothing says the errors of gz")
         self.refuse([*data, *MESH, "--errors", "gz:0.1"], "nothing says the errors of gzz")
         self.refuse([*data, *MESH, "--errors", "gq:1"], "gq")
+        self.refuse([*data, *MESH, "--errors", "gz:0,gzz:1"], "nothing says the errors of gz (needed",
+                    "--errors above 0")
+        self.refuse([*data, "--errors", "1", "--mesh", "4000,4000,4000,0,800,0,600,0,400"],
+                    "memory: a model of 64000000000 cells takes", "--mesh")
         self.refuse([*data, *MESH, "--errors", "-1"], "--errors is -1")
         self.refuse([*good, "--bounds", "5:1"], "exchange them")
         self.refuse([*good, "--bounds", "5"], "lowest:highest")

@@ -251,6 +251,27 @@ class Notes(Case):
         for more in (["--lambda", "3"], ["--deviation-max", "1"]):
             self.assertNotIn("no effect", self.call(*arguments, *more).stdout)
 
+    def test_options_that_do_not_fit_the_picks(self):
+        picks = ["--picks", self.table()]
+        for more, words in ((["--error", "1"], "errors of 144 of 144 picks are larger than their times"),
+                            (["--error", "0.001", "--bounds", "1000,6000"], "cut to --bounds at"),
+                            (["--error", "0.001", "--locate", "--statics", "both"],
+                             "are the same to the picks")):
+            self.assertIn("note: ", self.call(*picks, *more, "--plan").stdout)
+            self.assertIn(words, self.call(*picks, *more, "--plan").stdout)
+        for more in (["--bounds", "100,9000"], ["--locate", "--statics", "receiver"],
+                     ["--locate", "--statics", "source", "--origin-deviation", "0"]):
+            self.assertNotIn("note: ", self.call(*picks, "--error", "0.001", *more, "--plan").stdout)
+
+    def test_places_have_few_digits(self):
+        rows, _ = line()
+        rows[:, [0, 2]] += 1.0 / 3.0
+        rows[(rows[:, 2] > 20.0) & (rows[:, 4] > 0.02), 4] += 0.005
+        _, _, text = self.solve("--picks", self.table(rows=rows), "--error", "0.0003", "--iterations", "1",
+                                "--spacing", repr(2.0 / 3.0))
+        self.assertIn("0.666667 m apart (x -2.667 to ", text)
+        self.assertRegex(text, r"most of source \d+ at \(\d+\.\d{3}, 0\) m")
+
     def test_chi2_without_weights_and_reason(self):
         rows, _ = line(bad=0.05)
         folder, summary, text = self.solve("--picks", self.table(rows=rows), "--error", "0.0003", "--robust",
@@ -337,6 +358,18 @@ class Resume(Case):
         done = self.call(*arguments[:-1], "900,30", "--iterations", "3", "--resume", "--no-plot", "--out",
                          "part")
         self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_takes_more_iterations(self):
+        arguments = ["--picks", self.table(), "--error", "0.0001", "--depth", "12", "--start", "800,30"]
+        self.solve(*arguments, "--iterations", "3", out="whole")
+        _, summary, _ = self.solve(*arguments, "--iterations", "1", out="part")
+        self.assertEqual(summary["run"]["iterations"], 1)
+        _, summary, text = self.solve(*arguments, "--iterations", "3", "--resume", out="part")
+        self.assertIn("resumed   after iteration 1\n", text)
+        self.assertEqual(summary["run"]["iterations"], 3)
+        self.assert_same_files(["velocity.npy", "picks.csv", "deviation.npy"], "whole", "part")
+        _, summary, _ = self.solve(*arguments, "--iterations", "2", "--resume", out="part")
+        self.assertEqual(summary["run"]["iterations"], 3)
 
 
 class Sources(Case):
@@ -464,6 +497,7 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--bounds", "0.3,6"], "--bounds: velocities of 0.3 to 6: km/s?")
         self.refuse([*picks, *error, "--lambda", "-3"], "--lambda is -3", "a number above 0")
         self.refuse([*picks, *error, "--start", "none.npy"], "none.npy")
+        self.refuse([*picks, *error, "--shots", "none.csv"], "--shots was given", "leave it out")
         self.refuse([*picks, *error, "--start", "2000", "--bounds", "300,900"], "start model")
         self.refuse([*picks, *error, "--lambda", "3", "--lambda-by", "gcv"], "leave one out")
         self.refuse([*picks, *error, "--radius", "9"], "--radius")
@@ -491,7 +525,7 @@ class BadInput(Case):
         self.refuse(["--picks", self.table(rows=wrong), *error], "--time-unit ms")
         wrong = rows.copy()
         wrong[5, 4] = -1.0
-        self.refuse(["--picks", self.table(rows=wrong), *error], "has the time -1")
+        self.refuse(["--picks", self.table(rows=wrong), *error], "has the time -1 s (allowed: times above 0)")
         wrong = rows.copy()
         wrong[4, 2] = wrong[4, 0]
         self.refuse(["--picks", self.table(rows=wrong), *error], "source and receiver at one point",

@@ -91,6 +91,9 @@ class Magnetic(Case):
         self.assertEqual(summary["asked"]["field"], list(FIELD))
         self.assertEqual(summary["ensemble"]["susceptibility_max"], prisms[:, 6].max())
         self.assertIn("field     48000 nT, inclination -63, declination 11", text)
+        self.assertNotIn("note: the Earth's field", text)
+        weak = self.call("--magnetic", "--field", "48,60,2", "--prisms", p, *self.grid, "--no-plot").stdout
+        self.assertIn("note: the Earth's field has 20,000 to 70,000 nT", weak)
         table = np.genfromtxt(self.path("out/magnetic.csv"), delimiter=",", names=True)
         self.assertEqual(table.dtype.names, ("x", "y", "z", *NAMES))
         np.testing.assert_array_equal(table["bz"], values[3])
@@ -169,8 +172,8 @@ class Magnetic(Case):
         self.refuse([*mesh, "--densities", "p.npy"], "--susceptibilities")
         self.refuse(mesh, "without --susceptibilities")
         inside = self.save("s.npy", prisms[1:2, 0:6:2] + 5.0)
-        self.refuse(["--prisms", "p.npy", "--stations", inside, *self.options], "row 1",
-                    "inside of a magnetised prism")
+        self.refuse(["--prisms", "p.npy", "--stations", inside, *self.options],
+                    "stations: row 1, x = ", "inside of a magnetised prism")
         prisms[2, 6] = -1.0
         self.save("p.npy", prisms)
         self.refuse(magnetic, "row 3", "susceptibility is -1")

@@ -184,7 +184,7 @@ TEST(GravityLatticeOf, StationsOffItIsRefused) {
   EXPECT_THAT(message_of([&] {
                 LatticeOperator<Memory>(exec, mesh, {10.0, 20.0, 5.0}, {Component::gz});
               }),
-              HasSubstr("take fmm or direct sums"));
+              HasSubstr("take the strategy automatic"));
   EXPECT_THAT(message_of<moho::MemoryError>([&] {
                 LatticeOperator<Memory>(exec, mesh, {10.0, 20.0, -5.0}, {Component::gz},
                                         {.memory_budget = 100});

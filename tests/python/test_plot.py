@@ -169,7 +169,34 @@ class Rays(Case):
         n = np.arange(12)
         picks = {"source": n // 4, "receiver": n % 4, "rx": 10.0 * (n % 4), "offset": 10.0 * n,
                  "time": 0.1 * n, "predicted": 0.1 * n, "residual": 0.01 * n, "z": 0.1 * n, "flag": n == 11}
-        self.assertEqual(len(titles(moho.plot.traveltime_fit(picks))), 4)
+        figure = moho.plot.traveltime_fit(picks)
+        self.assertEqual(len(titles(figure)), 4)
+        self.assertEqual([axes.get_xlabel() for axes in figure.axes[:2]], ["x (m)", "Offset (m)"])
+        hole = {**picks, "rx": np.full(12, 20.0), "sz": 1.0 * (n // 4), "rz": 3.0 * (n % 4)}
+        figure = moho.plot.traveltime_fit(hole)
+        self.assertEqual([axes.get_xlabel() for axes in figure.axes[:2]],
+                         ["z of the receiver (m)", "Distance (m)"])
+        figure = moho.plot.traveltime_fit({**hole, "ry": np.zeros(12)})
+        self.assertEqual(figure.axes[0].get_xlabel(), "Offset (m)")
+
+    def test_tomography_of_a_volume(self):
+        velocity = np.full((11, 9, 7), 2000.0)
+        velocity[2, 4, 0] = 2500.0  # where rays are, but pale
+        coverage, deviation = np.zeros((11, 9, 7)), np.full((11, 9, 7), 0.3)
+        coverage[2:9, 4, :3], coverage[2:9, 2:8, 1] = 20.0, 400.0
+        deviation[5, :, :3] = 0.1
+        figure = moho.plot.tomography(velocity, coverage=coverage, deviation=deviation, spacing=10,
+                                      origin=(0, 0, -30), elevations=True)
+        self.drawn(figure)
+        self.assertEqual(titles(figure), ["y = 40 m", "x = 50 m", "elevation 20 m"])
+        limits = clims(figure)  # columns of velocity, coverage and deviation
+        self.assertEqual(limits[0], (2000.0, 2500.0))
+        self.assertEqual(len(set(limits[1:9:3])), 1)
+        self.assertEqual(set(limits[2:9:3]), {(0.1, 0.3)})
+        self.assertEqual(figure.axes[0].get_ylabel(), "Elevation (m)")
+        labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        self.assertIn("20", labels)
+        self.assertEqual(labels, sorted(labels, key=lambda text: -float(text.replace("\u2212", "-"))))
 
 
 class Gravity(Case):

@@ -133,7 +133,8 @@ TEST_F(TomographyPicks, AreChecked) {
     return [set] { check_picks<2>(set, "picks"); };
   };
   refuse(changed([](auto& s) { s.picks.resize(9); }), "9 picks");
-  refuse(changed([](auto& s) { s.picks[4].time = -0.1; }), "has the time -0.1");
+  refuse(changed([](auto& s) { s.picks[4].time = -0.1; }), "has the time -0.1 s (allowed");
+  refuse(changed([](auto& s) { s.picks[4].error = -0.2; }), "has the error -0.2 s (allowed");
   refuse(changed([](auto& s) {
            for (Pick& p : s.picks) p.time *= 1000.0;
          }),

@@ -119,7 +119,7 @@ void check_lattice(const Lattice& lattice) {
   if (lattice.why.empty()) return;
   throw InputError(concat("stations: ", lattice.why,
                           " (allowed with lattice: stations at one height above the mesh, whole "
-                          "steps of its cells apart): take fmm or direct sums"));
+                          "steps of its cells apart): take the strategy automatic"));
 }
 
 void list_stations(const Lattice& lattice, std::vector<std::int64_t>& begin,

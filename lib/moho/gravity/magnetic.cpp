@@ -152,9 +152,10 @@ void refuse_remanence(std::int64_t i, double value) {
                           max_magnetisation, ")"));
 }
 
-void refuse_inner_station(std::int64_t row) {
-  throw InputError(concat("stations: row ", row,
-                          " (counted from 0) is inside of a magnetised prism (allowed: outside, or "
+void refuse_inner_station(std::int64_t row, double x, double y, double z) {
+  throw InputError(concat("stations: row ", row, " (counted from 0), x = ", x, ", y = ", y,
+                          ", z = ", z,
+                          " m, is inside of a magnetised prism (allowed: outside, or "
                           "on a face): move it, or leave that prism out"));
 }
 

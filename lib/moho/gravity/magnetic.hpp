@@ -51,7 +51,9 @@ void refuse_inner_stations(const Instance<Memory>& exec, const MagneticSource<So
   }
   const std::int64_t found = find_first("moho::gravity::check_inner_stations", exec,
                                         static_cast<std::int64_t>(stations.extent(0)), inside);
-  if (found != none_found) refuse_inner_station(found);
+  if (found == none_found) return;
+  const auto* const at = stations.data() + 3 * found;
+  refuse_inner_station(found, value_at(exec, at), value_at(exec, at + 1), value_at(exec, at + 2));
 }
 
 /// magnetic_field() of checked prisms.

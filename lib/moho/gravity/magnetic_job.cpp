@@ -52,6 +52,19 @@ std::vector<double> uniform_remanence(const HostEnsemble& ensemble, double stren
   return rows;
 }
 
+std::vector<std::string> magnetic_remarks(const AmbientField& ambient,
+                                          const HostEnsemble& ensemble) {
+  std::vector<std::string> remarks;
+  if (ambient.intensity < 1e4 || ambient.intensity > 1e5) {
+    remarks.emplace_back("the Earth's field has 20,000 to 70,000 nT: the unit of a field is nT");
+  }
+  if (count_masses(ensemble).highest > 0.1) {
+    remarks.emplace_back(
+        "susceptibilities above 0.1: demagnetisation, which is neglected, matters");
+  }
+  return remarks;
+}
+
 void check_magnetic_input(const HostEnsemble& ensemble, std::span<const double> remanence,
                           std::span<const double> stations, const AmbientField& ambient) {
   using Host = Kokkos::HostSpace;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -44,6 +45,11 @@ std::vector<double> magnetisation_strengths(const HostEnsemble& ensemble,
 /// \param inclination,declination of the remanence, degrees as in AmbientField
 std::vector<double> uniform_remanence(const HostEnsemble& ensemble, double strength,
                                       double inclination, double declination);
+
+/// \brief Returns remarks on an ambient field far from the Earth's, and on susceptibilities whose
+/// demagnetisation matters. \param ensemble cells or prisms with susceptibilities as densities
+std::vector<std::string> magnetic_remarks(const AmbientField& ambient,
+                                          const HostEnsemble& ensemble);
 
 /// \brief Checks the input of compute_magnetic_field() on the host.
 /// \param ensemble cells or prisms with susceptibilities as densities

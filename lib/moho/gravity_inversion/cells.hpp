@@ -54,6 +54,12 @@ struct Cells {
   std::vector<double> from_mesh(const std::vector<double>& values) const;
 };
 
+/// Returns the memory of a number of cells and their neighbours, bytes.
+template <class Count>
+constexpr double bytes_of_cells(Count cells) {
+  return static_cast<double>(cells) * (56.0 + 8.0 + 3.0 * 24.0 + 5.0 * 8.0);
+}
+
 /// \brief Returns the cells of a mesh that are in the mask and below the
 /// ground.
 ///

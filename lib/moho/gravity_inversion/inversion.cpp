@@ -4,6 +4,7 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/optimize/cgls.hpp>
 #include <moho/optimize/lbfgs.hpp>
 
@@ -382,14 +383,14 @@ void Inversion::next_beta(InversionState& state, double found) const {
     state.below_chi2 = found;
   }
   if (steps >= m_options.steps) {
-    return end_of_smooth(
-        state, concat("chi^2 is ", found, " after ", steps, " minimisations, the largest number"));
+    return end_of_smooth(state, concat("chi^2 is ", text::significant(found, 4), " after ", steps,
+                                       " minimisations, the largest number"));
   }
   const auto chi2_of = [&](int back) {
     return state.history[static_cast<std::size_t>(steps - 1 - back)].chi2;
   };
   if (state.below == 0.0 && steps > 6 && found > (1.0 - stalled) * chi2_of(2)) {
-    return end_of_smooth(state, concat("chi^2 stays at ", found,
+    return end_of_smooth(state, concat("chi^2 stays at ", text::significant(found, 4),
                                        ": the cells or the bounds do not explain the data "
                                        "to their errors"));
   }

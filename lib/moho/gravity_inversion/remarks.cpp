@@ -5,6 +5,7 @@
 #include <moho/core/text.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace moho::gravity_inversion {
@@ -61,6 +62,31 @@ std::vector<std::string> remarks_on_stations(const Cells& cells,
   return remarks;
 }
 
+std::string unused_components(const std::map<gravity::Component, double>& values,
+                              const gravity::Components& inverted) {
+  std::string names;
+  for (const auto& [component, value] : values) {
+    if (std::find(inverted.begin(), inverted.end(), component) != inverted.end()) continue;
+    names += (names.empty() ? "" : ", ") + std::string(gravity::to_string(component));
+  }
+  return names;
+}
+
+std::vector<std::string> remarks_on_bounds(const InversionProblem& problem,
+                                           const InversionOptions& options) {
+  if (problem.lower.empty() && problem.upper.empty()) {
+    if (options.compact == 0.0) return {};
+    return {"compact rounds without bounds: contrasts may grow without a limit"};
+  }
+  double largest = 0.0;
+  for (const auto* bounds : {&problem.lower, &problem.upper}) {
+    for (const double density : *bounds) largest = std::max(largest, std::abs(density));
+  }
+  if (largest == 0.0 || largest >= 10.0) return {};
+  return {concat("bounds allow no density beyond ", largest,
+                 " kg/m^3: are they in g/cm^3? Give kg/m^3")};
+}
+
 bool is_above_target(const InversionOptions& options, double chi2) {
   return chi2 > (1.0 + options.tolerance) * options.target;
 }
@@ -80,7 +106,7 @@ std::string advice_on(const InversionOptions& options, const InversionState& sta
     advice +=
         "The smooth model was fitted: give more --rounds with --resume, or a larger --compact";
   } else {
-    advice += "Check --errors, --trend, the extent of the cells and --bounds";
+    advice += "Check --errors, --trend, extent and size of the cells, and --bounds";
   }
   const bool limit = !history.empty() && history.back().iterations >= options.iterations;
   return advice + (limit ? concat("; or more --iterations than ", options.iterations) : "");

@@ -7,6 +7,7 @@
 #include <moho/gravity_inversion/cells.hpp>
 #include <moho/gravity_inversion/inversion.hpp>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,15 @@ namespace moho::gravity_inversion {
 std::vector<std::string> remarks_on_stations(const Cells& cells,
                                              const std::vector<double>& stations,
                                              const Heights& heights, bool ground);
+
+/// Returns "gx, gy": the components of a table that are not inverted.
+std::string unused_components(const std::map<gravity::Component, double>& values,
+                              const gravity::Components& inverted);
+
+/// Returns remarks where compact rounds have no bounds, and where bounds allow densities below 10
+/// kg/m^3 alone, as those in g/cm^3 do.
+std::vector<std::string> remarks_on_bounds(const InversionProblem& problem,
+                                           const InversionOptions& options);
 
 /// Returns true for a chi^2 above the target by more than the tolerance.
 bool is_above_target(const InversionOptions& options, double chi2);

@@ -220,7 +220,7 @@ std::vector<unsigned char> ground_mask(const Grid<Dim>& grid, const Ground<Dim>&
   for_each_point<Dim>(picks, [&](const Point<Dim>& p, const auto& text) {
     const double height = -depth_below<Dim>(grid, ground, p);
     if (height > 2.0 * grid.spacing[z]) {
-      throw InputError(concat(text(), " is ", height,
+      throw InputError(concat(text(), " is ", readable(height),
                               " m above the ground (allowed: up to two nodes): correct its depth, "
                               "or the topography"));
     }

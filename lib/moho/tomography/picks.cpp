@@ -347,6 +347,19 @@ PickSet<Dim> read_table(const fs::path& path, const PickFormat& format) {
   return set;
 }
 
+// Refuses tables of points for picks that have their positions.
+void need_ids(const fs::path& path, const PickFormat& format) {
+  if (!is_sgt(path, format)) {
+    const io::Table table = io::read_csv(path);
+    const Columns columns(path, table);
+    if (columns.has("shot") && !columns.has("sx")) return;
+  }
+  throw InputError(concat(format.names(format.shots.empty() ? "receivers" : "shots"),
+                          " was given, and the picks of ", path.string(),
+                          " have their positions (allowed: picks with the columns shot and "
+                          "receiver): leave it out"));
+}
+
 template <int Dim>
 double distance(const Point<Dim>& a, const Point<Dim>& b) {
   double square = 0.0;
@@ -427,6 +440,26 @@ void check_velocities(const PickSet<Dim>& set, const std::string& name, const Ar
   check.warnings.push_back(text);
 }
 
+// Refuses times that are not positive, and negative errors.
+template <int Dim>
+void check_values(const PickSet<Dim>& set, const std::string& name) {
+  std::int64_t bad = 0;
+  const Pick* first = nullptr;
+  const auto is_time = [](double time) { return time > 0.0 && std::isfinite(time); };
+  for (const Pick& pick : set.picks) {
+    if (is_time(pick.time) && pick.error >= 0.0) continue;
+    if (bad++ == 0) first = &pick;
+  }
+  if (bad == 0) return;
+  const bool time = !is_time(first->time);
+  throw InputError(concat(name, ": ", detail::pick_text<Dim>(set, *first), " has the ",
+                          time ? "time " : "error ", time ? first->time : first->error,
+                          " s (allowed: ", time ? "times above 0" : "errors from 0",
+                          bad > 1 ? concat("; ", bad, " such picks") : "",
+                          "): correct it, or leave it out by use 0 in a table, valid 0 in a file "
+                          ".sgt"));
+}
+
 template <int Dim>
 void compare_pairs(const PickSet<Dim>& set, PickCheck& check) {
   std::map<std::pair<std::vector<double>, std::vector<double>>, double> times;
@@ -492,6 +525,7 @@ int dimensions_of_picks(const fs::path& path, const PickFormat& format) {
 
 template <int Dim>
 PickSet<Dim> read_picks(const fs::path& path, const PickFormat& format) {
+  if (!format.shots.empty() || !format.receivers.empty()) need_ids(path, format);
   return is_sgt(path, format) ? read_sgt<Dim>(path, format.time_unit)
                               : read_table<Dim>(path, format);
 }
@@ -541,19 +575,7 @@ PickCheck check_picks(const PickSet<Dim>& set, const std::string& name,
                             ": all picks have the same source (allowed: two sources or "
                             "more, which cover the model)"));
   }
-  std::int64_t bad = 0;
-  const Pick* first = nullptr;
-  for (const Pick& pick : set.picks) {
-    if (pick.time > 0.0 && std::isfinite(pick.time) && pick.error >= 0.0) continue;
-    if (bad++ == 0) first = &pick;
-  }
-  if (bad > 0) {
-    throw InputError(concat(name, ": ", detail::pick_text<Dim>(set, *first), " has the time ",
-                            first->time, " s and the error ", first->error,
-                            " s (allowed: times above 0, errors "
-                            "from 0; ",
-                            bad, " such picks): correct them, or mark them as not valid"));
-  }
+  check_values<Dim>(set, name);
   PickCheck check;
   check_velocities(set, name, names, check);
   check.receiver_spacing = spacing_of(set);

@@ -63,6 +63,43 @@ std::vector<std::string> describe_edges(const EdgeRays& rays, const ArgumentName
 }
 
 template <int Dim>
+std::vector<std::string> remarks_on_options(const PickSet<Dim>& picks,
+                                            const Options<Dim>& options) {
+  std::vector<std::string> remarks;
+  std::size_t large = 0;
+  for (const Pick& pick : picks.picks) {
+    const double sigma =
+        pick.error > 0.0 ? pick.error : options.error_absolute + options.error_relative * pick.time;
+    large += sigma > pick.time ? 1 : 0;
+  }
+  if (2 * large > picks.picks.size()) {
+    remarks.push_back(concat("errors of ", large, " of ", picks.picks.size(),
+                             " picks are larger than their times: ",
+                             options.names("an error of all picks"), " is in seconds"));
+  }
+  const bool delays = options.statics == Statics::source || options.statics == Statics::both;
+  if (options.location.unknown && delays && options.location.origin_deviation > 0.0) {
+    remarks.push_back(concat("origin times and delays of sources are the same to the picks: do ",
+                             "without ", options.names("delays of sources"), ", or give ",
+                             options.names("origin_deviation"), " 0"));
+  }
+  return remarks;
+}
+
+template <int Dim>
+std::vector<std::string> cut_to_bounds(std::vector<double>& velocity, const Options<Dim>& options) {
+  std::size_t changed = 0;
+  for (double& v : velocity) {
+    const double inside = std::clamp(v, options.velocity_min, options.velocity_max);
+    changed += inside != v ? 1 : 0;
+    v = inside;
+  }
+  if (changed == 0) return {};
+  return {concat("the start model is cut to ", options.names("bounds"), " at ", changed, " of ",
+                 velocity.size(), " nodes")};
+}
+
+template <int Dim>
 FitSummary summarise_fits(const PickSet<Dim>& picks, const std::vector<PickFit>& fits) {
   FitSummary result;
   double all = 0.0, weights = 0.0, good = 0.0, good_weights = 0.0;
@@ -184,6 +221,10 @@ std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t most) 
 
 template EdgeRays edge_rays<2>(const Grid<2>&, const rays::RayPaths<2>&);
 template EdgeRays edge_rays<3>(const Grid<3>&, const rays::RayPaths<3>&);
+template std::vector<std::string> remarks_on_options<2>(const PickSet<2>&, const Options<2>&);
+template std::vector<std::string> remarks_on_options<3>(const PickSet<3>&, const Options<3>&);
+template std::vector<std::string> cut_to_bounds<2>(std::vector<double>&, const Options<2>&);
+template std::vector<std::string> cut_to_bounds<3>(std::vector<double>&, const Options<3>&);
 template FitSummary summarise_fits<2>(const PickSet<2>&, const std::vector<PickFit>&);
 template FitSummary summarise_fits<3>(const PickSet<3>&, const std::vector<PickFit>&);
 

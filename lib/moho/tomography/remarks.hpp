@@ -32,6 +32,16 @@ EdgeRays edge_rays(const Grid<Dim>& grid, const rays::RayPaths<Dim>& paths);
 /// the picks run along them. \param names of "depth" and "margin" in messages
 std::vector<std::string> describe_edges(const EdgeRays& rays, const ArgumentNames& names = {});
 
+/// Returns remarks where the errors of more than half of the picks are larger than their times, and
+/// where origin times and delays of sources are both unknown.
+template <int Dim>
+std::vector<std::string> remarks_on_options(const PickSet<Dim>& picks, const Options<Dim>& options);
+
+/// \brief Cuts velocities to the bounds of the options.
+/// \returns a remark with the number of nodes whose velocity changed, if any changed
+template <int Dim>
+std::vector<std::string> cut_to_bounds(std::vector<double>& velocity, const Options<Dim>& options);
+
 /// chi^2 without robust weights.
 struct FitSummary {
   std::int64_t picks = 0;       ///< all picks

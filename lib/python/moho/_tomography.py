@@ -32,6 +32,10 @@ class Picks:
     errors: Optional[np.ndarray] = None  #: s, standard deviations: (n,); 0 or None: not known
     weights: Optional[np.ndarray] = None  #: factors of squared residuals: (n,); None: 1
 
+    def __repr__(self) -> str:
+        return (f"Picks({np.size(self.times)} picks of {len(self.sources)} sources at "
+                f"{len(self.receivers)} receivers)")
+
 
 @dataclass(frozen=True)
 class TimesIteration:

@@ -229,8 +229,8 @@ void check_magnetic(const MagneticComponents& components, const AmbientField& am
 [[noreturn]] void refuse_susceptibility(std::int64_t row, double value);
 /// Throws InputError for number i of the remanent magnetisations.
 [[noreturn]] void refuse_remanence(std::int64_t i, double value);
-/// Throws InputError for a station inside of a magnetised prism.
-[[noreturn]] void refuse_inner_station(std::int64_t row);
+/// Throws InputError for a station at x, y, z inside of a magnetised prism.
+[[noreturn]] void refuse_inner_station(std::int64_t row, double x, double y, double z);
 /// Throws InputError unless there are no remanent magnetisations, or one a prism.
 void check_remanence(std::size_t rows, std::int64_t prisms);
 

@@ -494,6 +494,12 @@ void Inversion<T, Dim, Memory>::restore(const Instance<Memory>& exec, InversionS
                             m_state.white.size(), "): it belongs to another inversion"));
   }
   m_state = std::move(state);
+  const int last = m_state.reports.empty() ? 0 : m_state.reports.back().iteration;
+  // the limit of iterations may differ from that of the run that wrote the state
+  if (m_state.stop == Stop::iterations && last < m_options.iterations) m_state.stop = Stop::none;
+  if (m_state.stop == Stop::none && last > 0 && last >= m_options.iterations) {
+    m_state.stop = Stop::iterations;
+  }
   Trial trial;
   trial.white = m_state.white;
   make_velocity(exec, trial);

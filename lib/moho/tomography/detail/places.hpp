@@ -4,6 +4,7 @@
 /// \file
 /// \brief Stations and picks in messages (internal).
 
+#include <moho/core/readable.hpp>
 #include <moho/core/text.hpp>
 #include <moho/tomography/types.hpp>
 
@@ -14,7 +15,7 @@ namespace moho::tomography::detail {
 /// Returns "(17, 0) m".
 template <int Dim>
 std::string place_text(Point<Dim> p) {
-  for (int d = 0; d < Dim; ++d) p[d] += 0.0;  // no sign of a zero
+  for (int d = 0; d < Dim; ++d) p[d] = readable(p[d]);
   return format_point(p) + " m";
 }
 

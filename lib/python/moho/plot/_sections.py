@@ -6,7 +6,7 @@ from __future__ import annotations
 import matplotlib.patheffects as effects
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from ._sheets import MOST_DOTS, PlotError, exaggeration_of, exaggeration_texts, length_unit
 
@@ -18,7 +18,12 @@ def node_of(model, axis, position):
 
 
 class Section:
-    """A plane of nodes of a model: the two drawn axes, and in a volume the node of the third."""
+    """A plane of nodes of a model: the two drawn axes, and in a volume the node of the third.
+
+    With `elevations` a vertical axis is labelled with elevations, which are -z.
+    """
+
+    elevations = False
 
     def __init__(self, model, columns, node=None):
         self.model, self.columns, self.node = model, tuple(columns), node
@@ -69,11 +74,15 @@ class Section:
         axes.set_xlim(self.extent[0], self.extent[1])
         axes.set_ylim(*(self.extent[3], self.extent[2]) if self.is_map else (self.extent[2], self.extent[3]))
         axes.set_aspect(self.exaggeration)
+        if self.elevations:
+            label = {"z": "Elevation"}
         axes.set_xlabel(f"{label.get(self.names[0], self.names[0])} ({self.unit[1]}){right}")
         axes.set_ylabel(f"{label.get(self.names[1], self.names[1])} ({self.unit[1]}){up}")
         box, inches = axes.get_position(original=True), axes.figure.get_size_inches()
         for axis, length in ((axes.xaxis, box.width * inches[0]), (axes.yaxis, 1.6 * box.height * inches[1])):
             axis.set_major_locator(MaxNLocator(int(np.clip(length / 0.5, 2, 8)), steps=[1, 2, 2.5, 5, 10]))
+        if self.elevations and not self.is_map:
+            axes.yaxis.set_major_formatter(lambda z, _: ScalarFormatter.fix_minus(f"{0.0 - z:.10g}"))
 
     def draw(self, axes, values, **style):
         """Draws the values of this plane."""

@@ -18,6 +18,20 @@ def _shading(coverage, deviation):
     return np.where(coverage > 0.0, fade, 0.0)
 
 
+def _sections_of(model, coverage, elevations):
+    """Returns the section of a 2D model, or the middle planes of a volume and the depth with most rays."""
+    point = [o + h * (n // 2) for o, h, n in zip(model["origin"], model["spacing"], model["shape"])]
+    if len(point) == 3 and np.max(coverage, initial=0.0) > 0.0:
+        layer = int(np.argmax(np.sum(coverage, axis=(0, 1))))
+        point[2] = model["origin"][2] + model["spacing"][2] * layer
+    sections = _sections.sections_through(model, point)
+    for section in sections:
+        section.elevations = elevations
+        if section.is_map and elevations:
+            section.title = f"elevation {0.0 - section.position:g} m"
+    return sections
+
+
 def _draw_ground(axes, section, ground):
     if ground is not None:
         axes.plot(section.coordinates[0] / section.unit[0], np.asarray(ground) / section.unit[0], "k-",
@@ -25,11 +39,11 @@ def _draw_ground(axes, section, ground):
 
 
 def tomography(velocity, *, coverage, deviation, spacing, origin=0.0, rays=(), sources=None, receivers=None,
-               ground=None, title="First-arrival tomography"):
+               ground=None, elevations=False, title="First-arrival tomography"):
     """Draws a velocity from traveltimes, the coverage by rays, and the posterior deviation.
 
     Velocities are pale where the deviation is above two thirds of the largest, and blank without rays. In 3D
-    sections through the middle are drawn.
+    sections through the middle are drawn, and the depth with most rays.
 
     Parameters
     ----------
@@ -47,6 +61,8 @@ def tomography(velocity, *, coverage, deviation, spacing, origin=0.0, rays=(), s
         Positions to mark, m.
     ground : array, shape (nx,), optional
         Depth of the ground in 2D, m.
+    elevations : bool
+        True: the vertical axis is labelled with elevations, -z.
     title : str
         Text above all panels.
 
@@ -67,12 +83,18 @@ def tomography(velocity, *, coverage, deviation, spacing, origin=0.0, rays=(), s
     receivers = _sections.points_of(receivers, dimensions, "receivers")
     if ground is not None and np.shape(ground) != tuple(model["shape"][:1]):
         raise PlotError(f"ground: its shape is {np.shape(ground)} (allowed: {tuple(model['shape'][:1])})")
-    sections = _sections.middle_sections(model, True)
+    sections = _sections_of(model, coverage, elevations)
     sizes = _sheets.panel_sizes(sections, 9.6, 5.0 if dimensions == 2 else 4.0)
     sheet = _sheets.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)] * 3, title)
     opacity = _shading(coverage, deviation)
     shown = np.asarray(velocity)[opacity > 0.3]
+    if 2 * shown.size < np.count_nonzero(opacity):  # most of the model is pale
+        shown = np.asarray(velocity)[opacity > 0.0]
     limits = _sheets.limits_of(shown if shown.size else np.asarray(velocity))
+    covers = np.concatenate([section.cut(coverage).ravel() for section in sections])
+    deviations = np.concatenate([section.cut(deviation).ravel() for section in sections])[covers > 0.0]
+    most = np.percentile(covers[covers > 0.0], 95) if (covers > 0.0).any() else 1.0
+    narrow, wide = _sheets.limits_of(deviations)
     lines = list(rays)[::max(1, -(-len(rays) // MOST_RAYS))] if dimensions == 2 else []
     for column, section in enumerate(sections):
         axes = sheet.panel(0, column, section.title or "Velocity; pale: hardly determined, blank: no ray", 9)
@@ -82,20 +104,43 @@ def tomography(velocity, *, coverage, deviation, spacing, origin=0.0, rays=(), s
         section.mark(axes, sources, **_sheets.source_style(size=9))
         below = sheet.panel(1, column, "" if section.title else "Rays over the coverage", 9)
         cover = section.cut(coverage)
-        most = np.percentile(cover[cover > 0.0], 95) if (cover > 0.0).any() else 1.0
         rays_image = section.draw(below, np.where(cover > 0.0, cover, np.nan), cmap="Greys", vmin=0.0,
                                   vmax=most)
         if lines:
             section.draw_lines(below, lines, "tab:blue", 0.3)
         last = sheet.panel(2, column, "" if section.title else "Posterior deviation of ln v", 9)
         deviation_image = section.draw(last, np.where(cover > 0.0, section.cut(deviation), np.nan),
-                                       cmap="viridis_r")
+                                       cmap="viridis_r", vmin=narrow, vmax=wide)
         for panel in (axes, below, last):
             _draw_ground(panel, section, ground)
     _sheets.colour_bar(axes, image, "Velocity (m/s)")
-    _sheets.colour_bar(below, rays_image, "Rays (m)")
+    _sheets.colour_bar(below, rays_image, "Rays (m)", extend=_sheets.extend_of(covers, 0.0, most))
     _sheets.colour_bar(last, deviation_image, "Deviation")
     return sheet.figure
+
+
+def _in_boreholes(picks):
+    """Returns true for receivers whose depths differ more than their x."""
+    return "rz" in picks and "sz" in picks and np.ptp(picks["rz"]) > np.ptp(picks["rx"])
+
+
+def _draw_times(sheet, picks):
+    """Draws picks and predictions over x of receivers, their depth in boreholes, or offsets in volumes."""
+    over, label, style = picks["rx"], "x (m)", "-"
+    if "ry" in picks:
+        over, label, style = picks["offset"], "Offset (m)", "."
+    elif _in_boreholes(picks):
+        over, label = picks["rz"], "z of the receiver (m)"
+    axes = sheet.panel(0, 0, f"Picks (crosses) and predictions ({'dots' if style == '.' else 'lines'})", 9)
+    for k, source in enumerate(np.unique(picks["source"])):
+        of = np.flatnonzero(picks["source"] == source)
+        of = of[np.argsort(over[of])]
+        colour = _sheets.COLOURS[k % len(_sheets.COLOURS)]
+        axes.plot(over[of], 1e3 * picks["time"][of], "x", color=colour, markersize=3)
+        axes.plot(over[of], 1e3 * picks["predicted"][of], style, color=colour, linewidth=0.8, markersize=2)
+    axes.set_xlabel(label)
+    axes.set_ylabel("Time (ms)")
+    axes.invert_yaxis()
 
 
 def traveltime_fit(picks, *, title=""):
@@ -106,6 +151,8 @@ def traveltime_fit(picks, *, title=""):
     picks : mapping of str to array, shape (n,)
         "source" and "receiver" (numbers from 0), "rx" (position of the receiver, m), "offset" (m), "time",
         "predicted" and "residual" (s), "z" (residual over error), "flag" (above 0: drawn as an outlier).
+        With "sz" and "rz" those between boreholes are drawn over the depth of receivers, and over distances.
+        With "ry", that of volumes, times are drawn over the offset.
     title : str
         Text above all panels.
 
@@ -123,31 +170,26 @@ def traveltime_fit(picks, *, title=""):
     if missing or len({len(picks[name]) for name in names}) != 1 or not len(picks["time"]):
         raise PlotError(f"picks: {', '.join(missing) or 'columns differ in length or are empty'} (allowed: "
                         f"{', '.join(names)}, each with a number for each pick)")
-    picks = {name: np.asarray(picks[name]) for name in names}
+    picks = {name: np.asarray(values) for name, values in picks.items()}
     sheet = _sheets.Sheet([4.4, 4.4], [3.4, 3.4], title)
-    axes = sheet.panel(0, 0, "Picks (crosses) and predictions (lines)", 9)
-    for k, source in enumerate(np.unique(picks["source"])):
-        of = np.flatnonzero(picks["source"] == source)
-        of = of[np.argsort(picks["rx"][of])]
-        colour = _sheets.COLOURS[k % len(_sheets.COLOURS)]
-        axes.plot(picks["rx"][of], 1e3 * picks["time"][of], "x", color=colour, markersize=3)
-        axes.plot(picks["rx"][of], 1e3 * picks["predicted"][of], "-", color=colour, linewidth=0.8)
-    axes.set_xlabel("x (m)")
-    axes.set_ylabel("Time (ms)")
-    axes.invert_yaxis()
-    axes = sheet.panel(0, 1, "Residuals over the offset", 9)
+    _draw_times(sheet, picks)
     flagged = picks["flag"] > 0
-    axes.plot(picks["offset"][~flagged], 1e3 * picks["residual"][~flagged], ".", markersize=3)
-    axes.plot(picks["offset"][flagged], 1e3 * picks["residual"][flagged], "rx", markersize=4)
+    far, name = picks["offset"], "offset"
+    if _in_boreholes(picks):
+        far, name = np.hypot(far, picks["rz"] - picks["sz"]), "distance"
+    axes = sheet.panel(0, 1, f"Residuals over the {name}" + ("; red: flagged" if flagged.any() else ""), 9)
+    axes.plot(far[~flagged], 1e3 * picks["residual"][~flagged], ".", markersize=3)
+    axes.plot(far[flagged], 1e3 * picks["residual"][flagged], "rx", markersize=4)
     axes.axhline(0.0, color="black", linewidth=0.6)
-    axes.set_xlabel("Offset (m)")
+    axes.set_xlabel(f"{name.capitalize()} (m)")
     axes.set_ylabel("Residual (ms)")
     axes = sheet.panel(1, 0, "Residuals over their errors, and the normal curve", 9)
     z = np.clip(picks["z"], -6.0, 6.0)
     axes.hist(z, bins=48, range=(-6.0, 6.0), density=True, color="tab:blue", alpha=0.6)
     line = np.linspace(-6.0, 6.0, 200)
     axes.plot(line, np.exp(-0.5 * line**2) / np.sqrt(2.0 * np.pi), "k-", linewidth=0.9)
-    axes.set_xlabel("Residual / error")
+    beyond = " (outer bars: beyond 6)" if (np.abs(picks["z"]) > 6.0).any() else ""
+    axes.set_xlabel("Residual / error" + beyond)
     axes = sheet.panel(1, 1, "Residual / error by source and receiver: a stripe is a bad station", 9)
     table = np.full((int(picks["source"].max()) + 1, int(picks["receiver"].max()) + 1), np.nan)
     table[picks["source"].astype(int), picks["receiver"].astype(int)] = picks["z"]
