@@ -110,8 +110,7 @@ struct CudaSectionTeam {
   }
 };
 
-inline constexpr int section_block = 512,
-                     section_blocks = 2;  ///< threads; blocks at least resident
+inline constexpr int section_block = 256;  ///< threads of a block
 
 template <class Run>
 __global__ void __launch_bounds__(section_block, Run::blocks)
