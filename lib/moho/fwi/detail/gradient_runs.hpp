@@ -9,6 +9,7 @@
 #include <moho/fwi/detail/scale_products.hpp>
 #include <moho/wave/kernel/section_runs.hpp>
 
+#include <cmath>
 #include <cstdint>
 
 namespace moho::fwi::detail {
@@ -52,6 +53,7 @@ struct AddSectionProducts {
   KOKKOS_FORCEINLINE_FUNCTION void see(const wave::kernel::StepArguments<T>& s, const Ahead& ahead,
                                        int, int x, int z, std::int64_t i, T second_x,
                                        T second_z) const {
+    using std::fma;
     if (!ahead.any) return;
     constexpr int fields = wave::kernel::field_count<stencil>;
     const std::int64_t to = add.sums.at({x, z});
@@ -59,7 +61,7 @@ struct AddSectionProducts {
     if constexpr (fields == 1) change += second_z;
     if constexpr (stencil == Stencil::variable_density) change -= s.a[i] * s.now[0][i];
     T product = ahead.p * change;
-    if constexpr (fields == 2) product += ahead.q * second_z;
+    if constexpr (fields == 2) product = fma(ahead.q, second_z, product);  // not the other product
     add.scale[to] = ahead.scale + add.weight * product;
     add.illumination[to] = ahead.illumination + add.time * ahead.p * ahead.p;
     if (!ahead.injects) return;
