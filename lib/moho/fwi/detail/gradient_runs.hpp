@@ -9,10 +9,13 @@
 #include <moho/fwi/detail/scale_products.hpp>
 #include <moho/wave/kernel/section_runs.hpp>
 
-#include <cmath>
 #include <cstdint>
 
 namespace moho::fwi::detail {
+
+/// Stencils of such products: those with one field. Products of two are launched step by step.
+inline constexpr wave::StencilSet section_product_stencils = wave::stencils_with(
+    [](const wave::StencilInfo& row) { return row.layer_march && row.fields == 1; });
 
 /// \brief What a run of the adjoint field does besides: adds the products of its current values
 /// with the source wavefield.
@@ -21,18 +24,17 @@ namespace moho::fwi::detail {
 template <class T>
 struct AddSectionProducts {
   static constexpr bool computes = true;
+  static constexpr wave::StencilSet stencils = section_product_stencils;
   const T* source[wave::kernel::largest_section_run] = {};  ///< by step: snapshot; null: none
-  std::int64_t q = 0;                                       ///< elements from p to q in a snapshot
   AddScale<T, 2> add{};                                     ///< without a snapshot
   Box<2> box{};                                             ///< nodes of the sums
   wave::kernel::SectionInjection<T> residual{};             ///< in pressure
 
   /// Values of a node: the source wavefield, the sums so far, and the residual.
   struct Ahead {
-    T p, q, scale, illumination, residual;
+    T p, scale, illumination, residual;
     bool any, injects;
   };
-  template <int fields>
   KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(int step, std::int64_t row, int x, int z,
                                                int number) const {
     Ahead ahead{};
@@ -41,7 +43,6 @@ struct AddSectionProducts {
     const std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
     ahead.any = true;
     ahead.p = source[step][from];
-    if constexpr (fields == 2) ahead.q = source[step][from + q];
     ahead.scale = add.scale[to];
     ahead.illumination = add.illumination[to];
     ahead.injects = number >= 0;
@@ -53,15 +54,12 @@ struct AddSectionProducts {
   KOKKOS_FORCEINLINE_FUNCTION void see(const wave::kernel::StepArguments<T>& s, const Ahead& ahead,
                                        int, int x, int z, std::int64_t i, T second_x,
                                        T second_z) const {
-    using std::fma;
     if (!ahead.any) return;
-    constexpr int fields = wave::kernel::field_count<stencil>;
     const std::int64_t to = add.sums.at({x, z});
     T change = second_x;
-    if constexpr (fields == 1) change += second_z;
+    change += second_z;
     if constexpr (stencil == Stencil::variable_density) change -= s.a[i] * s.now[0][i];
     T product = ahead.p * change;
-    if constexpr (fields == 2) product = fma(ahead.q, second_z, product);  // not the other product
     add.scale[to] = ahead.scale + add.weight * product;
     add.illumination[to] = ahead.illumination + add.time * ahead.p * ahead.p;
     if (!ahead.injects) return;
@@ -82,8 +80,6 @@ MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::Ad
                  Stencil::isotropic, ::Kokkos::CudaSpace)
 MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::AddSectionProducts,
                  Stencil::variable_density, ::Kokkos::CudaSpace)
-MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::AddSectionProducts,
-                 Stencil::vti, ::Kokkos::CudaSpace)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

@@ -283,7 +283,7 @@ class SectionRuns {
     m_times.count = static_cast<int>(count);
     m_times.first = first;
     m_times.direction = direction;
-    kernel::visit_stencil<layer_march_stencils.bits>(scheme.stencil(), [&](auto stencil) {
+    kernel::visit_stencil<Work<T>::stencils.bits>(scheme.stencil(), [&](auto stencil) {
       section_run_of<Work, decltype(stencil)::value, Memory, T>(
           m_exec, arguments, !scheme.layers().empty(), m_times, work);
     });

@@ -163,12 +163,12 @@ struct SectionImages {
 template <class T>
 struct KeepSection {
   static constexpr bool computes = false;  ///< copies only
+  static constexpr StencilSet stencils = layer_march_stencils;
   T* to[largest_section_run] = {};   ///< by step: values of p, followed by those of q; null: none
   int lower[2] = {}, upper[2] = {};  ///< the box: x, z
   int fields = 0;                    ///< fields that are kept
 
   struct Ahead {};
-  template <int fields_of_step>
   KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(int, std::int64_t, int, int, int) const {
     return {};
   }
@@ -271,8 +271,7 @@ struct SectionRun {
       ahead.sum[f] = points.sum(node.number);
       ahead.share[f] = points.share(node.number);
     }
-    ahead.work =
-        work.template look_ahead<fields>(k, row(k), node.x, node.z, injects ? node.number : -1);
+    ahead.work = work.look_ahead(k, row(k), node.x, node.z, injects ? node.number : -1);
     return ahead;
   }
   KOKKOS_FORCEINLINE_FUNCTION void step(const Step& own, int k, const Node& node,

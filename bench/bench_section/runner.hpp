@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A shot over a small section, and its gradient.
+
+#include <moho/core/instance.hpp>
+#include <moho/wave/boundary.hpp>
+#include <moho/wave/types.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace moho::bench {
+
+/// Seconds of a run and its values: traces, or the derivative by vp.
+struct SectionRun {
+  double seconds = 0.0, forward = 0.0;
+  std::vector<float> values;
+};
+
+/// A section on a space.
+struct SectionRunner {
+  virtual ~SectionRunner() = default;
+  /// Nodes with layers, times steps.
+  virtual double points() const = 0;
+  /// Models the shot. \param one true: several steps in a launch where possible
+  virtual SectionRun shot(bool one) = 0;
+  /// Models the shot, and adds its gradient for zero data.
+  virtual SectionRun gradient(bool one) = 0;
+};
+
+/// Prepares a section on a space.
+/// \param smoke true: a small section and few steps
+template <class Memory>
+std::unique_ptr<SectionRunner> make_section_runner(const Instance<Memory>& exec,
+                                                   wave::Medium medium, wave::FaceKind faces,
+                                                   bool smoke);
+
+}  // namespace moho::bench
