@@ -4,6 +4,7 @@
 /// \file
 /// \brief Numbers as text for people.
 
+#include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
 
 #include <iomanip>
@@ -18,9 +19,7 @@ using text::significant;
 /// \param unit in the singular; its plural ends in s
 template <class Count>
 std::string counted(Count count, const std::string& unit) {
-  std::ostringstream out;
-  out << count << ' ' << unit << (count == Count(1) ? "" : "s");
-  return out.str();
+  return concat(count, ' ', unit, count == Count(1) ? "" : "s");
 }
 
 /// Returns the text of an interval: "every step", "every 5 steps".

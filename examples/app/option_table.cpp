@@ -38,9 +38,7 @@ void Description::read_by(Option& row, std::function<void(Text option, Text text
     try {
       read("--" + name, given.text(name));
     } catch (const InputError& error) {
-      std::string text = error.what();  // ends with "(allowed: ...)", which also has the word
-      if (text.back() != ')' || text.find(word) != std::string::npos) throw;
-      throw InputError(text.insert(text.size() - 1, ", or " + word));
+      throw InputError(text::also_allowed(error.what(), word));
     }
   };
 }

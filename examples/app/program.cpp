@@ -409,8 +409,7 @@ std::string Session::interrupted() noexcept {
     m_last["state"] = "interrupted";
     const Json* const list = m_last.find("files");
     io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
-    const std::size_t count = list != nullptr ? list->size() : 0;
-    return concat(counted(count, "file"), count == 1 ? " is written, " : " are written, ",
+    return concat(counted(list != nullptr ? list->size() : 0, "file"), " written, ",
                   (m_folder / "summary.json").string(), " names them",
                   m_resumable ? "; --resume goes on with them" : "");
   } catch (const std::exception& error) {

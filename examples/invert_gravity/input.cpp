@@ -260,10 +260,9 @@ Input load_input(const Options& o) {
   }
   measure_heights(input);
   for (const auto& [name, values] : {std::pair("--errors", &o.errors), {"--trend", &o.trend}}) {
-    const std::string unused =
-        gravity_inversion::unused_components(values->separate, problem.components);
-    if (unused.empty()) continue;
-    input.notes.push_back(concat(name, " has no effect on ", unused, ", which is not inverted"));
+    const std::string remark =
+        gravity_inversion::remark_on_unused(name, values->separate, problem.components);
+    if (!remark.empty()) input.notes.push_back(remark);
   }
   const auto remarks = gravity_inversion::remarks_on_bounds(problem, o.inversion);
   input.notes.insert(input.notes.end(), remarks.begin(), remarks.end());

@@ -58,11 +58,8 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
   }
   const auto most = static_cast<double>(o.iterations) *
                     static_cast<double>(std::max<std::size_t>(o.bands.size(), 1));
-  const auto text = [](double seconds) {
-    return seconds < 99.5 ? significant(seconds, 2) : fixed(seconds, 0);
-  };
-  session.print("time      about ", text(p.seconds), " s an evaluation, ",
-                text(1.15 * p.seconds * most), " s for ", most, " iterations");
+  session.print("time      about ", text::seconds(p.seconds), " s an evaluation, ",
+                text::seconds(1.15 * p.seconds * most), " s for ", most, " iterations");
   std::fflush(stdout);
 }
 

@@ -104,8 +104,7 @@ class Results {
     m_stops = *more.find("stops");
     if (const Json* const images = more.find("images")) m_images = *images;
     m_evaluations = last;
-    m_session.print("resumed   ", counted(last, "evaluation"),
-                    last == 1 ? " is complete, in band " : " are complete, in band ", run.band + 1);
+    m_session.print("resumed   ", counted(last, "complete evaluation"), ", in band ", run.band + 1);
     return run;
   }
 

@@ -68,8 +68,7 @@ void print_plan(const Session& session, const Options& o, const EarthModel<T>& m
                   " receivers' waves are stepped only where sources' waves are (--condition ",
                   "receiver steps them everywhere)");
   }
-  session.print("time      about ",
-                p.seconds < 99.5 ? significant(p.seconds, 2) : fixed(p.seconds, 0), " s");
+  session.print("time      about ", text::seconds(p.seconds), " s");
   std::fflush(stdout);
 }
 

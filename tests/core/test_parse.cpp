@@ -51,6 +51,14 @@ TEST(Parse, Names) {
 TEST(Text, SignificantDigits) {
   EXPECT_EQ(significant(0.012345, 3), "0.0123");
   EXPECT_EQ(significant(1.5e9, 6), "1.5e+09");
+  EXPECT_EQ(seconds(0.01234), "0.012");
+  EXPECT_EQ(seconds(98.7), "99");
+  EXPECT_EQ(seconds(160.6), "161");
+  EXPECT_EQ(also_allowed("it is -1 (allowed: 1 or more)", "auto"),
+            "it is -1 (allowed: 1 or more, or auto)");
+  EXPECT_EQ(also_allowed("it is -1 (allowed: 1, or auto)", "auto"),
+            "it is -1 (allowed: 1, or auto)");
+  EXPECT_EQ(also_allowed("no such file", "auto"), "no such file");
 }
 
 }  // namespace

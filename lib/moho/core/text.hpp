@@ -53,6 +53,19 @@ inline std::string significant(double value, int digits) {
   return out.str();
 }
 
+/// Returns a time with two significant digits, from 100 s on in whole seconds: "0.012", "161".
+inline std::string seconds(double value) {
+  return value < 99.5 ? significant(value, 2) : std::to_string(std::llround(value));
+}
+
+/// \brief Returns a message that ends with "(allowed: ...)" with another allowed word.
+///
+/// Other messages, and those with the word, are returned as they are.
+inline std::string also_allowed(std::string message, const std::string& word) {
+  if (!message.ends_with(')') || message.find(word) != std::string::npos) return message;
+  return message.insert(message.size() - 1, ", or " + word);
+}
+
 /// Returns the complete text as a non-negative integer, or nothing.
 inline std::optional<std::int64_t> to_count(std::string_view text) {
   std::int64_t value = 0;

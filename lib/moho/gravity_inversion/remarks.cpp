@@ -62,14 +62,15 @@ std::vector<std::string> remarks_on_stations(const Cells& cells,
   return remarks;
 }
 
-std::string unused_components(const std::map<gravity::Component, double>& values,
-                              const gravity::Components& inverted) {
+std::string remark_on_unused(const std::string& name,
+                             const std::map<gravity::Component, double>& values,
+                             const gravity::Components& inverted) {
   std::string names;
   for (const auto& [component, value] : values) {
     if (std::find(inverted.begin(), inverted.end(), component) != inverted.end()) continue;
     names += (names.empty() ? "" : ", ") + std::string(gravity::to_string(component));
   }
-  return names;
+  return names.empty() ? "" : concat(name, " has no effect on ", names, ", which is not inverted");
 }
 
 std::vector<std::string> remarks_on_bounds(const InversionProblem& problem,

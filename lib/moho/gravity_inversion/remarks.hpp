@@ -21,9 +21,11 @@ std::vector<std::string> remarks_on_stations(const Cells& cells,
                                              const std::vector<double>& stations,
                                              const Heights& heights, bool ground);
 
-/// Returns "gx, gy": the components of a table that are not inverted.
-std::string unused_components(const std::map<gravity::Component, double>& values,
-                              const gravity::Components& inverted);
+/// Returns a remark on the components of a table that are not inverted; empty if all are.
+/// \param name of the table: "--errors"
+std::string remark_on_unused(const std::string& name,
+                             const std::map<gravity::Component, double>& values,
+                             const gravity::Components& inverted);
 
 /// Returns remarks where compact rounds have no bounds, and where bounds allow densities below 10
 /// kg/m^3 alone, as those in g/cm^3 do.
