@@ -41,8 +41,7 @@ std::string in_words(const std::string& text, const Options& options,
                 text.substr(begin, end - begin),
                 options.snapshots == "disk" && options.disk == 0 && options.snapshot_folder.empty()
                     ? "): give --snapshot-dir FOLDER or --disk BYTES"
-                    : "): choose another method, or larger budgets (--memory, --device-memory, "
-                      "--disk)");
+                    : "): choose another method, or more --memory, --device-memory or --disk");
 }
 
 MemoryError in_words(const MemoryError& error, const std::string& devices) {

@@ -152,9 +152,8 @@ std::string magnetic_text(const Options& o, const Input& input) {
       concat("field     ", o.ambient.intensity, " nT, inclination ", o.ambient.inclination,
              ", declination ", o.ambient.declination, " degrees; magnetisation ",
              significant(*least, 6), " to ", significant(*largest, 6), " A/m");
-  for (const std::string& note : gravity::magnetic_remarks(o.ambient, input.ensemble())) {
+  for (const auto& note : gravity::magnetic_remarks(o.ambient, input.ensemble()))
     text += "\n          note: " + note;
-  }
   return text;
 }
 

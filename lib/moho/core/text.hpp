@@ -60,7 +60,7 @@ inline std::string seconds(double value) {
 
 /// \brief Returns a message that ends with "(allowed: ...)" with another allowed word.
 ///
-/// Other messages, and those with the word, are returned as they are.
+/// Other messages, and those with the word, are returned unchanged.
 inline std::string also_allowed(std::string message, const std::string& word) {
   if (!message.ends_with(')') || message.find(word) != std::string::npos) return message;
   return message.insert(message.size() - 1, ", or " + word);
