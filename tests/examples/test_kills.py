@@ -254,6 +254,11 @@ class Kills(unittest.TestCase):
                       if name not in os.listdir(self.source)})
         return found
 
+    def written(self, series, folder):
+        """Returns the time at which summary.json was written last, None without one."""
+        path = os.path.join(folder, series.out, "summary.json")
+        return os.stat(path).st_mtime_ns if os.path.exists(path) else None
+
     def round(self, series, number, seconds):
         """Runs one round. Returns a description of an error, or an empty text."""
         rng = random.Random(f"{self.seed} {series.name} {number}")
@@ -261,6 +266,7 @@ class Kills(unittest.TestCase):
         done = []
         for k in range(rng.choice([1, 1, 2, 3])):
             number_of_signal, after = rng.choice(SIGNALS), rng.uniform(0.02, 1.05) * seconds
+            before = self.written(series, folder)
             process = self.start(series, folder, k > 0)
             time.sleep(after)
             process.send_signal(number_of_signal)
@@ -280,7 +286,9 @@ class Kills(unittest.TestCase):
             of_system = -number_of_signal  # before the program handles signals
             if process.returncode not in (by, of_system, 130):
                 return f"{done}: ends with {process.returncode}: {(said or text)[-700:].strip()}"
-            if process.returncode == by != of_system and series.program != "distribute_shots":
+            # a run that ended before it began does not remove what a killed one has left
+            begun = self.written(series, folder) != before
+            if process.returncode == by != of_system and begun and series.program != "distribute_shots":
                 # jobs at sites continue without the run
                 left = [name for name in tree(os.path.join(folder, series.out))
                         if (".part" in name and not name.startswith(".moho_sites"))

@@ -43,6 +43,7 @@ class ModellingOf : public AnyModelling {
   void release() override {
     m_gradients.reset();
     m_modelling.reset();
+    m_spare.reset();
   }
 
   void prepare(const WaveInput& given, ShotsPlan& shown) override {
@@ -123,7 +124,7 @@ class ModellingOf : public AnyModelling {
     const GradientShot shot(modelling, sources, receivers);
     prepare_gradients({wanted.at(1), wanted.at(2) || wanted.at(3)});
     if (sampling.resampled || !stores_wavefield()) return nullptr;
-    const auto kept = std::make_shared<StoredWavefield>(m_wanted, m_gradients->fields());
+    const auto kept = std::make_shared<StoredWavefield>(m_spare, m_wanted, m_gradients->fields());
     const auto rows = allocate<wave::PointSeries<T, Memory>>(
         instance(), "moho::python::rows", static_cast<std::size_t>(time.steps + 1),
         static_cast<std::size_t>(shot.receivers.count()));
@@ -166,18 +167,36 @@ class ModellingOf : public AnyModelling {
   using Arena = snapshot::DeviceArena<T, Memory>;
   using Store = snapshot::SnapshotStore<T, Dim, Memory>;
 
+  // Memory of a wavefield at all steps that a later shot uses again: new memory costs as much as
+  // the steps of a small section. More than a GiB is returned.
+  struct Spare {
+    std::unique_ptr<Arena> arena;
+
+    std::unique_ptr<Arena> take() {
+      return arena ? std::move(arena) : std::make_unique<Arena>("moho::python::wavefield");
+    }
+    void put(std::unique_ptr<Arena> used) {
+      if (used->bytes() <= std::size_t{1} << 30) arena = std::move(used);
+    }
+    std::size_t bytes() const { return arena ? arena->bytes() : 0; }
+  };
   // The wavefield of a shot at all steps.
   struct StoredWavefield : Resource {
     fwi::InvertedParameters wanted;
-    Arena arena{"moho::python::wavefield"};
+    std::weak_ptr<Spare> spare;  // that of closed shots is gone
+    std::unique_ptr<Arena> arena;
     std::unique_ptr<Store> store;
 
-    StoredWavefield(const fwi::InvertedParameters& of, int fields)
+    StoredWavefield(const std::shared_ptr<Spare>& from, const fwi::InvertedParameters& of,
+                    int fields)
         : wanted(of),
-          store(std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(arena, fields)) {}
+          spare(from),
+          arena(from->take()),
+          store(std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(*arena, fields)) {}
     void release() override {
       store.reset();
-      arena = Arena("moho::python::wavefield");
+      if (const auto to = spare.lock(); to && arena) to->put(std::move(arena));
+      arena.reset();
     }
   };
   // Points and source term of a shot.
@@ -228,7 +247,7 @@ class ModellingOf : public AnyModelling {
         fwi::source_field_bytes(m_modelling->propagator().scheme(), m_gradients->snapshot_nodes(),
                                 m_gradients->outside(), plan.time.steps, 1)
             .stored;
-    auto room = static_cast<double>(available_memory(instance()));
+    auto room = static_cast<double>(available_memory(instance()) + m_spare->bytes());
     if (m_memory > 0) {
       room = std::min(room, static_cast<double>(m_memory) - static_cast<double>(plan.memory.most) -
                                 static_cast<double>(m_gradients->bytes()));
@@ -248,24 +267,27 @@ class ModellingOf : public AnyModelling {
   }
   // Adds the gradient of a shot to the sums, with its forward propagation.
   void model_again(Job& job, const GradientShot& shot, const AnyInput& derivative) {
-    const bool all = stores_wavefield();
-    Arena arena("moho::python::wavefield", std::int64_t{1} << (all ? 26 : 20));
     const int fields = m_gradients->fields();
-    std::unique_ptr<Store> store;
-    if (all) {
-      store = std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(arena, fields);
-    } else {
-      store = std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
-          instance(), shot.source, arena,
-          snapshot::BoundaryStoreOptions{fields, m_gradients->outside()});
+    if (stores_wavefield()) {
+      auto arena = m_spare->take();
+      snapshot::MemoryStore<T, Dim, Memory> store(*arena, fields);
+      add_gradient(job, shot, derivative, store);
+      return m_spare->put(std::move(arena));
     }
+    Arena arena("moho::python::wavefield", std::int64_t{1} << 20);
+    snapshot::BoundaryStore<T, Dim, Memory> store(
+        instance(), shot.source, arena,
+        snapshot::BoundaryStoreOptions{fields, m_gradients->outside()});
+    add_gradient(job, shot, derivative, store);
+  }
+  void add_gradient(Job& job, const GradientShot& shot, const AnyInput& derivative, Store& store) {
     m_gradients->add(
         instance(), m_modelling->wavefield(), shot.source, shot.receivers,
         [&](const auto&, const wave::PointSeries<T, Memory>& adjoint) {
           spread(derivative, adjoint);
           return 0.0;
         },
-        *store, gradient_options(job, 0.5));
+        store, gradient_options(job, 0.5));
   }
 
   wave::Modelling<T, Dim, Memory>& opened() {
@@ -329,6 +351,7 @@ class ModellingOf : public AnyModelling {
 
   std::optional<wave::Modelling<T, Dim, Memory>> m_modelling;
   std::optional<fwi::ShotGradients<T, Dim, Memory>> m_gradients;
+  std::shared_ptr<Spare> m_spare = std::make_shared<Spare>();
   fwi::InvertedParameters m_wanted;
   Points<Dim> m_around;  // sources around which delta is tapered
   domain::ExpansionMethod m_expand = domain::ExpansionMethod::none;
