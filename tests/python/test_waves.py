@@ -334,6 +334,9 @@ class KeptWavefields(unittest.TestCase):
         for _ in range(15):
             made(*self.ends, keep="vp")
         self.assertLess((pages() - before) * 4096, 8e6, "bytes: each wavefield has 10 MB or more")
+        held = pages()
+        made.close()
+        self.assertGreater((held - pages()) * 4096, 8e6, "bytes: the last wavefield's memory is returned")
 
     def test_are_asked_for_by_parameters(self):
         with self.assertRaisesRegex(moho.InputError, "keep: theta|keep is 'theta'"):
