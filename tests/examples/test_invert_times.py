@@ -497,6 +497,9 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--bounds", "0.3,6"], "--bounds: velocities of 0.3 to 6: km/s?")
         self.refuse([*picks, *error, "--lambda", "-3"], "--lambda is -3", "a number above 0")
         self.refuse([*picks, *error, "--start", "none.npy"], "none.npy")
+        for option, near in (("--start", "layers"), ("--topography", "none"), ("--reference", "start")):
+            self.refuse([*picks, *error, option, near[:-1]], f"{option} '{near[:-1]}' is unknown",
+                        f"did you mean {near}?")
         self.refuse([*picks, *error, "--shots", "none.csv"], "--shots was given", "leave it out")
         self.refuse([*picks, *error, "--start", "2000", "--bounds", "300,900"], "start model")
         self.refuse([*picks, *error, "--lambda", "3", "--lambda-by", "gcv"], "leave one out")
