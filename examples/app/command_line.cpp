@@ -235,8 +235,7 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
   po::options_description console("Other", width, least_width_of_texts);
   const std::string config =
       "read options from a file, one \"name = value\" a line, # starts a comment, values may stand "
-      "in "
-      "quotes; the command line wins" +
+      "in quotes; the command line wins" +
       description.config_note;
   console.add_options()("config", po::value<std::string>()->value_name("FILE"), config.c_str())(
       "help", "this text")("version", "versions of the program and of what it was built with");
@@ -268,9 +267,9 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
     throw InputError(as_written(error.what()));
   }
   if (values.count("help")) {
-    std::ostringstream help;
-    help << description.intro << '\n' << all << description.outro;
-    m_help = help.str();
+    std::ostringstream options;  // with an empty line before each level of groups
+    options << all;
+    m_help = description.intro + options.str().substr(1) + description.outro;
     return;
   }
   m_version = values.count("version") > 0;

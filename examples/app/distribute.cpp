@@ -225,8 +225,7 @@ cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cl
     if (!deliver_parts(shot, unpacked, on_part)) {
       throw Error(concat("the result of shot ", shot, " in ", run.folder.string(),
                          " lacks the files that ", session.program(),
-                         " writes for a shot: install this version of the programs at all "
-                         "sites"));
+                         " writes for a shot: install this version of the programs at all sites"));
     }
     fs::remove_all(unpacked, error);
   };

@@ -4,6 +4,7 @@
 #include "app/command_line.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/parse.hpp>
 
 #include <algorithm>
 
@@ -45,8 +46,7 @@ void Description::read_by(Option& row, std::function<void(Text option, Text text
 
 Option& Description::bind(std::string& target, Text name, Text form, Text text,
                           const Traits& traits) {
-  const Rule<std::string> rule{[](Text, Text said) { return said; }};
-  return bind(target, name, form, text, rule, traits);
+  return bind(target, name, form, text, Rule<std::string>{[](Text, Text s) { return s; }}, traits);
 }
 
 Option& Description::bind(std::vector<std::string>& target, Text name, Text form, Text text,
@@ -99,6 +99,9 @@ Option& Description::option(Text name) {
 
 void Description::read(const Arguments& given) const {
   for (const Option& row : m_rows) {
+    if (!row.words.empty() && given.given(row.name)) {
+      text::check_word_or_file("--" + row.name, given.text(row.name), row.words, row.form);
+    }
     if (row.read) row.read(given);
   }
 }

@@ -77,8 +77,7 @@ std::vector<TableColumn> find_columns(const std::string& what, const io::Table& 
       throw InputError(
           concat(what, ": has ", table.columns, table.columns == 1 ? " column" : " columns",
                  " and no header line (allowed: ", wanted, " columns, ", list_of(names),
-                 "): mend the file, or name its columns in the first "
-                 "line"));
+                 "): mend the file, or name its columns in the first line"));
     }
     for (std::int64_t c = 0; c < wanted; ++c) columns.push_back({c, false});
     return columns;

@@ -264,7 +264,7 @@ Input load_input(const Options& o) {
         gravity_inversion::remark_on_unused(name, values->separate, problem.components);
     if (!remark.empty()) input.notes.push_back(remark);
   }
-  const auto remarks = gravity_inversion::remarks_on_bounds(problem, o.inversion);
+  const auto remarks = gravity_inversion::remarks_on_options(problem, o.inversion);
   input.notes.insert(input.notes.end(), remarks.begin(), remarks.end());
   if (o.weights == Weights::depth) {
     const bool gradients = std::all_of(problem.components.begin(), problem.components.end(),

@@ -179,7 +179,9 @@ class Run {
       }
       return;
     }
-    m_job.ground = tomography::read_ground<Dim>(m_o.topography, m_job.grid, m_o.elevations);
+    const auto table = tomography::read_ground_table<Dim>(m_o.topography, m_o.elevations);
+    m_job.ground = tomography::ground_of_table<Dim>(table, m_job.grid);
+    add_notes(tomography::remarks_on_ground<Dim>(table, m_job.grid, m_job.picks));
   }
 
   void make_options() {
@@ -308,10 +310,8 @@ class Run {
       m_job.start = velocity_of_file("--start", m_o.start);
       m_start = m_o.start;
     }
-    if (m_o.bounds.empty()) return;
-    if (m_o.start != "auto" && m_o.start != "layers") return;
-    const auto& options = m_job.options;
-    add_notes(tomography::cut_to_bounds<Dim>(m_job.start, options));
+    if (m_o.bounds.empty() || (m_o.start != "auto" && m_o.start != "layers")) return;
+    add_notes(tomography::cut_to_bounds<Dim>(m_job.start, m_job.options));
   }
 
   // Rows, Krylov vectors and the traced times, from counts.

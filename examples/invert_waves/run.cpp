@@ -77,8 +77,11 @@ class Program {
     if (m_data.survey && !m_o.plan) check_data();
     m_sites.emplace(m_o, m_session, std::move(numbers), m_model.shape);
     check_ranks(m_session.processes(), m_o.devices, m_o.ranks_per_shot);
-    const bool divided = m_sites->given() || !m_session.processes().alone();
-    if (m_o.lags_sum == "plain" && divided) {
+    if (Dim == 2 && m_o.lags.y > 0) {
+      throw InputError(concat("--lags is ", m_o.lags.x, ",", m_o.lags.y,
+                              " (allowed in 2D: n): a section has one horizontal axis"));
+    }
+    if (m_o.lags_sum == "plain" && (m_sites->given() || !m_session.processes().alone())) {
       throw InputError("--lags-sum plain is for one process (allowed with ranks or sites: exact)");
     }
     if (m_sites->given()) {

@@ -60,8 +60,7 @@ Description describe(Options& o) {
   d.outro = wave_scheme_help() + outro;
   bind_waves(d, o);
   d.bind(o.snapshots, "snapshot-every", "s",
-         "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
-         "time)",
+         "seconds between snapshots of the first shot, 0 for none (default: a quarter of the time)",
          number("positive, in seconds, or 0 for none", 0.0, true), {.unset = "auto"});
   bind_wave_scheme(d, o);
   bind_memory(d, o, "for all arrays together, or on the device");

@@ -132,8 +132,7 @@ Ranks::Ranks(int&, char**&, bool each_reads)
     throw InputError(concat(
         "mpirun started ", size,
         " ranks, but this program was built without MPI (each of them would do all the work "
-        "and write the same files): start it without mpirun, or build moho where CMake finds "
-        "MPI"));
+        "and write the same files): start it without mpirun, or build moho where CMake finds MPI"));
   }
 }
 Ranks::~Ranks() = default;

@@ -65,8 +65,7 @@ Description describe(std::string& token, cluster::WorkerOptions& o) {
   d.bind(o.programs, "programs", "DIR", "folder of moho's programs (default: that of this program)",
          parsed([](const std::string& text) { return std::filesystem::path(text); }));
   d.bind(o.devices, "devices", "n",
-         "number of devices; programs of rank r see only device r modulo n (default: all "
-         "devices)",
+         "number of devices; programs of rank r see only device r modulo n (default: all devices)",
          count(1, 1024));
   return d;
 }

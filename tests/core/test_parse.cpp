@@ -5,7 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
 
@@ -46,6 +50,24 @@ TEST(Parse, Names) {
               parse_name("--expand", "quickly", {"none", "layers"});
             }),
             "--expand 'quickly' is unknown (allowed: none, layers)");
+}
+
+TEST(Parse, WordsOrFiles) {
+  const auto check = [](const std::string& text) {
+    moho::text::check_word_or_file("--start", text, {"auto", "layers"}, "auto|layers|v|FILE");
+  };
+  for (const char* text : {"auto", "layers", "layer.npy", "./layer", "1500,0.5", "-5", ""}) {
+    EXPECT_NO_THROW(check(text)) << text;
+  }
+  const std::string allowed = "is unknown, and no such file exists (allowed: auto|layers|v|FILE)";
+  EXPECT_EQ(message_of<moho::InputError>([&] { check("layer"); }),
+            "--start 'layer' " + allowed + ": did you mean layers?");
+  EXPECT_EQ(message_of<moho::InputError>([&] { check("my_model-2"); }),
+            "--start 'my_model-2' " + allowed);
+  const std::string name = "moho_word_or_file_" + std::to_string(::getpid());
+  std::ofstream(name) << "1";
+  EXPECT_NO_THROW(check(name));
+  std::filesystem::remove(name);
 }
 
 TEST(Text, SignificantDigits) {

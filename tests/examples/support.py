@@ -370,6 +370,7 @@ class EveryProgram:
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for word in ("--space", "--out", "--config", "--no-plot", "Examples", self.name):
             self.assertIn(word, done.stdout)
+        self.assertNotIn("\n\n\n", done.stdout)
         done = self.call("--version")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for word in (self.name, "Kokkos"):

@@ -204,6 +204,7 @@ class Inversion(Case):
         for more, words in ((["--errors", "1", "--trend", "gz:1,gzz:1"], "--trend has no effect on gzz"),
                             (["--errors", "gz:1,gzz:2"], "--errors has no effect on gzz"),
                             (["--errors", "1", "--compact", "9"], "compact rounds without bounds"),
+                            (["--errors", "1", "--rounds", "4"], "--rounds has no effect without --compact"),
                             (["--errors", "1", "--bounds", "0:0.3"], "bounds allow no density beyond 0.3")):
             self.assertIn("note: " + words, self.call(*plan, *more).stdout)
         text = self.call(*plan, "--errors", "gz:1", "--trend", "1", "--bounds=-200:0").stdout

@@ -243,6 +243,15 @@ class Notes(Case):
         self.assertRegex(done.stdout, r"note: receiver 10 at \(20, -4\) m is 4 m above the line")
         done = self.call(*arguments, "--topography", self.write("ground.csv", "0,0\n50,-9\n"), "--plan")
         self.assertNotIn("above the line", done.stdout)
+        self.assertNotIn("the table of the ground", done.stdout)
+
+    def test_a_table_of_the_ground_that_ends_before_the_stations(self):
+        _, summary, text = self.solve(
+            "--picks", self.table(), "--error", "0.0003", "--iterations", "0", "--topography",
+            self.write("ground.csv", "0,0\n30,0\n"), out="ends")
+        note = r"the table of the ground ends at x = 0 to 30 m: \w+ \d+ at .* beyond it"
+        self.assertRegex(text, "note: " + note)
+        self.assertRegex(" ".join(summary["notes"]), note)
 
     def test_options_without_effect(self):
         arguments = ["--picks", self.table(), "--error", "0.0003", "--plan"]
@@ -497,6 +506,9 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--bounds", "0.3,6"], "--bounds: velocities of 0.3 to 6: km/s?")
         self.refuse([*picks, *error, "--lambda", "-3"], "--lambda is -3", "a number above 0")
         self.refuse([*picks, *error, "--start", "none.npy"], "none.npy")
+        for option, near in (("--start", "layers"), ("--topography", "none"), ("--reference", "start")):
+            self.refuse([*picks, *error, option, near[:-1]], f"{option} '{near[:-1]}' is unknown",
+                        f"did you mean {near}?")
         self.refuse([*picks, *error, "--shots", "none.csv"], "--shots was given", "leave it out")
         self.refuse([*picks, *error, "--start", "2000", "--bounds", "300,900"], "start model")
         self.refuse([*picks, *error, "--lambda", "3", "--lambda-by", "gcv"], "leave one out")

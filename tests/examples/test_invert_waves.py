@@ -830,7 +830,7 @@ class BadInput(Case):
                 (["--source-field", "stored", "--memory", "1M", *host],
                  ["--source-field stored: it takes", "allowed: 1 MiB"]),
                 (["--lags", "40"], ["--lags: the largest along x is 40 nodes (allowed: 0 to 30"]),
-                (["--lags", "4,2"], ["--lags: the largest along y is 2 nodes (allowed: 0 to 0"]),
+                (["--lags", "4,2"], ["--lags is 4,2 (allowed in 2D: n): a section has one horizontal"]),
                 (["--expand", "layers"], ["--expand is not for inversion"]),
                 (["--source", "5000,20"], ["--source", "outside"])):
             self.refuse_here([*self.shots, *more], *words)

@@ -203,7 +203,9 @@ class Slabs(test_migrate_shots.Case):
             with self.subTest(more=more):
                 self.refuse([*two, *more], *words)
         if self.spaces()[0] != "cuda":
-            self.refuse([*two[:-1], "60"], "--devices is 60 (allowed: up to ", "planes")
+            message = self.refuse([*two[:-1], "60"], "--devices is 60 (allowed: up to ", "planes")
+            most = int(re.search(r"up to (\d+)", message).group(1))
+            self.refuse([*two[:-1], str(most + 1)], f"--devices is {most + 1} (allowed: up to {most},")
             wide = [*two[: -len(layers) - 2], *self.sponge, "--columns", "600", "--offset", "300"]
             wide += ["--devices", "8"]
             said = (

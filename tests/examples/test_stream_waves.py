@@ -754,6 +754,8 @@ class BadInput(Case):
         self.refuse([*self.section, "--device-memory", "9K"], "--device-memory: ",
                     "does not hold the planes of one stage")
         self.refuse([*two, "--block", "102"], "--block is 102", "1 to 81")
+        if self.spaces()[0] != "cuda":  # in place
+            self.refuse([*two[:-2], "--block", "102"], "--block is 102", "1 to 81")
         # a step across a perfectly matched layer reads 8 planes
         self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "3"], "--lag is 3", "4 or more")
         message = self.refuse([*two, "--device-memory", "20K"], "--device-memory: ",

@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import unittest
+import warnings
 from dataclasses import replace
 
 sys.dont_write_bytecode = True
@@ -284,6 +285,19 @@ class Messages(unittest.TestCase):
         self.refused("delta was given without epsilon", delta=0.1)
         self.refused("epsilon", epsilon=np.full((3, 3), 0.1))
         self.refused("epsilon", epsilon=[0.1, 0.2])
+
+    def warned(self, text, **arguments):
+        with self.assertWarnsRegex(UserWarning, text) as caught:
+            moho.invert_times(survey(), **{**OPTIONS, "iterations": 0, **arguments})
+        self.assertEqual(caught.filename, __file__)
+
+    def test_warn_of_unlikely_arguments(self):
+        self.warned("^bounds allow no velocity beyond 6 m/s: are they in km/s", bounds=(0.3, 6))
+        self.warned(r"^the table of the ground ends at x = 0 to 500 m: source 3 at \(600, 0\) m is",
+                    topography=[(0, 0), (500, 0)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            moho.invert_times(survey(), **OPTIONS, iterations=0, bounds=(300, 6000))
 
 
 if __name__ == "__main__":

@@ -68,6 +68,36 @@ TEST(TomographyRemarks, RaysAlongFacesOfAVolumeAreCounted) {
   EXPECT_EQ(found.sides, 1);
 }
 
+TEST(TomographyRemarks, BoundsInKilometresASecond) {
+  moho::tomography::Options<2> options;
+  EXPECT_THAT(remarks_on_bounds<2>(options), IsEmpty());
+  options.velocity_max = 6000.0;
+  EXPECT_THAT(remarks_on_bounds<2>(options), IsEmpty());
+  options.velocity_max = 6.0;
+  EXPECT_THAT(remarks_on_bounds<2>(options),
+              ElementsAre("bounds allow no velocity beyond 6 m/s: are they in km/s? Give m/s"));
+}
+
+TEST(TomographyRemarks, StationsBeyondATableOfTheGround) {
+  const Grid<2> grid{{41, 21}, {2.0, 2.0}, {-10.0, 0.0}};
+  PickSet<2> picks;
+  picks.sources = {{0.0, 0.0}};
+  picks.receivers = {{5.0, 0.0}, {42.0, 1.0}, {50.0, 2.0}};
+  EXPECT_THAT(remarks_on_ground<2>({}, grid, picks), IsEmpty());
+  EXPECT_THAT(remarks_on_ground<2>({{2.0, 0.0}, {48.0, 2.0}}, grid, picks), IsEmpty());
+  EXPECT_THAT(remarks_on_ground<2>({{30.0, 1.0}, {0.0, 0.0}}, grid, picks),
+              ElementsAre("the table of the ground ends at x = 0 to 30 m: receiver 1 at (42, 1) m "
+                          "is the first of 2 stations beyond it, where the ground continues "
+                          "level"));
+  const Grid<3> volume{{41, 41, 21}, {2.0, 2.0, 2.0}, {-10.0, -10.0, 0.0}};
+  PickSet<3> spread;
+  spread.sources = {{0.0, 0.0, 0.0}, {0.0, 20.0, 0.0}};
+  spread.receivers = {{5.0, 5.0, 0.0}};
+  EXPECT_THAT(remarks_on_ground<3>({{0.0, 0.0, 0.0}, {9.0, 9.0, 0.0}}, volume, spread),
+              ElementsAre(HasSubstr("x = 0 to 9, y = 0 to 9 m: source 1 at (0, 20, 0) m is "
+                                    "beyond it")));
+}
+
 // Stations of a slope with small steps, 2 m apart.
 PickSet<2> slope() {
   PickSet<2> picks;

@@ -4,7 +4,10 @@
 #include <moho/core/suggestions.hpp>
 #include <moho/core/text.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 
 namespace moho::text {
@@ -38,6 +41,21 @@ std::size_t parse_name(const std::string& what, const std::string& text,
   const std::string near = suggestion(nearest_names(text, names));
   throw InputError(concat(what, " '", text, "' is unknown (allowed: ", list, ")",
                           near.empty() ? "" : ": ", near));
+}
+
+void check_word_or_file(const std::string& what, const std::string& text,
+                        const std::vector<std::string>& words, const std::string& form) {
+  const auto in_words = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; };
+  if (text.empty() || !std::isalpha(static_cast<unsigned char>(text[0])) ||
+      !std::all_of(text.begin(), text.end(), in_words) ||
+      std::find(words.begin(), words.end(), text) != words.end()) {
+    return;
+  }
+  std::error_code error;
+  if (std::filesystem::exists(text, error)) return;
+  const std::string near = suggestion(nearest_names(text, words));
+  throw InputError(concat(what, " '", text, "' is unknown, and no such file exists (allowed: ",
+                          form, ")", near.empty() ? "" : ": ", near));
 }
 
 }  // namespace moho::text

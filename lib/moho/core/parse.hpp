@@ -29,4 +29,12 @@ std::int64_t parse_count(const std::string& what, const std::string& text, std::
 std::size_t parse_name(const std::string& what, const std::string& text,
                        const std::vector<std::string>& names);
 
+/// \brief Checks an argument that is a word, another value or the name of a file.
+///
+/// A text of letters, digits, "-" and "_" that begins with a letter is invalid if it is neither one
+/// of the words nor an existing file. The message proposes words that resemble it.
+/// \param words allowed words \param form allowed texts, for messages: "auto|layers|v0,g|v|FILE"
+void check_word_or_file(const std::string& what, const std::string& text,
+                        const std::vector<std::string>& words, const std::string& form);
+
 }  // namespace moho::text

@@ -73,19 +73,27 @@ std::string remark_on_unused(const std::string& name,
   return names.empty() ? "" : concat(name, " has no effect on ", names, ", which is not inverted");
 }
 
-std::vector<std::string> remarks_on_bounds(const InversionProblem& problem,
-                                           const InversionOptions& options) {
+std::vector<std::string> remarks_on_options(const InversionProblem& problem,
+                                            const InversionOptions& options) {
+  std::vector<std::string> remarks;
+  if (options.compact == 0.0 && options.rounds != InversionOptions().rounds) {
+    remarks.push_back("--rounds has no effect without --compact");
+  }
   if (problem.lower.empty() && problem.upper.empty()) {
-    if (options.compact == 0.0) return {};
-    return {"compact rounds without bounds: contrasts may grow without a limit"};
+    if (options.compact > 0.0) {
+      remarks.push_back("compact rounds without bounds: contrasts may grow without a limit");
+    }
+    return remarks;
   }
   double largest = 0.0;
   for (const auto* bounds : {&problem.lower, &problem.upper}) {
     for (const double density : *bounds) largest = std::max(largest, std::abs(density));
   }
-  if (largest == 0.0 || largest >= 10.0) return {};
-  return {concat("bounds allow no density beyond ", largest,
-                 " kg/m^3: are they in g/cm^3? Give kg/m^3")};
+  if (largest > 0.0 && largest < 10.0) {
+    remarks.push_back(concat("bounds allow no density beyond ", largest,
+                             " kg/m^3: are they in g/cm^3? Give kg/m^3"));
+  }
+  return remarks;
 }
 
 bool is_above_target(const InversionOptions& options, double chi2) {

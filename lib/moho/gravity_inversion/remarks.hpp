@@ -27,10 +27,10 @@ std::string remark_on_unused(const std::string& name,
                              const std::map<gravity::Component, double>& values,
                              const gravity::Components& inverted);
 
-/// Returns remarks where compact rounds have no bounds, and where bounds allow densities below 10
-/// kg/m^3 alone, as those in g/cm^3 do.
-std::vector<std::string> remarks_on_bounds(const InversionProblem& problem,
-                                           const InversionOptions& options);
+/// Returns remarks where a number of rounds has no effect, where compact rounds have no bounds, and
+/// where bounds allow densities below 10 kg/m^3 alone, as those in g/cm^3 do.
+std::vector<std::string> remarks_on_options(const InversionProblem& problem,
+                                            const InversionOptions& options);
 
 /// Returns true for a chi^2 above the target by more than the tolerance.
 bool is_above_target(const InversionOptions& options, double chi2);

@@ -266,8 +266,9 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
   if (is_host_memory<Memory> && (wishes.block > 0 || wishes.updates > 0)) {
     shape.updates = std::max<std::int64_t>(wishes.updates, 1);
     shape.lag = wishes.lag > 0 ? wishes.lag : shape.least_lag();
-    shape.block = wishes.block > 0 ? wishes.block : std::max<std::int64_t>(shape.lag, 4);
-    shape.block = std::min(shape.block, shape.planes);
+    check_block(wishes, shape.planes);
+    shape.block = wishes.block > 0 ? wishes.block
+                                   : std::min(std::max<std::int64_t>(shape.lag, 4), shape.planes);
   }
   m_plan.shape = shape;
   m_plan.in_core = true;

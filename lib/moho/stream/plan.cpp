@@ -320,6 +320,12 @@ StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape
   return result;
 }
 
+void check_block(const StreamRequest& wishes, std::int64_t planes) {
+  if (wishes.block <= planes) return;
+  throw InputError(concat("block is ", wishes.block, " (allowed: 1 to ", planes,
+                          ", the planes of the volume with its layers)"));
+}
+
 StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wishes,
                        const StreamRates& rates) {
   const StreamShape& base = need.shape;
@@ -334,13 +340,8 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
   const int each = wishes.devices / std::max(wishes.groups, 1);
   const std::int64_t steps = base.steps - base.first;
   std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192};
-  if (wishes.block > 0) {
-    if (wishes.block > base.planes) {
-      throw InputError(concat("block is ", wishes.block, " (allowed: 1 to ", base.planes,
-                              ", the planes of the volume with its layers)"));
-    }
-    blocks = {wishes.block};
-  }
+  check_block(wishes, base.planes);
+  if (wishes.block > 0) blocks = {wishes.block};
   const std::size_t budget = wishes.device_memory;
   // a host that simulates devices plans as they would
   StreamRates concurrent = rates;

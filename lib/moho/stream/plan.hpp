@@ -171,6 +171,9 @@ struct StreamPlan {
 StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape, bool resident,
                         const StreamRates& rates, bool sums_held = false);
 
+/// Throws InputError if a requested block has more planes than the volume with its layers.
+void check_block(const StreamRequest& wishes, std::int64_t planes);
+
 /// \brief Returns the fastest plan with the longest chains within the constraints.
 ///
 /// Shorter chains are chosen if they are over twice as fast; of plans within half a percent of the

@@ -164,7 +164,7 @@ Ground<Dim> ground_of_table(const Points<Dim>& table, const Grid<Dim>& grid) {
 }
 
 template <int Dim>
-Ground<Dim> read_ground(const std::filesystem::path& path, const Grid<Dim>& grid, bool elevations) {
+Points<Dim> read_ground_table(const std::filesystem::path& path, bool elevations) {
   const io::Table table = io::read_csv(path, {.columns = Dim});
   Points<Dim> points;
   for (std::int64_t k = 0; k < table.rows(); ++k) {
@@ -173,7 +173,7 @@ Ground<Dim> read_ground(const std::filesystem::path& path, const Grid<Dim>& grid
     if (elevations) p[Dim - 1] = -p[Dim - 1];
     points.push_back(p);
   }
-  return ground_of_table<Dim>(points, grid);
+  return points;
 }
 
 template <int Dim>
@@ -273,8 +273,8 @@ void fill_air(const Grid<Dim>& grid, const std::vector<unsigned char>& mask,
   }
 }
 
-template Ground<2> read_ground<2>(const std::filesystem::path&, const Grid<2>&, bool);
-template Ground<3> read_ground<3>(const std::filesystem::path&, const Grid<3>&, bool);
+template Points<2> read_ground_table<2>(const std::filesystem::path&, bool);
+template Points<3> read_ground_table<3>(const std::filesystem::path&, bool);
 template Ground<2> ground_of_table<2>(const Points<2>&, const Grid<2>&);
 template Ground<3> ground_of_table<3>(const Points<3>&, const Grid<3>&);
 template std::vector<unsigned char> ground_mask<2>(const Grid<2>&, const Ground<2>&,

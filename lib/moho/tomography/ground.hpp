@@ -47,13 +47,12 @@ Ground<2> ground_of_points(const PickSet<2>& picks, const Grid<2>& grid, double 
 template <int Dim>
 Ground<Dim> ground_of_table(const Points<Dim>& table, const Grid<Dim>& grid);
 
-/// \brief Reads a table x[,y],z of positions on the ground and returns the ground through them.
-/// \param path table of comma-separated values \param grid nodes of the model
+/// \brief Reads a table x[,y],z of positions on the ground, for ground_of_table().
+/// \param path table of comma-separated values
 /// \param elevations true: z is an elevation and points up
-/// \throws FileError for a table that cannot be read, InputError for one without rows
+/// \throws FileError for a table that cannot be read
 template <int Dim>
-Ground<Dim> read_ground(const std::filesystem::path& path, const Grid<Dim>& grid,
-                        bool elevations = false);
+Points<Dim> read_ground_table(const std::filesystem::path& path, bool elevations = false);
 
 /// \brief Marks the nodes of the ground: 1, or 0 for air.
 ///

@@ -87,6 +87,51 @@ std::vector<std::string> remarks_on_options(const PickSet<Dim>& picks,
 }
 
 template <int Dim>
+std::vector<std::string> remarks_on_bounds(const Options<Dim>& options) {
+  if (options.velocity_max <= 0.0 || options.velocity_max >= 20.0) return {};
+  return {concat(options.names("bounds"), " allow no velocity beyond ", options.velocity_max,
+                 " m/s: are they in km/s? Give m/s")};
+}
+
+template <int Dim>
+std::vector<std::string> remarks_on_ground(const Points<Dim>& table, const Grid<Dim>& grid,
+                                           const PickSet<Dim>& picks) {
+  if (table.empty()) return {};
+  Point<Dim> low = table.front(), high = low;
+  for (const Point<Dim>& p : table) {
+    for (int d = 0; d + 1 < Dim; ++d) {
+      low[d] = std::min(low[d], p[d]);
+      high[d] = std::max(high[d], p[d]);
+    }
+  }
+  const auto is_beyond = [&](const Point<Dim>& p) {
+    bool beyond = false;
+    for (int d = 0; d + 1 < Dim; ++d) {
+      beyond = beyond || low[d] - p[d] > grid.spacing[d] || p[d] - high[d] > grid.spacing[d];
+    }
+    return beyond;
+  };
+  const auto receivers = std::count_if(picks.receivers.begin(), picks.receivers.end(), is_beyond);
+  const auto sources = std::count_if(picks.sources.begin(), picks.sources.end(), is_beyond);
+  if (receivers + sources == 0) return {};
+  const auto first_of = [&](const Points<Dim>& points) {
+    const auto first = std::find_if(points.begin(), points.end(), is_beyond);
+    return static_cast<std::size_t>(first - points.begin());
+  };
+  std::string range;
+  for (int d = 0; d + 1 < Dim; ++d) {
+    range += concat(d == 0 ? "x = " : ", y = ", readable(low[d]), " to ", readable(high[d]));
+  }
+  const std::string first = sources > 0
+                                ? detail::source_text<Dim>(picks, first_of(picks.sources))
+                                : detail::receiver_text<Dim>(picks, first_of(picks.receivers));
+  const std::string others =
+      receivers + sources > 1 ? concat(" the first of ", receivers + sources, " stations") : "";
+  return {concat("the table of the ground ends at ", range, " m: ", first, " is", others,
+                 " beyond it, where the ground continues level")};
+}
+
+template <int Dim>
 std::vector<std::string> cut_to_bounds(std::vector<double>& velocity, const Options<Dim>& options) {
   std::size_t changed = 0;
   for (double& v : velocity) {
@@ -223,6 +268,12 @@ template EdgeRays edge_rays<2>(const Grid<2>&, const rays::RayPaths<2>&);
 template EdgeRays edge_rays<3>(const Grid<3>&, const rays::RayPaths<3>&);
 template std::vector<std::string> remarks_on_options<2>(const PickSet<2>&, const Options<2>&);
 template std::vector<std::string> remarks_on_options<3>(const PickSet<3>&, const Options<3>&);
+template std::vector<std::string> remarks_on_bounds<2>(const Options<2>&);
+template std::vector<std::string> remarks_on_bounds<3>(const Options<3>&);
+template std::vector<std::string> remarks_on_ground<2>(const Points<2>&, const Grid<2>&,
+                                                       const PickSet<2>&);
+template std::vector<std::string> remarks_on_ground<3>(const Points<3>&, const Grid<3>&,
+                                                       const PickSet<3>&);
 template std::vector<std::string> cut_to_bounds<2>(std::vector<double>&, const Options<2>&);
 template std::vector<std::string> cut_to_bounds<3>(std::vector<double>&, const Options<3>&);
 template FitSummary summarise_fits<2>(const PickSet<2>&, const std::vector<PickFit>&);

@@ -37,6 +37,19 @@ std::vector<std::string> describe_edges(const EdgeRays& rays, const ArgumentName
 template <int Dim>
 std::vector<std::string> remarks_on_options(const PickSet<Dim>& picks, const Options<Dim>& options);
 
+/// Returns a remark where the bounds allow velocities below 20 m/s alone, as those in km/s do.
+template <int Dim>
+std::vector<std::string> remarks_on_bounds(const Options<Dim>& options);
+
+/// \brief Returns a remark where stations are farther than a node beyond a table of the ground.
+///
+/// There the ground continues with the depth of the nearest point. In 3D a table reaches from its
+/// least to its greatest x and y.
+/// \param table points of ground_of_table() \param grid nodes of the model
+template <int Dim>
+std::vector<std::string> remarks_on_ground(const Points<Dim>& table, const Grid<Dim>& grid,
+                                           const PickSet<Dim>& picks);
+
 /// \brief Cuts velocities to the bounds of the options.
 /// \returns a remark with the number of nodes whose velocity changed, if any changed
 template <int Dim>

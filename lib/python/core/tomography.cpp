@@ -188,6 +188,12 @@ tomography::Checkerboard<Dim> checks_of(const TomographyInput& given) {
 // Arguments of the package in messages of check_picks().
 const ArgumentNames pick_names{{"the unit of times", "time_unit"}};
 
+// Arguments of the package in messages on options.
+const ArgumentNames option_names{{"an empty ground", "topography=None"},
+                                 {"an error of all picks", "error"},
+                                 {"delays of sources", "statics='source'"},
+                                 {"location", "location_deviation and origin_deviation"}};
+
 // A job of invert(), with the defaults of the program invert_times.
 template <int Dim>
 tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyInput& given) {
@@ -218,9 +224,7 @@ tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyI
     }
   }
   tomography::Options<Dim>& options = job.options;
-  options.names = {{"an empty ground", "topography=None"},
-                   {"delays of sources", "statics='source'"},
-                   {"location", "location_deviation and origin_deviation"}};
+  options.names = option_names;
   options.prior = {lengths, given.deviation_max};
   options.coarsening = given.coarsening > 0 ? given.coarsening : Dim - 1;
   if (given.radius > 0) options.radius = given.radius;
@@ -385,6 +389,21 @@ void add_checkerboard(nb::dict& result, const tomography::CheckerboardResult<Dim
                                           layers, reports_of(test.reports));
 }
 
+// Remarks on arguments, for warnings of the package.
+template <int Dim>
+std::vector<std::string> remarks_on(const TomographyInput& given,
+                                    const tomography::InversionJob<Dim>& job) {
+  std::vector<std::string> remarks = tomography::remarks_on_options<Dim>(job.picks, job.options);
+  const auto add = [&](const std::vector<std::string>& more) {
+    remarks.insert(remarks.end(), more.begin(), more.end());
+  };
+  add(tomography::remarks_on_bounds<Dim>(job.options));
+  if (given.ground) {
+    add(tomography::remarks_on_ground<Dim>(points_of<Dim>(*given.ground), job.grid, job.picks));
+  }
+  return remarks;
+}
+
 template <int Dim>
 nb::dict invert_in(const PickArrays& arrays, const TomographyInput& given,
                    const nb::object& progress) {
@@ -423,6 +442,7 @@ nb::dict invert_in(const PickArrays& arrays, const TomographyInput& given,
                : tomography::test_jackknife<double>(exec, job, found, given.jackknife, each);
   });
   nb::dict result = result_of<Dim>(job, found);
+  result["remarks"] = remarks_on<Dim>(given, job);
   add_checkerboard<Dim>(result, checks, shape_of<Dim>(job.grid));
   add_jackknife(result, test, shape_of<Dim>(job.grid));
   return result;

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Optional, Sequence, Union
 
@@ -362,7 +363,7 @@ def invert_times(
     Notes
     -----
     Tarantola and Valette (1982), prior; Golub and Kahan (1965), bidiagonalisation. docs/theory/tomography.md
-    has the method.
+    has the method. Arguments that are valid but unlikely, such as bounds in km/s, give a UserWarning.
 
     Examples
     --------
@@ -411,6 +412,8 @@ def invert_times(
     options |= _location(locate, location_deviation, origin_deviation, dim)
     options["buried_below"] = _arrays.positive(buried_below, "buried_below")
     found = core().invert_times(arrays, options, _arrays.callback(progress))
+    for remark in found["remarks"]:
+        warnings.warn(remark, stacklevel=2)
     return _result(found, order, _with_errors(picks, options["error"]))
 
 

@@ -8,6 +8,7 @@
 #include <moho/rtm/detail/random_source.hpp>
 #include <moho/rtm/detail/shot_parts.hpp>
 #include <moho/rtm/detail/slab_offsets.hpp>
+#include <moho/rtm/detail/slab_parts.hpp>
 #include <moho/snapshot/make_store.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
 #include <moho/wave/locate_overflow.hpp>
@@ -214,20 +215,8 @@ class SlabShots {
 template <class T, int Dim, class Memory>
 std::vector<PlaneRange> SlabShots<T, Dim, Memory>::divided(std::int64_t planes,
                                                            std::int64_t devices) const {
-  std::vector<PlaneRange> own = stream::equal_parts(planes, devices, m_beside);
-  for (std::size_t g = 1; g < own.size(); ++g) {
-    own[g].begin = (own[g].begin + m_align / 2) / m_align * m_align;
-    own[g - 1].end = own[g].begin;
-  }
-  Box<Dim> interior = whole_box(m_plan.grid);
-  interior.lower[0] = m_input.faces.lower[0].layer();
-  interior.upper[0] = planes - m_input.faces.upper[0].layer();
-  for (const PlaneRange& slab : own) {
-    if (slab.count() >= m_beside && !stream::model_planes(slab, interior).empty()) continue;
-    throw InputError(concat("devices is ", devices, " (allowed: fewer, so that each has ", m_beside,
-                            " planes of the ", planes,
-                            ", and planes of the model besides those of layers)"));
-  }
+  const PlaneRange model{m_input.faces.lower[0].layer(), planes - m_input.faces.upper[0].layer()};
+  std::vector<PlaneRange> own = divide({planes, m_beside, m_align, model}, devices);
   if (is_random()) random_parts(own);
   return own;
 }
