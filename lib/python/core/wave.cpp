@@ -7,6 +7,7 @@
 #include "device.hpp"
 #include "modelling.hpp"
 #include "slab_plan.hpp"
+#include "stored_wavefield.hpp"
 
 #include <moho/core/arena.hpp>
 #include <moho/core/space.hpp>
@@ -124,7 +125,7 @@ class ModellingOf : public AnyModelling {
     const GradientShot shot(modelling, sources, receivers);
     prepare_gradients({wanted.at(1), wanted.at(2) || wanted.at(3)});
     if (sampling.resampled || !stores_wavefield()) return nullptr;
-    const auto kept = std::make_shared<StoredWavefield>(m_spare, m_wanted, m_gradients->fields());
+    const auto kept = std::make_shared<Kept>(m_spare, m_wanted, m_gradients->fields());
     const auto rows = allocate<wave::PointSeries<T, Memory>>(
         instance(), "moho::python::rows", static_cast<std::size_t>(time.steps + 1),
         static_cast<std::size_t>(shot.receivers.count()));
@@ -146,7 +147,7 @@ class ModellingOf : public AnyModelling {
                        gradients.at(2).data != nullptr || gradients.at(3).data != nullptr});
     update(model);
     m_gradients->clear(instance());
-    const auto* kept = static_cast<const StoredWavefield*>(wavefield);
+    const auto* kept = static_cast<const Kept*>(wavefield);
     if (kept != nullptr && kept->store && kept->wanted.density == m_wanted.density &&
         kept->wanted.anisotropy == m_wanted.anisotropy) {
       const auto adjoint = allocate<wave::PointSeries<T, Memory>>(
@@ -165,40 +166,9 @@ class ModellingOf : public AnyModelling {
 
  private:
   using Arena = snapshot::DeviceArena<T, Memory>;
+  using Kept = StoredWavefield<T, Dim, Memory>;
   using Store = snapshot::SnapshotStore<T, Dim, Memory>;
 
-  // Memory of a wavefield at all steps that a later shot uses again: new memory costs as much as
-  // the steps of a small section. More than a GiB is returned.
-  struct Spare {
-    std::unique_ptr<Arena> arena;
-
-    std::unique_ptr<Arena> take() {
-      return arena ? std::move(arena) : std::make_unique<Arena>("moho::python::wavefield");
-    }
-    void put(std::unique_ptr<Arena> used) {
-      if (used->bytes() <= std::size_t{1} << 30) arena = std::move(used);
-    }
-    std::size_t bytes() const { return arena ? arena->bytes() : 0; }
-  };
-  // The wavefield of a shot at all steps.
-  struct StoredWavefield : Resource {
-    fwi::InvertedParameters wanted;
-    std::weak_ptr<Spare> spare;  // that of closed shots is gone
-    std::unique_ptr<Arena> arena;
-    std::unique_ptr<Store> store;
-
-    StoredWavefield(const std::shared_ptr<Spare>& from, const fwi::InvertedParameters& of,
-                    int fields)
-        : wanted(of),
-          spare(from),
-          arena(from->take()),
-          store(std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(*arena, fields)) {}
-    void release() override {
-      store.reset();
-      if (const auto to = spare.lock(); to && arena) to->put(std::move(arena));
-      arena.reset();
-    }
-  };
   // Points and source term of a shot.
   struct GradientShot {
     wave::PointSet<T, Dim, Memory> sources, receivers;
@@ -351,7 +321,7 @@ class ModellingOf : public AnyModelling {
 
   std::optional<wave::Modelling<T, Dim, Memory>> m_modelling;
   std::optional<fwi::ShotGradients<T, Dim, Memory>> m_gradients;
-  std::shared_ptr<Spare> m_spare = std::make_shared<Spare>();
+  std::shared_ptr<SpareMemory<T, Memory>> m_spare = std::make_shared<SpareMemory<T, Memory>>();
   fwi::InvertedParameters m_wanted;
   Points<Dim> m_around;  // sources around which delta is tapered
   domain::ExpansionMethod m_expand = domain::ExpansionMethod::none;
