@@ -327,7 +327,7 @@ class KeptWavefields(unittest.TestCase):
         kept = made(*self.ends, keep="vp").wavefield
         made.close()
         del kept
-        made = shots(support.gradient(301, 201), time=0.05)
+        made = shots(support.gradient(301, 201), time=0.1)
         for _ in range(3):
             made(*self.ends, keep="vp")
         before = pages()
