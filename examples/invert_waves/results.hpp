@@ -94,8 +94,8 @@ class Results {
       if (more.find(name) != nullptr) continue;
       throw InputError(concat("--resume: the run in ", m_session.folder().string(),
                               " does not say its ", name,
-                              " (allowed: runs that were ended between evaluations): leave "
-                              "--resume out to begin again"));
+                              " (allowed: runs ended between "
+                              "evaluations): leave --resume out to begin again"));
     }
     run.state = m_session.folder() / state_name(last);
     run.band = static_cast<int>(more.find("band")->number(0.0));
@@ -104,7 +104,8 @@ class Results {
     m_stops = *more.find("stops");
     if (const Json* const images = more.find("images")) m_images = *images;
     m_evaluations = last;
-    m_session.print("resumed   ", counted(last, "complete evaluation"), ", in band ", run.band + 1);
+    m_session.print("resumed   ", counted(last, "evaluation"), last == 1 ? " is" : " are",
+                    " complete, in band ", run.band + 1);
     return run;
   }
 

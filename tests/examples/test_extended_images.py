@@ -70,7 +70,7 @@ class Images(ImagesCase):
                     break
         self.assertNotEqual(process.returncode, 0)
         again = self.invert(*self.asked, "--lags-every", "2", "--resume", out="part")
-        self.assertRegex(again.text, "resumed +[1-9][0-9]* complete evaluations?, in band")
+        self.assertRegex(again.text, "evaluations? (is|are) complete")
         self.assert_same_images("whole", "part", ("lags.npy", "vp.npy", *files))
         self.assertEqual(again.summary["lags"]["spreads"], spreads)
         # without images the search is the same
