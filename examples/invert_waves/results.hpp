@@ -94,8 +94,7 @@ class Results {
       if (more.find(name) != nullptr) continue;
       throw InputError(concat("--resume: the run in ", m_session.folder().string(),
                               " does not say its ", name,
-                              " (allowed: runs ended between "
-                              "evaluations): leave --resume out to begin again"));
+                              " (allowed: runs ended between evaluations): omit --resume"));
     }
     run.state = m_session.folder() / state_name(last);
     run.band = static_cast<int>(more.find("band")->number(0.0));
