@@ -266,7 +266,7 @@ class Kills(unittest.TestCase):
         done = []
         for k in range(rng.choice([1, 1, 2, 3])):
             number_of_signal, after = rng.choice(SIGNALS), rng.uniform(0.02, 1.05) * seconds
-            before = self.written(series, folder)
+            before, present = self.written(series, folder), set(tree(os.path.join(folder, series.out)))
             process = self.start(series, folder, k > 0)
             time.sleep(after)
             process.send_signal(number_of_signal)
@@ -286,13 +286,14 @@ class Kills(unittest.TestCase):
             of_system = -number_of_signal  # before the program handles signals
             if process.returncode not in (by, of_system, 130):
                 return f"{done}: ends with {process.returncode}: {(said or text)[-700:].strip()}"
-            # a run that ended before it began does not remove what a killed one has left
-            begun = self.written(series, folder) != before
-            if process.returncode == by != of_system and begun and series.program != "distribute_shots":
+            # only a run that has begun removes what a killed one has left
+            if self.written(series, folder) != before:
+                present = set()
+            if process.returncode == by != of_system and series.program != "distribute_shots":
                 # jobs at sites continue without the run
-                left = [name for name in tree(os.path.join(folder, series.out))
-                        if (".part" in name and not name.startswith(".moho_sites"))
-                        or name.split("/")[0] in (".moho_lock", ".moho_snapshots")]
+                left = [name for name in tree(os.path.join(folder, series.out)) if name not in present
+                        and ((".part" in name and not name.startswith(".moho_sites"))
+                             or name.split("/")[0] in (".moho_lock", ".moho_snapshots"))]
                 if left:
                     return f"{done}: leaves {left}"
         # after a complete run one more has to change nothing

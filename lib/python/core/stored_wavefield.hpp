@@ -17,7 +17,7 @@ namespace moho::python {
 
 /// \brief Memory of a wavefield that a later shot uses again.
 ///
-/// New memory costs as much as the steps of a small section. More than a GiB is returned.
+/// Memory of more than a GiB is freed instead.
 template <class T, class Memory>
 class SpareMemory {
  public:

@@ -17,7 +17,7 @@ namespace moho::fwi::detail {
 inline constexpr wave::StencilSet section_product_stencils = wave::stencils_with(
     [](const wave::StencilInfo& row) { return row.layer_march && row.fields == 1; });
 
-/// \brief What a run of the adjoint field does besides: adds the products of its current values
+/// \brief Additional work of a run of the adjoint field: adds the products of its current values
 /// with the source wavefield.
 ///
 /// The bits are those of add_products().

@@ -42,8 +42,8 @@ constexpr bool has_section_runs() {
 #endif
 }
 
-/// Returns true: threads of a host can meet.
-inline bool threads_can_meet(const Instance<Kokkos::HostSpace>&) { return true; }
+/// Returns true: threads of a host have a common barrier.
+inline bool has_grid_barrier(const Instance<Kokkos::HostSpace>&) { return true; }
 
 #ifdef KOKKOS_ENABLE_CUDA
 /// Throws Error for an error code of CUDA.
@@ -51,8 +51,8 @@ inline void check_cuda(cudaError_t code, const char* what) {
   if (code != cudaSuccess) throw Error(concat(what, ": ", cudaGetErrorString(code)));
 }
 
-/// Returns true if all threads of a launch on the device of an instance can meet.
-inline bool threads_can_meet(const Instance<Kokkos::CudaSpace>& exec) {
+/// Returns true if the device of an instance has a barrier for all threads of a launch.
+inline bool has_grid_barrier(const Instance<Kokkos::CudaSpace>& exec) {
   int can = 0;
   const int device = exec.space().cuda_device();
   check_cuda(cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, device),
@@ -195,7 +195,7 @@ class SectionRuns {
     if (!kernel::has_section_step(scheme.stencil())) return;
     if (scheme.order() / 2 > largest_section_run_radius) return;
     if (!scheme.layers().empty() && !scheme.layers_in_one_launch()) return;
-    if (!(wavefield.layout.window == all_planes(grid)) || !threads_can_meet(exec)) return;
+    if (!(wavefield.layout.window == all_planes(grid)) || !has_grid_barrier(exec)) return;
     StepArguments<T> s;
     if (!bind_step(scheme, propagator.medium_window(), wavefield, whole_box(grid), scheme.reach(0),
                    s)) {
@@ -220,11 +220,6 @@ class SectionRuns {
               const Scale& scale, T factor) {
     if (points.count() == 0 || series.extent(0) == 0) return;
     SectionInjection<T> injection{};
-    std::int64_t nodes = 0;
-    for (int f = 0; f < m_wavefield.fields; ++f) {
-      nodes = points.injection(m_wavefield.next[f], series, 0, scale(f), factor, injection.points);
-      m_times.injection[f] = injection;
-    }
     const Box<Dim>& box = points.box();
     m_numbers = allocate<Storage<std::int32_t, Memory>>(m_exec, "moho::wave::numbers_of_nodes",
                                                         static_cast<std::size_t>(box.size()));
@@ -236,6 +231,11 @@ class SectionRuns {
       injection.lower[d] = static_cast<int>(box.lower[d]);
       injection.extent[d] = static_cast<int>(box.extent(d));
     }
+    std::int64_t nodes = 0;
+    for (int f = 0; f < m_wavefield.fields; ++f) {
+      nodes = points.injection(m_wavefield.next[f], series, 0, scale(f), factor, injection.points);
+      m_times.injection[f] = injection;
+    }
     NumberNodes<T> number{
         injection.points.lists, m_wavefield.layout.strides[0], {}, {}, m_numbers.data()};
     for (int d = 0; d < Dim; ++d) {
@@ -243,10 +243,6 @@ class SectionRuns {
       number.extent[d] = injection.extent[d];
     }
     launch("moho::wave::number_nodes", m_exec, nodes, number);
-    for (int f = 0; f < m_wavefield.fields; ++f) {
-      injection.points = m_times.injection[f].points;
-      m_times.injection[f] = injection;
-    }
   }
   /// \brief Records p before each step. \param every steps from row to row of `rows`
   void record(const PointSet<T, Dim, Memory>& points, const PointSeries<T, Memory>& rows,

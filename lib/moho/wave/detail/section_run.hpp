@@ -4,10 +4,9 @@
 /// \file
 /// \brief Several steps of a small section in one launch.
 ///
-/// A launch costs more than the work of a step on 10^5 nodes. Here all threads of a device meet
-/// after each step instead. The owner of a node steps it, adds what the sources inject there, and
-/// writes its images beyond free surfaces; other threads record the receivers. Results have the
-/// bits of single steps (section_step.hpp) with inject_and_record().
+/// All threads of the launch synchronise after each step. The thread of a node steps it, adds the
+/// injected amplitudes, and writes its images beyond free surfaces. Other threads record the
+/// receivers. Results have the bits of single steps (section_step.hpp) with inject_and_record().
 ///
 /// The kernel takes its threads as a `Team`: rank() and size() of the threads; arrive() and wait(),
 /// the halves of a barrier of all of them; and sum() and get() among `lanes` threads whose ranks
@@ -26,7 +25,7 @@ inline constexpr int largest_section_run = 64;
 /// Largest radius of such steps; marches and single steps have all radii.
 inline constexpr int largest_section_run_radius = 4;
 
-/// Makes a thread read again what it has stored, so that sums have the rounding of two launches.
+/// Orders the loads of a thread after its stores, so that sums have the rounding of two launches.
 KOKKOS_FORCEINLINE_FUNCTION void end_of_store() {
 #ifdef __CUDA_ARCH__
   __threadfence_block();
@@ -36,10 +35,11 @@ KOKKOS_FORCEINLINE_FUNCTION void end_of_store() {
 /// Amplitudes that points inject in the steps of a run, by node.
 template <class T>
 struct SectionInjection {
-  Inject<T> points;                   ///< of row 0; without a field
-  std::int64_t rows = 0;              ///< rows of amplitudes; other rows inject nothing
-  std::int64_t next = 0;              ///< elements from row to row
-  const std::int32_t* numbers;        ///< by node of the box, z fastest: number in the lists, or -1
+  Inject<T> points{};     ///< of row 0; without a field
+  std::int64_t rows = 0;  ///< rows of amplitudes; other rows inject nothing
+  std::int64_t next = 0;  ///< elements from row to row
+  const std::int32_t* numbers =
+      nullptr;                        ///< by node of the box, z fastest: number in the lists, or -1
   int lower[2] = {}, extent[2] = {};  ///< the box: x, z
 
   /// Returns the number of a node in the lists; -1 for nodes without a weight.
@@ -159,7 +159,7 @@ struct SectionImages {
   }
 };
 
-/// What a run does besides: keeps the values of a box after steps, such as snapshots.
+/// Additional work of a run: copies the values of a box after steps, such as snapshots.
 template <class T>
 struct KeepSection {
   static constexpr bool computes = false;  ///< copies only
@@ -186,7 +186,7 @@ struct KeepSection {
   }
 };
 
-/// What the steps of a run exchange with points, and the times of the steps.
+/// Injection, recording, free surfaces and times of the steps of a run.
 template <class T>
 struct SectionTimes {
   int count = 0;                          ///< steps of the launch, up to largest_section_run
@@ -199,9 +199,9 @@ struct SectionTimes {
 
 /// \brief Kernel of several steps of a section, for all threads of a team.
 ///
-/// What does not depend on the wavefield is read while a thread waits for the others.
-/// \tparam Work what a run does besides, at each node of each step: look_ahead() returns what it
-///   needs; see() receives the second derivatives of the current values; after() follows the step
+/// A thread loads amplitudes, snapshots and sums of the next step while it waits at the barrier.
+/// \tparam Work additional work at each node of each step: look_ahead() loads its operands, see()
+///   receives the second derivatives of the current values, after() follows the step
 template <Stencil stencil, class T, int radius, bool layered, class Work>
 struct SectionRun {
   using Value = T;
@@ -219,7 +219,7 @@ struct SectionRun {
     int number = -1;  ///< in the lists of injection
     bool valid = false;
   };
-  /// What a node needs of a step besides wavefields.
+  /// Operands of a node that are loaded before the barrier.
   struct Ahead {
     T sum[fields], share[fields];  ///< of injection
     typename Work::Ahead work;
