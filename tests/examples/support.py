@@ -39,6 +39,9 @@ class Case(unittest.TestCase):
     mpirun = ""   # path of mpirun, for programs that know it
     data = ""     # folder of data that tests may use
     modeller = "" # path of model_waves, for programs that are compared with it
+    # variables of runs of several ranks: their threads share few processors
+    of_ranks = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
+                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory(prefix="moho_")
@@ -75,12 +78,13 @@ class Case(unittest.TestCase):
         variables = dict(environment or {})
         if ranks:
             command = [self.mpirun, "--oversubscribe", "-n", str(ranks), *command]
-            variables.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                             OMP_NUM_THREADS="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
-                             OMPI_MCA_mpi_yield_when_idle="1")
+            variables.update(self.of_ranks)
         more = {"capture_output": True, **more}
-        return subprocess.run(command, cwd=self.folder, text=True, env={**os.environ, **variables},
-                              timeout=500, **more)
+        try:
+            return subprocess.run(command, cwd=self.folder, text=True, env={**os.environ, **variables},
+                                  timeout=500, **more)
+        except subprocess.TimeoutExpired as late:
+            self.fail(f"no end after 500 s: {command}\n{late.stdout}\n{late.stderr}")
 
     def succeed(self, *arguments, out="out", plot=False, ranks=0):
         """Runs the program, which must succeed; a single process must not write to stderr.
@@ -96,6 +100,35 @@ class Case(unittest.TestCase):
     def needs_mpirun(self):
         if not self.mpirun:
             self.skipTest("there is no mpirun")
+
+    def start_ranks(self, ranks, *arguments, **more):
+        """Starts mpirun with the program; it and its ranks are killed when the test ends."""
+        process = subprocess.Popen([self.mpirun, "--oversubscribe", "-n", str(ranks), self.program,
+                                    *map(str, arguments), "--no-plot"], cwd=self.folder, text=True,
+                                   env={**os.environ, **self.of_ranks}, **more)
+        self.addCleanup(lambda: process.poll() is None and self.kill_ranks(process))
+        return process
+
+    def kill_ranks(self, process, last=0):
+        """Kills all ranks of mpirun, or the last ones, and waits for mpirun.
+
+        If ranks are left, mpirun must end them. If none are, a mpirun that does not end is killed.
+        """
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as file:
+            ranks = [int(rank) for rank in file.read().split()]
+        for rank in ranks[-last:]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(rank, signal.SIGKILL)
+        try:
+            process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            for rank in ranks:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(rank, signal.SIGKILL)
+            process.kill()
+            process.communicate()
+            self.assertFalse(last, "mpirun did not end the other ranks")
+            print("mpirun did not end after its ranks were killed", file=sys.stderr)
 
     def assert_same_files(self, names, one, other):
         """Asserts that two folders have the same bytes in these files."""

@@ -13,7 +13,6 @@ Exit status 77 if numpy is missing or every test was skipped.
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -240,22 +239,13 @@ class RanksOfShot(test_model_waves.Case):
         # shots of about a second, of which two remain after the first
         survey = [*self.survey[:5], "12", *self.survey[6:-1], "3", *self.on_host(), "--ranks-per-shot", "2"]
         self.succeed(*survey, out="one", ranks=2)
-        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *survey, "--out", "several",
-                   "--no-plot"]
-        variables = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                     "OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
-        with subprocess.Popen(command, cwd=self.folder, env={**os.environ, **variables}, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-            gather = self.path("several/gather_0001.npy")
-            end = time.monotonic() + 60
-            while not os.path.exists(gather) and run.poll() is None and time.monotonic() < end:
-                time.sleep(0.001)
-            self.assertIsNone(run.poll())
-            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="utf-8") as file:
-                children = file.read().split()
-            self.assertTrue(children)
-            os.kill(int(children[-1]), signal.SIGKILL)
-            run.communicate(timeout=60)
+        run = self.start_ranks(2, *survey, "--out", "several", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        gather = self.path("several/gather_0001.npy")
+        end = time.monotonic() + 60
+        while not os.path.exists(gather) and run.poll() is None and time.monotonic() < end:
+            time.sleep(0.001)
+        self.assertIsNone(run.poll())
+        self.kill_ranks(run, last=1)
         self.assertNotEqual(run.returncode, 0)
         # mpirun ends the other rank by a signal, which it may note in the summary
         self.assertIn(self.summary("several")["state"], ("incomplete", "interrupted"))

@@ -296,26 +296,12 @@ class RanksOfShot(test_invert_waves.Case):
         asked = [*self.asked, "--boundary", "sponge:16"]
         asked[asked.index("--iterations") + 1] = "6"
         self.succeed(*asked, out="one")
-        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *asked, "--out", "several"]
-        command += ["--ranks-per-shot", "2", "--no-plot"]
-        variables = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        variables |= {"OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
-        with subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env={**os.environ, **variables},
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as run:
-            for line in run.stdout:
-                if line.startswith("evaluated 1:"):
-                    break
-            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="utf-8") as file:
-                children = file.read().split()
-            self.assertTrue(children)
-            os.kill(int(children[-1]), signal.SIGKILL)
-            run.communicate(timeout=60)
+        run = self.start_ranks(2, *asked, "--out", "several", "--ranks-per-shot", "2",
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for line in run.stdout:
+            if line.startswith("evaluated 1:"):
+                break
+        self.kill_ranks(run, last=1)
         self.assertNotEqual(run.returncode, 0)
         self.succeed(*asked, "--resume", out="several")
         self.assert_same_files(self.names, "one", "several")

@@ -671,9 +671,7 @@ class Ranks(Case):
             done = subprocess.run([self.mpirun, "--oversubscribe", "-n", "1", *first, ":", "-n", "1",
                                    *second],
                                   cwd=self.folder, capture_output=True, text=True, timeout=500,
-                                  env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"},
-                                  check=False)
+                                  env={**os.environ, **self.of_ranks}, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("source's wavefield by replay", done.stdout)
             self.assert_same_files(self.results, "one", "many")

@@ -595,38 +595,29 @@ class Ranks(Case):
         command = [self.program, *slow, "--no-plot", "--out", "out"]
         with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True) as process:
+            self.addCleanup(process.kill)
             for _ in range(1000):
                 if os.path.exists(self.path("out/vp.npy")):
                     break
                 time.sleep(0.01)
             process.send_signal(signal.SIGUSR1)
-            said = process.stderr.read()
+            _, said = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 75, said)
         self.assertIn("it was told to stop (SIGUSR1)", said)
 
     def test_a_kill_is_gone_on_with(self):
         self.succeed(*self.arguments, out="one")
-        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *self.arguments, "--no-plot",
-                   "--out", "many"]
-        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                       "OMP_NUM_THREADS": "1"}
-        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              env=environment) as process:
-            for _ in range(3000):
-                try:
-                    with open(self.path("many/summary.json"), encoding="utf-8") as file:
-                        if len(json.load(file).get("parts", [])) >= 2:
-                            break
-                except (FileNotFoundError, ValueError):
-                    pass
-                time.sleep(0.01)
-            ranks = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True,
-                                   text=True)
-            for pid in ranks.stdout.split():
-                try:
-                    os.kill(int(pid), signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+        process = self.start_ranks(2, *self.arguments, "--out", "many", stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        for _ in range(3000):
+            try:
+                with open(self.path("many/summary.json"), encoding="utf-8") as file:
+                    if len(json.load(file).get("parts", [])) >= 2:
+                        break
+            except (FileNotFoundError, ValueError):
+                pass
+            time.sleep(0.01)
+        self.kill_ranks(process)
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             self.assertNotEqual(json.load(file)["state"], "done", "it was killed too late")
         folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
