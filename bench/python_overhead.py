@@ -43,7 +43,7 @@ import moho
 print(time.perf_counter() - begin)
 """
 # phases of the programs that the calls of the package have as well
-PHASES = ("transfer", "prepare", "steps", "weights", "trace", "predecessors", "rays")
+PHASES = ("check", "transfer", "prepare", "steps", "weights", "trace", "predecessors", "rays")
 
 
 def cases():

@@ -106,6 +106,21 @@ class Threads(unittest.TestCase):
         for one, other in zip(expected, found):
             self.assertEqual(one.tobytes(), other.tobytes())
 
+    def test_they_end_with_the_call_in_processes_with_torch(self):
+        code = """
+            import os, sys, types
+            {load}
+            import moho
+            for threads in (moho.build()["threads"], moho.build()["threads"]):
+                print(threads, len(os.listdir("/proc/self/task")))
+            """
+        if "GNU" not in moho.build()["compiler"]:
+            self.skipTest("another runtime of OpenMP")
+        torch = "sys.modules['torch'] = types.ModuleType('torch')"
+        for load, expected in (("", "3 4\n" * 2), (torch, "3 2\n" * 2)):
+            done = support.run_python(code.format(load=load), MOHO_NUM_THREADS="3", OPENBLAS_NUM_THREADS="1")
+            self.assertEqual(done.stdout, expected)
+
     def test_the_lock_of_the_interpreter_is_free_meanwhile(self):
         done, count = threading.Event(), 0
 

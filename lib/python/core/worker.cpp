@@ -9,6 +9,9 @@
 #include <nanobind/stl/string.h>
 
 #include <unistd.h>
+#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__)
+#include <omp.h>
+#endif
 
 #include <chrono>
 #include <deque>
@@ -31,10 +34,33 @@ void Job::report(double fraction, const std::string& what) {
   m_news = true;
 }
 
+namespace {
+
+// Ends the threads that OpenMP keeps for the calling thread; its next parallel region makes new
+// ones. GNU's runtime counts the threads of all pools of a process: with more of them than
+// processors it puts threads to sleep at every barrier instead of letting them spin.
+void release_openmp_threads() {
+#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__)
+  omp_pause_resource_all(omp_pause_soft);
+#endif
+}
+
+// True if the process has loaded PyTorch, whose threads may be of the same runtime of OpenMP.
+bool has_torch() {
+  return PyDict_GetItemString(PyImport_GetModuleDict(), "torch") != nullptr;  // borrowed
+}
+
+}  // namespace
+
 // The thread and its queue. There is one, which is never destroyed: threads of the interpreter may
 // wait for it until the process ends.
 class Worker {
  public:
+  // Releases the threads of OpenMP of callers before their jobs, and those of the jobs after them.
+  void take_turns() {
+    m_turns = true;
+    release_openmp_threads();
+  }
   // Starts the thread with the first job. Returns false if no job can be run any more.
   bool add(std::shared_ptr<Job> job) {
     const std::lock_guard lock(m_mutex);
@@ -126,6 +152,7 @@ class Worker {
   ::pid_t m_process = 0;
   bool m_finished = false;
   int m_threads = 0;
+  std::atomic<bool> m_turns = false;
   std::atomic<bool> m_ending = false;
   std::atomic<int> m_waiting = 0;  // threads in wait()
 };
@@ -176,6 +203,7 @@ void Worker::loop() {
       failure = std::current_exception();
     }
     job->m_work = {};  // may own memory of Kokkos
+    if (m_turns) release_openmp_threads();
     const std::lock_guard lock(job->m_mutex);
     job->m_failure = failure;
     job->m_done = true;
@@ -223,6 +251,7 @@ void Worker::wait(Job& job, const nb::object& progress) {
 
 void run(const nb::object& progress, std::function<void(Job&)> work) {
   const auto job = std::make_shared<Job>(std::move(work));
+  if (has_torch()) worker().take_turns();
   if (!worker().add(job)) {
     throw Error("moho: the interpreter is ending (allowed: calls before its exit handlers)");
   }
