@@ -37,10 +37,20 @@ std::string with_arguments(const std::string& text) {
   return result;
 }
 
+// A text without a repeated first word: "dt: dt is 1 s" is "dt is 1 s".
+std::string without_repetition(const std::string& text) {
+  const std::size_t colon = text.find(": ");
+  if (colon == std::string::npos) return text;
+  const std::string word = text.substr(0, colon), rest = text.substr(colon + 2);
+  const bool repeated = rest.compare(0, word.size(), word) == 0 && rest.size() > word.size() &&
+                        (rest[word.size()] == ':' || rest[word.size()] == ' ');
+  return repeated ? rest : text;
+}
+
 // Raises an exception of moho._errors.
 void raise(const char* name, const std::string& text) {
   const nb::object type = nb::module_::import_("moho._errors").attr(name);
-  PyErr_SetString(type.ptr(), with_arguments(text).c_str());
+  PyErr_SetString(type.ptr(), without_repetition(with_arguments(text)).c_str());
 }
 
 // Type, shape and contiguity of an array in any memory.

@@ -10,12 +10,21 @@ from typing import Any
 import numpy as np
 
 from . import _arrays
+from ._errors import FileError, InputError
 from ._version import __version__
 
 
 def path_of(path: Any) -> str:
     """The path of a file; empty without one."""
-    return "" if path is None else os.path.abspath(os.fspath(path))
+    if path is None:
+        return ""
+    text = _arrays.path_of(path, "checkpoint")
+    if not text:
+        raise InputError("checkpoint is empty (allowed: the path of a file, or None)")
+    file = os.path.abspath(text)
+    if not os.path.isdir(os.path.dirname(file)):
+        raise FileError(f"checkpoint: the folder of '{text}' does not exist: create it first")
+    return file
 
 
 # Arguments that change neither results nor their bits.

@@ -21,7 +21,7 @@ EXPORTS = ("vtk", "rsf", "sgt")
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Picks:
     """First arrivals that were picked: times of pairs of a source and a receiver."""
 
@@ -75,7 +75,7 @@ class CheckLayer:
     z: float  #: m, of the middle of the layer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Checkerboard:
     """A checkerboard test of invert_times(): the inversion of times of the result with checks."""
 
@@ -85,7 +85,7 @@ class Checkerboard:
     iterations: tuple[TimesIteration, ...]  #: of the inversion
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TimesInversion:
     """Result of invert_times(). Fields are float64 on the nodes, (nx, nz) or (nx, ny, nz)."""
 
@@ -157,7 +157,7 @@ class TimesInversion:
         fields = [self.velocity, self.coverage, self.deviation, self.resolution]
         fields.append(self.ground.astype(np.float64))
         return core().export_times(
-            os.fspath(folder),
+            _arrays.path_of(folder, "folder"),
             names,
             arrays,
             [np.ascontiguousarray(one, np.float64) for one in fields],
@@ -202,12 +202,12 @@ def read_picks(
         The file is missing, or a number, column or id is not allowed; with the line.
     """
     arrays = core().read_picks(
-        os.fspath(path),
+        _arrays.path_of(path, "path"),
         _arrays.choice(format, "format", ("", "csv", "sgt")),
         TIME_UNITS[_arrays.choice(time_unit, "time_unit", tuple(TIME_UNITS))],
-        bool(elevations),
-        os.fspath(shots),
-        os.fspath(receivers),
+        _arrays.flag(elevations, "elevations"),
+        _arrays.path_of(shots, "shots"),
+        _arrays.path_of(receivers, "receivers"),
     )
     return Picks(*arrays)
 
@@ -228,7 +228,7 @@ def write_picks(path: Union[str, os.PathLike[str]], picks: Picks) -> None:
         The file cannot be written.
     """
     arrays, _ = _sorted(picks)
-    core().write_picks(os.fspath(path), arrays)
+    core().write_picks(_arrays.path_of(path, "path"), arrays)
 
 
 def invert_times(
@@ -564,7 +564,8 @@ def _location(locate: Any, deviation: Any, origin_deviation: Any, dim: int) -> d
     if not all(one >= 0.0 for one in [*deviations, origin]):
         name, value = ("origin_deviation", origin) if not origin >= 0.0 else ("location_deviation", deviation)
         raise InputError(f"{name} is {value!r} (allowed: 0 or more)")
-    return {"locate": bool(locate), "location_deviation": deviations, "origin_deviation": origin}
+    locate = _arrays.flag(locate, "locate")
+    return {"locate": locate, "location_deviation": deviations, "origin_deviation": origin}
 
 
 def _parameter(value: Any, name: str, dim: int) -> np.ndarray:
