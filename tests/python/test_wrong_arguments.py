@@ -222,9 +222,6 @@ class Waves(Refused):
         self.each(self.migration, "error", None, "snr", "snr:1", "bits:3")
         self.each(self.migration, "columns", [(100, 200)])
         self.each(self.migration, "checkpoint", "", 5)
-        self.refused(
-            lambda: self.migration(checkpoint="/no/such/folder/file"), "checkpoint", error=moho.FileError
-        )
         with self.migration(columns=(100,)) as migration:
             self.each(migration.angle_gathers, "angles", [], [[1, 2]], 95, "a")
             wrong = replace(self.gathers[0], traces=self.gathers[0].traces * NAN)
@@ -238,10 +235,40 @@ class Waves(Refused):
         wrong = [replace(self.gathers[0], traces=self.gathers[0].traces * NAN)]
         self.refused(lambda: moho.Objective(self.vp, wrong, **WAVES), "gathers[0].traces", "nan")
         self.refused(lambda: self.objective(memory=5), "memory", error=moho.OutOfMemoryError)
-        self.refused(lambda: self.objective(bands=(5, 8)).set_band(6), "corner is 6", "bands: 5, 8")
+        self.refused(lambda: self.objective(bands=(5, 8)).set_band(6), "corner: it is 6", "bands: 5, 8")
         with self.objective() as objective:
-            self.refused(lambda: objective.set_band(5), "corner is 5", "bands is empty")
+            self.refused(lambda: objective.set_band(5), "corner: it is 5", "bands is empty")
             self.each(objective.search, "precondition", "x")
+
+
+class Times(Refused):
+    def setUp(self):
+        line = np.column_stack([np.arange(0.0, 201.0, 10.0), np.zeros(21)])
+        velocity = np.broadcast_to(800.0 + 20.0 * np.arange(0.0, 61.0, 5.0), (41, 13)).copy()
+        times = moho.trace_rays(velocity, spacing=5, sources=line[::5], receivers=line).traveltimes
+        source, receiver = np.nonzero(times > 0.0)
+        self.picks = moho.Picks(line[::5], line, source, receiver, times[source, receiver])
+
+    def invert(self, picks=None, **given):
+        given = {"error": 0.0005, "spacing": 5, "topography": None, "iterations": 1} | given
+        return moho.invert_times(self.picks if picks is None else picks, **given)
+
+    def test_arguments(self):
+        self.each(self.invert, "origin", NAN, (0, NAN))
+        self.each(self.invert, "margin", -1, NAN)
+        self.each(self.invert, "topography", [(0, NAN), (200, 0)])
+        self.each(self.invert, "locate", "x")
+        self.refused(lambda: self.invert(shape=(10**6, 10**6)), "memory", error=moho.OutOfMemoryError)
+        for name in ("sources", "receivers"):
+            wrong = replace(self.picks, **{name: getattr(self.picks, name) * NAN})
+            self.refused(lambda wrong=wrong: self.invert(wrong), f"picks.{name} is nan at [0, 0]")
+
+    def test_arguments_of_results(self):
+        found = self.invert(iterations=0)
+        self.assertTrue(np.array_equal(found.path(-1), found.path(len(self.picks.times) - 1)))
+        self.refused(lambda: found.path(999), "pick is 999", error=IndexError)
+        self.refused(lambda: found.path("a"), "pick is 'a'")
+        self.refused(lambda: found.export("folder", 5), "formats is 5")
 
 
 class Files(Refused):
@@ -250,6 +277,21 @@ class Files(Refused):
         self.each(lambda **k: moho.compress(field, **k), "error", None, 5, "snr", "snr:1", "bits:99", "max:2")
         for value in (NAN, 1e39):
             self.refused(lambda value=value: moho.compress(field + value), "field is")
+
+    def test_geometry_of_models(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.rsf")
+
+            def write(**k):
+                moho.write_model(path, np.zeros((3, 4)), **{"spacing": 5} | k)
+
+            self.each(write, "spacing", 0, NAN, -1, (5, np.inf))
+            self.each(write, "origin", NAN)
+            large = np.full((3, 4), 1e200)
+            self.refused(lambda: moho.write_model(f"{folder}/model.sgy", large, spacing=5), "values")
+
+    def test_positions_of_shots(self):
+        self.each(lambda **k: moho.read_gathers("none.sgy", **k), "shots", 5, "a", [1.5], [-1])
 
     def test_paths(self):
         for call in (moho.read_model, moho.read_gathers, moho.read_picks):

@@ -13,6 +13,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <new>
+#include <stdexcept>
 #include <string>
 
 namespace nb = nanobind;
@@ -80,6 +82,15 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise("FileError", error.what());
   } catch (const moho::MemoryError& error) {
     raise("OutOfMemoryError", error.what());
+  } catch (const std::bad_alloc&) {
+    raise("OutOfMemoryError",
+          "memory: the system has not enough for arrays of these shapes (allowed: what is free): "
+          "take fewer nodes");
+  } catch (const std::length_error&) {
+    raise(
+        "OutOfMemoryError",
+        "memory: arrays of these shapes are beyond the largest ones (allowed: what is free): take "
+        "fewer nodes");
   } catch (const moho::wave::NotFinite& error) {
     raise("NotFiniteError", error.what());
   } catch (const moho::Error& error) {

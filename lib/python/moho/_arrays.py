@@ -190,6 +190,14 @@ def positive(value: Any, name: str) -> float:
     return value
 
 
+def not_negative(value: Any, name: str) -> float:
+    """A finite number of 0 or more."""
+    value = number(value, name)
+    if not 0.0 <= value < float("inf"):
+        raise InputError(f"{name} is {value} (allowed: 0 or more)")
+    return value
+
+
 def per_axis(value: Any, name: str, dim: int) -> list[float]:
     """One number for each axis, from one for all or one for each."""
     array = numbers(value, name)
@@ -207,12 +215,17 @@ def values_like(array: Any, name: str, shape: tuple[int, ...], dtype: Any, what:
         raise InputError(
             f"{name}: its shape is {shape_text(array.shape)} (allowed: {shape_text(shape)}, {what})"
         )
+    return np.ascontiguousarray(finite(array, name), dtype)
+
+
+def finite(array: np.ndarray, name: str) -> np.ndarray:
+    """An array without infinite numbers and NaN."""
     if not np.isfinite(array).all():
-        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        at = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
         raise InputError(
-            f"{name} is {array[at]} at {list(at)} (allowed: finite numbers): replace it, such as by 0"
+            f"{name} is {array[tuple(at)]} at {at} (allowed: finite numbers): replace it, or leave it out"
         )
-    return np.ascontiguousarray(array, dtype)
+    return array
 
 
 def points(value: Any, name: str, dim: int) -> np.ndarray:

@@ -349,7 +349,7 @@ class Objective:
         if corner not in (self._bands or [0.0]):
             allowed = f"those of bands: {', '.join(f'{one:g}' for one in self._bands)}"
             raise InputError(
-                f"corner is {corner:g} Hz (allowed: {allowed if self._bands else '0, bands is empty'})"
+                f"corner: it is {corner:g} Hz (allowed: {allowed if self._bands else '0, bands is empty'})"
             )
         core()
         self._objective.set_band(corner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -74,11 +74,18 @@ def write_model(path: Union[str, os.PathLike[str]], values: Any, *, spacing: Any
     values = _arrays.field(values, "values")
     kind = os.path.splitext(_arrays.path_of(path, "path"))[1].lower()
     _arrays.choice(kind, "extension of path", (".rsf", ".sgy", ".segy"))
+    steps = _arrays.per_axis(spacing, "spacing", values.ndim)
+    if not all(0.0 < step < float("inf") for step in steps):
+        raise InputError(f"spacing is {spacing!r} (allowed: positive and finite numbers)")
+    first = _arrays.per_axis(origin, "origin", values.ndim)
+    _arrays.finite(np.array(first), "origin")
+    if kind != ".rsf" and (np.abs(values) > np.finfo(np.float32).max).any():
+        raise InputError("values: one is beyond 3.4e38 (allowed in SEG-Y: single precision): write .rsf")
     core().write_model(
         _arrays.path_of(path, "path"),
         values,
-        _arrays.per_axis(spacing, "spacing", values.ndim),
-        _arrays.per_axis(origin, "origin", values.ndim),
+        steps,
+        first,
         kind != ".rsf",
     )
 
@@ -145,13 +152,19 @@ def read_gathers(
         place.tolist(),
         0.0 if interval is None else _arrays.positive(interval, "interval"),
         _arrays.flag(keep_zero_traces, "keep_zero_traces"),
-        [] if shots is None else [int(k) for k in shots],
+        [] if shots is None else _positions(shots),
         shots is None,
         _arrays.callback(progress),
     )
     return [
         Gather(traces, dt, sources, receivers, start) for traces, sources, receivers, dt, start, _ in found
     ]
+
+
+def _positions(shots: Any) -> list[int]:
+    if isinstance(shots, str) or not isinstance(shots, Iterable):
+        raise InputError(f"shots is {shots!r} (allowed: positions of shots from 0, such as [0, 2])")
+    return [_arrays.whole(one, "shots", 0, 2**31) for one in shots]
 
 
 def write_gathers(

@@ -121,7 +121,7 @@ class TimesInversion:
 
     def path(self, pick: int) -> np.ndarray:
         """Returns the vertices of the ray of a pick, m, (n, 2) or (n, 3)."""
-        pick = range(len(self.first) - 1)[pick]
+        pick = _arrays.index(pick, "pick", len(self.first) - 1)
         return self.points[self.first[pick] : self.first[pick + 1]]
 
     def export(
@@ -150,6 +150,8 @@ class TimesInversion:
         FileError
             A file cannot be written.
         """
+        if not isinstance(formats, (str, list, tuple)):
+            raise InputError(f"formats is {formats!r} (allowed: some of {', '.join(EXPORTS)})")
         names = formats.split(",") if isinstance(formats, str) else list(formats)
         for name in names:
             _arrays.choice(name, "formats", EXPORTS)
@@ -203,7 +205,7 @@ def read_picks(
     """
     arrays = core().read_picks(
         _arrays.path_of(path, "path"),
-        _arrays.choice(format, "format", ("", "csv", "sgt")),
+        format if format == "" else _arrays.choice(format, "format", ("csv", "sgt")),
         TIME_UNITS[_arrays.choice(time_unit, "time_unit", tuple(TIME_UNITS))],
         _arrays.flag(elevations, "elevations"),
         _arrays.path_of(shots, "shots"),
@@ -379,8 +381,8 @@ def invert_times(
         "error": [] if error is None else _pair(error, "error"),
         "spacing": [] if spacing is None else [_arrays.positive(spacing, "spacing")],
         "shape": [] if shape is None else [_arrays.whole(n, "shape", 1, 2**40) for n in shape],
-        "origin": [] if origin is None else _arrays.per_axis(origin, "origin", dim),
-        "margin": None if margin is None else _arrays.number(margin, "margin"),
+        "origin": [] if origin is None else _finite(_arrays.per_axis(origin, "origin", dim), "origin"),
+        "margin": None if margin is None else _arrays.not_negative(margin, "margin"),
         "depth": 0.0 if depth is None else _arrays.positive(depth, "depth"),
         "bounds": [] if bounds is None else _pair(bounds, "bounds"),
         "lengths": [] if lengths is None else _arrays.per_axis(lengths, "lengths", dim),
@@ -483,12 +485,13 @@ def _sorted(picks: Picks) -> tuple[list[np.ndarray], np.ndarray]:
     """Arrays of picks in the order of sources and receivers, and that order."""
     if not isinstance(picks, Picks):
         raise InputError(f"picks are of type {type(picks).__name__} (allowed: moho.Picks, see read_picks)")
-    sources = _arrays.numbers(picks.sources, "picks.sources")
+    sources = _arrays.finite(_arrays.numbers(picks.sources, "picks.sources"), "picks.sources")
     if sources.ndim != 2 or sources.shape[1] not in (2, 3):
         raise InputError(
             f"picks.sources: the shape is {_arrays.shape_text(sources.shape)} (allowed: n x 2 or n x 3)"
         )
     receivers = _arrays.points(picks.receivers, "picks.receivers", sources.shape[1])
+    _arrays.finite(receivers, "picks.receivers")
     times = _arrays.numbers(picks.times, "picks.times").reshape(-1)
     rows = []
     for name, count in (("source", len(sources)), ("receiver", len(receivers))):
@@ -515,6 +518,11 @@ def _sorted(picks: Picks) -> tuple[list[np.ndarray], np.ndarray]:
     return [np.ascontiguousarray(sources), receivers, *(values[order] for values in lists)], order
 
 
+def _finite(values: list[float], name: str) -> list[float]:
+    _arrays.finite(np.array(values), name)
+    return values
+
+
 def _pair(value: Any, name: str) -> list[float]:
     """Two numbers; for errors the second is 0 if one is given."""
     array = _arrays.numbers(value, name).reshape(-1)
@@ -531,7 +539,8 @@ def _ground(topography: Any, dim: int) -> dict[str, Any]:
     if topography is None or isinstance(topography, str):
         word = "none" if topography is None else _arrays.choice(topography, "topography", ("auto", "none"))
         return {"topography": word, "ground": None}
-    return {"topography": "table", "ground": _arrays.points(topography, "topography", dim)}
+    rows = _arrays.finite(_arrays.points(topography, "topography", dim), "topography")
+    return {"topography": "table", "ground": rows}
 
 
 def _start(start: Any, dim: int) -> dict[str, Any]:

@@ -120,10 +120,7 @@ def taper_radius(radius: Any) -> Optional[float]:
     """Radius of the taper of delta around sources, m; None: by the wavelength."""
     if radius is None:
         return None
-    value = _arrays.number(radius, "source_taper")
-    if not 0.0 <= value < float("inf"):
-        raise InputError(f"source_taper is {value} (allowed: 0 or a positive radius, m): 0 for no taper")
-    return value
+    return _arrays.not_negative(radius, "source_taper")
 
 
 def parameter_bits(parameters: Any) -> int:
