@@ -90,6 +90,20 @@ class Arrays(Refused):
                 lambda wrong=wrong: moho.first_arrivals_gradient(self.velocity, wrong, **given), "derivative"
             )
 
+    def test_interrupts_of_sequential_methods(self):
+        class Ended(Exception):
+            pass
+
+        def end(fraction, text):
+            if 0.0 < fraction < 0.9:
+                raise Ended(text)
+
+        sources = [(10 * k, 0) for k in range(200)]
+        with self.assertRaisesRegex(Ended, "Dijkstra"):
+            moho.trace_rays(
+                np.full((201, 101), 2000.0), spacing=10, sources=sources, method="dijkstra", progress=end
+            )
+
     def test_positions_of_rays(self):
         rays = moho.trace_rays(self.velocity, spacing=10, sources=(0, 0), receivers=[(200, 100), (0, 100)])
         self.assertTrue(np.array_equal(rays.path(-1, -1), rays.path(0, 1)))

@@ -16,6 +16,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -39,6 +40,21 @@ std::string with_arguments(const std::string& text) {
   return result;
 }
 
+// A text with the words of the package for names of C++: Equations::self_adjoint.
+std::string without_types(std::string text) {
+  const std::pair<std::string, std::string> names[] = {{"Equations::", ""},
+                                                       {"Basis::", ""},
+                                                       {"ParameterStorage::", ""},
+                                                       {"BandSearch::save", "moho.Search"},
+                                                       {"Lbfgs::save", "moho.Search"}};
+  for (const auto& [before, after] : names) {
+    for (std::size_t k = text.find(before); k != std::string::npos; k = text.find(before)) {
+      text.replace(k, before.size(), after);
+    }
+  }
+  return text;
+}
+
 // A text without a repeated first word: "dt: dt is 1 s" is "dt is 1 s".
 std::string without_repetition(const std::string& text) {
   const std::size_t colon = text.find(": ");
@@ -52,7 +68,7 @@ std::string without_repetition(const std::string& text) {
 // Raises an exception of moho._errors.
 void raise(const char* name, const std::string& text) {
   const nb::object type = nb::module_::import_("moho._errors").attr(name);
-  PyErr_SetString(type.ptr(), without_repetition(with_arguments(text)).c_str());
+  PyErr_SetString(type.ptr(), without_repetition(without_types(with_arguments(text))).c_str());
 }
 
 // Type, shape and contiguity of an array in any memory.

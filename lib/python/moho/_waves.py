@@ -463,8 +463,8 @@ class Shots:
         wanted : sequence of str
             Parameters of the derivatives: "vp", "density", "epsilon", "delta".
         wavefield
-            Gather.wavefield of the shot over this model, with `keep`; None, or that of other parameters: the
-            shot is modelled again.
+            Gather.wavefield of this shot over this model, with `keep`; those of other sources and models are
+            refused. Without it, and with that of other parameters, the shot is modelled again.
         progress : callable(fraction, text), optional
             As for a shot.
 
