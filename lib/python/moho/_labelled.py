@@ -63,7 +63,7 @@ def placed(array: Any, name: str, spacing: Any, origin: Any, unit: str = "m/s") 
         try:
             at = np.asarray(array.coords[axis].values, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{name}.{axis}: coordinates are no numbers (allowed: m): convert them") from error
+            raise InputError(f"{name}.{axis}: coordinates are no numbers (allowed: m)") from error
         step = (at[-1] - at[0]) / (len(at) - 1) if len(at) > 1 else 1.0
         if not step > 0.0 or np.abs(np.diff(at) - step).max(initial=0.0) > 1e-6 * step:
             raise InputError(
