@@ -220,12 +220,13 @@ void load_cells(const Options& o, Input& input) {
 }
 
 // Sets the mean height of the stations, and notes strange places.
-void measure_heights(Input& input) {
+void measure_heights(const Options& o, Input& input) {
   const auto heights = gravity_inversion::station_heights(
       input.problem.cells, input.problem.stations, input.ground ? &*input.ground : nullptr);
   input.height = heights.mean;
-  const auto remarks = gravity_inversion::remarks_on_stations(
-      input.problem.cells, input.problem.stations, heights, input.ground.has_value());
+  const auto remarks =
+      gravity_inversion::remarks_on_stations(input.problem.cells, input.problem.stations, heights,
+                                             input.ground.has_value(), o.inversion.names);
   input.notes.insert(input.notes.end(), remarks.begin(), remarks.end());
 }
 
@@ -258,7 +259,7 @@ Input load_input(const Options& o) {
   for (const Component component : problem.components) {
     problem.trend.push_back(static_cast<int>(o.trend.of(component, -1.0)));
   }
-  measure_heights(input);
+  measure_heights(o, input);
   for (const auto& [name, values] : {std::pair("--errors", &o.errors), {"--trend", &o.trend}}) {
     const std::string remark =
         gravity_inversion::remark_on_unused(name, values->separate, problem.components);

@@ -6,6 +6,7 @@
 #include "app/prism_options.hpp"
 
 #include <moho/core/text.hpp>
+#include <moho/gravity_inversion/remarks.hpp>
 
 #include <limits>
 
@@ -172,10 +173,6 @@ void check_choices(const Arguments& given, Options& o) {
         concat(given.given("mesh") ? "--mesh and --prisms were both given" : "no cells were given",
                " (needed: one of --mesh and --prisms): see invert_gravity --help"));
   }
-  if (o.bounds && o.inversion.solver == Solver::conjugate_gradients) {
-    throw InputError(
-        "--method cg and --bounds were both given (allowed: cg has no bounds): leave one out");
-  }
   for (const char* name : {"topography", "mask"}) {
     if (!given.given(name) || given.given("mesh")) continue;
     throw InputError(concat("--", name,
@@ -236,6 +233,7 @@ void bind_input(Description& d, Options& o) {
 
 void bind_regularisation(Description& d, Options& o) {
   auto& inversion = o.inversion;
+  inversion.names = gravity_inversion::option_names("auto", "more --rounds with --resume");
   d.group("Regularisation");
   d.bind(
       o.bounds, "bounds", "LOW:HIGH",

@@ -418,7 +418,7 @@ TEST(InversionInput, IsChecked) {
   EXPECT_THAT(refused(same, {.small = 0.0, .smooth = {0.0, 0.0, 0.0}}), HasSubstr("all are 0"));
   EXPECT_THAT(refused([](InversionProblem& p) { p.lower.assign(400, 0.0); },
                       {.solver = Solver::conjugate_gradients}),
-              HasSubstr("keep no bounds"));
+              HasSubstr("method cg and bounds"));
   EXPECT_THAT(refused([](InversionProblem& p) {
                 p.lower.assign(400, 0.0);
                 p.upper.assign(400, 100.0);

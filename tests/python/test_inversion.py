@@ -392,7 +392,7 @@ class Messages(unittest.TestCase):
         self.refused("mute", "arrivals", mute="arrivals")
         self.refused("source_field", source_field="fast")
         self.refused("equations", equations="fletcher", epsilon=0.1, delta=0.0)
-        self.refused("memory", memory=1000)
+        self.refused("memory", kind=moho.OutOfMemoryError, memory=1000)
 
     def test_of_devices_name_what_is_allowed(self):
         for wrong in (0, 65, 1.5, True, "all"):

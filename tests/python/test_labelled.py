@@ -70,6 +70,8 @@ class Fields(unittest.TestCase):
 
         refused("spacing is missing", vp)
         refused("spacing or origin were given", labelled(vp), spacing=10)
+        words = labelled(vp).assign_coords(x=[f"node {k}" for k in range(vp.shape[0])])
+        refused("coordinates are no numbers", words)
         refused("units are 'km/s'", labelled(vp, units="km/s"))
         refused("dimensions are", labelled(vp).rename(x="distance"))
         refused("no coordinates along z", labelled(vp).drop_vars("z"))

@@ -193,7 +193,7 @@ class FirstArrivals(unittest.TestCase):
 
     def test_messages_name_the_argument(self):
         velocity = support.rough(21, 16)
-        with self.assertRaisesRegex(moho.InputError, "receiver 1 at \\(201.0, 0.0\\) is outside"):
+        with self.assertRaisesRegex(moho.InputError, "receiver 2 at \\(201.0, 0.0\\) is outside"):
             moho.linear.first_arrival_operator(
                 velocity, spacing=10, sources=(0, 0), receivers=[(0, 0), (201, 0)]
             )

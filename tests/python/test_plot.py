@@ -254,7 +254,17 @@ class Package(Case):
                 (lambda: moho.plot.traveltimes(field[1:], field, spacing=10, sources=[(0, 0)]), "times"),
                 (lambda: moho.plot.gravity([[1.0]], components="gy,gz", stations=[(0, 0, 0)]), "values"),
                 (lambda: moho.plot.gravity([[1.0]], components="g", stations=[(0, 0, 0)]), "components"),
-                (lambda: moho.plot.traveltime_fit({}), "source, receiver")):
+                (lambda: moho.plot.traveltime_fit({}), "source, receiver"),
+                (lambda: moho.plot.model(field[:0], spacing=10), "1 or more nodes"),
+                (lambda: moho.plot.model(field + 0j, spacing=10), "no real numbers"),
+                (lambda: moho.plot.model(field, spacing="a"), "spacing"),
+                (lambda: moho.plot.model(field, spacing=10, sources="a"), "sources"),
+                (lambda: moho.plot.model(field, spacing=10, limits=5), "limits"),
+                (lambda: moho.plot.gather(field, interval=0), "interval is 0 s"),
+                (lambda: moho.plot.gather(field, interval="a"), "interval"),
+                (lambda: moho.plot.gather(field, interval=0.1, clip=200), "clip"),
+                (lambda: moho.plot.gathers([field]), "panels is of type list"),
+                (lambda: moho.plot.densities(None, mesh=(1, 1, 1, 0, 1, 0, 1, 0, 1)), "models is of type")):
             with self.assertRaises(moho.plot.PlotError) as caught:
                 call()
             self.assertIn(words, str(caught.exception))

@@ -170,6 +170,32 @@ class Others(unittest.TestCase):
         with self.assertRaisesRegex(moho.InputError, "density: it has 5"):
             moho.torch.gravity(torch.zeros(5), operator)
 
+    def test_wrong_arguments(self):
+        model = torch.full((9, 8), 2000.0)
+        at = {"spacing": 10, "sources": (0, 0), "receivers": [(80, 70)]}
+        operator = moho.linear.gravity_operator([[0, 10, 0, 10, 5, 10]], stations=(0, 0, 0))
+        shots = moho.Shots(model, spacing=10, wavelet="ricker:15", time=0.05, dt=0.001)
+        waves = {"spacing": 10, "wavelet": "ricker:15", "time": 0.1}
+        fletcher = moho.Shots(model, epsilon=0.1, equations="fletcher", **waves)
+        wave = model.clone().requires_grad_()
+        for words, call in {
+            "slowness is 0.0 at node": lambda: moho.torch.traveltimes(0 * model, **at),
+            "slowness is -": lambda: moho.torch.traveltimes(-1 / model, **at),
+            "slowness is of torch.int32": lambda: moho.torch.traveltimes(model.int(), **at),
+            "weights was given": lambda: moho.torch.traveltimes(1 / model, weights="velocity", **at),
+            "receivers is None": lambda: moho.torch.traveltimes(1 / model, **{**at, "receivers": None}),
+            "density is of torch.int32": lambda: moho.torch.gravity(torch.zeros(1).int(), operator),
+            "density is of torch.complex64": lambda: moho.torch.gravity(torch.zeros(1) * 1j, operator),
+            "operator is of type int": lambda: moho.torch.gravity(torch.zeros(1), 5),
+            "shots is of type int": lambda: moho.torch.shot(5, (40, 20), (50, 20), model),
+            "vp is None": lambda: moho.torch.shot(shots, (40, 20), (50, 20), None),
+            "take self_adjoint": lambda: moho.torch.shot(
+                fletcher, (40, 20), (50, 20), wave, epsilon=torch.full((9, 8), 0.1)
+            ),
+        }.items():
+            with self.subTest(words), self.assertRaisesRegex(moho.InputError, f"(^|: ){words}|{words}$"):
+                call()
+
 
 if __name__ == "__main__":
     unittest.main()

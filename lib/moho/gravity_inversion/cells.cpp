@@ -81,7 +81,7 @@ double Ground::at(double x, double y) const {
     const double q = count > 1 ? (value - first) / step : 0.0;
     const double last = static_cast<double>(count - 1);
     if (count > 1 && !(q >= -0.5 && q <= last + 0.5)) {
-      throw InputError(concat("ground: it runs from ", axis, " = ", first, " to ",
+      throw InputError(concat("topography: it runs from ", axis, " = ", first, " to ",
                               first + step * last, " m and does not cover ", axis, " = ", value,
                               " m (allowed: elevations over the whole mesh)"));
     }

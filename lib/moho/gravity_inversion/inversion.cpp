@@ -145,9 +145,8 @@ void Inversion::check() const {
     throw InputError("steps, iterations, rounds: one is below 1 (allowed: 1 or more)");
   }
   if (o.solver == Solver::conjugate_gradients && !(p.lower.empty() && p.upper.empty())) {
-    throw InputError(
-        "solver: conjugate gradients keep no bounds (allowed "
-        "without them): take lbfgs");
+    throw InputError(concat(o.names("method"), " cg and ", o.names("bounds"),
+                            " were both given (allowed: cg has no bounds): leave one out"));
   }
 }
 

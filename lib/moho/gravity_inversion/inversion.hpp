@@ -4,6 +4,7 @@
 /// \file
 /// \brief Inversion of gravity data for the densities of cells.
 
+#include <moho/core/argument_names.hpp>
 #include <moho/core/progress.hpp>
 #include <moho/gravity/field_operator.hpp>
 #include <moho/gravity_inversion/cells.hpp>
@@ -55,6 +56,7 @@ struct InversionOptions {
   double compact = 0.0;     ///< eps of the compactness, kg/m^3; 0: smooth models only
   int rounds = 8;           ///< minimisations with compactness
   Solver solver = Solver::automatic;  ///< minimisation
+  ArgumentNames names = {};           ///< names of arguments in remarks
 };
 
 /// One minimisation.
@@ -139,6 +141,7 @@ class Inversion {
   std::int64_t values() const { return m_values; }
   /// Returns the problem.
   const InversionProblem& problem() const { return m_problem; }
+  const InversionOptions& options() const { return m_options; }
   /// Returns the trend.
   const Trend& trend() const { return m_trend; }
   /// Returns true if conjugate gradients are used.

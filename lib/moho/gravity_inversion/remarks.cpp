@@ -27,9 +27,26 @@ std::string first_row(const std::vector<double>& stations, std::int64_t station)
 
 }  // namespace
 
+ArgumentNames option_names(const std::string& automatic, const std::string& further) {
+  return {{"rounds", "--rounds"},
+          {"compact", "--compact"},
+          {"beta", "--beta"},
+          {"automatic beta", automatic},
+          {"errors", "--errors"},
+          {"trend", "--trend"},
+          {"bounds", "--bounds"},
+          {"method", "--method"},
+          {"iterations", "--iterations"},
+          {"mesh", "--mesh"},
+          {"topography", "--topography"},
+          {"further rounds", further},
+          {"change the sign", "change the sign, or name the column elevation"}};
+}
+
 std::vector<std::string> remarks_on_stations(const Cells& cells,
                                              const std::vector<double>& stations,
-                                             const Heights& heights, bool ground) {
+                                             const Heights& heights, bool ground,
+                                             const ArgumentNames& names) {
   std::vector<std::string> remarks;
   const auto all = static_cast<std::int64_t>(stations.size() / 3);
   const StrangeStations strange = strange_stations(cells, stations);
@@ -41,13 +58,15 @@ std::vector<std::string> remarks_on_stations(const Cells& cells,
         inside ? " inside of cells (rock)" : level, ", ",
         first_row(stations, inside ? strange.first_inside : heights.first),
         ": nearly surely z has the wrong sign. z points down, a station 100 m above z = 0 has z = "
-        "-100: change the sign, or name the column elevation"));
+        "-100: ",
+        names("change the sign")));
   } else if (strange.inside > 0) {
     remarks.push_back(concat(
         stations_are(strange.inside, all), " inside of cells (rock), ",
         first_row(stations, strange.first_inside),
         ": their values are taken as those of a borehole, with rock above them. Unless they are, z "
-        "has the wrong sign (it points down) or --topography is missing"));
+        "has the wrong sign (it points down) or ",
+        names("topography"), " is missing"));
   } else if (heights.below > 0) {
     remarks.push_back(concat(stations_are(heights.below, all), level, ", ",
                              first_row(stations, heights.first),
@@ -57,8 +76,8 @@ std::vector<std::string> remarks_on_stations(const Cells& cells,
   const double* const p = &stations[3 * static_cast<std::size_t>(strange.first_far)];
   remarks.push_back(concat(
       stations_are(strange.far, all), " farther from the cells than their width of ", strange.width,
-      " m, the first is row ", strange.first_far + 1, ", x = ", p[0], ", y = ", p[1],
-      ", z = ", p[2], " m: they sense the cells little. Check their coordinates and --mesh"));
+      " m, the first is row ", strange.first_far + 1, ", x = ", p[0], ", y = ", p[1], ", z = ",
+      p[2], " m: they sense the cells little. Check their coordinates and ", names("mesh")));
   return remarks;
 }
 
@@ -77,7 +96,8 @@ std::vector<std::string> remarks_on_options(const InversionProblem& problem,
                                             const InversionOptions& options) {
   std::vector<std::string> remarks;
   if (options.compact == 0.0 && options.rounds != InversionOptions().rounds) {
-    remarks.push_back("--rounds has no effect without --compact");
+    remarks.push_back(
+        concat(options.names("rounds"), " has no effect without ", options.names("compact")));
   }
   if (problem.lower.empty() && problem.upper.empty()) {
     if (options.compact > 0.0) {
@@ -102,6 +122,7 @@ bool is_above_target(const InversionOptions& options, double chi2) {
 
 std::string advice_on(const InversionOptions& options, const InversionState& state, double chi2) {
   if (!is_above_target(options, chi2)) return "";
+  const ArgumentNames& names = options.names;
   std::string advice = concat("chi2 ", text::significant(chi2, 4), " is above the target ",
                               options.target, ": the data are not fitted to their errors. ");
   const auto& history = state.history;
@@ -109,16 +130,19 @@ std::string advice_on(const InversionOptions& options, const InversionState& sta
     return step.stage == "smooth";
   });
   if (options.beta > 0.0) {
-    advice += concat("Give a smaller --beta than ", options.beta, ", or auto");
+    advice += concat("Give a smaller ", names("beta"), " than ", options.beta, ", or ",
+                     names("automatic beta"));
   } else if (state.round > 0 && smooth != history.rend() &&
              !is_above_target(options, smooth->chi2)) {
-    advice +=
-        "The smooth model was fitted: give more --rounds with --resume, or a larger --compact";
+    advice += concat("The smooth model was fitted: give ", names("further rounds"),
+                     ", or a larger ", names("compact"));
   } else {
-    advice += "Check --errors, --trend, extent and size of the cells, and --bounds";
+    advice += concat("Check ", names("errors"), ", ", names("trend"),
+                     ", extent and size of the cells, and ", names("bounds"));
   }
   const bool limit = !history.empty() && history.back().iterations >= options.iterations;
-  return advice + (limit ? concat("; or more --iterations than ", options.iterations) : "");
+  return advice +
+         (limit ? concat("; or more ", names("iterations"), " than ", options.iterations) : "");
 }
 
 }  // namespace moho::gravity_inversion

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Remarks on the input and the result of an inversion, in words.
 
+#include <moho/core/argument_names.hpp>
 #include <moho/gravity_inversion/cells.hpp>
 #include <moho/gravity_inversion/inversion.hpp>
 
@@ -13,13 +14,20 @@
 
 namespace moho::gravity_inversion {
 
+/// Returns the names of arguments in remarks where they are options, "--compact".
+/// \param automatic word of an automatic beta
+/// \param further what to give for further compact rounds
+ArgumentNames option_names(const std::string& automatic, const std::string& further);
+
 /// \brief Returns remarks on stations inside of cells, below the ground, or far from all cells.
 ///
 /// Each has the row of the first station, counted from 1.
 /// \param heights station_heights() of these \param ground true: they are above a ground
+/// \param names of "mesh" and "topography" in remarks
 std::vector<std::string> remarks_on_stations(const Cells& cells,
                                              const std::vector<double>& stations,
-                                             const Heights& heights, bool ground);
+                                             const Heights& heights, bool ground,
+                                             const ArgumentNames& names = {});
 
 /// Returns a remark on the components of a table that are not inverted; empty if all are.
 /// \param name of the table: "--errors"

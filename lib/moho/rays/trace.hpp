@@ -149,7 +149,8 @@ using PaddedPredecessors = Kokkos::View<std::int16_t**, Kokkos::LayoutRight, Mem
 template <class T, int Dim>
 PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
     const Instance<Kokkos::HostSpace>& exec, const GridGraph<T, Dim, Kokkos::HostSpace>& graph,
-    const Batch<T, Dim, Kokkos::HostSpace>& batch, TraceReport& report) {
+    const Batch<T, Dim, Kokkos::HostSpace>& batch, const TraceOptions& options,
+    TraceReport& report) {
   const auto predecessors = allocate<PaddedPredecessors<Kokkos::HostSpace>>(
       exec, "moho::rays::predecessors", batch.times.extent(0), batch.times.extent(1));
   fill(exec, predecessors, from_source);
@@ -160,6 +161,10 @@ PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
     seeds[static_cast<std::size_t>(batch.seeds(i).source)].push_back(batch.seeds(i).place);
   }
   for (std::size_t s = 0; s < seeds.size(); ++s) {
+    if (options.progress) {
+      options.progress(static_cast<double>(s) / static_cast<double>(seeds.size()),
+                       "Dijkstra's algorithm");
+    }
     dijkstra.solve(&batch.times(s, 0), &predecessors(s, 0), seeds[s], report.relaxations);
   }
   return predecessors;
@@ -284,7 +289,7 @@ void solve_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& 
       }
       case Method::dijkstra:
         if constexpr (is_host_memory<Memory>) {
-          padded_predecessors = solve_dijkstra(exec, graph, batch, report);
+          padded_predecessors = solve_dijkstra(exec, graph, batch, options, report);
         }
         break;
     }

@@ -10,6 +10,7 @@
 
 #include <moho/gravity/products.hpp>
 #include <moho/gravity_inversion/inversion.hpp>
+#include <moho/gravity_inversion/remarks.hpp>
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -68,6 +69,7 @@ gravity_inversion::InversionOptions options_of(const nb::dict& o) {
   options.iterations = of<int>(o, "iterations");
   options.steps = of<int>(o, "minimisations");
   options.pairs = of<int>(o, "pairs");
+  options.names = {{"automatic beta", "None"}, {"further rounds", "more rounds"}};
   const auto method = of<std::string>(o, "method");
   using gravity_inversion::Solver;
   options.solver = method == "lbfgs" ? Solver::lbfgs
@@ -138,8 +140,14 @@ class HeldInversion : public Resource {
       problem.lower.assign(count, given.bounds.at(0));
       problem.upper.assign(count, given.bounds.at(1));
     }
+    const auto heights = gravity_inversion::station_heights(problem.cells, problem.stations,
+                                                            ground ? &*ground : nullptr);
+    m_remarks = gravity_inversion::remarks_on_stations(problem.cells, problem.stations, heights,
+                                                       ground.has_value(), given.options.names);
     make_field(given, problem);
-    set_weights(given, problem, ground ? &*ground : nullptr);
+    set_weights(given, problem, heights.mean, ground ? &*ground : nullptr);
+    for (const std::string& remark : gravity_inversion::remarks_on_options(problem, given.options))
+      m_remarks.push_back(remark);
     m_inversion.emplace(*m_field, std::move(problem), given.options);
     m_state = m_inversion->begin();
   }
@@ -158,6 +166,8 @@ class HeldInversion : public Resource {
     throw InputError("inversion: close() was called (allowed: before): begin another one");
   }
   const gravity_inversion::InversionState& state() const { return m_state; }
+  // Remarks on stations and options, for warnings of the package.
+  const std::vector<std::string>& remarks() const { return m_remarks; }
   gravity::Products products() const { return m_products; }
 
  private:
@@ -214,16 +224,14 @@ class HeldInversion : public Resource {
       make(Products::direct);
     }
   }
-  void set_weights(const GravityInput& given, InversionProblem& problem,
+  void set_weights(const GravityInput& given, InversionProblem& problem, double height,
                    const gravity_inversion::Ground* ground) {
     if (given.weights == "depth") {
-      const auto heights =
-          gravity_inversion::station_heights(problem.cells, problem.stations, ground);
       const bool gradients =
           std::all_of(problem.components.begin(), problem.components.end(),
                       [](gravity::Component c) { return c >= gravity::Component::gxx; });
       problem.weights = gravity_inversion::depth_weights(
-          problem.cells, heights.mean, given.exponent.value_or(gradients ? 3.0 : 2.0), ground);
+          problem.cells, height, given.exponent.value_or(gradients ? 3.0 : 2.0), ground);
     } else if (given.weights == "sensitivity") {
       std::vector<double> inverse(problem.data.size(), 0.0), squares;
       for (std::size_t k = 0; k < inverse.size(); ++k) {
@@ -237,6 +245,7 @@ class HeldInversion : public Resource {
   std::unique_ptr<gravity::FieldOperator> m_field;
   std::optional<gravity_inversion::Inversion> m_inversion;
   gravity_inversion::InversionState m_state;
+  std::vector<std::string> m_remarks;
   bool m_whole = false;
   gravity::Products m_products = gravity::Products::direct;
 };
@@ -266,14 +275,18 @@ class GravityInversion {
                           step.products);
   }
 
+  std::vector<std::string> remarks() const { return m_held->remarks(); }
+
   nb::dict result() {
     gravity_inversion::Fit fit;
     std::vector<double> model, smooth, weights;
+    std::string advice;
     run(nb::none(), [&](Job&) {
       auto& inversion = m_held->opened();
       const auto& state = m_held->state();
       const auto& cells = inversion.problem().cells;
       fit = inversion.fit(state.model);
+      advice = gravity_inversion::advice_on(inversion.options(), state, fit.chi2_all);
       const auto shown = [&](const std::vector<double>& values) {
         return cells.regular() && !values.empty()
                    ? cells.on_mesh(values, std::numeric_limits<double>::quiet_NaN())
@@ -295,6 +308,7 @@ class GravityInversion {
     result["chi2_all"] = fit.chi2_all;
     result["values"] = fit.values;
     result["reason"] = m_held->state().reason;
+    result["advice"] = advice;
     result["operator"] = gravity::to_string(m_held->products());
     return result;
   }
@@ -314,6 +328,7 @@ void bind_gravity_inversion(nb::module_& m) {
            nb::arg("progress").none())
       .def("advance", &GravityInversion::advance, nb::arg("progress").none())
       .def("result", &GravityInversion::result)
+      .def("remarks", &GravityInversion::remarks)
       .def("close", &GravityInversion::close);
 }
 

@@ -13,7 +13,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -37,10 +40,35 @@ std::string with_arguments(const std::string& text) {
   return result;
 }
 
+// A text with the words of the package for names of C++: Equations::self_adjoint.
+std::string without_types(std::string text) {
+  const std::pair<std::string, std::string> names[] = {{"Equations::", ""},
+                                                       {"Basis::", ""},
+                                                       {"ParameterStorage::", ""},
+                                                       {"BandSearch::save", "moho.Search"},
+                                                       {"Lbfgs::save", "moho.Search"}};
+  for (const auto& [before, after] : names) {
+    for (std::size_t k = text.find(before); k != std::string::npos; k = text.find(before)) {
+      text.replace(k, before.size(), after);
+    }
+  }
+  return text;
+}
+
+// A text without a repeated first word: "dt: dt is 1 s" is "dt is 1 s".
+std::string without_repetition(const std::string& text) {
+  const std::size_t colon = text.find(": ");
+  if (colon == std::string::npos) return text;
+  const std::string word = text.substr(0, colon), rest = text.substr(colon + 2);
+  const bool repeated = rest.compare(0, word.size(), word) == 0 && rest.size() > word.size() &&
+                        (rest[word.size()] == ':' || rest[word.size()] == ' ');
+  return repeated ? rest : text;
+}
+
 // Raises an exception of moho._errors.
 void raise(const char* name, const std::string& text) {
   const nb::object type = nb::module_::import_("moho._errors").attr(name);
-  PyErr_SetString(type.ptr(), with_arguments(text).c_str());
+  PyErr_SetString(type.ptr(), without_repetition(without_types(with_arguments(text))).c_str());
 }
 
 // Type, shape and contiguity of an array in any memory.
@@ -70,6 +98,15 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise("FileError", error.what());
   } catch (const moho::MemoryError& error) {
     raise("OutOfMemoryError", error.what());
+  } catch (const std::bad_alloc&) {
+    raise("OutOfMemoryError",
+          "memory: the system has not enough for arrays of these shapes (allowed: what is free): "
+          "take fewer nodes");
+  } catch (const std::length_error&) {
+    raise(
+        "OutOfMemoryError",
+        "memory: arrays of these shapes are beyond the largest ones (allowed: what is free): take "
+        "fewer nodes");
   } catch (const moho::wave::NotFinite& error) {
     raise("NotFiniteError", error.what());
   } catch (const moho::Error& error) {

@@ -55,6 +55,30 @@ class Paths {
   Paths(const Grid<Dim>& grid, rays::RayPaths<Dim>&& paths)
       : m_rays(std::make_pair(grid, std::move(paths))) {}
 
+  // Grid and paths for copies in other processes.
+  nb::tuple state() const {
+    return visit([&](const auto& grid, const auto& paths) {
+      std::vector<double> points;
+      points.reserve(paths.points.size() * grid.extents.size());
+      for (const auto& point : paths.points) {
+        for (std::size_t d = 0; d < grid.extents.size(); ++d) points.push_back(point[d]);
+      }
+      std::vector<std::int64_t> extents;
+      std::vector<double> spacing, origin;
+      for (std::size_t d = 0; d < grid.extents.size(); ++d) {
+        extents.push_back(grid.extents[d]);
+        spacing.push_back(grid.spacing[d]);
+        origin.push_back(grid.origin[d]);
+      }
+      return nb::make_tuple(extents, spacing, origin, paths.sources, paths.receivers,
+                            copy_of(paths.first), copy_of(points), copy_of(paths.traveltime));
+    });
+  }
+  static Paths from(const nb::tuple& state) {
+    return nb::cast<std::vector<double>>(state[1]).size() == 2 ? from_state<2>(state)
+                                                               : from_state<3>(state);
+  }
+
   // Arrays of the paths. self: the object of Python that keeps them.
   nb::object first(nb::handle self) const {
     return visit([&](const auto&, const auto& paths) { return array(paths.first, self); });
@@ -83,6 +107,35 @@ class Paths {
   }
 
  private:
+  template <int Dim>
+  static Paths from_state(const nb::tuple& state) {
+    const auto extents = nb::cast<std::vector<std::int64_t>>(state[0]);
+    const auto spacing = nb::cast<std::vector<double>>(state[1]);
+    const auto origin = nb::cast<std::vector<double>>(state[2]);
+    Grid<Dim> grid;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(Dim); ++d) {
+      grid.extents[d] = extents.at(d);
+      grid.spacing[d] = spacing.at(d);
+      grid.origin[d] = origin.at(d);
+    }
+    grid.check();
+    rays::RayPaths<Dim> paths;
+    paths.sources = nb::cast<std::int64_t>(state[3]);
+    paths.receivers = nb::cast<std::int64_t>(state[4]);
+    const auto first = nb::cast<Input>(state[5]), points = nb::cast<Input>(state[6]);
+    const auto times = nb::cast<Input>(state[7]);
+    const auto* const offsets = static_cast<const std::int64_t*>(first.data());
+    paths.first.assign(offsets, offsets + first.size());
+    const auto* value = static_cast<const double*>(points.data());
+    paths.points.resize(points.size() / static_cast<std::size_t>(Dim));
+    for (Point<Dim>& point : paths.points) {
+      for (int d = 0; d < Dim; ++d) point[d] = *value++;
+    }
+    const auto* const seconds = static_cast<const double*>(times.data());
+    paths.traveltime.assign(seconds, seconds + times.size());
+    return Paths(grid, std::move(paths));
+  }
+
   std::variant<Rays<2>, Rays<3>> m_rays;
 };
 
@@ -137,6 +190,9 @@ void bind_rays(nb::module_& m) {
                    [](nb::handle self) { return nb::cast<const Paths&>(self).traveltimes(self); })
       .def_prop_ro("points",
                    [](nb::handle self) { return nb::cast<const Paths&>(self).points(self); })
+      .def("__getstate__", &Paths::state)
+      .def("__setstate__",
+           [](Paths& self, const nb::tuple& state) { new (&self) Paths(Paths::from(state)); })
       .def("rows", &Paths::rows, nb::arg("basis"), nb::arg("progress").none());
   m.def(
       "trace_rays",

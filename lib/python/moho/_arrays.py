@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
-from typing import Any
+from numbers import Real
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -18,6 +21,13 @@ _HOST = (1, 3, 11, 13)  # devices of DLPack with memory that the host reads: kDL
 
 def to_numpy(array: Any, name: str) -> np.ndarray:
     """The array itself, one over the same memory (DLPack), or a new one of its values."""
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.is_masked(array):
+            raise InputError(
+                f"{name}: it has masked values (allowed: a value everywhere): fill them with filled(), or "
+                "leave these rows out"
+            )
+        return array.data
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
@@ -33,7 +43,13 @@ def to_numpy(array: Any, name: str) -> np.ndarray:
                 f"{name}: the array cannot be shared with NumPy ({error}): convert it, for example "
                 "with detach() of PyTorch"
             ) from error
-    return np.asarray(array)
+    try:
+        return np.asarray(array)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name}: it is no array of numbers ({error}) (allowed: rows of equal length): make it with "
+            "numpy.array"
+        ) from error
 
 
 def field(array: Any, name: str, *, like: np.ndarray | None = None) -> np.ndarray:
@@ -148,12 +164,14 @@ def output(array: Any, name: str, shape: tuple[int, ...], dtype: np.dtype) -> np
 
 def numbers(value: Any, name: str) -> np.ndarray:
     """Numbers as float64."""
-    try:
-        return np.asarray(to_numpy(value, name), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name} is {value!r} (allowed: numbers)") from error
+    array = to_numpy(value, name)
+    plain = array.dtype.kind in "iuf" or (
+        array.dtype.kind == "O" and all(isinstance(one, Real) for one in array.flat)
+    )
+    if not plain and array.size > 0:
+        given = repr(value) if array.size <= 8 else f"an array of {array.dtype}"
+        raise InputError(f"{name} is {given} (allowed: numbers): give real numbers")
+    return array.astype(np.float64, copy=False) if plain else np.zeros(array.shape)
 
 
 def number(value: Any, name: str) -> float:
@@ -167,8 +185,16 @@ def number(value: Any, name: str) -> float:
 def positive(value: Any, name: str) -> float:
     """A positive number."""
     value = number(value, name)
-    if not value > 0.0:
-        raise InputError(f"{name} is {value} (allowed: positive numbers, or None for the automatic one)")
+    if not 0.0 < value < float("inf"):
+        raise InputError(f"{name} is {value} (allowed: positive and finite numbers)")
+    return value
+
+
+def not_negative(value: Any, name: str) -> float:
+    """A finite number of 0 or more."""
+    value = number(value, name)
+    if not 0.0 <= value < float("inf"):
+        raise InputError(f"{name} is {value} (allowed: 0 or more)")
     return value
 
 
@@ -182,6 +208,26 @@ def per_axis(value: Any, name: str, dim: int) -> list[float]:
     return array.tolist()
 
 
+def values_like(array: Any, name: str, shape: tuple[int, ...], dtype: Any, what: str) -> np.ndarray:
+    """Finite numbers of a shape, converted to a type. what: meaning of the shape, for messages."""
+    array = numbers(array, name)
+    if array.shape != shape:
+        raise InputError(
+            f"{name}: its shape is {shape_text(array.shape)} (allowed: {shape_text(shape)}, {what})"
+        )
+    return np.ascontiguousarray(finite(array, name), dtype)
+
+
+def finite(array: np.ndarray, name: str) -> np.ndarray:
+    """An array without infinite numbers and NaN."""
+    if not np.isfinite(array).all():
+        at = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
+        raise InputError(
+            f"{name} is {array[tuple(at)]} at {at} (allowed: finite numbers): replace it, or leave it out"
+        )
+    return array
+
+
 def points(value: Any, name: str, dim: int) -> np.ndarray:
     """Positions as rows of coordinates; one position may be given alone."""
     array = numbers(value, name)
@@ -192,14 +238,43 @@ def points(value: Any, name: str, dim: int) -> np.ndarray:
             f"{name}: its shape is {shape_text(array.shape)} (allowed: n x {dim}, rows {AXES[dim]} in "
             "m, or one such row)"
         )
+    if len(array) == 0:
+        raise InputError(f"{name}: there are none (allowed: one or more): give a position")
     return np.ascontiguousarray(array)
 
 
 def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """One of several words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InputError(f"{name} is {value!r} (allowed: {', '.join(allowed)})")
     return value
+
+
+def text(value: Any, name: str, example: str) -> str:
+    """A text, whose content the library checks. example: for messages."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {value!r} (allowed: a text such as {example!r})")
+    return value
+
+
+@contextlib.contextmanager
+def renamed(*names: tuple[str, str]) -> Iterator[None]:
+    """Gives messages of the library other beginnings: pairs of a beginning and its replacement."""
+    try:
+        yield
+    except InputError as refused:
+        message = str(refused)
+        for before, after in names:
+            if message.startswith(before):
+                raise type(refused)(after + message[len(before) :]) from None
+        raise
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False, also as 1 or 0."""
+    if not isinstance(value, (bool, np.bool_, int, np.integer)) or value not in (0, 1):
+        raise InputError(f"{name} is {value!r} (allowed: True, False)")
+    return bool(value)
 
 
 def whole(value: Any, name: str, least: int, most: int) -> int:
@@ -207,6 +282,25 @@ def whole(value: Any, name: str, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
         raise InputError(f"{name} is {value!r} (allowed: a whole number from {least} to {most})")
     return int(value)
+
+
+def index(value: Any, name: str, count: int) -> int:
+    """A position in a sequence; negative ones count from its end."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InputError(f"{name} is {value!r} (allowed: a whole number): give a position from 0")
+    if not -count <= value < count:
+        least = f"{-count} to {count - 1}" if count else "none, the result has no such item"
+        raise IndexError(f"{name} is {value} (allowed: {least})")
+    return int(value) % count
+
+
+def path_of(value: Any, name: str) -> str:
+    """The path of a file or folder."""
+    try:
+        path = os.fspath(value)
+    except TypeError as error:
+        raise InputError(f"{name} is {value!r} (allowed: a path, as str or pathlib.Path)") from error
+    return os.fsdecode(path)
 
 
 def memory_bytes(value: Any, name: str = "memory") -> int:

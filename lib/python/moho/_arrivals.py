@@ -43,14 +43,8 @@ class _Model:
         return (*self.fields, self.spacing, self.origin, self.sources)
 
     def values(self, array: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """Numbers of a shape, of the type of the velocity."""
-        array = np.ascontiguousarray(_arrays.to_numpy(array, name), self.velocity.dtype)
-        if array.shape != shape:
-            raise InputError(
-                f"{name}: its shape is {_arrays.shape_text(array.shape)} (allowed: "
-                f"{_arrays.shape_text(shape)})"
-            )
-        return array
+        """Finite numbers of a shape, of the type of the velocity."""
+        return _arrays.values_like(array, name, shape, self.velocity.dtype, "sources and the nodes")
 
 
 class TimeInterpolation:
@@ -65,8 +59,10 @@ class TimeInterpolation:
         outside = ((place < -1e-6) | (place > last + 1e-6) | ~np.isfinite(place)).any(axis=1)
         if outside.any():
             k = int(np.argmax(outside))
+            ends = zip(_arrays.AXES[dim].split(", "), model.origin, last * model.spacing + model.origin)
             raise InputError(
-                f"receivers: receiver {k} at {tuple(at[k].tolist())} is outside of the model: move it, or "
+                f"receivers: receiver {k + 1} at {tuple(at[k].tolist())} is outside of the model (allowed: "
+                f"{', '.join(f'{axis} {low:g} to {high:g}' for axis, low, high in ends)}): move it, or "
                 "extend the model"
             )
         place = np.clip(place, 0, last)
@@ -121,7 +117,7 @@ class TimeDerivatives:
         self._held = core().time_derivatives(
             *model.arguments,
             _arrays.whole(order, "order", 1, 2),
-            bool(factored),
+            _arrays.flag(factored, "factored"),
             _arrays.memory_bytes(memory),
             _arrays.callback(progress),
         )
@@ -232,9 +228,9 @@ def first_arrivals(
             raise InputError("out: it shares memory with the model (allowed: memory of its own)")
     times = core().first_arrivals(
         *model.arguments,
-        bool(each),
+        _arrays.flag(each, "each"),
         _arrays.whole(order, "order", 1, 2),
-        bool(factored),
+        _arrays.flag(factored, "factored"),
         method,
         _arrays.memory_bytes(memory),
         out,
@@ -307,7 +303,7 @@ def first_arrivals_gradient(
     gradient = core().first_arrivals_gradient(
         *model.arguments,
         _arrays.whole(order, "order", 1, 2),
-        bool(factored),
+        _arrays.flag(factored, "factored"),
         _arrays.memory_bytes(memory),
         model.values(derivative, "derivative", shape),
         _arrays.callback(progress),

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 from . import _arrays
+from ._errors import InputError
 from ._version import __version__
 
 
 def path_of(path: Any) -> str:
     """The path of a file; empty without one."""
-    return "" if path is None else os.path.abspath(os.fspath(path))
+    if path is None:
+        return ""
+    text = _arrays.path_of(path, "checkpoint")
+    if not text:
+        raise InputError("checkpoint is empty (allowed: the path of a file, or None)")
+    return os.path.abspath(text)
 
 
 # Arguments that change neither results nor their bits.

@@ -60,8 +60,8 @@ def gravity(
     constant : float, optional
         Gravitational constant, m3/(kg s2). Default: 6.6743e-11 (CODATA 2018).
     far_tolerance : float, optional
-        Relative error allowed where an expansion replaces the closed form far away; 0: to rounding. Default:
-        1e-11, in single precision 1e-6.
+        Relative error allowed where an expansion replaces the closed form far away, 0 to 0.01; 0: to
+        rounding. Default: 1e-11, in single precision 1e-6.
     tolerance : float, optional
         Error allowed for fmm, of the largest value of each component: 1e-10 to 0.01. Default: 1e-9.
     check_overlaps : bool
@@ -127,7 +127,7 @@ def gravity(
         module.gravitational_constant if constant is None else _arrays.number(constant, "constant"),
         -1.0 if far_tolerance is None else tolerance_of(far_tolerance),
         1e-9 if tolerance is None else fmm_tolerance_of(tolerance),
-        bool(check_overlaps),
+        _arrays.flag(check_overlaps, "check_overlaps"),
         _arrays.memory_bytes(memory),
         _arrays.callback(progress),
     )
@@ -135,14 +135,16 @@ def gravity(
 
 def component_names(components: Any) -> str:
     """Names of components, separated by commas."""
+    if not isinstance(components, (str, list, tuple, np.ndarray)) or np.ndim(components) > 1:
+        raise InputError(f"components is {components!r} (allowed: names, in a list or separated by commas)")
     return components if isinstance(components, str) else ",".join(str(name) for name in components)
 
 
 def tolerance_of(value: Any) -> float:
-    """A relative error of 0 or more."""
+    """A relative error from 0 to 0.01."""
     value = _arrays.number(value, "far_tolerance")
-    if not value >= 0.0:
-        raise InputError(f"far_tolerance is {value} (allowed: 0 or more, or None for the default)")
+    if not 0.0 <= value <= 0.01:
+        raise InputError(f"far_tolerance is {value} (allowed: 0 to 0.01, or None for the default)")
     return value
 
 

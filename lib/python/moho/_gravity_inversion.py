@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
@@ -30,7 +31,7 @@ class Minimisation:
     products: int  #: products with the matrix or its transpose
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GravityInversion:
     """Result of invert_gravity(). Densities of a mesh are (nz, ny, nx), NaN where a cell is left out."""
 
@@ -162,7 +163,8 @@ def invert_gravity(
     Notes
     -----
     Li and Oldenburg (1998), depth weights; Last and Kubik (1983), compact models.
-    docs/theory/gravity_inversion.md has the method.
+    docs/theory/gravity_inversion.md has the method. A UserWarning says which arguments are valid but
+    unlikely, such as stations inside of rock, and what to do about a chi2 that stays above the target.
 
     Examples
     --------
@@ -215,14 +217,21 @@ def invert_gravity(
         "memory": _arrays.memory_bytes(memory),
     }
     shown = _arrays.callback(progress)
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback is {callback!r} (allowed: a function of a moho.Minimisation, or None)")
     inversion = core().GravityInversion(options, shown)
+    for remark in inversion.remarks():
+        warnings.warn(remark, stacklevel=2)
     steps: list[Minimisation] = []
     try:
         while (found := inversion.advance(shown)) is not None:
             steps.append(Minimisation(*found))
             if callback is not None and callback(steps[-1]) is True:
                 break
-        return _result(inversion.result(), shape, values.shape, steps)
+        found = inversion.result()
+        if found["advice"]:
+            warnings.warn(found["advice"], stacklevel=2)
+        return _result(found, shape, values.shape, steps)
     finally:
         inversion.close()
 
@@ -288,6 +297,8 @@ def _cells(mesh: Any, prisms: Any, mask: Any, topography: Any, box: Any) -> dict
                 f"mask: its shape is {_arrays.shape_text(array.shape)} (allowed: {_arrays.shape_text(shape)})"
             )
         result["mask"] = np.ascontiguousarray(array != 0, np.uint8)
+    if topography is None and box is not None:
+        raise InputError("topography_box was given without topography (it belongs to it): leave it out")
     if topography is not None:
         array = _arrays.numbers(topography, "topography")
         lattice = None if box is None else _arrays.numbers(box, "topography_box")
@@ -295,6 +306,13 @@ def _cells(mesh: Any, prisms: Any, mask: Any, topography: Any, box: Any) -> dict
             raise InputError(
                 "topography: it is no lattice (allowed: elevations of shape ny x nx, with topography_box, "
                 "x and y of the first one and the distances along x and y)"
+            )
+        if not np.isfinite(array).all():
+            raise InputError("topography: one is not finite (allowed: elevations in m): interpolate it")
+        if not np.isfinite(lattice).all() or not (lattice[2:] > 0.0).all():
+            raise InputError(
+                f"topography_box is {box!r} (allowed: x and y of the first elevation, and positive distances "
+                "along x and y, m)"
             )
         result |= {"elevation": np.ascontiguousarray(array), "ground": lattice.tolist()}
     return result | {"shape": shape}

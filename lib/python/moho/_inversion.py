@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _arrays, _checkpoint, _labelled
-from ._errors import InputError
+from ._errors import InputError, OutOfMemoryError
 from ._plan import Plan, objective_text
 from ._runtime import core
-from ._wave_arguments import scheme_arguments, wave_arguments, wave_fields
+from ._wave_arguments import scheme_arguments, taper_radius, wave_arguments, wave_fields
 from ._waves import Gather, gather_arguments
 
 PARAMETERS = ("vp", "density", "epsilon", "delta")
@@ -154,7 +155,7 @@ class Objective:
         vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
         fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
         vp = fields[0]
-        data = gather_arguments(gathers, vp.ndim)
+        data = gather_arguments(gathers, vp.ndim, finite=True)
         if time is None:
             time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
         self._names = _parameters(parameters, fields)
@@ -162,36 +163,37 @@ class Objective:
         self._device = _arrays.on_device(vp)
         self._bands = _bands(bands)
         self._count = len(data[0])
-        if mute.split(":")[0] == "arrivals":
+        if _arrays.text(mute, "mute", "velocity:1500").split(":")[0] == "arrivals":
             raise InputError(
                 "mute is 'arrivals' (allowed: none, velocity:V): what is muted may not move with the model"
             )
-        self._objective = core().make_objective(
-            *wave_arguments(
-                fields, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, None
-            ),
-            *scheme_arguments(order, equations, sigma),
-            None if source_taper is None else _arrays.number(source_taper, "source_taper"),
-            _arrays.memory_bytes(memory),
-            *data,
-            [PARAMETERS.index(name) for name in self._names],
-            _bounds(bounds, self._names),
-            _arrays.choice(variables, "variables", ("log", "linear")) == "log",
-            _arrays.choice(misfit, "misfit", MISFITS),
-            _huber(huber),
-            offset_weights,
-            mute,
-            _arrays.choice(zero, "zero", ("start", "peak")),
-            _arrays.choice(source_field, "source_field", SOURCE_FIELDS),
-            self._bands,
-            _mask(mask, vp),
-            _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
-            _stream(source_field, device_memory, devices, block, updates)
-            + _arrays.random_layers(random_width, seed),
-            _arrays.whole(gradient_steps, "gradient_steps", 0, 1000000),
-            _arrays.space_of(space, vp),
-            _arrays.callback(progress),
-        )
+        with _limits():
+            self._objective = core().make_objective(
+                *wave_arguments(
+                    fields, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, None
+                ),
+                *scheme_arguments(order, equations, sigma),
+                taper_radius(source_taper),
+                _arrays.memory_bytes(memory),
+                *data,
+                [PARAMETERS.index(name) for name in self._names],
+                _bounds(bounds, self._names),
+                _arrays.choice(variables, "variables", ("log", "linear")) == "log",
+                _arrays.choice(misfit, "misfit", MISFITS),
+                _huber(huber),
+                _arrays.text(offset_weights, "offset_weights", "0:0,200:0.3,600:1"),
+                mute,
+                _arrays.choice(zero, "zero", ("start", "peak")),
+                _arrays.choice(source_field, "source_field", SOURCE_FIELDS),
+                self._bands,
+                _mask(mask, vp),
+                _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
+                _stream(source_field, device_memory, devices, block, updates)
+                + _arrays.random_layers(random_width, seed),
+                _arrays.whole(gradient_steps, "gradient_steps", 0, 1000000),
+                _arrays.space_of(space, vp),
+                _arrays.callback(progress),
+            )
 
         given.update(gathers=_checkpoint.gathers_text(data), spacing=spacing, origin=origin)
         self._made_from = _checkpoint.made_from(given)
@@ -343,8 +345,14 @@ class Objective:
         corner : float
             One of the argument `bands`, Hz; 0: all frequencies, if there are no bands.
         """
+        corner = _arrays.number(corner, "corner")
+        if corner not in (self._bands or [0.0]):
+            allowed = f"those of bands: {', '.join(f'{one:g}' for one in self._bands)}"
+            raise InputError(
+                f"corner: it is {corner:g} Hz (allowed: {allowed if self._bands else '0, bands is empty'})"
+            )
         core()
-        self._objective.set_band(_arrays.number(corner, "corner"))
+        self._objective.set_band(corner)
 
     def search(
         self,
@@ -384,7 +392,7 @@ class Objective:
             "iterations": iterations,
             "pairs": pairs,
             "first_change": first_change,
-            "precondition": bool(precondition),
+            "precondition": _arrays.flag(precondition, "precondition"),
         }
         made_from = self._made_from + "\n" + _checkpoint.lines_of(limits)
         core()
@@ -395,7 +403,7 @@ class Objective:
                 _arrays.whole(iterations, "iterations", 1, 100000),
                 _arrays.whole(pairs, "pairs", 1, 64),
                 _arrays.number(first_change, "first_change"),
-                bool(precondition),
+                _arrays.flag(precondition, "precondition"),
                 file,
                 made_from,
             ),
@@ -515,6 +523,18 @@ def _parameters(parameters: Any, fields: list[Optional[np.ndarray]]) -> tuple[st
     return names
 
 
+@contextlib.contextmanager
+def _limits() -> Iterator[None]:
+    """Messages with the names of arguments; a method that needs more memory is OutOfMemoryError."""
+    try:
+        with _arrays.renamed(("offset weights", "offset_weights")):
+            yield
+    except InputError as refused:
+        if str(refused).startswith("source_field") and " in all)" in str(refused):
+            raise OutOfMemoryError(str(refused)) from None
+        raise
+
+
 def _stream(source_field: str, device_memory: Any, devices: Any, block: Any, updates: Any) -> list[int]:
     if (block is not None or updates is not None) and source_field != "random":
         raise InputError(
@@ -537,15 +557,18 @@ def _bounds(bounds: Any, names: tuple[str, ...]) -> list[float]:
         raise InputError(f"bounds is {bounds!r} (allowed: a dictionary such as {{'vp': (1500, 4500)}})")
     bounds = dict(bounds or {})
     for name in names:
-        pair = _arrays.numbers(bounds.pop(name, (0.0, 0.0)), f"bounds of {name}")
+        given = bounds.pop(name, (0.0, 0.0))
+        pair = np.zeros(()) if given is None else _arrays.numbers(given, f"bounds of {name}")
         if pair.shape != (2,):
             raise InputError(
                 f"bounds of {name}: the shape is {_arrays.shape_text(pair.shape)} (allowed: two numbers, the "
                 "lowest and the highest value)"
             )
         low, high = pair.tolist()
-        if (low, high) != (0.0, 0.0) and not low < high:
-            raise InputError(f"bounds: {name} from {low} to {high} (allowed: ascending values)")
+        positive = name in ("vp", "density")
+        if (low, high) != (0.0, 0.0) and not (low < high and (low > 0.0 or not positive)):
+            allowed = "ascending positive values" if positive else "ascending values"
+            raise InputError(f"bounds: {name} from {low} to {high} (allowed: {allowed})")
         pairs += [low, high]
     if bounds:
         raise InputError(f"bounds: {next(iter(bounds))!r} is not inverted (allowed: {', '.join(names)})")
@@ -565,7 +588,9 @@ def _mask(mask: Any, vp: np.ndarray) -> Optional[np.ndarray]:
     mask = _arrays.to_numpy(mask, "mask")
     if mask.dtype.kind not in "biuf" or np.any(np.isnan(mask)):
         raise InputError("mask: it has values that are no numbers (allowed: 0 and others, or booleans)")
-    if mask.shape != vp.shape or not np.any(mask):
+    if mask.shape == vp.shape and not np.any(mask):
+        raise InputError("mask: it is 0 at all nodes (allowed: some nodes that may change): leave it out")
+    if mask.shape != vp.shape:
         raise InputError(
             f"mask: its shape is {_arrays.shape_text(mask.shape)} (allowed: {_arrays.shape_text(vp.shape)}, "
             "that of vp, with some nodes that may change)"

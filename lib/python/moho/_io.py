@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ._runtime import core
 from ._waves import Gather, gather_arguments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelFile:
     """Values of a model file and the geometry that it states."""
 
@@ -46,7 +46,7 @@ def read_model(path: Union[str, os.PathLike[str]], *, dtype: Any = np.float32) -
     FileError
         The file is missing, damaged, of another kind or has other than 2 or 3 axes.
     """
-    values, spacing, origin, length, unit = core().read_model(os.fspath(path), _doubles(dtype))
+    values, spacing, origin, length, unit = core().read_model(_arrays.path_of(path, "path"), _doubles(dtype))
     return ModelFile(values, tuple(spacing), tuple(origin), length, unit)
 
 
@@ -72,13 +72,20 @@ def write_model(path: Union[str, os.PathLike[str]], values: Any, *, spacing: Any
         The file cannot be written.
     """
     values = _arrays.field(values, "values")
-    kind = os.path.splitext(os.fspath(path))[1].lower()
+    kind = os.path.splitext(_arrays.path_of(path, "path"))[1].lower()
     _arrays.choice(kind, "extension of path", (".rsf", ".sgy", ".segy"))
+    steps = _arrays.per_axis(spacing, "spacing", values.ndim)
+    if not all(0.0 < step < float("inf") for step in steps):
+        raise InputError(f"spacing is {spacing!r} (allowed: positive and finite numbers)")
+    first = _arrays.per_axis(origin, "origin", values.ndim)
+    _arrays.finite(np.array(first), "origin")
+    if kind != ".rsf" and (np.abs(values) > np.finfo(np.float32).max).any():
+        raise InputError("values: one is beyond 3.4e38 (allowed in SEG-Y: single precision): write .rsf")
     core().write_model(
-        os.fspath(path),
+        _arrays.path_of(path, "path"),
         values,
-        _arrays.per_axis(spacing, "spacing", values.ndim),
-        _arrays.per_axis(origin, "origin", values.ndim),
+        steps,
+        first,
         kind != ".rsf",
     )
 
@@ -137,21 +144,27 @@ def read_gathers(
     if place.size != 3:
         raise InputError(f"origin is {origin!r} (allowed: three numbers, in m)")
     found, _ = core().read_gathers(
-        os.fspath(path),
+        _arrays.path_of(path, "path"),
         _arrays.whole(dim, "dim", 2, 3),
         _arrays.choice(elevations, "elevations", ("standard", "depth")),
         _arrays.choice(unit, "unit", ("auto", "m", "ft")),
         str(line),
         place.tolist(),
         0.0 if interval is None else _arrays.positive(interval, "interval"),
-        bool(keep_zero_traces),
-        [] if shots is None else [int(k) for k in shots],
+        _arrays.flag(keep_zero_traces, "keep_zero_traces"),
+        [] if shots is None else _positions(shots),
         shots is None,
         _arrays.callback(progress),
     )
     return [
         Gather(traces, dt, sources, receivers, start) for traces, sources, receivers, dt, start, _ in found
     ]
+
+
+def _positions(shots: Any) -> list[int]:
+    if isinstance(shots, str) or not isinstance(shots, Iterable):
+        raise InputError(f"shots is {shots!r} (allowed: positions of shots from 0, such as [0, 2])")
+    return [_arrays.whole(one, "shots", 0, 2**31) for one in shots]
 
 
 def write_gathers(
@@ -181,7 +194,7 @@ def write_gathers(
     for k, sources in enumerate(data[1]):
         if len(sources) != 1:
             raise InputError(f"gathers[{k}]: it has {len(sources)} sources (allowed in SEG-Y: one)")
-    core().write_gathers(os.fspath(path), dim, *data)
+    core().write_gathers(_arrays.path_of(path, "path"), dim, *data)
 
 
 def compress(field: Any, error: str = "snr:55") -> bytes:
@@ -192,8 +205,8 @@ def compress(field: Any, error: str = "snr:55") -> bytes:
     field : array, shape (nx, nz) or (nx, ny, nz)
         Finite values up to 3e38, converted to float32.
     error : str
-        Accepted loss: "snr:DB" (signal over error), "max:E" (largest error over the largest value) or
-        "bits:N" of a value.
+        Accepted loss: "snr:DB" (signal over error, 10 to 100), "max:E" (largest error over the largest
+        value, 1e-5 to 0.1) or "bits:N" of a value (8, 12 or 16).
 
     Returns
     -------
@@ -209,8 +222,11 @@ def compress(field: Any, error: str = "snr:55") -> bytes:
     -----
     docs/theory/codec.md describes the codec.
     """
-    values = np.ascontiguousarray(_arrays.field(field, "field"), np.float32)
-    return core().compress(values, error)
+    _arrays.text(error, "error", "snr:55")
+    with np.errstate(over="ignore"):  # values beyond float32 are refused below
+        values = np.ascontiguousarray(_arrays.field(field, "field"), np.float32)
+    with _arrays.renamed(("codec: the field", "field"), ("codec", "error")):
+        return core().compress(values, error)
 
 
 def decompress(data: bytes) -> np.ndarray:

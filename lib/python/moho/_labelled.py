@@ -60,7 +60,10 @@ def placed(array: Any, name: str, spacing: Any, origin: Any, unit: str = "m/s") 
         if axis not in array.coords:
             raise InputError(f"{name}: it has no coordinates along {axis} (needed: in m): assign them")
         _check_unit(array.coords[axis], f"{name}.{axis}", "m")
-        at = np.asarray(array.coords[axis].values, dtype=np.float64)
+        try:
+            at = np.asarray(array.coords[axis].values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name}.{axis}: coordinates are no numbers (allowed: m)") from error
         step = (at[-1] - at[0]) / (len(at) - 1) if len(at) > 1 else 1.0
         if not step > 0.0 or np.abs(np.diff(at) - step).max(initial=0.0) > 1e-6 * step:
             raise InputError(

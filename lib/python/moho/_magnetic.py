@@ -64,8 +64,8 @@ def magnetic_field(
         Arrangement of the sum; all give the same field. lattice: Fourier transforms, for meshes in double
         precision with stations at one height on the lattice of the prisms.
     far_tolerance : float, optional
-        Relative error allowed where an expansion replaces the closed form far away; 0: to rounding. Default:
-        1e-11, in single precision 1e-6.
+        Relative error allowed where an expansion replaces the closed form far away, 0 to 0.01; 0: to
+        rounding. Default: 1e-11, in single precision 1e-6.
     check_overlaps : bool
         True: refuse prisms that overlap.
     memory : int, optional
@@ -130,7 +130,7 @@ def magnetic_field(
         _arrays.choice(precision, "precision", PRECISIONS) == "single",
         _arrays.choice(strategy, "strategy", STRATEGIES),
         -1.0 if far_tolerance is None else tolerance_of(far_tolerance),
-        bool(check_overlaps),
+        _arrays.flag(check_overlaps, "check_overlaps"),
         _arrays.memory_bytes(memory),
         _arrays.callback(progress),
     )

@@ -11,7 +11,7 @@ from . import _arrays, _checkpoint, _labelled
 from ._errors import InputError
 from ._plan import Plan
 from ._runtime import core
-from ._wave_arguments import EXPANSIONS, scheme_arguments, wave_arguments, wave_fields
+from ._wave_arguments import EXPANSIONS, scheme_arguments, taper_radius, wave_arguments, wave_fields
 from ._waves import Gather, gather_arguments
 
 CONDITIONS = ("inverse-scattering", "zero-lag", "source", "receiver", "laplacian")
@@ -177,40 +177,43 @@ class Migration:
         self._spacing = _arrays.per_axis(spacing, "spacing", vp.ndim)
         self._positions = [(at.tobytes(), to.tobytes()) for at, to in zip(data[1], data[2])]
         width = vp.ndim - 1
-        self._columns = _arrays.numbers(columns, "columns").reshape(-1)
-        if self._columns.size % width != 0:
+        self._columns = _arrays.numbers(columns, "columns")
+        if self._columns.size % width != 0 or (width == 1 and self._columns.ndim > 1):
             raise InputError(
-                f"columns: it has {self._columns.size} numbers (allowed in 3D: pairs of x and y)"
+                f"columns: its shape is {_arrays.shape_text(self._columns.shape)} (allowed: n numbers in "
+                "2D, x; n x 2 in 3D, x and y)"
             )
+        self._columns = self._columns.reshape(-1)
         sizes = _arrays.stream_sizes(device_memory, _arrays.devices_of(devices), block, updates)
         _check_stream(sizes, expand, snapshots, concurrent_shots)
-        self._migration = core().make_migration(
-            *wave_arguments(
-                fields, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, None
-            ),
-            *scheme_arguments(order, equations, sigma),
-            None if source_taper is None else _arrays.number(source_taper, "source_taper"),
-            _arrays.memory_bytes(memory),
-            *data,
-            _arrays.choice(expand, "expand", EXPANSIONS),
-            mute,
-            spreading,
-            _arrays.choice(zero, "zero", ("start", "peak")),
-            bool(normalise),
-            bool(complete_receivers),
-            [] if aperture is None else np.atleast_1d(_arrays.numbers(aperture, "aperture")).tolist(),
-            self._columns.tolist(),
-            0.0 if half_offset is None else _arrays.positive(half_offset, "half_offset"),
-            _arrays.choice(snapshots, "snapshots", SNAPSHOTS),
-            error,
-            _arrays.whole(snapshot_steps, "snapshot_steps", 0, 1000000),
-            _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
-            sizes + _arrays.random_layers(random_width, seed),
-            _arrays.space_of(space, vp),
-            file,
-            self._made_from(given, data, spacing, origin) if file else "",
-            _arrays.callback(progress),
-        )
+        with _arrays.renamed(("codec", "error")):
+            self._migration = core().make_migration(
+                *wave_arguments(
+                    fields, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, None
+                ),
+                *scheme_arguments(order, equations, sigma),
+                taper_radius(source_taper),
+                _arrays.memory_bytes(memory),
+                *data,
+                _arrays.choice(expand, "expand", EXPANSIONS),
+                _arrays.text(mute, "mute", "velocity:1500"),
+                _arrays.text(spreading, "spreading", "line"),
+                _arrays.choice(zero, "zero", ("start", "peak")),
+                _arrays.flag(normalise, "normalise"),
+                _arrays.flag(complete_receivers, "complete_receivers"),
+                [] if aperture is None else np.atleast_1d(_arrays.numbers(aperture, "aperture")).tolist(),
+                self._columns.tolist(),
+                0.0 if half_offset is None else _arrays.positive(half_offset, "half_offset"),
+                _arrays.choice(snapshots, "snapshots", SNAPSHOTS),
+                _arrays.text(error, "error", "snr:55"),
+                _arrays.whole(snapshot_steps, "snapshot_steps", 0, 1000000),
+                _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
+                sizes + _arrays.random_layers(random_width, seed),
+                _arrays.space_of(space, vp),
+                file,
+                self._made_from(given, data, spacing, origin) if file else "",
+                _arrays.callback(progress),
+            )
 
     @staticmethod
     def _made_from(given: dict[str, Any], data: list[list[Any]], spacing: Any, origin: Any) -> str:
@@ -305,7 +308,7 @@ class Migration:
         NotFiniteError
             A wavefield overflowed.
         """
-        data = gather_arguments(gathers, len(self._shape))
+        data = gather_arguments(gathers, len(self._shape), finite=True)
         numbers = []
         for k, (at, to) in enumerate(zip(data[1], data[2])):
             position = (at.tobytes(), to.tobytes())
@@ -387,11 +390,10 @@ class Migration:
         -------
         numpy.ndarray, shape (columns, n, depths), float64
         """
-        angles = (
-            np.arange(-60.0, 61.0, 2.0)
-            if angles is None
-            else np.atleast_1d(_arrays.numbers(angles, "angles"))
-        )
+        given = np.arange(-60.0, 61.0, 2.0) if angles is None else _arrays.numbers(angles, "angles")
+        angles = np.atleast_1d(given)
+        if angles.ndim != 1 or angles.size == 0 or not (np.abs(angles) <= 89.0).all():
+            raise InputError(f"angles is {given.tolist()} (allowed: one or more numbers, -89 to 89 degrees)")
         apart = self._migration.plan.apart
         stacks = [
             core().angle_gather(np.ascontiguousarray(gather), apart, self._spacing[-1], angles.tolist())

@@ -18,7 +18,7 @@ STORAGES = ("automatic", "stored", "on_the_fly", "fragments")
 METHODS = ("active_tiles", "relaxation", "push", "near_far", "dijkstra")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rays:
     """Traveltimes and rays of trace_rays(). Arrays of rays are read-only and share memory with this object.
 
@@ -34,15 +34,18 @@ class Rays:
     devices: int = 1  #: that held the model
     slabs: int = 1  #: of the model
 
+    def __reduce__(self) -> Any:
+        return _rays_of, (self.times, self._paths, self.storage, self.devices, self.slabs)
+
     def path(self, source: int, receiver: int) -> np.ndarray:
-        """Returns the vertices of a ray from source to receiver, m, (n, 2) or (n, 3); n is 0 for no ray."""
+        """Returns the vertices of a ray from source to receiver, m, (n, 2) or (n, 3); n is 0 for no ray.
+
+        Sources and receivers count from 0; others raise IndexError.
+        """
         sources, receivers = self.traveltimes.shape
-        if not (-sources <= source < sources and -receivers <= receiver < receivers):
-            raise IndexError(
-                f"ray from source {source} to receiver {receiver} (allowed: {sources} sources, "
-                f"{receivers} receivers)"
-            )
-        ray = source % sources * receivers + receiver % receivers
+        source = _arrays.index(source, "source", sources)
+        receiver = _arrays.index(receiver, "receiver", receivers)
+        ray = source * receivers + receiver
         return self.points[self.first[ray] : self.first[ray + 1]]
 
     def matrix_parts(
@@ -90,6 +93,12 @@ def core_rows(paths: Any, basis: str) -> Any:
     """Rows of the matrix of paths; refused in forked processes."""
     core()
     return paths.rows(basis, None)
+
+
+def _rays_of(times: np.ndarray, paths: Any, *report: Any) -> Rays:
+    """Rays that share the memory of paths."""
+    traveltimes = paths.traveltimes.reshape(len(times), -1 if paths.traveltimes.size else 0)
+    return Rays(times, traveltimes, paths.first, paths.points, paths, *report)
 
 
 def trace_rays(
@@ -189,11 +198,4 @@ def trace_rays(
         _arrays.memory_bytes(memory),
         _arrays.callback(progress),
     )
-    return Rays(
-        times,
-        paths.traveltimes.reshape(len(places), 0 if ends is None else len(ends)),
-        paths.first,
-        paths.points,
-        paths,
-        *report,
-    )
+    return _rays_of(times, paths, *report)

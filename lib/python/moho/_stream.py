@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Callable, Optional, Union
 
 import numpy as np
@@ -17,6 +16,7 @@ from ._wave_arguments import (
     random_seed,
     scheme_arguments,
     survey_positions,
+    taper_radius,
     wave_arguments,
     wave_fields,
 )
@@ -128,7 +128,8 @@ def stream_shots(
         0 if groups is None else _arrays.whole(groups, "groups", 1, 1024),
         0 if lag is None else _arrays.whole(lag, "lag", 1, 2**31),
     ]
-    _check_slabs(bool(slabs), sizes[1], block=block, updates=updates, groups=groups, lag=lag, file=file)
+    slabs = _arrays.flag(slabs, "slabs")
+    _check_slabs(slabs, sizes[1], block=block, updates=updates, groups=groups, lag=lag, file=file)
     if expand == "amplitude":
         raise InputError(
             "expand amplitude is for one device (allowed in a stream: none, layers, eikonal): it searches "
@@ -141,12 +142,12 @@ def stream_shots(
         ),
         *scheme_arguments(order, equations, sigma),
         parameter_bits(parameters),
-        None if source_taper is None else _arrays.number(source_taper, "source_taper"),
+        taper_radius(source_taper),
         at,
         to,
         sizes,
-        bool(slabs) and sizes[1] != 1,
-        "" if file is None else os.fspath(file),
+        slabs and sizes[1] != 1,
+        "" if file is None else _arrays.path_of(file, "file"),
         0.0 if snapshot_every is None else _arrays.number(snapshot_every, "snapshot_every"),
         method,
         coarsening,

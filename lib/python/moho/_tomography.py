@@ -21,7 +21,7 @@ EXPORTS = ("vtk", "rsf", "sgt")
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Picks:
     """First arrivals that were picked: times of pairs of a source and a receiver."""
 
@@ -75,7 +75,7 @@ class CheckLayer:
     z: float  #: m, of the middle of the layer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Checkerboard:
     """A checkerboard test of invert_times(): the inversion of times of the result with checks."""
 
@@ -85,7 +85,7 @@ class Checkerboard:
     iterations: tuple[TimesIteration, ...]  #: of the inversion
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TimesInversion:
     """Result of invert_times(). Fields are float64 on the nodes, (nx, nz) or (nx, ny, nz)."""
 
@@ -121,7 +121,7 @@ class TimesInversion:
 
     def path(self, pick: int) -> np.ndarray:
         """Returns the vertices of the ray of a pick, m, (n, 2) or (n, 3)."""
-        pick = range(len(self.first) - 1)[pick]
+        pick = _arrays.index(pick, "pick", len(self.first) - 1)
         return self.points[self.first[pick] : self.first[pick + 1]]
 
     def export(
@@ -150,6 +150,8 @@ class TimesInversion:
         FileError
             A file cannot be written.
         """
+        if not isinstance(formats, (str, list, tuple)):
+            raise InputError(f"formats is {formats!r} (allowed: some of {', '.join(EXPORTS)})")
         names = formats.split(",") if isinstance(formats, str) else list(formats)
         for name in names:
             _arrays.choice(name, "formats", EXPORTS)
@@ -157,7 +159,7 @@ class TimesInversion:
         fields = [self.velocity, self.coverage, self.deviation, self.resolution]
         fields.append(self.ground.astype(np.float64))
         return core().export_times(
-            os.fspath(folder),
+            _arrays.path_of(folder, "folder"),
             names,
             arrays,
             [np.ascontiguousarray(one, np.float64) for one in fields],
@@ -202,12 +204,12 @@ def read_picks(
         The file is missing, or a number, column or id is not allowed; with the line.
     """
     arrays = core().read_picks(
-        os.fspath(path),
-        _arrays.choice(format, "format", ("", "csv", "sgt")),
+        _arrays.path_of(path, "path"),
+        format if format == "" else _arrays.choice(format, "format", ("csv", "sgt")),
         TIME_UNITS[_arrays.choice(time_unit, "time_unit", tuple(TIME_UNITS))],
-        bool(elevations),
-        os.fspath(shots),
-        os.fspath(receivers),
+        _arrays.flag(elevations, "elevations"),
+        _arrays.path_of(shots, "shots"),
+        _arrays.path_of(receivers, "receivers"),
     )
     return Picks(*arrays)
 
@@ -228,7 +230,7 @@ def write_picks(path: Union[str, os.PathLike[str]], picks: Picks) -> None:
         The file cannot be written.
     """
     arrays, _ = _sorted(picks)
-    core().write_picks(os.fspath(path), arrays)
+    core().write_picks(_arrays.path_of(path, "path"), arrays)
 
 
 def invert_times(
@@ -379,8 +381,8 @@ def invert_times(
         "error": [] if error is None else _pair(error, "error"),
         "spacing": [] if spacing is None else [_arrays.positive(spacing, "spacing")],
         "shape": [] if shape is None else [_arrays.whole(n, "shape", 1, 2**40) for n in shape],
-        "origin": [] if origin is None else _arrays.per_axis(origin, "origin", dim),
-        "margin": None if margin is None else _arrays.number(margin, "margin"),
+        "origin": [] if origin is None else _finite(_arrays.per_axis(origin, "origin", dim), "origin"),
+        "margin": None if margin is None else _arrays.not_negative(margin, "margin"),
         "depth": 0.0 if depth is None else _arrays.positive(depth, "depth"),
         "bounds": [] if bounds is None else _pair(bounds, "bounds"),
         "lengths": [] if lengths is None else _arrays.per_axis(lengths, "lengths", dim),
@@ -483,12 +485,13 @@ def _sorted(picks: Picks) -> tuple[list[np.ndarray], np.ndarray]:
     """Arrays of picks in the order of sources and receivers, and that order."""
     if not isinstance(picks, Picks):
         raise InputError(f"picks are of type {type(picks).__name__} (allowed: moho.Picks, see read_picks)")
-    sources = _arrays.numbers(picks.sources, "picks.sources")
+    sources = _arrays.finite(_arrays.numbers(picks.sources, "picks.sources"), "picks.sources")
     if sources.ndim != 2 or sources.shape[1] not in (2, 3):
         raise InputError(
             f"picks.sources: the shape is {_arrays.shape_text(sources.shape)} (allowed: n x 2 or n x 3)"
         )
     receivers = _arrays.points(picks.receivers, "picks.receivers", sources.shape[1])
+    _arrays.finite(receivers, "picks.receivers")
     times = _arrays.numbers(picks.times, "picks.times").reshape(-1)
     rows = []
     for name, count in (("source", len(sources)), ("receiver", len(receivers))):
@@ -515,6 +518,11 @@ def _sorted(picks: Picks) -> tuple[list[np.ndarray], np.ndarray]:
     return [np.ascontiguousarray(sources), receivers, *(values[order] for values in lists)], order
 
 
+def _finite(values: list[float], name: str) -> list[float]:
+    _arrays.finite(np.array(values), name)
+    return values
+
+
 def _pair(value: Any, name: str) -> list[float]:
     """Two numbers; for errors the second is 0 if one is given."""
     array = _arrays.numbers(value, name).reshape(-1)
@@ -531,7 +539,8 @@ def _ground(topography: Any, dim: int) -> dict[str, Any]:
     if topography is None or isinstance(topography, str):
         word = "none" if topography is None else _arrays.choice(topography, "topography", ("auto", "none"))
         return {"topography": word, "ground": None}
-    return {"topography": "table", "ground": _arrays.points(topography, "topography", dim)}
+    rows = _arrays.finite(_arrays.points(topography, "topography", dim), "topography")
+    return {"topography": "table", "ground": rows}
 
 
 def _start(start: Any, dim: int) -> dict[str, Any]:
@@ -564,7 +573,8 @@ def _location(locate: Any, deviation: Any, origin_deviation: Any, dim: int) -> d
     if not all(one >= 0.0 for one in [*deviations, origin]):
         name, value = ("origin_deviation", origin) if not origin >= 0.0 else ("location_deviation", deviation)
         raise InputError(f"{name} is {value!r} (allowed: 0 or more)")
-    return {"locate": bool(locate), "location_deviation": deviations, "origin_deviation": origin}
+    locate = _arrays.flag(locate, "locate")
+    return {"locate": locate, "location_deviation": deviations, "origin_deviation": origin}
 
 
 def _parameter(value: Any, name: str, dim: int) -> np.ndarray:

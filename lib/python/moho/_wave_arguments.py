@@ -99,7 +99,12 @@ def wave_arguments(
         0.0 if interval is None else _arrays.positive(interval, "interval"),
     ]
     axes = [_arrays.per_axis(spacing, "spacing", dim), _arrays.per_axis(origin, "origin", dim)]
-    return [fields, *axes, text, samples, of_samples, faces or "", bool(free_surface), times]
+    free = _arrays.flag(free_surface, "free_surface")
+    if free and any(one.startswith("top=") and one != "top=free" for one in (faces or "").split(",")):
+        raise InputError(
+            f"free_surface is True and faces is {faces!r} (allowed: one of both for the top): leave one out"
+        )
+    return [fields, *axes, text, samples, of_samples, faces or "", free, times]
 
 
 def scheme_arguments(order: Any, equations: Any, sigma: Any) -> list[Any]:
@@ -107,8 +112,15 @@ def scheme_arguments(order: Any, equations: Any, sigma: Any) -> list[Any]:
     return [
         _arrays.whole(order, "order", 2, 16),
         _arrays.choice(equations, "equations", EQUATIONS),
-        _arrays.number(sigma, "sigma"),
+        _arrays.positive(sigma, "sigma"),
     ]
+
+
+def taper_radius(radius: Any) -> Optional[float]:
+    """Radius of the taper of delta around sources, m; None: by the wavelength."""
+    if radius is None:
+        return None
+    return _arrays.not_negative(radius, "source_taper")
 
 
 def parameter_bits(parameters: Any) -> int:
@@ -128,7 +140,7 @@ def _wavelet(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], fl
                 "wavelet_interval was given for a wavelet in words (allowed: with samples): leave it out"
             )
         return wavelet, None, 0.0
-    samples = _arrays.numbers(wavelet, "wavelet")
+    samples = np.zeros(()) if wavelet is None else _arrays.numbers(wavelet, "wavelet")
     if samples.ndim != 1:
         raise InputError(
             f"wavelet: its shape is {_arrays.shape_text(samples.shape)} (allowed: samples in one axis, "

@@ -18,12 +18,14 @@ from ._wave_arguments import (
     random_seed,
     scheme_arguments,
     survey_positions,
+    taper_radius,
     wave_arguments,
     wave_fields,
 )
+from ._wavefield import KeptWavefield, checksum, held_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshots:
     """Wavefields of a shot at equal intervals, at the nodes of the model."""
 
@@ -34,7 +36,7 @@ class Snapshots:
 _INVERTED = ("vp", "density", "epsilon", "delta")  # parameters with derivatives
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gather:
     """The traces of a shot."""
 
@@ -213,6 +215,7 @@ class Shots:
         _check_devices(count, self._device, expand, concurrent_shots)
         self._whole = expand == "none" and snapshot_every is None
         self._given = [None if one is None else _arrays.kind_of(one) for one in model]
+        self._model = checksum(model)
         self._shots = core().make_shots(
             *wave_arguments(
                 model, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, interval
@@ -220,7 +223,7 @@ class Shots:
             *scheme_arguments(order, equations, sigma),
             parameter_bits(parameters),
             None if sources is None else _arrays.points(sources, "sources", self._dim),
-            None if source_taper is None else _arrays.number(source_taper, "source_taper"),
+            taper_radius(source_taper),
             _arrays.memory_bytes(memory),
             _arrays.space_of(space, vp),
             count,
@@ -339,7 +342,8 @@ class Shots:
                 at, to, self._device, wanted, _arrays.callback(progress)
             )
             if wavefield is not None:
-                return Gather(self._returned(traces), self.interval, at, to, wavefield=wavefield)
+                kept = KeptWavefield(wavefield, at, self._model)
+                return Gather(self._returned(traces), self.interval, at, to, wavefield=kept)
         traces, *more = self._shots.shot(at, to, self._device, _arrays.callback(progress))
         return self._gathers([at], [to], [traces], *more)[0]
 
@@ -423,6 +427,7 @@ class Shots:
         fields = self._fields(vp, density, epsilon, delta, theta, phi)
         core()
         self._shots.update(fields)
+        self._model = checksum(fields)
 
     def gradient(
         self,
@@ -458,8 +463,8 @@ class Shots:
         wanted : sequence of str
             Parameters of the derivatives: "vp", "density", "epsilon", "delta".
         wavefield
-            Gather.wavefield of the shot over this model, with `keep`; None, or that of other parameters: the
-            shot is modelled again.
+            Gather.wavefield of this shot over this model, with `keep`; those of other sources and models are
+            refused. Without it, and with that of other parameters, the shot is modelled again.
         progress : callable(fraction, text), optional
             As for a shot.
 
@@ -480,7 +485,8 @@ class Shots:
         shape = (len(to), self.samples)
         dtype = self._given[0][1]
         if not _arrays.on_device(derivative):
-            derivative = np.ascontiguousarray(_arrays.to_numpy(derivative, "derivative"), dtype)
+            what = "receivers and samples of the traces"
+            derivative = _arrays.values_like(derivative, "derivative", shape, dtype, what)
         if not self._device and _arrays.on_device(derivative):
             raise InputError("derivative: it is in device memory (allowed: where the model is): move it")
         found = _arrays.kind_of(derivative)
@@ -491,13 +497,16 @@ class Shots:
             )
         wanted_of = self._wanted(wanted, "wanted")
         core()
-        found = self._shots.gradient(
-            fields, at, to, derivative, wanted_of, wavefield, _arrays.callback(progress)
-        )
+        model = checksum(fields)
+        kept = None if wavefield is None else held_of(wavefield, at, model)
+        found = self._shots.gradient(fields, at, to, derivative, wanted_of, kept, _arrays.callback(progress))
+        self._model = model
         return {name: self._returned(one) for name, one in zip(_INVERTED, found) if one is not None}
 
     def _wanted(self, names: Sequence[str], argument: str) -> list[bool]:
         """For each parameter with derivatives: True if it is among the names."""
+        if not isinstance(names, (str, list, tuple, set, frozenset)):
+            raise InputError(f"{argument} is {names!r} (allowed: names of parameters, such as ('vp',))")
         given = (names,) if isinstance(names, str) else tuple(names)
         for name in given:
             _arrays.choice(name, argument, _INVERTED)
@@ -554,8 +563,8 @@ def _check_devices(devices: int, on_device: bool, expand: str, concurrent_shots:
         )
 
 
-def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:
-    """Traces, sources, receivers, intervals and starts of gathers."""
+def gather_arguments(gathers: Any, dim: int, *, finite: bool = False) -> list[list[Any]]:
+    """Traces, sources, receivers, intervals and starts of gathers. finite: refuse other samples."""
     if not isinstance(gathers, (Gather, Iterable)):
         raise InputError(f"gathers is of type {type(gathers).__name__} (allowed: one moho.Gather or more)")
     gathers = [gathers] if isinstance(gathers, Gather) else list(gathers)
@@ -572,6 +581,12 @@ def gather_arguments(gathers: Any, dim: int) -> list[list[Any]]:
             raise InputError(
                 f"{name}.traces: they are {_arrays.shape_text(traces.shape)} {traces.dtype} (allowed: "
                 f"{len(receivers)} x samples of float32 or float64, a row for each receiver)"
+            )
+        if finite and not np.isfinite(traces).all():
+            at = [int(k) for k in np.argwhere(~np.isfinite(traces))[0]]
+            raise InputError(
+                f"{name}.traces: sample {at} is {traces[tuple(at)]} (allowed: finite numbers): replace it, "
+                "such as by 0"
             )
         lists[0].append(np.ascontiguousarray(traces, np.float32))
         lists[1].append(_arrays.points(gather.sources, f"{name}.sources", dim))

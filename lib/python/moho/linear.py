@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+import functools
+from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -35,6 +36,18 @@ __all__ = [
 ]
 
 
+def _of_real_maps(product: Callable[[Any, Any], np.ndarray]) -> Callable[[Any, Any], np.ndarray]:
+    """A product with complex vectors from that of a real map: with real and imaginary parts in turn."""
+
+    @functools.wraps(product)
+    def of_both(self: Any, x: Any) -> np.ndarray:
+        if np.iscomplexobj(x):
+            return product(self, np.real(x)) + 1j * product(self, np.imag(x))
+        return product(self, x)
+
+    return of_both
+
+
 class GravityOperator(LinearOperator):
     """The map from the densities of prisms to their field, from gravity_operator(), and its transpose."""
 
@@ -44,10 +57,12 @@ class GravityOperator(LinearOperator):
         self.dimsd = dimsd  #: shape of the data: components, stations
         super().__init__(np.dtype(np.float64), (operator.values, operator.prisms))
 
+    @_of_real_maps
     def _matvec(self, x: Any) -> np.ndarray:
         core()
         return self._operator.apply(np.ascontiguousarray(x, np.float64).reshape(-1))
 
+    @_of_real_maps
     def _rmatvec(self, x: Any) -> np.ndarray:
         core()
         return self._operator.adjoint(np.ascontiguousarray(x, np.float64).reshape(-1))
@@ -102,7 +117,7 @@ def gravity_operator(
     constant : float, optional
         Gravitational constant, m3/(kg s2). Default: 6.6743e-11.
     far_tolerance : float, optional
-        Relative error allowed far away; 0: to rounding. Default: 1e-11.
+        Relative error allowed far away, 0 to 0.01; 0: to rounding. Default: 1e-11.
     memory : int, optional
         Bytes of working memory; default: what is free.
 
@@ -155,10 +170,12 @@ class GridOperator(LinearOperator):
         self.dimsd = dimsd  #: shape of the results
         super().__init__(np.dtype(np.float64), (linear.rows, linear.columns))
 
+    @_of_real_maps
     def _matvec(self, x: Any) -> np.ndarray:
         core()
         return self._map.apply(np.ascontiguousarray(x, np.float64).reshape(-1))
 
+    @_of_real_maps
     def _rmatvec(self, x: Any) -> np.ndarray:
         core()
         return self._map.adjoint(np.ascontiguousarray(x, np.float64).reshape(-1))
@@ -224,7 +241,7 @@ def point_operator(
         _arrays.per_axis(0.0 if origin is None else origin, "origin", dim),
         at,
         _arrays.whole(radius, "radius", 1, 10),
-        bool(free_surface),
+        _arrays.flag(free_surface, "free_surface"),
     )
     return GridOperator(made, extents, (len(at),))
 
@@ -277,9 +294,11 @@ class _RayOperator(LinearOperator):
         self.dimsd = dimsd
         super().__init__(np.dtype(np.float64), matrix.shape)
 
+    @_of_real_maps
     def _matvec(self, x: Any) -> np.ndarray:
         return self._matrix @ np.reshape(x, -1)
 
+    @_of_real_maps
     def _rmatvec(self, x: Any) -> np.ndarray:
         return self._matrix.T @ np.reshape(x, -1)
 
@@ -320,9 +339,11 @@ class FirstArrivalOperator(LinearOperator):
         shape = (int(np.prod(self.dimsd)), int(np.prod(self.dims)))
         super().__init__(derivatives.dtype, shape)
 
+    @_of_real_maps
     def _matvec(self, x: Any) -> np.ndarray:
         return self._derivatives.apply(x).reshape(-1)
 
+    @_of_real_maps
     def _rmatvec(self, x: Any) -> np.ndarray:
         return self._derivatives.transpose(x).reshape(-1)
 

@@ -43,6 +43,14 @@ def _values(tensor: Any, name: str) -> Optional[np.ndarray]:
     return _arrays.to_numpy(tensor.detach().contiguous(), name)
 
 
+def _reals(tensor: Any, name: str) -> np.ndarray:
+    """The values of a tensor of float32 or float64."""
+    values = _values(tensor, name)
+    if values.dtype not in (np.float32, np.float64):
+        raise InputError(f"{name} is of {tensor.dtype} (allowed: torch.float32, torch.float64): convert it")
+    return values
+
+
 def _field(tensor: Any, name: str, on_device: bool) -> Any:
     """A copy of the values of a tensor that stays the same until backward(), where the shots compute."""
     if not on_device or not isinstance(tensor, torch.Tensor):
@@ -129,6 +137,10 @@ def shot(
     InputError
         As for moho.Shots.update() and a shot; tensors that are not where the model of `shots` is.
     """
+    if not isinstance(shots, Shots):
+        raise InputError(f"shots is of type {type(shots).__name__} (allowed: moho.Shots)")
+    if vp is None:
+        raise InputError("vp is None (allowed: torch.Tensor)")
     keeps = torch.is_grad_enabled()
     return _Shot.apply(keeps, shots, sources, receivers, vp, density, epsilon, delta, theta, phi)
 
@@ -136,9 +148,12 @@ def shot(
 class _Traveltimes(Function):
     @staticmethod
     def forward(ctx: Any, slowness: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
-        values = _values(slowness, "slowness")
-        with np.errstate(divide="ignore"):
-            rays = trace_rays(1.0 / values, **options)
+        values = _reals(slowness, "slowness")
+        wrong = ~((values > 0.0) & np.isfinite(values))
+        if wrong.any():
+            at = [int(k) for k in np.argwhere(wrong)[0]]
+            raise InputError(f"slowness is {values[tuple(at)]} at node {at} (allowed: positive numbers, s/m)")
+        rays = trace_rays(1.0 / values, **options)
         ctx.matrix = rays.matrix()
         ctx.like = (values.shape, values.dtype)
         return _tensor(np.array(rays.traveltimes, values.dtype))
@@ -170,6 +185,10 @@ def traveltimes(slowness: torch.Tensor, *, spacing: Any, sources: Any, receivers
     torch.Tensor, shape (sources, receivers)
         Traveltimes, s, of the type of slowness.
     """
+    if "weights" in more:
+        raise InputError("weights was given (allowed here: none, they are those of slowness): leave it out")
+    if receivers is None:
+        raise InputError("receivers is None (allowed: positions, m): give them")
     return _Traveltimes.apply(
         slowness, {"spacing": spacing, "sources": sources, "receivers": receivers, **more}
     )
@@ -261,7 +280,7 @@ def first_arrivals(
 class _Gravity(Function):
     @staticmethod
     def forward(ctx: Any, density: torch.Tensor, operator: Any) -> torch.Tensor:
-        values = _values(density, "density")
+        values = _reals(density, "density")
         if values.size != operator.shape[1]:
             raise InputError(f"density: it has {values.size} numbers (allowed: {operator.shape[1]})")
         ctx.operator, ctx.like = operator, (values.shape, values.dtype)
@@ -291,4 +310,8 @@ def gravity(density: torch.Tensor, operator: Any) -> torch.Tensor:
     torch.Tensor, shape (components, stations)
         Field in m2/s2, mGal, Eotvos, of the type of density.
     """
+    if not hasattr(operator, "dimsd"):
+        raise InputError(
+            f"operator is of type {type(operator).__name__} (allowed: moho.linear.gravity_operator(...))"
+        )
     return _Gravity.apply(density, operator)

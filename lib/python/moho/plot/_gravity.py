@@ -265,7 +265,10 @@ def densities(models, *, mesh, centre=None, colour_map=None):
         A model does not have the shape of the mesh.
     """
     shape = tuple(int(n) for n in mesh[2::-1])
-    arrays = {title: np.asarray(values, dtype=float) for title, values in models.items()}
+    arrays = {
+        title: _sheets.reals(values, "models")
+        for title, values in _sheets.mapping_of(models, "models").items()
+    }
     if not arrays or any(values.shape != shape for values in arrays.values()):
         raise PlotError(f"models: there is none, or its shape is not that of the mesh (allowed: {shape})")
     x, y, z = (np.linspace(mesh[3 + 2 * a], mesh[4 + 2 * a], int(mesh[a]) + 1) for a in range(3))
@@ -330,7 +333,7 @@ def gravity_fit(fits, *, stations):
     x, y = stations[:, 0], stations[:, 1]
     unit = (1e-3, "km") if max(np.ptp(x), np.ptp(y)) > 3000.0 else (1.0, "m")
     size = float(np.clip(20000.0 / max(len(x), 1), 2.0, 60.0))
-    for axes, (name, fit) in zip(rows, fits.items()):
+    for axes, (name, fit) in zip(rows, _sheets.mapping_of(fits, "fits").items()):
         data, field, residual = (np.asarray(fit[key], dtype=float) for key in ("data", "field", "residual"))
         finite = np.concatenate([data[np.isfinite(data)], field[np.isfinite(field)]])
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)

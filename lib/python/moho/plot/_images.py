@@ -71,7 +71,7 @@ def model(values, *, spacing, origin=0.0, at=None, depth_slice=True, label="P ve
         point = _sections.points_of(at, dimensions, "at")[0]
         sections = _sections.sections_through(grid, point, depth_slice)
     parts = [section.cut(values) for section in sections]
-    low, high = _sheets.limits_of(*parts) if limits is None else limits
+    low, high = _sheets.limits_of(*parts) if limits is None else _sheets.pair_of(limits, "limits")
     levels, step = _sheets.contour_levels(low, high, contours) if contours else ([], 0.0)
     more = f"contours every {step:g}" if len(levels) else ""
     heading = ", ".join(text for text in (title, more) if text)
@@ -166,7 +166,7 @@ def illumination(fields, *, spacing, origin=0.0, sources=None, receivers=None, l
     sizes = _sheets.panel_sizes(sections, 9.0, 4.5)
     sheet = _sheets.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)] * len(fields),
                           legend[:1].upper() + legend[1:])
-    for row, (title, values) in enumerate(fields.items()):
+    for row, (title, values) in enumerate(_sheets.mapping_of(fields, "fields").items()):
         # a single reference for all sections of a row
         parts = _sheets.decibels(np.concatenate([section.cut(values).ravel() for section in sections]))
         low, high = _sheets.level_limits(parts)

@@ -96,7 +96,7 @@ def misfit(curves, *, errors=None, published=None, label="Misfit relative to the
     for axes in plots[0]:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes = plots[0][0]
-    for name, (iterations, values) in curves.items():
+    for name, (iterations, values) in _sheets.mapping_of(curves, "curves").items():
         axes.semilogy(iterations, values, "o-", markersize=3, label=name)
     if published is not None:
         published = np.asarray(published, dtype=float)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
-from ._sheets import MOST_DOTS, PlotError, exaggeration_of, exaggeration_texts, length_unit
+from ._sheets import MOST_DOTS, PlotError, exaggeration_of, exaggeration_texts, length_unit, reals
 
 
 def node_of(model, axis, position):
@@ -57,7 +57,7 @@ class Section:
         index = [slice(None)] * array.ndim
         if self.across is not None:
             index[self.across] = self.node
-        return np.asarray(array[tuple(index)], dtype=float)
+        return reals(array[tuple(index)], "the field")
 
     def on(self, points):
         """Returns which points lie on this plane: within half a spacing of it."""
@@ -171,9 +171,11 @@ def model_of(shape, spacing, origin=0.0):
     shape = [int(n) for n in shape]
     if len(shape) not in (2, 3):
         raise PlotError(f"the field has {len(shape)} axes (allowed: 2, x and z, or 3, x, y and z)")
+    if min(shape) < 1:
+        raise PlotError(f"the field has the shape {tuple(shape)} (allowed: 1 or more nodes along each axis)")
     axes = []
     for values, name in ((spacing, "spacing"), (origin, "origin")):
-        values = np.asarray(values, dtype=float).reshape(-1)
+        values = reals(values, name).reshape(-1)
         if values.size not in (1, len(shape)):
             raise PlotError(f"{name}: there are {values.size} numbers (allowed: 1, or one for each axis)")
         axes.append([float(v) for v in np.broadcast_to(values, len(shape))])
@@ -187,7 +189,7 @@ def points_of(points, dim, name):
     """Returns positions as rows; none for None."""
     if points is None or np.size(points) == 0:
         return np.zeros((0, dim))
-    points = np.atleast_2d(np.asarray(points, dtype=float))
+    points = np.atleast_2d(reals(points, name))
     if points.ndim != 2 or points.shape[1] != dim:
         raise PlotError(f"{name}: their shape is {points.shape} (allowed: rows of {dim} coordinates, m)")
     return points

@@ -41,6 +41,42 @@ def source_style(colour="#ffd60a", size=12):
                 markeredgewidth=0.7, zorder=6)
 
 
+def reals(values, name):
+    """Returns real numbers as float64. Raises PlotError for others."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO" and array.size > 0:
+            raise TypeError
+        return array.astype(float)
+    except (TypeError, ValueError):
+        raise PlotError(f"{name}: they are no real numbers (allowed: numbers)") from None
+
+
+def mapping_of(values, name):
+    """Returns a mapping. Raises PlotError for other types."""
+    if not hasattr(values, "items"):
+        raise PlotError(f"{name} is of type {type(values).__name__} (allowed: a mapping of titles to arrays)")
+    return values
+
+
+def pair_of(values, name):
+    """Returns two numbers. Raises PlotError for others."""
+    pair = reals(values, name)
+    if pair.shape != (2,):
+        raise PlotError(f"{name} is {values!r} (allowed: two numbers, of the first and the last colour)")
+    return pair.tolist()
+
+
+def percentile_of(clip):
+    """Returns a clip in per cent; None without one. Raises PlotError outside of 0 to 100."""
+    if clip is None:
+        return None
+    clip = reals(clip, "clip")
+    if clip.ndim != 0 or not 0.0 < clip <= 100.0:
+        raise PlotError(f"clip is {clip} (allowed: above 0 to 100 per cent)")
+    return float(clip)
+
+
 def nice_step(span, count):
     """Returns a step that divides a span into about `count` parts: 1, 2, 2.5 or 5 times a power of ten."""
     raw = max(span, 1e-30) / max(count, 1)

@@ -69,7 +69,7 @@ class _Traces:
     """Traces of a moho.Gather or an array, with what is known of their times and positions."""
 
     def __init__(self, gather, interval, start, sources, receivers):
-        self.values = np.asarray(getattr(gather, "traces", gather), dtype=float)
+        self.values = _sheets.reals(getattr(gather, "traces", gather), "traces")
         self.interval = getattr(gather, "interval", None) if interval is None else interval
         self.start = getattr(gather, "start", 0.0) if start is None else start
         self.sources = getattr(gather, "sources", None) if sources is None else sources
@@ -78,6 +78,9 @@ class _Traces:
             raise PlotError(f"the traces have {self.values.ndim} axes (allowed: 2, receivers and samples)")
         if self.interval is None:
             raise PlotError("interval is missing (allowed: a moho.Gather, or traces with interval in s)")
+        self.interval = float(_sheets.reals(self.interval, "interval"))
+        if not self.interval > 0.0:
+            raise PlotError(f"interval is {self.interval:g} s (allowed: above 0)")
         for name in ("sources", "receivers"):
             points = getattr(self, name)
             empty = points is None or np.size(points) == 0
@@ -141,6 +144,7 @@ def gather(gather, *, interval=None, start=None, sources=None, receivers=None, c
     PlotError
         Traces, receivers and interval do not fit each other.
     """
+    clip = _sheets.percentile_of(clip)
     shown = _Traces(gather, interval, start, sources, receivers)
     traces = shown.values
     if not title and shown.sources is not None:
@@ -202,7 +206,7 @@ def gathers(panels, *, one_scale=True, intervals=None, starts=None, sources=None
         return values if values is None or np.ndim(values) == 0 else values[k]
 
     shown = [_Traces(one, of(intervals, k), of(starts, k), sources, receivers)
-             for k, one in enumerate(panels.values())]
+             for k, one in enumerate(_sheets.mapping_of(panels, "panels").values())]
     if not shown:
         raise PlotError("panels: there is no gather (allowed: one or more)")
     width, height, across = (2.7, 4.6, 0.2) if one_scale else (4.4, 5.6, 1.9)
@@ -284,7 +288,8 @@ def snapshots(fields, times, velocity, *, spacing, origin=0.0, sources, receiver
     for k, (field, time) in enumerate(zip(fields, times)):
         parts = [section.cut(_sections.same_shape(field, model, f"field {k}")) for section in sections]
         every = np.concatenate([part.ravel() for part in parts])
-        most, largest = _sheets.clip_of(every, clip or 95.0), np.abs(every).max(initial=0.0)
+        most = _sheets.clip_of(every, _sheets.percentile_of(clip) or 95.0)
+        largest = np.abs(every).max(initial=0.0)
         for section, part, under, place in zip(sections, parts, below, places[k * len(sections):]):
             name = f", {section.title}" if section.title else ""
             scale = f": saturated at {most:.2g}, largest {largest:.2g}" if section is sections[0] else ""
