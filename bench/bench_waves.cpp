@@ -132,12 +132,10 @@ void add_variants(const std::string& space) {
     what.settings.reference = true;
     add(what);
   }
-  if (!host) {
-    for (const Extents& size : main_sizes(space)) {
-      WaveCase what = base(space, WaveMedium::tti, size);
-      what.settings.one_pass = false;
-      add(what);
-    }
+  for (const Extents& size : main_sizes(space)) {
+    WaveCase what = base(space, WaveMedium::tti, size);
+    what.settings.one_pass = false;
+    add(what);
   }
   if (!smoke) {
     const std::vector<std::int64_t> sizes =

@@ -53,7 +53,7 @@ struct WaveSettings {
   int width = 30;                                ///< width of the layers, nodes
   bool reference = false;                        ///< use the plain kernel
   bool codes = false;                            ///< parameters in codes of 16 bits
-  bool one_pass = true;  ///< self-adjoint TTI in one pass, if the device has a kernel for it
+  bool one_pass = true;  ///< self-adjoint TTI in one pass, if there is a kernel for it
 
   /// Returns the number of nodes of the grid.
   std::int64_t points() const { return extents[0] * extents[1] * (dim == 3 ? extents[2] : 1); }

@@ -125,6 +125,7 @@ void hold_medium(const Instance<Memory>& exec, const Kind& kind, FaceKind face) 
   options.order = 4;
   options.boundaries = faces;
   options.equations = kind.equations;
+  options.one_pass = !moho::is_host_memory<Memory>;  // there batches of TTI take two passes
 
   const auto given = random_model<float, Dim, Memory>(exec, inner, kind.medium, 5);
   Model<float, Dim, Memory> model;
@@ -216,7 +217,8 @@ void every_face(const Instance<Memory>& exec) {
 }
 TYPED_TEST(WaveContract, EveryFace) { every_face(own_instance<typename TypeParam::Exec>()); }
 
-// A step in one pass is a native CUDA launch: tools receive its name, on the given instance.
+// On devices a step in one pass is a native CUDA launch: tools receive its name, on the given
+// instance.
 template <class Memory>
 void one_pass(const Instance<Memory>& exec) {
   const Grid<3> grid = cube<3>(20, 10.0);
@@ -235,7 +237,8 @@ void one_pass(const Instance<Memory>& exec) {
       });
     };
     EXPECT_EQ(count("moho::wave::step"), 1);
-    EXPECT_EQ(count("moho::wave::slopes"), wanted && propagator.scheme().packed_axis() ? 0 : 1);
+    const bool one = propagator.scheme().packed_axis() || moho::is_host_memory<Memory>;
+    EXPECT_EQ(count("moho::wave::slopes"), wanted && one ? 0 : 1);
   }
 }
 TYPED_TEST(WaveContract, OnePass) { one_pass(own_instance<typename TypeParam::Exec>()); }

@@ -474,6 +474,31 @@ bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
     return true;
   }
 #endif
+  if constexpr (Dim == 3 && is_host_memory<Memory>) {
+    const PropagatorOptions<Dim>& options = scheme.options();
+    if (scheme.stencil() != Stencil::tti || options.reference || !options.one_pass) return false;
+    StepArguments<T> s;
+    if (!bind_step(scheme, medium, wavefield, box, scheme.reach(0), s)) return true;
+    const int radius = options.order / 2;
+    const auto free = [](const Face& face) { return face.kind == FaceKind::free_surface; };
+    AxisFaces faces{};
+    for (int d = 0; d < Dim; ++d) {
+      faces.extents[d] = scheme.grid().extents[d];
+      faces.free[d][0] = free(options.boundaries.lower[d]);
+      faces.free[d][1] = free(options.boundaries.upper[d]);
+      if (faces.extents[d] <= 2 * radius) return false;
+    }
+    // derivatives of planes beyond free surfaces across x would be read before those of their
+    // images
+    if (faces.free[0][0] && s.lower[0] < radius) return false;
+    if (faces.free[0][1] && s.upper[0] > faces.extents[0] - radius) return false;
+    StepArguments<T> read = s;
+    set_box(read, intersection(box.grown(radius), whole_box(scheme.grid())));
+    mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, read, {s.now[0], s.now[1]},
+                                 2, T(-1));
+    scheme.stepper().step_in_one_pass(exec, s, faces);
+    return true;
+  }
   (void)exec, (void)scheme, (void)medium, (void)wavefield, (void)box;
   return false;
 }

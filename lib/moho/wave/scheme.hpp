@@ -259,6 +259,10 @@ int Scheme<T, Dim, Memory>::bytes_per_node() const {
     // one pass, packed axis
     return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));
   }
+  if (Dim == 3 && is_host_memory<Memory> && m_stencil == kernel::Stencil::tti &&
+      m_options.one_pass && !m_options.reference) {
+    return (3 * fields() + 3 + Dim) * static_cast<int>(sizeof(T));
+  }
   // the axis derivatives are written once and read once, the fields and the axis twice
   const int derivatives = info(m_stencil).work_fields;
   const int passes = derivatives > 0 ? 2 * derivatives + fields() + Dim + 1 : 0;

@@ -180,7 +180,7 @@ struct PropagatorOptions {
   bool reference = false;  ///< plain kernels instead of the tuned ones
   /// Form of the parameters; gradients need numbers.
   ParameterStorage parameters = ParameterStorage::full;
-  bool one_pass = true;  ///< one-pass kernel for self-adjoint TTI where the device has one; two
+  bool one_pass = true;  ///< one-pass kernel for self-adjoint TTI where there is one; two
                          ///< passes give the same bits
 };
 

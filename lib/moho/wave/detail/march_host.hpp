@@ -62,21 +62,6 @@ inline V first_sum(const T* f, std::int64_t stride, const T* c) {
   }
   return sum;
 }
-/// \brief Returns the part of div(n g) along one axis.
-///
-/// Upper products are part of fused operations, lower ones are rounded: compilers otherwise choose,
-/// and choose differently where they reuse products of the previous vector.
-template <class V, int radius, class T>
-inline V flow_sum(V sum, const T* n, const T* g, std::int64_t stride, const T* c) {
-  MOHO_UNROLL
-  for (int k = 1; k <= radius; ++k) {
-    const V low = take<V>(n - k * stride) * take<V>(g - k * stride);
-    const V change = fused<V>(take<V>(n + k * stride), take<V>(g + k * stride), -low);
-    sum = fused<V>(V(c[k]), change, sum);
-  }
-  return sum;
-}
-
 /// Steps the node, or the vector of nodes, at element i, of media without a tilted axis.
 template <Stencil stencil, bool whole, int Dim, int radius, class T>
 inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, std::int64_t z,
@@ -158,65 +143,6 @@ inline void ask_for_next_row(const StepArguments<T>& s, std::int64_t i) {
   }
 }
 
-/// Nodes of a row that tti_row() steps at a time.
-inline constexpr std::int64_t tti_piece = 512;
-
-/// \brief Steps up to tti_piece nodes of a row of self-adjoint TTI.
-///
-/// A node reads more than seventy rows. They lie in as many pages of memory, and the fastest level
-/// of the TLB of processors has about 64 entries. Each loop therefore reads at most twenty rows;
-/// sums are stored in between.
-template <int Dim, int radius, class T>
-void tti_row(const StepArguments<T>& arguments, std::int64_t i, T taper_xy, std::int64_t z0,
-             std::int64_t count) {
-  using V = simd::Pack<T>;
-  constexpr std::int64_t lanes = simd::lanes<T>;
-  const StepArguments<T> s = arguments;
-  alignas(64) T lap[tti_piece + lanes], h1[2][tti_piece + lanes];
-  T middle = s.second[0][0] + s.second[2][0];
-  if constexpr (Dim == 3) middle += s.second[1][0];
-  const T* const p = s.now[0] + i;
-  for (std::int64_t z = 0; z < count; z += lanes) {
-    V sum = second_sum<V, radius>(V(middle) * take<V>(p + z), p + z, s.stride_x, s.second[0]);
-    if constexpr (Dim == 3) sum = second_sum<V, radius>(sum, p + z, s.stride_y, s.second[1]);
-    second_sum<V, radius>(sum, p + z, 1, s.second[2]).store(lap + z);
-  }
-  for (int f = 0; f < 2; ++f) {
-    const T* const g = s.axis_derivative[f] + i;
-    for (std::int64_t z = 0; z < count; z += lanes) {
-      if constexpr (Dim == 3) {
-        const std::int64_t next = HostTiles::rows_ahead * s.stride_y + radius * s.stride_x + z;
-        __builtin_prefetch(g + next);
-        if (f == 0) __builtin_prefetch(s.nx + i + next);
-      }
-      flow_sum<V, radius>(V(0), s.nx + i + z, g + z, s.stride_x, s.first[0]).store(h1[f] + z);
-    }
-    for (std::int64_t z = 0; z < count; z += lanes) {
-      V sum = take<V>(h1[f] + z);
-      if constexpr (Dim == 3) {
-        sum = flow_sum<V, radius>(sum, s.ny + i + z, g + z, s.stride_y, s.first[1]);
-      }
-      flow_sum<V, radius>(sum, s.nz + i + z, g + z, 1, s.first[2]).store(h1[f] + z);
-    }
-  }
-  const auto node = [&](auto whole, std::int64_t z, std::int64_t some) {
-    const std::int64_t at = i + z;
-    const V w = V(taper_xy) * take<V>(s.taper[2] + z0 + z);
-    const V now = take<V>(s.now[0] + at), now_q = take<V>(s.now[1] + at);
-    const V scale = take<V>(s.scale + at);
-    V change_p, change_q;
-    symmetric_change<V>(take<V>(lap + z) - take<V>(h1[0] + z), take<V>(h1[1] + z),
-                        take<V>(s.a + at), take<V>(s.b + at), change_p, change_q);
-    put<decltype(whole)::value>(
-        s.next[0] + at, next_value<V>(now, take<V>(s.next[0] + at), scale * change_p, w), some);
-    put<decltype(whole)::value>(
-        s.next[1] + at, next_value<V>(now_q, take<V>(s.next[1] + at), scale * change_q, w), some);
-  };
-  std::int64_t z = 0;
-  for (; z + lanes <= count; z += lanes) node(std::true_type(), z, lanes);
-  if (z < count) node(std::false_type(), z, count - z);
-}
-
 /// Box that one thread steps.
 struct HostTile {
   std::int64_t lower[3], upper[3];
@@ -239,57 +165,6 @@ void march_host(const StepArguments<T>& arguments, const HostTile& tile) {
       }
       if (z < tile.upper[2]) {
         march_node<stencil, false, Dim, radius>(s, row + z, taper, z, tile.upper[2] - z);
-      }
-    }
-  }
-}
-
-/// Steps a tile of self-adjoint TTI.
-template <class T, int Dim, int radius>
-void march_tti_host(const StepArguments<T>& s, const HostTile& tile) {
-  for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
-    for (std::int64_t y = tile.lower[1]; y < tile.upper[1]; ++y) {
-      const std::int64_t row = s.flat(x, y, 0);
-      const T taper = s.taper[0][x] * s.taper[1][y];
-      for (std::int64_t z = tile.lower[2]; z < tile.upper[2]; z += tti_piece) {
-        tti_row<Dim, radius>(s, row + z, taper, z, std::min(tti_piece, tile.upper[2] - z));
-      }
-    }
-  }
-}
-
-/// Computes derivatives of p and q along the symmetry axis in a tile.
-///
-/// The fields are in separate loops over a row, which therefore read fewer rows each; see
-/// tti_row().
-template <class T, int Dim, int radius>
-void slopes_host(const StepArguments<T>& arguments, const HostTile& tile) {
-  using V = simd::Pack<T>;
-  constexpr std::int64_t lanes = simd::lanes<T>;
-  const StepArguments<T> s = arguments;
-  const auto node = [&](auto whole, int f, std::int64_t i, std::int64_t count) {
-    const T* const p = s.now[f] + i;
-    V slope = take<V>(s.nx + i) * first_sum<V, radius>(p, s.stride_x, s.first[0]);
-    if constexpr (Dim == 3) {
-      slope = fused<V>(take<V>(s.ny + i), first_sum<V, radius>(p, s.stride_y, s.first[1]), slope);
-    }
-    slope = fused<V>(take<V>(s.nz + i), first_sum<V, radius>(p, 1, s.first[2]), slope);
-    put<decltype(whole)::value>(s.axis_derivative[f] + i, slope, count);
-  };
-  for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
-    for (std::int64_t y = tile.lower[1]; y < tile.upper[1]; ++y) {
-      const std::int64_t row = s.flat(x, y, 0);
-      for (int f = 0; f < 2; ++f) {
-        std::int64_t z = tile.lower[2];
-        for (; z + lanes <= tile.upper[2]; z += lanes) {
-          if constexpr (Dim == 3) {
-            const std::int64_t next = row + z + HostTiles::rows_ahead * s.stride_y;
-            __builtin_prefetch(s.now[f] + next + radius * s.stride_x);
-            __builtin_prefetch(s.axis_derivative[f] + next, 1);
-          }
-          node(std::true_type(), f, row + z, lanes);
-        }
-        if (z < tile.upper[2]) node(std::false_type(), f, row + z, tile.upper[2] - z);
       }
     }
   }
@@ -431,18 +306,6 @@ void tti_host(const StepArguments<T>& s, const HostTile& tile) {
 /// Function that steps a tile on a host, for any medium and order.
 template <class T>
 using HostWork = void (*)(const StepArguments<T>&, const HostTile&);
-
-/// Returns the function that steps a tile, by medium and order.
-template <Stencil stencil, class T, int Dim, int radius>
-HostWork<T> host_work() {
-  if constexpr (stencil == Stencil::tti_fletcher) {
-    return &tti_host<T, Dim, radius>;
-  } else if constexpr (stencil == Stencil::tti) {
-    return &march_tti_host<T, Dim, radius>;
-  } else {
-    return &march_host<stencil, T, Dim, radius>;
-  }
-}
 
 /// Loop over the tiles of consecutive wavefields.
 template <class T>

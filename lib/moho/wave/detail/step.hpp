@@ -6,6 +6,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/axis_device.hpp>
+#include <moho/wave/detail/axis_host.hpp>
 #include <moho/wave/detail/cpml_host.hpp>
 #include <moho/wave/detail/march_host.hpp>
 #include <moho/wave/detail/reference.hpp>
@@ -95,6 +96,18 @@ struct DeviceSlopesLaunch {
   }
 };
 
+/// Returns the function that steps a tile, by medium and order.
+template <Stencil stencil, class T, int Dim, int radius>
+HostWork<T> host_work() {
+  if constexpr (stencil == Stencil::tti_fletcher) {
+    return &tti_host<T, Dim, radius>;
+  } else if constexpr (stencil == Stencil::tti) {
+    return &axis_step_host<T, Dim, radius>;
+  } else {
+    return &march_host<stencil, T, Dim, radius>;
+  }
+}
+
 /// Returns the tuned kernel of hosts, by order; it is the same for every host space.
 template <Stencil stencil, class T, int Dim>
 HostWork<T> host_work_of(int order) {
@@ -107,10 +120,11 @@ HostWork<T> host_work_of(int order) {
 /// Returns the tuned kernel of hosts for the axis derivatives of self-adjoint TTI.
 template <class T, int Dim>
 HostWork<T> host_slopes_of(int order) {
-  const HostWork<T> table[] = {&slopes_host<T, Dim, 1>, &slopes_host<T, Dim, 2>,
-                               &slopes_host<T, Dim, 3>, &slopes_host<T, Dim, 4>,
-                               &slopes_host<T, Dim, 5>, &slopes_host<T, Dim, 6>,
-                               &slopes_host<T, Dim, 7>, &slopes_host<T, Dim, 8>};
+  const HostWork<T> table[] = {
+      &axis_derivatives_host<T, Dim, 1>, &axis_derivatives_host<T, Dim, 2>,
+      &axis_derivatives_host<T, Dim, 3>, &axis_derivatives_host<T, Dim, 4>,
+      &axis_derivatives_host<T, Dim, 5>, &axis_derivatives_host<T, Dim, 6>,
+      &axis_derivatives_host<T, Dim, 7>, &axis_derivatives_host<T, Dim, 8>};
   return table[order / 2 - 1];
 }
 
@@ -161,6 +175,14 @@ class Stepper {
     const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles);
     launch_dynamic("moho::wave::layered_step", exec, tiles, loop);
   }
+  /// Steps the box of the arguments of self-adjoint TTI in one pass, on a host.
+  void step_in_one_pass(const Instance<Memory>& exec, const StepArguments<T>& s,
+                        const AxisFaces& faces) const {
+    static_assert(is_host_memory<Memory>);
+    AxisTileLoop<T> loop{{s, nullptr, 1, 1, 1}, faces, m_axis_ring};
+    const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles);
+    launch_dynamic("moho::wave::step", exec, tiles, loop);
+  }
   /// Computes the derivatives along the axis in a box, before the step of self-adjoint TTI.
   void axis_derivatives(const Instance<Memory>& exec, const StepArguments<T>& s) const {
     run(exec, s, true);
@@ -174,7 +196,10 @@ class Stepper {
       m_reference = true;
     } else if constexpr (is_host_memory<Memory>) {
       m_work[0] = host_work_of<stencil, T, Dim>(order);
-      if (stencil == Stencil::tti) m_work[1] = host_slopes_of<T, Dim>(order);
+      if (stencil == Stencil::tti) {
+        m_work[1] = host_slopes_of<T, Dim>(order);
+        m_axis_ring = axis_ring_host_of<T, Dim>(order);
+      }
       m_layered = layered_host_of<stencil, T, Dim>(order);
     } else {
       m_launch[0] = device_launch_of<stencil, T, Dim, DeviceOf<Memory>>(order);
@@ -202,6 +227,7 @@ class Stepper {
   void (*m_plain)(const Instance<Memory>&, const StepArguments<T>&, int, bool) = nullptr;
   HostWork<T> m_work[2] = {};
   LayeredHostWork<T> m_layered = nullptr;
+  AxisTileWork<T> m_axis_ring = nullptr;
   Launch<T, Memory> m_launch[2] = {};
   Launch<T, Memory> m_coded = nullptr;
 };
@@ -221,6 +247,7 @@ namespace moho::wave::detail {
 MOHO_FOR_TYPES(MOHO_WAVE_STENCILS, extern template, host_work_of)
 MOHO_FOR_TYPES(MOHO_WAVE_STENCILS, extern template, layered_host_of)
 MOHO_FOR_TYPES(MOHO_FUNCTION, extern template, host_slopes_of)
+MOHO_FOR_TYPES(MOHO_FUNCTION, extern template, axis_ring_host_of)
 MOHO_FOR_ALL(MOHO_WAVE_STENCILS, extern template, launch_reference)
 MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_WAVE_STENCILS, extern template, device_launch_of)
 MOHO_FOR_TYPES(MOHO_FOR_DEVICES, MOHO_FUNCTION, extern template, device_slopes_of)
