@@ -141,6 +141,7 @@ class Inversion {
   std::int64_t values() const { return m_values; }
   /// Returns the problem.
   const InversionProblem& problem() const { return m_problem; }
+  /// Returns the options.
   const InversionOptions& options() const { return m_options; }
   /// Returns the trend.
   const Trend& trend() const { return m_trend; }
