@@ -69,7 +69,9 @@ inline void ask_for_axis_row(const StepArguments<T>& s, std::int64_t i) {
     const std::int64_t next = i + HostTiles::rows_ahead * s.stride_y;
     for (int f = 0; f < 2; ++f) __builtin_prefetch(s.next[f] + next, 1);
     __builtin_prefetch(s.now[1] + next);
-    for (const T* array : {s.scale, s.a, s.b}) __builtin_prefetch(array + next);
+    __builtin_prefetch(s.scale + next);
+    __builtin_prefetch(s.a + next);
+    __builtin_prefetch(s.b + next);
   }
 }
 
@@ -175,7 +177,9 @@ inline void axis_derivative_row(const StepArguments<T>& s, int f, std::int64_t i
       const std::int64_t next = z + HostTiles::rows_ahead * s.stride_y;
       __builtin_prefetch(field + next + radius * s.stride_x);
       if (f == 0) {
-        for (const T* n : {s.nx, s.ny, s.nz}) __builtin_prefetch(n + i + next);
+        __builtin_prefetch(s.nx + i + next);
+        __builtin_prefetch(s.ny + i + next);
+        __builtin_prefetch(s.nz + i + next);
       }
     }
     node(std::true_type(), z, lanes);
