@@ -50,7 +50,7 @@ class Fields(unittest.TestCase):
         model = labelled(vp, spacing=(10.0, 10.0), origin=(0.0, 0.0))
         line = [(50, 20), (350, 20)]
         waves = {"wavelet": "ricker:15", "time": 0.2, "interval": 0.002}
-        gather = moho.Shots(model, density=labelled(0.5 * vp), **waves)((200, 20), line)
+        gather = moho.Shots(model, density=0.5 * model, **waves)((200, 20), line)
         expected = moho.Shots(vp, density=0.5 * vp, spacing=10, **waves)((200, 20), line)
         self.assertEqual(gather.traces.tobytes(), expected.traces.tobytes())
         shown = gather.to_xarray()
@@ -80,6 +80,22 @@ class Fields(unittest.TestCase):
         kilometres = labelled(vp)
         kilometres.coords["x"].attrs["units"] = "km"
         refused("velocity.x: its units are 'km'", kilometres)
+        epsilon = labelled(np.full_like(vp, 0.1), spacing=(10.0, 4.0))
+        refused(
+            r"epsilon.z: coordinates are 200 to 240 m \(allowed: 200 to 250 m, the nodes of velocity.z\)",
+            labelled(vp),
+            epsilon=epsilon,
+        )
+
+    def test_fields_of_other_nodes_are_refused(self):
+        vp = support.gradient(41, 31)
+        rho = labelled(np.full_like(vp, 2000.0), origin=(1010.0, 200.0))
+        waves = {"wavelet": "ricker:15", "time": 0.1}
+        text = "density.x: coordinates are 1010 to 1410 m .allowed: 1000 to 1400 m, the nodes of vp.x"
+        with self.assertRaisesRegex(moho.InputError, text):
+            moho.Shots(labelled(vp), density=rho, **waves)
+        rho = labelled(np.full_like(vp, 2000.0)).transpose("z", "x")
+        self.assertEqual(moho.Shots(labelled(vp), density=rho, **waves).medium, "variable_density")
 
 
 if __name__ == "__main__":

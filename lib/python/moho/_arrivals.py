@@ -20,7 +20,9 @@ class _Model:
     def __init__(
         self, velocity: Any, spacing: Any, origin: Any, epsilon: Any, delta: Any, sources: Any
     ) -> None:
-        velocity, spacing, origin = _labelled.placed(velocity, "velocity", spacing, origin)
+        velocity, spacing, origin = _labelled.placed(
+            velocity, "velocity", spacing, origin, epsilon=epsilon, delta=delta
+        )
         self.velocity = _arrays.field(velocity, "velocity")
         dim = self.velocity.ndim
         if delta is not None and epsilon is None:

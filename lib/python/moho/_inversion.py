@@ -152,8 +152,9 @@ class Objective:
     ) -> None:
         given = locals()
         self._returned = _labelled.returned(vp)
-        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
-        fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
+        more = {"density": density, "epsilon": epsilon, "delta": delta, "theta": theta, "phi": phi}
+        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin, **more)
+        fields = wave_fields(vp, **more)
         vp = fields[0]
         data = gather_arguments(gathers, vp.ndim, finite=True)
         if time is None:

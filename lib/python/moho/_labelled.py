@@ -41,8 +41,13 @@ def values_of(array: Any, name: str, unit: Optional[str] = None) -> Any:
     return array.transpose(*sorted(array.dims)).values
 
 
-def placed(array: Any, name: str, spacing: Any, origin: Any, unit: str = "m/s") -> tuple[Any, Any, Any]:
-    """Values, spacing and origin; those of a DataArray are its coordinates."""
+def placed(
+    array: Any, name: str, spacing: Any, origin: Any, unit: str = "m/s", **others: Any
+) -> tuple[Any, Any, Any]:
+    """Values, spacing and origin; those of a DataArray are its coordinates.
+
+    others: further fields on the same nodes; those that are DataArrays must have the same coordinates.
+    """
     if not is_labelled(array):
         if spacing is None:
             raise InputError(
@@ -70,9 +75,24 @@ def placed(array: Any, name: str, spacing: Any, origin: Any, unit: str = "m/s") 
                 f"{name}.{axis}: coordinates are not ascending with equal steps (allowed: a regular grid): "
                 "interpolate to one"
             )
+        for other, field in others.items():
+            if is_labelled(field) and axis in field.coords and field.sizes.get(axis) == len(at):
+                _check_nodes(field.coords[axis].values, f"{other}.{axis}", at, f"{name}.{axis}", step)
         steps.append(step)
         firsts.append(float(at[0]))
     return values, steps, firsts
+
+
+def _check_nodes(values: Any, name: str, expected: np.ndarray, of: str, step: float) -> None:
+    try:
+        at = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: coordinates are no numbers (allowed: m)") from error
+    if not np.abs(at - expected).max() <= 1e-3 * step:
+        raise InputError(
+            f"{name}: coordinates are {at[0]:g} to {at[-1]:g} m (allowed: {expected[0]:g} to "
+            f"{expected[-1]:g} m, the nodes of {of}): interpolate to them"
+        )
 
 
 def returned(given: Any) -> Callable[..., Any]:

@@ -166,8 +166,9 @@ class Migration:
         given = locals()
         file = _checkpoint.path_of(checkpoint)
         self._returned = _labelled.returned(vp)
-        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
-        fields = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
+        more = {"density": density, "epsilon": epsilon, "delta": delta, "theta": theta, "phi": phi}
+        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin, **more)
+        fields = wave_fields(vp, **more)
         vp = fields[0]
         data = gather_arguments(gathers, vp.ndim)
         if time is None:

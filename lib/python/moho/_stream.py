@@ -118,10 +118,11 @@ def stream_shots(
     -----
     docs/theory/stream.md.
     """
-    vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
+    more = {"density": density, "epsilon": epsilon, "delta": delta, "theta": theta, "phi": phi}
+    vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin, **more)
     if _arrays.on_device(vp):
         raise InputError("vp: it is in device memory (allowed: arrays of the host): copy it to the host")
-    model = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
+    model = wave_fields(vp, **more)
     at, to = survey_positions(sources, receivers, model[0].ndim)
     sizes = _arrays.stream_sizes(device_memory, _arrays.devices_of(devices, 1024), block, updates)
     sizes += [

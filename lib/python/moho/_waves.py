@@ -207,9 +207,10 @@ class Shots:
         progress: Optional[Callable[[float, str], Any]] = None,
     ) -> None:
         self._returned = _labelled.returned(vp)
-        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin)
+        more = {"density": density, "epsilon": epsilon, "delta": delta, "theta": theta, "phi": phi}
+        vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin, **more)
         self._device = _arrays.on_device(vp)
-        model = wave_fields(vp, density=density, epsilon=epsilon, delta=delta, theta=theta, phi=phi)
+        model = wave_fields(vp, **more)
         self._dim = model[0].ndim
         count = _arrays.devices_of(devices)
         _check_devices(count, self._device, expand, concurrent_shots)
