@@ -335,9 +335,10 @@ struct HostLoop {
 };
 
 /// Cuts the box of the arguments into tiles. Returns the number of tiles of all wavefields.
+/// \param tiles_a_thread least number, if the box has as many planes
 template <class T>
 std::int64_t cut_for_host(const Instance<Kokkos::HostSpace>& exec, Stencil stencil, int dim,
-                          int radius, HostLoop<T>& loop) {
+                          int radius, HostLoop<T>& loop, int tiles_a_thread = 4) {
   const StepArguments<T>& s = loop.s;
   const std::int64_t nx = s.upper[0] - s.lower[0], ny = s.upper[1] - s.lower[1],
                      nz = s.upper[2] - s.lower[2];
@@ -352,7 +353,7 @@ std::int64_t cut_for_host(const Instance<Kokkos::HostSpace>& exec, Stencil stenc
     loop.rows = std::min(loop.rows, ny);
   }
   loop.tiles_y = (ny + loop.rows - 1) / loop.rows;
-  const std::int64_t wanted = exec.concurrency() > 1 ? 4 * exec.concurrency() : 1;
+  const std::int64_t wanted = exec.concurrency() > 1 ? tiles_a_thread * exec.concurrency() : 1;
   const std::int64_t rows = loop.tiles_y * s.shots;
   std::int64_t cuts = (wanted + rows - 1) / rows;
   cuts = std::clamp<std::int64_t>(cuts, 1, std::max<std::int64_t>(1, nx / (2 * radius)));

@@ -180,7 +180,8 @@ class Stepper {
                         const AxisFaces& faces) const {
     static_assert(is_host_memory<Memory>);
     AxisTileLoop<T> loop{{s, nullptr, 1, 1, 1}, faces, m_axis_ring};
-    const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles);
+    // few: g around each of them is computed again
+    const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles, 2);
     launch_dynamic("moho::wave::step", exec, tiles, loop);
   }
   /// Computes the derivatives along the axis in a box, before the step of self-adjoint TTI.
