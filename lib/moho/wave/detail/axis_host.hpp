@@ -301,7 +301,7 @@ class AxisTile {
       }
     }
     if (!own_plane) return;
-    // in loops of their own: vectors are not read across others right after these are stored
+    // separate loops do not read across vectors that were just stored
     for (int f = 0; f < 2; ++f) {
       for (std::int64_t row = 0; row < m_rows; ++row) {
         T* const to = h1(f, x, row);
@@ -361,6 +361,7 @@ class AxisTile {
 template <class T>
 using AxisTileWork = void (*)(const StepArguments<T>&, const AxisFaces&, const HostTile&);
 
+/// Steps a tile in one pass, with memory of the thread.
 template <class T, int radius>
 void axis_ring_host(const StepArguments<T>& s, const AxisFaces& faces, const HostTile& tile) {
   static thread_local std::vector<T> memory;

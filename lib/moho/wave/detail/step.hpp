@@ -180,7 +180,7 @@ class Stepper {
                         const AxisFaces& faces) const {
     static_assert(is_host_memory<Memory>);
     AxisTileLoop<T> loop{{s, nullptr, 1, 1, 1}, faces, m_axis_ring};
-    // few: g around each of them is computed again
+    // few tiles, because each computes g around it again
     const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles, 2);
     launch_dynamic("moho::wave::step", exec, tiles, loop);
   }
