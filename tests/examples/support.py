@@ -112,7 +112,7 @@ class Case(unittest.TestCase):
     def kill_ranks(self, process, last=0):
         """Kills all ranks of mpirun, or the last ones, and waits for mpirun.
 
-        If ranks are left, mpirun must end them. If none are, a mpirun that does not end is killed.
+        mpirun must end ranks that are left. After all were killed, a mpirun that does not end is killed.
         """
         with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as file:
             ranks = [int(rank) for rank in file.read().split()]

@@ -125,7 +125,7 @@ void hold_medium(const Instance<Memory>& exec, const Kind& kind, FaceKind face) 
   options.order = 4;
   options.boundaries = faces;
   options.equations = kind.equations;
-  options.one_pass = !moho::is_host_memory<Memory>;  // there batches of TTI take two passes
+  options.one_pass = !moho::is_host_memory<Memory>;  // batches of TTI on hosts take two passes
 
   const auto given = random_model<float, Dim, Memory>(exec, inner, kind.medium, 5);
   Model<float, Dim, Memory> model;

@@ -338,8 +338,7 @@ bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
       faces.free[d][1] = free(options.boundaries.upper[d]);
       if (faces.extents[d] <= 2 * radius) return false;
     }
-    // derivatives of planes beyond free surfaces across x would be read before those of their
-    // images
+    // a tile reads g beyond a free surface across x before it has computed g of the image
     if (faces.free[0][0] && s.lower[0] < radius) return false;
     if (faces.free[0][1] && s.upper[0] > faces.extents[0] - radius) return false;
     StepArguments<T> read = s;
