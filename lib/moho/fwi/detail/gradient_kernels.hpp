@@ -11,6 +11,7 @@
 #include <moho/wave/layout.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -52,6 +53,19 @@ struct SourceValues {
   DenseBox<Dim> values;  ///< layout of the values
 };
 
+/// \brief Returns sum + a b.
+///
+/// All kernels of devices round it once, so that products of two fields have the same bits in all.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T plus_product(T sum, T a, T b) {
+#ifdef __CUDA_ARCH__
+  using std::fma;
+  return fma(a, b, sum);
+#else
+  return sum + a * b;
+#endif
+}
+
 /// Kernel: sums u . (D nu + residual) and p^2; copies both factors for extended images.
 template <class T, int Dim>
 struct AddScale {
@@ -69,7 +83,7 @@ struct AddScale {
   KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t from, std::int64_t to, T of_p, T of_q) const {
     const T u = p[from];
     T product = u * of_p;
-    if (q != nullptr) product += q[from] * of_q;
+    if (q != nullptr) product = plus_product(product, q[from], of_q);
     if (kept_source[0] != nullptr) {
       kept_source[0][to] = u;
       kept_change[0][to] = of_p;

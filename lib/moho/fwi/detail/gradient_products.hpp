@@ -105,8 +105,7 @@ wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::combine_several(
     const Instance<Memory>& exec, Wave& wavefield, const wave::PointSet<T, Dim, Memory>& receivers,
     const wave::PointSeries<T, Memory>& derivative, snapshot::SnapshotStore<T, Dim, Memory>& store,
     const Index<Dim>& shift) {
-  if (!store.stays() || m_unknowns.density) return {};
-  if (!detail::AddSectionProducts<T>::stencils.has(m_propagator->scheme().stencil())) return {};
+  if (!store.stays() || m_unknowns.anisotropy || m_unknowns.density) return {};
   return wave::kernel::several_steps<T, Dim, Memory>(
       exec, *m_propagator, wavefield,
       [&](auto& runs) {
@@ -133,6 +132,7 @@ wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::combine_several(
             }
             work.add = scale_sums(source);
             work.source[k] = source.fields[0];
+            if (fields() == 2) work.q = source.fields[1] - source.fields[0];
             any = true;
           }
         }

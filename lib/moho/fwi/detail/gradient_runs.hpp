@@ -13,10 +13,6 @@
 
 namespace moho::fwi::detail {
 
-/// Stencils of such products: those with one field. Products of two are launched step by step.
-inline constexpr wave::StencilSet section_product_stencils = wave::stencils_with(
-    [](const wave::StencilInfo& row) { return row.layer_march && row.fields == 1; });
-
 /// \brief Additional work of a run of the adjoint field: adds the products of its current values
 /// with the source wavefield.
 ///
@@ -24,15 +20,16 @@ inline constexpr wave::StencilSet section_product_stencils = wave::stencils_with
 template <class T>
 struct AddSectionProducts {
   static constexpr bool computes = true;
-  static constexpr wave::StencilSet stencils = section_product_stencils;
+  static constexpr wave::StencilSet stencils = wave::layer_march_stencils;
   const T* source[wave::kernel::largest_section_run] = {};  ///< by step: snapshot; null: none
+  std::int64_t q = 0;                                       ///< elements from p to q in a snapshot
   AddScale<T, 2> add{};                                     ///< without a snapshot
   Box<2> box{};                                             ///< nodes of the sums
   wave::kernel::SectionInjection<T> residual{};             ///< in pressure
 
   /// Values of a node: the source wavefield, the sums so far, and the residual.
   struct Ahead {
-    T p, scale, illumination, residual;
+    T p, q, scale, illumination, residual;
     bool any, injects;
   };
   KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(int step, std::int64_t row, int x, int z,
@@ -43,6 +40,7 @@ struct AddSectionProducts {
     const std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
     ahead.any = true;
     ahead.p = source[step][from];
+    if (q != 0) ahead.q = source[step][from + q];
     ahead.scale = add.scale[to];
     ahead.illumination = add.illumination[to];
     ahead.injects = number >= 0;
@@ -56,10 +54,12 @@ struct AddSectionProducts {
                                        T second_z) const {
     if (!ahead.any) return;
     const std::int64_t to = add.sums.at({x, z});
+    constexpr int fields = wave::kernel::field_count<stencil>;
     T change = second_x;
-    change += second_z;
+    if constexpr (fields == 1) change += second_z;
     if constexpr (stencil == Stencil::variable_density) change -= s.a[i] * s.now[0][i];
     T product = ahead.p * change;
+    if constexpr (fields == 2) product = plus_product(product, ahead.q, second_z);
     add.scale[to] = ahead.scale + add.weight * product;
     add.illumination[to] = ahead.illumination + add.time * ahead.p * ahead.p;
     if (!ahead.injects) return;
@@ -80,6 +80,8 @@ MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::Ad
                  Stencil::isotropic, ::Kokkos::CudaSpace)
 MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::AddSectionProducts,
                  Stencil::variable_density, ::Kokkos::CudaSpace)
+MOHO_FOR_SCALARS(MOHO_FUNCTION, extern template, section_run_of, fwi::detail::AddSectionProducts,
+                 Stencil::vti, ::Kokkos::CudaSpace)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

@@ -241,7 +241,7 @@ struct MarchProducts {
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) {
         T product = values.p.v[i] * change[0][i];
-        if constexpr (fields == 2) product += values.q.v[i] * change[1][i];
+        if constexpr (fields == 2) product = plus_product(product, values.q.v[i], change[1][i]);
         scale.v[i] += add.weight * product;
         illumination.v[i] += add.time * values.p.v[i] * values.p.v[i];
       }
