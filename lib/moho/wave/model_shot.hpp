@@ -30,6 +30,7 @@ struct ShotOptions {
   Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: the complete grid
   std::int64_t check_every = 200;   ///< steps between checks for NaN and overflow; 0: no checks
   std::int64_t snapshot_every = 0;  ///< steps between calls of `snapshot`; 0: no calls
+  bool traces = true;               ///< false: the gather alone, unless traces are resampled
   /// Called on the host with the wavefield at time step * dt and the nodes advanced so far.
   std::function<void(const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                      std::int64_t step)>
@@ -46,7 +47,7 @@ using Traces = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 template <class T, int Dim, class Memory>
 struct ShotResult {
   PointSeries<T, Memory> gather;  ///< samples x receivers, in the space
-  Traces<T> traces;               ///< receivers x samples, on the host
+  Traces<T> traces;               ///< receivers x samples, on the host; see ShotOptions::traces
   double interval = 0.0;          ///< sampling interval, s; sample n is at n * interval
   std::int64_t steps = 0;         ///< steps done
   double seconds = 0.0;           ///< wall time of the steps, with injection and recording
@@ -223,8 +224,13 @@ inline void check_interval(double dt, double interval, const std::vector<double>
 /// Fills the gather and the traces of a shot from its recorded rows; waits for completion.
 template <class T, int Dim, class Memory>
 void take_traces(const Instance<Memory>& exec, const ShotSampling& sampling, double dt,
-                 const PointSeries<T, Memory>& by_row, ShotResult<T, Dim, Memory>& result) {
+                 const PointSeries<T, Memory>& by_row, bool traces,
+                 ShotResult<T, Dim, Memory>& result) {
   result.interval = sampling.interval;
+  if (!traces && !sampling.resampled) {
+    result.gather = by_row;
+    return exec.fence();
+  }
   const auto receivers = static_cast<std::int64_t>(by_row.extent(1));
   const Traces<T> on_host =
       allocate<Traces<T>>(exec, "moho::wave::gather on the host", sampling.rows, receivers);
@@ -328,7 +334,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   result.points = report.points;
   result.whole_points = report.whole_points;
   result.boxes = report.boxes;
-  detail::take_traces(Instance<Memory>(exec), sampling, dt, by_row, result);
+  detail::take_traces(Instance<Memory>(exec), sampling, dt, by_row, options.traces, result);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <moho/snapshot/stores.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -42,6 +43,7 @@ template <class T, int Dim, class Memory>
 struct StoredWavefield : Resource {
   using Spare = SpareMemory<T, Memory>;
   fwi::InvertedParameters wanted;  ///< parameters whose gradient it serves
+  std::int64_t loads = 0;          ///< number of the model, which stays loaded until the next one
   std::weak_ptr<Spare> spare;      ///< gone with closed shots
   std::unique_ptr<typename Spare::Arena> arena;
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> store;

@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "device.hpp"
 #include "modelling.hpp"
+#include "shot_points.hpp"
 #include "slab_plan.hpp"
 #include "stored_wavefield.hpp"
 
@@ -42,6 +43,7 @@ template <class T, int Dim, class Memory>
 class ModellingOf : public AnyModelling {
  public:
   void release() override {
+    m_points.release();
     m_gradients.reset();
     m_modelling.reset();
     m_spare.reset();
@@ -75,13 +77,16 @@ class ModellingOf : public AnyModelling {
     if (steps.snapshots != nullptr || m_expand != domain::ExpansionMethod::none) {
       return survey(job, {sources}, {receivers}, {traces}, steps);
     }
-    const wave::Shot<Dim> shot{0, points_of<Dim>(sources), points_of<Dim>(receivers)};
-    modelling.check(instance(), {shot});
+    const auto points = m_points.of(modelling, sources, receivers, false);
     auto options = modelling.shot_options();
+    options.traces = !traces.device;
     options.progress = [&job](const wave::ShotProgress& now) {
       job.report(static_cast<double>(now.step) / static_cast<double>(now.steps), "stepping");
     };
-    give_traces(modelling.shot(instance(), shot, options), traces);
+    const auto result = wave::model_shot<T, Dim, Memory>(
+        instance(), modelling.propagator(), modelling.wavefield(), points->sources,
+        points->source.amplitudes, points->receivers, options);
+    give_traces(result, traces);
     steps.stepped.assign(1, 1.0);
   }
 
@@ -113,6 +118,7 @@ class ModellingOf : public AnyModelling {
 
   void update(const WaveInput& model) override {
     opened().update(instance(), model_of(model), m_around);
+    ++m_loads;
     if (m_gradients) m_gradients->update(instance());
   }
 
@@ -122,10 +128,12 @@ class ModellingOf : public AnyModelling {
     auto& modelling = opened();
     const wave::TimePlan& time = modelling.plan().time;
     const wave::ShotSampling sampling = wave::shot_sampling(time.dt, time.steps, time.interval);
-    const GradientShot shot(modelling, sources, receivers);
+    const auto points = m_points.of(modelling, sources, receivers, true);
+    const PointsOf& shot = *points;
     prepare_gradients({wanted.at(1), wanted.at(2) || wanted.at(3)});
     if (sampling.resampled || !stores_wavefield()) return nullptr;
     const auto kept = std::make_shared<Kept>(m_spare, m_wanted, m_gradients->fields());
+    kept->loads = m_loads;
     const auto rows = allocate<wave::PointSeries<T, Memory>>(
         instance(), "moho::python::rows", static_cast<std::size_t>(time.steps + 1),
         static_cast<std::size_t>(shot.receivers.count()));
@@ -142,12 +150,13 @@ class ModellingOf : public AnyModelling {
                 const AnyInput& derivative, const std::vector<Place>& gradients,
                 Resource* wavefield) override {
     auto& modelling = opened();
-    const GradientShot shot(modelling, sources, receivers);
+    const auto points = m_points.of(modelling, sources, receivers, true);
+    const PointsOf& shot = *points;
     prepare_gradients({gradients.at(1).data != nullptr,
                        gradients.at(2).data != nullptr || gradients.at(3).data != nullptr});
-    update(model);
-    m_gradients->clear(instance());
     const auto* kept = static_cast<const Kept*>(wavefield);
+    if (kept == nullptr || kept->loads != m_loads) update(model);
+    m_gradients->clear(instance());
     if (kept != nullptr && kept->store && kept->wanted.density == m_wanted.density &&
         kept->wanted.anisotropy == m_wanted.anisotropy) {
       const auto adjoint = allocate<wave::PointSeries<T, Memory>>(
@@ -168,24 +177,7 @@ class ModellingOf : public AnyModelling {
   using Arena = snapshot::DeviceArena<T, Memory>;
   using Kept = StoredWavefield<T, Dim, Memory>;
   using Store = snapshot::SnapshotStore<T, Dim, Memory>;
-
-  // Points and source term of a shot.
-  struct GradientShot {
-    wave::PointSet<T, Dim, Memory> sources, receivers;
-    wave::SourceTerm<T, Dim, Memory> source;
-
-    GradientShot(wave::Modelling<T, Dim, Memory>& modelling, const Input& at, const Input& to) {
-      const wave::Shot<Dim> shot{0, points_of<Dim>(at), points_of<Dim>(to)};
-      modelling.check(instance(), {shot});
-      sources = modelling.sources(instance(), shot);
-      receivers = modelling.injecting_receivers(instance(), shot);
-      source = {&modelling.propagator(), &sources,
-                wave::wavelet_series<T, Memory>(instance(), modelling.plan().wavelet,
-                                                modelling.plan().time.steps, sources.count())};
-    }
-    GradientShot(const GradientShot&) = delete;
-    GradientShot& operator=(const GradientShot&) = delete;
-  };
+  using PointsOf = ShotPoints<T, Dim, Memory>;
 
   static Instance<Memory> instance() { return instance_in<Memory>(); }
 
@@ -217,6 +209,8 @@ class ModellingOf : public AnyModelling {
         fwi::source_field_bytes(m_modelling->propagator().scheme(), m_gradients->snapshot_nodes(),
                                 m_gradients->outside(), plan.time.steps, 1)
             .stored;
+    // memory that is held already needs no query
+    if (m_memory == 0 && bytes <= static_cast<double>(m_spare->bytes())) return true;
     auto room = static_cast<double>(available_memory(instance()) + m_spare->bytes());
     if (m_memory > 0) {
       room = std::min(room, static_cast<double>(m_memory) - static_cast<double>(plan.memory.most) -
@@ -236,7 +230,7 @@ class ModellingOf : public AnyModelling {
     return options;
   }
   // Adds the gradient of a shot to the sums, with its forward propagation.
-  void model_again(Job& job, const GradientShot& shot, const AnyInput& derivative) {
+  void model_again(Job& job, const PointsOf& shot, const AnyInput& derivative) {
     const int fields = m_gradients->fields();
     if (stores_wavefield()) {
       auto arena = m_spare->take();
@@ -250,7 +244,7 @@ class ModellingOf : public AnyModelling {
         snapshot::BoundaryStoreOptions{fields, m_gradients->outside()});
     add_gradient(job, shot, derivative, store);
   }
-  void add_gradient(Job& job, const GradientShot& shot, const AnyInput& derivative, Store& store) {
+  void add_gradient(Job& job, const PointsOf& shot, const AnyInput& derivative, Store& store) {
     m_gradients->add(
         instance(), m_modelling->wavefield(), shot.source, shot.receivers,
         [&](const auto&, const wave::PointSeries<T, Memory>& adjoint) {
@@ -322,6 +316,8 @@ class ModellingOf : public AnyModelling {
   std::optional<wave::Modelling<T, Dim, Memory>> m_modelling;
   std::optional<fwi::ShotGradients<T, Dim, Memory>> m_gradients;
   std::shared_ptr<SpareMemory<T, Memory>> m_spare = std::make_shared<SpareMemory<T, Memory>>();
+  KeptPoints<T, Dim, Memory> m_points;
+  std::int64_t m_loads = 0;  // models that update() loaded
   fwi::InvertedParameters m_wanted;
   Points<Dim> m_around;  // sources around which delta is tapered
   domain::ExpansionMethod m_expand = domain::ExpansionMethod::none;

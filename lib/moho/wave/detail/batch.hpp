@@ -484,7 +484,7 @@ std::vector<ShotResult<T, Dim, Memory>> model_batch(
     result.seconds = seconds;
     result.points = result.whole_points = nodes * static_cast<double>(sampling.steps);
     result.boxes = boxes;
-    detail::take_traces(exec, sampling, dt, rows[n], result);
+    detail::take_traces(exec, sampling, dt, rows[n], options.traces, result);
   }
   return results;
 }
