@@ -3,13 +3,14 @@
 // Benchmarks of one small section: a shot and its gradient.
 //
 // 401 x 201 nodes and 20 nodes of layers, order 8, single precision, 1880 steps, two sources and
-// 101 receivers between nodes. On devices with up to 64 steps in a launch, and with launches for
-// each step; both must give the same traces and the same gradient. The time is that of the steps,
-// which includes sources and receivers; that of a gradient includes the snapshots of each step,
-// which stay in memory, and the products of each step.
+// 101 receivers between nodes; gradients also of 2001 x 1001 nodes, 200 steps. On devices with up
+// to 64 steps in a launch, and with launches for each step; both must give the same traces and the
+// same gradient. The time is that of the steps, which includes sources and receivers; that of a
+// gradient includes the snapshots of each step, which stay in memory, and the products of each
+// step.
 //
-// Names: shot/<medium>/<faces>/<space>/launch:<64_steps|1_step>, and the same with gradient/. Hosts
-// have 1_step alone.
+// Names: shot/<medium>/<faces>/<nodes>/<space>/launch:<64_steps|1_step>, and the same with
+// gradient/. Hosts have 1_step alone.
 
 #include "bench_section/runner.hpp"
 #include "common/program.hpp"
@@ -27,18 +28,19 @@ using bench::SectionRun;
 using bench::SectionRunner;
 
 /// Returns the section of a case; the last one is kept.
-SectionRunner& kept(const std::string& space, wave::Medium medium, wave::FaceKind faces) {
+SectionRunner& kept(const std::string& space, wave::Medium medium, wave::FaceKind faces,
+                    bool large) {
   static std::unique_ptr<SectionRunner> section;
   static std::string key;
   static bool first = true;
   if (first) Kokkos::push_finalize_hook([] { section.reset(); });
   first = false;
   const std::string wanted =
-      concat(space, " ", wave::to_string(medium), " ", wave::to_string(faces));
+      concat(space, " ", wave::to_string(medium), " ", wave::to_string(faces), " ", large);
   if (key != wanted) {
     section.reset();
     with_space(space, [&](const auto& exec) {
-      section = bench::make_section_runner(exec, medium, faces, bench::smoke());
+      section = bench::make_section_runner(exec, medium, faces, large, bench::smoke());
     });
     key = wanted;
   }
@@ -46,8 +48,8 @@ SectionRunner& kept(const std::string& space, wave::Medium medium, wave::FaceKin
 }
 
 void time_section(benchmark::State& state, const std::string& space, wave::Medium medium,
-                  wave::FaceKind faces, bool gradient, bool one) {
-  SectionRunner& section = kept(space, medium, faces);
+                  wave::FaceKind faces, bool large, bool gradient, bool one) {
+  SectionRunner& section = kept(space, medium, faces, large);
   const auto run = [&](bool in_one) {
     return gradient ? section.gradient(in_one) : section.shot(in_one);
   };
@@ -68,23 +70,27 @@ void time_section(benchmark::State& state, const std::string& space, wave::Mediu
   state.counters["forward_seconds"] = forward / runs;
 }
 
+void add_case(const std::string& space, wave::Medium medium, wave::FaceKind faces, bool large,
+              bool gradient) {
+  for (const bool one : {true, false}) {
+    if (bench::on_host(space) && one) continue;  // hosts have no launches
+    bench::add(concat(gradient ? "gradient/" : "shot/", wave::to_string(medium), "/",
+                      wave::to_string(faces), large ? "/2001x1001/" : "/401x201/", space,
+                      one ? "/launch:64_steps" : "/launch:1_step"),
+               bench::smoke() ? 1 : 5, [=](benchmark::State& state) {
+                 time_section(state, space, medium, faces, large, gradient, one);
+               });
+  }
+}
+
 void add_space(const std::string& space) {
-  const bool host = bench::on_host(space);
-  for (const bool gradient : {false, true}) {
-    for (const wave::Medium medium :
-         {wave::Medium::isotropic, wave::Medium::variable_density, wave::Medium::vti}) {
-      for (const wave::FaceKind faces : {wave::FaceKind::cpml, wave::FaceKind::sponge}) {
-        for (const bool one : {true, false}) {
-          if (host && one) continue;  // hosts have no launches
-          bench::add(concat(gradient ? "gradient/" : "shot/", wave::to_string(medium), "/",
-                            wave::to_string(faces), "/", space,
-                            one ? "/launch:64_steps" : "/launch:1_step"),
-                     bench::smoke() ? 1 : 5, [=](benchmark::State& state) {
-                       time_section(state, space, medium, faces, gradient, one);
-                     });
-        }
-      }
+  for (const wave::Medium medium :
+       {wave::Medium::isotropic, wave::Medium::variable_density, wave::Medium::vti}) {
+    for (const wave::FaceKind faces : {wave::FaceKind::cpml, wave::FaceKind::sponge}) {
+      add_case(space, medium, faces, false, false);
+      add_case(space, medium, faces, false, true);
     }
+    add_case(space, medium, wave::FaceKind::cpml, true, true);
   }
 }
 

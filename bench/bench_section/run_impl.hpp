@@ -28,10 +28,16 @@ template <class Memory>
 class SectionRunnerOn final : public SectionRunner {
  public:
   SectionRunnerOn(const Instance<Memory>& exec, wave::Medium medium, wave::FaceKind faces,
-                  bool smoke)
+                  bool large, bool smoke)
       : m_exec(exec) {
-    m_steps = smoke ? 40 : 1880;
-    m_grid.extents = {smoke ? 61 : 401, smoke ? 41 : 201};
+    m_steps = smoke ? 40 : large ? 200 : 1880;
+    if (smoke) {
+      m_grid.extents = {61, 41};
+    } else if (large) {
+      m_grid.extents = {2001, 1001};
+    } else {
+      m_grid.extents = {401, 201};
+    }
     m_grid.spacing = {10.0, 10.0};
     const auto field = [&](double low, double high) {
       auto result = make_field<float>(m_exec, m_grid, "parameter");
@@ -137,13 +143,13 @@ class SectionRunnerOn final : public SectionRunner {
 template <class Memory>
 std::unique_ptr<SectionRunner> make_section_runner(const Instance<Memory>& exec,
                                                    wave::Medium medium, wave::FaceKind faces,
-                                                   bool smoke) {
-  return std::make_unique<SectionRunnerOn<Memory>>(exec, medium, faces, smoke);
+                                                   bool large, bool smoke) {
+  return std::make_unique<SectionRunnerOn<Memory>>(exec, medium, faces, large, smoke);
 }
 
 /// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_SECTION(Memory)                                     \
   template std::unique_ptr<SectionRunner> make_section_runner<Memory>( \
-      const Instance<Memory>&, wave::Medium, wave::FaceKind, bool)
+      const Instance<Memory>&, wave::Medium, wave::FaceKind, bool, bool)
 
 }  // namespace moho::bench

@@ -31,10 +31,11 @@ struct SectionRunner {
 };
 
 /// Prepares a section on a space.
-/// \param smoke true: a small section and few steps
+/// \param large 2001 x 1001 nodes and 200 steps in place of 401 x 201 and 1880 \param smoke true: a
+/// small section and few steps
 template <class Memory>
 std::unique_ptr<SectionRunner> make_section_runner(const Instance<Memory>& exec,
                                                    wave::Medium medium, wave::FaceKind faces,
-                                                   bool smoke);
+                                                   bool large, bool smoke);
 
 }  // namespace moho::bench

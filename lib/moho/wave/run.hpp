@@ -161,7 +161,8 @@ struct RunOptions {
   /// callbacks do in these steps, and returns their number; 0: it did nothing, and run_steps()
   /// does the next step. Not called with a domain.
   std::function<std::int64_t(std::int64_t time, std::int64_t most)> several = {};
-  /// Steps between checks for NaN and overflow, with one check at the end; 0: no checks.
+  /// Steps between checks for NaN and overflow, with one check at the end; 0: no checks. Of steps
+  /// by `several` at least kernel::steps_between_checks, unless it is below 64.
   std::int64_t check_every = 0;
   /// Called on the host about twice a second. Each call costs a fence.
   std::function<void(const ShotProgress&)> progress = {};
@@ -193,6 +194,9 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
                          const RunOptions<T, Dim, Memory>& options);
 
 namespace kernel {
+
+/// Least number of steps by RunOptions::several between checks, each of which takes a fence.
+inline constexpr std::int64_t steps_between_checks = 512;
 
 /// Timer of progress reports.
 class ProgressTimer {
@@ -302,16 +306,17 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
   exec.fence();
   kernel::ProgressTimer pace(steps);
   Box<Dim> box{}, former{};
-  std::int64_t done = 0;
-  // after `count` steps: the report, the check for overflow and the progress
-  const auto end_steps = [&](std::int64_t count) {
+  std::int64_t done = 0, checked = 0;
+  // after `count` steps: the report and the check for overflow, `every` steps after the last one
+  const auto end_steps = [&](std::int64_t count, std::int64_t every) {
     report.points += static_cast<double>(propagator.own(box).size()) * static_cast<double>(count);
     report.whole_points +=
         static_cast<double>(propagator.own(whole).size()) * static_cast<double>(count);
     for (std::int64_t n = 0; n < count; ++n) report.boxes.add(box);
     done += count;
-    if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
+    if (every > 0 && (done / every > checked / every || done == steps)) {
       detail::check_finite<T, Dim, Memory>(exec, propagator, wavefield, box, done);
+      checked = done;
     }
   };
   const auto report_progress = [&] {
@@ -324,13 +329,15 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     const std::int64_t time = options.first + direction * done;
     if (options.several && options.domain == nullptr && done < steps) {
       exec.check_stop();
-      std::int64_t most = steps - done;
-      if (options.check_every > 0) {
-        most = std::min(most, options.check_every - done % options.check_every);
+      std::int64_t most = steps - done, every = options.check_every;
+      if (every >= 64) {
+        every = std::max(every, kernel::steps_between_checks);
+      } else if (every > 0) {
+        most = std::min(most, every - done % every);
       }
       if (const std::int64_t count = options.several(time, most); count > 0) {
         box = former = whole;
-        end_steps(count);
+        end_steps(count, every);
         report_progress();
         continue;
       }
@@ -354,7 +361,7 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     box = next;
     if (options.stepped) options.stepped(time, box);
     wavefield.advance();
-    end_steps(1);
+    end_steps(1, options.check_every);
     if (options.advanced) options.advanced(time + direction, box);
     report_progress();
   }

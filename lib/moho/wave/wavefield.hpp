@@ -105,17 +105,52 @@ Amplitude check_finite(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                        const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                        std::int64_t step);
 
+namespace detail {
+
+/// Functor that sets an element of each of several arrays to zero.
+template <class T>
+struct ClearArrays {
+  static constexpr int most = 32;
+  T* arrays[most];
+  std::int64_t sizes[most];
+  int count = 0;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    for (int a = 0; a < count; ++a) {
+      if (n < sizes[a]) arrays[a][n] = T(0);
+    }
+  }
+};
+
+}  // namespace detail
+
 template <class T, int Dim, class Memory>
 void Wavefield<T, Dim, Memory>::clear(const InstanceOf<Memory>& exec) {
+  std::vector<Storage<T, Memory>> arrays;
   for (int f = 0; f < fields; ++f) {
-    fill(exec, now[f], T(0));
-    fill(exec, next[f], T(0));
+    arrays.push_back(now[f]);
+    arrays.push_back(next[f]);
   }
   for (auto& layer : layers) {
     for (const auto* view : {&layer.psi_now, &layer.psi_next, &layer.zeta}) {
-      if (view->size() > 0) fill(exec, *view, T(0));
+      if (view->size() > 0) arrays.push_back(*view);
     }
   }
+  if constexpr (!is_host_memory<Memory>) {
+    // one launch for the arrays of a section
+    detail::ClearArrays<T> clear;
+    std::size_t largest = 0;
+    for (const auto& array : arrays) largest = std::max(largest, array.size());
+    if (largest <= std::size_t{1} << 22 && arrays.size() <= detail::ClearArrays<T>::most) {
+      for (const auto& array : arrays) {
+        clear.arrays[clear.count] = array.data();
+        clear.sizes[clear.count++] = static_cast<std::int64_t>(array.size());
+      }
+      return launch("moho::wave::clear", Instance<Memory>(exec), static_cast<std::int64_t>(largest),
+                    clear);
+    }
+  }
+  for (const auto& array : arrays) fill(exec, array, T(0));
 }
 
 template <class T, int Dim, class Memory>

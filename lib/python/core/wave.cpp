@@ -44,6 +44,7 @@ class ModellingOf : public AnyModelling {
  public:
   void release() override {
     m_points.release();
+    m_rows = {};
     m_gradients.reset();
     m_modelling.reset();
     m_spare.reset();
@@ -134,9 +135,7 @@ class ModellingOf : public AnyModelling {
     if (sampling.resampled || !stores_wavefield()) return nullptr;
     const auto kept = std::make_shared<Kept>(m_spare, m_wanted, m_gradients->fields());
     kept->loads = m_loads;
-    const auto rows = allocate<wave::PointSeries<T, Memory>>(
-        instance(), "moho::python::rows", static_cast<std::size_t>(time.steps + 1),
-        static_cast<std::size_t>(shot.receivers.count()));
+    const auto rows = rows_of(shot);
     m_gradients->forward(instance(), modelling.wavefield(), shot.source, shot.receivers, rows,
                          *kept->store, gradient_options(job, 1.0));
     give_values(traces, sampling.samples * shot.receivers.count(), [&](T* to) {
@@ -159,10 +158,7 @@ class ModellingOf : public AnyModelling {
     m_gradients->clear(instance());
     if (kept != nullptr && kept->store && kept->wanted.density == m_wanted.density &&
         kept->wanted.anisotropy == m_wanted.anisotropy) {
-      const auto adjoint = allocate<wave::PointSeries<T, Memory>>(
-          instance(), "moho::python::adjoint",
-          static_cast<std::size_t>(modelling.plan().time.steps + 1),
-          static_cast<std::size_t>(shot.receivers.count()));
+      const auto adjoint = rows_of(shot);
       spread(derivative, adjoint);
       fwi::ShotGradientReport<Dim> report;
       m_gradients->backward(instance(), modelling.wavefield(), shot.source, shot.receivers, adjoint,
@@ -201,6 +197,17 @@ class ModellingOf : public AnyModelling {
     write(values.data());
     copy_elements<T>(instance(), static_cast<T*>(place.data), false, values.data(), true,
                      values.size());
+  }
+  // Returns uninitialised rows of all steps x receivers, which the next shot uses again.
+  wave::PointSeries<T, Memory> rows_of(const PointsOf& shot) {
+    const auto steps = static_cast<std::size_t>(m_modelling->plan().time.steps + 1);
+    const auto receivers = static_cast<std::size_t>(shot.receivers.count());
+    if (m_rows.extent(0) != steps || m_rows.extent(1) != receivers) {
+      m_rows = {};
+      m_rows = allocate<wave::PointSeries<T, Memory>>(instance(), "moho::python::rows", steps,
+                                                      receivers);
+    }
+    return m_rows;
   }
   // Returns true if the wavefield of a shot at all steps takes a quarter of the memory or less.
   bool stores_wavefield() {
@@ -317,6 +324,7 @@ class ModellingOf : public AnyModelling {
   std::optional<fwi::ShotGradients<T, Dim, Memory>> m_gradients;
   std::shared_ptr<SpareMemory<T, Memory>> m_spare = std::make_shared<SpareMemory<T, Memory>>();
   KeptPoints<T, Dim, Memory> m_points;
+  wave::PointSeries<T, Memory> m_rows;
   std::int64_t m_loads = 0;  // models that update() loaded
   fwi::InvertedParameters m_wanted;
   Points<Dim> m_around;  // sources around which delta is tapered

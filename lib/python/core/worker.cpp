@@ -52,15 +52,16 @@ bool has_torch() {
 
 }  // namespace
 
+// The least duration of a job that ends the waiting threads of OpenMP, and of a wait between looks
+// for signals. New threads of OpenMP may need several milliseconds to start beside one that spins.
+constexpr std::chrono::milliseconds long_job{50};
+
 // The thread and its queue. There is one, which is never destroyed: threads of the interpreter may
 // wait for it until the process ends.
 class Worker {
  public:
-  // Releases the threads of OpenMP of callers before their jobs, and those of the jobs after them.
-  void take_turns() {
-    m_turns = true;
-    release_openmp_threads();
-  }
+  // Releases the threads of OpenMP of callers during long jobs, and those of the jobs after them.
+  void take_turns() { m_turns = true; }
   // Starts the thread with the first job. Returns false if no job can be run any more.
   bool add(std::shared_ptr<Job> job) {
     const std::lock_guard lock(m_mutex);
@@ -196,6 +197,7 @@ void Worker::loop() {
   }
   while (const std::shared_ptr<Job> job = next()) {
     std::exception_ptr failure = refused;
+    const auto start = std::chrono::steady_clock::now();
     try {
       if (job->m_cancelled) throw Cancelled();
       if (!failure) job->m_work(*job);
@@ -203,7 +205,7 @@ void Worker::loop() {
       failure = std::current_exception();
     }
     job->m_work = {};  // may own memory of Kokkos
-    if (m_turns) release_openmp_threads();
+    if (m_turns && std::chrono::steady_clock::now() - start > long_job) release_openmp_threads();
     const std::lock_guard lock(job->m_mutex);
     job->m_failure = failure;
     job->m_done = true;
@@ -215,6 +217,7 @@ void Worker::loop() {
 void Worker::wait(Job& job, const nb::object& progress) {
   const Counted counted(m_waiting);
   std::optional<nb::python_error> raised;
+  bool released = !m_turns;
   for (bool done = false; !done;) {
     bool news = false;
     double fraction = 0.0;
@@ -223,12 +226,14 @@ void Worker::wait(Job& job, const nb::object& progress) {
       const nb::gil_scoped_release unlock;
       if (m_ending) hang();
       std::unique_lock lock(job.m_mutex);
-      done = job.m_event.wait_for(lock, std::chrono::milliseconds(50), [&] { return job.m_done; });
+      done = job.m_event.wait_for(lock, long_job, [&] { return job.m_done; });
       news = std::exchange(job.m_news, false);
       fraction = job.m_fraction;
       what = job.m_what;
       lock.unlock();
       if (m_ending) hang();
+      if (!done && !released) release_openmp_threads();
+      released = released || !done;
     }
     if (raised) continue;
     try {

@@ -27,9 +27,26 @@ struct AddSectionProducts {
   Box<2> box{};                                             ///< nodes of the sums
   wave::kernel::SectionInjection<T> residual{};             ///< in pressure
 
-  /// Values of a node: the source wavefield, the sums so far, and the residual.
+  /// Sums of a node.
+  struct Sums {
+    T scale, illumination;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Sums load(int x, int z) const {
+    const Index<2> node{x, z};
+    if (!box.contains(node)) return {};
+    const std::int64_t at = add.sums.at(node);
+    return {add.scale[at], add.illumination[at]};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void store(int x, int z, const Sums& sums) const {
+    const Index<2> node{x, z};
+    if (!box.contains(node)) return;
+    const std::int64_t at = add.sums.at(node);
+    add.scale[at] = sums.scale;
+    add.illumination[at] = sums.illumination;
+  }
+  /// Values of a node: the source wavefield, and the residual.
   struct Ahead {
-    T p, q, scale, illumination, residual;
+    T p, q, residual;
     bool any, injects;
   };
   KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(int step, std::int64_t row, int x, int z,
@@ -37,12 +54,15 @@ struct AddSectionProducts {
     Ahead ahead{};
     const Index<2> node{x, z};
     if (source[step] == nullptr || !box.contains(node)) return ahead;
-    const std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
+    const std::int64_t from = add.snapshot.at(node);
     ahead.any = true;
     ahead.p = source[step][from];
     if (q != 0) ahead.q = source[step][from + q];
-    ahead.scale = add.scale[to];
-    ahead.illumination = add.illumination[to];
+    // a snapshot is used once: it comes from memory
+    if (step + 1 < wave::kernel::largest_section_run && source[step + 1] != nullptr) {
+      wave::kernel::prefetch_to_cache(source[step + 1] + from);
+      if (q != 0) wave::kernel::prefetch_to_cache(source[step + 1] + from + q);
+    }
     ahead.injects = number >= 0;
     if (ahead.injects) ahead.residual = residual.at(row).value(number);
     return ahead;
@@ -50,22 +70,20 @@ struct AddSectionProducts {
   /// As SectionProducts and AddPointProduct.
   template <Stencil stencil>
   KOKKOS_FORCEINLINE_FUNCTION void see(const wave::kernel::StepArguments<T>& s, const Ahead& ahead,
-                                       int, int x, int z, std::int64_t i, T second_x,
+                                       Sums& sums, int, int, int, std::int64_t i, T second_x,
                                        T second_z) const {
     if (!ahead.any) return;
-    const std::int64_t to = add.sums.at({x, z});
     constexpr int fields = wave::kernel::field_count<stencil>;
     T change = second_x;
     if constexpr (fields == 1) change += second_z;
     if constexpr (stencil == Stencil::variable_density) change -= s.a[i] * s.now[0][i];
     T product = ahead.p * change;
     if constexpr (fields == 2) product = plus_product(product, ahead.q, second_z);
-    add.scale[to] = ahead.scale + add.weight * product;
-    add.illumination[to] = ahead.illumination + add.time * ahead.p * ahead.p;
+    sums.scale += add.weight * product;
+    sums.illumination += add.time * ahead.p * ahead.p;
     if (!ahead.injects) return;
-    wave::kernel::end_of_store();
     product = ahead.p * ahead.residual;
-    add.scale[to] += add.weight * product;
+    sums.scale += add.weight * product;
   }
   KOKKOS_FORCEINLINE_FUNCTION void after(const wave::kernel::StepArguments<T>&, int, int, int,
                                          std::int64_t) const {}

@@ -23,6 +23,12 @@
 
 namespace moho::wave::detail {
 
+/// \brief Most values of a section whose gradient is computed in such runs.
+///
+/// Snapshots and products in the launches of the steps spare reading the wavefield for them, so
+/// that larger sections gain than those of largest_section_step.
+inline constexpr std::int64_t largest_section_gradient = std::int64_t{1} << 22;
+
 /// Arguments of the kernels of a run: of even and odd steps.
 template <class T>
 using SectionArguments = AllLayers<T>[2];
@@ -110,10 +116,8 @@ struct CudaSectionTeam {
   }
 };
 
-inline constexpr int section_block = 256;  ///< threads of a block
-
 template <class Run>
-__global__ void __launch_bounds__(section_block, Run::blocks)
+__global__ void __launch_bounds__(Run::block, Run::blocks)
     section_run_kernel(const __grid_constant__ Run run) {
   CudaSectionTeam team;
   run(team);
@@ -126,18 +130,18 @@ void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, const Run& run)
   check_cuda(cudaSetDevice(device), "device");
   int resident = 0, processors = 0;
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, section_run_kernel<Run>,
-                                                           section_block, 0),
+                                                           Run::block, 0),
              "resident blocks");
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
              "multiprocessors");
   const SectionRecording<typename Run::Value>& recording = run.times.recording;
   const std::int64_t threads =
       run.steps[0].threads.nodes + recording.count * CudaSectionTeam::lanes;
-  const std::int64_t blocks = (threads + section_block - 1) / section_block;
+  const std::int64_t blocks = (threads + Run::block - 1) / Run::block;
   const auto grid = static_cast<unsigned>(
       std::min<std::int64_t>(blocks, static_cast<std::int64_t>(resident) * processors));
   void* arguments[] = {const_cast<Run*>(&run)};
-  check_cuda(cudaLaunchCooperativeKernel(section_run_kernel<Run>, dim3(grid), dim3(section_block),
+  check_cuda(cudaLaunchCooperativeKernel(section_run_kernel<Run>, dim3(grid), dim3(Run::block),
                                          arguments, 0, exec.space().cuda_stream()),
              "steps of a section");
 }
@@ -149,7 +153,8 @@ void section_run_of(const Instance<Memory>& exec, const SectionArguments<T>& arg
     SectionRun<stencil, T, radius, with_layers, Work<T>> run{};
     for (int n = 0; n < 2; ++n) {
       run.steps[n].l = arguments[n].by_axis();
-      run.steps[n].threads.cover(arguments[n].s, kernel::field_count<stencil>);
+      run.steps[n].threads.cover(arguments[n].s, kernel::field_count<stencil>,
+                                 largest_section_gradient);
     }
     run.times = times;
     run.work = work;
@@ -186,8 +191,10 @@ template <class T, int Dim, class Memory>
 class SectionRuns {
  public:
   /// \param exec of all work \param propagator,wavefield must outlive this object
+  /// \param most values of the largest section
   SectionRuns(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
-              Wavefield<T, Dim, Memory>& wavefield)
+              Wavefield<T, Dim, Memory>& wavefield,
+              std::int64_t most = kernel::largest_section_step)
       : m_exec(exec), m_propagator(propagator), m_wavefield(wavefield) {
     const Scheme<T, Dim, Memory>& scheme = propagator.scheme();
     const Grid<Dim>& grid = propagator.grid();
@@ -201,7 +208,7 @@ class SectionRuns {
                    s)) {
       return;
     }
-    m_possible = kernel::SectionThreads().cover(s, wavefield.fields) > 0;
+    m_possible = kernel::SectionThreads().cover(s, wavefield.fields, most) > 0;
     m_times.images.radius = scheme.order() / 2;
     const Boundaries<Dim>& faces = scheme.options().boundaries;
     for (int d = 0; d < Dim; ++d) {
@@ -301,23 +308,25 @@ using SeveralSteps = std::function<std::int64_t(std::int64_t time, std::int64_t 
 /// \brief Returns the function that advances a wavefield by several steps in a launch; empty if
 /// its steps are launched one by one.
 /// \param exec,propagator,wavefield of the run; the last two outlive the function
+/// \param most values of the largest section
 /// \param prepare prepare(runs) sets injection and recording of SectionRuns
 /// \param step step(runs, time, count) advances by up to `count` steps and returns their number
 template <class T, int Dim, class Memory, class Prepare, class Step>
 SeveralSteps several_steps(const Instance<Memory>& exec,
                            const Propagator<T, Dim, Memory>& propagator,
-                           Wavefield<T, Dim, Memory>& wavefield, const Prepare& prepare,
-                           const Step& step) {
+                           Wavefield<T, Dim, Memory>& wavefield, std::int64_t most,
+                           const Prepare& prepare, const Step& step) {
   if constexpr (has_section_runs<Dim, Memory>()) {
-    const auto runs = std::make_shared<SectionRuns<T, Dim, Memory>>(exec, propagator, wavefield);
+    const auto runs =
+        std::make_shared<SectionRuns<T, Dim, Memory>>(exec, propagator, wavefield, most);
     if (runs->possible()) {
       prepare(*runs);
-      return [runs, step](std::int64_t time, std::int64_t most) -> std::int64_t {
-        return step(*runs, time, std::min<std::int64_t>(most, largest_section_run));
+      return [runs, step](std::int64_t time, std::int64_t steps) -> std::int64_t {
+        return step(*runs, time, std::min<std::int64_t>(steps, largest_section_run));
       };
     }
   }
-  (void)exec, (void)propagator, (void)wavefield, (void)prepare, (void)step;
+  (void)exec, (void)propagator, (void)wavefield, (void)most, (void)prepare, (void)step;
   return {};
 }
 

@@ -32,6 +32,15 @@ KOKKOS_FORCEINLINE_FUNCTION void end_of_store() {
 #endif
 }
 
+/// Requests that the second-level cache loads an element.
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_to_cache(const void* element) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(element));
+#else
+  (void)element;
+#endif
+}
+
 /// Amplitudes that points inject in the steps of a run, by node.
 template <class T>
 struct SectionInjection {
@@ -168,12 +177,15 @@ struct KeepSection {
   int lower[2] = {}, upper[2] = {};  ///< the box: x, z
   int fields = 0;                    ///< fields that are kept
 
+  struct Sums {};
+  KOKKOS_FORCEINLINE_FUNCTION Sums load(int, int) const { return {}; }
+  KOKKOS_FORCEINLINE_FUNCTION void store(int, int, const Sums&) const {}
   struct Ahead {};
   KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(int, std::int64_t, int, int, int) const {
     return {};
   }
   template <Stencil stencil>
-  KOKKOS_FORCEINLINE_FUNCTION void see(const StepArguments<T>&, const Ahead&, int, int, int,
+  KOKKOS_FORCEINLINE_FUNCTION void see(const StepArguments<T>&, const Ahead&, Sums&, int, int, int,
                                        std::int64_t, T, T) const {}
   /// Keeps the next values of a node. \param at its element, from node (0, 0)
   KOKKOS_FORCEINLINE_FUNCTION void after(const StepArguments<T>& s, int step, int x, int z,
@@ -199,16 +211,19 @@ struct SectionTimes {
 
 /// \brief Kernel of several steps of a section, for all threads of a team.
 ///
-/// A thread loads amplitudes, snapshots and sums of the next step while it waits at the barrier.
-/// \tparam Work additional work at each node of each step: look_ahead() loads its operands, see()
-///   receives the second derivatives of the current values, after() follows the step
+/// A thread loads amplitudes and snapshots of the next step while it waits at the barrier. Factors
+/// and sums of its first node stay in its registers during the run.
+/// \tparam Work additional work at each node of each step: load() and store() move its sums,
+///   look_ahead() loads its operands, see() receives the second derivatives of the current values,
+///   after() follows the step
 template <Stencil stencil, class T, int radius, bool layered, class Work>
 struct SectionRun {
   using Value = T;
   using Step = SectionStep<stencil, T, radius, layered>;
-  /// Blocks of 256 threads on a multiprocessor: fewer where a thread needs more registers.
-  static constexpr int blocks = layered && Work::computes ? 3 : 4;
   static constexpr int fields = kernel::field_count<stencil>;
+  /// Threads of a block on a device. A multiprocessor has 896 of them, with 72 registers each.
+  static constexpr int block = Work::computes ? 896 : 448;
+  static constexpr int blocks = 896 / block;  ///< on a multiprocessor
   Step steps[2];  ///< of even and odd steps, whose time levels are exchanged
   SectionTimes<T> times;
   Work work;
@@ -218,6 +233,8 @@ struct SectionRun {
     int x = 0, z = 0;
     int number = -1;  ///< in the lists of injection
     bool valid = false;
+    typename Step::Factors factors{};
+    typename Work::Sums sums{};
   };
   /// Operands of a node that are loaded before the barrier.
   struct Ahead {
@@ -228,26 +245,35 @@ struct SectionRun {
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(Team& team) const {
     const std::int64_t nodes = steps[0].threads.nodes;
-    const Node first = find(team.rank());
+    Node first = find(team.rank());
     const Window<2> window = times.recording.first_window(team);
     Ahead ahead = look_ahead(first, 0);
     for (int k = 0;;) {
       const Step& own = steps[k & 1];
       for (std::int64_t n = team.rank(); n < nodes; n += team.size()) {
+        // one call of step(): two would be compiled with different roundings
+        const bool kept = n == team.rank();
         Node node = first;
         Ahead here = ahead;
-        if (n != team.rank()) {
+        if (!kept) {
           node = find(n);
           here = look_ahead(node, k);
         }
-        if (node.valid) step(own, k, node, here);
+        if (!node.valid) continue;
+        step(own, k, node, here);
+        if (kept) {
+          first.sums = node.sums;
+        } else {
+          work.store(node.x, node.z, node.sums);
+        }
       }
       times.recording(team, own.l.s.now[0], row(k), window);
-      if (++k == times.count) return;
+      if (++k == times.count) break;
       team.arrive();
       ahead = look_ahead(first, k);
       team.wait();
     }
+    if (first.valid) work.store(first.x, first.z, first.sums);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row(int k) const {
     return times.first + times.direction * k;
@@ -257,9 +283,10 @@ struct SectionRun {
     int shot;
     node.valid =
         n < steps[0].threads.nodes && steps[0].threads.place(steps[0].l.s, n, shot, node.x, node.z);
-    if (node.valid && times.injection[0].rows > 0) {
-      node.number = times.injection[0].number(node.x, node.z);
-    }
+    if (!node.valid) return node;
+    if (times.injection[0].rows > 0) node.number = times.injection[0].number(node.x, node.z);
+    node.factors = Step::factors(steps[0].l.s, node.x, node.z);
+    node.sums = work.load(node.x, node.z);
     return node;
   }
   KOKKOS_FORCEINLINE_FUNCTION Ahead look_ahead(const Node& node, int k) const {
@@ -274,14 +301,15 @@ struct SectionRun {
     ahead.work = work.look_ahead(k, row(k), node.x, node.z, injects ? node.number : -1);
     return ahead;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void step(const Step& own, int k, const Node& node,
+  KOKKOS_FORCEINLINE_FUNCTION void step(const Step& own, int k, Node& node,
                                         const Ahead& ahead) const {
     const StepArguments<T>& s = own.l.s;
     const int at[2] = {node.x, node.z};
     const std::int64_t i = s.flat(node.x, s.lower[1], node.z);
     const bool injects = node.number >= 0 && times.injection[0].has(row(k));
-    own.step(s, node.x, node.z, 0, [&](T second_x, T second_z) {
-      work.template see<stencil>(s, ahead.work, k, node.x, node.z, i, second_x, second_z);
+    own.step(s, node.x, node.z, 0, node.factors, [&](T second_x, T second_z) {
+      work.template see<stencil>(s, ahead.work, node.sums, k, node.x, node.z, i, second_x,
+                                 second_z);
     });
     if (injects) {
       end_of_store();

@@ -39,45 +39,65 @@ struct SectionStep {
   }
   /// \brief Updates psi and zeta of a node. Returns what they add to the second derivative.
   ///
-  /// Neighbours outside the layer read values of the node instead, without a branch, so that the
-  /// loads of all neighbours are in flight together.
-  /// \param axis 0 x, 2 z \param node its number along the axis
-  /// \param at element of the node in the arrays of the layer that is near
-  /// \param stride,step distance of neighbours in p and in these arrays
+  /// Neighbours outside the layer have factors of zero instead of a branch, so that the loads of
+  /// all neighbours are in flight together. \param psi,a,b of the node \param axis 0 x, 2 z \param
+  /// node its number along the axis \param at element of the node in the arrays of the layer that
+  /// is near \param stride,step distance of neighbours in p and in these arrays
   KOKKOS_FORCEINLINE_FUNCTION T layer(const LayerPair<T>& pair, const LayerAccess<T>& side,
                                       int axis, int node, const T* p, std::int64_t stride,
                                       std::int64_t at, std::int64_t step, T second) const {
+    const bool lower = node < pair.lower_end + reach;
+    // the node within its layer, which has `count` nodes
+    const int number = lower ? node : node - pair.upper_begin;
+    const unsigned count = lower ? pair.lower_end : pair.extent - pair.upper_begin;
+    const T *const of_a = pair.a + node, *const of_b = pair.b + node;
+    T before[2 * reach + 1], a[2 * reach + 1], b[2 * reach + 1];
+    MOHO_UNROLL
+    for (int k = -reach; k <= reach; ++k) {
+      before[reach + k] = a[reach + k] = b[reach + k] = T(0);
+      if (static_cast<unsigned>(number + k) < count) {
+        before[reach + k] = side.psi_now[at + k * step];
+        a[reach + k] = of_a[k];
+        b[reach + k] = of_b[k];
+      }
+    }
     T psi[2 * reach + 1];
     MOHO_UNROLL
     for (int k = -reach; k <= reach; ++k) {
-      const bool has = pair.has(node + k);
-      const int number = has ? node + k : node;
-      const T* const before = has ? side.psi_now + at + k * step : p;
       // steps of a smaller radius have no values so far beyond the grid
-      const T* const centre = has || radius >= 2 * reach ? p + k * stride : p;
-      const T value = new_psi(axis, centre, stride, *before, pair.a[number], pair.b[number]);
-      psi[reach + k] = has ? value : T(0);
+      const bool reads = radius >= 2 * reach || static_cast<unsigned>(number + k) < count;
+      psi[reach + k] = new_psi(axis, reads ? p + k * stride : p, stride, before[reach + k],
+                               a[reach + k], b[reach + k]);
     }
     T change = 0;
     MOHO_UNROLL
     for (int k = 1; k <= reach; ++k) {
       change += l.slope[axis][k] * (psi[reach + k] - psi[reach - k]);
     }
-    if (pair.has(node)) {
-      const T zeta = pair.b[node] * side.zeta[at] + pair.a[node] * (second + change);
+    if (static_cast<unsigned>(number) < count) {
+      const T zeta = b[reach] * side.zeta[at] + a[reach] * (second + change);
       change += zeta;
       side.zeta[at] = zeta;
       side.psi_next[at] = psi[reach];
     }
     return change;
   }
+  /// Factors of a node, which are the same in all steps.
+  struct Factors {
+    T scale, taper;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION static Factors factors(const StepArguments<T>& s, int x, int z) {
+    const std::int64_t y = s.lower[1];
+    return {s.scale[s.flat(x, y, z)], s.taper[0][x] * (s.taper[1][y] * s.taper[2][z])};
+  }
   /// \brief Steps a node of a wavefield.
   /// \param s with the arrays of the wavefield
   /// \param by offset in elements of its psi and zeta from those of the first wavefield
+  /// \param of_node its factors
   /// \param see see(second_x, second_z) receives the second derivatives without those of layers
   template <class See>
   KOKKOS_FORCEINLINE_FUNCTION void step(const StepArguments<T>& s, int x, int z, std::int64_t by,
-                                        const See& see) const {
+                                        const Factors& of_node, const See& see) const {
     const std::int64_t y = s.lower[1], at = s.flat(x, y, z);
     const T* const p = s.now[0] + at;
     const T* const q = s.now[layer_field(stencil, 2)] + at;  // with derivatives along z
@@ -97,8 +117,7 @@ struct SectionStep {
         down = layer(lz, side, 2, z, q, 1, by + side.at(x, y, z), 1, second_z);
       }
     }
-    const T taper = s.taper[0][x] * (s.taper[1][y] * s.taper[2][z]);
-    const T scale = s.scale[at];
+    const T scale = of_node.scale, taper = of_node.taper;
     if constexpr (stencil == Stencil::vti) {
       T change_p, change_q;
       symmetric_change<T>(second_x + across, second_z + down, s.a[at], s.b[at], change_p, change_q);
@@ -114,7 +133,8 @@ struct SectionStep {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     int shot, x, z;
     if (!threads.place(l.s, n, shot, x, z)) return;
-    step(l.s.shots == 1 ? l.s : l.s.of_shot(shot), x, z, shot * l.s.apart, [](T, T) {});
+    const StepArguments<T>& s = l.s.shots == 1 ? l.s : l.s.of_shot(shot);
+    step(s, x, z, shot * l.s.apart, factors(s, x, z), [](T, T) {});
   }
 };
 
