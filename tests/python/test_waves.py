@@ -338,6 +338,43 @@ class KeptWavefields(unittest.TestCase):
         made.close()
         self.assertGreater((held - pages()) * 4096, 8e6, "bytes: the last wavefield's memory is returned")
 
+    def test_calls_in_any_order_have_the_bits_of_the_first_call(self):
+        models = [support.rough(61, 41), 1.02 * support.rough(61, 41)]
+        ends = [self.ends, (self.ends[0], [(150.0, 20.0), (400.0, 20.0)]), ((310.0, 25.0), self.ends[1])]
+
+        def traces(made, vp, at):
+            return made(*at).traces.tobytes()
+
+        def kept(made, vp, at):
+            return made(*at, keep="vp").traces.tobytes()
+
+        def gradient(made, vp, at):
+            gather = made(*at, keep="vp")
+            found = made.gradient(*at, gather.traces, vp, wavefield=gather.wavefield)["vp"].tobytes()
+            again = made.gradient(*at, gather.traces, vp)["vp"].tobytes()
+            self.assertEqual(found, again)
+            return found
+
+        calls = [(call, vp, at) for call in (traces, kept, gradient) for vp in models for at in ends]
+        expected = [call(shots(vp, dt=0.001), vp, at) for call, vp, at in calls]
+        made = shots(models[0], dt=0.001)
+        for k in np.random.default_rng(3).permutation(3 * len(calls)) % len(calls):
+            call, vp, at = calls[k]
+            made.update(vp)
+            self.assertEqual(call(made, vp, at), expected[k], (call.__name__, k))
+
+    def test_do_not_need_another_update(self):
+        first, second = support.rough(61, 41), 1.02 * support.rough(61, 41)
+        made = shots(first, dt=0.001)
+        gather = made(*self.ends, keep="vp")
+        expected = made.gradient(*self.ends, gather.traces, first)["vp"]
+        made.update(second)
+        found = made.gradient(*self.ends, gather.traces, first, wavefield=gather.wavefield)["vp"]
+        self.assertEqual(found.tobytes(), expected.tobytes(), "the model of the wavefield is loaded again")
+        self.assertEqual(
+            made(*self.ends).traces.tobytes(), shots(first, dt=0.001)(*self.ends).traces.tobytes()
+        )
+
     def test_are_asked_for_by_parameters(self):
         with self.assertRaisesRegex(moho.InputError, "keep: theta|keep is 'theta'"):
             shots()(*self.ends, keep=["theta"])

@@ -27,7 +27,7 @@ namespace moho::wave::detail {
 ///
 /// Snapshots and products in the launches of the steps spare reading the wavefield for them, so
 /// that larger sections gain than those of largest_section_step.
-inline constexpr std::int64_t largest_section_gradient = std::int64_t{1} << 22;
+inline constexpr std::int64_t largest_section_gradient = std::int64_t{5} << 20;
 
 /// Arguments of the kernels of a run: of even and odd steps.
 template <class T>
@@ -123,9 +123,11 @@ __global__ void __launch_bounds__(Run::block, Run::blocks)
   run(team);
 }
 
-/// Launches a run on as many threads as it has work for and the device holds.
+/// \brief Launches a run: all steps at once, on as many threads as the device holds.
+///
+/// Sections with more than two nodes for each of these threads have a launch for each step.
 template <class Run>
-void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, const Run& run) {
+void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, Run run) {
   const int device = exec.space().cuda_device();
   check_cuda(cudaSetDevice(device), "device");
   int resident = 0, processors = 0;
@@ -138,11 +140,20 @@ void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, const Run& run)
   const std::int64_t threads =
       run.steps[0].threads.nodes + recording.count * CudaSectionTeam::lanes;
   const std::int64_t blocks = (threads + Run::block - 1) / Run::block;
-  const auto grid = static_cast<unsigned>(
-      std::min<std::int64_t>(blocks, static_cast<std::int64_t>(resident) * processors));
-  void* arguments[] = {const_cast<Run*>(&run)};
-  check_cuda(cudaLaunchCooperativeKernel(section_run_kernel<Run>, dim3(grid), dim3(Run::block),
-                                         arguments, 0, exec.space().cuda_stream()),
+  const std::int64_t held = static_cast<std::int64_t>(resident) * processors;
+  if (blocks > 2 * held) {
+    for (const int count = run.times.count; run.times.begin < count; ++run.times.begin) {
+      run.times.count = run.times.begin + 1;
+      section_run_kernel<Run>
+          <<<static_cast<unsigned>(blocks), Run::block, 0, exec.space().cuda_stream()>>>(run);
+      check_cuda(cudaGetLastError(), "a step of a section");
+    }
+    return;
+  }
+  void* arguments[] = {&run};
+  check_cuda(cudaLaunchCooperativeKernel(
+                 section_run_kernel<Run>, dim3(static_cast<unsigned>(std::min(blocks, held))),
+                 dim3(Run::block), arguments, 0, exec.space().cuda_stream()),
              "steps of a section");
 }
 
