@@ -140,6 +140,47 @@ MEMORY_TEST(Batch, HasTheBitsOfSingleShotsIn3D) {
                                             moho::wave::all_faces<3>(FaceKind::sponge, 4));
 }
 
+/// Store whose snapshots are saved by launches of their own.
+template <class T, class Memory>
+struct StoreByStep : moho::snapshot::MemoryStore<T, 2, Memory> {
+  using moho::snapshot::MemoryStore<T, 2, Memory>::MemoryStore;
+  bool stays() const override { return false; }
+};
+
+// A section with more nodes than a device has threads: a launch for each step with its snapshot or
+// products, against separate launches.
+MEMORY_TEST(Batch, LargeSectionsHaveTheBitsOfSeparateLaunches) {
+  if (moho::is_host_memory<Memory>) GTEST_SKIP() << "hosts have no such launches";
+  Grid<2> grid = cube<2>(601, 10.0);
+  grid.extents[1] = 421;
+  for (const Medium medium : {Medium::isotropic, Medium::variable_density, Medium::vti}) {
+    const auto model = random_model<T, 2, Memory>(exec, grid, medium, 5);
+    SmallShot<T, 2, Memory> shot(exec, grid, moho::wave::all_faces<2>(FaceKind::cpml, 10), model,
+                                 8);
+    moho::fwi::ShotGradientOptions<T, 2, Memory> options;
+    options.steps = 75;
+    const auto gradient = [&](auto& store) {
+      moho::fwi::ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator);
+      auto wavefield = shot.propagator->make_wavefield(exec);
+      gradients.add(
+          exec, wavefield, shot.forward, shot.receivers,
+          [&](const auto& rows, const auto& derivative) {
+            copy(exec, derivative, rows);
+            exec.fence();
+            return 1.0;
+          },
+          store, options);
+      return values_of<T, 2, Memory>(exec, gradients.derivatives(exec, grid, model).vp);
+    };
+    const int fields = medium == Medium::vti ? 2 : 1;
+    moho::snapshot::MemoryStore<T, 2, Memory> store(shot.arena, fields);
+    const auto found = gradient(store);
+    StoreByStep<T, Memory> by_step(shot.arena, fields);
+    EXPECT_GT(norm(found), 0.0);
+    EXPECT_EQ(found, gradient(by_step)) << to_string(medium);
+  }
+}
+
 MEMORY_TEST(Batch, RefusesWhatMakesNoSense) {
   const Grid<2> grid = cube<2>(34, 10.0);
   const auto model = random_model<T, 2, Memory>(exec, grid, Medium::isotropic, 5);
