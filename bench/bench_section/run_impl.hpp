@@ -28,16 +28,11 @@ template <class Memory>
 class SectionRunnerOn final : public SectionRunner {
  public:
   SectionRunnerOn(const Instance<Memory>& exec, wave::Medium medium, wave::FaceKind faces,
-                  bool large, bool smoke)
+                  const Index<2>& nodes, bool smoke)
       : m_exec(exec) {
-    m_steps = smoke ? 40 : large ? 200 : 1880;
-    if (smoke) {
-      m_grid.extents = {61, 41};
-    } else if (large) {
-      m_grid.extents = {2001, 1001};
-    } else {
-      m_grid.extents = {401, 201};
-    }
+    m_grid.extents = nodes;
+    // about the same work for all sizes
+    m_steps = smoke ? 40 : std::int64_t{401} * 201 * 1880 / m_grid.size();
     m_grid.spacing = {10.0, 10.0};
     const auto field = [&](double low, double high) {
       auto result = make_field<float>(m_exec, m_grid, "parameter");
@@ -143,13 +138,13 @@ class SectionRunnerOn final : public SectionRunner {
 template <class Memory>
 std::unique_ptr<SectionRunner> make_section_runner(const Instance<Memory>& exec,
                                                    wave::Medium medium, wave::FaceKind faces,
-                                                   bool large, bool smoke) {
+                                                   const Index<2>& nodes, bool smoke) {
   return std::make_unique<SectionRunnerOn<Memory>>(exec, medium, faces, large, smoke);
 }
 
 /// Instantiates the benchmarks for a memory.
 #define MOHO_BENCH_SECTION(Memory)                                     \
   template std::unique_ptr<SectionRunner> make_section_runner<Memory>( \
-      const Instance<Memory>&, wave::Medium, wave::FaceKind, bool, bool)
+      const Instance<Memory>&, wave::Medium, wave::FaceKind, const Index<2>&, bool)
 
 }  // namespace moho::bench

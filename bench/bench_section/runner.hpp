@@ -4,6 +4,7 @@
 /// \file
 /// \brief A shot over a small section, and its gradient.
 
+#include <moho/core/grid.hpp>
 #include <moho/core/instance.hpp>
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/types.hpp>
@@ -31,11 +32,10 @@ struct SectionRunner {
 };
 
 /// Prepares a section on a space.
-/// \param large 2001 x 1001 nodes and 200 steps in place of 401 x 201 and 1880 \param smoke true: a
-/// small section and few steps
+/// \param nodes without layers, 51 or more along each axis \param smoke true: few steps
 template <class Memory>
 std::unique_ptr<SectionRunner> make_section_runner(const Instance<Memory>& exec,
                                                    wave::Medium medium, wave::FaceKind faces,
-                                                   bool large, bool smoke);
+                                                   const Index<2>& nodes, bool smoke);
 
 }  // namespace moho::bench

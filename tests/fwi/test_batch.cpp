@@ -147,12 +147,11 @@ struct StoreByStep : moho::snapshot::MemoryStore<T, 2, Memory> {
   bool stays() const override { return false; }
 };
 
-// A section with more nodes than a device has threads: a launch for each step with its snapshot or
-// products, against separate launches.
-MEMORY_TEST(Batch, LargeSectionsHaveTheBitsOfSeparateLaunches) {
+// A section with more nodes than the threads of a launch, against launches for each step.
+MEMORY_TEST(Batch, LargeSectionsHaveTheBitsOfSingleSteps) {
   if (moho::is_host_memory<Memory>) GTEST_SKIP() << "hosts have no such launches";
-  Grid<2> grid = cube<2>(601, 10.0);
-  grid.extents[1] = 421;
+  Grid<2> grid = cube<2>(501, 10.0);
+  grid.extents[1] = 401;
   for (const Medium medium : {Medium::isotropic, Medium::variable_density, Medium::vti}) {
     const auto model = random_model<T, 2, Memory>(exec, grid, medium, 5);
     SmallShot<T, 2, Memory> shot(exec, grid, moho::wave::all_faces<2>(FaceKind::cpml, 10), model,

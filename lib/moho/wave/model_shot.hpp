@@ -314,7 +314,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   wavefield.clear(exec);
   if (!run.advanced) {
     run.several = detail::several_steps<T, Dim, Memory>(
-        exec, propagator, wavefield, kernel::largest_section_step,
+        exec, propagator, wavefield,
         [&](auto& runs) {
           runs.inject(
               sources, amplitudes, [&](int f) { return propagator.source_scale(f); },

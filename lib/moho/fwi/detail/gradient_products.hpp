@@ -74,8 +74,6 @@ wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::save_several(
   const auto& propagator = *source_term.propagator;
   return wave::kernel::several_steps<T, Dim, Memory>(
       exec, propagator, wavefield,
-      store != nullptr ? wave::kernel::largest_section_gradient
-                       : wave::kernel::largest_section_step,
       [&](auto& runs) {
         runs.inject(
             *source_term.points, source_term.amplitudes,
@@ -109,7 +107,7 @@ wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::combine_several(
     const Index<Dim>& shift) {
   if (!store.stays() || m_unknowns.anisotropy || m_unknowns.density) return {};
   return wave::kernel::several_steps<T, Dim, Memory>(
-      exec, *m_propagator, wavefield, wave::kernel::largest_section_gradient,
+      exec, *m_propagator, wavefield,
       [&](auto& runs) {
         runs.inject(
             receivers, wave::PointSeries<const T, Memory>(derivative),

@@ -282,7 +282,10 @@ struct MarchProducts {
   }
 };
 
-/// Kernel of devices for small sections: D nu and its products, a thread for a node.
+/// Most values, of all fields and shots, whose products SectionProducts adds.
+inline constexpr std::int64_t largest_section_products = std::int64_t{5} << 20;
+
+/// Kernel of devices for sections: D nu and its products, a thread for a node.
 template <Stencil stencil, class T, int radius>
 struct SectionProducts {
   wave::kernel::StepArguments<T> s;
@@ -329,7 +332,8 @@ void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArgum
   } else {
     if constexpr (Dim == 2 && wave::kernel::has_section_step(stencil)) {
       SectionProducts<stencil, T, radius> section{s, add, shots, {}};
-      const std::int64_t count = section.threads.cover(s, wave::kernel::field_count<stencil>);
+      const std::int64_t count =
+          section.threads.cover(s, wave::kernel::field_count<stencil>, largest_section_products);
       if (count > 0) return launch("moho::fwi::section_products", exec, count, section);
     }
     using Kernel = MarchProducts<stencil, T, Dim, radius, DeviceOf<Memory>>;

@@ -23,11 +23,9 @@
 
 namespace moho::wave::detail {
 
-/// \brief Most values of a section whose gradient is computed in such runs.
-///
-/// Snapshots and products in the launches of the steps spare reading the wavefield for them, so
-/// that larger sections gain than those of largest_section_step.
-inline constexpr std::int64_t largest_section_gradient = std::int64_t{5} << 20;
+/// Most nodes of a section whose steps share launches. The threads that a device holds then step
+/// about two nodes each; with more of them the steps of single launches are faster.
+inline constexpr std::int64_t largest_section_run_nodes = std::int64_t{1} << 18;
 
 /// Arguments of the kernels of a run: of even and odd steps.
 template <class T>
@@ -123,11 +121,9 @@ __global__ void __launch_bounds__(Run::block, Run::blocks)
   run(team);
 }
 
-/// \brief Launches a run: all steps at once, on as many threads as the device holds.
-///
-/// Sections with more than two nodes for each of these threads have a launch for each step.
+/// Launches a run on as many threads as it has work for and the device holds.
 template <class Run>
-void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, Run run) {
+void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, const Run& run) {
   const int device = exec.space().cuda_device();
   check_cuda(cudaSetDevice(device), "device");
   int resident = 0, processors = 0;
@@ -140,20 +136,11 @@ void launch_section_run(const Instance<Kokkos::CudaSpace>& exec, Run run) {
   const std::int64_t threads =
       run.steps[0].threads.nodes + recording.count * CudaSectionTeam::lanes;
   const std::int64_t blocks = (threads + Run::block - 1) / Run::block;
-  const std::int64_t held = static_cast<std::int64_t>(resident) * processors;
-  if (blocks > 2 * held) {
-    for (const int count = run.times.count; run.times.begin < count; ++run.times.begin) {
-      run.times.count = run.times.begin + 1;
-      section_run_kernel<Run>
-          <<<static_cast<unsigned>(blocks), Run::block, 0, exec.space().cuda_stream()>>>(run);
-      check_cuda(cudaGetLastError(), "a step of a section");
-    }
-    return;
-  }
-  void* arguments[] = {&run};
-  check_cuda(cudaLaunchCooperativeKernel(
-                 section_run_kernel<Run>, dim3(static_cast<unsigned>(std::min(blocks, held))),
-                 dim3(Run::block), arguments, 0, exec.space().cuda_stream()),
+  const auto grid = static_cast<unsigned>(
+      std::min<std::int64_t>(blocks, static_cast<std::int64_t>(resident) * processors));
+  void* arguments[] = {const_cast<Run*>(&run)};
+  check_cuda(cudaLaunchCooperativeKernel(section_run_kernel<Run>, dim3(grid), dim3(Run::block),
+                                         arguments, 0, exec.space().cuda_stream()),
              "steps of a section");
 }
 
@@ -164,8 +151,7 @@ void section_run_of(const Instance<Memory>& exec, const SectionArguments<T>& arg
     SectionRun<stencil, T, radius, with_layers, Work<T>> run{};
     for (int n = 0; n < 2; ++n) {
       run.steps[n].l = arguments[n].by_axis();
-      run.steps[n].threads.cover(arguments[n].s, kernel::field_count<stencil>,
-                                 largest_section_gradient);
+      run.steps[n].threads.cover(arguments[n].s, 1, largest_section_run_nodes);
     }
     run.times = times;
     run.work = work;
@@ -202,10 +188,8 @@ template <class T, int Dim, class Memory>
 class SectionRuns {
  public:
   /// \param exec of all work \param propagator,wavefield must outlive this object
-  /// \param most values of the largest section
   SectionRuns(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
-              Wavefield<T, Dim, Memory>& wavefield,
-              std::int64_t most = kernel::largest_section_step)
+              Wavefield<T, Dim, Memory>& wavefield)
       : m_exec(exec), m_propagator(propagator), m_wavefield(wavefield) {
     const Scheme<T, Dim, Memory>& scheme = propagator.scheme();
     const Grid<Dim>& grid = propagator.grid();
@@ -219,7 +203,7 @@ class SectionRuns {
                    s)) {
       return;
     }
-    m_possible = kernel::SectionThreads().cover(s, wavefield.fields, most) > 0;
+    m_possible = kernel::SectionThreads().cover(s, 1, largest_section_run_nodes) > 0;
     m_times.images.radius = scheme.order() / 2;
     const Boundaries<Dim>& faces = scheme.options().boundaries;
     for (int d = 0; d < Dim; ++d) {
@@ -319,17 +303,15 @@ using SeveralSteps = std::function<std::int64_t(std::int64_t time, std::int64_t 
 /// \brief Returns the function that advances a wavefield by several steps in a launch; empty if
 /// its steps are launched one by one.
 /// \param exec,propagator,wavefield of the run; the last two outlive the function
-/// \param most values of the largest section
 /// \param prepare prepare(runs) sets injection and recording of SectionRuns
 /// \param step step(runs, time, count) advances by up to `count` steps and returns their number
 template <class T, int Dim, class Memory, class Prepare, class Step>
 SeveralSteps several_steps(const Instance<Memory>& exec,
                            const Propagator<T, Dim, Memory>& propagator,
-                           Wavefield<T, Dim, Memory>& wavefield, std::int64_t most,
-                           const Prepare& prepare, const Step& step) {
+                           Wavefield<T, Dim, Memory>& wavefield, const Prepare& prepare,
+                           const Step& step) {
   if constexpr (has_section_runs<Dim, Memory>()) {
-    const auto runs =
-        std::make_shared<SectionRuns<T, Dim, Memory>>(exec, propagator, wavefield, most);
+    const auto runs = std::make_shared<SectionRuns<T, Dim, Memory>>(exec, propagator, wavefield);
     if (runs->possible()) {
       prepare(*runs);
       return [runs, step](std::int64_t time, std::int64_t steps) -> std::int64_t {
@@ -337,7 +319,7 @@ SeveralSteps several_steps(const Instance<Memory>& exec,
       };
     }
   }
-  (void)exec, (void)propagator, (void)wavefield, (void)most, (void)prepare, (void)step;
+  (void)exec, (void)propagator, (void)wavefield, (void)prepare, (void)step;
   return {};
 }
 

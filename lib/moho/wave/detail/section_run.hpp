@@ -201,9 +201,8 @@ struct KeepSection {
 /// Injection, recording, free surfaces and times of the steps of a run.
 template <class T>
 struct SectionTimes {
-  int begin = 0;                          ///< first step of the launch within the run
-  int count = 0;                          ///< end of its steps, up to largest_section_run
-  std::int64_t first = 0;                 ///< row that step 0 injects, and time it records
+  int count = 0;                          ///< steps of the launch, up to largest_section_run
+  std::int64_t first = 0;                 ///< row that the first step injects, and time it records
   std::int64_t direction = 1;             ///< 1 or -1: from row to row
   SectionInjection<T> injection[2] = {};  ///< by field: with the factors of the field
   SectionRecording<T> recording{};        ///< of the first field
@@ -248,8 +247,8 @@ struct SectionRun {
     const std::int64_t nodes = steps[0].threads.nodes;
     Node first = find(team.rank());
     const Window<2> window = times.recording.first_window(team);
-    Ahead ahead = look_ahead(first, times.begin);
-    for (int k = times.begin;;) {
+    Ahead ahead = look_ahead(first, 0);
+    for (int k = 0;;) {
       const Step& own = steps[k & 1];
       for (std::int64_t n = team.rank(); n < nodes; n += team.size()) {
         // one call of step(): two would be compiled with different roundings

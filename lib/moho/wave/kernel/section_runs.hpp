@@ -9,7 +9,6 @@
 namespace moho::wave::kernel {
 using detail::end_of_store;
 using detail::KeepSection;
-using detail::largest_section_gradient;
 using detail::largest_section_run;
 using detail::prefetch_to_cache;
 using detail::SectionInjection;
