@@ -4,7 +4,7 @@
 //
 // 401 x 201 nodes and 20 nodes of layers, order 8, single precision, 1880 steps, two sources and
 // 101 receivers between nodes; also 501 x 401 nodes, 754 steps, and 2001 x 1001 nodes, 75 steps,
-// whose steps have launches of their own in any case. On devices with up
+// whose steps have separate launches in any case. On devices with up
 // to 64 steps in a launch, and with launches for each step; both must give the same traces and the
 // same gradient. The time is that of the steps, which includes sources and receivers; that of a
 // gradient includes the snapshots of each step, which stay in memory, and the products of each

@@ -140,7 +140,7 @@ MEMORY_TEST(Batch, HasTheBitsOfSingleShotsIn3D) {
                                             moho::wave::all_faces<3>(FaceKind::sponge, 4));
 }
 
-/// Store whose snapshots are saved by launches of their own.
+/// Store whose snapshots are saved by separate launches.
 template <class T, class Memory>
 struct StoreByStep : moho::snapshot::MemoryStore<T, 2, Memory> {
   using moho::snapshot::MemoryStore<T, 2, Memory>::MemoryStore;
