@@ -139,7 +139,7 @@ template <class Memory>
 std::unique_ptr<SectionRunner> make_section_runner(const Instance<Memory>& exec,
                                                    wave::Medium medium, wave::FaceKind faces,
                                                    const Index<2>& nodes, bool smoke) {
-  return std::make_unique<SectionRunnerOn<Memory>>(exec, medium, faces, large, smoke);
+  return std::make_unique<SectionRunnerOn<Memory>>(exec, medium, faces, nodes, smoke);
 }
 
 /// Instantiates the benchmarks for a memory.
