@@ -147,36 +147,65 @@ struct StoreByStep : moho::snapshot::MemoryStore<T, 2, Memory> {
   bool stays() const override { return false; }
 };
 
-// A section with more nodes than the threads of a launch, against launches for each step.
-MEMORY_TEST(Batch, LargeSectionsHaveTheBitsOfSingleSteps) {
+// Steps in one launch against a launch for each step. With 501 x 401 nodes threads have several
+// nodes: the later ones begin at x = 264 on an H200.
+MEMORY_TEST(Batch, SectionsHaveTheBitsOfSingleSteps) {
   if (moho::is_host_memory<Memory>) GTEST_SKIP() << "hosts have no such launches";
-  Grid<2> grid = cube<2>(501, 10.0);
-  grid.extents[1] = 401;
-  for (const Medium medium : {Medium::isotropic, Medium::variable_density, Medium::vti}) {
-    const auto model = random_model<T, 2, Memory>(exec, grid, medium, 5);
-    SmallShot<T, 2, Memory> shot(exec, grid, moho::wave::all_faces<2>(FaceKind::cpml, 10), model,
-                                 8);
-    moho::fwi::ShotGradientOptions<T, 2, Memory> options;
-    options.steps = 75;
-    const auto gradient = [&](auto& store) {
-      moho::fwi::ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator);
-      auto wavefield = shot.propagator->make_wavefield(exec);
-      gradients.add(
-          exec, wavefield, shot.forward, shot.receivers,
-          [&](const auto& rows, const auto& derivative) {
-            copy(exec, derivative, rows);
-            exec.fence();
-            return 1.0;
-          },
-          store, options);
-      return values_of<T, 2, Memory>(exec, gradients.derivatives(exec, grid, model).vp);
-    };
-    const int fields = medium == Medium::vti ? 2 : 1;
-    moho::snapshot::MemoryStore<T, 2, Memory> store(shot.arena, fields);
-    const auto found = gradient(store);
-    StoreByStep<T, Memory> by_step(shot.arena, fields);
-    EXPECT_GT(norm(found), 0.0);
-    EXPECT_EQ(found, gradient(by_step)) << to_string(medium);
+  struct Run {
+    std::int64_t steps, product_interval, check_every;
+  };
+  for (const Index<2>& nodes : {Index<2>{45, 37}, Index<2>{501, 401}}) {
+    Grid<2> grid = cube<2>(31, 10.0);
+    grid.extents = nodes;
+    for (const Medium medium : {Medium::isotropic, Medium::variable_density, Medium::vti}) {
+      const auto model = random_model<T, 2, Memory>(exec, grid, medium, 5);
+      SmallShot<T, 2, Memory> shot(exec, grid, moho::wave::all_faces<2>(FaceKind::cpml, 10), model,
+                                   8);
+      const double width = grid.upper(0);
+      const auto points = [&](int count, double z) {
+        moho::Points<2> places;
+        for (int k = 0; k < count; ++k) places.push_back({width * (0.7 + 0.02 * k), z});
+        return moho::wave::PointSet<T, 2, Memory>(
+            exec, shot.extended, shot.propagator->layout(), places,
+            moho::wave::point_options(*shot.propagator, "point", true));
+      };
+      shot.sources = points(2, 103.0);
+      shot.receivers = points(9, 100.0);
+      for (const Run& run :
+           {Run{139, 1, 200}, Run{75, 3, 200}, Run{65, 2, 200}, Run{139, 70, 200}, Run{9, 2, 1}}) {
+        moho::fwi::ShotGradientOptions<T, 2, Memory> options;
+        options.steps = run.steps;
+        options.check_every = run.check_every;
+        const auto gradient = [&](auto& store) {
+          moho::fwi::ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator, {},
+                                                           run.product_interval);
+          auto wavefield = shot.propagator->make_wavefield(exec);
+          gradients.add(
+              exec, wavefield, shot.forward, shot.receivers,
+              [&](const auto& rows, const auto& derivative) {
+                copy(exec, derivative, rows);
+                exec.fence();
+                return 1.0;
+              },
+              store, options);
+          return std::pair(
+              values_of<T, 2, Memory>(exec, gradients.derivatives(exec, grid, model).vp),
+              values_of<T, 2, Memory>(exec, gradients.illumination(exec, grid)));
+        };
+        const int fields = medium == Medium::vti ? 2 : 1;
+        moho::snapshot::MemoryStore<T, 2, Memory> store(shot.arena, fields);
+        const auto found = gradient(store);
+        StoreByStep<T, Memory> by_step(shot.arena, fields);
+        const auto expected = gradient(by_step);
+        const std::string what =
+            moho::concat(to_string(medium), ", ", nodes[0], " nodes, ", run.steps, " steps");
+        const auto middle = static_cast<std::ptrdiff_t>(found.first.size() * 3 / 5);
+        EXPECT_GT(norm(std::vector<double>(found.first.begin() + middle, found.first.end())), 0.0)
+            << what;
+        EXPECT_TRUE(found.first == expected.first) << what;
+        EXPECT_TRUE(found.second == expected.second) << what;
+      }
+    }
   }
 }
 

@@ -114,16 +114,16 @@ class Threads(unittest.TestCase):
             def count(): return len(os.listdir("/proc/self/task"))
             threads = moho.build()["threads"]
             short = count()
-            shots = moho.Shots(numpy.full((301, 301), 2000, "f4"), spacing=10, wavelet="ricker:10", time=2)
+            shots = moho.Shots(numpy.full((301, 301), 2000, "f4"), spacing=10, wavelet="ricker:10", time=9)
             shots((1500, 100), [(1000, 100)])
             print(threads, short, count())
             """
         if "GNU" not in moho.build()["compiler"]:
             self.skipTest("another runtime of OpenMP")
         torch = "sys.modules['torch'] = types.ModuleType('torch')"
-        for load, expected in (("", "3 4 4\n"), (torch, "3 4 2\n")):
+        for load, expected in (("", "3 4 4\n"), (torch, "3 [24] 2\n")):  # the first call may take long
             done = support.run_python(code.format(load=load), MOHO_NUM_THREADS="3", OPENBLAS_NUM_THREADS="1")
-            self.assertEqual(done.stdout, expected)
+            self.assertRegex(done.stdout, f"^{expected}$")
 
     def test_the_lock_of_the_interpreter_is_free_meanwhile(self):
         done, count = threading.Event(), 0

@@ -153,8 +153,8 @@ std::vector<T> values_of(const Wavefield<T, 2, Memory>& wavefield, int field) {
 
 MEMORY_TEST(SectionRun, HasTheBitsOfSingleSteps) {
   for (const Medium medium : {Medium::isotropic, Medium::variable_density, Medium::vti}) {
-    for (int kind = 0; kind < 3; ++kind) {
-      const int order = kind == 1 ? 4 : 8;
+    for (const auto& [kind, order] : {std::pair{0, 8}, std::pair{1, 4}, std::pair{2, 8},
+                                      std::pair{0, 6}, std::pair{0, 4}, std::pair{0, 2}}) {
       const auto propagator = section_propagator<T, Memory>(exec, medium, order, faces_of(kind));
       const auto sources = line<T, Memory>(exec, propagator, 2, kind == 2 ? 0.0 : 3.0);
       const auto receivers = line<T, Memory>(exec, propagator, 12, kind == 1 ? 0.0 : 4.0);
@@ -176,8 +176,7 @@ MEMORY_TEST(SectionRun, HasTheBitsOfSingleSteps) {
       const auto expected = wave::model_shot<T, 2, Memory>(exec, propagator, alone, sources,
                                                            wavelet, receivers, options);
       EXPECT_EQ(times, (std::vector<std::int64_t>{50, 100, 150}));
-      const std::string what =
-          wave::to_string(medium) + std::string(" faces ") + std::to_string(kind);
+      const std::string what = concat(wave::to_string(medium), " faces ", kind, " order ", order);
       ASSERT_EQ(result.traces.size(), expected.traces.size());
       double greatest = 0.0;
       for (std::size_t n = 0; n < result.traces.size(); ++n) {

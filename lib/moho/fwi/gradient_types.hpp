@@ -33,7 +33,8 @@ using ShotMisfit = std::function<double(const wave::PointSeries<const T, Memory>
 template <class T, int Dim, class Memory>
 struct ShotGradientOptions {
   std::int64_t steps = 0;          ///< steps of each propagation, 1 or more
-  std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks
+  std::int64_t check_every = 200;  ///< steps between checks for NaN and overflow; 0: no checks;
+                                   ///< see wave::RunOptions
   /// \brief Source term of a separate source wavefield for the correlation; null: the modelled one.
   ///
   /// A wavefield with random layers is reversible in time. Its model must be the same; the layers

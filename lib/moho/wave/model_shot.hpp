@@ -28,7 +28,8 @@ struct ShotOptions {
   std::int64_t steps = 0;  ///< time steps, at least 1; the gather ends at steps * dt
   double interval = 0.0;   ///< sampling interval of the gather in s, at least dt; 0: dt
   Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: the complete grid
-  std::int64_t check_every = 200;   ///< steps between checks for NaN and overflow; 0: no checks
+  std::int64_t check_every = 200;   ///< steps between checks for NaN and overflow; 0: no checks;
+                                    ///< see RunOptions
   std::int64_t snapshot_every = 0;  ///< steps between calls of `snapshot`; 0: no calls
   bool traces = true;               ///< false: the gather alone, unless traces are resampled
   /// Called on the host with the wavefield at time step * dt and the nodes advanced so far.
@@ -89,6 +90,8 @@ PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
 }
 
 namespace detail {
+
+static_assert(largest_section_run == kernel::steps_at_once);
 
 /// Steps on either side of a sample that take part in its interpolation in time.
 inline constexpr std::int64_t resampling_radius = 32;

@@ -161,8 +161,9 @@ struct RunOptions {
   /// callbacks do in these steps, and returns their number; 0: it did nothing, and run_steps()
   /// does the next step. Not called with a domain.
   std::function<std::int64_t(std::int64_t time, std::int64_t most)> several = {};
-  /// Steps between checks for NaN and overflow, with one check at the end; 0: no checks. Of steps
-  /// by `several` at least kernel::steps_between_checks, unless it is below 64.
+  /// Steps between checks for NaN and overflow, with one check at the end; 0: no checks. With
+  /// kernel::steps_at_once or more, steps by `several` have checks every
+  /// kernel::steps_between_checks or more.
   std::int64_t check_every = 0;
   /// Called on the host about twice a second. Each call costs a fence.
   std::function<void(const ShotProgress&)> progress = {};
@@ -195,6 +196,8 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
 
 namespace kernel {
 
+/// Most steps of a call of RunOptions::several.
+inline constexpr std::int64_t steps_at_once = 64;
 /// Least number of steps by RunOptions::several between checks, each of which takes a fence.
 inline constexpr std::int64_t steps_between_checks = 512;
 
@@ -330,7 +333,7 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     if (options.several && options.domain == nullptr && done < steps) {
       exec.check_stop();
       std::int64_t most = steps - done, every = options.check_every;
-      if (every >= 64) {
+      if (every >= kernel::steps_at_once) {
         every = std::max(every, kernel::steps_between_checks);
       } else if (every > 0) {
         most = std::min(most, every - done % every);

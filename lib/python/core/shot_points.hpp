@@ -44,7 +44,8 @@ struct ShotPoints {
 
 /// \brief The points of the last shot, for calls with the same positions.
 ///
-/// They do not depend on the values of the model. Points with more than 2^20 weights are not kept.
+/// They do not depend on the values of the model. Points with more than 2^20 weights and amplitudes
+/// are not kept.
 template <class T, int Dim, class Memory>
 class KeptPoints {
  public:
@@ -62,7 +63,9 @@ class KeptPoints {
     m_last.reset();
     auto made = std::make_shared<const ShotPoints<T, Dim, Memory>>(instance_in<Memory>(), modelling,
                                                                    shot, injects);
-    if (made->sources.weights() + made->receivers.weights() <= std::int64_t{1} << 20) m_last = made;
+    const auto numbers = made->sources.weights() + made->receivers.weights() +
+                         static_cast<std::int64_t>(made->source.amplitudes.size());
+    if (numbers <= std::int64_t{1} << 20) m_last = made;
     return made;
   }
   void release() { m_last.reset(); }

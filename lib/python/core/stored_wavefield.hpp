@@ -9,6 +9,7 @@
 #include <moho/fwi/gradient_types.hpp>
 #include <moho/snapshot/stores.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,12 +39,18 @@ class SpareMemory {
   std::unique_ptr<Arena> m_arena;
 };
 
+/// Returns a number that no other loaded model of the process has.
+inline std::int64_t next_load() {
+  static std::atomic<std::int64_t> count{0};
+  return ++count;
+}
+
 /// The wavefield of a shot at all steps.
 template <class T, int Dim, class Memory>
 struct StoredWavefield : Resource {
   using Spare = SpareMemory<T, Memory>;
   fwi::InvertedParameters wanted;  ///< parameters whose gradient it serves
-  std::int64_t loads = 0;          ///< number of the model, which stays loaded until the next one
+  std::int64_t load = 0;           ///< number of the model
   std::weak_ptr<Spare> spare;      ///< gone with closed shots
   std::unique_ptr<typename Spare::Arena> arena;
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> store;

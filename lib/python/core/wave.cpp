@@ -28,6 +28,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -118,9 +119,14 @@ class ModellingOf : public AnyModelling {
   }
 
   void update(const WaveInput& model) override {
-    opened().update(instance(), model_of(model), m_around);
-    ++m_loads;
-    if (m_gradients) m_gradients->update(instance());
+    m_load = next_load();
+    try {
+      opened().update(instance(), model_of(model), m_around);
+      if (m_gradients) m_gradients->update(instance());
+    } catch (...) {
+      m_gradients.reset();  // its factors may be those of another model
+      throw;
+    }
   }
 
   std::shared_ptr<Resource> shot_for_gradient(Job& job, const Input& sources,
@@ -134,7 +140,7 @@ class ModellingOf : public AnyModelling {
     prepare_gradients({wanted.at(1), wanted.at(2) || wanted.at(3)});
     if (sampling.resampled || !stores_wavefield()) return nullptr;
     const auto kept = std::make_shared<Kept>(m_spare, m_wanted, m_gradients->fields());
-    kept->loads = m_loads;
+    kept->load = m_load;
     const auto rows = rows_of(shot);
     m_gradients->forward(instance(), modelling.wavefield(), shot.source, shot.receivers, rows,
                          *kept->store, gradient_options(job, 1.0));
@@ -151,10 +157,11 @@ class ModellingOf : public AnyModelling {
     auto& modelling = opened();
     const auto points = m_points.of(modelling, sources, receivers, true);
     const PointsOf& shot = *points;
+    const auto* kept = dynamic_cast<const Kept*>(wavefield);
+    if (kept != nullptr && kept->spare.lock() != m_spare) kept = nullptr;  // of other shots
+    if (kept == nullptr || kept->load != m_load) update(model);
     prepare_gradients({gradients.at(1).data != nullptr,
                        gradients.at(2).data != nullptr || gradients.at(3).data != nullptr});
-    const auto* kept = static_cast<const Kept*>(wavefield);
-    if (kept == nullptr || kept->loads != m_loads) update(model);
     m_gradients->clear(instance());
     if (kept != nullptr && kept->store && kept->wanted.density == m_wanted.density &&
         kept->wanted.anisotropy == m_wanted.anisotropy) {
@@ -198,16 +205,17 @@ class ModellingOf : public AnyModelling {
     copy_elements<T>(instance(), static_cast<T*>(place.data), false, values.data(), true,
                      values.size());
   }
-  // Returns uninitialised rows of all steps x receivers, which the next shot uses again.
+  // Returns uninitialised rows of all steps x receivers, which the next shot uses again if they
+  // take 64 MiB or less.
   wave::PointSeries<T, Memory> rows_of(const PointsOf& shot) {
     const auto steps = static_cast<std::size_t>(m_modelling->plan().time.steps + 1);
     const auto receivers = static_cast<std::size_t>(shot.receivers.count());
-    if (m_rows.extent(0) != steps || m_rows.extent(1) != receivers) {
-      m_rows = {};
-      m_rows = allocate<wave::PointSeries<T, Memory>>(instance(), "moho::python::rows", steps,
-                                                      receivers);
-    }
-    return m_rows;
+    if (m_rows.extent(0) == steps && m_rows.extent(1) == receivers) return m_rows;
+    m_rows = {};
+    const auto rows =
+        allocate<wave::PointSeries<T, Memory>>(instance(), "moho::python::rows", steps, receivers);
+    if (rows.size() * sizeof(T) <= std::size_t{1} << 26) m_rows = rows;
+    return rows;
   }
   // Returns true if the wavefield of a shot at all steps takes a quarter of the memory or less.
   bool stores_wavefield() {
@@ -325,7 +333,7 @@ class ModellingOf : public AnyModelling {
   std::shared_ptr<SpareMemory<T, Memory>> m_spare = std::make_shared<SpareMemory<T, Memory>>();
   KeptPoints<T, Dim, Memory> m_points;
   wave::PointSeries<T, Memory> m_rows;
-  std::int64_t m_loads = 0;  // models that update() loaded
+  std::int64_t m_load = next_load();  // number of the loaded model
   fwi::InvertedParameters m_wanted;
   Points<Dim> m_around;  // sources around which delta is tapered
   domain::ExpansionMethod m_expand = domain::ExpansionMethod::none;

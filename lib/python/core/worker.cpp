@@ -52,8 +52,8 @@ bool has_torch() {
 
 }  // namespace
 
-// The least duration of a job that ends the waiting threads of OpenMP, and of a wait between looks
-// for signals. New threads of OpenMP may need several milliseconds to start next to one that spins.
+// Duration from which a job ends the waiting threads of OpenMP, and interval between checks for
+// signals. New threads of OpenMP may need several milliseconds to start next to one that spins.
 constexpr std::chrono::milliseconds long_job{50};
 
 // The thread and its queue. There is one, which is never destroyed: threads of the interpreter may

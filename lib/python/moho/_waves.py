@@ -460,12 +460,12 @@ class Shots:
         derivative : array, shape (receivers, samples)
             Derivatives of the function by the traces.
         vp, density, epsilon, delta, theta, phi
-            The model, as for update(), which is called.
+            The model, as for update(), which is called unless `wavefield` is of the loaded model.
         wanted : sequence of str
             Parameters of the derivatives: "vp", "density", "epsilon", "delta".
         wavefield
             Gather.wavefield of this shot over this model, with `keep`; those of other sources and models are
-            refused. Without it, and with that of other parameters, the shot is modelled again.
+            refused. Without it, and with that of other parameters or other Shots, the shot is modelled again.
         progress : callable(fraction, text), optional
             As for a shot.
 

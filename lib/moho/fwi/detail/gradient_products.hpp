@@ -117,7 +117,6 @@ wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::combine_several(
                                                           std::int64_t count) {
         detail::AddSectionProducts<T> work{};
         if constexpr (Dim == 2) {
-          work.box = m_box;
           work.residual = runs.injection();
           injection(receivers, derivative, 0).bind(work.residual.points);
           bool any = false;
@@ -135,6 +134,7 @@ wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::combine_several(
             if (fields() == 2) work.q = source.fields[1] - source.fields[0];
             any = true;
           }
+          if (any) work.box = m_box;  // without a snapshot there are no sums
         }
         runs.step(after - 1, -1, count, work);
         return count;

@@ -23,8 +23,8 @@
 
 namespace moho::wave::detail {
 
-/// Most nodes of a section whose steps share launches. The threads that a device holds then step
-/// about two nodes each; with more of them the steps of single launches are faster.
+/// Most threads of a section whose steps share launches: nodes, with rows rounded up to warps. A
+/// device holds about half as many threads.
 inline constexpr std::int64_t largest_section_run_nodes = std::int64_t{1} << 18;
 
 /// Arguments of the kernels of a run: of even and odd steps.

@@ -40,9 +40,10 @@ struct SectionStep {
   /// \brief Updates psi and zeta of a node. Returns what they add to the second derivative.
   ///
   /// Neighbours outside the layer have factors of zero instead of a branch, so that the loads of
-  /// all neighbours are in flight together. \param psi,a,b of the node \param axis 0 x, 2 z \param
-  /// node its number along the axis \param at element of the node in the arrays of the layer that
-  /// is near \param stride,step distance of neighbours in p and in these arrays
+  /// all neighbours are in flight together. \param side the layer that is near \param axis 0 x, 2 z
+  /// \param node its number along the axis \param p value of the node \param at its element in the
+  /// arrays of the layer \param stride,step distance of neighbours in p and in these arrays \param
+  /// second derivative without the layer
   KOKKOS_FORCEINLINE_FUNCTION T layer(const LayerPair<T>& pair, const LayerAccess<T>& side,
                                       int axis, int node, const T* p, std::int64_t stride,
                                       std::int64_t at, std::int64_t step, T second) const {
