@@ -64,8 +64,8 @@ Error overflow_error(const NotFinite& failure, const Grid<Dim>& model, std::int6
 
 /// \brief Runs a shot, and finds the first step and node where its wavefield overflows.
 ///
-/// A run checks its wavefield every 200 to 512 steps, by when an overflow has spread over the grid. The
-/// shot is then repeated with a check of every step.
+/// A run checks its wavefield every 200 to 512 steps, by when an overflow has spread over the grid.
+/// The shot is then repeated with a check of every step.
 /// \param model grid of the model, without layers
 /// \param steps number of steps of the propagation
 /// \param name of the shot for the message, such as "shot 3"; empty: the caller adds it
