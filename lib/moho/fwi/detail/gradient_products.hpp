@@ -134,7 +134,7 @@ wave::kernel::SeveralSteps ShotGradients<T, Dim, Memory>::combine_several(
             if (fields() == 2) work.q = source.fields[1] - source.fields[0];
             any = true;
           }
-          if (any) work.box = m_box;  // without a snapshot there are no sums
+          if (any) work.box = m_box;  // without a snapshot nothing is summed
         }
         runs.step(after - 1, -1, count, work);
         return count;
