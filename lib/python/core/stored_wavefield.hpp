@@ -39,8 +39,8 @@ class SpareMemory {
   std::unique_ptr<Arena> m_arena;
 };
 
-/// Returns a number that no other loaded model of the process has.
-inline std::int64_t next_load() {
+/// Returns a number for a model that is loaded; no other one of the process has it.
+inline std::int64_t next_model_number() {
   static std::atomic<std::int64_t> count{0};
   return ++count;
 }
@@ -50,7 +50,7 @@ template <class T, int Dim, class Memory>
 struct StoredWavefield : Resource {
   using Spare = SpareMemory<T, Memory>;
   fwi::InvertedParameters wanted;  ///< parameters whose gradient it serves
-  std::int64_t load = 0;           ///< number of the model
+  std::int64_t model_number = 0;   ///< of the model of the shot
   std::weak_ptr<Spare> spare;      ///< gone with closed shots
   std::unique_ptr<typename Spare::Arena> arena;
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> store;

@@ -119,7 +119,7 @@ class ModellingOf : public AnyModelling {
   }
 
   void update(const WaveInput& model) override {
-    m_load = next_load();
+    m_model_number = next_model_number();
     try {
       opened().update(instance(), model_of(model), m_around);
       if (m_gradients) m_gradients->update(instance());
@@ -140,7 +140,7 @@ class ModellingOf : public AnyModelling {
     prepare_gradients({wanted.at(1), wanted.at(2) || wanted.at(3)});
     if (sampling.resampled || !stores_wavefield()) return nullptr;
     const auto kept = std::make_shared<Kept>(m_spare, m_wanted, m_gradients->fields());
-    kept->load = m_load;
+    kept->model_number = m_model_number;
     const auto rows = rows_of(shot);
     m_gradients->forward(instance(), modelling.wavefield(), shot.source, shot.receivers, rows,
                          *kept->store, gradient_options(job, 1.0));
@@ -159,7 +159,7 @@ class ModellingOf : public AnyModelling {
     const PointsOf& shot = *points;
     const auto* kept = dynamic_cast<const Kept*>(wavefield);
     if (kept != nullptr && kept->spare.lock() != m_spare) kept = nullptr;  // of other shots
-    if (kept == nullptr || kept->load != m_load) update(model);
+    if (kept == nullptr || kept->model_number != m_model_number) update(model);
     prepare_gradients({gradients.at(1).data != nullptr,
                        gradients.at(2).data != nullptr || gradients.at(3).data != nullptr});
     m_gradients->clear(instance());
@@ -333,7 +333,7 @@ class ModellingOf : public AnyModelling {
   std::shared_ptr<SpareMemory<T, Memory>> m_spare = std::make_shared<SpareMemory<T, Memory>>();
   KeptPoints<T, Dim, Memory> m_points;
   wave::PointSeries<T, Memory> m_rows;
-  std::int64_t m_load = next_load();  // number of the loaded model
+  std::int64_t m_model_number = next_model_number();
   fwi::InvertedParameters m_wanted;
   Points<Dim> m_around;  // sources around which delta is tapered
   domain::ExpansionMethod m_expand = domain::ExpansionMethod::none;

@@ -53,7 +53,7 @@ bool has_torch() {
 }  // namespace
 
 // Duration from which a job ends the waiting threads of OpenMP, and interval between checks for
-// signals. New threads of OpenMP may need several milliseconds to start next to one that spins.
+// signals. Shorter jobs leave these threads, because new ones take time to start.
 constexpr std::chrono::milliseconds long_job{50};
 
 // The thread and its queue. There is one, which is never destroyed: threads of the interpreter may

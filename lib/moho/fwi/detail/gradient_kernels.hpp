@@ -55,7 +55,8 @@ struct SourceValues {
 
 /// \brief Returns sum + a b.
 ///
-/// All kernels of devices round it once, so that products of two fields have the same bits in all.
+/// Devices round it once, whatever the kernel: of two products the compiler may otherwise round
+/// either one. wave::kernel::fused() leaves this to the compiler.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T plus_product(T sum, T a, T b) {
 #ifdef __CUDA_ARCH__

@@ -58,7 +58,7 @@ struct AddSectionProducts {
     ahead.any = true;
     ahead.p = source[step][from];
     if (q != 0) ahead.q = source[step][from + q];
-    // a snapshot is used once: it comes from memory
+    // each snapshot is read once in a run, and is not in the cache
     if (step + 1 < wave::kernel::largest_section_run && source[step + 1] != nullptr) {
       wave::kernel::prefetch_to_cache(source[step + 1] + from);
       if (q != 0) wave::kernel::prefetch_to_cache(source[step + 1] + from + q);

@@ -40,10 +40,14 @@ struct SectionStep {
   /// \brief Updates psi and zeta of a node. Returns what they add to the second derivative.
   ///
   /// Neighbours outside the layer have factors of zero instead of a branch, so that the loads of
-  /// all neighbours are in flight together. \param side the layer that is near \param axis 0 x, 2 z
-  /// \param node its number along the axis \param p value of the node \param at its element in the
-  /// arrays of the layer \param stride,step distance of neighbours in p and in these arrays \param
-  /// second derivative without the layer
+  /// all neighbours are in flight together.
+  /// \param pair,side both layers across the axis, and the near one
+  /// \param axis 0 x, 2 z
+  /// \param node number along the axis
+  /// \param p value of the node
+  /// \param stride distance of neighbours in p
+  /// \param at,step element of the node and distance of neighbours in the arrays of the near layer
+  /// \param second second derivative without the layer
   KOKKOS_FORCEINLINE_FUNCTION T layer(const LayerPair<T>& pair, const LayerAccess<T>& side,
                                       int axis, int node, const T* p, std::int64_t stride,
                                       std::int64_t at, std::int64_t step, T second) const {

@@ -7,7 +7,6 @@
 #include <moho/wave/detail/section_launch.hpp>
 
 namespace moho::wave::kernel {
-using detail::end_of_store;
 using detail::KeepSection;
 using detail::largest_section_run;
 using detail::prefetch_to_cache;
