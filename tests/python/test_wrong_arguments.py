@@ -220,7 +220,7 @@ class Waves(Refused):
         self.assertTrue(np.array_equal(self.gradient(wavefield=kept), self.gradient()))
         self.refused(lambda: self.gradient((200, 20), wavefield=kept), "wavefield", "other sources")
         self.refused(lambda: self.gradient(vp=self.vp + 1, wavefield=kept), "wavefield", "another model")
-        other = moho.Shots(self.vp + 100, time=0.1, **WAVES)
+        other = moho.Shots(self.vp - 100, time=0.3, dt=self.shots.dt, **WAVES)
         of_model = ((100, 20), LINE, np.ones_like(self.gathers[0].traces), self.vp)
         found, expected = (other.gradient(*of_model, wavefield=one)["vp"] for one in (kept, None))
         self.assertTrue(np.array_equal(found, expected), "it is not used")
