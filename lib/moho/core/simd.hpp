@@ -146,6 +146,37 @@ struct Pack {
 #endif
     return pack;
   }
+  /// Loads the lanes from `first` up to, not including, `last`; the others are zero. Host only.
+  ///
+  /// No address outside of these lanes is accessed.
+  static Pack load(const T* from, std::int64_t first, std::int64_t last) {
+    if (first <= 0) return load(from, last);
+    T some[simd::lanes<T>] = {};
+    last = last < simd::lanes<T> ? last : simd::lanes<T>;
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+    (void)some;
+    const auto mask = some_lanes(first, last);
+    if constexpr (sizeof(T) == 4) return Pack((Vector<T>)_mm512_maskz_loadu_ps(mask, from));
+    if constexpr (sizeof(T) == 8) return Pack((Vector<T>)_mm512_maskz_loadu_pd(mask, from));
+#else
+    for (std::int64_t n = first; n < last; ++n) some[n] = from[n];
+#endif
+    return load(some);
+  }
+  /// Stores the lanes from `first` up to, not including, `last`. Host only.
+  void store(T* to, std::int64_t first, std::int64_t last) const {
+    if (first <= 0) return store(to, last);
+    last = last < simd::lanes<T> ? last : simd::lanes<T>;
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+    const auto mask = some_lanes(first, last);
+    if constexpr (sizeof(T) == 4) _mm512_mask_storeu_ps(to, mask, (__m512)lanes);
+    if constexpr (sizeof(T) == 8) _mm512_mask_storeu_pd(to, mask, (__m512d)lanes);
+#else
+    T some[simd::lanes<T>];
+    std::memcpy(some, &lanes, sizeof(lanes));
+    for (std::int64_t n = first; n < last; ++n) to[n] = some[n];
+#endif
+  }
   /// Stores the first `count` lanes, 1 or more. Host only.
   void store(T* to, std::int64_t count) const {
     if (count >= simd::lanes<T>) return store(to);
@@ -275,6 +306,9 @@ struct Pack {
   static auto first_lanes(std::int64_t count) {
     return static_cast<std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>>((1u << count) - 1u);
   }
+  static auto some_lanes(std::int64_t first, std::int64_t last) {
+    return static_cast<decltype(first_lanes(0))>((1u << last) - (1u << first));
+  }
 #elif defined(__AVX__) && !defined(__CUDA_ARCH__)
   static __m256i first_lanes(std::int64_t count) {
     using Lane = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -288,6 +322,42 @@ struct Pack {
   }
 #endif
 };
+
+/// True if lanes_from() takes one instruction.
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+inline constexpr bool moves_lanes = true;
+#else
+inline constexpr bool moves_lanes = false;
+#endif
+
+/// \brief Returns the lanes of `low` from lane `first` on, followed by the first lanes of `high`.
+///
+/// If both were loaded from consecutive addresses, this is the vector `first` scalars after `low`.
+/// Host only.
+template <int first, class T>
+inline Pack<T> lanes_from(const Pack<T>& low, const Pack<T>& high) {
+  static_assert(first >= 0 && first <= lanes<T>);
+  if constexpr (first == 0) return low;
+  if constexpr (first == lanes<T>) return high;
+#if defined(__CUDA_ARCH__)
+  return Pack<T>();
+#elif defined(__AVX512F__)
+  // masked intrinsics: with the others the headers of GCC 12 warn of uninitialised variables
+  if constexpr (sizeof(T) == 4) {
+    return Pack<T>((Vector<T>)_mm512_maskz_alignr_epi32(0xffff, (__m512i)high.lanes,
+                                                        (__m512i)low.lanes, first));
+  } else {
+    return Pack<T>(
+        (Vector<T>)_mm512_maskz_alignr_epi64(0xff, (__m512i)high.lanes, (__m512i)low.lanes, first));
+  }
+#else
+  constexpr int all = lanes<T>;
+  using Indices = Bits<T>;
+  Indices from;
+  for (int lane = 0; lane < all; ++lane) from[lane] = first + lane;
+  return Pack<T>(__builtin_shuffle(low.lanes, high.lanes, from));
+#endif
+}
 
 /// Returns the minimum of all lanes.
 template <class T>
