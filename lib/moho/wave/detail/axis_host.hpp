@@ -92,7 +92,7 @@ inline void step_from_h1(const StepArguments<T>& s, std::int64_t i, T taper_xy, 
   for (std::int64_t z = 0; z < count; z += lanes) {
     V sum = second_sum<V, radius>(V(middle) * take<V>(p + z), p + z, s.stride_x, s.second[0]);
     if constexpr (Dim == 3) sum = second_sum<V, radius>(sum, p + z, s.stride_y, s.second[1]);
-    second_sum<V, radius>(sum, p + z, 1, s.second[2]).store(lap + z);
+    second_along_z<V, radius>(sum, take<V>(p + z), p + z, s.second[2]).store(lap + z);
   }
   const auto node = [&](auto whole, std::int64_t z, std::int64_t some) {
     const std::int64_t at = i + z;
@@ -168,7 +168,7 @@ inline void axis_derivative_row(const StepArguments<T>& s, int f, std::int64_t i
     if constexpr (Dim == 3) {
       g = fused<V>(take<V>(s.ny + i + z), first_sum<V, radius>(p, s.stride_y, s.first[1]), g);
     }
-    g = fused<V>(take<V>(s.nz + i + z), first_sum<V, radius>(p, 1, s.first[2]), g);
+    g = fused<V>(take<V>(s.nz + i + z), first_along_z<V, radius>(take<V>(p), p, s.first[2]), g);
     put<decltype(whole)::value>(to + z, g, some);
   };
   std::int64_t z = 0;
@@ -229,18 +229,20 @@ class AxisTile {
   AxisTile(const StepArguments<T>& s, const AxisFaces& faces, const HostTile& tile,
            std::vector<T>& store)
       : m_s(s), m_faces(faces), m_tile(tile) {
-    // vectors are loaded and stored beyond the ends of rows
-    m_length = (tile.upper[2] - tile.lower[2] + lanes - 1) / lanes * lanes + 2 * pad + lanes;
+    m_length = row_length(tile.upper[2] - tile.lower[2]);
     m_rows = tile.upper[1] - tile.lower[1];
     const std::int64_t rings = 2 * (planes + radius + 1) * m_rows;
     const std::int64_t size = (rings + 2 * (2 * m_rows + 2 * radius) + 1) * m_length;
-    if (static_cast<std::int64_t>(store.size()) < size) store.resize(size);
-    std::fill_n(store.begin(), size, T(0));
-    m_across = store.data();
+    m_across = aligned_memory(store, size);
+    std::fill_n(m_across, size, T(0));
     m_h1 = m_across + 2 * planes * m_rows * m_length;
     m_along_y = m_h1 + 2 * (radius + 1) * m_rows * m_length;
     m_along_z = m_along_y + 2 * (m_rows + 2 * radius) * m_length;
     m_g = m_along_z + 2 * m_rows * m_length;
+  }
+  /// Returns the elements of a row of the rings; vectors are loaded and stored beyond its ends.
+  static constexpr std::int64_t row_length(std::int64_t nodes) {
+    return (nodes + lanes - 1) / lanes * lanes + 2 * pad + lanes;
   }
   void run() const {
     for (std::int64_t u = m_tile.lower[0] - radius; u < m_tile.upper[0] + radius; ++u) {
@@ -280,7 +282,7 @@ class AxisTile {
     const StepArguments<T> s = m_s;
     const bool own_plane = x >= m_tile.lower[0] && x < m_tile.upper[0];
     const std::int64_t z0 = m_tile.lower[2], nodes = m_tile.upper[2] - z0;
-    const std::int64_t low = std::max<std::int64_t>(z0 - radius, 0);
+    const std::int64_t low = std::max<std::int64_t>(z0 - pad, 0);  // whole vectors
     const std::int64_t high = std::min(m_tile.upper[2] + radius, m_faces.extents[2]);
     T* const g = m_g + pad - z0;  // by node
     for (std::int64_t row = -radius; row < m_rows + radius; ++row) {
@@ -307,7 +309,11 @@ class AxisTile {
         T* const to = h1(f, x, row);
         const T *const by_y = along_y(f, row), *const by_z = along_z(f, row);
         for (std::int64_t z = 0; z < nodes; z += lanes) {
-          const V sum = add_first<V, radius>(V(0), by_z + z, 1, s.first[2]);
+          V sum(T(0));
+          const auto add = [&](int k, const V& up, const V& down) {
+            sum = fused<V>(V(s.first[2][k]), up - down, sum);
+          };
+          visit_along_z<radius>(by_z + z, take<V>(by_z + z), add);
           add_first<V, radius>(sum, by_y + z, m_length, s.first[1]).store(to + z);
         }
       }
@@ -361,11 +367,35 @@ class AxisTile {
 template <class T>
 using AxisTileWork = void (*)(const StepArguments<T>&, const AxisFaces&, const HostTile&);
 
-/// Steps a tile in one pass, with memory of the thread.
+/// \brief Steps a tile in one pass, with memory of the thread.
+///
+/// The tile is cut along z and y, so that its rings and the planes of both fields stay in the
+/// second-level cache.
 template <class T, int radius>
 void axis_ring_host(const StepArguments<T>& s, const AxisFaces& faces, const HostTile& tile) {
   static thread_local std::vector<T> memory;
-  AxisTile<T, radius>(s, faces, tile, memory).run();
+  constexpr std::int64_t lanes = simd::lanes<T>, most_nodes = 256, cache = 1088 * 1024;
+  const std::int64_t nodes = tile.upper[2] - tile.lower[2], rows = tile.upper[1] - tile.lower[1];
+  const std::int64_t pieces = (nodes + most_nodes - 1) / most_nodes;
+  const std::int64_t length = ((nodes + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
+  const std::int64_t planes = 2 * radius + 1;
+  const auto bytes = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t field_row = 2 * planes * (length + row_alignment<T>)*bytes;
+  const std::int64_t ring_row =
+      2 * (planes + radius + 1) * AxisTile<T, radius>::row_length(length) * bytes;
+  const std::int64_t fitting =
+      std::max<std::int64_t>((cache - 2 * radius * field_row) / (field_row + ring_row), 2 * radius);
+  const std::int64_t strips = (rows + fitting - 1) / fitting;
+  for (std::int64_t z = tile.lower[2]; z < tile.upper[2]; z += length) {
+    for (std::int64_t n = 0; n < strips; ++n) {
+      HostTile part = tile;
+      part.lower[1] = tile.lower[1] + n * rows / strips;
+      part.upper[1] = tile.lower[1] + (n + 1) * rows / strips;
+      part.lower[2] = z;
+      part.upper[2] = std::min(z + length, tile.upper[2]);
+      AxisTile<T, radius>(s, faces, part, memory).run();
+    }
+  }
 }
 
 /// Returns the function of hosts that steps a tile of self-adjoint TTI in one pass, by order.

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace moho::wave::detail {
@@ -25,9 +26,19 @@ struct HostTiles {
   static constexpr std::int64_t rows_ahead = 3;      ///< prefetched rows
 };
 
+/// Returns memory of `size` elements from a store, aligned to lines of the cache.
+template <class T>
+T* aligned_memory(std::vector<T>& store, std::int64_t size) {
+  constexpr std::size_t line = 64;
+  const std::size_t wanted = static_cast<std::size_t>(size) + line / sizeof(T);
+  if (store.size() < wanted) store.resize(wanted);
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(store.data()) % line;
+  return store.data() + (line - beyond) % line / sizeof(T);
+}
+
 /// Loads a vector.
 template <class V, class T>
-inline V take(const T* from) {
+[[gnu::always_inline]] inline V take(const T* from) {
   return V::load(from);
 }
 /// Stores a vector; at the end of a row only its first `count` lanes.
@@ -35,7 +46,7 @@ inline V take(const T* from) {
 /// Rows are padded, so that complete vectors can be loaded there. Each node gets the same bits
 /// wherever a row of the box begins.
 template <bool whole, class V, class T>
-inline void put(T* to, const V& v, std::int64_t count) {
+[[gnu::always_inline]] inline void put(T* to, const V& v, std::int64_t count) {
   if constexpr (whole) {
     (void)count;
     v.store(to);
@@ -46,7 +57,7 @@ inline void put(T* to, const V& v, std::int64_t count) {
 
 /// Returns a second derivative without the term of the node itself.
 template <class V, int radius, class T>
-inline V second_sum(V sum, const T* f, std::int64_t stride, const T* c) {
+[[gnu::always_inline]] inline V second_sum(V sum, const T* f, std::int64_t stride, const T* c) {
   MOHO_UNROLL
   for (int k = 1; k <= radius; ++k) {
     sum = fused<V>(V(c[k]), take<V>(f + k * stride) + take<V>(f - k * stride), sum);
@@ -54,7 +65,7 @@ inline V second_sum(V sum, const T* f, std::int64_t stride, const T* c) {
   return sum;
 }
 template <class V, int radius, class T>
-inline V first_sum(const T* f, std::int64_t stride, const T* c) {
+[[gnu::always_inline]] inline V first_sum(const T* f, std::int64_t stride, const T* c) {
   V sum = V(c[1]) * (take<V>(f + stride) - take<V>(f - stride));
   MOHO_UNROLL
   for (int k = 2; k <= radius; ++k) {
@@ -62,10 +73,55 @@ inline V first_sum(const T* f, std::int64_t stride, const T* c) {
   }
   return sum;
 }
+/// Calls visit(k, up, low) for k to radius with the vectors k nodes from `here`, by moved lanes.
+template <int k, int radius, class T, class Visit>
+[[gnu::always_inline]] inline void visit_lanes(const simd::Pack<T>& low, const simd::Pack<T>& here,
+                                               const simd::Pack<T>& high, const Visit& visit) {
+  visit(k, simd::lanes_from<k>(here, high), simd::lanes_from<simd::lanes<T> - k>(low, here));
+  if constexpr (k < radius) visit_lanes<k + 1, radius>(low, here, high, visit);
+}
+/// \brief Calls visit(k, up, low) for k = 1 to radius with the vectors k nodes behind and before
+/// the one at `f`, along z.
+///
+/// Where one instruction moves lanes between registers, three aligned vectors are loaded instead of
+/// 2 radius others, each of which lies in two lines of the cache.
+/// \param here the vector at `f`
+template <int radius, class T, class Visit>
+[[gnu::always_inline]] inline void visit_along_z(const T* f, const simd::Pack<T>& here,
+                                                 const Visit& visit) {
+  using V = simd::Pack<T>;
+  constexpr int lanes = simd::lanes<T>;
+  if constexpr (simd::moves_lanes && radius < lanes) {
+    visit_lanes<1, radius>(take<V>(f - lanes), here, take<V>(f + lanes), visit);
+  } else {
+    (void)here;
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) visit(k, take<V>(f + k), take<V>(f - k));
+  }
+}
+/// Returns a second derivative along z without the term of the node itself.
+template <class V, int radius, class T>
+[[gnu::always_inline]] inline V second_along_z(V sum, const V& here, const T* f, const T* c) {
+  const auto add = [&](int k, const V& up, const V& low) {
+    sum = fused<V>(V(c[k]), up + low, sum);
+  };
+  visit_along_z<radius>(f, here, add);
+  return sum;
+}
+/// Returns a first derivative along z.
+template <class V, int radius, class T>
+[[gnu::always_inline]] inline V first_along_z(const V& here, const T* f, const T* c) {
+  V sum(T(0));
+  const auto add = [&](int k, const V& up, const V& low) {
+    sum = k == 1 ? V(c[1]) * (up - low) : fused<V>(V(c[k]), up - low, sum);
+  };
+  visit_along_z<radius>(f, here, add);
+  return sum;
+}
 /// Steps the node, or the vector of nodes, at element i, of media without a tilted axis.
 template <Stencil stencil, bool whole, int Dim, int radius, class T>
-inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, std::int64_t z,
-                       std::int64_t count = 0) {
+[[gnu::always_inline]] inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy,
+                                              std::int64_t z, std::int64_t count = 0) {
   using V = simd::Pack<T>;
   const V w = V(taper_xy) * take<V>(s.taper[2] + z);
   const T* const p = s.now[0] + i;
@@ -74,7 +130,7 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
   if constexpr (stencil == Stencil::vti) {
     const T* const q = s.now[1] + i;
     const V now_q = take<V>(q);
-    const V h1q = second_sum<V, radius>(V(s.second[2][0]) * now_q, q, 1, s.second[2]);
+    const V h1q = second_along_z<V, radius>(V(s.second[2][0]) * now_q, now_q, q, s.second[2]);
     V h2p;
     if constexpr (Dim == 3) {
       h2p = second_sum<V, radius>(V(s.second[0][0] + s.second[1][0]) * now, p, s.stride_x,
@@ -97,7 +153,7 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     for (int f = 0; f < 2; ++f) {
       const T* const here = fields[f] + i;
       const V value = f ? now_q : now;
-      down[f] = second_sum<V, radius>(V(s.second[2][0]) * value, here, 1, s.second[2]);
+      down[f] = second_along_z<V, radius>(V(s.second[2][0]) * value, value, here, s.second[2]);
       if constexpr (Dim == 3) {
         across[f] = second_sum<V, radius>(V(s.second[0][0] + s.second[1][0]) * value, here,
                                           s.stride_x, s.second[0]);
@@ -114,11 +170,11 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     put<whole>(s.next[1] + i, next_value<V>(now_q, take<V>(s.next[1] + i), scale * change_q, w),
                count);
   } else {
-    T center = s.second[0][0] + s.second[2][0];
+    T center = s.second[0][0];
     if constexpr (Dim == 3) center += s.second[1][0];
     V change = second_sum<V, radius>(V(center) * now, p, s.stride_x, s.second[0]);
     if constexpr (Dim == 3) change = second_sum<V, radius>(change, p, s.stride_y, s.second[1]);
-    change = second_sum<V, radius>(change, p, 1, s.second[2]);
+    change = change + second_along_z<V, radius>(V(s.second[2][0]) * now, now, p, s.second[2]);
     if constexpr (stencil == Stencil::variable_density) {
       change = fused<V>(take<V>(s.a + i), -now, change);
     }
@@ -128,7 +184,7 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
 
 /// Prefetches values for a row further along y; rows are too short for hardware prefetch.
 template <Stencil stencil, int Dim, int radius, class T>
-inline void ask_for_next_row(const StepArguments<T>& s, std::int64_t i) {
+[[gnu::always_inline]] inline void ask_for_next_row(const StepArguments<T>& s, std::int64_t i) {
   if constexpr (Dim == 3) {
     const std::int64_t next = i + HostTiles::rows_ahead * s.stride_y;
     __builtin_prefetch(s.now[0] + next + radius * s.stride_x);
@@ -176,25 +232,22 @@ struct TtiRings {
   static constexpr int planes = 2 * radius + 1;
   std::int64_t length;  ///< elements of a row
   std::int64_t rows;    ///< rows of the tile
-  std::vector<T>& memory;
+  T* memory;
 
   TtiRings(std::int64_t nodes, std::int64_t tile_rows, std::vector<T>& store)
       : length((nodes + simd::lanes<T> - 1) / simd::lanes<T> * simd::lanes<T>),
         rows(tile_rows),
-        memory(store) {
-    const std::size_t wanted = static_cast<std::size_t>(2 * planes * (slab_y() + slab_z()));
-    if (memory.size() < wanted) memory.resize(wanted);
-  }
+        memory(aligned_memory(store, 2 * planes * (slab_y() + slab_z()))) {}
   static constexpr std::int64_t halo() { return Dim == 3 ? radius : 0; }
   std::int64_t slab_y() const { return Dim == 3 ? rows * length : 0; }
   std::int64_t slab_z() const { return (rows + 2 * halo()) * length; }
   /// Returns the y derivative of field f in plane x, of the row at `row` of the tile.
   T* slope_y(int f, std::int64_t x, std::int64_t row) const {
-    return memory.data() + (f * planes + (x + planes) % planes) * slab_y() + row * length;
+    return memory + (f * planes + (x + planes) % planes) * slab_y() + row * length;
   }
   /// Returns the z derivative; rows from -radius to rows + radius - 1 in 3D.
   T* slope_z(int f, std::int64_t x, std::int64_t row) const {
-    return memory.data() + 2 * planes * slab_y() + (f * planes + (x + planes) % planes) * slab_z() +
+    return memory + 2 * planes * slab_y() + (f * planes + (x + planes) % planes) * slab_z() +
            (row + halo()) * length;
   }
 };
