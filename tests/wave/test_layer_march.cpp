@@ -65,7 +65,7 @@ void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumCoefficients<T, 2
   detail::DeviceLayerMarch<stencil, T, 2, radius, Kokkos::DefaultHostExecutionSpace> kernel;
   kernel.march.s = kernel.rims.s = arguments.s;
   for (int d = 0; d < 3; ++d) {
-    ASSERT_TRUE(arguments.layers[d].apart(radius, detail::layer_alignment<T>));
+    ASSERT_TRUE(arguments.layers[d].apart(radius, detail::layer_alignment<T>(false)));
     kernel.layers[d] = arguments.layers[d];
     std::copy(std::begin(arguments.slope[d]), std::end(arguments.slope[d]),
               std::begin(kernel.slopes[d]));

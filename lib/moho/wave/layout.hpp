@@ -71,16 +71,18 @@ template <class T>
 inline constexpr std::int64_t row_alignment = 128 / static_cast<std::int64_t>(sizeof(T));
 
 namespace detail {
-/// Nodes in 16 bytes, the longest vector of a kernel; rows of a layer's memory begin there.
+/// \brief Returns the nodes of the longest vector of a kernel. Rows of a layer's memory are padded
+/// to such vectors of the grid: 64 bytes on hosts, 16 on devices.
 template <class T>
-inline constexpr std::int64_t layer_alignment = 16 / static_cast<std::int64_t>(sizeof(T));
+constexpr std::int64_t layer_alignment(bool on_host) {
+  return (on_host ? 64 : 16) / static_cast<std::int64_t>(sizeof(T));
+}
 
-/// Returns the elements from one row to the next in the memory of a layer.
+/// \brief Returns the elements from one row to the next in the memory of a layer.
 ///
-/// Each row has `nodes` nodes; the first lies `shift` elements after a boundary of 16 bytes.
-template <class T>
-constexpr std::int64_t layer_row(std::int64_t nodes, std::int64_t shift) {
-  return (shift + nodes + layer_alignment<T> - 1) / layer_alignment<T> * layer_alignment<T>;
+/// Each row has `nodes` nodes; the first lies `shift` elements after a multiple of `alignment`.
+constexpr std::int64_t layer_row(std::int64_t nodes, std::int64_t shift, std::int64_t alignment) {
+  return (shift + nodes + alignment - 1) / alignment * alignment;
 }
 }  // namespace detail
 

@@ -304,6 +304,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   plan.parameter_bits = rounds ? 16 : 8 * static_cast<int>(sizeof(T));
   MemoryShape<Dim> shape;
   shape.coded = rounds && detail::has_coded_kernels<T, Dim, Memory>();
+  shape.on_host = is_host_memory<Memory>;
   shape.grid = grid;
   shape.faces = plan.faces;
   shape.medium = plan.medium;

@@ -230,7 +230,7 @@ bool Scheme<T, Dim, Memory>::layers_in_one_launch() const {
       (layer.lower ? pair.lower_end : pair.upper_begin) =
           layer.lower ? layer.width : static_cast<int>(layer.first);
     }
-    if (!pair.apart(order() / 2, detail::layer_alignment<T>)) return false;
+    if (!pair.apart(order() / 2, detail::layer_alignment<T>(false))) return false;
   }
   return true;
 }
@@ -290,8 +290,9 @@ kernel::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Me
   for (int d = 0; d < Dim; ++d) extents[kernel::axis3<Dim>(d)] = m_grid.extents[d];
   extents[0] = window.count();
   extents[layer.axis] = layer.width;
-  if (layer.axis == 2) shape.shift = layer.first % detail::layer_alignment<T>;
-  extents[2] = detail::layer_row<T>(extents[2], shape.shift);
+  constexpr std::int64_t alignment = detail::layer_alignment<T>(is_host_memory<Memory>);
+  if (layer.axis == 2) shape.shift = layer.first % alignment;
+  extents[2] = detail::layer_row(extents[2], shape.shift, alignment);
   shape.end = layer.width;
   if (layer.axis == 0) {
     shape.begin = std::clamp<std::int64_t>(window.begin - layer.first, 0, layer.width);

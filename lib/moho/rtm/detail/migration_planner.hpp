@@ -260,6 +260,7 @@ class MigrationPlanner {
     shape.order = m_o.modelling.order;
     shape.parameters = model.given().size();
     shape.delta = model.delta.data() != nullptr;
+    shape.on_host = is_host_memory<Memory>;
     double sum = static_cast<double>(wave::modelling_memory<T, Dim>(shape).most) +
                  3.0 * sizeof(T) * static_cast<double>(window.size());
     if (random) sum += random_bytes(window);

@@ -36,7 +36,8 @@ struct MemoryShape {
   bool snapshots = false;      ///< true if a SnapshotQueue transfers the model's nodes
   /// True if the axis of TTI is also packed in words, for steps in one pass.
   bool packed_axis = false;
-  bool coded = false;  ///< true if kernels read codes of parameters
+  bool coded = false;    ///< true if kernels read codes of parameters
+  bool on_host = false;  ///< true for shots in the memory of the host
 };
 
 /// \brief Returns the memory of the modelling of shots (make_modelling()), from the shapes alone.
@@ -56,8 +57,9 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
       // rows are padded
       const std::int64_t row = extended.extents[Dim - 1];
       const std::int64_t first = d < Dim - 1 || lower ? 0 : row - face.width;
+      const std::int64_t alignment = detail::layer_alignment<T>(shape.on_host);
       std::int64_t nodes =
-          detail::layer_row<T>(d == Dim - 1 ? face.width : row, first % detail::layer_alignment<T>);
+          detail::layer_row(d == Dim - 1 ? face.width : row, first % alignment, alignment);
       for (int e = 0; e < Dim - 1; ++e) nodes *= e == d ? face.width : extended.extents[e];
       layers += 3 * fields * nodes;
     }
