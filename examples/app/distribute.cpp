@@ -309,8 +309,7 @@ void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
       // No part of the summary: a resumed run finds it in the journal.
       more = *kept;
       for (const std::string& name : names) {
-        session.files.erase(std::remove(session.files.begin(), session.files.end(), name),
-                            session.files.end());
+        std::erase(session.files, name);
         session.wrote(name);
       }
     } else if (!session.take_in(part, more)) {

@@ -89,15 +89,17 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& 
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     if (!m_there[k]) left.push_back(numbers[k]);
   }
+  const Stopwatch watch;
+  const double others = m_session.phases.total();  // those of results are phases as well
   compute_at_sites(
       choice.distribute, options, left, m_session,
       [&](std::int64_t shot, const Json& more) {
-        const auto k = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), shot) -
-                                                numbers.begin());
+        const std::size_t k = find_only_shot(numbers, shot);
         m_taken(k, more, From::place);
         m_there[k] = true;
       },
       on_sum);
+  m_session.phases.add("sites", watch.seconds() - (m_session.phases.total() - others));
 }
 
 void ShotList::share() {

@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace moho::examples {
 
@@ -219,10 +220,7 @@ ShotProgram<T, Dim>::ShotProgram(const WaveOptions& options, EarthModel<T>&& mod
 template <class T, int Dim>
 void ShotProgram<T, Dim>::run() {
   Processes& processes = m_session.processes();
-  processes.together([&] {
-    const HostPhase phase(m_session.phases, "check");
-    prepare();
-  });
+  processes.together([&] { prepare(); });
   m_list.share();
   m_job.progress = m_list.progress();
   m_job.together = [&](const std::function<void()>& function) { processes.together(function); };
@@ -268,6 +266,7 @@ void ShotProgram<T, Dim>::run() {
 
 template <class T, int Dim>
 void ShotProgram<T, Dim>::prepare() {
+  std::optional<HostPhase> checks(std::in_place, m_session.phases, "check");
   prepare_waves<Dim>(m_job, m_o, m_model);
   record_wavelet(m_o.wavelet, m_wavelet);
   m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, 0.0};
@@ -283,6 +282,7 @@ void ShotProgram<T, Dim>::prepare() {
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) names.push_back(gather_name(k));
   m_session.will_write(names);
   m_gathers.resize(m_job.shots.size());
+  checks.reset();
   m_list.open(numbers_of(m_job.shots), m_o, m_o,
               [&](std::size_t shot, const Json& more, ShotList::From from) {
                 took_over(shot, more);

@@ -95,10 +95,7 @@ inline std::vector<double> write_angle_gathers(Session& session, const std::vect
 
 /// Ends the run of --only-shot, which draws nothing. \param script of the program's pictures
 inline void finish_shot(Session& session, const char* script) {
-  Ending ending;
-  ending.script = script;
-  ending.word = "pictures";
-  session.finish(ending);
+  session.finish({script, {}, {}, "pictures", {}, {}});
 }
 
 namespace detail {

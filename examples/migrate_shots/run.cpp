@@ -55,10 +55,7 @@ class Program {
 
   void run() {
     Processes& processes = m_session.processes();
-    processes.together([&] {
-      const HostPhase phase(m_session.phases, "check");
-      prepare();
-    });
+    processes.together([&] { prepare(); });
     m_list.share();
     m_boxes_told = !processes.root();
     m_timeline.name_thread("run");
@@ -67,19 +64,14 @@ class Program {
                               static_cast<std::int64_t>(m_job.shots.size()), "--ranks-per-shot");
     with_space(m_o.space, [&](const auto& exec) { groups.fit([&] { migrate(exec, groups); }); });
     if (m_o.plan || !m_list.finish()) return;
-    std::vector<double> sums{m_points, m_whole, m_seconds, m_shots_done};
-    processes.sum_to_root(sums);
     processes.merge_to_root([this] { return std::exchange(m_added, {}).pack(); },
                             [this](std::string&& bytes) { m_added.merge(host(), bytes); });
-    m_points = sums[0], m_whole = sums[1];
-    m_seconds = sums[2] * groups.size() / processes.size();
-    m_shot_seconds = sums[2] / std::max(sums[3], 1.0);
     m_session.summary["ranks"] = processes.size();
     processes.finish();
     if (!processes.root()) return;
     if (m_o.only_shot) return finish_shot(m_session, "plot_migration.py");
     stack();
-    finish();
+    finish(processes.size() / groups.size());
     if (!m_o.distribute.sites.empty()) forget_sites(m_o.distribute, m_session);
   }
 
@@ -145,6 +137,7 @@ class Program {
   }
 
   void prepare() {
+    std::optional<HostPhase> checks(std::in_place, m_session.phases, "check");
     prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
     check_ranks(m_session.processes(), 1, m_o.ranks_per_shot);
     const int rank = m_session.processes().rank();
@@ -166,6 +159,7 @@ class Program {
       const MemoryLimit free = memory_limit(m_o, m_o.space != "cuda", ranks);
       m_added = rtm::ArraySums(free.bytes);
     }
+    checks.reset();
     OnSiteSum on_sum;
     if (!m_o.keep_shots) {
       on_sum = [this](const auto& shots, const fs::path& folder, const auto& names) {
@@ -393,10 +387,6 @@ class Program {
     for (const std::string& file : files) m_session.wrote(file);
     m_entries[k] = entry;
     m_list.done(k, files, more);
-    m_points += report.points + report.recomputed_points;
-    m_whole += report.whole_points;
-    m_seconds += report.seconds;
-    m_shots_done += 1.0;
   }
 
   StackedShot<Dim> stored_shot(std::size_t k) const {
@@ -439,7 +429,15 @@ class Program {
     m_session.wrote(name);
   }
 
-  void finish() {
+  // Returns the sum of a number of all shots, of other processes and of an earlier run as well.
+  double sum_of(const char* name) const {
+    double sum = 0.0;
+    for (const Json& entry : m_entries) sum += entry.find(name)->number(0.0);
+    return sum;
+  }
+
+  // \param concurrent processes or groups of ranks that migrated shots concurrently
+  void finish(int concurrent) {
     const fs::path& folder = m_session.folder();
     {
       const HostPhase phase(m_session.phases, "write");
@@ -477,16 +475,19 @@ class Program {
     Json shots = Json::array();
     for (const Json& entry : m_entries) shots.push_back(entry);
     summary["migrated"] = shots;
-    const double rate = m_seconds > 0.0 ? m_points / m_seconds : 0.0;
+    const double points = sum_of("points") + sum_of("points_again");
+    const double whole = sum_of("points_of_whole_grids"), seconds = sum_of("seconds");
+    const double rate = seconds > 0.0 ? points / seconds * concurrent : 0.0;
     Json run;
     run["device"] = m_plan.device;
     run["threads"] = m_plan.threads;
-    run["points"] = m_points;
-    run["points_of_whole_grids"] = m_whole;
-    run["seconds_of_legs"] = m_seconds;
+    run["points"] = points;
+    run["points_of_whole_grids"] = whole;
+    run["seconds_of_legs"] = seconds / concurrent;
     summary["run"] = run;
     summary["rates"]["points_per_second"] = rate;
-    if (!m_plan.stream.empty()) summary["stream"]["measured_seconds"] = m_shot_seconds;
+    if (!m_plan.stream.empty())
+      summary["stream"]["measured_seconds"] = seconds / static_cast<double>(m_entries.size());
     summary["stages"] = stages_json(m_timeline);
     Ending ending;
     ending.script = "plot_migration.py";
@@ -497,10 +498,10 @@ class Program {
     ending.picture_name = "drawn";
     ending.word = "pictures";
     ending.lines = {concat("migrated  ", counted(m_job.shots.size(), "shot"), ", ",
-                           format_count(m_points), "points on ", m_o.space, ": ", m_plan.device)};
-    if (m_o.expand != domain::ExpansionMethod::none && m_whole > 0.0) {
+                           format_count(points), "points on ", m_o.space, ": ", m_plan.device)};
+    if (m_o.expand != domain::ExpansionMethod::none && whole > 0.0) {
       ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",
-                                    fixed(100.0 * m_points / m_whole, 1),
+                                    fixed(100.0 * points / whole, 1),
                                     " % of the nodes were stepped"));
     }
     ending.rate = concat("rate      ", format_count(rate), "points/s");
@@ -552,8 +553,6 @@ class Program {
   rtm::ArraySums m_added;              ///< arrays of shots, added while others are migrated
   std::vector<std::vector<T>> m_sums;  ///< image and illuminations
   std::vector<double> m_offsets;
-  double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0, m_shots_done = 0.0;
-  double m_shot_seconds = 0.0;  ///< mean of all shots
   bool m_boxes_told = false;
   std::optional<std::int64_t> m_data_of;  ///< shot whose data this process has written
 };

@@ -140,11 +140,25 @@ class Sums(SumsCase):
             self.assertGreater(sites["seconds_after_last_shot"], 0.0)
             self.assertLess(sites["part_after_last_shot"], 1.0)
             self.assertEqual(glob.glob(self.path("far*/migrate_shots-*/*/*.result")), [])
+            self.assert_work_of_sites(out)
         self.remote(2, True)
         self.many(6, "--keep-shots", out="kept")
         self.assert_one_process("kept")
         self.assertEqual(len(glob.glob(self.path("kept/shot_????.npy"))), 6)
         self.assertEqual([site["sum_bytes"] for site in self.summary("kept")["sites"]["list"]], [0, 0, 0])
+        self.assert_work_of_sites("kept")
+
+    def assert_work_of_sites(self, out):
+        one, many = self.summary("one"), self.summary(out)
+        for name in ("points", "points_of_whole_grids"):
+            self.assertGreater(many["run"][name], 0.0)
+            self.assertEqual(many["run"][name], one["run"][name])
+        self.assertGreater(many["run"]["seconds_of_legs"], 0.0)
+        self.assertGreater(many["rates"]["points_per_second"], 0.0)
+        # seconds of shots at sites are not those of checks
+        self.assertLess(many["seconds"]["check"], many["seconds"]["sites"])
+        self.assertLessEqual(many["sites"]["last_shot"] - many["sites"]["begin"],
+                             many["seconds"]["sites"] + many["seconds"]["stack"] + 0.1)
 
     def test_bytes_of_a_site_do_not_grow_with_its_shots(self):
         self.remote(1)
