@@ -293,6 +293,7 @@ class Program {
       const std::int64_t number = search.state().evaluations() + 1;
       m_sites->collect({number, true, band, objective.request()}, add, add);
       result = objective.result_of(sum);
+      record_time_after_shots(m_session);
     } else {
       m_input.in_words([&] { result = m_shared->extended_image(objective, point); });
     }

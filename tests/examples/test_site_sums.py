@@ -304,6 +304,10 @@ class Gradients(SumsCase):
             self.assertGreater(sites["seconds_after_last_shot"], 0.0)
             self.assertLess(sites["part_after_last_shot"], 1.0)
             self.assertEqual(glob.glob(self.path("far*/invert_waves-*/*/*.result")), [])
+        self.many(5, "--lags", "4", out="lags")  # the last shots are those of the image
+        sites = self.summary("lags")["sites"]
+        self.assertGreater(sites["seconds_after_last_shot"], 0.0)
+        self.assertLess(sites["part_after_last_shot"], 1.0)
         self.many(5, "--keep-shots", out="kept")
         self.assert_one_process("kept")
         self.assertEqual([site["sum_bytes"] for site in self.summary("kept")["sites"]["list"]], [0, 0, 0])
