@@ -86,7 +86,7 @@ void bind_shots(Description& d, ShotTexts& o) {
   });
 }
 
-void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands) {
+void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands, bool amplitude) {
   d.group("Scheme");
   d.check(check_scheme_belongs);
   d.bind(o.dt, "dt", "s | auto", "time step (default: auto)",
@@ -118,14 +118,18 @@ void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands)
          "nowhere (default: auto, twice the shortest wave)",
          number("auto, or 0 or more metres", 0.0, true), {.word = "auto"});
   d.bind(o.expand, "expand", "NAME",
-         "step only where waves have come to, by: none, layers, eikonal, or amplitude (default: "
-         "none)",
+         concat("step only where waves have come to, by: none, layers",
+                amplitude ? ", eikonal, or amplitude" : ", or eikonal", " (default: none)"),
          one_of({"none", "layers", "eikonal", "amplitude"}));
   if (!expands) return;
   // members of the summary where they differ from the defaults
   const auto changed = [&o](auto member) {
     return [&o, member] { return o.domain.*member != domain::DomainOptions().*member; };
   };
+  d.bind(o.domain.coarsening, "expand-coarsening", "n",
+         "eikonal: first arrivals on every n-th node (default: 4)", count(1, 64))
+      .show_if(changed(&domain::DomainOptions::coarsening));
+  if (!amplitude) return;
   d.bind(o.domain.threshold, "expand-threshold", "a",
          "amplitude: of the largest, below which waves may be cut (default: 1/1024)",
          number("above 0 and below 1", 0.0, false, 1.0))
@@ -133,9 +137,6 @@ void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands)
   d.bind(o.domain.interval, "expand-interval", "n",
          "amplitude: steps between inspections of the wavefield (default: 8)", count(1, 64))
       .show_if(changed(&domain::DomainOptions::interval));
-  d.bind(o.domain.coarsening, "expand-coarsening", "n",
-         "eikonal: first arrivals on every n-th node (default: 4)", count(1, 64))
-      .show_if(changed(&domain::DomainOptions::coarsening));
 }
 
 void add_wavelet_input(const std::string& wavelet, CommonOptions& options) {

@@ -58,8 +58,9 @@ struct SchemeTexts {
 /// Binds --source, --receivers and --moving.
 void bind_shots(Description& d, ShotTexts& o);
 /// Binds --dt, --order, --seed, --equations, --sigma, --source-taper, --expand, and those of faces.
-/// \param expands true if domains may expand: also binds the options of --expand
-void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands = true);
+/// \param expands,amplitude true: binds the options of --expand, and those of its amplitude
+void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands = true,
+                 bool amplitude = true);
 /// Adds the file of --wavelet to the inputs.
 void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
 /// Returns the medium that the options of a model imply, before any file is read.

@@ -63,8 +63,8 @@ void bind_waves(Description& d, WaveOptions& o) {
   d.alternatives = {{{"source", "shots"}, {}}, {{"receivers", "shots"}, {"moving"}}};
 }
 
-void bind_wave_scheme(Description& d, WaveOptions& o) {
-  bind_scheme(d, o, o);
+void bind_wave_scheme(Description& d, WaveOptions& o, bool amplitude) {
+  bind_scheme(d, o, o, true, amplitude);
   o.parameters = wave::ParameterStorage::automatic;
   d.bind(o.parameters, "parameters", "32 | 16 | auto",
          "bits of the model's parameters: 16 take fewer bytes and change velocities by about 2e-5 "

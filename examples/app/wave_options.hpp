@@ -34,8 +34,8 @@ std::string wave_units_help();
 std::string wave_scheme_help();
 /// Binds the model and the shots. \param d its program is set
 void bind_waves(Description& d, WaveOptions& options);
-/// Binds the scheme, and the precision and the space of "Running".
-void bind_wave_scheme(Description& d, WaveOptions& options);
+/// Binds the scheme, and the precision and the space of "Running". \param amplitude of --expand
+void bind_wave_scheme(Description& d, WaveOptions& options, bool amplitude = true);
 /// Binds the results, the end of "Running", and the sites.
 void bind_wave_results(Description& d, WaveOptions& options);
 

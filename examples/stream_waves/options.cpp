@@ -35,7 +35,6 @@ chains, and planes go from one to the next by messages. Ranks whose device (or, 
 whole model share the shots, if there are enough of them. Any ranks and groups give the same bits.
 --host-volume FILE keeps model and wavefield in a file, twice, so that a run that was killed goes on from its
 last whole pass with --resume. It is as slow as the disk. The file is removed when its shot is done.
---expand amplitude is not for here: it looks at the wavefield before each step, and here many are under way.
 
 Results, in the folder of --out:
   gather.npy     pressure, receivers x samples (several shots: gather_0001.npy, ...)
@@ -66,7 +65,7 @@ Description describe(Options& o) {
   d.intro = intro + wave_units_help();
   d.outro = wave_scheme_help() + outro;
   bind_waves(d, o);
-  bind_wave_scheme(d, o);
+  bind_wave_scheme(d, o, false);
   bind_memory(d, o, "on the host for all arrays together");
   bind_wave_results(d, o);
   d.group("Streaming");

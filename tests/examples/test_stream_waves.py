@@ -743,7 +743,10 @@ class BadInput(Case):
         self.refuse([*self.section, "--expand", "amplitude"],
                     "--expand amplitude looks at the wavefield before each step", "layers, eikonal")
         self.refuse([*self.section, "--expand", "eikonal", "--expand-interval", "4"],
-                    "--expand-interval was given without --expand amplitude")
+                    "--expand-interval")
+        text = " ".join(self.call("--help").stdout.split())
+        self.assertIn("by: none, layers, or eikonal (default: none)", text)
+        self.assertNotIn("amplitude", text.replace("times and amplitudes", ""))
         self.refuse([*self.section, "--host-volume", ""], "--host-volume is empty")
         self.refuse([*self.section, "--dt", "0.5"], "--dt: dt is 0.5 s", "largest stable step")
         self.refuse([*self.section, "--source", "601,20"], "--source: source 1: (601, 20)", "outside")
