@@ -798,6 +798,9 @@ class BadInput(Case):
         done = self.call(*survey, "--source-field", "random", "--no-plot", "--out", "out")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("stream    blocks of ", done.stdout)
+        # a host is its own device
+        survey = survey[:-5] + ["--plan", "--device-memory", "10K"]
+        self.refuse(survey, "--source-field auto: it takes ", "(allowed: 10 KiB in all)", "--device-memory")
 
     def test_options(self):
         host = ["--space", self.spaces()[0]]  # --memory limits the host

@@ -99,7 +99,7 @@ struct ObjectiveOptions {
 
   int memory_pairs = 5;           ///< pairs of the L-BFGS search, for the memory plan
   std::size_t memory = 0;         ///< bytes of the host; 0: what is free
-  std::size_t device_memory = 0;  ///< bytes of the device; 0: what is free
+  std::size_t device_memory = 0;  ///< bytes of the device, or host in its place; 0: what is free
   std::int64_t block = 0;         ///< planes of a streamed block; 0: chosen; else gradients stream
   std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen; else gradients
                                   ///< stream

@@ -23,7 +23,11 @@ void CoreEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
 
 template <class T, int Dim, class Memory>
 void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
-  const std::size_t asked = is_host_memory<Memory> ? m_options.memory : m_options.device_memory;
+  std::size_t asked = m_options.device_memory;
+  // a host is its own device
+  if (is_host_memory<Memory> && m_options.memory > 0) {
+    asked = asked > 0 ? std::min(asked, m_options.memory) : m_options.memory;
+  }
   if (!(plan.budget > 0.0)) plan.budget = static_cast<double>(memory_budget(m_exec, asked));
   if (!m_options.lags) return;
   this->check_lags();
