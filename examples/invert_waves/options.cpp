@@ -223,6 +223,8 @@ void bind_own_scheme(Description& d, Options& o) {
 void bind_evaluation(Description& d, Options& o) {
   const auto one_shot = [&o] { return o.only_shot.has_value(); };
   d.check([&o](const Arguments& given) {
+    if (given.given("keep-shots") && o.distribute.sites.empty())
+      throw InputError("--keep-shots requires --sites FILE");
     if (o.distribute.options.max_missing > 0) {
       throw InputError(concat("--may-miss is ", o.distribute.options.max_missing,
                               " (allowed: 0): an evaluation needs all shots: leave it out"));

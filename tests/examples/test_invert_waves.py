@@ -848,6 +848,7 @@ class BadInput(Case):
         self.refuse_here(["--data", *self.shots[1:], "--precondition", "ilumination"],
                          "did you mean illumination?")
         self.refuse_here([*self.shots, "--band", "1"], "--band is for one shot: give --only-shot, too")
+        self.refuse_here([*self.shots, "--keep-shots"], "--keep-shots requires --sites FILE")
         self.refuse_here([*self.shots, "--only-shot", "1", "--band", "2"], "--band")
         self.refuse_here([*self.shots, "--only-shot", "9"],
                          "--only-shot is 9, and there are the shots 1 to 5")
