@@ -47,11 +47,8 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host, int sharing
     limit.why = "the limit of this process's address space, ulimit -v";
   }
   const auto asked = static_cast<double>(options.memory);
-  if (on_host && options.memory > 0 && asked + MemoryEstimate::process < limit.bytes) {
-    limit.bytes = asked + MemoryEstimate::process;
-    limit.shown = asked;
-    limit.why = "the --memory given";
-  }
+  if (on_host && options.memory > 0 && asked + MemoryEstimate::process < limit.bytes)
+    limit = {asked + MemoryEstimate::process, asked, "the --memory given"};
   return limit;
 }
 
@@ -120,6 +117,7 @@ MemoryError with_advice(const MemoryError& error, const std::string& option,
   std::string text = error.what();
   const auto at = text.find(asked);
   if (at != std::string::npos) text.replace(at, asked.size(), concat(", the ", option, " given"));
+  if (text.rfind("a device memory", 0) == 0) text = concat(option, ": ", text);
   return MemoryError(text + advice);
 }
 

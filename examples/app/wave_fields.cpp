@@ -40,6 +40,7 @@ std::string with_ricker(std::string text, const std::string& wavelet) {
 
 std::string in_options(std::string text, const std::map<std::string, std::string>& parameters,
                        const std::map<std::string, std::string>& others) {
+  if (text.rfind("device memory", 0) == 0) text[6] = '-';
   const auto end = text.find_first_of(": ");
   std::string word = text.substr(0, end);
   std::string rest = end == std::string::npos ? "" : text.substr(end);
@@ -52,6 +53,7 @@ std::string in_options(std::string text, const std::map<std::string, std::string
                       : "");
   }
   const std::map<std::string, std::string> usual = {{"boundary", "--boundary"},
+                                                    {"device-memory", "--device-memory"},
                                                     {"dt", "--dt"},
                                                     {"interval", "--interval"},
                                                     {"time", "--time"},

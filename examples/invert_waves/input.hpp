@@ -121,13 +121,10 @@ struct Input : SurveyJob<T, Dim> {
     try {
       return function();
     } catch (const InputError& error) {
-      std::string text = error.what();
-      if (text.rfind("device memory", 0) == 0) text[6] = '-';
-      throw InputError(in_options(text, this->names,
-                                  option_names({{"device-memory", "--device-memory"},
-                                                {"block", "--block"},
-                                                {"devices", devices_option()},
-                                                {"updates", "--updates"}})));
+      throw InputError(in_options(
+          error.what(), this->names,
+          option_names(
+              {{"block", "--block"}, {"devices", devices_option()}, {"updates", "--updates"}})));
     }
   }
   /// Returns the value of a function of the model of modelled data; its errors name options.

@@ -268,14 +268,11 @@ class Program : public ShotProgram<T, Dim> {
     try {
       function();
     } catch (const InputError& error) {
-      std::string text = error.what();
-      if (text.rfind("device memory", 0) == 0) text[6] = '-';
-      throw InputError(job.in_options(text, {{"device-memory", "--device-memory"},
-                                             {"block", "--block"},
-                                             {"updates", "--updates"},
-                                             {"lag", "--lag"},
-                                             {"devices", "--devices"},
-                                             {"groups", "--groups"}}));
+      throw InputError(job.in_options(error.what(), {{"block", "--block"},
+                                                     {"updates", "--updates"},
+                                                     {"lag", "--lag"},
+                                                     {"devices", "--devices"},
+                                                     {"groups", "--groups"}}));
     } catch (const MemoryError& error) {
       const std::string text = error.what();
       if (text.rfind("a device memory", 0) != 0) throw;

@@ -666,6 +666,8 @@ class BadInput(Case):
     def test_memory_names_the_option(self):
         self.refuse_here([*self.shots, "--snapshots", "device", "--device-memory", "100K"], "the model of ",
                          "(allowed: 100 KiB, the --device-memory given)", "or a smaller --aperture")
+        self.refuse_here([*self.shots, "--snapshots", "random", "--device-memory", "9K"],
+                         "--device-memory: a device memory of 9 KiB ", "or a smaller --aperture")
 
     def test_options(self):
         self.refuse_here([], "--shots is missing")
