@@ -86,7 +86,7 @@ def rays(run):
         "--radius", "6", "--star", "full", "--weights", "sampled", "--receivers", receivers], "rays")
     picture = run.out / "rays" / "rays.png"
     if not picture.is_file():
-        raise PaperError("trace_rays drew no picture (install python3-matplotlib)")
+        raise PaperError(f"trace_rays: picture {summary.get('picture', 'is missing')}")
     shutil.copy(picture, run.out / "figure10.png")
     found = np.load(run.out / "rays" / "traveltime.npy").reshape(n, n).astype(float)
     x, z = np.meshgrid(np.arange(n) * spacing, np.arange(n) * spacing, indexing="ij")
