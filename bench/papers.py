@@ -10,7 +10,8 @@ Papers:
 
 The output folder gets report.md (tables, pictures, commands), paper.json (their numbers), the pictures, and
 the files of the programs. Experiments that fail are listed in the report; the others are still made, and the
-exit status is 1. Wrong options end with status 2. Needs python3-numpy and python3-matplotlib.
+exit status is 1. Experiments that need a device are skipped without one, and the report has the reason. Wrong
+options end with status 2. Needs python3-numpy and python3-matplotlib.
 
 examples:
   bench/papers.py 000                                    host, sizes that take minutes
@@ -26,7 +27,7 @@ import papers_gravity
 import papers_migration
 import papers_rays
 import papers_stream
-from papers_common import PaperError, Run
+from papers_common import PaperError, Run, Skipped
 from report_common import ReportError
 
 PAPERS = {"000": papers_rays, "001": papers_rays, "002": papers_migration, "003": papers_stream,
@@ -70,16 +71,19 @@ def main():
     run = Run(asked.paper, asked.space, (asked.sizes or ("paper" if cuda else "small")) == "paper",
               asked.build or os.path.join(root, "build", "cuda" if cuda else "host"),
               asked.out or f"paper_{asked.paper}", asked.reuse, asked.models)
-    failures = []
+    failures, skipped = [], []
     for name in names:
         print(f"== {name}: {module.EXPERIMENTS[name].__doc__.splitlines()[0]}", flush=True)
         try:
             module.EXPERIMENTS[name](run)
+        except Skipped as reason:
+            skipped.append((name, str(reason)))
+            print(f"skipped: {reason}", flush=True)
         except (PaperError, ReportError, KeyError, ValueError, OSError) as error:
             text = f"no {error}" if isinstance(error, KeyError) else str(error)
             failures.append((name, text))
             print(f"papers.py: {name}: {text}", file=sys.stderr, flush=True)
-        run.write(module.TITLE, failures)
+        run.write(module.TITLE, failures, skipped)
     print(f"wrote {run.out / 'report.md'} and paper.json")
     return 1 if failures else 0
 

@@ -18,6 +18,10 @@ class PaperError(Exception):
     """An error that the user can repair; the message has one line."""
 
 
+class Skipped(Exception):
+    """An experiment that this machine or space cannot make; the message has the reason."""
+
+
 class Run:
     """The experiments of one paper: settings, commands that were run, and results.
 
@@ -139,20 +143,24 @@ class Run:
         print(f"wrote {self.out / name}")
         return name
 
-    def write(self, title, failures):
-        """Writes report.md and paper.json with the experiments made so far."""
+    def write(self, title, failures, skipped):
+        """Writes report.md and paper.json with the experiments made so far.
+
+        Failed and skipped experiments are pairs of a name and the reason.
+        """
         sizes = "sizes of the paper" if self.full else "sizes for a host"
         lines = [f"# {title}\n", f"{sizes}, space {self.space}.\n"]
         lines += [f"- {key}: {value}" for key, value in self.machine.items()] + [""]
         lines += self.sections
-        if failures:
-            lines += ["## Failed\n"] + [f"- {name}: {text}" for name, text in failures] + [""]
+        for heading, listed in (("Failed", failures), ("Skipped", skipped)):
+            if listed:
+                lines += [f"## {heading}\n"] + [f"- {name}: {text}" for name, text in listed] + [""]
         lines += ["## Commands\n"] + [f"    {entry['command']}" for entry in self.commands]
         write_text(str(self.out / "report.md"), "\n".join(lines) + "\n")
         write_text(str(self.out / "paper.json"), json.dumps({
             "paper": self.paper, "space": self.space, "sizes": "paper" if self.full else "small",
             "date": datetime.date.today().isoformat(), "machine": self.machine, "tables": self.data,
-            "commands": self.commands, "failed": dict(failures)}, indent=1) + "\n")
+            "commands": self.commands, "failed": dict(failures), "skipped": dict(skipped)}, indent=1) + "\n")
 
 
 def plots():

@@ -175,6 +175,27 @@ class Papers(unittest.TestCase):
         self.assertEqual(rows, [(2, 16000, None, 0.5), (4, 16000, 1.0, 1.25)])
         self.assertEqual(papers_gravity.reduction({1: summary(0.0, 9.0)}), [])
 
+    def test_experiments_of_devices_are_skipped_on_hosts(self):
+        for paper, names in (("003", ("memory", "devices")), ("004", ("teams",))):
+            self.run_papers(paper, "--only", ",".join(names))
+            report = (self.folder / "out" / "report.md").read_text(encoding="utf-8")
+            self.assertIn("## Skipped", report)
+            self.assertNotIn("## Failed", report)
+            result = json.loads((self.folder / "out" / "paper.json").read_text(encoding="utf-8"))
+            self.assertEqual((result["failed"], sorted(result["skipped"])), ({}, sorted(names)))
+            for reason in result["skipped"].values():
+                self.assertIn("needed: --space cuda", reason)
+
+    def test_the_reason_of_a_missing_picture_is_that_of_the_program(self):
+        (self.folder / "build" / "examples").mkdir()
+        program = self.folder / "build" / "examples" / "trace_rays"
+        program.write_text("#!/bin/sh\nmkdir -p rays\n"
+                           "echo '{\"picture\": \"not drawn: the disk is full\"}' > rays/summary.json\n",
+                           encoding="utf-8")
+        program.chmod(0o755)
+        self.assertIn("rays: trace_rays: picture not drawn: the disk is full",
+                      self.run_papers("000", "--only", "rays", status=1))
+
     def test_wrong_options(self):
         self.assertIn("no such experiment", self.run_papers("004", "--only", "nothing", status=2))
         self.run_papers("005", status=2)
