@@ -76,6 +76,12 @@ class Run:
             raise PaperError(f"{command[0]} ended with status {done.returncode}: {''.join(last)}")
         return seconds
 
+    def call_ranks(self, ranks, command):
+        """Runs a command with mpirun."""
+        # Open MPI refuses to run as root, the user of containers, without these
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        return self.call(["mpirun", "-n", str(ranks), *command], root if os.geteuid() == 0 else None)
+
     def bench(self, program, pattern, label, environment=None, impossible=None):
         """Runs the cases of a benchmark whose names match, and returns them as a list of objects.
 
@@ -111,11 +117,7 @@ class Run:
         summary = path / "summary.json"
         if not (self.reuse and (path / "elapsed.json").is_file()):
             command = [self.executable("examples", name), *arguments, "--space", self.space, "--out", folder]
-            if ranks > 1:
-                command = ["mpirun", "-n", str(ranks), *command]
-            # Open MPI refuses to run as root, the user of containers, without these
-            root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-            elapsed = self.call(command, root if ranks > 1 and os.geteuid() == 0 else None)
+            elapsed = self.call_ranks(ranks, command) if ranks > 1 else self.call(command)
             write_text(str(path / "elapsed.json"), json.dumps(elapsed))
         result = json.loads(summary.read_text(encoding="utf-8"))
         result["elapsed"] = json.loads((path / "elapsed.json").read_text(encoding="utf-8"))

@@ -2,8 +2,10 @@
 """Experiments of Couder-Castaneda et al. (2013): gravity of seven spheres made of 252 thousand prisms."""
 
 import json
+import os
 import re
 import shutil
+import statistics
 
 from papers_common import Skipped, devices_here, digits, milliseconds, plots
 from report_common import write_text
@@ -85,24 +87,36 @@ def teams(run):
             [run.save(figure, "figures7_to_10.png")])
 
 
-def reduction(summaries):
-    """Compares the measured reduction over ranks with equation 6, t = q (t_startup + t_data).
+def equation_6(measured):
+    """Compares measured sums over ranks with equation 6, t = q (t_startup + t_data).
 
-    `summaries` are those of model_gravity by number of ranks q. Each rank sends its field; t_startup + t_data
-    is half of the time of two ranks. Returns rows of q, bytes of a field, seconds of the equation (None for
-    two ranks), and measured seconds without the wait for the slowest rank.
+    `measured` are seconds by number of ranks q. t_startup + t_data is half of the time of two ranks. Returns
+    rows of q, seconds of the equation (None for two ranks), and measured seconds.
     """
-    measured = {}
-    for count, summary in sorted(summaries.items()):
-        of_ranks = [entry["seconds"] for entry in summary["run"]["of_ranks"]]
-        waiting = max(of_ranks) - of_ranks[0]
-        size = 8 * summary["stations"]["count"] * len(summary["components"])
-        measured[count] = (size, max(summary["seconds"]["ranks"] - waiting, 0.0))
-    if 2 not in measured:
-        return []
-    message = measured[2][1] / 2
-    return [(count, size, count * message if count > 2 else None, seconds)
-            for count, (size, seconds) in measured.items() if count > 1]
+    return [(q, q * measured[2] / 2 if q > 2 else None, measured[q]) for q in sorted(measured)]
+
+
+def reduction(run):
+    """Equation 6: time to add the fields of q ranks."""
+    counts = [q for q in (2, 4, 8) if q <= (os.cpu_count() or 1)]
+    if not counts or not shutil.which("mpirun"):
+        raise Skipped("ranks need mpirun and a processor each (needed: 2 or more)")
+    values = run.pick(9 * 15000, 9 * 2400)
+    measured, part = {}, {}
+    for q in counts:
+        path = (run.out / "raw" / f"rank_sums_{q}.json").resolve()
+        if not (run.reuse and path.is_file()):
+            run.call_ranks(q, [run.executable("bench", "rank_sums"), str(values), "1000", path])
+        seconds = json.loads(path.read_text(encoding="utf-8"))["seconds"]
+        measured[q] = statistics.median(seconds)
+        part[q] = statistics.quantiles(seconds, n=10)
+    run.add("reduction", "Equation 6",
+            f"Milliseconds to add fields of {digits(8e-6 * values)} MB of q ranks at the first one: the "
+            "median and the first and last decile of 1000 sums after 100 others, each after a barrier. The "
+            "paper's estimate is q (t_startup + t_data), whose constants are those of two ranks.",
+            ["q", "estimate, ms", "measured, ms", "first decile", "last decile"],
+            [[q, digits(estimate and 1e3 * estimate), digits(1e3 * seconds), digits(1e3 * part[q][0]),
+              digits(1e3 * part[q][-1])] for q, estimate, seconds in equation_6(measured)])
 
 
 def devices(run):
@@ -117,9 +131,9 @@ def devices(run):
         import numpy as np
 
         np.save(run.out / "densities.npy", np.full((10, 24, 24), 300.0))
-    rows, messages = [], []
+    rows = []
     for precision in ("double", "float"):
-        one, summaries = None, {}
+        one = None
         for count in (1, 2, 4, 8):
             if count > most:
                 break
@@ -127,24 +141,17 @@ def devices(run):
             summary = run.program("model_gravity", [*problem, "--components", NINE, "--precision", precision,
                                                     "--strategy", "tiles", "--far-tolerance", "0",
                                                     "--no-plot"], folder, count)
-            summaries[count] = summary
             seconds = summary["seconds"]
             work = sum(seconds[key] for key in ("prepare", "sum", "reduce") if key in seconds)
             one = one or work
             rows.append([precision, count, digits(work), digits(one / work),
                          of_paper[precision].get(count, "") if run.full else ""])
-        messages += [[precision, count, digits(1e-6 * size), digits(estimate and 1e3 * estimate),
-                      digits(1e3 * seconds)] for count, size, estimate, seconds in reduction(summaries)]
     run.add("devices", "Figures 11 to 15",
             "Seconds for nine components with closed forms: preparation, sums and reduction, a rank for each "
             f"{'device' if run.space == 'cuda' else 'process of the host'}. The paper's devices are Tesla "
             "C2070; "
             "its cluster of 29 nodes took 30 s in double precision.",
             ["precision", "devices", "seconds", "speed-up", "paper, s"], rows)
-    run.add("reduction", "Equation 6",
-            "Milliseconds to add the fields of q ranks at the first one, without the wait for the slowest "
-            "rank, and the paper's estimate q (t_startup + t_data), whose constants are those of two ranks.",
-            ["precision", "q", "MB of a field", "estimate, ms", "measured, ms"], messages)
 
 
 def maps(run):
@@ -204,4 +211,5 @@ def maps(run):
     write_text(str(run.out / "maps.json"), json.dumps({"rows": rows}) + "\n")
 
 
-EXPERIMENTS = {"errors": errors, "teams": teams, "devices": devices, "maps": maps}
+EXPERIMENTS = {"errors": errors, "teams": teams, "devices": devices,
+               "reduction": reduction, "maps": maps}
