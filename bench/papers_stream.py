@@ -40,11 +40,10 @@ def memory(run):
     rows = [[steps, paper, f"{found['vti', 4, steps]['device_bytes'] / 1e9:.3f}"]
             for steps, paper in GIGABYTES.items() if ("vti", 4, steps) in found]
     run.add("memory", "Table 6.1",
-            f"Gigabytes of a device for {VOLUME} nodes, blocks of 4 planes, VTI, order 8, single "
-            "precision. moho's "
-            "ring holds the planes between the first and the last step of a pass once; the paper has a "
-            "buffer "
-            "of a block for each step.", ["steps in a pass", "paper", "moho"], rows)
+            f"Gigabytes of a device, as planned, for {VOLUME} nodes, blocks of 4 planes, VTI, order 8, "
+            "single precision. moho's ring holds the planes between the first and the last step of a pass "
+            "once; the paper has a buffer of a block for each step.",
+            ["steps in a pass", "paper", "moho"], rows)
 
 
 def rates(run):
