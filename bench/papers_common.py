@@ -78,9 +78,11 @@ class Run:
 
     def call_ranks(self, ranks, command):
         """Runs a command with mpirun."""
-        # Open MPI refuses to run as root, the user of containers, without these
-        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        return self.call(["mpirun", "-n", str(ranks), *command], root if os.geteuid() == 0 else None)
+        # Open MPI counts cores, not their threads, and refuses to run as root, the user of containers
+        settings = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        if os.geteuid() == 0:
+            settings.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        return self.call(["mpirun", "-n", str(ranks), *command], settings)
 
     def bench(self, program, pattern, label, environment=None, impossible=None):
         """Runs the cases of a benchmark whose names match, and returns them as a list of objects.

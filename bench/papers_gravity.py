@@ -98,9 +98,11 @@ def equation_6(measured):
 
 def reduction(run):
     """Equation 6: time to add the fields of q ranks."""
-    counts = [q for q in (2, 4, 8) if q <= (os.cpu_count() or 1)]
+    counts = [q for q in (2, 4, 8) if q <= len(os.sched_getaffinity(0))]
     if not counts or not shutil.which("mpirun"):
         raise Skipped("ranks need mpirun and a processor each (needed: 2 or more)")
+    if not os.path.isfile(os.path.join(run.build, "bench", "rank_sums")):
+        raise Skipped("bench/rank_sums was not built (needed: MPI when moho is configured)")
     values = run.pick(9 * 15000, 9 * 2400)
     measured, part = {}, {}
     for q in counts:

@@ -12,9 +12,11 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #if defined(__AVX__)
 #include <immintrin.h>
 #endif
@@ -323,6 +325,14 @@ struct Pack {
 #endif
 };
 
+/// \cond
+#if defined(__has_builtin) && !defined(__CUDACC__)
+#if __has_builtin(__builtin_shufflevector)
+#define MOHO_SHUFFLES
+#endif
+#endif
+/// \endcond
+
 /// True if lanes_from() takes one instruction.
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
 inline constexpr bool moves_lanes = true;
@@ -350,14 +360,20 @@ inline Pack<T> lanes_from(const Pack<T>& low, const Pack<T>& high) {
     return Pack<T>(
         (Vector<T>)_mm512_maskz_alignr_epi64(0xff, (__m512i)high.lanes, (__m512i)low.lanes, first));
   }
+#elif defined(MOHO_SHUFFLES)
+  return [&]<std::size_t... lane>(std::index_sequence<lane...>) {
+    return Pack<T>(__builtin_shufflevector(low.lanes, high.lanes, (first + lane)...));
+  }
+  (std::make_index_sequence<static_cast<std::size_t>(lanes<T>)>());
 #else
-  constexpr int all = lanes<T>;
-  using Indices = Bits<T>;
-  Indices from;
-  for (int lane = 0; lane < all; ++lane) from[lane] = first + lane;
-  return Pack<T>(__builtin_shuffle(low.lanes, high.lanes, from));
+  T both[2 * lanes<T>];
+  low.store(both);
+  high.store(both + lanes<T>);
+  return Pack<T>::load(both + first);
 #endif
 }
+
+#undef MOHO_SHUFFLES
 
 /// Returns the minimum of all lanes.
 template <class T>

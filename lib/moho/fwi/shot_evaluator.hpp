@@ -387,8 +387,10 @@ class ShotEvaluator {
   /// Returns advice for a gradient that does not fit a device; empty unless streaming would help.
   std::string streaming_advice() const {
     const bool limited = !is_host_memory<Memory> || m_options.device_memory > 0;
-    if (m_options.source_field == SourceField::random || !limited) {
-      return {};
+    if (!limited) return {};
+    if (m_options.source_field == SourceField::random) {
+      return concat(", or ", m_options.names("block"), " or ", m_options.names("updates"),
+                    ", with which the gradient streams");
     }
     return concat(", or ", m_options.names("source_field random"),
                   ", whose gradients stream planes of the model through ",

@@ -72,8 +72,9 @@ class Objective:
     memory : int, optional
         Bytes that may be allocated; default: what is free.
     device_memory : int, optional
-        With source_field "random": bytes of the wavefields that are at hand. Gradients of larger models
-        stream through them, plane by plane, with the same bits. Default: no streaming on hosts. With several
+        Bytes of a device's memory that may be used; on hosts the smaller of `memory` and `device_memory`
+        limits what is in core. With source_field "random", gradients of larger models stream through them,
+        plane by plane, with the same bits. Default: what is free; no streaming on hosts. With several
         devices: bytes of each of them.
     devices : int or "auto"
         Devices of this process that compute each shot, 1 to 64; on hosts threads. More than 1: each holds a

@@ -153,8 +153,8 @@ class LayeredTile {
             layered_node<stencil, true, x, y, false, Dim, radius>(s, slopes, l, z, z - nodes.start,
                                                                   {0, lanes}, PsiAlongZ<V>());
           } else {
-            layered_part<stencil, x, y, Dim, radius>(m_l.s, m_slopes, l, m_nodes, z,
-                                                     PsiAlongZ<V>());
+            layered_part<stencil, x, y, false, Dim, radius>(m_l.s, m_slopes, l, m_nodes, z,
+                                                            PsiAlongZ<V>());
           }
         }
         continue;
@@ -175,7 +175,7 @@ class LayeredTile {
           layered_node<stencil, true, x, y, true, Dim, radius>(s, slopes, l, z, z - nodes.start,
                                                                {0, lanes}, psi);
         } else {
-          layered_part<stencil, x, y, Dim, radius>(m_l.s, m_slopes, l, m_nodes, z, psi);
+          layered_part<stencil, x, y, true, Dim, radius>(m_l.s, m_slopes, l, m_nodes, z, psi);
         }
         for (int f = 0; f < fields; ++f) {
           psi.before[f] = psi.here[f];

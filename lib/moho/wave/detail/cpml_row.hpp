@@ -271,12 +271,12 @@ template <Stencil stencil, bool whole, bool x, bool y, bool along_z, int Dim, in
 }
 
 /// Steps a vector of nodes of which some are not in the box; see layered_node().
-template <Stencil stencil, bool x, bool y, int Dim, int radius, class T, class V>
+template <Stencil stencil, bool x, bool y, bool along_z, int Dim, int radius, class T, class V>
 [[gnu::noinline]] void layered_part(const StepArguments<T>& s, const LayerSlopes<T>& slopes,
                                     const LayeredRow<T>& l, const RowNodes& nodes, std::int64_t z,
                                     PsiAlongZ<V> psi) {
-  layered_node<stencil, false, x, y, true, Dim, radius>(s, slopes, l, z, z - nodes.start,
-                                                        nodes.part(z, simd::lanes<T>), psi);
+  layered_node<stencil, false, x, y, along_z, Dim, radius>(s, slopes, l, z, z - nodes.start,
+                                                           nodes.part(z, simd::lanes<T>), psi);
 }
 
 }  // namespace moho::wave::detail
