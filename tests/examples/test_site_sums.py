@@ -18,7 +18,8 @@ import services
 import support
 import test_distribute_shots
 
-# In place of rsync: damages the first sums that arrive, or kills the program that asked for them.
+# In place of rsync: damages the first sums that arrive, or kills the program that asked for them,
+# once: transfers of two sites may end at the same time.
 RSYNC = """#!/bin/sh
 rsync "$@"
 status=$?
@@ -29,7 +30,7 @@ case "$*" in
   if [ $(wc -l < {count}) -le {damaged} ]; then
     printf X | dd of="$last/sum.result" bs=1 seek=5000 conv=notrunc 2>/dev/null
   fi
-  if [ $(wc -l < {count}) -le {kills} ]; then kill -9 $PPID; fi
+  if {kills} && mkdir {count}_kill 2> /dev/null; then kill -9 $PPID; fi
   ;;
 esac
 exit $status
@@ -77,8 +78,9 @@ class SumsCase(test_distribute_shots.PlacesCase):
         os.chmod(os.path.join(folder, self.name), 0o755)
         return folder
 
-    def rsync(self, damaged=0, kills=0):
-        self.write("rsync", RSYNC.format(count=self.path("transfers"), damaged=damaged, kills=kills))
+    def rsync(self, damaged=0, kills=False):
+        self.write("rsync", RSYNC.format(count=self.path("transfers"), damaged=damaged,
+                                         kills="true" if kills else "false"))
         os.chmod(self.path("rsync"), 0o755)
         return f"rsync = {self.path('rsync')}\n"
 
@@ -192,7 +194,7 @@ class Sums(SumsCase):
 
     def test_resume_after_a_kill_while_sums_are_collected(self):
         self.one(4)
-        self.remote(2, more=self.rsync(kills=1))
+        self.remote(2, more=self.rsync(kills=True))
         self.many(4, status=-signal.SIGKILL)
         self.assertTrue(os.path.exists(self.path("many/.moho_sites/journal.txt")))
         done = self.many(4, "--resume")
@@ -327,7 +329,7 @@ class Gradients(SumsCase):
 
     def test_resume_after_a_kill_while_sums_are_collected(self):
         self.one(4)
-        self.remote(2, more=self.rsync(kills=1))
+        self.remote(2, more=self.rsync(kills=True))
         self.many(4, status=-signal.SIGKILL)
         self.assertTrue(glob.glob(self.path("many/.moho_sites/*/journal.txt")))
         self.many(4, "--resume")
