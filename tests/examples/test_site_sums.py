@@ -18,7 +18,7 @@ import services
 import support
 import test_distribute_shots
 
-# In place of rsync: damages the first sums that arrive, or kills the program that asked for them,
+# In place of rsync: damages the first sums that arrive, or kills the program that started it,
 # once: transfers of two sites may end at the same time.
 RSYNC = """#!/bin/sh
 rsync "$@"

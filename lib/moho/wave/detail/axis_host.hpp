@@ -62,19 +62,6 @@ inline V add_first(V sum, const T* f, std::int64_t stride, const T* c) {
   return sum;
 }
 
-/// Prefetches arrays that a step reads or writes in a row further along y.
-template <int Dim, class T>
-inline void ask_for_axis_row(const StepArguments<T>& s, std::int64_t i) {
-  if constexpr (Dim == 3) {
-    const std::int64_t next = i + HostTiles::rows_ahead * s.stride_y;
-    for (int f = 0; f < 2; ++f) __builtin_prefetch(s.next[f] + next, 1);
-    __builtin_prefetch(s.now[1] + next);
-    __builtin_prefetch(s.scale + next);
-    __builtin_prefetch(s.a + next);
-    __builtin_prefetch(s.b + next);
-  }
-}
-
 /// \brief Steps `count` nodes of a row, at most axis_piece, from H1 of both fields.
 ///
 /// The first node is element i and at z0. A node reads more than seventy rows. They lie in as many
@@ -96,7 +83,6 @@ inline void step_from_h1(const StepArguments<T>& s, std::int64_t i, T taper_xy, 
   }
   const auto node = [&](auto whole, std::int64_t z, std::int64_t some) {
     const std::int64_t at = i + z;
-    ask_for_axis_row<Dim>(s, at);
     const V w = V(taper_xy) * take<V>(s.taper[2] + z0 + z);
     const V now = take<V>(s.now[0] + at), now_q = take<V>(s.now[1] + at);
     const V scale = take<V>(s.scale + at);
@@ -369,8 +355,8 @@ using AxisTileWork = void (*)(const StepArguments<T>&, const AxisFaces&, const H
 
 /// \brief Steps a tile in one pass, with memory of the thread.
 ///
-/// The tile is cut along z and y, so that its rings and the planes of both fields stay in the
-/// second-level cache.
+/// The tile is cut along z, into pieces of at most `most_nodes`, and along y, so that its rings and
+/// the planes of both fields take at most `cache` bytes and stay in the second-level cache.
 template <class T, int radius>
 void axis_ring_host(const StepArguments<T>& s, const AxisFaces& faces, const HostTile& tile) {
   static thread_local std::vector<T> memory;
