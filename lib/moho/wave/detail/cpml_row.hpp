@@ -91,8 +91,8 @@ template <bool whole, class V, int radius, class T>
 
 /// Memory of the layers along z at a row of the grid, for one field.
 ///
-/// Its rows are padded to whole vectors of the grid, in which factors outside of layers are zero. In
-/// thin grids a vector may hold nodes of both layers: the padding of the lower one keeps them.
+/// Its rows are padded to whole vectors of the grid, in which factors outside of layers are zero.
+/// In thin grids a vector may hold nodes of both layers: the padding of the lower one keeps them.
 template <class T>
 struct LayerEnds {
   const T* psi_now[2];  ///< by layer, lower and upper: element of node z = 0
