@@ -42,6 +42,10 @@ constexpr const char* out_of_memory =
     "memory: the system gives this process no more (see ulimit -v, or what other programs take): "
     "compute less at once, or raise the limit";
 
+constexpr const char* out_of_threads =
+    "memory or threads: the system starts no further thread for this process (see ulimit -v and "
+    "ulimit -u, or what other programs take): compute less at once, or raise the limit";
+
 // True if the text of a Kokkos exception reports that memory was refused.
 bool is_lack_of_memory(const std::string& text) {
   return text.find("Kokkos failed to allocate") != std::string::npos ||
@@ -69,6 +73,9 @@ int report_exception(const std::string& program, const Arguments* arguments, Ses
     return report(error.what(), writing ? exit_failure : exit_usage);
   } catch (const std::bad_alloc&) {
     return report(out_of_memory, exit_failure);
+  } catch (const std::system_error& error) {
+    const bool refused = error.code() == std::errc::resource_unavailable_try_again;
+    return report(refused ? out_of_threads : error.what(), exit_failure);
   } catch (const std::exception& error) {
     return report(is_lack_of_memory(error.what()) ? out_of_memory : error.what(), exit_failure);
   }

@@ -324,6 +324,14 @@ struct ThreadJobs::Pool {
   bool stopping = false;
   std::vector<std::thread> threads;
 
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    changed.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
   void work() {
     for (;;) {
       std::string token;
@@ -364,14 +372,7 @@ ThreadJobs::ThreadJobs(WorkerOptions options, int slots)
   for (int k = 0; k < slots; ++k) m_pool->threads.emplace_back([this] { m_pool->work(); });
 }
 
-ThreadJobs::~ThreadJobs() {
-  {
-    const std::lock_guard lock(m_pool->mutex);
-    m_pool->stopping = true;
-  }
-  m_pool->changed.notify_all();
-  for (std::thread& thread : m_pool->threads) thread.join();
-}
+ThreadJobs::~ThreadJobs() = default;
 
 std::string ThreadJobs::probe() {
   return concat(m_slots, m_slots == 1 ? " thread" : " threads", " of this process");

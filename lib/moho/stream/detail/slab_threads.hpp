@@ -25,23 +25,21 @@ namespace moho::stream {
 /// to another process for milliseconds.
 class SlabThreads {
  public:
-  /// Starts the threads. \param count number of devices
+  /// Starts the threads.
+  /// \param count number of devices \throws std::system_error if a thread cannot start
   explicit SlabThreads(std::size_t count) : m_count(count) {
     const std::size_t cores = std::thread::hardware_concurrency();
     if (cores >= count) m_spins = cores >= 4 * count ? 200000 : 20000;
-    for (std::size_t g = 1; g < count; ++g) {
-      m_threads.emplace_back([this, g] { serve(g); });
+    try {
+      for (std::size_t g = 1; g < count; ++g) m_threads.emplace_back([this, g] { serve(g); });
+    } catch (...) {  // no further thread can be started
+      end();
+      throw;
     }
   }
   SlabThreads(const SlabThreads&) = delete;
   SlabThreads& operator=(const SlabThreads&) = delete;
-  ~SlabThreads() {
-    change([&] {
-      m_work = nullptr;
-      ++m_calls;
-    });
-    for (std::thread& thread : m_threads) thread.join();
-  }
+  ~SlabThreads() { end(); }
 
   /// Returns the number of threads.
   std::size_t count() const { return m_count; }
@@ -77,6 +75,14 @@ class SlabThreads {
 
  private:
   struct OtherFailed {};
+  /// Ends the threads.
+  void end() {
+    change([&] {
+      m_work = nullptr;
+      ++m_calls;
+    });
+    for (std::thread& thread : m_threads) thread.join();
+  }
   /// Makes a change that other threads may wait for.
   template <class Change>
   void change(const Change& make) {
