@@ -436,6 +436,64 @@ void decoders_agree(const Instance<Memory>& exec) {
 MEMORY_TEST(CodecOf, DecodersOfTheTransformAgree2D) { decoders_agree<T, 2, Memory>(exec); }
 MEMORY_TEST(CodecOf, DecodersOfTheTransformAgree3D) { decoders_agree<T, 3, Memory>(exec); }
 
+// The mode lorenzo estimates the largest amplitude of large boxes from sample rows. The bound holds
+// and bytes are the same in every space, also if the estimate is far off or zero.
+MEMORY_TEST(CodecOf, LargeBoxesHaveTheSameBound) {
+  using Host = Kokkos::HostSpace;
+  const Grid<3> grid = unit_grid<3>({68, 67, 71});
+  const Box<3> box{{1, 2, 1}, {67, 66, 70}};
+  static_assert(66 * 64 * 69 >= snapshot::detail::SampleRows::least_nodes);
+  const Instance<Host> serial{Kokkos::Serial()};
+  const Index<3> sampled{20, 4, 33}, other{21, 4, 33};
+  CodecField<T, 3, Memory> field(exec, grid, fronts<3>);
+  CodecField<T, 3, Host> same(serial, grid, fronts<3>);
+  CodecField<T, 3, Memory> decoded(exec, grid, [](const Index<3>&) { return 0.0; });
+  Packed<3, Memory> packed;
+  Packed<3, Host> expected;
+  Codec<T, 3, Memory> codec(parse_codec("max:1e-3"));
+  Codec<T, 3, Host> on_host(parse_codec("max:1e-3"));
+  for (const double scale : {1.0, 3e-38, 5e37}) {
+    for (const auto& [node, value] : {std::pair(sampled, 1.5), std::pair(other, 1.7),
+                                      std::pair(other, 5.0), std::pair(other, 1e-3)}) {
+      SCOPED_TRACE(concat(scale, " ", format_index(node), " ", value));
+      for (std::int64_t i = 0; i < grid.size(); ++i) {
+        const Index<3> at = grid.node(i);
+        field.at(at) = static_cast<T>(scale * fronts<3>(at));
+      }
+      field.at(node) = static_cast<T>(scale * value);
+      field.put();
+      std::copy(field.values.begin(), field.values.end(), same.values.begin());
+      same.put();
+      codec.encode(exec, field.layout, field.storage, box, packed);
+      on_host.encode(serial, same.layout, same.storage, box, expected);
+      EXPECT_TRUE(bytes_of(exec, packed) == bytes_of(serial, expected));
+      EXPECT_EQ(packed.header.quantum, expected.header.quantum);
+      EXPECT_EQ(packed.header.greatest, expected.header.greatest);
+      codec.decode(exec, packed, decoded.layout, decoded.storage, box);
+      decoded.get();
+      const Difference found = difference(field, decoded, box);
+      EXPECT_EQ(packed.header.greatest, found.greatest);
+      EXPECT_LE(found.most, 1e-3 * found.greatest);
+      EXPECT_GT(found.most, 0.6e-3 * found.greatest);  // the quantum is not much smaller
+    }
+  }
+  // all sample rows are zero
+  for (std::int64_t i = 0; i < grid.size(); ++i) field.at(grid.node(i)) = T(0);
+  field.at(other) = T(-2);
+  field.put();
+  codec.encode(exec, field.layout, field.storage, box, packed);
+  EXPECT_EQ(packed.header.greatest, 2.0);
+  // a value that is not a number, in a sample row and in another row
+  for (const Index<3>& node : {sampled, other}) {
+    field.at(node) = std::numeric_limits<T>::quiet_NaN();
+    field.put();
+    const std::string message = message_of<InputError>(
+        [&] { codec.encode(exec, field.layout, field.storage, box, packed); });
+    EXPECT_THAT(message, HasSubstr(concat("at node ", format_index(node))));
+    field.at(node) = T(1);
+  }
+}
+
 MEMORY_TEST(CodecOf, NumbersThatAreNoneAreRefused) {
   const Grid<3> grid = unit_grid<3>(Shape<3>::extents);
   const Box<3> box = Shape<3>::box;

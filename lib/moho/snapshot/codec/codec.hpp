@@ -116,6 +116,29 @@ class Codec {
   template <class Coder>
   void encode_variable(const Instance<Memory>& exec, const Coder& coder, const Source& source,
                        Packed<Dim, Memory>& packed);
+  /// Returns an estimate of the largest amplitude that does not exceed it, 0 without one.
+  double estimate_peak(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
+                       const Kokkos::View<const T*, Memory>& field, const Box<Dim>& box);
+  /// Sets the power of two and the quantum for a largest amplitude, or its estimate.
+  void set_quantum(double peak, PackedHeader<Dim>& header) const;
+  /// \brief Encodes in mode lorenzo with the quantum of the header, on devices.
+  /// \param most if finite, the largest amplitude for which the quantum is meant \return false if
+  ///   there are larger ones, or numbers that are not finite
+  bool encode_lorenzo(const Instance<Memory>& exec, const Source& source, double most,
+                      Packed<Dim, Memory>& packed);
+  /// Begins a header with the mode and the box.
+  void begin_header(const Box<Dim>& box, Packed<Dim, Memory>& packed) const;
+  /// Returns a source that multiplies by the power of two of a header.
+  static Source source_of(const Kokkos::View<const T*, Memory>& field,
+                          const wave::Layout<Dim>& layout, const PackedHeader<Dim>& header) {
+    return {field.data(), layout, BlockGrid<Dim>(header.box),
+            static_cast<T>(std::ldexp(1.0, header.exponent))};
+  }
+  /// Allocates lengths and offsets of blocks.
+  void place_lengths(const Instance<Memory>& exec, std::int64_t blocks,
+                     Packed<Dim, Memory>& packed);
+  /// Allocates the payload, and clears what follows `used` bytes.
+  void place_payload(const Instance<Memory>& exec, std::int64_t used, Packed<Dim, Memory>& packed);
   /// Statistics of sampled blocks.
   struct Findings {
     detail::Sample sample;
@@ -161,7 +184,8 @@ class Codec {
   View<std::int32_t> m_item_bytes;
   View<std::int64_t> m_item_offsets, m_totals;
   View<detail::FieldSums> m_parts;
-  std::optional<int> m_exponent;  ///< power of two of the blocks encoded last
+  View<detail::LorenzoFindings> m_findings;  ///< on devices
+  std::optional<int> m_exponent;             ///< power of two of the blocks encoded last
 };
 
 template <class T, int Dim, class Memory>
@@ -209,6 +233,18 @@ void Codec<T, Dim, Memory>::encode(
   check_field(layout, field.size(), box);
   prepare(exec);
   if (m_options.mode == CodecMode::blocks && encode_ahead(exec, layout, field, box, packed)) return;
+  const double estimate = estimate_peak(exec, layout, field, box);
+  if constexpr (!is_host_memory<Memory>) {
+    if (estimate > 0.0) {
+      begin_header(box, packed);
+      set_quantum(estimate, packed.header);
+      place_lengths(exec, BlockGrid<Dim>(box).size(), packed);
+      if (encode_lorenzo(exec, source_of(field, layout, packed.header),
+                         detail::SampleRows::most_above * estimate, packed)) {
+        return;
+      }
+    }
+  }
   const detail::FieldSums sums =
       detail::field_sums<T, Dim, Memory>(exec, field.data(), layout, box, m_parts);
   if (sums.bad != INT64_MAX) {
@@ -220,9 +256,7 @@ void Codec<T, Dim, Memory>::encode(
   }
 
   PackedHeader<Dim>& header = packed.header;
-  header = {};
-  header.mode = m_options.mode;
-  header.box = box;
+  begin_header(box, packed);
   header.greatest = sums.greatest;
   header.bits = m_options.mode == CodecMode::blocks ? m_options.bits : 0;
   if (sums.greatest > 0.0) {
@@ -237,11 +271,7 @@ void Codec<T, Dim, Memory>::encode(
   }
 
   const std::int64_t blocks = source.blocks.size();
-  if (static_cast<std::int64_t>(packed.lengths.size()) != blocks) {
-    packed.lengths = allocate<View<std::uint16_t>>(exec, "moho::snapshot::lengths", blocks);
-    const std::int64_t groups = (blocks + packed.group - 1) / packed.group;
-    packed.offsets = allocate<View<std::int64_t>>(exec, "moho::snapshot::offsets", groups);
-  }
+  place_lengths(exec, blocks, packed);
   if (sums.greatest == 0.0) {
     packed.payload_bytes = 0;
     if (packed.payload.size() == 0) {
@@ -262,12 +292,16 @@ void Codec<T, Dim, Memory>::encode(
   }
 
   if (m_options.mode == CodecMode::lorenzo) {
-    const double unit = sizeof(T) == 4 ? std::ldexp(up, -149) : 0.0;
-    header.quantum =
-        static_cast<float>(detail::quantum_for_error(peak, m_options.max_error * peak, unit));
-    encode_variable(
-        exec, detail::LorenzoCoder<Dim>{m_lorenzo.data(), header.quantum, 1.0f / header.quantum},
-        source, packed);
+    const bool good = estimate > 0.0 && sums.greatest <= detail::SampleRows::most_above * estimate;
+    set_quantum(good ? estimate : sums.greatest, header);
+    const Source scaled = source_of(field, layout, header);
+    if constexpr (is_host_memory<Memory>) {
+      encode_variable(
+          exec, detail::LorenzoCoder<Dim>{m_lorenzo.data(), header.quantum, 1.0f / header.quantum},
+          scaled, packed);
+    } else {
+      encode_lorenzo(exec, scaled, INFINITY, packed);
+    }
     return;
   }
 
@@ -304,67 +338,35 @@ void Codec<T, Dim, Memory>::encode(
 }
 
 template <class T, int Dim, class Memory>
-typename Codec<T, Dim, Memory>::FixedPlace Codec<T, Dim, Memory>::place_fixed(
-    const Instance<Memory>& exec, const Source& source, Packed<Dim, Memory>& packed) {
-  const detail::FixedCoder coder{packed.header.bits};
-  const std::int64_t blocks = source.blocks.size();
-  packed.payload_bytes = packed.header.first_block() + blocks * coder.block_bytes();
-  reserve(exec, packed.payload, packed.payload_bytes + packed.padding, "moho::snapshot::payload");
-  packed.lengths = {};
-  packed.offsets = {};
-  // bytes between the scales and the first block
-  const std::int64_t scales_end = 4 * blocks;
+void Codec<T, Dim, Memory>::begin_header(const Box<Dim>& box, Packed<Dim, Memory>& packed) const {
+  packed.header = {};
+  packed.header.mode = m_options.mode;
+  packed.header.box = box;
+}
+
+template <class T, int Dim, class Memory>
+void Codec<T, Dim, Memory>::place_lengths(const Instance<Memory>& exec, std::int64_t blocks,
+                                          Packed<Dim, Memory>& packed) {
+  if (static_cast<std::int64_t>(packed.lengths.size()) == blocks) return;
+  packed.lengths = allocate<View<std::uint16_t>>(exec, "moho::snapshot::lengths", blocks);
+  const std::int64_t groups = (blocks + packed.group - 1) / packed.group;
+  packed.offsets = allocate<View<std::int64_t>>(exec, "moho::snapshot::offsets", groups);
+}
+
+template <class T, int Dim, class Memory>
+void Codec<T, Dim, Memory>::place_payload(const Instance<Memory>& exec, std::int64_t used,
+                                          Packed<Dim, Memory>& packed) {
+  packed.payload_bytes = used;
+  const std::int64_t wanted = used + packed.padding;
+  const auto held = static_cast<std::int64_t>(packed.payload.size());
+  if (held < wanted || held > wanted + wanted / 4) {
+    packed.payload = {};
+    packed.payload = allocate<View<std::uint8_t>>(exec, "moho::snapshot::payload", wanted);
+  }
   fill(exec,
        Kokkos::subview(packed.payload, std::pair<std::size_t, std::size_t>(
-                                           static_cast<std::size_t>(scales_end),
-                                           static_cast<std::size_t>(packed.header.first_block()))),
+                                           static_cast<std::size_t>(used), packed.payload.size())),
        std::uint8_t(0));
-  return {coder, reinterpret_cast<float*>(packed.payload.data()),
-          packed.payload.data() + packed.header.first_block()};
-}
-
-template <class T, int Dim, class Memory>
-void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Source& source,
-                                         Packed<Dim, Memory>& packed) {
-  const FixedPlace to = place_fixed(exec, source, packed);
-  if constexpr (is_host_memory<Memory>) {
-    constexpr std::int64_t per = detail::blocks_an_item<Memory>;
-    const std::int64_t blocks = source.blocks.size();
-    detail::launch_blocks(
-        "moho::snapshot::encode_fixed", exec, (blocks + per - 1) / per,
-        detail::EncodeFixed<T, Dim, Memory>{to.coder, source, blocks, to.scales, to.blocks});
-  } else {
-    launch("moho::snapshot::encode_fixed", exec, detail::LanePacks<Dim>::threads(source.blocks),
-           detail::EncodeFixedLanes<T, Dim>{to.coder, source, detail::FixedCoder::least, to.scales,
-                                            to.blocks});
-  }
-  exec.fence();
-}
-
-template <class T, int Dim, class Memory>
-bool Codec<T, Dim, Memory>::encode_ahead(const Instance<Memory>& exec,
-                                         const wave::Layout<Dim>& layout,
-                                         const Kokkos::View<const T*, Memory>& field,
-                                         const Box<Dim>& box, Packed<Dim, Memory>& packed) {
-  if constexpr (is_host_memory<Memory> || sizeof(T) != 4) {
-    return false;
-  } else {
-    if (!m_exponent || box.empty()) return false;
-    PackedHeader<Dim>& header = packed.header;
-    header = {};
-    header.mode = m_options.mode;
-    header.box = box;
-    header.bits = m_options.bits;
-    header.exponent = *m_exponent;
-    const Source source{field.data(), layout, BlockGrid<Dim>(box),
-                        static_cast<T>(std::ldexp(1.0, header.exponent))};
-    const FixedPlace to = place_fixed(exec, source, packed);
-    const bool settled = detail::encode_fixed_ahead(exec, to.coder, source, to.scales, to.blocks,
-                                                    header.exponent, header.greatest);
-    if (settled) m_exponent = header.exponent;
-    exec.fence();
-    return settled;
-  }
 }
 
 template <class T, int Dim, class Memory>
@@ -374,13 +376,7 @@ void Codec<T, Dim, Memory>::encode_blocks(const Instance<Memory>& exec, const Co
                                           std::int64_t end, Packed<Dim, Memory>& packed) {
   constexpr std::int64_t per = detail::blocks_an_item<Memory>;
   const std::int64_t items = (end - begin + per - 1) / per;
-  if constexpr (!is_host_memory<Memory> && std::is_same_v<Coder, detail::LorenzoCoder<Dim>>) {
-    detail::launch_lorenzo(
-        "moho::snapshot::encode_blocks", exec, items,
-        detail::EncodeLorenzoLanes<T, Dim>{coder, source, begin, m_slots.data(),
-                                           packed.lengths.data(), m_item_bytes.data()});
-  } else if constexpr (!is_host_memory<Memory> &&
-                       std::is_same_v<Coder, detail::TransformCoder<Dim>>) {
+  if constexpr (!is_host_memory<Memory> && std::is_same_v<Coder, detail::TransformCoder<Dim>>) {
     const detail::EncodeTransformLanes<T, Dim> body{coder,
                                                     m_lanes.data(),
                                                     source,
@@ -465,18 +461,8 @@ void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const 
       reserve(exec, m_out, used + used / 8, "moho::snapshot::out");
     }
   }
-  packed.payload_bytes = used;
-  const std::int64_t wanted = used + packed.padding;
-  const auto held = static_cast<std::int64_t>(packed.payload.size());
-  if (held < wanted || held > wanted + wanted / 4) {
-    packed.payload = {};
-    packed.payload = allocate<View<std::uint8_t>>(exec, "moho::snapshot::payload", wanted);
-  }
+  place_payload(exec, used, packed);
   if (used > 0) copy(exec, head(packed.payload, used), head(m_out, used));
-  fill(exec,
-       Kokkos::subview(packed.payload, std::pair<std::size_t, std::size_t>(
-                                           static_cast<std::size_t>(used), packed.payload.size())),
-       std::uint8_t(0));
   exec.fence();
 }
 
@@ -530,15 +516,14 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
       break;
     }
     case CodecMode::lorenzo: {
-      const detail::LorenzoCoder<Dim> coder{m_lorenzo.data(), header.quantum, 0.0f};
       if constexpr (is_host_memory<Memory>) {
-        run(coder);
+        run(detail::LorenzoCoder<Dim>{m_lorenzo.data(), header.quantum, 0.0f});
       } else {
         detail::launch_lorenzo(
             "moho::snapshot::decode_blocks", Instance<Memory>(exec), blocks.size(),
-            detail::DecodeLorenzoLanes<Target, T, Dim>{coder, target, blocks, packed.lengths.data(),
-                                                       packed.offsets.data(),
-                                                       packed.payload.data()});
+            detail::DecodeLorenzoLanes<Target, T, Dim>{
+                m_lorenzo.data(), detail::QuadTarget<Target, Dim>(target), blocks, header.quantum,
+                packed.lengths.data(), packed.offsets.data(), packed.payload.data()});
       }
       break;
     }
@@ -565,6 +550,8 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
 
 }  // namespace moho::snapshot
 
+#include <moho/snapshot/codec/detail/fixed_codec.hpp>
+#include <moho/snapshot/codec/detail/lorenzo_codec.hpp>
 #include <moho/snapshot/codec/detail/sampling.hpp>
 
 /// \cond

@@ -14,24 +14,12 @@
 #include <moho/core/launch.hpp>
 #include <moho/snapshot/codec/detail/layout.hpp>
 #include <moho/snapshot/codec/detail/statistics.hpp>
+#include <moho/snapshot/codec/detail/warp.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
 namespace moho::snapshot::detail {
-
-inline constexpr int block_lanes = 32;
-
-/// Returns the value of another lane of the warp.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V from_lane(V value, int lane) {
-#if defined(__CUDA_ARCH__)
-  return __shfl_sync(0xffffffffu, value, lane);
-#else
-  (void)lane;
-  return value;
-#endif
-}
 
 /// Nodes of a lane.
 template <int Dim>

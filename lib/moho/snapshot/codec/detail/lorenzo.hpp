@@ -19,8 +19,22 @@ namespace moho::snapshot::detail {
 /// the faces of the block come first, where fewer neighbours predict a value. The others follow,
 /// with neighbours together.
 struct LorenzoTables {
-  std::uint16_t order[512];  ///< index of the p-th stored difference
-  std::uint16_t place[512];  ///< inverse: position of difference e
+  std::uint16_t order[512];             ///< index of the p-th stored difference
+  alignas(8) std::uint16_t banks[512];  ///< bank() of order[32 (4 n + i) + l] at 128 n + 4 l + i
+
+  /// \brief Returns the position of difference e in scratch of devices.
+  ///
+  /// Four in a row remain neighbours. Chosen for few bank conflicts of lanes that read the
+  /// differences in stored order (33 and 24 accesses for 16 in 3D and 2D), and of lanes that read
+  /// their nodes (none).
+  template <int Dim>
+  KOKKOS_FORCEINLINE_FUNCTION static int bank(int e) {
+    const int high = e >> 5;
+    const int a = Dim == 3 ? high >> 1 : high;
+    const int b = Dim == 3 ? high ^ high >> 2 : high >> 1;
+    const int c = Dim == 3 ? high ^ high >> 1 ^ high >> 3 : high ^ high >> 3;
+    return e ^ (a & 1) << 2 ^ (b & 1) << 3 ^ (c & 1) << 4;
+  }
 
   /// Returns the tables of 2D or 3D.
   template <int Dim>
@@ -48,7 +62,8 @@ struct LorenzoTables {
     LorenzoTables tables{};
     for (std::size_t p = 0; p < 512; ++p) {
       tables.order[p] = static_cast<std::uint16_t>(order[p]);
-      tables.place[static_cast<std::size_t>(order[p])] = static_cast<std::uint16_t>(p);
+      tables.banks[p / 128 * 128 + p % 32 * 4 + p / 32 % 4] =
+          static_cast<std::uint16_t>(bank<Dim>(order[p]));
     }
     return tables;
   }

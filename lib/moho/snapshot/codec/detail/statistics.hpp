@@ -93,6 +93,54 @@ struct FieldRows : FieldNodes<T, Dim> {
   }
 };
 
+/// \brief Rows of a 3D box from which the codec estimates the largest amplitude: one of eight.
+///
+/// Row (x, y) is one of them if x + 3 y is a multiple of 8. Their distances are 3.2 nodes or more.
+struct SampleRows {
+  /// The estimate is used if no amplitude exceeds it by more than this factor.
+  static constexpr double most_above = 1.25;
+  /// The least number of nodes of a box with an estimate.
+  static constexpr std::int64_t least_nodes = std::int64_t(1) << 18;
+
+  Box<3> box;
+  std::int64_t rows_of_plane;  ///< rows of a plane, or one more
+
+  explicit SampleRows(const Box<3>& nodes)
+      : box(nodes), rows_of_plane((nodes.upper[1] - nodes.lower[1] + 7) / 8) {}
+  /// Returns the number of rows, some of which can be outside of the box.
+  std::int64_t size() const { return (box.upper[0] - box.lower[0]) * rows_of_plane; }
+  /// Returns the first node of a row.
+  KOKKOS_FORCEINLINE_FUNCTION Index<3> row(std::int64_t n) const {
+    const std::int64_t x = box.lower[0] + n / rows_of_plane;
+    const std::int64_t y = box.lower[1];
+    return {x, y + ((5 * x - y) % 8 + 8) % 8 + n % rows_of_plane * 8, box.lower[2]};
+  }
+};
+
+/// Reduction of the largest amplitude of sample rows, one row for each item. Host code.
+struct SampleRowsPeak {
+  using value_type = float;
+  const float* field;
+  wave::Layout<3> layout;
+  SampleRows rows;
+  void operator()(const std::int64_t i, float& most) const {
+    const Index<3> row = rows.row(i);
+    if (row[1] >= rows.box.upper[1]) return;
+    const float* const from = field + layout.flat(row);
+    const std::int64_t count = rows.box.upper[2] - rows.box.lower[2];
+    float own = 0.0f;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const float size = from[k] < 0.0f ? -from[k] : from[k];
+      own = size > own ? size : own;
+    }
+    join(most, own);
+  }
+  KOKKOS_INLINE_FUNCTION void init(float& most) const { most = 0.0f; }
+  KOKKOS_INLINE_FUNCTION void join(float& to, const float& from) const {
+    if (from > to) to = from;
+  }
+};
+
 /// \brief Histogram of magnitudes: 16 bins for each octave, from 2^-60 to 2^8.
 struct MagnitudeBins {
   static constexpr int lowest = -60;
