@@ -371,6 +371,7 @@ class Program {
       entry["forward_boxes"] = report.forward_boxes;
       entry["backward_boxes"] = report.backward_boxes;
     }
+    if (!report.slab_planes.empty()) entry["slab_planes"] = report.slab_planes;
     m_boxes_told = true;
     Json more = entry;
     if (m_o.only_shot) {

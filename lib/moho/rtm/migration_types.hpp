@@ -160,6 +160,7 @@ struct ShotMigrationReport {
   std::int64_t dead = 0;                    ///< traces left out
   std::vector<std::int64_t> forward_boxes,  ///< numbers of wave::BoxHistory, forward
       backward_boxes;                       ///< numbers of wave::BoxHistory, backward
+  std::vector<std::int64_t> slab_planes;    ///< planes of each slab; empty without slabs
 };
 
 /// Data of a shot before and after preparation.

@@ -326,6 +326,7 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
         worker,
         slabs->migrate(data.shot, rows, data.count, plan().storage, m_added, offsets, tell, result),
         report);
+    for (const PlaneRange& slab : slabs->own()) report.slab_planes.push_back(slab.count());
     return result;
   }
   const Terms terms(exec, core->propagator(), core->plan().wavelet, data.shot, rows, data.count,

@@ -65,6 +65,8 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
         concat("devices is ", devices, " (allowed: ", count, " or more): ", obstacle));
   }
   m_no_slabs.clear();
+  m_slabs->allow(static_cast<double>(allowed_slab_bytes(devices)) -
+                 static_cast<double>(m_plan.storage.strategy.device_bytes));
   m_plan.extents = m_slabs->modelling().grid.extents;
   m_plan.memory.most = 0;
   for (std::size_t g = 0; g < m_slabs->own().size(); ++g) {

@@ -108,6 +108,8 @@ class SlabShots {
   /// \throws InputError if the largest is more than the planes of the model in a slab between two
   /// others
   void check_offsets(std::int64_t window, std::int64_t devices) const;
+  /// Sets the bytes of each device that slabs may take without their snapshots.
+  void allow(double bytes) { m_allowed = bytes; }
   /// Returns the planes that a slab holds: its own ones and those that it reads of its neighbours.
   PlaneRange held(const std::vector<PlaneRange>& own, std::size_t g) const {
     return {std::max(own[g].begin - m_beside, own.front().begin),
@@ -170,6 +172,11 @@ class SlabShots {
   double bytes(const wave::Scheme<T, Dim, Memory>& scheme, const stream::StreamRequirements& need,
                int sums, const std::vector<PlaneRange>& own, std::size_t g) const;
   std::vector<Slab> make_slabs();
+  SlabDivision division(std::int64_t planes) const {
+    const auto& faces = m_input.faces;
+    return {planes, m_beside, m_align, {faces.lower[0].layer(), planes - faces.upper[0].layer()}};
+  }
+  void balance(const std::function<Box<Dim>(std::int64_t)>& boxes);
   void make_random(std::vector<Slab>& slabs, const wave::Shot<Dim>& shot, const std::string& name);
   // Planes that slabs own in the grid with random layers.
   std::vector<PlaneRange> random_parts(const std::vector<PlaneRange>& own) const {
@@ -207,6 +214,7 @@ class SlabShots {
       m_random_scheme;                                                  ///< with random layers
   stream::StreamRequirements m_need, m_data_need, m_random_need;        ///< of these schemes
   std::int64_t m_beside = 0;  ///< planes that slabs read of a neighbour
+  double m_allowed = 0.0;     ///< bytes of a slab without snapshots
   std::vector<PlaneRange> m_own;
   std::unique_ptr<Parts> m_parts;         ///< outlives the propagators
   std::unique_ptr<Parts> m_random_parts;  ///< of the grid with random layers
@@ -215,8 +223,7 @@ class SlabShots {
 template <class T, int Dim, class Memory>
 std::vector<PlaneRange> SlabShots<T, Dim, Memory>::divided(std::int64_t planes,
                                                            std::int64_t devices) const {
-  const PlaneRange model{m_input.faces.lower[0].layer(), planes - m_input.faces.upper[0].layer()};
-  std::vector<PlaneRange> own = divide({planes, m_beside, m_align, model}, devices);
+  std::vector<PlaneRange> own = divide(division(planes), devices);
   if (is_random()) random_parts(own);
   return own;
 }
@@ -280,6 +287,22 @@ void SlabShots<T, Dim, Memory>::open(const survey::ShotWindow<Dim>& window,
     }
   }
   m_own = divided(m_plan.grid.extents[0], m_input.options.stream.devices);
+}
+
+// Moves the cuts of the latest shot so that its slabs step similar numbers of nodes.
+template <class T, int Dim, class Memory>
+void SlabShots<T, Dim, Memory>::balance(const std::function<Box<Dim>(std::int64_t)>& boxes) {
+  if (is_random() || m_own.size() < 2) return;
+  SlabDivision grid = division(m_plan.grid.extents[0]);
+  if (m_input.options.offsets.count() > 0) grid.inner = m_input.options.offsets.largest;
+  m_own = balanced_parts(grid, m_own, box_steps<Dim>(boxes, m_plan.time.steps),
+                         [&](const std::vector<PlaneRange>& own) {
+                           bool fits = true;
+                           for (std::size_t g = 0; g < own.size(); ++g) {
+                             fits = fits && bytes(own, g) <= std::max(m_allowed, bytes(m_own, g));
+                           }
+                           return fits;
+                         });
 }
 
 template <class T, int Dim, class Memory>
@@ -413,6 +436,12 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(
     const OffsetOptions<Dim>& offsets, const Tell& tell, ShotImage<T, Dim>& result) {
   const MigrationOptions<Dim>& given = m_input.options;
   const std::string name = concat("shot ", shot.number);
+  std::function<Box<Dim>(std::int64_t)> boxes;
+  if (const auto factory = domain::box_factory<T, Dim>(given.domain, m_window.grid, m_model,
+                                                       m_modelling, given.domain_options)) {
+    boxes = factory(shot, m_plan);
+    balance(boxes);
+  }
   std::vector<Slab> slabs = make_slabs();
   const std::size_t count = slabs.size();
   std::vector<PlaneRange> planes;  // of the window
@@ -436,11 +465,6 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(
     exec.fence();
   });
   if (is_random()) make_random(slabs, shot, name);
-  std::function<Box<Dim>(std::int64_t)> boxes;
-  if (const auto factory = domain::box_factory<T, Dim>(given.domain, m_window.grid, m_model,
-                                                       m_modelling, given.domain_options)) {
-    boxes = factory(shot, m_plan);
-  }
   MigrateOptions<T, Dim, Memory> options;
   options.steps = m_plan.time.steps;
   options.snapshot_interval = storage.interval;
@@ -477,61 +501,6 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(
   collect(slabs, planes, options.complete_receivers, parts, result);
   if (offsets.count() > 0) collect_offsets(slabs, lines, result);
   return done;
-}
-
-// Sets the image of a shot, and its largest values.
-template <class T, int Dim, class Memory>
-void SlabShots<T, Dim, Memory>::collect(const std::vector<Slab>& slabs,
-                                        const std::vector<PlaneRange>& planes,
-                                        bool complete_receivers, std::size_t parts,
-                                        ShotImage<T, Dim>& result) const {
-  std::vector<std::vector<double>> largest(slabs.size(), std::vector<double>(parts, 0.0));
-  const auto nodes = static_cast<std::size_t>(m_window.grid.size());
-  result.values.resize(parts * nodes);
-  m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_parts->instance(g);
-    const auto& propagator = *slabs[g].propagator;
-    const auto& sums = slabs[g].sums;
-    scale_by_density<T, Dim, Memory>(exec, propagator.layout(), propagator.pressure_factors(),
-                                     propagator.own(propagator.interior()), sums.products);
-    if (!complete_receivers) fill(exec, sums.products.receiver_illumination, T(0));
-    largest[g] =
-        sums.collect(exec, m_window, m_input.options.aperture.taper, planes[g], result.values);
-  });
-  result.largest.assign(parts, 0.0);
-  for (std::size_t p = 0; p < parts; ++p) {
-    m_parts->collect_planes(result.values.data() + p * nodes,
-                            m_window.grid.size() / m_window.grid.extents[0],
-                            [&](std::size_t g) { return planes[g]; });
-    std::vector<double> of_part;
-    for (const std::vector<double>& one : largest) of_part.push_back(one[p]);
-    m_parts->collect(of_part);
-    result.largest[p] = *std::max_element(of_part.begin(), of_part.end());
-  }
-}
-
-// Sets the gathers of a shot.
-template <class T, int Dim, class Memory>
-void SlabShots<T, Dim, Memory>::collect_offsets(const std::vector<Slab>& slabs,
-                                                const OffsetLines<Dim>& lines,
-                                                ShotImage<T, Dim>& result) const {
-  const std::int64_t column = lines.count * lines.planes.elements;
-  const auto size = static_cast<std::size_t>(column);
-  std::vector<T> sorted(lines.columns.size() * size);
-  m_parts->run([&](std::size_t g) {
-    const Instance<Memory>& exec = m_parts->instance(g);
-    const auto& propagator = *slabs[g].propagator;
-    slabs[g].offsets->scale(exec, *m_parts, propagator.layout(), propagator.pressure_factors());
-    const auto& values = slabs[g].offsets->values();
-    if (values.size() == 0) return;
-    copy(exec, HostElements<T>(sorted.data() + lines.own[g].begin * column, values.size()), values);
-    exec.fence();
-  });
-  m_parts->collect_planes(sorted.data(), column, [&](std::size_t g) { return lines.own[g]; });
-  result.offsets.resize(sorted.size());
-  for (std::size_t c = 0; c < lines.order.size(); ++c) {
-    std::copy_n(sorted.data() + c * size, size, result.offsets.data() + lines.order[c] * size);
-  }
 }
 
 template <class T, int Dim, class Memory>
@@ -572,6 +541,8 @@ wave::Traces<T> SlabShots<T, Dim, Memory>::model_data(const survey::ShotWindow<D
 }
 
 }  // namespace moho::rtm::detail
+
+#include <moho/rtm/detail/slab_results.hpp>
 
 /// \cond
 #ifdef MOHO_RTM_KERNELS
