@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <system_error>
 #include <utility>
 
 namespace moho::examples {
@@ -38,16 +39,20 @@ SignalWatch::SignalWatch(std::function<void(int)> ends) {
   m_end = ::eventfd(0, EFD_CLOEXEC);
   if (m_signals < 0 || m_end < 0) return;  // signals end the process immediately
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  m_thread = std::thread([this, ends = std::move(ends)] {
-    pollfd waits[2] = {{m_signals, POLLIN, 0}, {m_end, POLLIN, 0}};
-    for (;;) {
-      if (::poll(waits, 2, -1) < 0) continue;
-      if (waits[1].revents != 0) return;
-      signalfd_siginfo info{};
-      if (::read(m_signals, &info, sizeof(info)) != sizeof(info)) continue;
-      ends(static_cast<int>(info.ssi_signo));
-    }
-  });
+  try {
+    m_thread = std::thread([this, ends = std::move(ends)] {
+      pollfd waits[2] = {{m_signals, POLLIN, 0}, {m_end, POLLIN, 0}};
+      for (;;) {
+        if (::poll(waits, 2, -1) < 0) continue;
+        if (waits[1].revents != 0) return;
+        signalfd_siginfo info{};
+        if (::read(m_signals, &info, sizeof(info)) != sizeof(info)) continue;
+        ends(static_cast<int>(info.ssi_signo));
+      }
+    });
+  } catch (const std::system_error&) {  // no memory for a thread: as above
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  }
 }
 
 SignalWatch::~SignalWatch() {

@@ -603,7 +603,7 @@ class NothingIsLost:
             self.skipTest("CUDA reserves addresses")
         refused = 0
         for arguments in (self.small, *(self.large or self.shapes)):
-            for mebibytes in (34, 40, 60):
+            for mebibytes in (28, 34, 40, 60):
                 size = mebibytes * 2 ** 20
                 done = self.call(*arguments, "--no-plot", "--out", "out",
                                  environment={"OMP_NUM_THREADS": "1"},
