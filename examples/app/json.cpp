@@ -247,6 +247,12 @@ double Json::number(double otherwise) const {
   return is_number ? m_node->plain.get<double>() : otherwise;
 }
 
+std::vector<double> Json::numbers() const {
+  std::vector<double> result;
+  for (std::size_t k = 0; k < size(); ++k) result.push_back(at(k).number(0.0));
+  return result;
+}
+
 std::vector<std::string> Json::texts() const {
   std::vector<std::string> list;
   for (std::size_t k = 0; k < size(); ++k) list.push_back(at(k).text());

@@ -79,6 +79,8 @@ class Json {
   std::string text() const;
   /// Returns the number of a numeric value; `otherwise` for other values.
   double number(double otherwise) const;
+  /// Returns the numbers of a list; 0 for other values.
+  std::vector<double> numbers() const;
   /// Returns the texts of a list.
   std::vector<std::string> texts() const;
 

@@ -11,6 +11,7 @@
 #include <moho/core/positions.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/survey/left_out.hpp>
 #include <moho/survey/segy_gather.hpp>
 #include <moho/wave/boundary_text.hpp>
 #include <moho/wave/layout.hpp>
@@ -53,37 +54,11 @@ Json run_json(const WaveOptions& o, const WaveReport& report) {
   json["at_once"] = report.at_once;
   json["bytes_estimated"] = report.bytes;
   json["expand"] = Json::object({{"method", domain::to_string(o.expand)},
-                                 {"points", report.points},
-                                 {"points_of_whole_grid", report.whole_points},
-                                 {"part_stepped", report.points / report.whole_points},
-                                 {"seconds", report.domain_seconds}});
+                                 {"points", report.work.points},
+                                 {"points_of_whole_grid", report.work.whole_points},
+                                 {"part_stepped", report.work.points / report.work.whole_points},
+                                 {"seconds", report.work.domain_seconds}});
   return json;
-}
-
-// Receivers of --receivers that --moving left out of a shot: numbers from 0.
-template <int Dim>
-std::vector<std::int64_t> left_out(const Points<Dim>& offsets, const wave::Shot<Dim>& shot,
-                                   const Grid<Dim>& grid) {
-  std::vector<std::int64_t> numbers;
-  for (std::size_t k = 0; k < offsets.size(); ++k) {
-    Point<Dim> receiver = offsets[k];
-    for (int d = 0; d + 1 < Dim; ++d) receiver[d] += shot.sources.front()[d];
-    if (!grid.contains(receiver)) numbers.push_back(static_cast<std::int64_t>(k));
-  }
-  return numbers;
-}
-
-// Ranges of numbers from 0 as text that counts from 1: "1 to 4, 9" for 0, 1, 2, 3, 8.
-std::string in_ranges(const std::vector<std::int64_t>& numbers) {
-  std::string text;
-  for (std::size_t k = 0; k < numbers.size();) {
-    std::size_t last = k;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    text += concat(text.empty() ? "" : ", ", numbers[k] + 1,
-                   last == k ? std::string() : concat(" to ", numbers[last] + 1));
-    k = last + 1;
-  }
-  return text;
 }
 
 // Description of the run for the textual header of SEG-Y. \param gather names the wavelet
@@ -229,7 +204,8 @@ void ShotProgram<T, Dim>::run() {
     processes.together([&] { goes_on = begin(report); });
     return goes_on;
   };
-  m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
+  m_job.gather = [&](std::size_t shot, const wave::Traces<T>& traces,
+                     const survey::ShotWork& work) { keep(shot, traces, work); };
   m_job.drop_values = [&] {
     velocity_is_there();
     m_model.values.clear();
@@ -252,13 +228,12 @@ void ShotProgram<T, Dim>::run() {
   if (!m_begun || !m_list.finish()) return;
   m_report.at_once = report.at_once;
   // of all devices: nodes are summed, concurrent seconds averaged
-  std::vector<double> sums{report.points, report.whole_points, report.seconds,
-                           report.domain_seconds};
+  std::vector<double> sums{report.work.points, report.work.whole_points,
+                           report.work.seconds / processes.size(),
+                           report.work.domain_seconds / processes.size()};
   processes.sum_to_root(sums);
-  report.points = sums[0];
-  report.whole_points = sums[1];
-  report.seconds = sums[2] / processes.size();
-  report.domain_seconds = sums[3] / processes.size();
+  report.work = m_others;
+  report.work.add(sums);
   m_session.summary["ranks"] = processes.size();
   processes.finish();
   if (processes.root()) write(report);
@@ -287,6 +262,8 @@ void ShotProgram<T, Dim>::prepare() {
               [&](std::size_t shot, const Json& more, ShotList::From from) {
                 took_over(shot, more);
                 if (from == ShotList::From::rank) m_session.summary["shots"] = shots_json();
+                const Json* const work = more.find("work");
+                if (from != ShotList::From::rank && work) m_others.add(work->numbers());
               });
   // snapshots are of the first shot
   if (m_o.only_shot && m_list.settled(0)) m_job.modelling.time.snapshot_every = 0.0;
@@ -421,10 +398,11 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
     std::size_t concerned = 0, all = 0;
     std::string first;
     for (const wave::Shot<Dim>& shot : m_job.shots) {
-      const auto numbers = left_out<Dim>(offsets, shot, m_job.grid);
+      const auto numbers = survey::spread_left_out<Dim>(offsets, shot.sources.front(), m_job.grid);
       all += numbers.size();
       if (numbers.empty() || ++concerned > 4) continue;
-      first += concat(first.empty() ? "" : "; ", "shot ", shot.number, ": ", in_ranges(numbers));
+      first += concat(first.empty() ? "" : "; ", "shot ", shot.number, ": ",
+                      survey::ranges_text(numbers));
     }
     if (all > 0) {
       session.print("          note: ", all, " of ", all + m_receivers,
@@ -448,18 +426,19 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
 
 // Keeps a gather for the SEG-Y file, and writes the NumPy file.
 template <class T, int Dim>
-void ShotProgram<T, Dim>::keep(std::size_t k, const Gather<T>& traces) {
+void ShotProgram<T, Dim>::keep(std::size_t k, const wave::Traces<T>& traces,
+                               const survey::ShotWork& work) {
   const HostPhase phase(m_session.phases, "write");
   velocity_is_there();
   const wave::Shot<Dim>& shot = m_job.shots[k];
   const std::string name = gather_name(k);
-  io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
-  m_gathers[k] =
-      survey::segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count);
+  m_gathers[k] = survey::segy_gather<T, Dim>(shot, m_report.time.interval, traces);
+  io::write_npy(m_session.folder() / name, traces.data(), m_gathers[k].samples.shape);
   m_session.wrote(name);
   std::vector<std::string> names{name};
   Json more;
   part(k, names, more);
+  more["work"] = work.numbers();
   m_list.put(k);
   m_session.summary["shots"] = shots_json();
   m_list.done(k, names, more);
@@ -498,7 +477,8 @@ Json ShotProgram<T, Dim>::shots_json() const {
     entry["sources"] = points_json(shot.sources);
     entry["receivers"] =
         told && !shot.receivers.empty() ? points_json(shot.receivers) : Json("as the first shot");
-    if (m_o.moving) entry["left_out"] = left_out<Dim>(offsets, shot, m_job.grid);
+    if (m_o.moving)
+      entry["left_out"] = survey::spread_left_out<Dim>(offsets, shot.sources.front(), m_job.grid);
     list.push_back(entry);
   }
   return list;
@@ -536,25 +516,25 @@ void ShotProgram<T, Dim>::write(const WaveReport& report) {
     m_gathers.clear();
     m_session.wrote("gather.sgy");
   }
-  const double rate = report.seconds > 0.0 ? report.points / report.seconds : 0.0;
+  const survey::ShotWork& work = report.work;
   describe_run(report);
   m_session.summary["run"] = run_json(m_o, report);
-  m_session.summary["rates"] = Json::object({{"points_per_second", rate}});
+  m_session.summary["rates"] = Json::object({{"points_per_second", work.points_per_second()}});
 
   Ending ending;
   ending.script = "plot_waves.py";
   ending.pictures = {"gather.png"};
   ending.picture_name = "drawn";
   ending.word = "pictures";
-  ending.lines = {concat("modelled  ", format_count(report.points), "points on ", m_o.space, ": ",
+  ending.lines = {concat("modelled  ", format_count(work.points), "points on ", m_o.space, ": ",
                          report.device)};
   if (m_o.expand != domain::ExpansionMethod::none) {
     ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",
-                                  fixed(100.0 * report.points / report.whole_points, 1),
+                                  fixed(100.0 * work.points / work.whole_points, 1),
                                   " % of the nodes were stepped; finding them took ",
-                                  fixed(report.domain_seconds, 3), " s"));
+                                  fixed(work.domain_seconds, 3), " s"));
   }
-  ending.rate = concat("rate      ", format_count(rate), "points/s");
+  ending.rate = concat("rate      ", format_count(work.points_per_second()), "points/s");
   finish(report, ending);
   m_session.finish(ending);
 }

@@ -17,7 +17,8 @@
 #include <moho/core/space.hpp>
 #include <moho/domain/types.hpp>
 #include <moho/io/segy.hpp>
-#include <moho/wave/plan.hpp>
+#include <moho/survey/shot_work.hpp>
+#include <moho/wave/modelling.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -48,11 +49,8 @@ struct WaveReport {
   std::string device;                  ///< name of the device or processor
   int threads = 1;                     ///< threads of the space
 
-  PhaseTimes phases;            ///< seconds of phases
-  double points = 0.0;          ///< nodes stepped
-  double whole_points = 0.0;    ///< nodes of all steps without --expand
-  double seconds = 0.0;         ///< of all steps with injection and recording
-  double domain_seconds = 0.0;  ///< of computing the domains of steps
+  PhaseTimes phases;      ///< seconds of phases
+  survey::ShotWork work;  ///< of all shots
 
   /// Copies a plan's times and waves, without its memory.
   template <int Dim>
@@ -75,18 +73,8 @@ struct WaveReport {
     take(from.modelling);
     bytes = from.plan.device_bytes;
     phases = from.phases;
-    points = from.points;
-    whole_points = from.whole_points;
-    seconds = from.seconds;
-    domain_seconds = from.domain_seconds;
+    work = {from.points, from.whole_points, from.seconds, from.domain_seconds};
   }
-};
-
-/// Traces on the host, receivers x samples.
-template <class T>
-struct Gather {
-  const T* samples;               ///< one row a receiver
-  std::int64_t receivers, count;  ///< number of receivers, and of samples of each
 };
 
 /// Input that is read but not yet checked against the model.
@@ -113,8 +101,8 @@ struct WaveJob {
   std::function<bool(std::size_t shot)> takes;
   /// Called when everything is checked, before the first step. False: compute nothing.
   std::function<bool(const WaveReport&)> begins;
-  /// Receives the traces of a shot, receivers x samples.
-  std::function<void(std::size_t shot, const Gather<T>&)> gather;
+  /// Receives the traces of a shot, receivers x samples, and its work.
+  std::function<void(std::size_t shot, const wave::Traces<T>&, const survey::ShotWork&)> gather;
   /// Frees the memory of `values`, which are no longer needed.
   std::function<void()> drop_values;
   Progress progress;  ///< draws the progress bar; may be empty
@@ -228,7 +216,7 @@ class ShotProgram {
   void check_survey() const;
   bool begin(const WaveReport& report);
   void print(const WaveReport& report, double slowest, double fastest) const;
-  void keep(std::size_t shot, const Gather<T>& traces);
+  void keep(std::size_t shot, const wave::Traces<T>& traces, const survey::ShotWork& work);
   std::string gather_name(std::size_t shot) const;
   Json model_json(const WaveReport& report) const;
   Json shots_json() const;
@@ -243,7 +231,8 @@ class ShotProgram {
   std::size_t m_receivers = 0;  // of all shots
   std::vector<io::Gather<T>> m_gathers;
   ShotList m_list;
-  Json m_wavelet;  // of the gathers, for their description
+  survey::ShotWork m_others;  // of shots of an earlier run and of sites
+  Json m_wavelet;             // of the gathers, for their description
   bool m_begun = false;
   MemoryEstimate m_memory;
   MemoryLimit m_limit;

@@ -194,22 +194,16 @@ class Program : public ShotProgram<T, Dim> {
           if (k == 0 && options.domain) {
             keep_domains(modelling->plan(), result.boxes);
           }
-          hand_over(job, k, result.traces);
+          const int batch = report.together, workers = (report.at_once + batch - 1) / batch;
+          const int concurrent = workers * this->session().processes().size();
+          job.gather(k, result.traces, survey::work_of(result, concurrent));
         },
         options);
     report.phases.add("prepare", done.preparing);
     if (done.snapshots > 0.0) report.phases.add("snapshots", done.snapshots);
     if (done.shots > 0) report.phases.add("steps", done.seconds);
-    report.seconds = done.seconds;
-    report.points = done.points;
-    report.whole_points = done.whole_points;
-    report.domain_seconds = done.domain_seconds;
+    report.work = {done.points, done.whole_points, done.seconds, done.domain_seconds};
     return report;
-  }
-
-  static void hand_over(const WaveJob<T, Dim>& job, std::size_t k, const wave::Traces<T>& traces) {
-    job.gather(k, Gather<T>{traces.data(), static_cast<std::int64_t>(traces.extent(0)),
-                            static_cast<std::int64_t>(traces.extent(1))});
   }
 
   void keep_domains(const wave::ModellingPlan<Dim>& plan, const wave::BoxHistory<Dim>& boxes) {
@@ -269,7 +263,7 @@ class Program : public ShotProgram<T, Dim> {
         for (std::int64_t n = 0; n < result.steps; ++n) history.add(boxes(n));
         keep_domains(m_divided->modelling, history);
       }
-      hand_over(job, k, result.traces);
+      job.gather(k, result.traces, survey::stream_work_of(result, *m_divided));
     };
     m_divided = stream::model_shots(exec, job.grid, std::move(model), job.boundaries, job.wavelet,
                                     job.shots, keep, options);
@@ -409,7 +403,7 @@ class Program : public ShotProgram<T, Dim> {
 
   void took_over(std::size_t, const Json& more) override {
     if (const Json* const times = more.find("snapshot_times")) {
-      for (std::size_t i = 0; i < times->size(); ++i) m_times.push_back(times->at(i).number(0.0));
+      m_times = times->numbers();
     }
     if (const Json* const domains = more.find("snapshot_domains")) m_domains = *domains;
   }

@@ -254,9 +254,7 @@ class Program : public ShotProgram<T, Dim> {
     options.timeline = &m_timeline;
     options.advice = overflow_advice;
     const auto keep = [&](std::size_t k, const stream::StreamShotResult<T>& result) {
-      const wave::Traces<T>& traces = result.traces;
-      job.gather(k, Gather<T>{traces.data(), static_cast<std::int64_t>(traces.extent(0)),
-                              static_cast<std::int64_t>(traces.extent(1))});
+      job.gather(k, result.traces, survey::stream_work_of(result, m_report));
     };
     m_report = stream::model_shots(exec, job.grid, std::move(model), job.boundaries, job.wavelet,
                                    job.shots, keep, options);

@@ -754,6 +754,10 @@ class PlacesCase(DistributeCase):
                       "rb") as one, open(os.path.join(self.path(b), name), "rb") as two:
                 self.assertEqual(one.read(), two.read(), name)
 
+    def summary(self, folder):
+        with open(self.path(folder + "/summary.json"), encoding="utf-8") as file:
+            return json.load(file)
+
     def run_program(self, program, *arguments, environment=None, status=0):
         done = subprocess.run([program, *map(str, arguments), "--no-plot"], cwd=self.folder,
                               capture_output=True, text=True, env={**os.environ, **(environment or {})},
@@ -776,6 +780,16 @@ class Sites(PlacesCase):
         self.smooth = self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
         self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
 
+    def assert_work_of_sites(self, done, one="one", out="many"):
+        """Nodes, rate and seconds of all shots, wherever they were computed."""
+        one, many = self.summary(one), self.summary(out)
+        for name in ("points", "points_of_whole_grid", "part_stepped"):
+            self.assertEqual(many["run"]["expand"][name], one["run"]["expand"][name], name)
+        self.assertGreater(one["run"]["expand"]["points"], 0.0)
+        self.assertGreater(many["rates"]["points_per_second"], 0.0)
+        self.assertRegex(done.stdout, r"modelled  [1-9](.|\n)*rate +[1-9].*points/s")
+        self.assertLess(many["seconds"]["check"], many["seconds"]["sites"])
+
     def test_model_waves(self):
         program = self.other("model_waves")
         self.run_program(program, *self.survey, "--snapshot-every", "0.1", "--out", "one")
@@ -793,6 +807,7 @@ class Sites(PlacesCase):
         self.assertIn("5 shots are done", done.stdout)
         self.same([*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "snapshot_0001.npy",
                    "snapshot_0004.npy"], "one", "many")
+        self.assert_work_of_sites(done)
         self.assertFalse(os.path.exists(self.path("many/.moho_sites")))
         self.assertTrue(os.path.exists(self.path("many/sites/mine.txt")))
 
@@ -806,7 +821,17 @@ class Sites(PlacesCase):
         self.assertIn("5 shots are done", done.stdout)
         self.same([*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "wavefield.npy"],
                   "one", "many")
+        self.assert_work_of_sites(done)
         self.assertFalse(os.path.exists(self.path("many/.moho_sites")))
+
+    def test_expanding_domains(self):
+        for name, more in (("model_waves", []), ("stream_waves", ["--block", "8", "--updates", "4"])):
+            program = self.other(name)
+            arguments = [*self.survey, *more, "--expand", "eikonal"]
+            self.run_program(program, *arguments, "--out", "one" + name)
+            done = self.run_program(program, *arguments, "--out", name, "--sites", self.path("sites.cfg"))
+            self.assert_work_of_sites(done, "one" + name, name)
+            self.assertGreater(self.summary(name)["run"]["expand"]["seconds"], 0.0)
 
     def test_migrate_shots(self):
         program = self.other("migrate_shots")

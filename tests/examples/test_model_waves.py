@@ -458,6 +458,8 @@ class NothingIsLost(support.NothingIsLost, Case):
             self.assertEqual(after["state"], "done")
             for key in ("shots", "snapshots", "scheme", "gather"):
                 self.assertEqual(after[key], whole[key])
+            self.assertEqual(after["run"]["expand"], whole["run"]["expand"])
+            self.assertGreater(after["rates"]["points_per_second"], 0.0)
             self.assertEqual(sorted(after["files"]), sorted(whole["files"]))
             self.assertEqual(self.files(), self.files("whole"))
             for name in whole["files"]:
@@ -610,6 +612,13 @@ class Ranks(Case):
                              [one[key] for key in ("shots", "snapshots", "state")])
             self.assertEqual((many["ranks"], many["run"]["expand"]["points"]),
                              (ranks, one["run"]["expand"]["points"]))
+            # seconds of earlier shots are divided by the number of their ranks
+            self.succeed(*arguments, "--resume", out="many", ranks=ranks % 3 + 1)
+            with open(self.path("many/summary.json"), encoding="utf-8") as file:
+                resumed = json.load(file)
+            self.assertEqual(resumed["run"]["expand"]["points"], one["run"]["expand"]["points"])
+            self.assertAlmostEqual(resumed["rates"]["points_per_second"] / many["rates"]["points_per_second"],
+                                   1.0, delta=1e-9)
         for more, said in ((["--dt", "0.1"], "dt"), (["--vp", "none.npy"], "none.npy"),
                            (["--order", "5"], "--order")):
             arguments_here = ["--vp", "none.npy",

@@ -5,7 +5,6 @@ Remote sites are folders of this machine, reached by ssh on the loopback interfa
 """
 
 import glob
-import json
 import os
 import random
 import shutil
@@ -101,10 +100,6 @@ class SumsCase(test_distribute_shots.PlacesCase):
         return subprocess.Popen([self.computer, *self.words(shots), "--sites", self.path("sites.cfg"),
                                  "--no-plot", "--out", "many", *more],
                                 cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    def summary(self, folder):
-        with open(self.path(folder + "/summary.json"), encoding="utf-8") as file:
-            return json.load(file)
 
     def assert_one_process(self, out="many"):
         self.same(self.results, "one", out)

@@ -66,11 +66,13 @@ struct StreamShotOptions {
 /// Result of a shot.
 template <class T>
 struct StreamShotResult {
-  wave::Traces<T> traces;  ///< receivers x samples
-  double interval = 0.0;   ///< sampling interval, s
-  std::int64_t steps = 0;  ///< number of steps
-  StreamReport report;     ///< seconds, bytes
-  double waited = 0.0;     ///< seconds that steps waited for snapshots
+  wave::Traces<T> traces;       ///< receivers x samples
+  double interval = 0.0;        ///< sampling interval, s
+  std::int64_t steps = 0;       ///< number of steps
+  StreamReport report;          ///< seconds, bytes
+  double waited = 0.0;          ///< seconds that steps waited for snapshots
+  double whole_points = 0.0;    ///< nodes of all steps without boxes, by model_shots()
+  double domain_seconds = 0.0;  ///< seconds of domain computations, by model_shots()
 };
 
 /// \brief Models shots over a model larger than a device; make_modelling() is for smaller models.

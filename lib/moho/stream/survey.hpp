@@ -166,7 +166,7 @@ class StreamSurvey {
                             const StreamSnapshots<T>& snapshots, VolumeGuard* file);
   void model_group(const std::vector<std::size_t>& group, VolumeGuard* file, bool first,
                    const Take& take);
-  void count(const Result& result, bool resumed);
+  void count(Result& result, bool resumed);
   void hand_over_wavefield(const Result& result, int chain);
 
   const Instance<Memory>& m_exec;
@@ -299,10 +299,13 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
                                                VolumeGuard* file, bool first, const Take& take) {
   std::vector<wave::Shot<Dim>> shots;
   std::vector<StreamShotOptions<Dim>> options;
+  std::vector<double> domain_seconds;
   for (const std::size_t k : group) {
     shots.push_back(m_shots[k]);
     StreamShotOptions<Dim>& one = options.emplace_back();
+    const double before = m_report.domain_seconds;
     one.box = boxes_of(shots.back());
+    domain_seconds.push_back(m_report.domain_seconds - before);
     if (k != group.front()) continue;
     if (first) one.timeline = m_options.timeline;
     if (m_options.progress) {
@@ -325,6 +328,7 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
   m_report.seconds += seconds;
   for (std::size_t n = 0; n < group.size(); ++n) {
     count(results[n], first && file != nullptr);
+    results[n].domain_seconds = domain_seconds[n];
     if (!m_stream->leads()) continue;
     if (group[n] == 0 && m_options.wavefield) {
       hand_over_wavefield(results[n], static_cast<int>(n));
@@ -336,13 +340,14 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
 }
 
 template <class T, int Dim, class Memory>
-void StreamSurvey<T, Dim, Memory>::count(const Result& result, bool resumed) {
+void StreamSurvey<T, Dim, Memory>::count(Result& result, bool resumed) {
   const StreamReport& report = result.report;
   m_report.points += report.points;
   const auto nodes = static_cast<double>(m_stream->modelling().grid.size());
   const bool whole = !m_options.boxes;
-  m_report.whole_points +=
+  result.whole_points =
       whole || !m_stream->leads() ? report.points : nodes * static_cast<double>(result.steps);
+  m_report.whole_points += result.whole_points;
   m_report.steps = result.steps;
   if (resumed && m_options.streaming.resume && whole) {
     m_report.resumed_at = result.steps - std::llround(report.points / nodes);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -69,6 +70,34 @@ LeftOut left_out_of(const Grid<Dim>& grid, const std::vector<wave::Shot<Dim>>& s
     out.traces += shot.receivers.size();
   }
   return out;
+}
+
+/// Returns the receivers of a moving spread that are outside of a grid: numbers from 0.
+/// \param offsets of the receivers from the source, with z of the receivers
+template <int Dim>
+std::vector<std::int64_t> spread_left_out(const Points<Dim>& offsets, const Point<Dim>& source,
+                                          const Grid<Dim>& grid) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t k = 0; k < offsets.size(); ++k) {
+    Point<Dim> receiver = offsets[k];
+    for (int d = 0; d + 1 < Dim; ++d) receiver[d] += source[d];
+    if (!grid.contains(receiver)) numbers.push_back(static_cast<std::int64_t>(k));
+  }
+  return numbers;
+}
+
+/// Returns ranges of ascending numbers from 0 as text that counts from 1: "1 to 4, 9" for 0, 1, 2,
+/// 3, 8.
+inline std::string ranges_text(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (std::size_t k = 0; k < numbers.size();) {
+    std::size_t last = k;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += concat(text.empty() ? "" : ", ", numbers[k] + 1,
+                   last == k ? std::string() : concat(" to ", numbers[last] + 1));
+    k = last + 1;
+  }
+  return text;
 }
 
 }  // namespace moho::survey

@@ -54,7 +54,8 @@ struct ShotResult {
   double seconds = 0.0;           ///< wall time of the steps, with injection and recording
   double points = 0.0;            ///< nodes advanced, summed over all steps
   double whole_points = 0.0;      ///< nodes of the grid times steps; exceeds `points` with a domain
-  BoxHistory<Dim> boxes;          ///< nodes of each step
+  double domain_seconds = 0.0;  ///< seconds of domain computations, if model_shots() measures them
+  BoxHistory<Dim> boxes;        ///< nodes of each step
 
   /// Returns the nodes advanced per second.
   double points_per_second() const { return seconds > 0.0 ? points / seconds : 0.0; }

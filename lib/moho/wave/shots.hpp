@@ -169,8 +169,8 @@ class SurveyRun {
   // Times of a finished shot.
   struct End {
     Result result;
-    double preparing = 0.0, waiting = 0.0, finding = 0.0;  // seconds
-    double begin = 0.0, end = 0.0;                         // of the steps, since the first shot
+    double preparing = 0.0, waiting = 0.0;  // seconds
+    double begin = 0.0, end = 0.0;          // of the steps, since the first shot
   };
   using Ends = std::vector<End>;
 
@@ -224,7 +224,7 @@ SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
       last = std::max(last, end.end);
       report.points += end.result.points;
       report.whole_points += end.result.whole_points;
-      report.domain_seconds += end.finding;
+      report.domain_seconds += end.result.domain_seconds;
       m_parts[m_groups[group][n]] = 1.0;
       take(m_groups[group][n], end.result);
     }
@@ -352,7 +352,7 @@ auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, Cal
   }
   end.end = m_watch.seconds();
   if (!m_options.keep_gathers) end.result.gather = {};
-  if (domain.seconds) end.finding = domain.seconds();
+  if (domain.seconds) end.result.domain_seconds = domain.seconds();
   return end;
 }
 
