@@ -71,7 +71,7 @@ class Program {
     if (!processes.root()) return;
     if (m_o.only_shot) return finish_shot(m_session, "plot_migration.py");
     stack();
-    finish(processes.size() / groups.size());
+    finish();
     if (!m_o.distribute.sites.empty()) forget_sites(m_o.distribute, m_session);
   }
 
@@ -87,7 +87,7 @@ class Program {
       auto input = migration_input<T, Dim>(m_job, is_host_memory<Memory>, m_scratch);
       input.options.timeline = &m_timeline;
       input.options.ranks = groups.ranks();
-      input.options.processes = std::max(processes.size() / groups.size(), 1);
+      input.options.processes = m_concurrent = std::max(processes.size() / groups.size(), 1);
       if (const Progress bar = m_list.progress()) {
         input.options.progress = [this, bar](const rtm::MigrationProgress& now) {
           bar(now.shots_done / static_cast<double>(now.shots),
@@ -364,6 +364,7 @@ class Program {
                                {"points_of_whole_grids", report.whole_points},
                                {"points_again", report.recomputed_points},
                                {"seconds", report.seconds},
+                               {"seconds_shared", report.seconds / m_concurrent},
                                {"seconds_waited", report.seconds_waited},
                                {"bytes_on_disk", static_cast<double>(report.disk_bytes)},
                                {"notes", Json(report.notes)}});
@@ -433,12 +434,13 @@ class Program {
   // Returns the sum of a number of all shots, of other processes and of an earlier run as well.
   double sum_of(const char* name) const {
     double sum = 0.0;
-    for (const Json& entry : m_entries) sum += entry.find(name)->number(0.0);
+    for (const Json& entry : m_entries) {
+      if (const Json* const number = entry.find(name)) sum += number->number(0.0);
+    }
     return sum;
   }
 
-  // \param concurrent processes or groups of ranks that migrated shots concurrently
-  void finish(int concurrent) {
+  void finish() {
     const fs::path& folder = m_session.folder();
     {
       const HostPhase phase(m_session.phases, "write");
@@ -477,18 +479,19 @@ class Program {
     for (const Json& entry : m_entries) shots.push_back(entry);
     summary["migrated"] = shots;
     const double points = sum_of("points") + sum_of("points_again");
-    const double whole = sum_of("points_of_whole_grids"), seconds = sum_of("seconds");
-    const double rate = seconds > 0.0 ? points / seconds * concurrent : 0.0;
+    const double whole = sum_of("points_of_whole_grids"), seconds = sum_of("seconds_shared");
+    const double rate = seconds > 0.0 ? points / seconds : 0.0;
     Json run;
     run["device"] = m_plan.device;
     run["threads"] = m_plan.threads;
     run["points"] = points;
     run["points_of_whole_grids"] = whole;
-    run["seconds_of_legs"] = seconds / concurrent;
+    run["seconds_of_legs"] = seconds;
     summary["run"] = run;
     summary["rates"]["points_per_second"] = rate;
     if (!m_plan.stream.empty())
-      summary["stream"]["measured_seconds"] = seconds / static_cast<double>(m_entries.size());
+      summary["stream"]["measured_seconds"] =
+          sum_of("seconds") / static_cast<double>(m_entries.size());
     summary["stages"] = stages_json(m_timeline);
     Ending ending;
     ending.script = "plot_migration.py";
@@ -555,6 +558,7 @@ class Program {
   std::vector<std::vector<T>> m_sums;  ///< image and illuminations
   std::vector<double> m_offsets;
   bool m_boxes_told = false;
+  int m_concurrent = 1;  ///< processes or groups of ranks that migrate shots concurrently
   std::optional<std::int64_t> m_data_of;  ///< shot whose data this process has written
 };
 

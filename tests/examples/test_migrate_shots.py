@@ -619,10 +619,17 @@ class Ranks(Case):
             time.sleep(0.01)
         self.kill_ranks(process)
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
-            self.assertNotEqual(json.load(file)["state"], "done", "it was killed too late")
+            before = json.load(file)
+        self.assertNotEqual(before["state"], "done", "it was killed too late")
         folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
         self.assertRegex(text, "[2-5] of 5 shots are complete")
         self.assert_same_files(self.results, "one", "many")
+        with open(self.path("many/summary.json"), encoding="utf-8") as file:
+            after = json.load(file)
+        # the seconds of a shot are divided by the number of its ranks
+        earlier = [part["number"] for part in before["parts"]]
+        seconds = sum(shot["seconds"] / (2 if shot["number"] in earlier else 3) for shot in after["migrated"])
+        self.assertAlmostEqual(after["run"]["seconds_of_legs"] / seconds, 1.0, delta=1e-9)
 
     def test_errors_end_all_with_one_message(self):
         for more, said in ((["--order", "5"], "--order"), (["--vp", "none.npy"], "none.npy"),
