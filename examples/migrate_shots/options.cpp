@@ -203,8 +203,8 @@ void check_streaming(const Options& o) {
   }
   if (o.at_once > 1 && (o.devices > 1 || o.ranks_per_shot > 1 || !stream.empty())) {
     refuse(!stream.empty() ? stream
-           : o.devices > 1 ? "--devices"
-                           : "--ranks-per-shot",
+           : o.devices > 1 ? concat("--devices ", o.devices)
+                           : concat("--ranks-per-shot ", o.ranks_per_shot),
            "--at-once ", o.at_once,
            " (allowed together: 1): shots are migrated one after the other");
   }

@@ -229,14 +229,29 @@ class GradientsInSlabs(test_invert_waves.Case):
             "(allowed: 6",
         )
         self.refuse(
-            [*asked, "--devices", "2", "--at-once", "2"], "--at-once is 2 (allowed", "one shot at a time"
+            [*asked, "--devices", "2", "--at-once", "2"],
+            "--at-once is 2 (allowed with --devices 2: 1)",
+            "one shot at a time",
         )
+        # slabs of layers alone, of the grid or of that with random layers
+        thin = ["--source-field", "random", "--width", "1", "--boundary", "sponge:48"]
+        for devices, more, said in (
+            (9, ["--boundary", "sponge:90"], "planes of the model besides those of layers)"),
+            (3, thin, " planes or more with random layers)"),
+        ):
+            self.refuse(
+                [*asked[:-2], *more, "--devices", str(devices)],
+                f"--devices is {devices} (allowed: up to 2, so that each has ",
+                said,
+            )
+            self.assertIn("slabs on 2 devices", self.plan("--devices", "2", *more))
+
         self.refuse(
             [*asked, "--devices", "2", "--device-memory", "200K"], "--devices is 2", "--device-memory"
         )
         self.refuse(
             [*asked, "--devices", "2", "--device-memory", "100M", "--memory", "200K"],
-            "on the host the search takes",
+            "--devices is 2: on the host the search takes",
             "--memory",
         )
 

@@ -197,7 +197,7 @@ class Slabs(test_migrate_shots.Case):
         two = ["--vp", "smooth.npy", *self.survey, *self.asked, *layers, "--devices", "2"]
         for more, *words in (
             (["--expand", "amplitude"], "--devices is 2 (allowed: 1 with the domain amplitude)"),
-            (["--at-once", "2"], "--devices and --at-once 2 (allowed together: 1)"),
+            (["--at-once", "2"], "--devices 2 and --at-once 2 (allowed together: 1)"),
             (["--snapshots", "replay", "--device-memory", "390K"], "--devices is 2 (allowed: ", " or more)"),
         ):
             with self.subTest(more=more):
@@ -283,7 +283,7 @@ class RanksOfShot(test_migrate_shots.Case):
             (two, 3, "--ranks-per-shot is 2, and there are 3 ranks"),
             ([*two, "--devices", "2"], 2, "--devices is 2 with --ranks-per-shot"),
             ([*two, "--snapshots", "random", "--block", "9"], 2, "--ranks-per-shot is 2 (allowed"),
-            ([*two, "--at-once", "2"], 2, "--ranks-per-shot and --at-once 2"),
+            ([*two, "--at-once", "2"], 2, "--ranks-per-shot 2 and --at-once 2"),
             ([*two, "--snapshots", "device", "--device-memory", "200K"], 2, "--ranks-per-shot is 2"),
             (
                 ["--ranks-per-shot", "5", "--columns", "600", "--offset", "300"],

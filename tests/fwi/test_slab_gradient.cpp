@@ -7,6 +7,7 @@
 // of slabs and storage of the source wavefield.
 
 #include <moho/fwi/slab_gradient.hpp>
+#include <moho/fwi/streamed.hpp>
 #include <moho/stream/device_count.hpp>
 
 #include "fwi/support.hpp"
@@ -479,6 +480,25 @@ MEMORY_TEST(SlabGradient, PassesOnErrors) {
   EXPECT_THAT([&] { survey.slabs(exec, 30); },
               ::testing::ThrowsMessage<moho::InputError>(
                   AllOf(HasSubstr("devices is 30"), HasSubstr("allowed"))));
+}
+
+// Refusals of numbers of devices have the number and those allowed.
+TEST(GradientInSlabs, RefusalsHaveNumbers) {
+  moho::fwi::ObjectiveOptions<2> options;
+  const auto refused = [&](const char* text) {
+    EXPECT_THAT([&] { moho::fwi::gradient_in_slabs(options); },
+                ::testing::ThrowsMessage<moho::InputError>(HasSubstr(text)));
+  };
+  options.devices = 3;
+  options.concurrent_shots = 2;
+  refused("(concurrent_shots) is 2 (allowed with devices 3: 1)");
+  options.devices = 0;
+  refused("(concurrent_shots) is 2 (allowed with devices 0 (auto): 1)");
+  options.source_field = SourceField::random;
+  options.block = 8;
+  refused("devices is 0 (auto) (allowed with block: 1 or more, those of a chain)");
+  options.devices = 3;
+  EXPECT_FALSE(moho::fwi::gradient_in_slabs(options));
 }
 
 // An overflow is found in all slabs at the same step, at the node of one device.

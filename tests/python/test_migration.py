@@ -368,7 +368,7 @@ class Messages(unittest.TestCase):
         self.refused("devices is 0", "1 to 64", devices=0)
         self.refused("devices is 60", "allowed", devices=60)
         self.refused("devices is 2", "amplitude", devices=2, expand="amplitude")
-        self.refused("devices and concurrent_shots 2", "1)", devices=2, concurrent_shots=2)
+        self.refused("devices 2 and concurrent_shots 2", "1)", devices=2, concurrent_shots=2)
         self.refused("block and expand layers", "none", block=12, expand="layers")
         self.refused("snapshots random and expand layers", snapshots="random", expand="layers")
         self.refused("updates and snapshots device", "random", updates=2)

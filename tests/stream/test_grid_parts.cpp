@@ -174,7 +174,9 @@ MEMORY_TEST(Parts, ExchangeArraysOfTwoGrids) {
   const int count = part_count(exec);
   GridParts<T, 2, Memory> first(stream::slab_instances(exec, count),
                                 stream::equal_parts(50, count, 4), 4);
-  const auto wide = stream::parts_with_layers(stream::equal_parts(50, count, 4), 7, 71, 4);
+  const auto wide = stream::parts_with_layers(
+      stream::equal_parts(50, count, 4), 7, 71, 4,
+      [](std::int64_t parts) { return stream::equal_parts(50, parts, 4); });
   GridParts<T, 2, Memory> second(first, wide, 4);
   const auto planes_of = [count](const std::vector<PlaneRange>& own, std::int64_t reach) {
     stream::PartPlanes planes{own, own, 3};
@@ -223,13 +225,21 @@ MEMORY_TEST(Parts, ExchangeArraysOfTwoGrids) {
 
 TEST(PartsWithLayers, HaveTheSamePlanesOfTheModel) {
   const std::vector<PlaneRange> own{{0, 20}, {20, 40}, {40, 61}};
-  EXPECT_EQ(stream::parts_with_layers(own, 7, 80, 8),
+  const auto division = [](std::int64_t parts) { return stream::equal_parts(61, parts, 8); };
+  EXPECT_EQ(stream::parts_with_layers(own, 7, 80, 8, division),
             (std::vector<PlaneRange>{{0, 27}, {27, 47}, {47, 80}}));
-  EXPECT_EQ(stream::parts_with_layers(own, -9, 50, 8),
+  EXPECT_EQ(stream::parts_with_layers(own, -9, 50, 8, division),
             (std::vector<PlaneRange>{{0, 11}, {11, 31}, {31, 50}}));
-  EXPECT_THAT([&] { stream::parts_with_layers(own, -13, 50, 8); },
-              ::testing::ThrowsMessage<InputError>(
-                  ::testing::AllOf(HasSubstr("devices is 3 (allowed: fewer"), HasSubstr("has 7"))));
+  const auto refused = [&](std::int64_t shift, const auto& divide, const char* allowed) {
+    EXPECT_THAT([&] { stream::parts_with_layers(own, shift, 50, 8, divide); },
+                ::testing::ThrowsMessage<InputError>(
+                    ::testing::AllOf(HasSubstr(allowed), HasSubstr("has "))));
+  };
+  refused(-13, division, "devices is 3 (allowed: up to 2, so that each has 8 planes");
+  refused(-23, division, "devices is 3 (allowed: up to 1, so that each has 8 planes");
+  // no division
+  const auto none = [](std::int64_t) { return std::vector<PlaneRange>(); };
+  refused(-13, none, "devices is 3 (allowed: up to 1, so that each has 8 planes");
 }
 
 TEST(EqualParts, CoverTheGridOrAreRefused) {

@@ -112,6 +112,10 @@ struct ObjectiveOptions {
   /// arguments. Contributions of rank 0 are complete, those of the others are not. Null: each
   /// process computes complete shots.
   stream::StreamRanks* ranks = nullptr;
+  /// Returns the number of devices or ranks of a shot for messages.
+  std::string devices_text() const {
+    return stream::device_count_text(ranks != nullptr ? ranks->size() : devices);
+  }
 
   ArgumentNames names = {};  ///< names of arguments in messages
   Progress progress = {};    ///< called with the finished fraction of the evaluation

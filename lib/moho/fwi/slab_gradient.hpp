@@ -186,6 +186,7 @@ class SlabGradients {
   void begin(std::size_t g, const wave::Shot<Dim>& shot, const std::string& prefix);
   wave::PropagatorOptions<Dim> random_options() const;
   std::vector<PlaneRange> random_parts() const;
+  std::vector<PlaneRange> parts_of(std::int64_t slabs) const;
   void begin_random(std::size_t g, const wave::Shot<Dim>& shot, const SlabShotOptions& options);
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(std::size_t g);
   // Planes of the model in a slab.

@@ -70,12 +70,13 @@ bool gradient_in_slabs(const ObjectiveOptions<Dim>& options) {
                               chain, ": 1): gradients of one process stream"));
     }
     if (options.devices > 0) return false;
-    throw InputError(concat(names("devices"), ": the fewest are found for slabs (allowed with ",
-                            chain, ", whose devices form a chain: their number)"));
+    throw InputError(concat(names("devices"), " is ", stream::device_count_text(0),
+                            " (allowed with ", chain,
+                            ": 1 or more, those of a chain): the fewest are found for slabs"));
   }
   if (options.concurrent_shots > 1) {
     throw InputError(concat(names("(concurrent_shots)"), " is ", options.concurrent_shots,
-                            " (allowed with several ", names("devices"),
+                            " (allowed with ", names("devices"), " ", options.devices_text(),
                             ": 1): the devices compute one shot at a time"));
   }
   return true;

@@ -135,6 +135,11 @@ struct StreamRequest {
   bool hold_parameters = true;  ///< true if parameters may stay on the device when that is faster
 };
 
+/// Returns a number of devices for messages; 0 is "0 (auto)", the fewest that suffice.
+inline std::string device_count_text(int devices) {
+  return devices == 0 ? "0 (auto)" : std::to_string(devices);
+}
+
 /// Predicted performance of a run.
 struct StreamForecast {
   double seconds = 0.0;            ///< time of the run

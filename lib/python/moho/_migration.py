@@ -431,6 +431,6 @@ def _check_stream(sizes: list[int], expand: str, snapshots: str, concurrent_shot
         )
     if concurrent_shots > 1 and (devices > 1 or stream):
         raise InputError(
-            f"{stream or 'devices'} and concurrent_shots {concurrent_shots} (allowed together: 1): shots are "
-            "migrated one after the other"
+            f"{stream or f'devices {devices}'} and concurrent_shots {concurrent_shots} (allowed together: "
+            "1): shots are migrated one after the other"
         )

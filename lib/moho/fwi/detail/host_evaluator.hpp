@@ -155,7 +155,8 @@ void HostEvaluator<T, Dim, Memory, Gradients>::check_host(const ObjectivePlan& p
   throw InputError(concat(
       volumes > 0.0 ? concat(names("source_field random"), ": on the host its volumes take ",
                              format_bytes(volumes), " and the search ")
-                    : concat(names("devices"), ": on the host the search takes "),
+                    : concat(names("devices"), " is ", m_options.devices_text(),
+                             ": on the host the search takes "),
       format_bytes(search), " (allowed: ", format_bytes(plan.budget), " in all): take fewer ",
       names("memory_pairs"), ", a coarser grid, or more memory (", names("memory"), ")"));
 }

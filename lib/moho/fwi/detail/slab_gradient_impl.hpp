@@ -98,11 +98,11 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
   m_need = stream::detail::stream_need<T, Dim, Memory>(scheme, stream::VolumeShape<T, Dim>(scheme),
                                                        shots);
   m_own = stream::equal_parts(m_extended.extents[0], slabs, m_need.shape.beyond());
-  for (std::size_t g = 0; g < m_own.size(); ++g) {
-    if (!model_planes(g).empty()) continue;
-    throw InputError(concat("devices is ", slabs,
-                            " (allowed: fewer, so that each has planes of the model besides "
-                            "those of layers)"));
+  if (parts_of(slabs).empty()) {
+    int most = slabs - 1;
+    while (most > 1 && parts_of(most).empty()) --most;
+    throw InputError(concat("devices is ", slabs, " (allowed: up to ", most,
+                            ", so that each has planes of the model besides those of layers)"));
   }
   std::int64_t receivers = 0;
   for (const auto& shot : shots) {
@@ -153,7 +153,19 @@ template <class T, int Dim, class Memory>
 std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::random_parts() const {
   const wave::Boundaries<Dim>& faces = *m_options.source_faces;
   return stream::parts_with_layers(m_own, faces.lower[0].layer() - m_interior.lower[0],
-                                   wave::extended_grid(m_grid, faces).extents[0], m_random_beside);
+                                   wave::extended_grid(m_grid, faces).extents[0], m_random_beside,
+                                   [this](std::int64_t slabs) { return parts_of(slabs); });
+}
+
+// Returns the planes of slabs; empty if a slab has no planes of the model.
+template <class T, int Dim, class Memory>
+std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::parts_of(std::int64_t slabs) const {
+  const std::vector<PlaneRange> own =
+      stream::equal_parts(m_extended.extents[0], slabs, m_need.shape.beyond());
+  const bool possible = std::all_of(own.begin(), own.end(), [this](const PlaneRange& slab) {
+    return !stream::model_planes(slab, m_interior).empty();
+  });
+  return possible ? own : std::vector<PlaneRange>();
 }
 
 template <class T, int Dim, class Memory>

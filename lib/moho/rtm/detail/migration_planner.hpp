@@ -194,7 +194,7 @@ class MigrationPlanner {
     }
     const stream::StreamRequest& stream = m_o.stream;
     if (wants_slabs() && m_o.domain == domain::ExpansionMethod::amplitude) {
-      throw InputError(concat("devices is ", stream.devices,
+      throw InputError(concat("devices is ", stream::device_count_text(stream.devices),
                               " (allowed: 1 with the domain amplitude): its boxes depend on the "
                               "amplitudes of all slabs; choose the domain layers or eikonal"));
     }

@@ -183,7 +183,15 @@ class SlabShots {
     const auto faces = snapshot::random_faces(m_input.faces, random_width());
     const std::int64_t lower = faces.lower[0].layer() - m_input.faces.lower[0].layer();
     const std::int64_t upper = faces.upper[0].layer() - m_input.faces.upper[0].layer();
-    return stream::parts_with_layers(own, lower, own.back().end + lower + upper, m_beside);
+    const std::int64_t planes = own.back().end;
+    return stream::parts_with_layers(
+        own, lower, planes + lower + upper, m_beside,
+        [&](std::int64_t devices) { return parts_of(division(planes), devices); });
+  }
+  // Returns the division of a grid. \param planes of the grid with layers
+  SlabDivision division(std::int64_t planes) const {
+    const auto& faces = m_input.faces;
+    return {planes, m_beside, m_align, {faces.lower[0].layer(), planes - faces.upper[0].layer()}};
   }
   int random_width() const { return m_input.options.storage.random_width; }
   bool is_random() const { return m_input.options.storage.method == "random"; }

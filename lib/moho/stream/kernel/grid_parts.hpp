@@ -396,23 +396,52 @@ inline std::vector<PlaneRange> equal_parts(std::int64_t planes, std::int64_t par
   return result;
 }
 
+namespace detail {
+
+/// Returns the planes of parts in a grid with other layers; see parts_with_layers().
+inline std::vector<PlaneRange> shifted_parts(std::vector<PlaneRange> own, std::int64_t shift,
+                                             std::int64_t planes) {
+  for (std::size_t g = 0; g < own.size(); ++g) {
+    own[g].begin = g == 0 ? 0 : own[g].begin + shift;
+    own[g].end = g + 1 == own.size() ? planes : own[g].end + shift;
+  }
+  return own;
+}
+
+/// Returns the planes of the thinnest part; 0 without parts.
+inline std::int64_t thinnest_part(const std::vector<PlaneRange>& own) {
+  std::int64_t result = own.empty() ? 0 : own.front().count();
+  for (const PlaneRange& part : own) result = std::min(result, part.count());
+  return result;
+}
+
+}  // namespace detail
+
 /// \brief Returns parts of a grid with other layers, with the same planes of the model.
 /// \param own parts of a grid, each with planes of the model
 /// \param shift planes by which the model is further on in the other grid
 /// \param planes of the other grid
 /// \param beside planes that neighbours read
-/// \throws InputError if outer parts have fewer planes than neighbours read
-inline std::vector<PlaneRange> parts_with_layers(std::vector<PlaneRange> own, std::int64_t shift,
-                                                 std::int64_t planes, std::int64_t beside) {
-  for (std::size_t g = 0; g < own.size(); ++g) {
-    own[g].begin = g == 0 ? 0 : own[g].begin + shift;
-    own[g].end = g + 1 == own.size() ? planes : own[g].end + shift;
-    if (own.size() == 1 || own[g].count() >= beside) continue;
-    throw InputError(concat("devices is ", own.size(), " (allowed: fewer, so that each has ",
-                            beside, " planes or more with random layers): a slab has ",
-                            own[g].count(), "; take wider random layers, or fewer devices"));
-  }
-  return own;
+/// \param division returns `own` for another number of parts, or no parts if they are not possible
+/// \throws InputError if outer parts have fewer planes than neighbours read, with the largest
+/// number of parts that have them
+template <class Division>
+std::vector<PlaneRange> parts_with_layers(const std::vector<PlaneRange>& own, std::int64_t shift,
+                                          std::int64_t planes, std::int64_t beside,
+                                          const Division& division) {
+  const std::vector<PlaneRange> result = detail::shifted_parts(own, shift, planes);
+  const std::int64_t thinnest = detail::thinnest_part(result);
+  if (own.size() == 1 || thinnest >= beside) return result;
+  std::int64_t most = static_cast<std::int64_t>(own.size()) - 1;
+  const auto fits = [&](std::int64_t parts) {
+    const std::vector<PlaneRange> fewer = division(parts);
+    return detail::thinnest_part(detail::shifted_parts(fewer, shift, planes)) >= beside;
+  };
+  while (most > 1 && !fits(most)) --most;
+  throw InputError(concat("devices is ", own.size(), " (allowed: up to ", most,
+                          ", so that each has ", beside,
+                          " planes or more with random layers): a slab has ", thinnest,
+                          "; take wider random layers, or fewer devices"));
 }
 
 /// \brief Loads the planes that a propagator holds of a model on the host.
