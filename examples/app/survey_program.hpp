@@ -15,6 +15,8 @@
 #include <moho/survey/onset_check.hpp>
 #include <moho/wave/modelling.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -93,6 +95,18 @@ inline std::vector<double> write_angle_gathers(Session& session, const std::vect
   return angles;
 }
 
+/// \brief Completes the memory of the summary, which has that of the model and of results.
+/// \param plan rtm::MigrationPlan, or fwi::ObjectivePlan \param host its bytes on the host
+template <class Plan>
+void record_memory(Session& session, const std::string& space, const Plan& plan, double host) {
+  Json& memory = session.summary["memory"];
+  const auto slabs = static_cast<int>(plan.slabs.ranks ? 1 : plan.slabs.planes.size());
+  const int devices = std::max(plan.stream.empty() ? 1 : plan.stream_plan.shape.devices, slabs);
+  if (space == "cuda") memory["device_bytes"] = std::ceil(plan.device_bytes());
+  if (space != "cuda") host += plan.device_bytes() * devices;
+  memory["estimate_bytes"] = std::ceil(memory.find("estimate_bytes")->number(0.0) + host);
+}
+
 /// Ends the run of --only-shot, which draws nothing. \param script of the program's pictures
 inline void finish_shot(Session& session, const char* script) {
   session.finish({script, {}, {}, "pictures", {}, {}});
@@ -113,6 +127,7 @@ void run_survey_with(const Options& o, Session& session, double arrays, const st
     memory.take(arrays * sizeof(T) * need.nodes(), "results on its nodes");
     check_memory(concat("a model of ", io::shape_string(need.shape), " nodes", what), memory, limit,
                  "take fewer nodes");
+    session.summary["memory"] = memory_json(memory, limit);
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
     truth = load_true_model(o, model);

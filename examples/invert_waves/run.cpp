@@ -228,6 +228,7 @@ class Program {
                           m_data.notes};
     print_plan(m_session, m_o, input, plan);
     add_plan(m_session, m_o, input, plan);
+    record_memory(m_session, m_o.space, plan, plan.data_bytes + plan.host_bytes);
     if (m_o.plan) return false;
     if (!m_session.processes().root()) return true;
     m_session.begin_output();

@@ -231,6 +231,7 @@ class Program {
     print_plan(m_session, m_o, m_model, m_data, m_job, plan);
     Json& summary = m_session.summary;
     summary["asked"] = m_session.requested();
+    record_memory(m_session, m_o.space, plan, plan.host_bytes());
     summary["model"] = model_json(m_model, plan.medium, m_job.boundaries);
     // nvcc 13 refuses lists of members in member functions of class templates
     Json scheme;

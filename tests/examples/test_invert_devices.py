@@ -61,7 +61,13 @@ class GradientsInSlabs(test_invert_waves.Case):
             self.expect_same_history(expected, r)
             self.assertEqual(r.summary["devices"]["count"], devices)
             self.assertEqual(len(r.summary["devices"]["planes"]), devices)
-            self.assertGreater(r.summary["devices"]["bytes_on_each"], 0)
+            each = r.summary["devices"]["bytes_on_each"]
+            self.assertGreater(each, 0)
+            memory = r.summary["memory"]
+            if space == "cuda":
+                self.assertAlmostEqual(memory["device_bytes"], each, delta=1)
+            else:
+                self.assertGreater(memory["estimate_bytes"], devices * each)
             for key in ("dt", "steps", "gradient_steps", "source_field"):
                 self.assertEqual(r.summary["scheme"][key], expected.summary["scheme"][key], key)
         return expected
@@ -187,6 +193,19 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.assert_same_files(self.names, "whole", "parts")
         self.expect_same_history(expected, r)
         self.assertTrue(os.path.exists(self.path("parts/models.png")))
+
+    def test_memory_of_the_plan(self):
+        self.survey = [*self.survey, "--boundary", "sponge:9"]
+        arguments = [*self.shots, "--space", "serial", "--at-once", "1", "--memory", "300M"]
+        ways = ("shell", "stored")
+        shell, stored = (self.invert(*arguments, "--source-field", way).summary for way in ways)
+        self.assertEqual(sorted(shell["memory"]), ["allowed_by", "allowed_bytes", "estimate_bytes"])
+        self.assertEqual(shell["memory"]["allowed_by"], "the --memory given")
+        estimates = [one["memory"]["estimate_bytes"] for one in (shell, stored)]
+        fields = [one["scheme"]["source_field_bytes"] for one in (shell, stored)]
+        self.assertGreater(abs(fields[1] - fields[0]), 1e5)
+        self.assertAlmostEqual(estimates[1] - estimates[0], fields[1] - fields[0], delta=2)
+        self.assertLess(max(estimates), shell["memory"]["allowed_bytes"])
 
     def test_plans(self):
         text = self.plan("--devices", "2")

@@ -62,7 +62,13 @@ class Slabs(test_migrate_shots.Case):
             self.assert_same_files(names, "one", "several")
             self.assertEqual(r.summary["devices"]["count"], devices)
             self.assertEqual(len(r.summary["devices"]["planes"]), devices)
-            self.assertGreater(r.summary["devices"]["bytes_on_each"], 0)
+            each = r.summary["devices"]["bytes_on_each"]
+            self.assertGreater(each, 0)
+            memory = r.summary["memory"]
+            if self.spaces()[0] == "cuda":
+                self.assertAlmostEqual(memory["device_bytes"], each, delta=1)
+            else:
+                self.assertGreater(memory["estimate_bytes"], devices * each)
             self.assertNotIn("stream", r.summary)
             self.assertEqual(r.summary["at_once"], 1)
             for one, several in zip(core.summary["migrated"], r.summary["migrated"]):
@@ -191,6 +197,21 @@ class Slabs(test_migrate_shots.Case):
             done = self.call(*asked, "--devices", devices, "--plan")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotIn("slabs", done.stdout)
+
+    def test_memory_of_the_plan(self):
+        arguments = [*self.shots, "--snapshots", "memory", "--error", "lossless", "--space", "serial"]
+        arguments += ["--memory", "300M"]
+        one, two = (self.migrate(*arguments, "--at-once", str(n)).summary for n in (1, 2))
+        memory = one["memory"]
+        self.assertEqual(sorted(memory), ["allowed_by", "allowed_bytes", "estimate_bytes"])
+        self.assertEqual(memory["allowed_by"], "the --memory given")
+        self.assertLess(memory["estimate_bytes"], memory["allowed_bytes"])
+        stored = one["snapshots"]["bytes"]
+        self.assertGreater(stored, 1e6)
+        self.assertGreater(memory["estimate_bytes"], stored)
+        self.assertGreater(two["memory"]["estimate_bytes"] - memory["estimate_bytes"], stored)
+        slabs = self.migrate(*arguments, "--devices", "2").summary
+        self.assertGreater(slabs["memory"]["estimate_bytes"], slabs["devices"]["bytes_on_each"])
 
     def test_refusals(self):
         layers = ["--boundary", "cpml:20"]

@@ -138,6 +138,8 @@ struct ObjectivePlan {
   double fixed_bytes = 0.0;                                ///< of all other arrays
   double budget = 0.0;                                     ///< bytes available
   double data_bytes = 0.0;                                 ///< of all gathers, on the host
+  double host_bytes = 0.0;          ///< on the host besides data: search, volumes, extended
+                                    ///< images; 0 if fixed_bytes has them
   double lags_bytes = 0.0;          ///< of the extended image, on the host if gradients stream, on
                                     ///< the device of the largest slab with slabs
   double lags_sum_bytes = 0.0;      ///< of the exact sum of extended images, on the host; with
@@ -153,6 +155,9 @@ struct ObjectivePlan {
   /// Description of the stream of the extended image; empty in core and without lags.
   std::vector<std::string> lags_stream;
   stream::StreamPlan lags_stream_plan;  ///< plan of the extended image in a stream
+
+  /// Returns the bytes of a gradient on each device, or on the host in its place.
+  double device_bytes() const { return fixed_bytes + source_bytes; }
 };
 
 /// Shots, and the source of their data.

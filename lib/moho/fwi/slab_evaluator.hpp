@@ -192,14 +192,16 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
                                                         : bytes.source.shell;
   plan.fixed_bytes = bytes.fixed;
   plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
-  this->check_host(plan, 0.0, this->search_bytes(plan));
-  plan_lags(plan, this->search_bytes(plan));
+  const double search = this->search_bytes(plan);
+  plan.host_bytes = search + host_image_bytes();
+  this->check_host(plan, 0.0, search);
+  plan_lags(plan, search);
   plan.budget = room;
   plan.slabs = {};
   plan.slabs.ranks = m_options.ranks != nullptr;
   for (const PlaneRange& planes : gradients.planes()) {
     plan.slabs.planes.push_back(planes.count());
-    plan.slabs.bytes.push_back(static_cast<std::int64_t>(plan.fixed_bytes + plan.source_bytes));
+    plan.slabs.bytes.push_back(static_cast<std::int64_t>(plan.device_bytes()));
   }
   this->with_memory_advice([&] { gradients.update(m_start); });
   this->m_stale = true;

@@ -184,7 +184,9 @@ void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceF
   plan.fixed_bytes = static_cast<double>(m_gradients->plan().device_bytes);
   plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
   const double search = this->search_bytes(plan);
-  this->check_host(plan, static_cast<double>(m_gradients->plan().host_bytes), search);
+  const auto volumes = static_cast<double>(m_gradients->plan().host_bytes);
+  this->check_host(plan, volumes, search);
+  plan.host_bytes = search + volumes;
   plan.seconds = m_gradients->seconds() * static_cast<double>(m_input.data.shots.size());
   plan_lags(plan, search);
 }
@@ -219,6 +221,7 @@ void StreamedEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double se
   // the result is a copy of the image
   const double images = plan.lags_sum_bytes > 0.0 ? plan.lags_sum_bytes + volumes
                                                   : std::max(volumes, 2.0 * plan.lags_bytes);
+  plan.host_bytes = std::max(plan.host_bytes, search + images);
   if (search + images > plan.budget) this->refuse_lags_on_host(search + images, plan.budget);
 }
 

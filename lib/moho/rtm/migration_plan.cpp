@@ -30,6 +30,20 @@ std::string MigrationPlan<Dim>::text() const {
   return result;
 }
 
+template <int Dim>
+double MigrationPlan<Dim>::device_bytes() const {
+  if (!slabs.empty()) return static_cast<double>(slabs.max_bytes());
+  if (!stream.empty()) return static_cast<double>(memory.most);
+  return concurrent_shots *
+         (static_cast<double>(memory.most) + static_cast<double>(storage.strategy.device_bytes));
+}
+
+template <int Dim>
+double MigrationPlan<Dim>::host_bytes() const {
+  return concurrent_shots *
+         (static_cast<double>(memory.host) + static_cast<double>(storage.strategy.host_bytes));
+}
+
 template struct MigrationPlan<2>;
 template struct MigrationPlan<3>;
 

@@ -143,6 +143,11 @@ struct MigrationPlan {
 
   /// Returns the plan as text of a few lines.
   std::string text() const;
+  /// Returns the bytes of concurrent shots with their snapshots on each device, or on the host in
+  /// its place.
+  double device_bytes() const;
+  /// Returns the further bytes of concurrent shots on the host.
+  double host_bytes() const;
 };
 
 /// Statistics of the migration of a shot.

@@ -38,6 +38,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
     const auto budget = static_cast<double>(memory_budget(host, m_options.memory));
     // an image on its way to the sum
     const double on_host = plan.lags_bytes + plan.lags_sum_bytes;
+    plan.host_bytes = on_host;
     if (on_host > budget) this->refuse_lags_on_host(on_host, budget);
   }
 }
