@@ -240,7 +240,7 @@ class Notes(Case):
         rows[rows[:, 2] == 20.0, 3] = -4.0
         arguments = ["--picks", self.table(rows=rows), "--error", "0.0003"]
         done = self.call(*arguments, "--plan")
-        self.assertRegex(done.stdout, r"note: receiver 10 at \(20, -4\) m is 4 m above the line")
+        self.assertRegex(done.stdout, r"note: receiver 11 at \(20, -4\) m is 4 m above the line")
         done = self.call(*arguments, "--topography", self.write("ground.csv", "0,0\n50,-9\n"), "--plan")
         self.assertNotIn("above the line", done.stdout)
         self.assertNotIn("the table of the ground", done.stdout)

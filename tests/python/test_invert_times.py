@@ -293,7 +293,7 @@ class Messages(unittest.TestCase):
 
     def test_warn_of_unlikely_arguments(self):
         self.warned("^bounds allow no velocity beyond 6 m/s: are they in km/s", bounds=(0.3, 6))
-        self.warned(r"^the table of the ground ends at x = 0 to 500 m: source 3 at \(600, 0\) m is",
+        self.warned(r"^the table of the ground ends at x = 0 to 500 m: source 4 at \(600, 0\) m is",
                     topography=[(0, 0), (500, 0)])
         with warnings.catch_warnings():
             warnings.simplefilter("error")

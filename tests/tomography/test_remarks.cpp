@@ -86,7 +86,7 @@ TEST(TomographyRemarks, StationsBeyondATableOfTheGround) {
   EXPECT_THAT(remarks_on_ground<2>({}, grid, picks), IsEmpty());
   EXPECT_THAT(remarks_on_ground<2>({{2.0, 0.0}, {48.0, 2.0}}, grid, picks), IsEmpty());
   EXPECT_THAT(remarks_on_ground<2>({{30.0, 1.0}, {0.0, 0.0}}, grid, picks),
-              ElementsAre("the table of the ground ends at x = 0 to 30 m: receiver 1 at (42, 1) m "
+              ElementsAre("the table of the ground ends at x = 0 to 30 m: receiver 2 at (42, 1) m "
                           "is the first of 2 stations beyond it, where the ground continues "
                           "level"));
   const Grid<3> volume{{41, 41, 21}, {2.0, 2.0, 2.0}, {-10.0, -10.0, 0.0}};
@@ -94,7 +94,7 @@ TEST(TomographyRemarks, StationsBeyondATableOfTheGround) {
   spread.sources = {{0.0, 0.0, 0.0}, {0.0, 20.0, 0.0}};
   spread.receivers = {{5.0, 5.0, 0.0}};
   EXPECT_THAT(remarks_on_ground<3>({{0.0, 0.0, 0.0}, {9.0, 9.0, 0.0}}, volume, spread),
-              ElementsAre(HasSubstr("x = 0 to 9, y = 0 to 9 m: source 1 at (0, 20, 0) m is "
+              ElementsAre(HasSubstr("x = 0 to 9, y = 0 to 9 m: source 2 at (0, 20, 0) m is "
                                     "beyond it")));
 }
 
@@ -112,20 +112,20 @@ TEST(TomographyRemarks, OddHeightsAreNamed) {
   EXPECT_THAT(odd_heights(slope()), IsEmpty());
   auto picks = slope();
   picks.receivers[7][1] -= 10.0;
-  EXPECT_THAT(odd_heights(picks), ElementsAre(HasSubstr("receiver 7 at (14, -112")));
+  EXPECT_THAT(odd_heights(picks), ElementsAre(HasSubstr("receiver 8 at (14, -112")));
   EXPECT_THAT(odd_heights(picks)[0], HasSubstr(" m above the line through its neighbours"));
   picks.receivers[15][1] += 10.0;
   picks.sources[1][1] -= 20.0;
   const auto lines = odd_heights(picks);
   ASSERT_EQ(lines.size(), 3u);
-  EXPECT_THAT(lines[0], HasSubstr("source 1 at "));
-  EXPECT_THAT(lines[1], HasSubstr("receiver 7 at "));
-  EXPECT_THAT(lines[2], HasSubstr("receiver 15 at "));
+  EXPECT_THAT(lines[0], HasSubstr("source 2 at "));
+  EXPECT_THAT(lines[1], HasSubstr("receiver 8 at "));
+  EXPECT_THAT(lines[2], HasSubstr("receiver 16 at "));
   EXPECT_THAT(lines[2], HasSubstr(" m below the line through its neighbours"));
   // the last station
   picks = slope();
   picks.receivers.back()[1] -= 10.0;
-  EXPECT_THAT(odd_heights(picks), ElementsAre(HasSubstr("receiver 23 at ")));
+  EXPECT_THAT(odd_heights(picks), ElementsAre(HasSubstr("receiver 24 at ")));
 }
 
 TEST(TomographyRemarks, BoreholesAndCliffsAreNoOddHeights) {

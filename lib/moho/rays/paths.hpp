@@ -269,7 +269,7 @@ RayPaths<Dim> ray_paths(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, 
   for (std::int64_t ray = 0; ray < rays; ++ray) {
     const std::size_t k = static_cast<std::size_t>(ray);
     if (last[k] == -3) {
-      throw Error(concat("rays: the predecessors of source ", ray / paths.receivers,
+      throw Error(concat("rays: the predecessors of source ", ray / paths.receivers + 1,
                          " do not lead back to it: they are not those that trace() wrote for these "
                          "sources and this graph"));
     }

@@ -19,16 +19,16 @@ std::string place_text(Point<Dim> p) {
   return format_point(p) + " m";
 }
 
-/// Returns "source 3 at (17, 0) m"; sources count from 0, as in picks.csv.
+/// Returns "source 3 at (17, 0) m"; sources count from 1. In picks.csv they count from 0.
 template <int Dim>
 std::string source_text(const PickSet<Dim>& picks, std::size_t k) {
-  return concat("source ", k, " at ", place_text<Dim>(picks.sources[k]));
+  return concat("source ", k + 1, " at ", place_text<Dim>(picks.sources[k]));
 }
 
-/// Returns "receiver 20 at (40, 0) m"; receivers count from 0, as in picks.csv.
+/// Returns "receiver 20 at (40, 0) m"; receivers count from 1.
 template <int Dim>
 std::string receiver_text(const PickSet<Dim>& picks, std::size_t k) {
-  return concat("receiver ", k, " at ", place_text<Dim>(picks.receivers[k]));
+  return concat("receiver ", k + 1, " at ", place_text<Dim>(picks.receivers[k]));
 }
 
 /// Returns "the pick from source 3 at (17, 0) m to receiver 20 at (40, 0) m".
