@@ -190,5 +190,18 @@ class Messages(unittest.TestCase):
             rays.matrix_parts("edges")
 
 
+class Interrupts(unittest.TestCase):
+    def test_end_within_a_round(self):
+        """A round relaxes 1.4e9 edges."""
+        sources = [(130.0 * k, 40.0 * k) for k in range(30)]
+        given = {"spacing": 10, "sources": sources, "radius": 8, "star": "full"}
+        for method in ("relaxation", "push"):
+            with self.subTest(method=method):
+                given["method"] = method
+                support.expect_interrupt(
+                    self, lambda: moho.trace_rays(support.gradient(401, 401), **given), within=1.0
+                )
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 namespace {
 
 using namespace moho::testing;
@@ -73,6 +75,64 @@ void may_stop_the_work(const Instance<Memory>& exec) {
   EXPECT_NO_THROW(solve(exec, graph, {{1.0, 1.0}}));
 }
 TYPED_TEST(Progress, MayStopTheWork) { may_stop_the_work(TypeParam::exec()); }
+
+// A request ends each method after the present round, or source; the next call works.
+template <class Memory>
+void ends_on_request(const Instance<Memory>& exec) {
+  const auto model = rough_model<2>({70, 80}, 10.0, 3);
+  const auto graph = make_graph<float>(exec, model, {});
+  moho::StopFlag flag;
+  const Instance<Memory> stopped = moho::stopped_by<Memory>(exec, flag);
+  std::vector<Method> methods(std::begin(parallel_methods), std::end(parallel_methods));
+  if (moho::is_host_memory<Memory>) methods.push_back(Method::dijkstra);
+  for (const Method method : methods) {
+    int reports = 0;
+    TraceOptions trace;
+    trace.method = method;
+    trace.progress = [&](double, const std::string&) {
+      ++reports;
+      flag.request();
+    };
+    EXPECT_THROW(solve(stopped, graph, {{1.0, 1.0}, {5.0, 2.0}}, trace), moho::Stopped)
+        << to_string(method);
+    EXPECT_EQ(reports, 1) << to_string(method);
+    flag.clear();
+    trace.progress = {};
+    EXPECT_NO_THROW(solve(stopped, graph, {{1.0, 1.0}}, trace)) << to_string(method);
+  }
+}
+TYPED_TEST(Progress, EndsOnRequest) { ends_on_request(TypeParam::exec()); }
+
+// Long kernels of hosts end between parts; without a request they do all positions once.
+void long_kernels_have_parts(const Instance<Kokkos::HostSpace>& exec) {
+  constexpr std::int64_t count = 10000, relaxations = std::int64_t(1) << 26;
+  moho::StopFlag flag;
+  const auto stopped = moho::stopped_by<Kokkos::HostSpace>(exec, flag);
+  std::vector<int> visits(count, 0);
+  const auto visit = [&](std::int64_t i) { ++visits[static_cast<std::size_t>(i)]; };
+  const auto done = [&] { return std::accumulate(visits.begin(), visits.end(), std::int64_t{0}); };
+  moho::rays::detail::launch_parts("moho::rays::visit", stopped, count, relaxations, visit);
+  EXPECT_EQ(visits, std::vector<int>(count, 1));
+  moho::rays::detail::launch_dynamic_parts("moho::rays::visit", stopped, count, 1, visit);
+  EXPECT_EQ(visits, std::vector<int>(count, 2));
+  const auto request = [&](std::int64_t i) {
+    visit(i);
+    flag.request();
+  };
+  EXPECT_THROW(
+      moho::rays::detail::launch_parts("moho::rays::visit", stopped, count, relaxations, request),
+      moho::Stopped);
+  EXPECT_EQ(done(), 2 * count + exec.concurrency());
+  EXPECT_THROW(
+      moho::rays::detail::launch_dynamic_parts("moho::rays::visit", stopped, count, 1, request),
+      moho::Stopped);
+  EXPECT_EQ(done(), 2 * count + exec.concurrency());
+}
+TYPED_TEST(Progress, LongKernelsHaveParts) {
+  if constexpr (moho::is_host_memory<typename TypeParam::Memory>) {
+    long_kernels_have_parts(TypeParam::exec());
+  }
+}
 
 template <class Memory>
 void reports_count_work(const Instance<Memory>& exec) {

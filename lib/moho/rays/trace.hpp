@@ -6,6 +6,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/rays/detail/active_tiles.hpp>
+#include <moho/rays/detail/launch_parts.hpp>
 #include <moho/rays/detail/predecessors_device.hpp>
 #include <moho/rays/detail/push.hpp>
 #include <moho/rays/detail/relaxation.hpp>
@@ -32,6 +33,7 @@ namespace moho::rays {
 /// \throws InputError a source outside the model, no source, an output of the wrong shape, or
 ///         Method::dijkstra on a device
 /// \throws MemoryError a single source does not fit the memory
+/// \throws Stopped after a round or a part of one, or a source of Method::dijkstra, see StopFlag
 template <class T, int Dim, class Memory>
 TraceReport trace(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
                   const Points<Dim>& sources, const FieldPerSource<T, Dim, Memory>& times,
@@ -165,6 +167,7 @@ PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
       options.progress(static_cast<double>(s) / static_cast<double>(seeds.size()),
                        "Dijkstra's algorithm");
     }
+    exec.check_stop();
     dijkstra.solve(&batch.times(s, 0), &predecessors(s, 0), seeds[s], report.relaxations);
   }
   return predecessors;
@@ -233,9 +236,11 @@ void find_predecessors(const Instance<Memory>& exec, const GridGraph<T, Dim, Mem
   if constexpr (is_host_memory<Memory>) {
     HostTile<T, Dim, Weights> tile(exec, graph, weights);
     if constexpr (!Weights::stored) tile.weights.blocks.closed = true;
-    launch_dynamic("moho::rays::find_predecessors", exec, graph.data().grid.tile_count(),
-                   FindPredecessorsOnHost<T, Dim, Weights>{&tile, batch.times.data(), batch.sources,
-                                                           predecessors});
+    const FindPredecessorsOnHost<T, Dim, Weights> find{&tile, batch.times.data(), batch.sources,
+                                                       predecessors};
+    const std::int64_t vertices = std::int64_t(find.width) * HostTile<T, Dim, Weights>::rows;
+    launch_dynamic_parts("moho::rays::find_predecessors", exec, graph.data().grid.tile_count(),
+                         batch.sources * vertices * graph.neighbours(), find);
   } else if (!find_predecessors_by_tiles(exec, graph, weights, batch, predecessors)) {
     launch("moho::rays::find_predecessors", exec,
            graph.data().grid.template nodes<Memory>() * batch.sources,

@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "device.hpp"
 #include "worker.hpp"
 
 #include <moho/rays/rows.hpp>
@@ -171,7 +172,7 @@ nb::object trace_in(const Tracing& given, const nb::object& progress) {
   rays::TraceSummary summary;
   run(progress, [&](Job& job) {
     work.progress = job.progress();
-    const Exec exec{Kokkos::DefaultHostExecutionSpace()};
+    const Exec exec = instance_in<Memory>();
     rays::TraceResult<T, Dim> found = rays::trace_sources(exec, work);
     paths = std::move(found.paths);
     summary = found;

@@ -97,6 +97,7 @@ bool run_rounds(const Instance<Memory>& exec, const WorkList<T, Dim, Memory>& li
   int counts[3] = {1, 0, 0};
   const double items = static_cast<double>(list.seen.extent(0));
   for (int check = 0; check != checks; ++check) {
+    exec.check_stop();
     const unsigned before[3] = {state.statistics[0], state.statistics[1], state.statistics[2]};
     read_counters(exec, list.counts, counts);
     read_counters(exec, list.statistics, state.statistics);

@@ -12,6 +12,7 @@
 ///
 /// An atomic holds only the time, so predecessors are computed afterwards.
 
+#include <moho/rays/detail/launch_parts.hpp>
 #include <moho/rays/sources.hpp>
 
 namespace moho::rays::detail {
@@ -88,7 +89,7 @@ void solve_push(const Instance<Memory>& exec, const Weights& weights,
   while (true) {
     const std::int64_t changed = sum_of<std::int64_t>("moho::rays::push_mask", exec, all, mask);
     if (changed == 0) break;
-    launch("moho::rays::push", exec, all, sweep);
+    launch_parts("moho::rays::push", exec, all, 2 * graph.half, sweep);
     ++report.rounds;
     report.relaxations += changed * 2 * graph.half;
     if (options.progress) {
@@ -204,6 +205,7 @@ void solve_near_far(const Instance<Memory>& exec, const Weights& weights,
   T threshold = delta;
   while (true) {
     while (counts[near] > 0) {
+      exec.check_stop();
       const std::int64_t vertices = static_cast<std::int64_t>(counts[near]);
       launch("moho::rays::near_far_take", exec, vertices,
              NearFarTake<T, Memory>{state, graph.grid.size, near});

@@ -9,6 +9,7 @@
 /// neighbours into an auxiliary array. No two threads write the same vertex, so no atomics are
 /// needed. A second kernel writes back the times that decreased and clears the stop flag.
 
+#include <moho/rays/detail/launch_parts.hpp>
 #include <moho/rays/detail/thread_buffer.hpp>
 #include <moho/rays/sources.hpp>
 
@@ -205,9 +206,11 @@ typename RelaxationArrays<T, Memory>::template Array<std::int16_t> solve_relaxat
   }
   int stopped = 0;
   while (!stopped) {
+    exec.check_stop();
     fill(exec, stop, 1);
     if constexpr (is_host_memory<Memory>) {
-      launch("moho::rays::relaxation", exec, league, RelaxationOnHost<T, Dim, Weights>{&tiles});
+      launch_parts("moho::rays::relaxation", exec, league, Tiles::vertices * 2 * graph.half,
+                   RelaxationOnHost<T, Dim, Weights>{&tiles});
     } else {
       using Kernel = RelaxationOnDevice<T, Dim, Memory, Weights>;
       const Kernel kernel{tiles};
