@@ -242,6 +242,19 @@ class Results(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
+    def test_are_written_in_one_format(self):
+        place = np.zeros((1, 2))
+        picks = moho.Picks(place, place + (10, 0), np.array([0]), np.array([0]), np.array([0.01]))
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("picks.csv", "picks", "picks.txt"):
+                with self.assertRaisesRegex(
+                    moho.InputError, r"^extension of path is '(\.csv||\.txt)' \(allowed: \.sgt\)"
+                ):
+                    moho.write_picks(f"{folder}/{name}", picks)
+            moho.write_picks(f"{folder}/picks.SGT", picks)
+            self.assertEqual(os.listdir(folder), ["picks.SGT"])
+            self.assertEqual(moho.read_picks(f"{folder}/picks.SGT").times.tolist(), [0.01])
+
     def test_tables_are_read(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/picks.csv", "w", encoding="ascii") as file:

@@ -3,6 +3,7 @@
 """Files of models and gathers, compressed fields: round trips, files of the programs, messages."""
 
 import os
+import pathlib
 import sys
 import tempfile
 import unittest
@@ -98,6 +99,13 @@ class Gathers(unittest.TestCase):
                 moho.read_gathers(f"{folder}/line.sgy")
             one = moho.Gather(gather.traces, 0.002, gather.sources[:1], gather.receivers)
             moho.write_gathers(f"{folder}/line.sgy", one)
+            for name in ("line", "line.npy", "line.sgyx"):
+                with self.assertRaisesRegex(
+                    moho.InputError, r"^extension of path is '(|\.npy|\.sgyx)' \(allowed: \.sgy, \.segy\)"
+                ):
+                    moho.write_gathers(f"{folder}/{name}", one)
+            moho.write_gathers(pathlib.Path(folder, "upper.SEGY"), one)
+            self.assertEqual(sorted(os.listdir(folder)), ["line.sgy", "upper.SEGY"])
             with self.assertRaisesRegex(moho.InputError, "no shot 7"):
                 moho.read_gathers(f"{folder}/line.sgy", shots=[7])
             with self.assertRaisesRegex(moho.InputError, "elevations"):

@@ -2,6 +2,7 @@
 # ctest: cost 5
 """Arguments of xarray: coordinates, order of dimensions, units, results; libraries of results."""
 
+import pickle
 import sys
 import unittest
 
@@ -42,8 +43,15 @@ class Fields(unittest.TestCase):
         expected = moho.trace_rays(
             vp, spacing=(10, 5), origin=(1000, 200), sources=(1000, 200), receivers=(1200, 350)
         )
-        self.assertEqual(rays.times.tobytes(), expected.times.tobytes())
+        self.assertEqual(rays.times.values.tobytes(), expected.times.tobytes())
         self.assertEqual(rays.traveltimes.tobytes(), expected.traveltimes.tobytes())
+        self.assertEqual((rays.times.dims, rays.times.name), (("source", "x", "z"), "traveltime"))
+        self.assertEqual(rays.times.attrs["units"], "s")
+        np.testing.assert_array_equal(rays.times.coords["z"], 200 + 5 * np.arange(31))
+        self.assertIsInstance(expected.times, np.ndarray)
+        copied = pickle.loads(pickle.dumps(rays))
+        self.assertTrue(copied.times.identical(rays.times))
+        self.assertEqual(rays.matrix_parts()[3], (1, vp.size))
 
     def test_serve_shots_and_migration(self):
         vp = np.full((41, 31), 2000, np.float32)

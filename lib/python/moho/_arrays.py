@@ -303,6 +303,13 @@ def path_of(value: Any, name: str) -> str:
     return os.fsdecode(path)
 
 
+def file_of(path: Any, extensions: tuple[str, ...]) -> str:
+    """The path of a file with one of some extensions, in lower or upper case."""
+    file = path_of(path, "path")
+    choice(os.path.splitext(file)[1].lower(), "extension of path", extensions)
+    return file
+
+
 def memory_bytes(value: Any, name: str = "memory") -> int:
     """A budget of memory in bytes; 0 for None, which is the free memory."""
     if value is None:

@@ -72,8 +72,8 @@ def write_model(path: Union[str, os.PathLike[str]], values: Any, *, spacing: Any
         The file cannot be written.
     """
     values = _arrays.field(values, "values")
-    kind = os.path.splitext(_arrays.path_of(path, "path"))[1].lower()
-    _arrays.choice(kind, "extension of path", (".rsf", ".sgy", ".segy"))
+    path = _arrays.file_of(path, (".rsf", ".sgy", ".segy"))
+    kind = os.path.splitext(path)[1].lower()
     steps = _arrays.per_axis(spacing, "spacing", values.ndim)
     if not all(0.0 < step < float("inf") for step in steps):
         raise InputError(f"spacing is {spacing!r} (allowed: positive and finite numbers)")
@@ -82,7 +82,7 @@ def write_model(path: Union[str, os.PathLike[str]], values: Any, *, spacing: Any
     if kind != ".rsf" and (np.abs(values) > np.finfo(np.float32).max).any():
         raise InputError("values: one is beyond 3.4e38 (allowed in SEG-Y: single precision): write .rsf")
     core().write_model(
-        _arrays.path_of(path, "path"),
+        path,
         values,
         steps,
         first,
@@ -175,7 +175,7 @@ def write_gathers(
     Parameters
     ----------
     path : str or path
-        The file.
+        The file, with the extension .sgy or .segy.
     gathers : moho.Gather, or a sequence of them
         Shots with one source each, with equal intervals in whole microseconds and equal numbers of samples.
         Field records are numbered from 1.
@@ -185,16 +185,17 @@ def write_gathers(
     Raises
     ------
     InputError
-        Gathers that SEG-Y cannot hold.
+        Another extension, or gathers that SEG-Y cannot hold.
     FileError
         The file cannot be written.
     """
+    path = _arrays.file_of(path, (".sgy", ".segy"))
     dim = _arrays.whole(dim, "dim", 2, 3)
     data = gather_arguments(gathers, dim)
     for k, sources in enumerate(data[1]):
         if len(sources) != 1:
             raise InputError(f"gathers[{k}]: it has {len(sources)} sources (allowed in SEG-Y: one)")
-    core().write_gathers(_arrays.path_of(path, "path"), dim, *data)
+    core().write_gathers(path, dim, *data)
 
 
 def compress(field: Any, error: str = "snr:55") -> bytes:

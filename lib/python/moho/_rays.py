@@ -25,7 +25,7 @@ class Rays:
     Ray k = source * receivers + receiver has the vertices points[first[k]:first[k + 1]].
     """
 
-    times: np.ndarray  #: s, at all nodes from each source: (sources, nx, nz) or (sources, nx, ny, nz)
+    times: Any  #: s, at nodes: (sources, nx, nz) or (sources, nx, ny, nz); a DataArray if velocity is one
     traveltimes: np.ndarray  #: s, at the receivers: (sources, receivers), float64; inf: not reached
     first: np.ndarray  #: offsets of rays into points: (sources * receivers + 1,)
     points: np.ndarray  #: m, vertices of all rays from source to receiver: (n, 2) or (n, 3), float64
@@ -124,7 +124,8 @@ def trace_rays(
     ----------
     velocity : array, shape (nx, nz) or (nx, ny, nz)
         Velocity of an isotropic medium, m/s, positive, float32 or float64. z is depth. An array of that type
-        with contiguous z, y and x is used in place, also one of another library through DLPack.
+        with contiguous z, y and x is used in place, also one of another library through DLPack. An
+        xarray.DataArray has spacing and origin in its coordinates x, (y,) z.
     spacing : float or one for each axis
         Distance of nodes, m.
     sources : array, shape (n, 2) or (n, 3)
@@ -174,6 +175,7 @@ def trace_rays(
     Moser (1991) introduced shortest-path rays on graphs, Monsegny and Agudelo (2013) their parallel
     relaxation. docs/theory/rays.md describes the methods.
     """
+    labelled = _labelled.returned(velocity) if _labelled.is_labelled(velocity) else None
     velocity, spacing, origin = _labelled.placed(velocity, "velocity", spacing, origin)
     velocity = _arrays.field(velocity, "velocity")
     dim = velocity.ndim
@@ -198,4 +200,4 @@ def trace_rays(
         _arrays.memory_bytes(memory),
         _arrays.callback(progress),
     )
-    return _rays_of(times, paths, *report)
+    return _rays_of(labelled(times, "s", "traveltime") if labelled else times, paths, *report)

@@ -220,17 +220,19 @@ def write_picks(path: Union[str, os.PathLike[str]], picks: Picks) -> None:
     Parameters
     ----------
     path : str or path
-        The file.
+        The file, with the extension .sgt.
     picks : Picks
         The picks; weights are not written.
 
     Raises
     ------
+    InputError
+        Another extension.
     FileError
         The file cannot be written.
     """
     arrays, _ = _sorted(picks)
-    core().write_picks(_arrays.path_of(path, "path"), arrays)
+    core().write_picks(_arrays.file_of(path, (".sgt",)), arrays)
 
 
 def invert_times(
@@ -544,10 +546,9 @@ def _ground(topography: Any, dim: int) -> dict[str, Any]:
 
 
 def _start(start: Any, dim: int) -> dict[str, Any]:
-    if start is None:
-        return {"linear": [], "start": None}
     if isinstance(start, str):
         _arrays.choice(start, "start", ("layers",))
+    if start is None or isinstance(start, str):
         return {"linear": [], "start": None}
     array = _arrays.numbers(start, "start")
     if array.ndim <= 1:

@@ -19,6 +19,7 @@ def _time_levels(times, wanted):
 
 def _times_of(times, model, count):
     """Returns times with an axis of sources."""
+    times = getattr(times, "values", times)  # of a DataArray
     times = times if hasattr(times, "shape") else np.asarray(times)
     if times.ndim == len(model["shape"]):
         times = times[None]
