@@ -250,7 +250,7 @@ Description describe(Options& o) {
   d.group("Running");
   bind_space(d, o);
   bind_memory(d, o, "for all arrays together, or on the device");
-  bind_plan(d, o, "read and check the picks, print grid, start model and memory, and stop");
+  bind_plan(d, o, "read and check the picks, print grid, start model, memory and time, and stop");
   bind_resume(d, o, "iteration");
   bind_out(d, o);
   d.bind(o.exports, "export", "NAME,...",

@@ -316,8 +316,7 @@ class Run {
 
   // Rows, Krylov vectors and the traced times, from counts.
   void estimate_memory() {
-    const bool on_host = m_o.space != "cuda";
-    m_limit = memory_limit(m_o, on_host, m_session.processes().size_of_host());
+    m_limit = memory_limit(m_o, m_o.space != "cuda", m_session.processes().size_of_host());
     const tomography::InversionBytes bytes = tomography::estimate_bytes<Dim>(
         m_job.grid, m_job.picks, m_job.options, m_o.double_precision);
     m_estimate.take(bytes.model, "model arrays");
@@ -366,10 +365,14 @@ class Run {
     m_session.print("prior     correlation lengths ", format_point(l),
                     " m, deviation of ln v up to ", m_o.deviation_max,
                     m_o.reference == "start" ? "" : concat(", around ", m_o.reference));
-    if (m_o.plan) {
-      m_session.print("memory    ", format_bytes(m_estimate.most()), ": ",
-                      m_estimate.largest(false));
-    }
+    if (!m_o.plan) return;
+    m_session.print("memory    ", format_bytes(m_estimate.most()), ": ", m_estimate.largest(false));
+    with_space(m_o.space, [&](const auto& exec) {
+      const int ranks = m_session.processes().size();
+      const auto time = m_o.double_precision ? tomography::forecast<double>(exec, m_job, ranks)
+                                             : tomography::forecast<float>(exec, m_job, ranks);
+      m_session.print("time      ", time.text());
+    });
   }
 
   // Takes the last iteration of an earlier run over.

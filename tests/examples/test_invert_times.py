@@ -70,6 +70,7 @@ class Line(Case):
     def test_plan_computes_nothing(self):
         done = self.call("--picks", self.table(), "--error", "0.0003", "--plan", "--out", "none")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"time +about [\d.]+ s an iteration, .* with 6 of 6 sources")
         for word in ("144 picks", "6 sources", "grid", "start", "memory"):
             self.assertIn(word, done.stdout)
         self.assertFalse(os.path.exists(self.path("none/velocity.npy")))

@@ -7,6 +7,7 @@
 #include <moho/tomography/check.hpp>
 #include <moho/tomography/checkerboard.hpp>
 #include <moho/tomography/damping.hpp>
+#include <moho/tomography/forecast.hpp>
 #include <moho/tomography/forward.hpp>
 #include <moho/tomography/ground.hpp>
 #include <moho/tomography/interpolation.hpp>
