@@ -19,7 +19,10 @@
 #include <moho/core/error.hpp>
 #include <moho/io/writer.hpp>
 
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
@@ -28,6 +31,7 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <thread>
 
 namespace moho::cluster {
 namespace {
@@ -530,6 +534,45 @@ TEST(Relay, RefusesProgramsOfAnotherVersion) {
   EXPECT_THAT(message_of<InputError>([&] { static_cast<Site&>(site).probe(Work{}); }),
               HasSubstr("site far: the programs in /far are of version 0.0.1, these of " +
                         std::string(version()) + ": install the same version there"));
+}
+
+// Returns the answer to a request of the states of jobs.
+std::string look(const fs::path& folder, const std::string& job, double wait) {
+  std::string text;
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"moho", version()},
+                                             {"folder", folder.string()},
+                                             {"do", "look"},
+                                             {"wait", format_number(wait)},
+                                             {"job", job}}) {
+    text += add_checksum(join_words(words));
+  }
+  std::istringstream in(text + add_checksum("end"));
+  std::ostringstream out;
+  serve_relay_request(in, out, "/bin/true");
+  return out.str();
+}
+
+TEST(Relay, AnswersWhenAJobEnds) {
+  const Folder folder;
+  const fs::path far = fs::absolute(folder.path()), chunk = far / "c.0";
+  const auto seconds = [begin = std::chrono::steady_clock::now()] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  make_private_folders(chunk);
+  EXPECT_THAT(look(far, "c.0.0", 60.0), HasSubstr("state c.0.0 dead"));  // no process
+  write_private_text(chunk / "relay.pid",
+                     std::to_string(::getpid()) + '\n' + process_identity(::getpid()) + '\n');
+  const double begin = seconds();
+  look(far, "c.0.0", 0.3);
+  EXPECT_GE(seconds(), begin + 0.3);
+  std::thread end([&] {
+    ::usleep(200000);
+    write_private_text(chunk / "relay.end", add_checksum(join_words({"exit", "0"})));
+  });
+  EXPECT_THAT(look(far, "c.0.0", 60.0), HasSubstr("state c.0.0 done 0"));
+  end.join();
+  EXPECT_LT(seconds(), 50.0);
 }
 
 TEST(Relay, RefusesInvalidRequests) {

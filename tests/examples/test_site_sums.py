@@ -7,7 +7,6 @@ Remote sites are folders of this machine, reached by ssh on the loopback interfa
 import glob
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -33,6 +32,26 @@ case "$*" in
   ;;
 esac
 exit $status
+"""
+
+# In place of rsync: removes results and sums of a site once, before its sum is transferred.
+LOSS = """#!/bin/sh
+case "$*" in
+*{site}/*sum.result*)
+  if mkdir {site}_lost 2> /dev/null; then
+    rm -rf {site}/migrate_shots-*/site {site}/migrate_shots-*/sum.result
+  fi
+  ;;
+esac
+exec rsync "$@"
+"""
+
+# In place of rsync: lists the transfers of sums.
+LIST = """#!/bin/sh
+case "$*" in
+*sum.result*) echo "$*" >> {list} ;;
+esac
+exec rsync "$@"
 """
 
 
@@ -78,8 +97,11 @@ class SumsCase(test_distribute_shots.PlacesCase):
         return folder
 
     def rsync(self, damaged=0, kills=False):
-        self.write("rsync", RSYNC.format(count=self.path("transfers"), damaged=damaged,
-                                         kills="true" if kills else "false"))
+        return self.rsync_script(RSYNC.format(count=self.path("transfers"), damaged=damaged,
+                                              kills="true" if kills else "false"))
+
+    def rsync_script(self, text):
+        self.write("rsync", text)
         os.chmod(self.path("rsync"), 0o755)
         return f"rsync = {self.path('rsync')}\n"
 
@@ -193,28 +215,48 @@ class Sums(SumsCase):
         self.many(4, status=-signal.SIGKILL)
         self.assertTrue(os.path.exists(self.path("many/.moho_sites/journal.txt")))
         done = self.many(4, "--resume")
-        self.assertIn("4 shots are done, 4 of them earlier", done.stdout)
+        self.assertIn("4 shots are done", done.stdout)
+        # no shot is computed again
+        self.assertEqual([site["jobs"] for site in self.summary("many")["sites"]["list"]], [0, 0])
         self.assert_one_process()
 
     def test_a_site_that_lost_its_shots(self):
         """Its shots are computed again, and counted once."""
         self.one(6)
-        slow = self.programs("slow", "sleep 2")
-        self.remote(2, programs={1: slow})
-        process = self.begin_many(6)
-        journal = self.path("many/.moho_sites/journal.txt")
-        for _ in range(1200):
-            if os.path.exists(journal) and " far0/" in open(journal).read():
-                break
-            time.sleep(0.05)
-        for chunk in glob.glob(self.path("far0/migrate_shots-*")):
-            if os.path.exists(chunk + "/relay.end"):
-                shutil.rmtree(chunk)
-        text, _ = process.communicate(timeout=400)
-        self.assertEqual(process.returncode, 0, text)
+        self.remote(2, more=self.rsync_script(LOSS.format(site=self.path("far0"))))
+        text = self.many(6).stdout
         self.assertRegex(text,
                          "site far0: its sum cannot be collected; [1-5] of its shots are computed again")
         self.assert_one_process()
+
+    def test_sums_grow_at_the_site_and_travel_at_its_last_shot(self):
+        """The last chunk of a site writes the sum of all its shots: the site does not add at the end."""
+        self.one(6)
+        self.remote(2, more=self.rsync_script(LIST.format(list=self.path("sums"))))
+        self.many(6)
+        with open(self.path("sums"), encoding="utf-8") as file:
+            sums = file.read().splitlines()
+        self.assertEqual(len(sums), 2)
+        self.assertNotIn(".sum-", "".join(sums))
+        self.assertGreater(sum(site["jobs"] for site in self.summary("many")["sites"]["list"]), 2)
+        self.assert_one_process()
+
+    def connections(self):
+        with open(self.path("ssh/sshd.log"), encoding="utf-8") as file:
+            return file.read().count("Accepted publickey")
+
+    def test_one_connection_of_a_site(self):
+        """Requests and transfers of a run share it, unless the user's configuration names another one."""
+        self.one(4)
+        self.remote(2)
+        self.many(4)
+        self.assertEqual(self.connections(), 2 * 2)  # for the run, and for the removal of its files
+        self.assert_one_process()
+        with open(self.sshd.config, "a", encoding="utf-8") as file:
+            file.write(f"  ControlPath {self.path('socket')}\n")
+        self.many(4, out="direct")
+        self.assertGreater(self.connections(), 4 * 2 * 2)
+        self.assert_one_process("direct")
 
     def test_shots_travel_if_a_sum_cannot_hold_them(self):
         """The last shot is 10^8 times as large as the others."""
@@ -250,7 +292,7 @@ esac""")
             process = self.begin_many(12, "--max-attempts", "50", "--pause", "0.2",
                                       *(["--resume"] if attempt else []))
             try:
-                text, _ = process.communicate(timeout=random.uniform(0.3, 1.5) if kills < 5 else 400)
+                text, _ = process.communicate(timeout=random.uniform(0.2, 0.8) if kills < 5 else 400)
                 self.assertEqual(process.returncode, 0, text)
                 break
             except subprocess.TimeoutExpired:

@@ -149,6 +149,17 @@ ProcessStatus status_of(int status) {
   return result;
 }
 
+// Polls a process until it has ended, or until a time.
+ProcessStatus poll_until(int process, double deadline) {
+  ProcessStatus end = poll_process(process);
+  for (double pause = 1e-4; end.running; pause = std::min(0.01, 2.0 * pause)) {
+    if (detail::seconds_now() > deadline) break;
+    ::usleep(static_cast<useconds_t>(pause * 1e6));
+    end = poll_process(process);
+  }
+  return end;
+}
+
 }  // namespace
 
 std::string CommandResult::message() const {
@@ -205,10 +216,15 @@ CommandResult run_command(const Command& command) {
       result.timed_out = true;
       break;
     }
-    pollfd wait[3] = {{in_here.number(), POLLOUT, 0},
+    pollfd wait[4] = {{in_here.number(), POLLOUT, 0},
                       {out_here.number(), POLLIN, 0},
-                      {error_here.number(), POLLIN, 0}};
-    if (::poll(wait, 3, static_cast<int>(std::min(left, 3600.0) * 1000.0) + 1) <= 0) continue;
+                      {error_here.number(), POLLIN, 0},
+                      {command.stop_descriptor, POLLIN, 0}};
+    if (::poll(wait, 4, static_cast<int>(std::min(left, 3600.0) * 1000.0) + 1) <= 0) continue;
+    if (wait[3].revents != 0) {
+      result.timed_out = true;
+      break;
+    }
     if (in_here.open() && wait[0].revents != 0) {
       const ssize_t some = ::send(in_here.number(), command.input.data() + sent,
                                   command.input.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -221,15 +237,8 @@ CommandResult run_command(const Command& command) {
   }
   in_here.close();
   // The outputs are closed, but the program, or one that it started, may still run.
-  ProcessStatus end = poll_process(process);
-  for (double pause = 1e-4; end.running && !result.timed_out; pause = std::min(0.01, 2.0 * pause)) {
-    if (detail::seconds_now() > deadline) {
-      result.timed_out = true;
-      break;
-    }
-    ::usleep(static_cast<useconds_t>(pause * 1e6));
-    end = poll_process(process);
-  }
+  ProcessStatus end = poll_until(process, result.timed_out ? 0.0 : deadline);
+  result.timed_out = result.timed_out || end.running;
   if (end.running) {
     ::kill(-process, SIGKILL);
     ::kill(process, SIGKILL);

@@ -19,6 +19,7 @@ struct Command {
   double timeout = 60.0;           ///< seconds after which it and its children are killed
   std::size_t max_output = std::size_t{64} << 20;  ///< bytes kept of standard output and of
                                                    ///< standard error
+  int stop_descriptor = -1;  ///< the program is killed when it can be read; -1: unused
 };
 
 /// Result of a program.

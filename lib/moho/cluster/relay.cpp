@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Remote sites, local side: requests by ssh, files by rsync.
-#include <moho/cluster/detail/seconds.hpp>
-#include <moho/cluster/relay.hpp>
-#include <moho/cluster/result.hpp>
+#include <moho/cluster/detail/relay_background.hpp>
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cmath>
 #include <system_error>
 
 namespace moho::cluster {
@@ -17,7 +17,6 @@ namespace moho::cluster {
 namespace {
 
 namespace fs = std::filesystem;
-using detail::seconds_now;
 
 // Accepts name and user@name without characters that ssh or a shell expands.
 bool is_safe_host(std::string_view host) {
@@ -54,11 +53,12 @@ RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions
         options.one_job_per_chunk = true;
         options.max_jobs = 2;
         options.file_delay = 0.0;
-        options.collect_interval = std::min(options.collect_interval, 0.25);  // of local processes
+        options.collect_interval = std::min(options.collect_interval, 0.02);
         return options;
       }()),
       m_campaign(campaign),
-      m_relay(std::move(relay)) {
+      m_relay(std::move(relay)),
+      m_background(std::make_unique<Background>()) {
   const std::string& name = m_options.name;
   if (!is_safe_host(m_relay.host)) {
     throw InputError(concat("site ", name, ": the host '", m_relay.host,
@@ -80,17 +80,46 @@ RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions
                               "put everything else into ssh's configuration"));
     }
   }
+  m_background->uses_master = !m_relay.run;
   if (!m_relay.run) m_relay.run = run_command;
 }
 
+RelaySite::~RelaySite() = default;
+
+RelaySite::Background::Background() : stop_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+RelaySite::Background::~Background() {
+  const std::uint64_t one = 1;
+  if (stop_descriptor >= 0 && ::write(stop_descriptor, &one, sizeof(one)) < 0) {
+    // commands in progress end by themselves
+  }
+  if (look.valid()) look.wait();
+  if (sum.valid()) sum.wait();
+  if (stop_descriptor >= 0) ::close(stop_descriptor);
+}
+
+std::vector<std::string> RelaySite::ssh_words() const {
+  std::vector<std::string> words = m_relay.ssh;
+  const std::vector<std::string> more = m_background->master.options();
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::string RelaySite::rsync_shell() const {
+  std::string shell;
+  for (const std::string& word : ssh_words()) shell += (shell.empty() ? "" : " ") + word;
+  return shell;
+}
+
 // Sends a request to the relay. Returns the lines of its answer.
-std::vector<std::vector<std::string>> RelaySite::request(
-    const std::vector<std::vector<std::string>>& lines) {
+// \param wait seconds for which the relay may delay the answer
+RelayAnswer RelaySite::request(const RelayAnswer& lines, double wait) {
   Command command;
-  command.words = m_relay.ssh;
+  command.words = ssh_words();
   command.words.insert(command.words.end(),
                        {"--", m_relay.host, m_relay.programs + "/distribute_shots --relay"});
-  command.timeout = m_relay.command_timeout;
+  command.timeout = m_relay.command_timeout + wait;
+  command.stop_descriptor = m_background->stop_descriptor;
   command.input = add_checksum(join_words({"moho", version()})) +
                   add_checksum(join_words({"folder", m_relay.folder}));
   for (const auto& line : lines) command.input += add_checksum(join_words(line));
@@ -119,13 +148,12 @@ std::vector<std::vector<std::string>> RelaySite::request(
 
 void RelaySite::transfer(const std::vector<std::string>& words, const std::string& input) {
   Command command;
-  std::string shell;
-  for (const std::string& word : m_relay.ssh) shell += (shell.empty() ? "" : " ") + word;
   // -s: file names are not interpreted by the remote shell
-  command.words = {m_relay.rsync, "-s", "-t", "-e", shell};
+  command.words = {m_relay.rsync, "-s", "-t", "-e", rsync_shell()};
   command.words.insert(command.words.end(), words.begin(), words.end());
   command.input = input;
   command.timeout = m_relay.transfer_timeout;
+  command.stop_descriptor = m_background->stop_descriptor;
   const CommandResult result = m_relay.run(command);
   if (!result.succeeded())
     throw NoAnswer(concat("rsync with ", m_relay.host, ": ", result.message()));
@@ -136,6 +164,7 @@ std::string RelaySite::probe() { return "ssh " + m_relay.host; }
 std::string RelaySite::probe(const Work&) {
   std::vector<std::vector<std::string>> lines{{"do", "probe"}};
   for (const auto& [key, value] : m_relay.system_settings) lines.push_back({"setting", key, value});
+  if (m_background->uses_master) m_background->master.open(m_relay.ssh, m_relay.host);
   try {
     std::string text = "ssh " + m_relay.host;
     for (const auto& words : request(lines)) {
@@ -211,6 +240,7 @@ std::vector<std::string> RelaySite::submit(const Batch& batch) {
     lines.push_back({"job", job.token});
     ids.push_back(job.token);
     ++m_known[job.token].starts;
+    for (const Task& task : job.tasks) m_background->submitted.insert(task.shot);
   }
   for (const auto& [key, value] : m_relay.system_settings) lines.push_back({"setting", key, value});
   request(lines);
@@ -226,208 +256,12 @@ std::vector<std::string> RelaySite::find(const Batch& batch) {
   }
 }
 
-std::vector<JobStatus> RelaySite::query(const std::vector<std::string>& ids) {
-  std::vector<std::vector<std::string>> lines{{"do", "look"}};
-  for (const std::string& id : ids) {
-    lines.push_back({"job", id});
-    KnownJob& known = m_known[id];
-    known.state.clear();
-    known.report.failures.clear();
-  }
-  std::vector<std::vector<std::string>> answer;
-  try {
-    answer = request(lines);
-  } catch (const Refused& error) {
-    throw NoAnswer(error.what());
-  }
-  std::map<std::string, JobStatus> found;
-  for (const auto& words : answer) {
-    if (words.size() < 3 || m_known.count(words[1]) == 0) continue;
-    KnownJob& known = m_known[words[1]];
-    std::int64_t shot = 0;
-    if (words[0] == "result" && words.size() == 4 && read_number(words[2], shot)) {
-      known.results[shot] = words[3];
-    } else if (words[0] == "missing" && words.size() == 4 && read_number(words[2], shot)) {
-      known.report.failures.push_back({shot, 1, 0, false, words[3]});
-    } else if (words[0] == "unusable" && words.size() == 3) {
-      known.report.message = words[2];
-    } else if (words[0] == "state" && words.size() == 4) {
-      known.state = words[2];
-      JobStatus& status = found[words[1]];
-      status.id = words[1];
-      status.node = m_relay.host;
-      read_number(words[3], status.exit);
-      known.report.host = m_relay.host;
-    }
-  }
-  std::vector<JobStatus> all;
-  for (const std::string& id : ids) {
-    KnownJob& known = m_known[id];
-    JobStatus status = found.count(id) > 0 ? found[id] : JobStatus{};
-    status.id = id;
-    if (known.state == "running") {
-      status.state = JobState::running;
-    } else if (known.state == "done") {
-      // The job counts as ended when all of its results are local.
-      const bool here = known.fetched.size() == known.results.size();
-      status.state = !here && known.failed_transfers >= 10 ? JobState::node_lost
-                     : !here                               ? JobState::running
-                     : status.exit == 0                    ? JobState::completed
-                                                           : JobState::failed;
-      if (!here && known.failed_transfers >= 10) status.message = "its results cannot be fetched";
-      known.report.done.clear();
-      for (const auto& [shot, file] : known.results) known.report.done.push_back(shot);
-    } else if (known.state == "dead" && known.starts < 4) {
-      // A relay that was killed is restarted; it resumes from its journal.
-      ++known.starts;
-      std::vector<std::vector<std::string>> again{
-          {"do", "start"}, {"key", to_text(read_key(m_campaign))}, {"job", id}};
-      for (const auto& [key, value] : m_relay.system_settings)
-        again.push_back({"setting", key, value});
-      request(again);
-      status.state = JobState::running;
-    } else {
-      status.state = JobState::node_lost;
-      status.message =
-          known.state == "dead" ? "its relay ends repeatedly" : "the site does not know it";
-    }
-    all.push_back(status);
-  }
-  return all;
-}
-
 void RelaySite::cancel(const std::vector<std::string>& ids) {
   if (ids.empty()) return;
   std::vector<std::vector<std::string>> lines{{"do", "cancel"}};
   for (const std::string& id : ids) lines.push_back({"job", id});
   for (const auto& [key, value] : m_relay.system_settings) lines.push_back({"setting", key, value});
   request(lines);
-}
-
-// Results are transferred by a separate rsync process, which never blocks the distributor.
-CollectedResults RelaySite::collect(const Work& work, const Job& job,
-                                    const std::vector<std::int64_t>& shots) {
-  CollectedResults collected;
-  m_keeps_files = work.sums;
-  const auto at = m_known.find(job.token);
-  if (at == m_known.end()) return collected;
-  KnownJob& known = at->second;
-  const std::string below = m_options.name + '/' + job.token;
-  if (known.transfer_process != 0) {
-    const ProcessStatus ended = poll_process(known.transfer_process);
-    if (ended.running) return collected;
-    known.transfer_process = 0;
-    if (ended.exit == 0) {
-      known.fetched.insert(known.in_transfer.begin(), known.in_transfer.end());
-      known.failed_transfers = 0;
-    } else {
-      ++known.failed_transfers;
-      known.retry_at = seconds_now() + std::min(60.0, std::pow(2.0, known.failed_transfers));
-    }
-    known.in_transfer.clear();
-  }
-  for (const std::int64_t shot : shots) {
-    const auto file = known.results.find(shot);
-    if (file == known.results.end() || known.fetched.count(shot) == 0) continue;
-    const std::string path = below + '/' + file->second;
-    std::error_code error;
-    if (!fs::exists(m_campaign / path, error)) continue;
-    try {
-      collected.complete.push_back(check_result(m_campaign, path, work, shot));
-    } catch (const FileError& wrong) {
-      collected.damaged.emplace_back(shot, wrong.what());
-    }
-  }
-  if (seconds_now() < known.retry_at) return collected;
-  std::string list;
-  for (const auto& [shot, file] : known.results) {
-    if (known.fetched.count(shot) > 0) continue;
-    known.in_transfer.insert(shot);
-    list += file + '\n';
-  }
-  if (list.empty()) return collected;
-  make_private_folders(m_campaign / below);
-  const fs::path names = m_campaign / below / "fetch.txt";
-  write_private_text(names, list);
-  std::string shell;
-  for (const std::string& word : m_relay.ssh) shell += (shell.empty() ? "" : " ") + word;
-  StartOptions start;
-  start.words = {m_relay.rsync,
-                 "-s",
-                 "-t",
-                 "-e",
-                 shell,
-                 "--timeout=120",
-                 "--files-from=" + names.string(),
-                 concat(m_relay.host, ':', m_relay.folder, '/',
-                        job.token.substr(0, job.token.rfind('.')), '/'),
-                 (m_campaign / below).string() + "/"};
-  start.log = m_campaign / below / "fetch.log";
-  known.transfer_process = start_process(start);
-  return collected;
-}
-
-JobReport RelaySite::report(const Job& job) {
-  const auto at = m_known.find(job.token);
-  if (at == m_known.end()) return {};
-  JobReport report = at->second.report;
-  if (!report.message.empty() && !job.tasks.empty()) {
-    report.failures.push_back({job.tasks[0].shot, 2, 0, false, report.message});
-  }
-  return report;
-}
-
-void RelaySite::remove_duplicate(const ShotResult& result) {
-  std::error_code error;
-  fs::remove(m_campaign / result.file, error);
-}
-
-void RelaySite::remove_job_files(const Job& job) {
-  m_known.erase(job.token);
-  if (!m_keeps_files) forget({job.token});
-}
-
-std::optional<ShotResult> RelaySite::sum(const Work& work, const SumRequest& wanted) {
-  const std::string below = concat(m_options.name, '/', wanted.token, '/');
-  const std::int64_t first = wanted.shots.begin()->second.front().shot;
-  std::error_code error;
-  if (fs::exists(m_campaign / (below + sum_name), error)) {
-    try {
-      return check_result(m_campaign, below + sum_name, work, first);  // of an earlier run
-    } catch (const FileError&) {
-      fs::remove(m_campaign / (below + sum_name), error);
-    }
-  }
-  std::vector<std::vector<std::string>> lines{
-      {"do", "sum"}, {"key", to_text(read_key(m_campaign))}, {"job", wanted.token}};
-  if (wanted.arrays) lines.push_back({"setting", "arrays", "1"});
-  for (const auto& [job, tasks] : wanted.shots) lines.push_back({"take", job, shots_text(tasks)});
-  std::string state, message = "its relay ended";
-  try {
-    for (const auto& words : request(lines)) {
-      if (words[0] == "state" && words.size() == 4) state = words[3] == "0" ? "made" : words[2];
-      if (words[0] == "unusable" && words.size() == 3) message = words[2];
-    }
-  } catch (const Refused& refused) {
-    throw FileError(refused.what());
-  }
-  if (state == "running") return std::nullopt;
-  if (state != "made") throw FileError(message);
-  make_private_folders(m_campaign / below);
-  transfer({concat(m_relay.host, ':', m_relay.folder, '/',
-                   wanted.token.substr(0, wanted.token.rfind('.')), '/', sum_name),
-            (m_campaign / below).string()});
-  return check_result(m_campaign, below + sum_name, work, first);
-}
-
-void RelaySite::forget(const std::vector<std::string>& tokens) {
-  std::vector<std::vector<std::string>> lines{{"do", "forget"}};
-  for (const std::string& token : tokens) lines.push_back({"job", token});
-  try {
-    request(lines);
-  } catch (const Error&) {
-    // the remote files remain
-  }
 }
 
 }  // namespace moho::cluster

@@ -59,6 +59,8 @@ class RelaySite : public Site, private JobSystem {
   /// \throws InputError for hosts, folders and options with characters that ssh, rsync or a shell
   /// would expand
   RelaySite(SiteOptions options, const std::filesystem::path& campaign, RelayOptions relay);
+  /// Ends requests and transfers in progress.
+  ~RelaySite() override;
   JobSystem& system() override { return *this; }
   std::string probe(const Work& work) override;
   void prepare(const Work& work, const Batch& batch) override;
@@ -74,9 +76,11 @@ class RelaySite : public Site, private JobSystem {
   void forget(const std::vector<std::string>& tokens) override;
 
  private:
+  struct Background;
   // State of a job at the remote site.
   struct KnownJob {
-    std::string state;                            // running, done, dead, none
+    std::string state;                            // running, done, dead, none; empty: not known yet
+    int exit = -1;                                // exit status of its relay
     std::map<std::int64_t, std::string> results;  // shots, and paths below the chunk's folder
     std::set<std::int64_t> fetched, in_transfer;  // shots with local results; shots that the rsync
                                                   // process transfers
@@ -92,9 +96,16 @@ class RelaySite : public Site, private JobSystem {
   std::vector<JobStatus> query(const std::vector<std::string>& ids) override;
   void cancel(const std::vector<std::string>& ids) override;
   double settling_time() const override { return 0.0; }
-  std::pair<double, double> query_intervals() const override { return {1.0, 20.0}; }
+  // Queries return the last answer; the interval between requests is separate.
+  std::pair<double, double> query_intervals() const override { return {0.02, 0.05}; }
 
-  std::vector<std::vector<std::string>> request(const std::vector<std::vector<std::string>>& lines);
+  std::vector<std::vector<std::string>> request(const std::vector<std::vector<std::string>>& lines,
+                                                double wait = 0.0);
+  void begin_look(const std::vector<std::string>& ids);
+  void take_look(const std::vector<std::vector<std::string>>& answer);
+  void fetch_sum_ahead(const std::string& job);
+  std::vector<std::string> ssh_words() const;
+  std::string rsync_shell() const;
   void transfer(const std::vector<std::string>& words, const std::string& input = {});
   std::string send_input(const std::string& name, const std::string& path);
 
@@ -103,6 +114,7 @@ class RelaySite : public Site, private JobSystem {
   std::map<std::string, std::string> m_sent;  // local and remote paths of inputs
   std::map<std::string, KnownJob> m_known;    // by job token
   bool m_keeps_files = false;                 // results are needed for sums
+  std::unique_ptr<Background> m_background;
 };
 
 /// \brief Answers one request of a RelaySite (`distribute_shots --relay`).

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Remote sites, remote side: answers to requests, and the computation of chunks.
+#include <moho/cluster/detail/relay_background.hpp>
 #include <moho/cluster/detail/relay_sums.hpp>
+#include <moho/cluster/detail/seconds.hpp>
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/sites_file.hpp>
@@ -14,10 +16,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <future>
 #include <iterator>
+#include <memory>
 #include <system_error>
 
 namespace moho::cluster {
@@ -67,7 +72,8 @@ struct Request {
   fs::path folder;
   std::vector<std::string> jobs;
   Settings settings;
-  Settings takes;  // jobs, and their shots to be added
+  Settings takes;     // jobs, and their shots to be added
+  double wait = 0.0;  // seconds for which "look" waits for the end of a job
 };
 
 Request read_request(std::istream& in) {
@@ -85,6 +91,7 @@ Request read_request(std::istream& in) {
     if (kind == "do") request.action = (*words)[1];
     if (kind == "key") request.key = (*words)[1];
     if (kind == "job") request.jobs.push_back((*words)[1]);
+    if (kind == "wait") read_number((*words)[1], request.wait);
     if (words->size() != 3) continue;
     if (kind == "setting") request.settings.emplace_back((*words)[1], (*words)[2]);
     if (kind == "take") request.takes.emplace_back((*words)[1], (*words)[2]);
@@ -137,13 +144,36 @@ void start_chunk(const Request& request, const std::string& token, const fs::pat
   start_relay(request, token, program);
 }
 
-// Starts a sum, and waits for it for up to 5 s.
+// Starts a sum, and waits for it for up to 5 s. A sum that a chunk has written is used.
 void start_sum(const Request& request, const std::string& token, const fs::path& program) {
   const fs::path folder = chunk_of(request.folder, token);
   make_private_folders(folder);
+  if (request.settings.empty() && detail::link_requested_sum(folder, request.takes)) return;
   start_relay(request, token, program);
   std::error_code error;
   for (int k = 0; k < 250 && !fs::exists(folder / "relay.end", error); ++k) ::usleep(20000);
+}
+
+// Returns true if the recorded process of a relay runs.
+bool relay_runs(const fs::path& chunk) {
+  const auto recorded = lines_of_file(chunk / "relay.pid");
+  int process = 0;
+  if (recorded.size() < 2 || !read_number(recorded[0], process)) return false;
+  return process > 1 && process_identity(process) == recorded[1];
+}
+
+// Waits until one of the jobs has ended, for the time of the request.
+void wait_for_end(const Request& request) {
+  const double end = detail::seconds_now() + std::min(request.wait, 60.0);
+  std::error_code error;
+  for (int round = 0; detail::seconds_now() < end; ++round) {
+    for (const std::string& token : request.jobs) {
+      const fs::path chunk = chunk_of(request.folder, token);
+      if (fs::exists(chunk / "relay.end", error)) return;
+      if (round % 50 == 0 && !relay_runs(chunk)) return;
+    }
+    ::usleep(10000);
+  }
 }
 
 void query_chunk(const Request& request, const std::string& token, std::ostream& out) {
@@ -173,6 +203,8 @@ void query_chunk(const Request& request, const std::string& token, std::ostream&
       if (words->size() == 2 && (*words)[0] == "unusable") line({"unusable", token, (*words)[1]});
       if (words->size() == 2 && (*words)[0] == "exit") exit = (*words)[1];
     }
+    const auto sum = detail::describe_shots(detail::shots_of_sum(chunk));
+    line({"sum", token, sum[0], sum[1]});
   }
   if (fs::exists(chunk / "journal.txt", error)) {
     const JournalContent journal = read_journal(chunk / "journal.txt");
@@ -238,6 +270,7 @@ int serve_relay_request(std::istream& in, std::ostream& out, const fs::path& pro
       throw InputError(
           concat("the request has the version ", request.version, ", this program ", version()));
     } else {
+      if (request.action == "look") wait_for_end(request);
       for (const std::string& token : request.jobs) {
         if (request.action == "start") start_chunk(request, token, program);
         if (request.action == "sum") start_sum(request, token, program);
@@ -292,8 +325,14 @@ int run_relay(const fs::path& folder, const SiteFactory& make, const SumFactory&
       while (::flock(wait, LOCK_EX) != 0 && errno == EINTR) {
       }
     }
-    const auto sum = work.sums && make_sum ? make_sum() : nullptr;
-    if (sum) make_private_folders((folder / report_name(0)).parent_path());
+    std::unique_ptr<ShotSum> sum;
+    std::future<std::unique_ptr<ShotSum>> earlier;  // the sum of earlier chunks, read meanwhile
+    if (work.sums && make_sum) {
+      make_private_folders((folder / report_name(0)).parent_path());
+      earlier = std::async(std::launch::async, [&] {
+        return local ? detail::resume_sum(folder, work, job, make_sum) : make_sum();
+      });
+    }
     Journal journal(folder / "journal.txt", work.survey);
     const auto sites = make(settings, folder);
     for (const auto& site : sites) site->probe(work);
@@ -304,8 +343,9 @@ int run_relay(const fs::path& folder, const SiteFactory& make, const SumFactory&
       std::fprintf(stderr, "%s\n", text.c_str());
     };
     OnResult on_result;
-    if (sum) {
+    if (earlier.valid()) {
       on_result = [&](std::int64_t shot, const fs::path& result) {
+        if (!sum) sum = earlier.get();
         detail::add_to_sum(*sum, folder, work, shot, result);
       };
     }

@@ -74,7 +74,7 @@ class Collection {
   // Returns true if all sums are complete, or the run is stopped. Otherwise shots are missing.
   bool collect(bool& arrays, Report& report) {
     find_shots(arrays);
-    for (;;) {
+    for (double pause = 0.0;; m_clock.wait(pause)) {
       std::vector<HeldShots*> pending;
       for (HeldShots& held : m_held) {
         if (!held.shots.empty() && !held.complete && !held.lost) pending.push_back(&held);
@@ -104,7 +104,10 @@ class Collection {
         }
         complete(*pending[k], *sum, report);
       }
-      m_clock.wait(silent ? 1.0 : 0.1);
+      const bool pending_sums = std::any_of(pending.begin(), pending.end(), [](const auto* held) {
+        return !held->complete && !held->lost;
+      });
+      pause = silent ? 1.0 : pending_sums ? 0.1 : 0.0;
     }
   }
 

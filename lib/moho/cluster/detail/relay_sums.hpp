@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <set>
 
 namespace moho::cluster::detail {
 
@@ -15,6 +17,21 @@ namespace moho::cluster::detail {
 /// \param folder folder of the chunk \param result complete result
 void add_to_sum(ShotSum& sum, const std::filesystem::path& folder, const Work& work,
                 std::int64_t shot, const std::filesystem::path& result);
+
+/// \brief Creates the sum of a chunk from that of an earlier chunk of the same work.
+///
+/// Chunks of the site are computed in turn: the last sum has the shots of all. Sums that have a
+/// shot of the job are not used.
+/// \param folder folder of the chunk
+std::unique_ptr<ShotSum> resume_sum(const std::filesystem::path& folder, const Work& work,
+                                    const Job& job, const SumFactory& make_sum);
+
+/// Returns the shots of the sum that a chunk has written; empty without a sum.
+std::set<std::int64_t> shots_of_sum(const std::filesystem::path& chunk);
+
+/// \brief Uses the sum of a chunk as that of a request if it has the same shots.
+/// \returns true if it does, or if the request has ended earlier
+bool link_requested_sum(const std::filesystem::path& folder, const Settings& takes);
 
 /// Writes the sum of a chunk; nothing for a sum that is closed or empty.
 void write_sum(const ShotSum& sum, const std::filesystem::path& folder, const Work& work);

@@ -106,11 +106,7 @@ void Run::query_jobs(SiteState& state) {
     by_id[live.id] = &live;
   }
   JobSystem& system = state.site->system();
-  auto [shortest, longest] = system.query_intervals();
-  // the last answer delays the end of the run by a small part of it
-  if (state.site->sends_sums()) {
-    longest = std::clamp(0.005 * (m_now - m_begin), shortest, longest);
-  }
+  const auto [shortest, longest] = system.query_intervals();
   bool changed = false;
   if (!ids.empty()) {
     const std::vector<JobStatus> all = system.query(ids);
@@ -193,8 +189,11 @@ bool Run::accept_results(SiteState& state, LiveJob& live, const std::vector<std:
 
 void Run::collect_results(SiteState& state) {
   // The interval grows with the number of jobs, which limits the load on the file system.
-  state.next_collection = m_now + std::max(state.site->options().collect_interval,
-                                           0.002 * static_cast<double>(state.live.size()));
+  std::size_t shots = 0;
+  for (const LiveJob& live : state.live) shots += live.shots.size();
+  state.next_collection = m_now + std::max({state.site->options().collect_interval,
+                                            0.002 * static_cast<double>(state.live.size()),
+                                            2e-6 * static_cast<double>(shots)});
   bool any = false;
   for (LiveJob& live : state.live) {
     any = accept_results(state, live, missing_shots(live)) || any;
