@@ -231,7 +231,7 @@ cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cl
   };
   const auto deliver_sum = [&](const std::vector<std::int64_t>& of, const fs::path& result) {
     const fs::path unpacked = run.folder / "sum";
-    const auto names = cluster::unpack_result(result, unpacked, journal.key());
+    const auto names = cluster::unpack_result(result, unpacked, journal.key(), true);
     const bool added = on_sum(of, unpacked, names);
     fs::remove_all(unpacked, error);
     return added;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
@@ -96,9 +97,10 @@ class SiteSum : public cluster::ShotSum {
   }
 
   void write(const fs::path& folder) const override {
-    io::AtomicFile file(folder / site_sum_name);
-    file.write(m_sums.pack());
-    file.commit();
+    const std::string bytes = m_sums.pack();
+    std::ofstream file(folder / site_sum_name, std::ios::binary);  // packed into a result next
+    if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
+      throw FileError(concat("cannot write '", (folder / site_sum_name).string(), "': free space"));
   }
 
   const std::set<std::int64_t>& shots() const override { return m_sums.shots(); }

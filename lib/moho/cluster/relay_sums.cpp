@@ -75,7 +75,7 @@ bool merge_chunk(const fs::path& chunk, const std::set<std::int64_t>& shots, con
   try {
     check_result(chunk, sum_name, work, *shots.begin());
     const fs::path files = empty_folder(folder / "part");
-    unpack_result(chunk / sum_name, files, work.key);
+    unpack_result(chunk / sum_name, files, work.key, true);
     auto part = make_sum();
     part->merge(files);
     const bool same = part->shots() == shots;
@@ -104,7 +104,7 @@ void add_results(const Taken& taken, const std::set<std::int64_t>& without, cons
     if (at == files.end()) throw FileError(concat("shot ", shot, ": its result is missing"));
     check_result(taken.chunk, at->second, taken.work, shot);
     const fs::path own = empty_folder(folder / "shot");
-    unpack_result(taken.chunk / at->second, own, taken.work.key);
+    unpack_result(taken.chunk / at->second, own, taken.work.key, true);
     sum.add(shot, own, arrays);
     fs::remove_all(own);
   }
@@ -139,7 +139,7 @@ std::set<std::int64_t> merge_chunks(const std::vector<Taken>& all, const fs::pat
 void add_to_sum(ShotSum& sum, const fs::path& folder, const Work& work, std::int64_t shot,
                 const fs::path& result) {
   const fs::path own = empty_folder(folder / "stack");
-  unpack_result(result, own, work.key);
+  unpack_result(result, own, work.key, true);
   sum.add(shot, own);
   const ShotResult report = pack_result(folder, report_name(shot), work, shot, own);
   fs::last_write_time(folder / report.file, fs::last_write_time(result));

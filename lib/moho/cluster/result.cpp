@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <system_error>
 
 namespace moho::cluster {
@@ -240,8 +241,8 @@ ShotResult check_result(const fs::path& folder, const std::string& file, const W
   return {shot, file, input.size(), all.value()};
 }
 
-std::vector<std::string> unpack_result(const fs::path& path, const fs::path& folder,
-                                       const Key& key) {
+std::vector<std::string> unpack_result(const fs::path& path, const fs::path& folder, const Key& key,
+                                       bool temporary) {
   const ResultHeader header = read_header(path);
   const io::InputFile input(path);
   Mac mac(key);
@@ -252,17 +253,24 @@ std::vector<std::string> unpack_result(const fs::path& path, const fs::path& fol
   fs::create_directories(folder, error);
   std::vector<std::string> names;
   for (const ResultPart& part : header.parts) {
-    io::AtomicFile output(folder / part.name);
+    std::optional<Sink> sink;
+    std::optional<io::AtomicFile> output;
+    if (temporary) {
+      sink.emplace(folder / part.name);
+    } else {
+      output.emplace(folder / part.name);
+    }
     io::Checksum sum;
     each_piece(input, part.offset, part.bytes, [&](const char* data, std::size_t bytes) {
       sum.add(data, bytes);
-      output.write(data, bytes);
+      if (sink) sink->write(data, bytes);
+      if (output) output->write(data, bytes);
     });
     if (sum.value() != part.checksum) {
       throw FileError(
           concat("'", path.string(), "' is damaged (the checksum of ", part.name, " is wrong)"));
     }
-    output.commit(part.bytes);
+    if (output) output->commit(part.bytes);
     names.push_back(part.name);
   }
   return names;

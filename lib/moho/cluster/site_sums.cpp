@@ -4,6 +4,7 @@
 #include <moho/io/checksum.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <map>
 #include <optional>
@@ -30,6 +31,18 @@ struct HeldShots {
   int failures = 0;
   double silent_since = -1.0;
 };
+
+using Answer = std::future<std::optional<ShotResult>>;
+
+// Waits for an answer that was not taken yet. Returns its position.
+std::size_t wait_for_any(const std::vector<Answer>& answers) {
+  for (;;) {
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      if (!answers[k].valid()) continue;
+      if (answers[k].wait_for(std::chrono::milliseconds(2)) == std::future_status::ready) return k;
+    }
+  }
+}
 
 // Adds the report of a further round.
 void add(Report& total, Report&& more) {
@@ -85,19 +98,22 @@ class Collection {
         return true;
       }
       // sites add and send at the same time
-      std::vector<std::future<std::optional<ShotResult>>> answers;
+      std::vector<Answer> answers;
       for (HeldShots* held : pending) {
         answers.push_back(std::async(std::launch::async, [&work = m_campaign.work, held] {
           return held->site->sum(work, held->request);
         }));
       }
-      for (auto& answer : answers) answer.wait();
       bool silent = false;
-      for (std::size_t k = 0; k < pending.size(); ++k) {
+      for (std::size_t taken = 0; taken < pending.size(); ++taken) {
+        const std::size_t k = wait_for_any(answers);
         const auto sum = take(*pending[k], answers[k]);
         silent = silent || pending[k]->silent_since >= 0.0;
         if (!sum) continue;
         if (!m_on_sum(pending[k]->shots, m_campaign.journal.folder() / sum->file)) {
+          for (const Answer& other : answers) {
+            if (other.valid()) other.wait();
+          }
           if (std::exchange(arrays, true)) throw Error("the arrays of shots cannot be added");
           m_added.clear();
           return collect(arrays, report);
@@ -150,7 +166,7 @@ class Collection {
   }
 
   // Takes the answer of a site. Returns its sum if it is here.
-  std::optional<ShotResult> take(HeldShots& held, std::future<std::optional<ShotResult>>& answer) {
+  std::optional<ShotResult> take(HeldShots& held, Answer& answer) {
     const std::string& name = held.site->options().name;
     const auto notify = [&](const std::string& line) {
       if (m_options.on_message) m_options.on_message(line);
