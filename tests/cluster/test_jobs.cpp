@@ -112,6 +112,9 @@ TEST(Job, IsReadBackAndDetectsDamage) {
   job.time_limit = 0.1 + 0.2;
   job.memory = 1e9;
   job.excluded_nodes = {"n1", "n 2"};
+  job.shots_per_job = 3;
+  job.shot_time_limit = 0.7;
+  job.max_memory = 4e9;
   Work odd = copy_work;
   odd.command = {"a b", "", "%", "$(x)", "\n", "*", "{shot}"};
   const std::string text = to_text(odd, job);
@@ -123,6 +126,9 @@ TEST(Job, IsReadBackAndDetectsDamage) {
   EXPECT_EQ(job_read.tasks, job.tasks);
   EXPECT_EQ(job_read.time_limit, job.time_limit);
   EXPECT_EQ(job_read.excluded_nodes, job.excluded_nodes);
+  EXPECT_EQ(job_read.shots_per_job, 3);
+  EXPECT_EQ(job_read.shot_time_limit, 0.7);
+  EXPECT_EQ(job_read.max_memory, 4e9);
   EXPECT_EQ(to_text(work_read, job_read), text);
   // truncated or changed at any byte it is refused
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -215,8 +221,12 @@ TEST(Result, RequiresTheKeyOfTheJournal) {
               HasSubstr("was not written with the key of its journal"));
   EXPECT_THROW(unpack_result(folder / "root" / forged.file, folder / "back", own.key), FileError);
   EXPECT_FALSE(fs::exists(folder / "back"));
+  EXPECT_THROW(unpack_result(folder / "root" / forged.file, folder / "sum", own.key, true),
+               FileError);
   const ShotResult result = pack_result(folder / "root", "r/5.result", own, 5, folder / "out");
   EXPECT_EQ(result, check_result(folder / "root", result.file, own, 5));
+  unpack_result(folder / "root" / result.file, folder / "sum", own.key, true);
+  EXPECT_EQ(read_all(folder / "sum" / "a"), "some data");
   Job job;
   job.token = "survey-1.0.7.0";
   job.tasks = {{4, 1.5}};

@@ -525,6 +525,14 @@ class Ssh(DistributeCase):
                 said = file.read()
             self.assertTrue(said.startswith("hello" + self.path("far/inputs/")), said)
 
+    def test_shots_per_job_at_a_site_behind_ssh(self):
+        done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"),
+                         "--shots", "1-6", "--shots-per-job", "3", "--collect", self.path("got"), "--", "sh",
+                         "-c", "echo $PPID > $0/worker.txt", "{out}")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        workers = {open(self.path(f"got/shot_{shot}/worker.txt")).read() for shot in range(1, 7)}
+        self.assertEqual(len(workers), 2)
+
     def test_a_changed_remote_input_is_sent_again(self):
         text = self.write("in.txt", "hello")
         words = ["--sites", self.path("sites.cfg"), "--shots", "1-2", "--input", "text=" + text, "--collect",

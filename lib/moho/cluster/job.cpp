@@ -63,6 +63,10 @@ std::string to_text(const Work& work, const Job& job) {
   for (const auto& [name, path] : work.inputs) line({"input", name, path});
   if (work.sums) line({"sums"});
   line({"limits", format_number(job.time_limit), format_number(job.memory)});
+  if (job.shots_per_job > 1 || job.shot_time_limit > 0.0 || job.max_memory > 0.0) {
+    line({"chunk", std::to_string(job.shots_per_job), format_number(job.shot_time_limit),
+          format_number(job.max_memory)});
+  }
   for (const std::string& node : job.excluded_nodes) line({"avoid", node});
   for (const Task& task : job.tasks) {
     line({"shot", std::to_string(task.shot), format_number(task.cost)});
@@ -111,6 +115,10 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name,
       work.sums = true;
     } else if (kind == "limits" && count == 2) {
       good = read_number((*words)[1], job.time_limit) && read_number((*words)[2], job.memory);
+    } else if (kind == "chunk" && count == 3) {
+      good = read_number((*words)[1], job.shots_per_job) &&
+             read_number((*words)[2], job.shot_time_limit) &&
+             read_number((*words)[3], job.max_memory);
     } else if (kind == "avoid" && count == 1) {
       job.excluded_nodes.push_back((*words)[1]);
     } else if (kind == "shot" && count == 2) {

@@ -51,6 +51,10 @@ struct Job {
   double time_limit = 0.0;                  ///< seconds; 0: time limit of the site
   double memory = 0.0;                      ///< bytes; 0: the site's default
   std::vector<std::string> excluded_nodes;  ///< nodes that must not run it
+  std::int64_t shots_per_job = 1;  ///< of a chunk, which its site divides into jobs: their shots
+  double shot_time_limit = 0.0;    ///< of a chunk: seconds per shot; 0: time limit of the site
+  double max_memory = 0.0;         ///< of a chunk: bytes of jobs repeated after running out of
+                                   ///< memory; 0: they are not repeated
 };
 
 /// Jobs submitted together. Each batch has a unique token.

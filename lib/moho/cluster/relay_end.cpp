@@ -339,6 +339,10 @@ int run_relay(const fs::path& folder, const SiteFactory& make, const SumFactory&
     DistributeOptions options;
     options.max_attempts = 2;  // afterwards another site may retry
     options.max_missing = static_cast<std::int64_t>(job.tasks.size());
+    options.shots_per_job = std::clamp<std::int64_t>(job.shots_per_job, 1, options.max_missing);
+    options.shot_time_limit = job.shot_time_limit;
+    options.memory = job.memory;
+    options.max_memory = job.max_memory;
     options.on_message = [](const std::string& text) {
       std::fprintf(stderr, "%s\n", text.c_str());
     };

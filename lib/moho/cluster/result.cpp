@@ -246,9 +246,15 @@ std::vector<std::string> unpack_result(const fs::path& path, const fs::path& fol
   const ResultHeader header = read_header(path);
   const io::InputFile input(path);
   Mac mac(key);
-  each_piece(input, 0, input.size() - mac_bytes,
+  const auto authenticate = [&] {
+    if (!same_mac(mac.line(), mac_of(input))) throw not_of_key(path);
+  };
+  // temporary files are authenticated while they are written, and removed by the caller
+  const std::uint64_t bytes_before =
+      !temporary || header.parts.empty() ? input.size() - mac_bytes : header.parts.front().offset;
+  each_piece(input, 0, bytes_before,
              [&](const char* data, std::size_t bytes) { mac.add(data, bytes); });
-  if (!same_mac(mac.line(), mac_of(input))) throw not_of_key(path);
+  if (!temporary) authenticate();
   std::error_code error;
   fs::create_directories(folder, error);
   std::vector<std::string> names;
@@ -263,6 +269,7 @@ std::vector<std::string> unpack_result(const fs::path& path, const fs::path& fol
     io::Checksum sum;
     each_piece(input, part.offset, part.bytes, [&](const char* data, std::size_t bytes) {
       sum.add(data, bytes);
+      if (temporary) mac.add(data, bytes);
       if (sink) sink->write(data, bytes);
       if (output) output->write(data, bytes);
     });
@@ -273,6 +280,7 @@ std::vector<std::string> unpack_result(const fs::path& path, const fs::path& fol
     if (output) output->commit(part.bytes);
     names.push_back(part.name);
   }
+  if (temporary) authenticate();
   return names;
 }
 

@@ -51,7 +51,8 @@ ShotResult check_result(const std::filesystem::path& folder, const std::string& 
                         const Work& work, std::int64_t shot);
 
 /// \brief Writes the files of a result into a folder; each write is atomic. \return their names
-/// \param temporary true: files that are removed soon, written without a flush to the disk
+/// \param temporary true: files that are removed soon, written without a flush to the disk,
+/// which may remain after an error
 /// \throws FileError, also for a result not authenticated by the key
 std::vector<std::string> unpack_result(const std::filesystem::path& path,
                                        const std::filesystem::path& folder, const Key& key,

@@ -111,6 +111,11 @@ std::int64_t Run::submit_shots(SiteState& state, std::int64_t count) {
     }
     if (site.time_limit > 0.0) job.time_limit = std::min(job.time_limit, site.time_limit);
     job.memory = memory > 0.0 ? memory : m_options.memory;
+    if (site.one_job_per_chunk) {
+      job.shots_per_job = m_options.shots_per_job;
+      job.shot_time_limit = m_options.shot_time_limit;
+      job.max_memory = m_options.max_memory;
+    }
     if (state.exclude_nodes) job.excluded_nodes = state.nodes.nodes_to_exclude();
     const bool fits = !batches.empty() && batches.back().jobs.size() < max_count &&
                       batches.back().jobs[0].time_limit == job.time_limit &&
