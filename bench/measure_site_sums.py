@@ -42,6 +42,30 @@ def read(folder, out):
         return file.read()
 
 
+def write_models(folder, nx, nz):
+    """Writes the velocities of the migration, and those of the data."""
+    x, z = np.meshgrid(np.arange(nx), np.arange(nz), indexing="ij")
+    vp = (2000.0 + 5.0 * z + 0.0 * x).astype(np.float32)
+    np.save(os.path.join(folder, "vp.npy"), vp)
+    np.save(os.path.join(folder, "true.npy"), vp + np.float32(300.0) * (z > 0.6 * nz))
+
+
+def write_sites(folder, programs, count, sshd):
+    """Writes sites.cfg with sites behind ssh."""
+    with open(os.path.join(folder, "sites.cfg"), "w", encoding="utf-8") as file:
+        for k in range(count):
+            file.write(f"[site{k}]\nhost = far\nfolder = {folder}/site{k}\nprograms = {programs}\n"
+                       f"slots = 1\nssh_option = -F{sshd.config}\n")
+
+
+def survey_of(nx, shots, time_of_shot):
+    """Returns the options of a survey with its sources along the surface."""
+    width = 10.0 * (nx - 1)
+    return ["--vp", "vp.npy", "--true-vp", "true.npy", "--spacing", "10", "--shots", "modelled", "--source",
+            f"50,20:{width - 50.0},20:{shots}", "--receivers", f"0,20:{width},20:101", "--wavelet",
+            "ricker:15", "--time", time_of_shot, "--space", "serial", "--snapshots", "memory"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -57,22 +81,12 @@ def main():
     results = {"nodes": [nx, nz], "sites": a.sites, "processors": os.cpu_count(), "runs": []}
     with tempfile.TemporaryDirectory(prefix="moho_sums_") as folder:
         os.chmod(folder, 0o755)
-        x, z = np.meshgrid(np.arange(nx), np.arange(nz), indexing="ij")
-        vp = (2000.0 + 5.0 * z + 0.0 * x).astype(np.float32)
-        np.save(os.path.join(folder, "vp.npy"), vp)
-        np.save(os.path.join(folder, "true.npy"), vp + np.float32(300.0) * (z > 0.6 * nz))
+        write_models(folder, nx, nz)
         sshd = services.Sshd(os.path.join(folder, "ssh"))
         try:
-            with open(os.path.join(folder, "sites.cfg"), "w", encoding="utf-8") as file:
-                for k in range(a.sites):
-                    file.write(f"[site{k}]\nhost = far\nfolder = {folder}/site{k}\nprograms = {programs}\n"
-                               f"slots = 1\nssh_option = -F{sshd.config}\n")
+            write_sites(folder, programs, a.sites, sshd)
             for shots in map(int, a.shots.split(",")):
-                width = 10.0 * (nx - 1)
-                survey = ["--vp", "vp.npy", "--true-vp", "true.npy", "--spacing", "10", "--shots", "modelled",
-                          "--source", f"50,20:{width - 50.0},20:{shots}", "--receivers",
-                          f"0,20:{width},20:101", "--wavelet", "ricker:15", "--time", a.time, "--space",
-                          "serial", "--snapshots", "memory"]
+                survey = survey_of(nx, shots, a.time)
                 one, _ = migrate(programs, folder, [*survey, "--out", f"one{shots}"])
                 for name, more in (("sums", []), ("shots", ["--keep-shots"])):
                     out = f"{name}{shots}"
