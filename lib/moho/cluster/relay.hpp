@@ -79,7 +79,7 @@ class RelaySite : public Site, private JobSystem {
   struct Background;
   // State of a job at the remote site.
   struct KnownJob {
-    std::string state;                            // running, done, dead, none; empty: not known yet
+    std::string state;                            // that of the last answer; empty: not known yet
     int exit = -1;                                // exit status of its relay
     std::map<std::int64_t, std::string> results;  // shots, and paths below the chunk's folder
     std::set<std::int64_t> fetched, in_transfer;  // shots with local results; shots that the rsync

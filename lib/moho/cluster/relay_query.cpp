@@ -87,10 +87,11 @@ void RelaySite::take_look(const RelayAnswer& answer) {
 // Begins the transfer of the sum of a job.
 void RelaySite::fetch_sum_ahead(const std::string& job) {
   Background& own = *m_background;
-  if (own.sum.valid()) own.sum.wait();
+  if (own.sum.valid() && !is_ready(own.sum)) return;  // that of fewer shots is not complete
   const fs::path folder = m_campaign / m_options.name / job;
   make_private_folders(folder);
   own.sum_job = job;
+  own.sum_shots = own.submitted;
   own.sum = std::async(std::launch::async, [this, job, folder] {
     transfer({concat(m_relay.host, ':', m_relay.folder, '/', job.substr(0, job.rfind('.')), '/',
                      sum_name),
@@ -248,7 +249,7 @@ std::optional<ShotResult> RelaySite::sum(const Work& work, const SumRequest& wan
     const std::future<void> ahead = std::move(m_background->sum);
     ahead.wait();
     const fs::path file = m_campaign / m_options.name / m_background->sum_job / sum_name;
-    if (!wanted.arrays && shots == m_background->submitted && fs::exists(file, error)) {
+    if (!wanted.arrays && shots == m_background->sum_shots && fs::exists(file, error)) {
       make_private_folders(m_campaign / below);
       fs::rename(file, m_campaign / (below + sum_name));
       return check_result(m_campaign, below + sum_name, work, first);

@@ -39,6 +39,7 @@ struct RelaySite::Background {
   std::set<std::int64_t> submitted;  // shots of all jobs of this run
   std::future<void> sum;             // transfer of a sum before its request; in progress if valid
   std::string sum_job;               // job with that sum
+  std::set<std::int64_t> sum_shots;  // its shots
 };
 
 namespace detail {
