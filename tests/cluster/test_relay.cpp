@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
+//
+// Remote sites: requests and answers.
+
+#include "io/files.hpp"
+
+#include <moho/cluster/guard.hpp>
+#include <moho/cluster/process.hpp>
+#include <moho/cluster/relay.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/core/error.hpp>
+
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace moho::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+using io::test::Folder;
+using io::test::message_of;
+using ::testing::HasSubstr;
+
+TEST(Relay, RefusesProgramsOfAnotherVersion) {
+  const Folder folder;
+  RelayOptions relay;
+  relay.host = "far";
+  relay.folder = relay.programs = "/far";
+  relay.run = [](const Command&) {
+    CommandResult result;
+    result.exit = 0;
+    result.out =
+        "Welcome to far!\n" + add_checksum(join_words({"version", "0.0.1"})) + add_checksum("end");
+    return result;
+  };
+  RelaySite site({.name = "far"}, folder.path(), relay);
+  EXPECT_THAT(message_of<InputError>([&] { static_cast<Site&>(site).probe(Work{}); }),
+              HasSubstr("site far: the programs in /far are of version 0.0.1, these of " +
+                        std::string(version()) + ": install the same version there"));
+}
+
+// Returns the answer to a request of the states of jobs.
+std::string look(const fs::path& folder, const std::string& job, double wait) {
+  std::string text;
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"moho", version()},
+                                             {"folder", folder.string()},
+                                             {"do", "look"},
+                                             {"wait", format_number(wait)},
+                                             {"job", job}}) {
+    text += add_checksum(join_words(words));
+  }
+  std::istringstream in(text + add_checksum("end"));
+  std::ostringstream out;
+  serve_relay_request(in, out, "/bin/true");
+  return out.str();
+}
+
+TEST(Relay, AnswersWhenAJobEnds) {
+  const Folder folder;
+  const fs::path far = fs::absolute(folder.path()), chunk = far / "c.0";
+  const auto seconds = [begin = std::chrono::steady_clock::now()] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  make_private_folders(chunk);
+  EXPECT_THAT(look(far, "c.0.0", 60.0), HasSubstr("state c.0.0 dead"));  // no process
+  write_private_text(chunk / "relay.pid",
+                     std::to_string(::getpid()) + '\n' + process_identity(::getpid()) + '\n');
+  const double begin = seconds();
+  look(far, "c.0.0", 0.3);
+  EXPECT_GE(seconds(), begin + 0.3);
+  std::thread end([&] {
+    ::usleep(200000);
+    write_private_text(chunk / "relay.end", add_checksum(join_words({"exit", "0"})));
+  });
+  EXPECT_THAT(look(far, "c.0.0", 60.0), HasSubstr("state c.0.0 done 0"));
+  end.join();
+  EXPECT_LT(seconds(), 50.0);
+}
+
+TEST(Relay, RefusesInvalidRequests) {
+  std::istringstream nonsense("hello\n");
+  std::ostringstream out;
+  EXPECT_EQ(serve_relay_request(nonsense, out, "/bin/true"), 0);
+  EXPECT_THAT(out.str(), HasSubstr("error"));
+  const Folder folder;
+  std::istringstream old(
+      add_checksum(join_words({"moho", "0.0.1"})) +
+      add_checksum(join_words({"folder", fs::absolute(folder / "far").string()})) +
+      add_checksum(join_words({"do", "start"})) + add_checksum("end"));
+  std::ostringstream said;
+  serve_relay_request(old, said, "/bin/true");
+  EXPECT_THAT(said.str(), HasSubstr("0.0.1"));
+}
+
+}  // namespace
+}  // namespace moho::cluster
