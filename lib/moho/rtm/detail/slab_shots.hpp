@@ -172,10 +172,6 @@ class SlabShots {
   double bytes(const wave::Scheme<T, Dim, Memory>& scheme, const stream::StreamRequirements& need,
                int sums, const std::vector<PlaneRange>& own, std::size_t g) const;
   std::vector<Slab> make_slabs();
-  SlabDivision division(std::int64_t planes) const {
-    const auto& faces = m_input.faces;
-    return {planes, m_beside, m_align, {faces.lower[0].layer(), planes - faces.upper[0].layer()}};
-  }
   void balance(const std::function<Box<Dim>(std::int64_t)>& boxes);
   void make_random(std::vector<Slab>& slabs, const wave::Shot<Dim>& shot, const std::string& name);
   // Planes that slabs own in the grid with random layers.
