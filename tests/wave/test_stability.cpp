@@ -144,6 +144,35 @@ MEMORY_TEST(StabilityTest, BoundedWithDefaultLayersAroundNoise) {
   }
 }
 
+// Densities that differ strongly up to the faces, as far as the layers permit
+// (docs/theory/waves.md).
+MEMORY_TEST(StabilityTest, BoundedWithLayersNextToContrasts) {
+  const Grid<2> grid = small_grid<2>();
+  struct Case {
+    int width;
+    double ratio;
+    bool stripes;
+    int steps;
+  };
+  for (const Case& c :
+       {Case{3, 1.5, false, 8000}, Case{5, 1.5, false, 12000}, Case{8, 4.0, false, 12000},
+        Case{10, 16.0, true, 30000}, Case{10, 16.0, false, 12000}}) {
+    auto inside =
+        constant_model<T, 2, Memory>(exec, grid, Medium::variable_density, {2000.0, 1000.0});
+    std::mt19937 numbers(7);
+    inside.density = field_of<T, 2, Memory>(exec, grid, [&](const Index<2>& node) {
+      const bool high = c.stripes ? node[0] % 2 == 0 : numbers() % 2 == 0;
+      return high ? 1000.0 * c.ratio : 1000.0;
+    });
+    PropagatorOptions<2> options;
+    options.boundaries = moho::wave::all_faces<2>(FaceKind::cpml, c.width);
+    const auto model = moho::wave::extend_model(exec, grid, inside, options.boundaries);
+    const auto propagator =
+        make_propagator(exec, moho::wave::extended_grid(grid, options.boundaries), model, options);
+    EXPECT_LT(grown(exec, propagator, c.steps), 100.0) << c.width << ' ' << c.ratio;
+  }
+}
+
 // In a homogeneous model growth begins at the limit: 1 % above it, waves diverge.
 template <class T, int Dim, class Memory>
 void expect_sharp_limit(const Instance<Memory>& exec) {

@@ -6,6 +6,7 @@
 
 #include <moho/core/launch_box.hpp>
 #include <moho/wave/detail/axis_word.hpp>
+#include <moho/wave/detail/potential.hpp>
 #include <moho/wave/scheme.hpp>
 
 #include <cstdint>
@@ -291,44 +292,6 @@ struct FillHalo {
   }
 };
 
-/// \brief Functor that computes the potential V = (L s) / s of s = 1 / sqrt(rho), 1/m^2.
-///
-/// L is the Laplacian of the step. V is zero where the density is constant.
-template <class T, int Dim>
-struct FindPotential {
-  const T* root_density;  ///< from node (0, ..., 0), extended into the halo
-  T* potential;           ///< null if only codes are stored
-  bool coded;             ///< true if potentials are rounded to codes
-  ParameterCode code;     ///< of the potential
-  std::uint32_t* words;   ///< codes, in the high halves; or null
-  Layout<Dim> layout;
-  Box<Dim> box;
-  int radius;
-  double second[Dim][largest_radius + 1];
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t i = layout.flat(box.node(n)) - layout.offset;
-    const double own = static_cast<double>(root_density[i]);
-    double sum = 0.0;
-    for (int d = 0; d < Dim; ++d) {
-      for (int k = 1; k <= radius; ++k) {
-        const std::int64_t by = k * layout.strides[d];
-        const double up = static_cast<double>(root_density[i + by]);
-        const double low = static_cast<double>(root_density[i - by]);
-        // zero beyond an end of the window that is not an end of the grid
-        if (up > 0.0) sum += second[d][k] * ((own - up) / up);
-        if (low > 0.0) sum += second[d][k] * ((own - low) / low);
-      }
-    }
-    T value = static_cast<T>(sum);
-    if (coded) {
-      const std::uint32_t rounded = code.encode(sum);
-      value = code.decode(rounded);
-      if (words != nullptr) words[i] = (words[i] & 0xffffU) | rounded << 16U;
-    }
-    if (potential != nullptr) potential[i] = value;
-  }
-};
-
 /// Throws InputError unless all planes lie in the window.
 inline void check_planes(const PlaneRange& planes, const PlaneRange& window, const char* what) {
   if (!planes.empty() && intersection(planes, window) == planes) return;
@@ -543,17 +506,26 @@ void MediumCoefficients<T, Dim, Memory>::find_potential(const Instance<Memory>& 
   potential.code = scheme.codes().a;
   potential.layout = m_layout;
   potential.radius = scheme.order() / 2;
-  // planes that read the loaded ones
-  potential.box = m_layout.box();
-  potential.box.lower[0] = std::max(m_layout.window.begin, planes.begin - potential.radius);
-  potential.box.upper[0] = std::min(m_layout.window.end, planes.end + potential.radius);
   const Coefficients c = second_derivative(potential.radius);
+  const int layer_reach = detail::layer_radius(potential.radius);
+  const Coefficients first = first_derivative(layer_reach);
+  std::int64_t beside = potential.radius;
   for (int d = 0; d < Dim; ++d) {
     const double spacing = scheme.grid().spacing[d];
+    potential.layer_a[d] = scheme.layer_factors(kernel::axis3<Dim>(d), 0);
+    potential.layer_b[d] = scheme.layer_factors(kernel::axis3<Dim>(d), 1);
+    if (d == 0 && potential.layer_a[d] != nullptr) {
+      beside = std::max<std::int64_t>(beside, 2 * layer_reach);
+    }
+    for (int k = 1; k <= layer_reach; ++k) potential.slope[d][k] = first[k] / spacing;
     for (int k = 1; k <= potential.radius; ++k) {
       potential.second[d][k] = c[k] / (spacing * spacing);
     }
   }
+  // planes that read the loaded ones
+  potential.box = m_layout.box();
+  potential.box.lower[0] = std::max(m_layout.window.begin, planes.begin - beside);
+  potential.box.upper[0] = std::min(m_layout.window.end, planes.end + beside);
   launch("moho::wave::find_potential", exec, potential.box.size(), potential);
 }
 
