@@ -55,6 +55,11 @@ class Objective {
       : m_survey(survey), m_rank(processes.rank()) {}
 
   void begin(const Values& x) { m_x = x.at(0), m_corner = 5.0, m_size = 0.25; }
+  // Models with values below zero cannot be stepped.
+  bool begin_trial(const Values& x, Values*) {
+    begin(x);
+    return m_x >= 0.0F;
+  }
   void begin(const fwi::EvaluationRequest<float>& request) {
     m_x = request.values.at(0), m_corner = request.corner, m_size = request.data_size;
   }
@@ -193,6 +198,18 @@ TEST(SharedEvaluation, EvaluatesAgainAtAnotherModel) {
     }
   });
   EXPECT_EQ(survey.computed.size(), 21U);
+}
+
+TEST(SharedEvaluation, ComputesNoShotOfAModelThatCannotBeStepped) {
+  Survey survey(3);
+  run_shared(3, survey, [&](Shared& shared, Objective& objective) {
+    Values gradient;
+    EXPECT_EQ(shared.evaluate(objective, Values{-1.0F}, &gradient),
+              std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(survey.computed.empty());
+    EXPECT_EQ(shared.evaluate(objective, Values{0.5F}, &gradient), 127.0);
+  });
+  EXPECT_EQ(survey.computed, all_once);
 }
 
 TEST(SharedEvaluation, MergesTheImagesOfAllProcesses) {

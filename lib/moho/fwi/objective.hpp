@@ -26,6 +26,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -90,13 +91,24 @@ class Objective {
   /// \brief Evaluates all shots.
   /// \param x variables
   /// \param gradient written: derivatives of the misfit with respect to the variables
-  /// \return the misfit
-  /// \throws InputError for a vector of another size, or an unstable model; Error with shot, step
-  /// and node if a wavefield overflows
+  /// \return the misfit; infinity for a model that cannot be stepped, see begin_trial()
+  /// \throws InputError for a vector of another size; Error with shot, step and node if a wavefield
+  /// overflows
   double evaluate(const ConstVector& x, const Vector& gradient);
 
   /// Begins an evaluation shared by processes. \param x variables
+  /// \throws InputError for a vector of another size, or a model that cannot be stepped
   void begin(const ConstVector& x);
+  /// \brief Begins the evaluation of a trial model of a search.
+  ///
+  /// A model that cannot be stepped has densities that differ by more than
+  /// wave::largest_density_ratio(), or a stable time step below that of the plan. Its misfit is
+  /// infinite, with which Lbfgs::tell() shortens the step.
+  /// \param x variables
+  /// \param gradient set to zero if the model cannot be stepped
+  /// \return false if the model cannot be stepped; report().failure has the reason
+  /// \throws InputError for a vector of another size
+  bool begin_trial(const ConstVector& x, const Vector& gradient);
   /// Begins the evaluation of another process, to compute contributions only.
   void begin(const EvaluationRequest<T>& request);
   /// Returns the request for begin() in other processes.
@@ -199,9 +211,9 @@ class Objective {
   HostField to_host(const T* values) const;
   Model model_at(const ConstVector& x);
   void prepare();
+  std::string set_model(const ConstVector& x);
   void clear_sums();
   void refuse_twice(std::size_t k) const;
-  void add_numbers(double points, double forward_seconds, double backward_seconds);
   void add_fields(std::size_t k, const ShotContribution<T>& contribution, const Model& derivatives,
                   const Field<T, Dim, Memory>& illumination);
   double finish(const Vector& gradient);

@@ -58,7 +58,7 @@ class ObjectivePlanner {
     const std::size_t vp = place_of_vp();
     return vp >= m_options.bounds.size() || !m_options.bounds[vp].given();
   }
-  // Returns the model of the highest or lowest values within the bounds.
+  // Returns the model of the highest or lowest vp and epsilon within the bounds.
   Model extreme(bool highest) {
     Model model = m_shots.start();
     for (std::size_t u = 0; u < m_options.parameters.size(); ++u) {
@@ -73,7 +73,8 @@ class ObjectivePlanner {
   }
   double max_dt() { return m_shots.limits_of(extreme(true)).largest_dt; }
 
-  // Chooses or checks the time step: stable for all models within the bounds.
+  // Chooses or checks the time step: stable up to the bounds of vp and epsilon. Contrasts of
+  // density within its bounds may need a shorter one, which a search finds out at its trials.
   void plan_time_step() {
     const Model& data_model = m_shots.given().model;
     const double data_dt =

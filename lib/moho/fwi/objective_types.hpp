@@ -63,7 +63,9 @@ struct Range {
 template <int Dim>
 struct ObjectiveOptions {
   /// Time, time step, order, equations, seed of random boundaries. With dt = 0 the time step is
-  /// chosen such that all models within the bounds are stable.
+  /// 0.9 of the stable one of the highest vp and epsilon within the bounds, with the density and
+  /// delta of the initial model. Contrasts of an updated density lower the stable step: models that
+  /// cannot be stepped are failed trials of a search (Objective::begin_trial()).
   wave::ModellingOptions<Dim> modelling = {};
 
   MisfitOptions misfit = {};                              ///< misfit function
@@ -126,7 +128,8 @@ struct ObjectiveOptions {
 struct ObjectivePlan {
   wave::Medium medium = wave::Medium::isotropic;  ///< of the start
   wave::TimePlan time;                            ///< steps
-  double max_dt = 0.0;                            ///< stable with all models within the bounds, s
+  double max_dt = 0.0;                            ///< stable with vp and epsilon within the
+                                                  ///< bounds, density and delta of the start, s
   double frequency = 0.0;                         ///< highest frequency of the last band, Hz
   double nodes_per_wave = 0.0;        ///< nodes per shortest wavelength of the last band in the
                                       ///< initial model
@@ -214,6 +217,15 @@ struct EvaluationReport {
   double points = 0.0;            ///< nodes stepped
   double forward_seconds = 0.0;   ///< of forward propagations
   double backward_seconds = 0.0;  ///< of all other work of the shots
+  std::string failure;            ///< why the model cannot be stepped; empty if it can
+
+  /// Adds nodes and seconds. \param work a contribution, a sum of them, or a report
+  template <class Work>
+  void add(const Work& work) {
+    points += work.points;
+    forward_seconds += work.forward_seconds;
+    backward_seconds += work.backward_seconds;
+  }
 };
 
 /// Extended image of a model.

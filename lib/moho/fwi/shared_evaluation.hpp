@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,7 +100,8 @@ class SharedEvaluation {
   /// The root calls these functions; the other processes are in serve().
   /// @{
 
-  /// \brief Returns the misfit of all shots, as Objective::evaluate().
+  /// \brief Returns the misfit of all shots, as Objective::evaluate(): infinity for a model that
+  /// cannot be stepped.
   /// \param objective of this process
   /// \param x variables
   /// \param gradient written: derivatives of the misfit with respect to the variables
@@ -107,7 +109,7 @@ class SharedEvaluation {
   template <class Objective, class ConstVector, class Vector>
   double evaluate(Objective& objective, const ConstVector& x, const Vector& gradient) {
     if (m_processes.alone()) return objective.evaluate(x, gradient);
-    objective.begin(x);
+    if (!objective.begin_trial(x, gradient)) return std::numeric_limits<double>::infinity();
     send({SharedTask::gradient, objective.request()});
     contribute(objective);
     collect([&](const Contribution& contribution) { objective.add(contribution); });

@@ -148,15 +148,19 @@ class ShotEvaluator {
     return wave::limits_of<T, Dim, Memory>(m_exec, m_grid, model, m_modelling.order,
                                            m_modelling.equations, m_modelling.sigma);
   }
-  /// Checks an updated density. \throws InputError with both nodes for an unstable contrast
-  void check_updated_density(const Model& model) const {
+  /// \brief Returns why a model cannot be stepped with the planned time step.
+  ///
+  /// That is a contrast of density, or a time step above the stable one. Empty: the model can be
+  /// stepped, as every isotropic model of constant density within the bounds.
+  std::string failure_of(const Model& model) const {
+    if (model.medium() == wave::Medium::isotropic) return {};
     try {
-      limits_of(model);
+      wave::check_dt(m_modelling.time.dt, limits_of(model));
     } catch (const InputError& error) {
-      throw InputError(concat(m_options.names("bounds"),
-                              ": the inversion has reached a model that cannot be stepped: ",
-                              error.what(), ", or narrow ", m_options.names("bounds of density")));
+      if (model.density.data() == nullptr) return error.what();
+      return concat(error.what(), ", or narrow ", m_options.names("bounds of density"));
     }
+    return {};
   }
 
   /// Loads the data at the time steps of the current band.

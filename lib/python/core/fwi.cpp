@@ -224,6 +224,7 @@ class ObjectiveOf : public AnyObjective,
     const Working working(*this, job);
     take(x);
     const double misfit = one.evaluate(m_x, m_gradient);
+    if (!one.report().failure.empty()) throw InputError(one.report().failure);
     give_vector(m_gradient, gradient);
     return misfit;
   }

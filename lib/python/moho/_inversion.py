@@ -35,7 +35,7 @@ class Objective:
     vp, spacing, wavelet, density, epsilon, delta, theta, phi, origin, faces, free_surface
         The initial model, wavelet and faces, as for moho.Shots.
     dt, order, equations, sigma, source_taper, wavelet_interval
-        As for moho.Shots. Default of dt: stable with all models within the bounds.
+        As for moho.Shots. Default of dt: stable with all vp and epsilon within the bounds.
     gathers : sequence of moho.Gather
         The data; traces are used in single precision.
     time : float, optional
@@ -446,7 +446,7 @@ class Evaluation:
     evaluation: int  #: from 1
     iteration: int  #: accepted steps so far
     taken: bool  #: True if the evaluation was an accepted step
-    misfit: float  #: divided by that of traces of zeros
+    misfit: float  #: divided by that of traces of zeros; inf: the densities of this model cannot be stepped
     relative: float  #: divided by the first one of the band
     gradient: float  #: norm of the gradient at the best point
     step: float  #: length of the trial step; 0: the start of a band

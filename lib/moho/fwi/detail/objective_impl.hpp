@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -166,12 +167,33 @@ wave::Model<T, Dim, Memory> Objective<T, Dim, Memory>::model_at(const ConstVecto
   return model;
 }
 
+// Sets the model of an evaluation; returns why it cannot be stepped, or nothing.
+template <class T, int Dim, class Memory>
+std::string Objective<T, Dim, Memory>::set_model(const ConstVector& x) {
+  m_model = model_at(x);
+  std::string failure = m_shots->failure_of(m_model);
+  m_begun = failure.empty();
+  m_summed = false;
+  return failure;
+}
+
 template <class T, int Dim, class Memory>
 void Objective<T, Dim, Memory>::begin(const ConstVector& x) {
-  m_model = model_at(x);
-  if (m_model.density.data() != nullptr) m_shots->check_updated_density(m_model);
-  m_begun = true;
-  m_summed = false;
+  const std::string failure = set_model(x);
+  if (failure.empty()) return;
+  throw InputError(concat(options().names("bounds"),
+                          ": the inversion has reached a model that cannot be stepped: ", failure));
+}
+
+template <class T, int Dim, class Memory>
+bool Objective<T, Dim, Memory>::begin_trial(const ConstVector& x, const Vector& gradient) {
+  check_size(gradient, "gradient");
+  m_report = {};
+  m_report.failure = set_model(x);
+  if (m_report.failure.empty()) return true;
+  fill(exec(), gradient, T(0));
+  exec().fence();
+  return false;
 }
 
 template <class T, int Dim, class Memory>
@@ -241,8 +263,7 @@ void Objective<T, Dim, Memory>::contributions(const Claim& claim, const Take& ta
 
 template <class T, int Dim, class Memory>
 double Objective<T, Dim, Memory>::evaluate(const ConstVector& x, const Vector& gradient) {
-  check_size(gradient, "gradient");
-  begin(x);
+  if (!begin_trial(x, gradient)) return std::numeric_limits<double>::infinity();
   clear_sums();
   m_changed = false;
   m_shots->evaluate(m_model, true, {},
@@ -272,19 +293,11 @@ void Objective<T, Dim, Memory>::refuse_twice(std::size_t k) const {
 }
 
 template <class T, int Dim, class Memory>
-void Objective<T, Dim, Memory>::add_numbers(double points, double forward_seconds,
-                                            double backward_seconds) {
-  m_report.points += points;
-  m_report.forward_seconds += forward_seconds;
-  m_report.backward_seconds += backward_seconds;
-}
-
-template <class T, int Dim, class Memory>
 void Objective<T, Dim, Memory>::add_fields(std::size_t k, const ShotContribution<T>& contribution,
                                            const Model& derivatives,
                                            const Field<T, Dim, Memory>& illumination) {
   m_misfits.emplace(k, contribution.misfit);
-  add_numbers(contribution.points, contribution.forward_seconds, contribution.backward_seconds);
+  m_report.add(contribution);
   std::size_t u = 0;
   for (const Parameter parameter : options().parameters) {
     m_sums[u++].template add<T>(exec(), derivatives.field(parameter).data());
@@ -313,7 +326,7 @@ void Objective<T, Dim, Memory>::add(const ShotContribution<T>& contribution) {
   }
   exec().fence();
   m_misfits.emplace(contribution.shot, contribution.misfit);
-  add_numbers(contribution.points, contribution.forward_seconds, contribution.backward_seconds);
+  m_report.add(contribution);
 }
 
 template <class T, int Dim, class Memory>
@@ -340,7 +353,7 @@ void Objective<T, Dim, Memory>::add(const ContributionSum& sum) {
   for (std::size_t s = 0; s < sum.shots.size(); ++s) {
     m_misfits.emplace(sum.shots[s], sum.misfits[s]);
   }
-  add_numbers(sum.points, sum.forward_seconds, sum.backward_seconds);
+  m_report.add(sum);
 }
 
 template <class T, int Dim, class Memory>
