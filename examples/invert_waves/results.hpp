@@ -136,13 +136,17 @@ class Results {
                                      row.step, row.vp_error, row.seconds, row.report.points}));
     m_evaluations = row.evaluation;
     m_seconds += row.seconds;
-    m_sums.points += row.report.points;
-    m_sums.forward_seconds += row.report.forward_seconds;
-    m_sums.backward_seconds += row.report.backward_seconds;
+    m_sums.add(row.report);
     const std::string state = state_name(row.evaluation), light = light_name(row.evaluation);
     m_session.part_begins({state, light});
     search.save(m_session.folder() / state);
-    io::write_npy(m_session.folder() / light, illumination.data(), m_model.shape);
+    if (row.report.failure.empty()) {
+      io::write_npy(m_session.folder() / light, illumination.data(), m_model.shape);
+    } else {  // without illumination, which a resumed run also lacks in memory
+      std::filesystem::copy_file(m_session.folder() / light_name(row.evaluation - 1),
+                                 m_session.folder() / light,
+                                 std::filesystem::copy_options::overwrite_existing);
+    }
     m_session.files.insert(m_session.files.end(), {state, light});
     m_session.part_replaces(row.evaluation, {state, light},
                             Json::object({{"band", row.band - 1},
@@ -155,8 +159,10 @@ class Results {
     m_session.print(
         "evaluated ", row.evaluation, ": ",
         m_o.bands.empty() ? "" : concat("up to ", significant(row.frequency, 4), " Hz, "),
-        "iteration ", row.iteration, row.taken ? "" : " (a trial)", ", misfit ",
-        significant(row.misfit, 5), " (", significant(row.relative, 4), " of the first)",
+        "iteration ", row.iteration, row.taken ? "" : " (a trial)",
+        row.report.failure.empty() ? concat(", misfit ", significant(row.misfit, 5), " (",
+                                            significant(row.relative, 4), " of the first)")
+                                   : concat(", the step is shortened: ", row.report.failure),
         row.vp_error >= 0.0 ? concat(", error of vp ", fixed(100.0 * row.vp_error, 2), " %") : "",
         ", ", significant(row.seconds, 3), " s");
     std::fflush(stdout);
@@ -267,7 +273,7 @@ class Results {
       const Json& row = m_history.at(r);
       for (std::size_t c = 0; c < row.size(); ++c) {
         if (c > 0) text += ',';
-        io::append_number(text, row.at(c).number(0.0));
+        io::append_number(text, row.at(c).number(HUGE_VAL));  // JSON has no infinity
       }
       text += '\n';
     }
@@ -283,8 +289,8 @@ class Results {
       write(m_o.unknowns[u] + ".npy", m_models[u].data());
       write("gradient_" + m_o.unknowns[u] + ".npy", m_gradients[u].data());
     }
-    const std::filesystem::path light = m_session.folder() / light_name(m_evaluations);
-    write("illumination.npy", io::read_npy<T>(light).data.data());
+    const std::string light = light_name(m_evaluations);
+    write("illumination.npy", io::read_npy<T>(m_session.folder() / light).data.data());
     const auto write_gather = [&](const char* name, const std::vector<float>& samples) {
       io::write_npy(m_session.folder() / name, samples.data(),
                     {m_gather.observed.receivers, m_gather.observed.count});
@@ -298,8 +304,7 @@ class Results {
   void add_results(const std::string& device, int threads) {
     Json& summary = m_session.summary;
     summary["gather"] = Json::object({{"shot", m_gather.shot}, {"interval", m_gather.observed.dt}});
-    auto sources = m_input.shots.front().sources;
-    sources.clear();
+    Points<Dim> sources;
     for (const auto& shot : m_input.shots) {
       sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
       if (shot.number != m_gather.shot) continue;
@@ -338,8 +343,7 @@ class Results {
     for (const std::string& name : {state_name(m_evaluations), light_name(m_evaluations)}) {
       std::error_code ignored;
       std::filesystem::remove(m_session.folder() / name, ignored);
-      auto& files = m_session.files;
-      files.erase(std::remove(files.begin(), files.end(), name), files.end());
+      std::erase(m_session.files, name);
     }
     m_session.summary.remove("parts");
   }

@@ -275,8 +275,7 @@ class Program {
       end_band(objective, search);
     }
     take_gather(objective, search.state());
-    if (!m_o.extended) return;
-    m_results.write_lags(extended_image(objective, search));
+    if (m_o.extended) m_results.write_lags(extended_image(objective, search));
   }
 
   // Returns the extended image at the point of the search, of this process or of several.
@@ -321,12 +320,12 @@ class Program {
     const double f = evaluate(objective, search.state(), gradient, band);
     const double seconds = watch.seconds();
     const std::int64_t number = search.state().evaluations() + 1;
-    if (m_o.lags_every > 0 && number % m_o.lags_every == 0) {
+    if (std::isfinite(f) && m_o.lags_every > 0 && number % m_o.lags_every == 0) {
       m_results.write_lags(extended_image(objective, search), number);
     }
     const Evaluation row{search.tell(f, gradient), error_of_vp(objective, search.state()), seconds,
                          objective.report()};
-    m_seconds_each = row.seconds;
+    if (std::isfinite(f)) m_seconds_each = row.seconds;
     m_times.add("evaluate", row.seconds);
     const Stopwatch writing;
     m_time.done();
@@ -337,16 +336,15 @@ class Program {
   // Evaluates at the point of the search, on this process or on several.
   template <class Objective, class Search, class Vector>
   double evaluate(Objective& objective, const Search& search, const Vector& gradient, int band) {
-    double f = 0.0;
-    if (m_sites->given()) {
-      m_input.in_words([&] { objective.begin(search.point()); });
-      const auto add = [&objective](const auto& part) { objective.add(part); };
-      m_sites->collect({search.evaluations() + 1, false, band, objective.request()}, add, add);
-      f = objective.end(gradient);
-      record_time_after_shots(m_session);
-    } else {
-      m_input.in_words([&] { f = m_shared->evaluate(objective, search.point(), gradient); });
+    if (!m_sites->given()) {
+      return m_input.in_words(
+          [&] { return m_shared->evaluate(objective, search.point(), gradient); });
     }
+    if (!objective.begin_trial(search.point(), gradient)) return HUGE_VAL;
+    const auto add = [&objective](const auto& part) { objective.add(part); };
+    m_sites->collect({search.evaluations() + 1, false, band, objective.request()}, add, add);
+    const double f = objective.end(gradient);
+    record_time_after_shots(m_session);
     return f;
   }
 
