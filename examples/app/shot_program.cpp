@@ -7,12 +7,12 @@
 #include "app/summary.hpp"
 #include "app/wave_fields.hpp"
 
-#include <moho/core/concurrent.hpp>
 #include <moho/core/positions.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/survey/left_out.hpp>
 #include <moho/survey/segy_gather.hpp>
+#include <moho/survey/trace_memory.hpp>
 #include <moho/wave/boundary_text.hpp>
 #include <moho/wave/layout.hpp>
 
@@ -313,22 +313,15 @@ std::string ShotProgram<T, Dim>::gather_name(std::size_t k) const {
 template <class T, int Dim>
 bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   m_report = report;
-  // of all shots for the SEG-Y file; of shots that are computed or wait for delivery; and of one
-  // more while it is written
   const double samples = sizeof(T) * static_cast<double>(report.time.samples);
-  double longest = 0.0;
-  for (const auto& shot : m_job.shots) {
-    longest = std::max(longest, static_cast<double>(shot.receivers.size()));
-  }
   m_memory.take(samples * static_cast<double>(m_receivers), "traces for SEG-Y");
-  const int together = std::max(report.together, 1);  // the traces of a group arrive together
-  const int held =
-      std::min(max_pending_results((report.at_once + together - 1) / together) * together,
-               static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1 << 20)));
-  m_memory.pass((held + 1.0) * samples * longest, "gathers");
+  m_memory.pass(survey::pending_trace_bytes<T, Dim>(m_job.shots, report.time, report.at_once,
+                                                    report.together),
+                "gathers");
   take_more(m_memory);
   check_memory(concat(m_receivers, " traces of ", report.time.samples, " samples beside the model"),
-               m_memory, m_limit, "take fewer shots or a longer --interval");
+               m_memory, m_limit,
+               "take fewer shots, fewer of them --at-once or a longer --interval");
   Json& summary = m_session.summary;
   summary["asked"] = m_session.requested();
   summary["model"] = model_json(report);
