@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -130,6 +131,39 @@ void expect_bits_of_numbers(const Instance<Memory>& exec) {
 TYPED_TEST(ParameterCodes, HaveTheBitsOfNumbers) {
   expect_bits_of_numbers(
       Instance<moho::MemoryOf<typename TypeParam::Exec>>(typename TypeParam::Exec()));
+}
+
+// Where delta is epsilon, the equations are stable if the exact r^2 does not exceed a.
+template <class T, class Memory>
+void expect_squares_below(const Instance<Memory>& exec, Medium medium, ParameterStorage storage) {
+  const Grid<2> grid{{101, 99}, {10.0, 10.0}, {}};
+  auto model = random_model<T, 2, Memory>(exec, grid, medium, 5);
+  model.delta = model.epsilon;
+  PropagatorOptions<2> options;
+  options.boundaries = moho::wave::all_faces<2>(FaceKind::rigid);
+  options.parameters = storage;
+  const auto propagator = make_propagator(exec, grid, model, options);
+  const auto& scheme = propagator.scheme();
+  auto numbers = MediumCoefficients<T, 2, Memory>::numbers(exec, scheme, moho::all_planes(grid));
+  numbers.load(exec, scheme, model);
+  const auto arrays = numbers.arrays();
+  const auto a = nodes_of<T, 2, Memory>(exec, numbers.layout(), arrays[1]);
+  const auto r = nodes_of<T, 2, Memory>(exec, numbers.layout(), arrays[2]);
+  const double ulp = std::numeric_limits<T>::epsilon();
+  const double step = storage == ParameterStorage::codes ? 1e-4 : 0.0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    ASSERT_LE(std::fma(r[n], r[n], -a[n]), 0.0) << a[n];
+    ASSERT_GE(std::fma(r[n], r[n], -a[n]), -(6.0 * ulp + step) * a[n]) << a[n];
+  }
+}
+TYPED_TEST(ParameterCodes, SquaresDoNotExceedA) {
+  using Memory = moho::MemoryOf<typename TypeParam::Exec>;
+  const Instance<Memory> exec{typename TypeParam::Exec()};
+  for (const Medium medium : {Medium::vti, Medium::tti}) {
+    expect_squares_below<float>(exec, medium, ParameterStorage::full);
+    expect_squares_below<double>(exec, medium, ParameterStorage::full);
+  }
+  expect_squares_below<float>(exec, Medium::vti, ParameterStorage::codes);
 }
 
 // A wavefield of codes differs from one of double precision by little more than one of numbers.

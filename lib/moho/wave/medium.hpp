@@ -159,6 +159,11 @@ KOKKOS_INLINE_FUNCTION constexpr T epsilon_of() {
   return sizeof(T) == 4 ? T(1.1920929e-7) : T(2.220446049250313e-16);
 }
 
+/// Returns true if the exact square of r exceeds a: a rounded square may equal a smaller a.
+KOKKOS_INLINE_FUNCTION bool square_exceeds(const double r, const double a) {
+  return fma(r, r, -a) > 0.0;
+}
+
 /// Functor that converts a model's parameters to those of kernels; null means an absent parameter.
 template <class T, int Dim>
 struct Prepare {
@@ -202,11 +207,11 @@ struct Prepare {
         const std::uint32_t code_a = codes.a.encode(1.0 + 2.0 * e);
         square_a = codes.a.decode(code_a);
         std::uint32_t code_b = codes.b.encode(root);
-        while (code_b > 0 && codes.b.decode(code_b) * codes.b.decode(code_b) > square_a) --code_b;
+        while (code_b > 0 && square_exceeds(codes.b.decode(code_b), square_a)) --code_b;
         r = codes.b.decode(code_b);
         if (words != nullptr) words[i] = code | code_a << 16U;
         if (halves != nullptr) halves[i] = static_cast<std::uint16_t>(code_b);
-      } else if (!fletcher && r * r > square_a) {
+      } else if (!fletcher && square_exceeds(r, square_a)) {
         r -= r * epsilon_of<T>();
       }
       of_b = r;
