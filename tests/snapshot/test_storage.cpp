@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -105,6 +106,33 @@ TEST(Storage, GoesWhereItFits) {
   const StorageRequest device_only = request_of("device", "lossless", true);
   EXPECT_EQ(chosen(device_only, {bytes * 10 / 9 + 1, 0, 0}).location, StorageLocation::device);
   EXPECT_THROW(chosen(device_only, {bytes * 10 / 9 - 8, 0, 0}), InputError);
+}
+
+TEST(Storage, BuffersHaveToFit) {
+  // 400 snapshots are 80e6 bytes, and a decoded one is 4e6
+  const StorageRequest request = request_of("compressed", "snr:55", true);
+  Rates rates = device_rates(request);
+  rates.link = 0.0;
+  const auto with_memory = [&](std::uint64_t bytes) {
+    return choose_storage(cube_shot(), rates, {bytes, 0, 0}, request);
+  };
+  EXPECT_TRUE(std::isfinite(with_memory(90000000).strategy.seconds));
+  ShotShape shape = cube_shot();
+  shape.largest_snapshot = 4e6;
+  EXPECT_THAT(moho::testing::message_of([&] {
+                choose_storage(shape, rates, {90000000, 0, 0}, request);
+              }),
+              AllOf(HasSubstr("the method compressed is not possible here (transform: it keeps "),
+                    HasSubstr(", with its buffers ")));
+}
+
+TEST(Storage, NamesTheModeOfSquareRoots) {
+  const StorageRequest request = request_of("compressed", "paper:1e-3", true);
+  Rates rates = device_rates(request);
+  rates.codecs.front().keep = StorageMethod::lorenzo;
+  rates.codecs.front().bound = 1e-3;
+  const StoragePlan plan = choose_storage(cube_shot(), rates, {ample, 0, 0}, request);
+  EXPECT_EQ(plan.strategy.name, "quantised square roots in memory");
 }
 
 TEST(Storage, TakesTheRequestedMethod) {

@@ -82,9 +82,7 @@ class Choice {
       strategy.name = name_of(strategy);
       if (!location) {
         if (obstacle.empty()) {
-          obstacle =
-              concat(strategy.name, ": ",
-                     given.possible ? concat("it keeps ", in_bytes(strategy.bytes)) : given.reason);
+          obstacle = concat(strategy.name, ": ", obstacle_of(given, strategy.bytes));
         }
         continue;
       }
@@ -105,6 +103,16 @@ class Choice {
       std::erase_if(result, [](const auto& one) { return one.location == StorageLocation::disk; });
     }
     return result;
+  }
+
+  // Returns the reason why a method that the cost model returned fits no location.
+  static std::string obstacle_of(const StorageChoice& given, std::uint64_t bytes) {
+    if (given.possible) return concat("it keeps ", in_bytes(bytes));
+    const std::uint64_t needed = given.min_device_bytes;
+    if (needed == std::numeric_limits<std::uint64_t>::max() || needed <= given.bytes) {
+      return given.reason;
+    }
+    return concat("it keeps ", in_bytes(given.bytes), ", with its buffers ", in_bytes(needed));
   }
 
   StorageChoice checkpoints_within(const ShotShape& shape, double bytes) const {
@@ -183,6 +191,10 @@ class Choice {
     if (strategy.keep == StorageMethod::checkpoints)
       return concat("replay from ", strategy.states, " states");
     std::string name = names[static_cast<int>(strategy.keep)];
+    if (strategy.codec >= 0 &&
+        m_r.codecs[static_cast<std::size_t>(strategy.codec)].mode == CodecMode::paper) {
+      name = "quantised square roots";
+    }
     if (strategy.codec >= 0 && strategy.keep == StorageMethod::blocks) {
       name += concat(" of ", m_r.codecs[static_cast<std::size_t>(strategy.codec)].bits, " bits");
     }
@@ -197,7 +209,7 @@ class Choice {
   std::optional<StorageLocation> location_of(const StorageChoice& strategy) const {
     // threads also need buffers, and store in one location
     if (uses_threads(strategy) && !strategy.possible) return std::nullopt;
-    // an impossible method with known bytes may still fit one location
+    // files may hold an impossible method with known bytes
     if (!strategy.possible && strategy.bytes == 0) return std::nullopt;
     if (!strategy.possible &&
         strategy.min_device_bytes == std::numeric_limits<std::uint64_t>::max()) {
@@ -208,9 +220,10 @@ class Choice {
     };
     const bool disk_only = m_r.method == "disk" || (m_r.method == "threads" && m_r.use_folder);
     const bool host_only = (m_r.method == "memory" || uses_threads(strategy)) && !m_r.host_kernels;
-    if (!disk_only && !host_only && fits(m_budget.device)) return StorageLocation::device;
+    const bool memory = strategy.possible && !disk_only;
+    if (memory && !host_only && fits(m_budget.device)) return StorageLocation::device;
     if (recomputes(strategy) || m_r.method == "device") return std::nullopt;
-    if (!disk_only && !m_r.host_kernels && fits(m_budget.host)) return StorageLocation::host;
+    if (memory && !m_r.host_kernels && fits(m_budget.host)) return StorageLocation::host;
     const bool disk = m_budget.disk > 0 && m_rates.disk_write > 0.0 && m_rates.disk_read > 0.0;
     const bool memory_only = m_r.method == "memory" && !m_r.host_kernels;
     if (disk && !memory_only && fits(m_budget.disk)) return StorageLocation::disk;
