@@ -93,7 +93,7 @@ TEST(Spreads, Moving) {
       message_of([&] {
         moving_spread<3>({{50, 50, 4}, {5, 50, 4}}, offsets, grid);
       }),
-      "shot 1: none of its 3 receivers is inside of the model, with its source at (5, 50, 4) "
+      "shot 2: none of its 3 receivers is inside of the model, with its source at (5, 50, 4) "
       "(allowed: 1 receiver or more): move the source or change the offsets and depths of the "
       "receivers");
 }
