@@ -12,11 +12,9 @@
 #include <moho/survey/onset_check.hpp>
 #include <moho/survey/prepare.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace moho::examples {
 

@@ -4,7 +4,6 @@
 #include <moho/core/error.hpp>
 #include <moho/io/npy.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>

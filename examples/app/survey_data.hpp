@@ -16,10 +16,8 @@
 #include <moho/survey/prepare.hpp>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace moho::examples {

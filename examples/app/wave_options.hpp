@@ -10,8 +10,6 @@
 #include "app/recorded_wavelet.hpp"
 #include "app/survey.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
