@@ -14,8 +14,8 @@ namespace moho::examples {
 
 namespace {
 
-// Throws for options of other media, schemes or domains, which would be ignored.
-void check_scheme_belongs(const Arguments& arguments) {
+// Throws for options without effect. `sources`: --width is also that of the source's wavefield.
+void check_scheme_belongs(const Arguments& arguments, bool sources) {
   const auto given = [&](const std::string& name) { return arguments.given(name); };
   bool anisotropic = false;
   for (const char* name : {"epsilon", "delta", "theta", "phi"}) {
@@ -37,15 +37,17 @@ void check_scheme_belongs(const Arguments& arguments) {
         "--source-taper was given with --equations fletcher (it belongs to self_adjoint): leave it "
         "out");
   }
-  bool random = arguments.text("boundary").find("random") != std::string::npos || given("block");
-  for (const char* name : {"source-field", "snapshots"}) {
-    random = random || (given(name) && arguments.text(name) == "random");
-  }
+  const std::string boundary = arguments.text("boundary");
+  const std::string field = arguments.text("snapshots") + arguments.text("source-field");
+  const bool random =
+      boundary.find("random") != std::string::npos || given("block") || field == "random";
   if (given("seed") && !random) {
     throw InputError(
         "--seed was given without random layers (they belong to --boundary, --source-field and "
         "--snapshots random, and to --block): leave it out");
   }
+  const bool other = sources && (field.empty() || field == "auto" || field == "random");
+  if (given("width") && !other) wave::check_widths_used(boundary, "--boundary", "--width");
   for (const char* name : {"expand-threshold", "expand-interval", "expand-coarsening"}) {
     const std::string method = name == std::string("expand-coarsening") ? "eikonal" : "amplitude";
     if (!given(name) || arguments.text("expand") == method) continue;
@@ -70,7 +72,7 @@ void check_top(const FaceTexts& o) {
 void bind_shots(Description& d, ShotTexts& o) {
   d.bind(o.sources, "source", "POINTS",
          "each point is a shot: x,z, in 3D x,y,z, or x=..,z=..; a line x,z:x,z:count; a grid "
-         "x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. May be repeated "
+         "x,z:x,z:nxm (3D: nxmxk); several joined by ;  or a table .csv or .npy. May be repeated "
          "(default: the middle, two nodes below the surface)",
          {.unset = "the middle", .file = true});
   d.bind(o.receivers, "receivers", "POINTS",
@@ -88,7 +90,8 @@ void bind_shots(Description& d, ShotTexts& o) {
 
 void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands, bool amplitude) {
   d.group("Scheme");
-  d.check(check_scheme_belongs);
+  const bool sources = d.program == "migrate_shots" || d.program == "invert_waves";
+  d.check([sources](const Arguments& given) { check_scheme_belongs(given, sources); });
   d.bind(o.dt, "dt", "s | auto", "time step (default: auto)",
          positive("auto, or positive, in seconds"), {.word = "auto"});
   d.bind(o.order, "order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)", even(16));

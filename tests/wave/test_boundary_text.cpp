@@ -67,6 +67,18 @@ TEST(BoundaryText, IsWrittenAndRead) {
   EXPECT_EQ(boundaries_string(parse_boundaries<3>("cpml:5,front=free")), "cpml:5,front=free");
 }
 
+TEST(BoundaryText, WidthsAreUsed) {
+  const auto check = [](const std::string& text) {
+    moho::wave::check_widths_used(text, "--boundary", "--width");
+  };
+  for (const char* text : {"", "cpml", "top=free", "rigid,top=random", "cpml:20,left=sponge"}) {
+    EXPECT_NO_THROW(check(text)) << text;
+  }
+  for (const char* text : {"cpml:20", "rigid", "sponge:4,top=free,left=cpml:3"}) {
+    EXPECT_THROW(check(text), InputError) << text;
+  }
+}
+
 TEST(BoundaryText, Refuses) {
   const auto message = [](const std::string& text) -> std::string {
     try {
@@ -83,8 +95,10 @@ TEST(BoundaryText, Refuses) {
             "--boundary: 'free:3' is not understood (allowed: free, it has no width)");
   EXPECT_EQ(message("cpml:3:4"),
             "--boundary: 'cpml:3:4' is not understood (allowed: cpml or cpml:WIDTH)");
-  EXPECT_EQ(message("cpml:1001"),
-            "--boundary: the width of cpml is '1001' (allowed: whole numbers from 1 to 1000)");
+  EXPECT_EQ(message("cpml:65"),
+            "--boundary: the width of cpml is '65' (allowed: whole numbers from 1 to 64)");
+  EXPECT_EQ(message("sponge:1001"),
+            "--boundary: the width of sponge is '1001' (allowed: whole numbers from 1 to 1000)");
   EXPECT_THAT(message("top=free,cpml"), HasSubstr("'cpml' in 'top=free,cpml' names no face"));
   EXPECT_THAT(message("top=free,top=rigid"), HasSubstr("'top' stands twice"));
   EXPECT_EQ(message("front=free"),

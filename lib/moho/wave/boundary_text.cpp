@@ -37,8 +37,9 @@ Face parse_face(const std::string& what, const std::string& text, const LayerWid
                             face.layered() ? " or " + pieces[0] + ":WIDTH" : ", it has no width",
                             ")"));
   }
-  face.width = static_cast<int>(
-      text::parse_count(concat(what, ": the width of ", pieces[0]), pieces[1], 1, 1000));
+  face.width =
+      static_cast<int>(text::parse_count(concat(what, ": the width of ", pieces[0]), pieces[1], 1,
+                                         face.kind == FaceKind::cpml ? largest_cpml_width : 1000));
   return face;
 }
 
@@ -84,6 +85,20 @@ Boundaries<Dim> parse_boundaries(const std::string& text, FaceKind fallback,
     first = false;
   }
   return result;
+}
+
+void check_widths_used(const std::string& text, const std::string& what,
+                       const std::string& widths) {
+  const std::vector<std::string> pieces = text::split(text, ',');
+  // a list that begins with a face leaves others to the default kind
+  if (pieces.empty() || pieces.front().find('=') != std::string::npos) return;
+  for (const std::string& piece : pieces) {
+    const auto has = [&](const char* part) { return piece.find(part) != std::string::npos; };
+    if (!has(":") && !has(to_string(FaceKind::rigid)) && !has(to_string(FaceKind::free_surface)))
+      return;
+  }
+  throw InputError(concat(widths, " was given and ", what, " ", text,
+                          " has no layer without a width (it belongs to these): leave it out"));
 }
 
 template <int Dim>
