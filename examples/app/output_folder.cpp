@@ -101,12 +101,12 @@ OutputFolder::OutputFolder(std::string program, std::string option, const std::s
       m_option(concat(option, " ", folder)),
       m_path(folder),
       m_lock_path(fs::path(folder) / lock_name) {
-  std::error_code error;
+  std::error_code error, ignored;
   fs::create_directories(m_path, error);
-  if (!fs::is_directory(m_path)) {
-    const std::string why = error                ? error.message()
-                            : fs::exists(m_path) ? std::string("it is a file")
-                                                 : std::string("no such folder");
+  if (!fs::is_directory(m_path, ignored)) {
+    const std::string why = error                         ? error.message()
+                            : fs::exists(m_path, ignored) ? std::string("it is a file")
+                                                          : std::string("no such folder");
     throw FileError(concat(m_option, ": the folder cannot be made (", why,
                            "): name a folder that you may write to"));
   }

@@ -67,7 +67,9 @@ void check_same_run(const std::string& folder, const Json& now, const Json& befo
   for (const std::string& key : keys) {
     const Json *mine = now.find(key), *theirs = before.find(key);
     if (mine != nullptr && theirs != nullptr && mine->dump() == theirs->dump()) continue;
-    throw InputError(concat("--resume: ", key, " is ", text(mine), ", and was ", text(theirs),
+    std::string name = key;  // with hyphens, unless a file follows the option
+    for (char& c : name) c = c == '_' && key.find(' ') == std::string::npos ? '-' : c;
+    throw InputError(concat("--resume: ", name, " is ", text(mine), ", and was ", text(theirs),
                             " in the run in ", folder, advice));
   }
 }

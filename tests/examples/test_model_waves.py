@@ -493,7 +493,7 @@ class NothingIsLost(support.NothingIsLost, Case):
         self.assert_refused(self.call(*resume, "--order", "6"), "--resume: --order is 6, and was 8", "out")
         self.assert_refused(self.call(*resume, "--width", "10"), "--resume: --width is 10, and was auto")
         self.assert_refused(self.call(*resume, "--free-surface"),
-                            "--resume: --free_surface is true, and was false")
+                            "--resume: --free-surface is true, and was false")
         velocity = np.load(self.path("v.npy"))
         velocity[5, 5] += 1.0
         self.save("v.npy", velocity)
