@@ -12,7 +12,6 @@
 #include <moho/rtm/migration_types.hpp>
 #include <moho/wave/locate_overflow.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -106,6 +105,7 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
                                        {"wavelet", job.wavelet_name},
                                        {"offsets", "--offset"},
                                        {"batch_size", "--batch"},
+                                       {"snapshot_steps", "--snapshot-steps"},
                                        {"devices", devices_option(*job.options)}});
     if (text == error.what()) throw;
     throw InputError(text);

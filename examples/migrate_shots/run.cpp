@@ -24,11 +24,8 @@
 #include <moho/rtm/migration.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -502,7 +499,10 @@ class Program {
     if (!m_offsets.empty()) ending.pictures.emplace_back("gathers.png");
     ending.picture_name = "drawn";
     ending.word = "pictures";
-    ending.lines = {concat("migrated  ", counted(m_job.shots.size(), "shot"), ", ",
+    const auto is_dead = [](const Json& shot) { return shot.find("receivers")->number(0.0) == 0; };
+    const auto dead = std::count_if(m_entries.begin(), m_entries.end(), is_dead);
+    ending.lines = {concat("migrated  ", counted(m_job.shots.size() - dead, "shot"),
+                           dead > 0 ? concat(" (", dead, " more without live traces)") : "", ", ",
                            format_count(points), "points on ", m_o.space, ": ", m_plan.device)};
     if (m_o.expand != domain::ExpansionMethod::none && whole > 0.0) {
       ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",

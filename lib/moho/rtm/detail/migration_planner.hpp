@@ -349,8 +349,13 @@ class MigrationPlanner {
     m_plan.wavelet = survey::wavelet_times(whole.wavelet, whole.time.dt);
     m_plan.wavelet_interval =
         std::min(snapshot::snapshot_interval(whole.wavelet, whole.time.dt), whole.time.steps);
-    m_interval = m_o.storage.interval > 0 ? std::min(m_o.storage.interval, whole.time.steps)
-                                          : m_plan.wavelet_interval;
+    m_interval = m_o.storage.interval > 0 ? m_o.storage.interval : m_plan.wavelet_interval;
+    const std::int64_t largest = std::max<std::int64_t>(whole.time.steps / 2, 1);
+    if (m_o.storage.interval > largest) {
+      throw InputError(concat("snapshot_steps is ", m_o.storage.interval, " (allowed: 1 to ",
+                              largest, ", as an image needs 2 snapshots in ", whole.time.steps,
+                              " steps): decrease it, or increase the time"));
+    }
   }
 
   // Estimates the seconds of all shots. `largest`: equivalent number of largest shots.

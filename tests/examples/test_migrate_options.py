@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of options of migrate_shots that would have no effect, and of shots without data.
+
+usage: test_migrate_options.py --program PATH [--modeller PATH] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import subprocess
+import sys
+
+import support
+import test_migrate_shots
+from support import np
+
+
+# ctest: quick
+class Options(test_migrate_shots.Case):
+    def refuse_here(self, more, *words):
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, *more], *words)
+
+    def test_interval_of_snapshots(self):
+        self.refuse_here(["--snapshot-steps", "151"], "--snapshot-steps is 151 (allowed: 1 to 150, ",
+                         "in 300 steps")
+        r = self.migrate(*self.shots, "--snapshot-steps", "150")
+        self.assertEqual(r.summary["snapshots"]["count"], 2)
+        self.assertGreater(np.abs(r.image).max(), 0.0)
+
+    def test_width_without_layers(self):
+        del self.survey[-2:]
+        for faces in ("cpml:10", "rigid", "sponge:20,top=free"):
+            self.refuse_here(["--boundary", faces, "--width", "7", "--snapshots", "memory"],
+                             f"--width was given and --boundary {faces} has no layer without a width")
+        for faces, snapshots in (("cpml:10", "random"), ("sponge", "memory"), ("top=free", "memory"),
+                                 ("rigid,top=cpml", "memory")):
+            self.succeed("--vp", "smooth.npy", *self.survey, *self.shots, "--boundary", faces, "--width", "7",
+                         "--snapshots", snapshots, "--plan")
+
+    def test_width_of_cpml(self):
+        del self.survey[-2:]
+        self.refuse_here(["--boundary", "cpml:200"],
+                         "the width of cpml is '200' (allowed: whole numbers from 1 to 64)")
+
+    def test_name_of_the_folder(self):
+        self.refuse_here(["--out", 300 * "x"], "--out xxx", "the folder cannot be made (File name too long)")
+
+    def test_receivers_outside(self):
+        self.shots = [*self.shots[:-2], "--receivers", "9000,20", "--moving"]
+        self.refuse_here([], "shot 1: none of its 1 receivers is inside")
+
+    def test_shots_without_live_traces_are_counted(self):
+        if not self.modeller:
+            self.skipTest("model_waves was not built")
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:],
+                               "--snapshot-every", "0", "--no-plot", "--out", "gathers"],
+                              cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.save("gathers/gather_0002.npy", np.zeros_like(np.load(self.path("gathers/gather_0002.npy"))))
+        text = self.migrate("--shots", "gathers").text
+        self.assertIn("migrated  2 shots (1 more without live traces), ", text)
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
