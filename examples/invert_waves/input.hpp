@@ -64,7 +64,7 @@ struct Input : SurveyJob<T, Dim> {
     io::Array<T> array;
     try {
       array = io::read_npy<T>(o.evaluate);
-    } catch (const Error& error) {
+    } catch (const InputError& error) {
       throw InputError(concat("--evaluate ", o.evaluate, ": ", error.what()));
     }
     std::vector<std::int64_t> shape{static_cast<std::int64_t>(o.unknowns.size())};
@@ -179,8 +179,11 @@ struct Input : SurveyJob<T, Dim> {
     EarthModel<T> read;
     try {
       read = load_earth_model<T>(file);
-    } catch (const InputError& error) {
-      throw InputError(concat("--mask: ", error.what()));
+    } catch (const MemoryError&) {
+      throw;
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      throw InputError(text.rfind("--vp", 0) == 0 ? "--mask" + text.substr(4) : "--mask: " + text);
     }
     if (read.shape != model.shape) {
       throw InputError(concat("--mask: its shape is ", io::shape_string(read.shape),

@@ -6,7 +6,6 @@
 
 #include <moho/core/text.hpp>
 
-#include <utility>
 
 namespace moho::examples::trace_rays {
 
@@ -150,8 +149,8 @@ void bind_survey(Description& d, Options& o) {
   d.group("Sources and receivers");
   d.bind(o.sources, "source", "POINTS",
          "positions of sources, anywhere in the model: x,z, in 3D x,y,z, or x=..,z=..; a "
-         "line x,z:x,z:n; a grid x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. "
-         "May be repeated (default: the middle of the surface)",
+         "line x,z:x,z:n; a grid x,z:x,z:nxm (3D: nxmxk); several joined by ;  or a table .csv or "
+         ".npy. May be repeated (default: the middle of the surface)",
          {.hidden = true, .file = true});
   d.bind(o.receivers, "receivers", "POINTS",
          "written like sources; --receiver-line is the same (default: 41 along the surface)",

@@ -572,8 +572,8 @@ class Resume(Case):
         asked = ["--vp", "start.npy", *self.survey]
         self.succeed(*asked, *shot, out="shot")
         for more, words in (([*self.shots, "--iterations", "1"], "--resume: --band is not there"),
-                            ([*shot[:-1], "2"], "--resume: --only_shot is 2, and was 3"),
-                            ([*shot, "--data-size", "2"], "--resume: --data_size is 2.0, and was 0.0")):
+                            ([*shot[:-1], "2"], "--resume: --only-shot is 2, and was 3"),
+                            ([*shot, "--data-size", "2"], "--resume: --data-size is 2.0, and was 0.0")):
             self.refuse([*asked, *more, "--resume", "--out", "shot"], words)
         os.remove(self.path("shot/shot_0003.npy"))
         folder, _ = self.succeed(*asked, *shot, "--resume", out="shot")
@@ -728,7 +728,7 @@ class Ranks(Case):
                             "--lags: the largest along x is 90 nodes"),
                            (["--source-field", "random", "--devices", "2"],
                             "--devices is 2, and there are 2 ranks"),
-                           (["--mask", "none.npy"], "none.npy"),
+                           (["--mask", "none.npy"], "--mask: cannot read 'none.npy'"),
                            (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
                            (["--source-field", "stored", "--memory", "1M"],
                             "--source-field stored: it takes")):
