@@ -117,8 +117,8 @@ void bind_survey(Description& d, Options& o) {
   d.group("Sources and receivers");
   d.bind(o.sources, "source", "POINTS",
          "positions of sources, on nodes or not: x,z, in 3D x,y,z, or x=..,z=..; a line "
-         "x,z:x,z:n; a grid x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. May "
-         "be repeated (default: the middle of the surface)",
+         "x,z:x,z:n; a grid x,z:x,z:nxm (3D: nxmxk); several joined by ;  or a table .csv or .npy. "
+         "May be repeated (default: the middle of the surface)",
          {.hidden = true, .file = true});
   d.flag(o.each, "each",
          "times from each source; without it at every node the earliest of all sources");

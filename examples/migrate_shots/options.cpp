@@ -37,9 +37,9 @@ the quickest way that fits the budgets and --error: as it is on the device (devi
 (memory), compressed, compressed by threads of the host beside the run (threads), in files (disk), as faces
 from which it is run back (boundary), as states from which it is computed again (replay), or not at all: a
 second one, in random layers that lose nothing, is run back (random; what they scatter adds noise to the image).
---error snr:55 dB, max:1e-3 (of the largest amplitude), bits:12, or lossless. --snapshot-dir FOLDER: threads and
-disk write to files there, auto where memory does not suffice. --plan measures the disk. Nothing is left there
-when a run ends.
+--error bounds the error of snapshots, not of the image: snr:55 dB (sum of squares over that of errors), max:1e-3
+or paper:1e-3 (of the largest amplitude), bits:12, or lossless. --snapshot-dir FOLDER: threads and disk write to
+files there, auto where memory does not suffice. --plan measures the disk. Nothing is left there when a run ends.
 
 Streaming. A shot that does not fit --device-memory streams: model and wavefields are on the host, and planes of
 the source's wavefield, which is run back as with random, and of the receivers' pass through the device together.
@@ -126,8 +126,8 @@ void check_error(const Options& o) {
   if (o.error == "lossless" && o.snapshots == "compressed") {
     throw InputError(
         "--snapshots compressed: --error lossless allows no compressed snapshots, and larger "
-        "budgets do not help (allowed: snr:DB, max:E or bits:N): take another --error, or leave "
-        "out --snapshots");
+        "budgets do not help (allowed: snr:DB, max:E, bits:N or paper:E): take another --error, or "
+        "leave out --snapshots");
   }
   if (o.error == "lossless") return;
   try {
@@ -165,7 +165,7 @@ void bind_snapshots(Description& d, Options& o) {
       "auto, device, memory, compressed, threads, disk, boundary, replay or random (default: auto)",
       name_of({"auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay",
                "random"}));
-  d.bind(o.error, "error", "ERROR", "snr:DB, max:E, bits:N or lossless (default: snr:55)");
+  d.bind(o.error, "error", "ERROR", "snr:DB, max:E, bits:N, paper:E or lossless (default: snr:55)");
   d.check([&o](const Arguments&) { check_error(o); });
   d.bind(o.every, "snapshot-steps", "n", "steps between snapshots (default: by the wavelet)",
          count(1, 1000000), {.unset = "auto"});

@@ -53,7 +53,7 @@ inline void check_options(const CodecOptions& options) {
       }
       throw InputError(concat("codec: snr is ", options.snr,
                               " dB (allowed: ", CodecOptions::least_snr, " to ",
-                              CodecOptions::greatest_snr, "): 55 leaves images as they are"));
+                              CodecOptions::greatest_snr, "): 55 is usual"));
     default:
       if (options.max_error >= CodecOptions::least_error &&
           options.max_error <= CodecOptions::greatest_error) {
