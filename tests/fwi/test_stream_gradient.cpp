@@ -373,6 +373,35 @@ MEMORY_TEST(StreamGradient, ImageHasTheBitsInCoreIn2D) {
   }
 }
 
+// Images without layers across x, so that a sweep follows the one before almost without a gap.
+// A short last sweep completes its groups at earlier stages than the sweep before; sweeps whose
+// updates are no multiple of the interval keep pairs at different stages.
+MEMORY_TEST(StreamGradient, ImageHasTheBitsInCoreIfSweepsOverlap) {
+  struct Case {
+    std::int64_t interval, steps, updates;
+  };
+  for (const Case& one : {Case{4, 100, 32}, Case{2, 83, 20}, Case{1, 42, 5}, Case{8, 119, 39}}) {
+    Boundaries<2> faces = absorbing<2>(FaceKind::sponge, 6, false);
+    Boundaries<2> own = random_faces<2>(false);
+    faces.lower[0] = faces.upper[0] = own.lower[0] = own.upper[0] = {FaceKind::rigid, 0};
+    Survey<T, 2> survey(Medium::isotropic, {}, faces, own, 8);
+    survey.grid.extents = {172, 9};
+    survey.model = rough_model<T, 2>(survey.grid, survey.medium);
+    survey.options.dt = 1.5e-3;
+    survey.steps = one.steps;
+    survey.wavelet.resize(static_cast<std::size_t>(one.steps + 1), 0.0);
+    survey.product_interval = one.interval;
+    survey.lags = Lags{1, 0};
+    for (Shot<2>& shot : survey.shots) {
+      shot.sources = {{1300.0 - 900.0 * shot.number, 30.0}};
+      shot.receivers.clear();
+      for (int r = 0; r < 17; ++r) shot.receivers.push_back({100.0 * r + 5.0, 20.0});
+    }
+    expect_the_same_bits<T, 2, Memory>(exec, survey, {{8, one.updates, 0, 1, false}},
+                                       moho::concat("rigid across x, interval ", one.interval));
+  }
+}
+
 MEMORY_TEST(StreamGradient, ImageHasTheBitsInCoreIn3D) {
   std::int64_t number = 0;
   for (const Kind2& kind : gradient_kinds) {

@@ -135,7 +135,13 @@ std::int64_t KeptPlanes::count(const StreamShape& shape) const {
 std::int64_t KeptPlanes::slots(const StreamShape& shape, std::int64_t n) const {
   const std::int64_t lag = shape.lag > 0 ? shape.lag : shape.least_lag();
   const std::int64_t reader = std::min((n / group + 1) * group, count(shape)) - 1;
-  const std::int64_t planes = shape.block + around + (reader - n) * interval * lag;
+  std::int64_t stages = (reader - n) * interval;
+  if (shape.updates * shape.devices % interval != 0) {
+    // The first stage that keeps planes differs among sweeps. While one sweep reads at the last
+    // possible stage, the next ones may write at the first possible one.
+    stages = std::min(shape.updates - 1, (reader + 1) * interval - 1) - n * interval;
+  }
+  const std::int64_t planes = shape.block + around + stages * lag;
   // two sweeps that begin at multiples may be align - 1 planes further apart, three twice as many
   return (planes + 3 * (align - 1)) / align * align;
 }

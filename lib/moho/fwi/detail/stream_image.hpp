@@ -82,7 +82,9 @@ class StreamImage {
                             static_cast<std::size_t>(pairs.slots * m_kept.elements)));
       }
     }
-    m_done.resize(m_pairs.size());
+    m_groups = (m_pairs.size() + static_cast<std::size_t>(m_kept.group) - 1) /
+               static_cast<std::size_t>(m_kept.group);
+    m_done.resize(static_cast<std::size_t>(m_schedule.sweeps()) * m_groups);
   }
 
   /// Memory of all rings, bytes.
@@ -94,7 +96,7 @@ class StreamImage {
     return count * sizeof(T);
   }
   /// Begins a run.
-  void begin() { std::fill(m_done.begin(), m_done.end(), Done{}); }
+  void begin() { std::fill(m_done.begin(), m_done.end(), planes_of(m_box).begin); }
   /// \brief Begins the products of a stage.
   /// \param stage of a product time
   /// \param planes of the stage that are in the box
@@ -112,10 +114,6 @@ class StreamImage {
     std::vector<Array> arrays;
     std::int64_t slots = 0;
   };
-  /// Planes of the image that a group has been added to.
-  struct Done {
-    std::int64_t sweep = -1, end = 0;
-  };
   void add(const stream::RingPiece& piece, std::size_t first, T weight) const;
 
   const Pipeline& m_adjoint;
@@ -126,10 +124,14 @@ class StreamImage {
   std::size_t m_first_sum;
   std::int64_t m_steps;
   std::vector<Pairs> m_pairs;  ///< by number of the product time in a pass
-  std::vector<Done> m_done;    ///< by number of the group
-  std::size_t m_now = 0;       ///< number of the stage's product time
-  std::int64_t m_period = 0;   ///< planes from a sweep to the next in rings
-  std::int64_t m_first = 0;    ///< place of the first plane of the stage's sweep in a ring
+  std::size_t m_groups = 0;    ///< groups of a sweep, at most
+  /// One past the last plane of the image that a group has been added to, by sweep and group.
+  ///
+  /// A sweep may begin a group before the sweep before it has completed that group.
+  std::vector<std::int64_t> m_done;
+  std::size_t m_now = 0;      ///< number of the stage's product time
+  std::int64_t m_period = 0;  ///< planes from a sweep to the next in rings
+  std::int64_t m_first = 0;   ///< place of the first plane of the stage's sweep in a ring
 };
 
 template <class T, int Dim, class Memory>
@@ -174,12 +176,11 @@ void StreamImage<T, Dim, Memory>::end(const stream::StreamStage& stage, T weight
   const bool complete = (m_now + 1) % group == 0 || stage.level + m_kept.interval > last;
   if (!complete) return;
   const PlaneRange all = planes_of(m_box);
-  Done& done = m_done[m_now / group];
-  if (done.sweep != sweep) done = {sweep, all.begin};
+  std::int64_t& done = m_done[static_cast<std::size_t>(sweep) * m_groups + m_now / group];
   const PlaneRange& block = stage.range.planes;
-  const PlaneRange planes{done.end, block.end >= all.end ? all.end : block.end - m_lags.x};
+  const PlaneRange planes{done, block.end >= all.end ? all.end : block.end - m_lags.x};
   if (planes.empty()) return;
-  done.end = planes.end;
+  done = planes.end;
   const std::int64_t position = stage.range.position - block.begin + planes.begin;
   for (const stream::RingPiece& piece : m_adjoint.ring().pieces({sweep, planes, position})) {
     add(piece, m_now / group * group, weight);
