@@ -20,23 +20,27 @@ namespace detail {
 
 /// Largest velocity at a node in any direction: vp sqrt(max(1, 1 + 2 epsilon, 1 + 2 delta)).
 ///
-/// The model may lack the layers of the faces. A node in a layer has the value of the nearest node
-/// of the model, as in extend_model(). Random layers are slower than that.
+/// The arrays may lack the layers of the faces. A node in a layer has the value of the nearest node
+/// within, as in extend_model(). Random layers are slower than that; their values are not read, so
+/// that arrays with and without layers give the same arrivals.
 template <class T, int Dim>
 struct FastestVelocity {
   const T *vp = nullptr, *epsilon = nullptr, *delta = nullptr;  ///< null if absent
   Grid<Dim> model;                                              ///< grid of the arrays
   Index<Dim> shift{};  ///< node 0 of the model in the grid of the requested nodes
+  Index<Dim> lower{};  ///< nodes of the arrays that are in the layers of the lower faces
+  Index<Dim> upper{};  ///< nodes in the layers of the upper faces
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const Index<Dim>& node) const {
     Index<Dim> inside;
     for (int d = 0; d < Dim; ++d) inside[d] = inside_of(d, node[d]);
     return value(model.flat(inside));
   }
-  /// Returns the nearest node of the model along an axis.
+  /// Returns the nearest node of the arrays along an axis that is outside the layers.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t inside_of(int axis, std::int64_t node) const {
-    const std::int64_t k = node - shift[axis], last = model.extents[axis] - 1;
-    return k < 0 ? 0 : k > last ? last : k;
+    const std::int64_t first = lower[axis], last = model.extents[axis] - 1 - upper[axis];
+    const std::int64_t k = node - shift[axis];
+    return k < first ? first : k > last ? last : k;
   }
   /// Returns the largest velocity at an element of the arrays.
   KOKKOS_FORCEINLINE_FUNCTION T value(std::int64_t i) const {
@@ -517,6 +521,11 @@ ArrivalDomain<T, Dim, Memory>::ArrivalDomain(const wave::Propagator<T, Dim, Memo
                                              const DomainOptions& options)
     : m_rule(propagator.scheme(), sources, options) {
   m_fastest = detail::fastest_velocity<T, Dim, Memory>(propagator.grid(), model, Index<Dim>{});
+  const wave::Boundaries<Dim>& faces = propagator.scheme().options().boundaries;
+  for (int d = 0; d < Dim; ++d) {
+    m_fastest.lower[d] = faces.lower[d].layer();
+    m_fastest.upper[d] = faces.upper[d].layer();
+  }
 }
 
 template <class T, int Dim, class Memory>
