@@ -66,6 +66,20 @@ TEST(Plan, CutsDevicesIntoGroups) {
               ThrowsMessage<InputError>(HasSubstr("groups is 6 (allowed: 1 to 5, the devices)")));
 }
 
+TEST(Plan, TakesAtMostTheStepsOfTheRunAsUpdates) {
+  StreamRequest wishes;
+  wishes.block = 8;
+  wishes.updates = 960;
+  const StreamPlan all = plan_stream(some_need(), wishes, host_rates());
+  wishes.updates = 1000000;
+  const StreamPlan plan = plan_stream(some_need(), wishes, host_rates());
+  EXPECT_EQ(plan.shape.updates, 960);
+  EXPECT_EQ(plan.device_bytes, all.device_bytes);
+  EXPECT_EQ(plan.forecast.seconds, all.forecast.seconds);
+  wishes.device_memory = all.device_bytes;
+  EXPECT_EQ(plan_stream(some_need(), wishes, host_rates()).shape.updates, 960);
+}
+
 TEST(Plan, CutsAChainThatWouldWait) {
   StreamRequest wishes;
   wishes.devices = 4;

@@ -502,6 +502,21 @@ TEST(Schedule, ReadsAsManyPlanesAsThePaper) {
   EXPECT_NEAR(redundancy(Schedule(wide), order), 1.125, static_cast<double>(order) / planes);
 }
 
+TEST(Schedule, HasAtMostAStageForEachStep) {
+  StreamShape shape;
+  shape.planes = 50;
+  shape.steps = 10;
+  shape.reach = 4;
+  shape.updates = 10;
+  const Schedule all(shape);
+  shape.updates = 1000000;
+  const Schedule more(shape);
+  EXPECT_EQ(more.shape().updates, 10);
+  EXPECT_EQ(more.iterations(), all.iterations());
+  EXPECT_EQ(more.latency(), all.latency());
+  EXPECT_EQ(more.ring_planes(), all.ring_planes());
+}
+
 TEST(Schedule, RefusesSizesThatMakeNone) {
   const auto message = [](const StreamShape& shape) -> std::string {
     try {

@@ -367,7 +367,8 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
       shape.block = block;
       shape.lag = wishes.lag;
       std::int64_t first = 1, last = std::min(most_updates, std::max<std::int64_t>(steps, 1));
-      if (wishes.updates > 0) first = last = wishes.updates;
+      // stages beyond the run's steps would have no work
+      if (wishes.updates > 0) first = last = std::min(wishes.updates, base.steps);
       for (std::int64_t updates = first; updates <= last; ++updates) {
         shape.updates = updates;
         shape.devices = 1;
@@ -394,7 +395,7 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
     // the smallest sufficient shape
     StreamShape least = base;
     least.block = wishes.block > 0 ? wishes.block : 1;
-    least.updates = wishes.updates > 0 ? wishes.updates : 1;
+    least.updates = wishes.updates > 0 ? std::min(wishes.updates, base.steps) : 1;
     least.lag = wishes.lag;
     least.devices = 1;
     const std::size_t bytes = need.device_bytes(least, false);

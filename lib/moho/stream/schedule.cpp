@@ -106,7 +106,8 @@ Schedule::Schedule(const StreamShape& shape) : m_shape(shape) {
                             " planes on both sides, and a receiver ", shape.point_planes));
   }
   check("lag", m_shape.lag, 1, "planes between stages");
-  const std::int64_t each = shape.updates * shape.devices;
+  m_shape.updates = std::min(shape.updates, shape.steps);
+  const std::int64_t each = m_shape.updates * shape.devices;
   m_sweeps = (shape.steps - shape.first + each - 1) / each;
   if (!shape.ranges.empty() && static_cast<std::int64_t>(shape.ranges.size()) != m_sweeps) {
     throw InputError(concat("ranges: there are ", shape.ranges.size(), " (allowed: ", m_sweeps,
