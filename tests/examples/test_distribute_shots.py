@@ -4,7 +4,6 @@ and injected faults.
 """
 
 import glob
-import json
 import os
 import random
 import resource
@@ -732,9 +731,7 @@ class PlacesCase(DistributeCase):
 
     def other(self, name):
         path = os.path.join(os.path.dirname(self.program), name)
-        if not os.path.exists(path):
-            self.skipTest("there is no " + name)
-        return path
+        return path if os.path.exists(path) else self.skipTest("there is no " + name)
 
     def places(self, programs=""):
         """Writes a sites file with local processes, and with ssh and Slurm if available."""
@@ -745,9 +742,9 @@ class PlacesCase(DistributeCase):
         if not services.missing(*services.Sshd.needs):
             self.sshd = services.Sshd(self.path("ssh"))
             self.addCleanup(self.sshd.stop)
-            text += (f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = "
-                     f"{programs or os.path.dirname(self.program)}\nslots = 1\nssh_option = "
-                     f"-F{self.sshd.config}\n")
+            there = programs or os.path.dirname(self.program)
+            text += (f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = {there}\nslots = 1\n"
+                     f"ssh_option = -F{self.sshd.config}\n")
         if not services.missing(*services.Slurm.needs):
             slurm = services.Slurm(self.path("slurm"), cpus=1)
             self.addCleanup(slurm.stop)
@@ -762,14 +759,11 @@ class PlacesCase(DistributeCase):
                       "rb") as one, open(os.path.join(self.path(b), name), "rb") as two:
                 self.assertEqual(one.read(), two.read(), name)
 
-    def summary(self, folder):
-        with open(self.path(folder + "/summary.json"), encoding="utf-8") as file:
-            return json.load(file)
+    summary = support.NothingIsLost.summary
 
     def run_program(self, program, *arguments, environment=None, status=0):
-        done = subprocess.run([program, *map(str, arguments), "--no-plot"], cwd=self.folder,
-                              capture_output=True, text=True, env={**os.environ, **(environment or {})},
-                              timeout=500)
+        done = subprocess.run([program, *map(str, arguments), "--no-plot"], cwd=self.folder, text=True,
+                              env={**os.environ, **(environment or {})}, capture_output=True, timeout=500)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
@@ -986,8 +980,7 @@ class Inversion(PlacesCase):
         columns = slice(0, 10)  # the other columns: seconds, updated nodes
         self.assertEqual([row[columns] for row in self.history("one")],
                          [row[columns] for row in self.history("many")])
-        with open(self.path("many/summary.json"), encoding="utf-8") as file:
-            self.assertEqual(json.load(file)["stream"]["updates"], 6)
+        self.assertEqual(self.summary("many")["stream"]["updates"], 6)
 
     def test_faults(self):
         """Failing and killed programs, an interrupted connection, and kills of the inversion."""
@@ -1036,8 +1029,8 @@ exec {self.inverter} "$@"
     def test_a_shot_that_always_fails(self):
         programs = self.path("programs")
         os.mkdir(programs)
-        os.symlink(self.other("shot_worker"), os.path.join(programs, "shot_worker"))
         self.write("programs/invert_waves", "#!/bin/sh\necho it went wrong\nexit 1\n")
+        os.symlink(self.other("shot_worker"), os.path.join(programs, "shot_worker"))
         os.chmod(self.path("programs/invert_waves"), 0o755)
         self.sites(f"[here]\nkind = local\nprograms = {programs}\n")
         done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites",
@@ -1047,8 +1040,7 @@ exec {self.inverter} "$@"
         # resumed with a working program
         self.sites("[here]\nkind = local\n")
         self.run_program(self.inverter, *self.survey, "--out", "one")
-        self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"),
-                         "--resume")
+        self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", "sites.cfg", "--resume")
         self.assert_one_process("many")
 
 
