@@ -515,6 +515,7 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
         return;
       }
       read_options(arguments, description, options);
+      if (options.plan && !fs::exists(options.out)) return;  // a plan makes no folder
       // a signal finds either no folder or one that it can unlock
       const auto delayed = running.delay_end();
       folder.emplace(program, "--out", options.out, options.inputs);

@@ -73,7 +73,7 @@ class Line(Case):
         self.assertRegex(done.stdout, r"time +about [\d.]+ s an iteration, .* with 6 of 6 sources")
         for word in ("144 picks", "6 sources", "grid", "start", "memory"):
             self.assertIn(word, done.stdout)
-        self.assertFalse(os.path.exists(self.path("none/velocity.npy")))
+        self.assertFalse(os.path.exists(self.path("none")))
 
     def test_sgt_and_milliseconds(self):
         rows, _ = line()
