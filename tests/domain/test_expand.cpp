@@ -357,7 +357,7 @@ MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
         },
         InputError);
   }
-  // the lower velocities of random layers are in none of the models
+  // arrivals do not depend on the lower velocities of random layers
   s.boundaries = all_faces<2>(FaceKind::random, 15);
   s.frequency = 1.5;  // the velocity of these layers has no lower bound
   const Shot<float, 2, Memory> random(exec, s);
