@@ -41,10 +41,8 @@ namespace fs = std::filesystem;
 constexpr const char* out_of_memory =
     "memory: the system gives this process no more (see ulimit -v, or what other programs take): "
     "compute less at once, or raise the limit";
-
 constexpr const char* out_of_threads =
-    "memory or threads: the system starts no further thread for this process (see ulimit -v and "
-    "ulimit -u, or what other programs take): compute less at once, or raise the limit";
+    "memory or threads: the system starts no further thread (see ulimit -v and ulimit -u)";
 
 // True if the text of a Kokkos exception reports that memory was refused.
 bool is_lack_of_memory(const std::string& text) {
