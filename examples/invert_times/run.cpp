@@ -367,8 +367,7 @@ class Run {
                     m_o.reference == "start" ? "" : concat(", around ", m_o.reference));
     if (!m_o.plan) return;
     m_session.print("memory    ", format_bytes(m_estimate.most()), ": ", m_estimate.largest(false));
-    with_space(m_o.space, [&](const auto& exec) {
-      const int ranks = m_session.processes().size();
+    with_space(m_o.space, [&, ranks = m_session.processes().size()](const auto& exec) {
       const auto time = m_o.double_precision ? tomography::forecast<double>(exec, m_job, ranks)
                                              : tomography::forecast<float>(exec, m_job, ranks);
       m_session.print("time      ", time.text());

@@ -6,7 +6,6 @@
 
 #include <moho/core/text.hpp>
 
-
 namespace moho::examples::trace_rays {
 
 namespace {

@@ -411,8 +411,8 @@ class NothingIsLost(support.NothingIsLost, Case):
                    "--precision", "double"],
                   ["--vp", "2000", "--shape", "1201,901", "--spacing", "10", "--time", "0.02", "--boundary",
                    "sponge:40"],
-                  ["--vp", "2000", "--shape", "101,101", "--spacing", "10", "--time", "1", "--receivers", "0,20:"
-                   "1000,20:6001", "--source", "0,20:1000,20:8", "--snapshot-every", "0", "--at-once", "8"]]
+                  ["--vp", "2000", "--shape", "101,101", "--spacing", "10", "--time", "1", "--at-once", "8",
+                   "--receivers", "0,20:1000,20:6001", "--source", "0,20:1000,20:8", "--snapshot-every", "0"]]
 
     # Anisotropic around the sources: the result depends on all of them.
     survey = ["--vp", "v.npy", "--epsilon", "0.2", "--delta", "0.05", "--spacing", "10", "--time", "0.8",
