@@ -4,6 +4,7 @@
 /// \file
 /// \brief Memory of the traces of shots that are computed or wait for delivery.
 
+#include <moho/wave/geometry.hpp>
 #include <moho/wave/model_shot.hpp>
 #include <moho/wave/time_plan.hpp>
 
