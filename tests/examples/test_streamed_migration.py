@@ -116,7 +116,7 @@ class Streams(test_migrate_shots.Case):
                  "--updates and --snapshots disk (allowed together: auto or random)"),
                 (["--devices", "2", "--at-once", "2"], "--devices 2 and --at-once 2 (allowed together: 1)"),
                 (["--block", "1000"], "block is 1000 (allowed: 1 to")):
-            self.refuse(["--vp", "smooth.npy", *self.survey, *self.asked, *more], *words)
+            self.refuse(["--vp", "smooth.npy", *self.survey[:-2], *self.asked, *more], *words)
 
 
 if __name__ == "__main__":
