@@ -826,7 +826,7 @@ class BadInput(Case):
         self.assertIn("--host-volume: the volume 'volume' needs ", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertEqual(sorted(os.listdir(self.folder)), ["stream_waves_out"])
-        self.assertFalse(os.path.exists(self.path("stream_waves_out")))
+        self.assertEqual(os.listdir(self.path("stream_waves_out")), [])
 
 
 if __name__ == "__main__":
