@@ -14,8 +14,8 @@ namespace moho::examples {
 
 namespace {
 
-// Throws for options without effect. `sources`: --width is also that of the source's wavefield.
-void check_scheme_belongs(const Arguments& arguments, bool sources) {
+// Throws for options of other media, schemes or domains, which would be ignored.
+void check_scheme_belongs(const Arguments& arguments) {
   const auto given = [&](const std::string& name) { return arguments.given(name); };
   bool anisotropic = false;
   for (const char* name : {"epsilon", "delta", "theta", "phi"}) {
@@ -46,8 +46,6 @@ void check_scheme_belongs(const Arguments& arguments, bool sources) {
         "--seed was given without random layers (they belong to --boundary, --source-field and "
         "--snapshots random, and to --block): leave it out");
   }
-  const bool other = sources && (field.empty() || field == "auto" || field == "random");
-  if (given("width") && !other) wave::check_widths_used(boundary, "--boundary", "--width");
   for (const char* name : {"expand-threshold", "expand-interval", "expand-coarsening"}) {
     const std::string method = name == std::string("expand-coarsening") ? "eikonal" : "amplitude";
     if (!given(name) || arguments.text("expand") == method) continue;
@@ -90,8 +88,7 @@ void bind_shots(Description& d, ShotTexts& o) {
 
 void bind_scheme(Description& d, FaceTexts& faces, SchemeTexts& o, bool expands, bool amplitude) {
   d.group("Scheme");
-  const bool sources = d.program == "migrate_shots" || d.program == "invert_waves";
-  d.check([sources](const Arguments& given) { check_scheme_belongs(given, sources); });
+  d.check(check_scheme_belongs);
   d.bind(o.dt, "dt", "s | auto", "time step (default: auto)",
          positive("auto, or positive, in seconds"), {.word = "auto"});
   d.bind(o.order, "order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)", even(16));

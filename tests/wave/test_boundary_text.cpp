@@ -67,18 +67,6 @@ TEST(BoundaryText, IsWrittenAndRead) {
   EXPECT_EQ(boundaries_string(parse_boundaries<3>("cpml:5,front=free")), "cpml:5,front=free");
 }
 
-TEST(BoundaryText, WidthsAreUsed) {
-  const auto check = [](const std::string& text) {
-    moho::wave::check_widths_used(text, "--boundary", "--width");
-  };
-  for (const char* text : {"", "cpml", "top=free", "rigid,top=random", "cpml:20,left=sponge"}) {
-    EXPECT_NO_THROW(check(text)) << text;
-  }
-  for (const char* text : {"cpml:20", "rigid", "sponge:4,top=free,left=cpml:3"}) {
-    EXPECT_THROW(check(text), InputError) << text;
-  }
-}
-
 TEST(BoundaryText, Refuses) {
   const auto message = [](const std::string& text) -> std::string {
     try {

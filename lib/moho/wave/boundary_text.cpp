@@ -87,20 +87,6 @@ Boundaries<Dim> parse_boundaries(const std::string& text, FaceKind fallback,
   return result;
 }
 
-void check_widths_used(const std::string& text, const std::string& what,
-                       const std::string& widths) {
-  const std::vector<std::string> pieces = text::split(text, ',');
-  // a list that begins with a face leaves others to the default kind
-  if (pieces.empty() || pieces.front().find('=') != std::string::npos) return;
-  for (const std::string& piece : pieces) {
-    const auto has = [&](const char* part) { return piece.find(part) != std::string::npos; };
-    if (!has(":") && !has(to_string(FaceKind::rigid)) && !has(to_string(FaceKind::free_surface)))
-      return;
-  }
-  throw InputError(concat(widths, " was given and ", what, " ", text,
-                          " has no layer without a width (it belongs to these): leave it out"));
-}
-
 template <int Dim>
 std::string boundaries_string(const Boundaries<Dim>& boundaries) {
   const auto text_of = [](const Face& face) {

@@ -49,10 +49,6 @@ Boundaries<Dim> parse_boundaries(const std::string& text, FaceKind fallback = Fa
                                  const LayerWidths& widths = {},
                                  const std::string& what = "boundaries");
 
-/// Throws InputError if a text for parse_boundaries() leaves no width to the argument `widths`.
-/// \param what,widths names of the text and of the argument in messages
-void check_widths_used(const std::string& text, const std::string& what, const std::string& widths);
-
 /// Returns a text of faces for parse_boundaries(): "cpml:20", or a list if kinds or widths differ.
 template <int Dim>
 std::string boundaries_string(const Boundaries<Dim>& boundaries);
