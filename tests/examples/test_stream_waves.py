@@ -233,7 +233,7 @@ class Plan(Case):
         done = self.call(*self.wide, "--host-volume", "volume", "--plan", "--out", "out")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(" in the file and ", done.stdout)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["out"])
+        self.assertEqual(sorted(os.listdir(self.folder)), [])
 
     def test_what_the_summary_says(self):
         r = self.stream(*self.wide, "--devices", "2", "--device-memory", "600K")
