@@ -38,7 +38,7 @@ SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal
 OF_A_RUN = re.compile(r"seconds|rate|date|points_per|allowed_bytes|^/run/|^/stages|^/machine|^/sites"
                       r"|^/asked/resume|^/earlier|^/picture|/measured/|/predicted/|/page_locked"
                       r"|^/snapshots/reason|^/asked/out|^/(lags_)?stream/|^/parts/.*/crc32c|^/memory"
-                      r"|bytes_on_disk|^/parts/.*/work/[23]")
+                      r"|bytes_on_disk|more.work.[23]$")
 SITES = "[here]\nkind = local\nslots = 2\n"
 WAVES = ["--spacing", "10", "--wavelet", "ricker:15", "--order", "8", "--width", "8"]
 STREAM = ["--block", "8", "--updates", "4", "--devices", "2"]

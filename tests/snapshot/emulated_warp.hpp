@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A warp of a device on a host: 32 lanes with stacks of their own, which take turns.
+/// \brief A warp of a device on a host: 32 lanes with separate stacks, which take turns.
 ///
 /// A lane runs until it exchanges values with the others; the next ones follow in the order of
 /// their numbers, or in the reverse order, in turns. All lanes have to make the same exchanges.

@@ -193,7 +193,7 @@ void bytes_are_those_of_hosts(const std::vector<std::string>& names) {
   }
 }
 
-// Contexts with stacks of their own confuse address sanitizers.
+// Address sanitizers do not support contexts with separate stacks.
 #ifdef MOHO_BOUNDS_CHECK
 constexpr bool emulates = false;
 #else
@@ -213,8 +213,8 @@ TEST(LorenzoLanes, BytesAreThoseOfHostsInDoublePrecision) {
   bytes_are_those_of_hosts<double, 3>({"fronts"});
 }
 
-// Values beyond the expected ones, and numbers that are none, are reported; a store that is too
-// small is not written beyond, and the words that are needed are counted.
+// The encoder reports values that exceed the expected ones or are not finite. It counts the words
+// of all blocks, and writes nothing beyond the end of a store that is too small.
 TEST(LorenzoLanes, ReportsWhatDoesNotFit) {
   if (!emulates) GTEST_SKIP() << "sanitizers do not know its stacks";
   const Grid<3> grid = unit_grid<3>(Shape<3>::extents);

@@ -93,6 +93,10 @@ class Codec {
   /// Exponent of the largest power of two by which numbers are multiplied.
   static constexpr int largest_exponent = sizeof(T) == 4 ? 126 : 1000;
 
+  /// Returns the exponent of the power of two that scales a largest amplitude to about 1.
+  static int exponent_of(double greatest) {
+    return std::clamp(-std::ilogb(greatest), -largest_exponent, largest_exponent);
+  }
   void check_field(const wave::Layout<Dim>& layout, std::size_t size, const Box<Dim>& box) const;
   /// Addresses of blocks of a fixed length and of their scales.
   struct FixedPlace {
@@ -123,7 +127,7 @@ class Codec {
   void set_quantum(double peak, PackedHeader<Dim>& header) const;
   /// \brief Encodes in mode lorenzo with the quantum of the header, on devices.
   /// \param most if finite, the largest amplitude for which the quantum is meant \return false if
-  ///   there are larger ones, or numbers that are not finite
+  ///   an amplitude is larger or not finite
   bool encode_lorenzo(const Instance<Memory>& exec, const Source& source, double most,
                       Packed<Dim, Memory>& packed);
   /// Begins a header with the mode and the box.
@@ -260,7 +264,7 @@ void Codec<T, Dim, Memory>::encode(
   header.greatest = sums.greatest;
   header.bits = m_options.mode == CodecMode::blocks ? m_options.bits : 0;
   if (sums.greatest > 0.0) {
-    header.exponent = std::clamp(-std::ilogb(sums.greatest), -largest_exponent, largest_exponent);
+    header.exponent = exponent_of(sums.greatest);
   }
   const double up = std::ldexp(1.0, header.exponent);
   const double peak = sums.greatest * up;

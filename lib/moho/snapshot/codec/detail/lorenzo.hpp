@@ -26,7 +26,7 @@ struct LorenzoTables {
   ///
   /// Four in a row remain neighbours. Chosen for few bank conflicts of lanes that read the
   /// differences in stored order (33 and 24 accesses for 16 in 3D and 2D), and of lanes that read
-  /// their nodes (none).
+  /// their nodes (no conflicts).
   template <int Dim>
   KOKKOS_FORCEINLINE_FUNCTION static int bank(int e) {
     const int high = e >> 5;

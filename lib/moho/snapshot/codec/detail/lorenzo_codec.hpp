@@ -46,7 +46,7 @@ double Codec<T, Dim, Memory>::estimate_peak(const Instance<Memory>& exec,
 
 template <class T, int Dim, class Memory>
 void Codec<T, Dim, Memory>::set_quantum(double peak, PackedHeader<Dim>& header) const {
-  header.exponent = std::clamp(-std::ilogb(peak), -largest_exponent, largest_exponent);
+  header.exponent = exponent_of(peak);
   const double up = std::ldexp(1.0, header.exponent);
   const double unit = sizeof(T) == 4 ? std::ldexp(up, -149) : 0.0;
   header.quantum = static_cast<float>(detail::quantum_for_error(

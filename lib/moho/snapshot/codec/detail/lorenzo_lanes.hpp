@@ -20,7 +20,7 @@ template <int Dim>
 struct LorenzoLanes {
   static constexpr int quads_of_row = Dim == 3 ? 2 : 8;  ///< groups of four nodes of a row
 
-  /// Subtracts the value of the lane before, if there is one.
+  /// Subtracts the value of the previous lane, if `inner`.
   KOKKOS_FORCEINLINE_FUNCTION static void subtract(std::int32_t& to, std::int32_t before,
                                                    bool inner) {
     if (inner) to -= before;

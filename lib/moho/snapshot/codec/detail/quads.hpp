@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Blocks on devices whose lanes read and write four neighbouring nodes at once.
+/// \brief Blocks on devices whose lanes read and write four neighbouring nodes in one access.
 ///
 /// Nodes are counted with 32 bits here, which keeps addresses short.
 
