@@ -6,6 +6,7 @@ usage: test_migrate_options.py --program PATH [--modeller PATH] [names of test c
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
+import re
 import subprocess
 import sys
 
@@ -26,15 +27,15 @@ class Options(test_migrate_shots.Case):
         self.assertEqual(r.summary["snapshots"]["count"], 2)
         self.assertGreater(np.abs(r.image).max(), 0.0)
 
-    def test_width_without_layers(self):
+    def test_width_beside_widths_of_faces(self):
         del self.survey[-2:]
-        for faces in ("cpml:10", "rigid", "sponge:20,top=free"):
-            self.refuse_here(["--boundary", faces, "--width", "7", "--snapshots", "memory"],
-                             f"--width was given and --boundary {faces} has no layer without a width")
-        for faces, snapshots in (("cpml:10", "random"), ("sponge", "memory"), ("top=free", "memory"),
-                                 ("rigid,top=cpml", "memory")):
-            self.succeed("--vp", "smooth.npy", *self.survey, *self.shots, "--boundary", faces, "--width", "7",
-                         "--snapshots", snapshots, "--plan")
+        for faces, same in (("cpml:10", True), ("sponge:20,top=free", True), ("sponge", False),
+                            ("top=free", False), ("rigid,top=cpml", False)):
+            more = ["--vp", "smooth.npy", *self.survey, *self.shots, "--boundary", faces,
+                    "--snapshots", "memory", "--plan"]
+            grids = [re.search(r"largest shot ([0-9x ]+) nodes", self.succeed(*more, *width)[1])[1]
+                     for width in ([], ["--width", "7"])]
+            self.assertEqual(grids[0] == grids[1], same, (faces, grids))
 
     def test_width_of_cpml(self):
         del self.survey[-2:]
