@@ -107,6 +107,8 @@ class DeviceBits(test_model_waves.Case):
             for key in ("method", "points", "part_stepped", "snapshot_domains"):
                 self.assertEqual(r.summary["run"]["expand"][key], expected.summary["run"]["expand"][key], key)
             self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
+            if self.spaces()[0] != "cuda":  # the wave comes from the left third
+                self.assertLess(r.summary["devices"]["planes"][0], 0.45 * 177)
 
     def test_one_device_suffices(self):
         self.model_files((57, 41))

@@ -152,4 +152,14 @@ double largest(const std::vector<T>& values) {
   return most;
 }
 
+/// Boxes by step, for the run on the complete grid.
+template <class T, int Dim, class Memory>
+struct Boxes : wave::Domain<T, Dim, Memory> {
+  std::function<Box<Dim>(std::int64_t)> at;
+  Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>&,
+               const Wavefield<T, Dim, Memory>&, std::int64_t step) override {
+    return at(step);
+  }
+};
+
 }  // namespace moho::testing

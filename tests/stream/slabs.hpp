@@ -6,6 +6,9 @@
 
 #include <moho/wave/shots.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -65,6 +68,46 @@ Shown<T> on_one_device(const Instance<Memory>& exec, const Grid<Dim>& grid,
       exec, modelling, {shot},
       [&](std::size_t, const auto& one) { result.traces = values_of(one.traces); }, run);
   return result;
+}
+
+/// Returns boxes that grow along x from the first source of a shot.
+template <int Dim>
+std::function<Box<Dim>(std::int64_t)> boxes_from(const Grid<Dim>& extended,
+                                                 const wave::Shot<Dim>& shot) {
+  const double planes = (shot.sources.front()[0] - extended.origin[0]) / extended.spacing[0];
+  const auto plane = static_cast<std::int64_t>(planes);
+  return [=](std::int64_t level) {
+    Box<Dim> box = whole_box(extended);
+    box.lower[0] = std::max<std::int64_t>(0, plane - 5 - level / 2);
+    box.upper[0] = std::min<std::int64_t>(extended.extents[0], plane + 6 + level / 2);
+    return box;
+  };
+}
+
+/// Returns three shots near the lower, the upper and the lower end along x.
+template <int Dim>
+std::vector<wave::Shot<Dim>> shots_at_ends(const Grid<Dim>& grid) {
+  std::vector<wave::Shot<Dim>> shots(3, stream_shot(grid));
+  for (std::size_t k = 0; k < 3; ++k) {
+    shots[k].number = static_cast<std::int64_t>(k) + 1;
+    shots[k].sources.resize(1);
+    shots[k].sources.front()[0] = k == 1 ? grid.upper(0) - 70.0 : 20.0;
+  }
+  return shots;
+}
+
+/// Models a shot on one device, in boxes.
+template <class T, int Dim, class Memory>
+std::vector<T> with_boxes(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                          const Model<T, Dim, HostModelMemory>& model, const Boundaries<Dim>& faces,
+                          const wave::ModellingOptions<Dim>& options, const wave::Shot<Dim>& shot,
+                          const std::function<Box<Dim>(std::int64_t)>& boxes) {
+  auto modelling = whole_modelling<T, Dim, Memory>(exec, grid, model, faces, options, shot);
+  Boxes<T, Dim, Memory> domain;
+  domain.at = boxes;
+  auto shot_options = modelling.shot_options();
+  shot_options.domain = &domain;
+  return values_of(modelling.shot(exec, shot, shot_options).traces);
 }
 
 /// Returns options of slabs.

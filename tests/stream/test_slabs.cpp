@@ -82,6 +82,47 @@ MEMORY_TEST(Slabs, HaveTheBitsOfOneDeviceInVolumes) {
   }
 }
 
+// Slabs follow the boxes of the first shot, and of later ones where that gains more than it takes.
+MEMORY_TEST(Slabs, FollowTheBoxesOfShots) {
+  const Grid<2> grid = stream_grid<2>();
+  const std::vector<wave::Shot<2>> shots = shots_at_ends(grid);
+  for (const Kind& kind : kinds) {
+    const auto faces = stream_faces<2>(kind).front();
+    const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 11);
+    auto modelling = stream_modelling<2>(kind, 4, 0.0124);  // 31 steps
+    for (const int devices : slab_counts(exec)) {
+      auto options = slab_options(modelling, devices);
+      options.balance = true;
+      const auto make = [&](double division_seconds) {
+        options.division_seconds = division_seconds;
+        return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), shots,
+                                       options);
+      };
+      Streaming<T, 2, Memory> moving = make(0.0), kept = make(1e9);
+      const std::vector<std::int64_t> equal = kept.plan().slab_planes;
+      std::vector<std::vector<std::int64_t>> moved, first;
+      for (std::size_t k = 0; k < 3; ++k) {
+        StreamShotOptions<2> one;
+        one.box = boxes_from(moving.modelling().grid, shots[k]);
+        const auto expected =
+            with_boxes<T, 2, Memory>(exec, grid, model, faces, modelling, shots[k], one.box);
+        ASSERT_GT(largest(expected), 0.0);
+        const auto with_moves = moving.shots({shots[k]}, {one}).front();
+        const auto without = kept.shots({shots[k]}, {one}).front();
+        moved.push_back(with_moves.slab_planes);
+        first.push_back(without.slab_planes);
+        EXPECT_EQ(values_of(with_moves.traces), expected) << kind.name() << ", " << devices;
+        EXPECT_EQ(values_of(without.traces), expected) << kind.name() << ", " << devices;
+      }
+      EXPECT_LT(moved[0].front(), equal.front()) << kind.name() << ", " << devices;
+      EXPECT_GT(moved[1].front(), moved[0].front()) << kind.name() << ", " << devices;
+      EXPECT_EQ(moved[2], moved[0]);
+      EXPECT_EQ(first, std::vector(3, moved[0]));
+      EXPECT_EQ(moving.plan().slab_planes, moved[2]);
+    }
+  }
+}
+
 // Numbers of slabs that the grid or the memory does not permit are refused before any step.
 MEMORY_TEST(Slabs, AreRefused) {
   const Grid<2> grid = stream_grid<2>();

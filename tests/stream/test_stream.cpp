@@ -171,16 +171,6 @@ MEMORY_TEST(Stream, RecordsBetweenSteps) {
   }
 }
 
-/// Boxes by step, for the run on the complete grid.
-template <class T, int Dim, class Memory>
-struct Boxes : wave::Domain<T, Dim, Memory> {
-  std::function<Box<Dim>(std::int64_t)> at;
-  Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>&,
-               const Wavefield<T, Dim, Memory>&, std::int64_t step) override {
-    return at(step);
-  }
-};
-
 // Growing boxes: only their planes are loaded and stored. Waves reach the ends of boxes, and
 // receivers lie across them.
 MEMORY_TEST(Stream, ExpandsWithTheWave) {

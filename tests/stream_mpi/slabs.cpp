@@ -126,6 +126,46 @@ TEST(SlabsOfRanks, StepBoxes) {
   EXPECT_LT(found.front().report.points, 31.0 * static_cast<double>(whole.size()));
 }
 
+// The cuts of shots at both ends follow their boxes; all ranks move them together.
+TEST(SlabsOfRanks, FollowTheBoxesOfShots) {
+  const Kind kind{Medium::variable_density};
+  const Grid<2> grid = stream_grid<2>();
+  const auto faces = wave::all_faces<2>(FaceKind::cpml, 6);
+  const auto model = random_model<T, 2, Memory>(host(), grid, kind.medium, 11);
+  const auto modelling = stream_modelling<2>(kind, 4, 0.0124);
+  stream::MpiRanks all(MPI_COMM_WORLD);
+  const std::vector<wave::Shot<2>> shots = shots_at_ends(grid);
+  const auto options = [&](double seconds) {
+    auto result = rank_options(modelling, all, ranks());
+    result.balance = true;
+    result.division_seconds = seconds;
+    return result;
+  };
+  const auto make = [&](double seconds) {
+    return Streaming<T, 2, Memory>(host(), grid, model, faces, wave::ricker_wavelet(3.0), shots,
+                                   options(seconds));
+  };
+  Streaming<T, 2, Memory> streaming = make(0.0), costly = make(1e9);
+  std::vector<std::int64_t> firsts;
+  for (std::size_t k = 0; k < 3; ++k) {
+    stream::StreamShotOptions<2> one;
+    one.box = boxes_from(streaming.modelling().grid, shots[k]);
+    const auto expected =
+        with_boxes<T, 2, Memory>(host(), grid, model, faces, modelling, shots[k], one.box);
+    const auto found = streaming.shots({shots[k]}, {one}).front();
+    const auto equal = costly.shots({shots[k]}, {one}).front();
+    firsts.push_back(found.slab_planes.front());
+    EXPECT_EQ(equal.slab_planes, costly.plan().slab_planes);
+    if (rank() > 0) continue;
+    EXPECT_EQ(values_of(found.traces), expected);
+    EXPECT_EQ(values_of(equal.traces), expected);
+  }
+  EXPECT_EQ(firsts[0], firsts[2]);
+  if (ranks() == 1) return;
+  EXPECT_LT(firsts[0], costly.plan().slab_planes.front());
+  EXPECT_LT(firsts[0], firsts[1]);
+}
+
 // As few ranks as leave no rank without a shot; groups model different shots.
 TEST(SlabsOfRanks, AreChosenByTheShots) {
   const Kind kind{Medium::isotropic};

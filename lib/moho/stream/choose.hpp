@@ -4,6 +4,7 @@
 /// \file
 /// \brief Choice of the volume's location in Streaming, and its allocation (internal).
 
+#include <moho/core/timer.hpp>
 #include <moho/stream/kernel/launches.hpp>
 #include <moho/stream/modelling.hpp>
 
@@ -129,17 +130,16 @@ void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
   const std::int64_t beside = m_need.shape.beyond();
   if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.groups <= 1 && !steps_asked &&
       !in_file && m_world == nullptr) {
-    m_plan.device_bytes = slab_bytes(wishes.devices);
+    m_plan.device_bytes = equal_slab_bytes(wishes.devices);
     const bool long_enough = m_need.shape.planes / wishes.devices >= beside;
     m_cut =
         long_enough && (allowed.device_memory == 0 || m_plan.device_bytes <= allowed.device_memory);
   }
 }
 
-// Returns the memory of a slab of the model and its wavefield on each device.
+// Returns the memory of a slab of the model and its wavefield. \param own planes that it steps
 template <class T, int Dim, class Memory>
-std::size_t Streaming<T, Dim, Memory>::slab_bytes(std::int64_t devices) const {
-  const std::int64_t own = m_need.shape.planes / devices + 1;
+std::size_t Streaming<T, Dim, Memory>::slab_bytes(std::int64_t own) const {
   const std::int64_t held = own + 2 * (m_need.shape.beyond() + m_need.shape.halo);
   std::int64_t elements =
       (m_need.parameters + (m_shape->q_factors || m_shape->pressure_factors ? 1 : 0) +
@@ -172,7 +172,7 @@ void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
   const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
   const bool over_ranks = m_world != nullptr;
   const auto fits = [&](std::int64_t devices) {
-    return allowed.device_memory == 0 || slab_bytes(devices) <= allowed.device_memory;
+    return allowed.device_memory == 0 || equal_slab_bytes(devices) <= allowed.device_memory;
   };
   std::int64_t devices = m_options.wishes.devices, least = over_ranks ? 1 : 2;
   if (over_ranks && m_world->size() % devices != 0) {
@@ -186,7 +186,7 @@ void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
     devices = std::min(devices, least);
   }
   detail::check_slabs(planes, devices, beside);
-  m_plan.device_bytes = slab_bytes(devices);
+  m_plan.device_bytes = equal_slab_bytes(devices);
   if (!fits(devices)) {
     throw MemoryError(concat(
         "a device memory of ", format_bytes(static_cast<double>(allowed.device_memory)),
@@ -196,6 +196,7 @@ void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
                     : std::string("no number of devices suffices, take fewer nodes")));
   }
   m_options.wishes.devices = static_cast<int>(devices);
+  m_slab_limit = allowed.device_memory;
   m_cut = true;
   if (over_ranks) return;
   m_instances.resize(static_cast<std::size_t>(devices), m_instances.front());
@@ -227,6 +228,7 @@ void Streaming<T, Dim, Memory>::forecast_slabs() {
   forecast.seconds = step * static_cast<double>(m_sampling.steps);
   forecast.points_per_second = nodes * static_cast<double>(planes) / step;
   forecast.binds = "steps";
+  m_slab_rate = nodes * static_cast<double>(planes) / static_cast<double>(devices) / step;
 }
 
 // Decisions common to all ranks: the smallest resources count.
@@ -245,10 +247,8 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
     m_plan.shape = m_need.shape;
     m_plan.shape.block = m_need.shape.planes;
     m_plan.in_core = m_plan.slabs = m_plan.resident = true;
-    for (std::int64_t g = 0; g < wishes.devices; ++g) {
-      m_plan.slab_planes.push_back(
-          detail::slab_planes(m_need.shape.planes, wishes.devices, g).count());
-    }
+    m_parts = equal_parts(m_need.shape.planes, wishes.devices, m_need.shape.beyond());
+    m_plan.slab_planes = detail::plane_counts(m_parts);
     m_plan.host_bytes = m_modelling.memory.model;
     m_plan.groups = m_world != nullptr ? m_world->size() / wishes.devices : 1;
     return;
@@ -306,14 +306,65 @@ void Streaming<T, Dim, Memory>::check_host(int sharing) const {
           : "): keep it in a file, or take fewer nodes"));
 }
 
+// Divides the grid, and loads the model.
 template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::prepare() {
+void Streaming<T, Dim, Memory>::load_slabs() {
+  const Stopwatch watch;
+  m_slabs.reset();
+  m_slabs = std::make_unique<Slabs<T, Dim, Memory>>(m_instances, m_schemes, m_need.shape.beyond(),
+                                                    m_parts, m_model_grid, m_model,
+                                                    m_modelling.random, m_ranks.get());
+  m_division_seconds = watch.seconds();
+  m_plan.slab_planes = detail::plane_counts(m_parts);
+}
+
+// Returns the planes of slabs for which a shot takes the least time.
+template <class T, int Dim, class Memory>
+std::vector<PlaneRange> Streaming<T, Dim, Memory>::parts_for(
+    const std::vector<detail::BoxSteps>& boxes) const {
+  const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
+  const std::vector<PlaneRange> equal =
+      equal_parts(planes, static_cast<std::int64_t>(m_parts.size()), beside);
+  return detail::balanced_parts(
+      {planes, beside, 1, {0, planes}}, equal, boxes, [&](const std::vector<PlaneRange>& parts) {
+        const auto too_large = [&](const PlaneRange& own) {
+          return m_slab_limit > 0 && slab_bytes(own.count()) > m_slab_limit;
+        };
+        return std::none_of(parts.begin(), parts.end(), too_large);
+      });
+}
+
+// Moves the cuts before a shot, where its steps gain more than the division takes.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::follow(const std::function<Box<Dim>(std::int64_t level)>& boxes) {
+  if (!m_options.balance || !boxes || m_parts.size() < 2) return;
+  const std::vector<detail::BoxSteps> steps = detail::box_steps<Dim>(boxes, m_sampling.steps);
+  const std::vector<PlaneRange> parts = parts_for(steps);
+  if (parts == m_parts) return;
+  const double present = detail::work_of(m_parts, steps).steps;
+  const double saved = present - detail::work_of(parts, steps).steps;
+  // slabs that are stepped in turn do not wait for each other
+  const double rate = m_rates.in_turn ? 0.0 : m_slab_rate;
+  const double gain = rate > 0.0 ? saved / rate : 0.0;
+  const double cost =
+      m_options.division_seconds < 0.0 ? m_division_seconds : m_options.division_seconds;
+  char moves = gain >= cost && saved > 0.0 ? 1 : 0;
+  if (m_ranks) m_ranks->broadcast(&moves, sizeof(moves));
+  if (moves == 0) return;
+  m_parts = parts;
+  const auto load = [&] { load_slabs(); };
+  m_ranks ? m_ranks->together(load) : load();
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::prepare(const std::function<Box<Dim>(std::int64_t level)>& boxes) {
   if (!m_chains.empty() || m_slabs || m_idle) return;
   if (m_cut) {
-    m_slabs = std::make_unique<Slabs<T, Dim, Memory>>(m_instances, m_schemes, m_need.shape.beyond(),
-                                                      m_model_grid, m_model, m_modelling.random,
-                                                      m_ranks.get());
-    m_model = {};
+    if (boxes && m_options.balance && !m_ranks) {
+      m_parts = parts_for(detail::box_steps<Dim>(boxes, m_sampling.steps));
+    }
+    load_slabs();
+    if (!m_options.balance) m_model = {};
     return;
   }
   const auto count = static_cast<std::size_t>(chains());

@@ -10,6 +10,7 @@
 #include <moho/stream/detail/slabs.hpp>
 #include <moho/stream/device_count.hpp>
 #include <moho/stream/engine.hpp>
+#include <moho/stream/kernel/slab_parts.hpp>
 #include <moho/stream/plan.hpp>
 #include <moho/stream/rates.hpp>
 #include <moho/stream/snapshots.hpp>
@@ -45,8 +46,12 @@ struct StreamingOptions {
   /// ranks; 0: as few as have the memory and leave no rank without a shot.
   bool divided = false;
   bool snapshots = false;  ///< true: the plan has snapshots, which slabs can take
-  bool measure = true;     ///< measure rates before planning; false: `rates`
-  StreamRates rates = {};  ///< rates if `measure` is false
+  /// True: slabs follow the boxes of shots. The model stays on the host, because the cuts of a
+  /// later shot move where its steps gain more seconds than the division takes.
+  bool balance = false;
+  double division_seconds = -1.0;  ///< seconds of a division; negative: measured
+  bool measure = true;             ///< measure rates before planning; false: `rates`
+  StreamRates rates = {};          ///< rates if `measure` is false
   /// Processes that share the work, one device each; null: this process only.
   /// They must outlive the object. All ranks create the object and call its functions with equal
   /// arguments, except for the shots of each chain. No other devices are used.
@@ -66,13 +71,14 @@ struct StreamShotOptions {
 /// Result of a shot.
 template <class T>
 struct StreamShotResult {
-  wave::Traces<T> traces;       ///< receivers x samples
-  double interval = 0.0;        ///< sampling interval, s
-  std::int64_t steps = 0;       ///< number of steps
-  StreamReport report;          ///< seconds, bytes
-  double waited = 0.0;          ///< seconds that steps waited for snapshots
-  double whole_points = 0.0;    ///< nodes of all steps without boxes, by model_shots()
-  double domain_seconds = 0.0;  ///< seconds of domain computations, by model_shots()
+  wave::Traces<T> traces;                 ///< receivers x samples
+  double interval = 0.0;                  ///< sampling interval, s
+  std::int64_t steps = 0;                 ///< number of steps
+  StreamReport report;                    ///< seconds, bytes
+  double waited = 0.0;                    ///< seconds that steps waited for snapshots
+  std::vector<std::int64_t> slab_planes;  ///< planes of each slab; empty without slabs
+  double whole_points = 0.0;              ///< nodes of all steps without boxes, by model_shots()
+  double domain_seconds = 0.0;            ///< seconds of domain computations, by model_shots()
 };
 
 /// \brief Models shots over a model larger than a device; make_modelling() is for smaller models.
@@ -121,8 +127,10 @@ class Streaming {
   bool idle() const { return m_idle; }
   /// True on the rank of a chain that receives its shots and has their gathers.
   bool leads() const { return !m_idle && m_place == 0; }
-  /// Allocates volume and rings, and sets the model's parameters; shot() calls it.
-  void prepare();
+  /// \brief Allocates volume and rings, and sets the model's parameters; shot() calls it.
+  /// \param boxes of the first shot, which slabs of this process follow; see
+  /// StreamingOptions::balance
+  void prepare(const std::function<Box<Dim>(std::int64_t level)>& boxes = {});
   /// \brief Models a shot on the first chain.
   /// \throws wave::NotFinite with the first step if the wavefield overflows; on ranks, that of the
   /// leading rank
@@ -163,7 +171,10 @@ class Streaming {
   void choose();
   void measure_stages();
   void decide(StreamRequest& allowed);
-  std::size_t slab_bytes(std::int64_t devices) const;
+  std::size_t slab_bytes(std::int64_t own) const;
+  std::size_t equal_slab_bytes(std::int64_t devices) const {
+    return slab_bytes(m_need.shape.planes / devices + 1);
+  }
   void divide(const StreamRequest& allowed);
   std::int64_t ranks_of_shot(std::int64_t least) const;
   void forecast_slabs();
@@ -191,6 +202,9 @@ class Streaming {
   void watch(std::unique_ptr<Run>& run);
   void begin_devices(Run& run);
   void execute(std::vector<std::unique_ptr<Run>>& runs, const StreamSnapshots<T>& snapshots = {});
+  void load_slabs();
+  std::vector<PlaneRange> parts_for(const std::vector<detail::BoxSteps>& boxes) const;
+  void follow(const std::function<Box<Dim>(std::int64_t level)>& boxes);
   void execute_slabs(Run& run, const StreamSnapshots<T>& snapshots);
   void execute_ranks(Run& run);
   void keep(Run& run, std::int64_t sweep) const;
@@ -199,7 +213,7 @@ class Streaming {
   void end(Run& run);
 
   Grid<Dim> m_model_grid;
-  wave::Model<T, Dim, Kokkos::HostSpace> m_model;  ///< until prepare()
+  wave::Model<T, Dim, Kokkos::HostSpace> m_model;  ///< until prepare(), unless slabs follow boxes
   wave::ModellingPlan<Dim> m_modelling;
   StreamingOptions<Dim> m_options;
   std::vector<Instance<Memory>> m_instances;       ///< one a device
@@ -216,6 +230,10 @@ class Streaming {
   PinnedRegion<Memory> m_lock;  ///< of the volumes: destroyed before them
   std::vector<Chain> m_chains;
   std::unique_ptr<Slabs<T, Dim, Memory>> m_slabs;
+  std::vector<PlaneRange> m_parts;       ///< planes of the slabs
+  std::size_t m_slab_limit = 0;          ///< bytes of a slab; 0: any
+  double m_division_seconds = 0.0;       ///< seconds of the latest division
+  double m_slab_rate = 0.0;              ///< nodes per second of the slab that others wait for
   StreamRanks* m_world = nullptr;        ///< all ranks; null: one process
   std::unique_ptr<StreamRanks> m_ranks;  ///< ranks of this chain; null: one rank
   int m_place = 0;                       ///< position in the chain

@@ -74,7 +74,8 @@ std::vector<StreamShotResult<T>> Streaming<T, Dim, Memory>::shots(
     results.resize(shots.size());
     return results;
   }
-  prepare();
+  prepare(options.front().box);
+  if (m_cut) follow(options.front().box);
   std::vector<std::unique_ptr<Run>> runs;
   for (std::size_t k = 0; k < shots.size(); ++k) runs.push_back(begin(k, shots[k], options[k]));
   execute(runs, snapshots);
@@ -228,6 +229,11 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run, const StreamSnapshots<T>
   run.result.waited = m_slabs->seconds_waited();
   report.seconds = std::max(report.seconds - run.result.waited, 0.0);
   report.bad = m_slabs->bad();
+  if (run.options.box && report.seconds > 0.0) {
+    const auto boxes = detail::box_steps<Dim>(run.options.box, m_sampling.steps);
+    m_slab_rate = detail::work_of(m_parts, boxes).steps / report.seconds;
+  }
+  run.result.slab_planes = detail::plane_counts(m_parts);
   // the device that steps a receiver's last plane records it
   const auto& receivers = run.receivers.front();
   const auto count = static_cast<std::size_t>(receivers.count());
@@ -252,7 +258,7 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run, const StreamSnapshots<T>
   for (int r = 1; r < m_ranks->size(); ++r) {
     m_ranks->receive(part.data(), bytes, r);
     m_ranks->wait_received();
-    keep_own(part, detail::slab_planes(m_modelling.grid.extents[0], m_ranks->size(), r));
+    keep_own(part, m_parts[static_cast<std::size_t>(r)]);
   }
 }
 

@@ -159,7 +159,7 @@ class StreamSurvey {
     m_options.with_errors ? m_options.with_errors(function) : function();
   }
   void plan(std::size_t k);
-  void prepare();
+  void prepare(const StepBoxes<Dim>& boxes = {});
   StepBoxes<Dim> boxes_of(const wave::Shot<Dim>& shot);
   std::vector<Result> model(const std::vector<wave::Shot<Dim>>& shots,
                             const std::vector<StreamShotOptions<Dim>>& options,
@@ -212,7 +212,6 @@ auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
   std::vector<std::size_t> group;  // shots modelled concurrently
   const auto model_all = [&] {
     if (group.empty()) return;
-    if (!m_prepared) prepare();
     model_group(group, volume ? &*volume : nullptr, group.front() == first, take);
     group.clear();
   };
@@ -242,6 +241,7 @@ void StreamSurvey<T, Dim, Memory>::plan(std::size_t k) {
   const ScopedPhase<Instance<Memory>> phase(m_exec, m_report.phases, "plan");
   StreamingOptions<Dim> options = m_options.streaming;
   options.key = key_of(k);
+  options.balance = static_cast<bool>(m_options.boxes);
   if (m_stream) {
     options.measure = false;
     options.rates = m_stream->rates();
@@ -252,9 +252,9 @@ void StreamSurvey<T, Dim, Memory>::plan(std::size_t k) {
 }
 
 template <class T, int Dim, class Memory>
-void StreamSurvey<T, Dim, Memory>::prepare() {
+void StreamSurvey<T, Dim, Memory>::prepare(const StepBoxes<Dim>& boxes) {
   const ScopedPhase<Instance<Memory>> phase(m_exec, m_report.phases, "prepare");
-  call([&] { m_stream->prepare(); });
+  call([&] { m_stream->prepare(boxes); });
   m_prepared = true;
   m_report.locked = m_stream->locked();
   m_report.lock_text = m_stream->lock_text();
@@ -312,6 +312,7 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
       one.progress = [this, k](const wave::ShotProgress& now) { m_options.progress(k, now); };
     }
   }
+  if (!m_prepared) prepare(options.front().box);
   std::vector<Result> results;
   StreamSnapshots<T> snapshots;
   if (group.front() == 0 && m_stream->plan().slabs && m_options.snapshots.take) {
@@ -329,6 +330,7 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
   for (std::size_t n = 0; n < group.size(); ++n) {
     count(results[n], first && file != nullptr);
     results[n].domain_seconds = domain_seconds[n];
+    m_report.plan.slab_planes = results[n].slab_planes;
     if (!m_stream->leads()) continue;
     if (group[n] == 0 && m_options.wavefield) {
       hand_over_wavefield(results[n], static_cast<int>(n));

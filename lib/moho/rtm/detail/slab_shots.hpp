@@ -8,9 +8,9 @@
 #include <moho/rtm/detail/random_source.hpp>
 #include <moho/rtm/detail/shot_parts.hpp>
 #include <moho/rtm/detail/slab_offsets.hpp>
-#include <moho/rtm/detail/slab_parts.hpp>
 #include <moho/snapshot/make_store.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
+#include <moho/stream/kernel/slab_parts.hpp>
 #include <moho/wave/locate_overflow.hpp>
 
 #include <algorithm>
@@ -182,10 +182,10 @@ class SlabShots {
     const std::int64_t planes = own.back().end;
     return stream::parts_with_layers(
         own, lower, planes + lower + upper, m_beside,
-        [&](std::int64_t devices) { return parts_of(division(planes), devices); });
+        [&](std::int64_t devices) { return stream::detail::parts_of(division(planes), devices); });
   }
   // Returns the division of a grid. \param planes of the grid with layers
-  SlabDivision division(std::int64_t planes) const {
+  stream::detail::SlabDivision division(std::int64_t planes) const {
     const auto& faces = m_input.faces;
     return {planes, m_beside, m_align, {faces.lower[0].layer(), planes - faces.upper[0].layer()}};
   }
@@ -227,7 +227,7 @@ class SlabShots {
 template <class T, int Dim, class Memory>
 std::vector<PlaneRange> SlabShots<T, Dim, Memory>::divided(std::int64_t planes,
                                                            std::int64_t devices) const {
-  std::vector<PlaneRange> own = divide(division(planes), devices);
+  std::vector<PlaneRange> own = stream::detail::divide(division(planes), devices);
   if (is_random()) random_parts(own);
   return own;
 }
@@ -297,16 +297,17 @@ void SlabShots<T, Dim, Memory>::open(const survey::ShotWindow<Dim>& window,
 template <class T, int Dim, class Memory>
 void SlabShots<T, Dim, Memory>::balance(const std::function<Box<Dim>(std::int64_t)>& boxes) {
   if (is_random() || m_own.size() < 2) return;
-  SlabDivision grid = division(m_plan.grid.extents[0]);
+  stream::detail::SlabDivision grid = division(m_plan.grid.extents[0]);
   if (m_input.options.offsets.count() > 0) grid.inner = m_input.options.offsets.largest;
-  m_own = balanced_parts(grid, m_own, box_steps<Dim>(boxes, m_plan.time.steps),
-                         [&](const std::vector<PlaneRange>& own) {
-                           bool fits = true;
-                           for (std::size_t g = 0; g < own.size(); ++g) {
-                             fits = fits && bytes(own, g) <= std::max(m_allowed, bytes(m_own, g));
-                           }
-                           return fits;
-                         });
+  m_own = stream::detail::balanced_parts(
+      grid, m_own, stream::detail::box_steps<Dim>(boxes, m_plan.time.steps),
+      [&](const std::vector<PlaneRange>& own) {
+        bool fits = true;
+        for (std::size_t g = 0; g < own.size(); ++g) {
+          fits = fits && bytes(own, g) <= std::max(m_allowed, bytes(m_own, g));
+        }
+        return fits;
+      });
 }
 
 template <class T, int Dim, class Memory>

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Planes of slabs, and the arrays that neighbours exchange (internal).
+/// \brief Arrays of slabs that neighbours exchange (internal).
 
-#include <moho/core/error.hpp>
 #include <moho/stream/detail/model_part.hpp>
+#include <moho/stream/kernel/slab_parts.hpp>
 #include <moho/wave/wavefield.hpp>
 
 #include <algorithm>
@@ -14,23 +14,6 @@
 #include <vector>
 
 namespace moho::stream {
-
-namespace detail {
-
-/// Throws InputError if slabs have fewer planes than neighbours read.
-inline void check_slabs(std::int64_t planes, std::int64_t devices, std::int64_t beside) {
-  if (planes / devices >= beside) return;
-  throw InputError(concat("devices is ", devices, " (allowed: up to ",
-                          std::max<std::int64_t>(1, planes / beside), " for a grid of ", planes,
-                          " planes, of which each reads ", beside, " of its neighbours)"));
-}
-
-/// Returns the planes of a slab.
-inline PlaneRange slab_planes(std::int64_t planes, std::int64_t devices, std::int64_t device) {
-  return {device * planes / devices, (device + 1) * planes / devices};
-}
-
-}  // namespace detail
 
 /// Contiguous parts of arrays.
 template <class T, class Memory>

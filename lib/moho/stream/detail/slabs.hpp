@@ -40,14 +40,16 @@ class Slabs {
   /// \param schemes of the grid, one for each device, in its memory; they have to outlive the
   ///   object
   /// \param beside planes that steps and receivers read on both sides
+  /// \param parts planes of all slabs, in order; see equal_parts()
   /// \param grid,model on the host, without layers
   /// \param random of random layers
   /// \param ranks processes with a slab each, which have to outlive the object; null: all slabs are
   ///   in this process
-  /// \throws InputError if a device has fewer planes than `beside`, or a rank has several devices
+  /// \throws InputError if the parts are not as many as devices or ranks, or a rank has several
+  /// devices
   Slabs(const std::vector<Instance<Memory>>& instances,
         const std::vector<std::unique_ptr<wave::Scheme<T, Dim, Memory>>>& schemes,
-        std::int64_t beside, const Grid<Dim>& grid,
+        std::int64_t beside, const std::vector<PlaneRange>& parts, const Grid<Dim>& grid,
         const wave::Model<T, Dim, Kokkos::HostSpace>& model, const wave::RandomLayerOptions& random,
         StreamRanks* ranks = nullptr);
 
@@ -66,8 +68,10 @@ class Slabs {
              const Box<Dim>& box = {}, const StreamSnapshots<T>& snapshots = {});
   /// Returns the seconds that the latest run waited for snapshots.
   double seconds_waited() const { return m_waited; }
-  /// Returns the planes that a device steps.
+  /// Returns the planes that a device of this process steps.
   PlaneRange planes(std::size_t device) const { return m_slabs[device].own; }
+  /// Returns the planes of all slabs.
+  const std::vector<PlaneRange>& parts() const { return m_parts; }
   /// Copies the values of some nodes of the last wavefield: field 0 is p, 1 is q. Those of other
   /// ranks' planes are not written.
   void copy_out(int field, const Box<Dim>& box, T* values) const;
@@ -122,6 +126,7 @@ class Slabs {
   void begin_messages();
 
   std::int64_t m_beside;
+  std::vector<PlaneRange> m_parts;  ///< planes of all slabs
   std::vector<Slab> m_slabs;
   int m_turn = 0;            ///< 0 or 1: which of its two arrays each field has as the next level
   std::int64_t m_level = 0;  ///< time level of the latest wavefield
@@ -135,9 +140,10 @@ template <class T, int Dim, class Memory>
 Slabs<T, Dim, Memory>::Slabs(
     const std::vector<Instance<Memory>>& instances,
     const std::vector<std::unique_ptr<wave::Scheme<T, Dim, Memory>>>& schemes, std::int64_t beside,
-    const Grid<Dim>& grid, const wave::Model<T, Dim, Kokkos::HostSpace>& model,
-    const wave::RandomLayerOptions& random, StreamRanks* ranks)
-    : m_beside(beside) {
+    const std::vector<PlaneRange>& parts, const Grid<Dim>& grid,
+    const wave::Model<T, Dim, Kokkos::HostSpace>& model, const wave::RandomLayerOptions& random,
+    StreamRanks* ranks)
+    : m_beside(beside), m_parts(parts) {
   const Grid<Dim>& whole = schemes.front()->grid();
   const auto count = static_cast<std::int64_t>(instances.size());
   if (ranks != nullptr && count != 1) {
@@ -145,12 +151,15 @@ Slabs<T, Dim, Memory>::Slabs(
   }
   const std::int64_t number = ranks != nullptr ? ranks->rank() : 0;
   const std::int64_t devices = ranks != nullptr ? ranks->size() : count;
-  detail::check_slabs(whole.extents[0], devices, beside);
+  if (static_cast<std::int64_t>(parts.size()) != devices) {
+    throw InputError(concat("parts: there are ", parts.size(), " (allowed: ", devices,
+                            ", one for each device or rank)"));
+  }
   for (std::int64_t g = number; g < number + count; ++g) {
     const auto at = static_cast<std::size_t>(g - number);
     const Instance<Memory>& exec = instances[at];
     const wave::Scheme<T, Dim, Memory>& scheme = *schemes[at];
-    const PlaneRange own = detail::slab_planes(whole.extents[0], devices, g);
+    const PlaneRange own = parts[static_cast<std::size_t>(g)];
     const PlaneRange held =
         intersection(PlaneRange{own.begin - beside, own.end + beside}, all_planes(whole));
     const bool apart = wave::info(scheme.stencil()).work_fields == 0;
@@ -392,13 +401,7 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
   std::optional<SlabSnapshots<T, Dim, Memory>> queues;
   std::optional<RankSnapshots<T, Dim, Memory>> ranked;
   if (snapshots.every > 0 && m_messages) {
-    StreamRanks& ranks = m_messages->ranks();
-    std::vector<PlaneRange> all;
-    for (std::int64_t r = 0; r < ranks.size(); ++r) {
-      all.push_back(
-          detail::slab_planes(m_slabs.front().scheme->grid().extents[0], ranks.size(), r));
-    }
-    ranked.emplace(ranks, m_slabs.front().step, all, box, snapshots);
+    ranked.emplace(m_messages->ranks(), m_slabs.front().step, m_parts, box, snapshots);
   } else if (snapshots.every > 0 && snapshots.take) {
     std::vector<Instance<Memory>> instances;
     std::vector<PlaneRange> own;

@@ -384,18 +384,6 @@ SlabElements slab_elements(const wave::Scheme<T, Dim, Memory>& scheme,
   return result;
 }
 
-/// \brief Returns the planes of parts with equal numbers of planes.
-/// \throws InputError if parts have fewer planes than neighbours read
-inline std::vector<PlaneRange> equal_parts(std::int64_t planes, std::int64_t parts,
-                                           std::int64_t beside) {
-  detail::check_slabs(planes, parts, beside);
-  std::vector<PlaneRange> result;
-  for (std::int64_t g = 0; g < parts; ++g) {
-    result.push_back(detail::slab_planes(planes, parts, g));
-  }
-  return result;
-}
-
 namespace detail {
 
 /// Returns the planes of parts in a grid with other layers; see parts_with_layers().

@@ -2,11 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Planes of the slabs of a migration (internal).
+/// \brief Division of a grid into slabs (internal).
 
 #include <moho/core/box.hpp>
 #include <moho/core/error.hpp>
-#include <moho/stream/kernel/grid_parts.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +13,45 @@
 #include <limits>
 #include <vector>
 
-namespace moho::rtm::detail {
+namespace moho::stream {
+
+namespace detail {
+
+/// Throws InputError if slabs have fewer planes than neighbours read.
+inline void check_slabs(std::int64_t planes, std::int64_t devices, std::int64_t beside) {
+  if (planes / devices >= beside) return;
+  throw InputError(concat("devices is ", devices, " (allowed: up to ",
+                          std::max<std::int64_t>(1, planes / beside), " for a grid of ", planes,
+                          " planes, of which each reads ", beside, " of its neighbours)"));
+}
+
+/// Returns the planes of a slab.
+inline PlaneRange slab_planes(std::int64_t planes, std::int64_t devices, std::int64_t device) {
+  return {device * planes / devices, (device + 1) * planes / devices};
+}
+
+}  // namespace detail
+
+/// \brief Returns the planes of parts with equal numbers of planes.
+/// \throws InputError if parts have fewer planes than neighbours read
+inline std::vector<PlaneRange> equal_parts(std::int64_t planes, std::int64_t parts,
+                                           std::int64_t beside) {
+  detail::check_slabs(planes, parts, beside);
+  std::vector<PlaneRange> result;
+  for (std::int64_t g = 0; g < parts; ++g) {
+    result.push_back(detail::slab_planes(planes, parts, g));
+  }
+  return result;
+}
+
+namespace detail {
+
+/// Returns the numbers of planes of parts.
+inline std::vector<std::int64_t> plane_counts(const std::vector<PlaneRange>& parts) {
+  std::vector<std::int64_t> result;
+  for (const PlaneRange& part : parts) result.push_back(part.count());
+  return result;
+}
 
 /// Planes of a grid that is divided into slabs.
 struct SlabDivision {
@@ -38,7 +75,7 @@ inline bool possible(const SlabDivision& grid, const std::vector<PlaneRange>& ow
 /// Returns the planes of slabs; empty if not possible().
 inline std::vector<PlaneRange> parts_of(const SlabDivision& grid, std::int64_t devices) {
   if (grid.planes / devices < grid.beside) return {};
-  std::vector<PlaneRange> own = stream::equal_parts(grid.planes, devices, grid.beside);
+  std::vector<PlaneRange> own = equal_parts(grid.planes, devices, grid.beside);
   for (std::size_t g = 1; g < own.size(); ++g) {
     own[g].begin = (own[g].begin + grid.align / 2) / grid.align * grid.align;
     own[g - 1].end = own[g].begin;
@@ -175,4 +212,6 @@ inline std::vector<PlaneRange> balanced_parts(
   return best;
 }
 
-}  // namespace moho::rtm::detail
+}  // namespace detail
+
+}  // namespace moho::stream
