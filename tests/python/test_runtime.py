@@ -261,7 +261,7 @@ def work(n):
             + """
 work(0)
 with multiprocessing.get_context("fork").Pool(1) as pool:
-    print(pool.map(work, [1])[0])
+    print(pool.map(work, [1])[0], flush=True)  # or the child writes it again
 child = os.fork()
 if child == 0:
     sys.exit(5)
