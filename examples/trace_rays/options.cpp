@@ -24,8 +24,9 @@ the order (x, z) or (x, y, z) with z running fastest.
 constexpr const char* outro =
     R"(
 Accuracy. The traveltime is exact for the path found, and the path may turn at nodes only, so times come
-out a little too long: at worst by 8.2 % with --radius 1, 1.3 % with 3, 0.34 % with 6 in 2D (12.8 %, 2.5 %
-and 0.67 % in 3D), whatever the spacing. Work and memory grow with the square (3D: cube) of the radius.
+out a little too long: between nodes at worst by 8.2 % with --radius 1, 1.3 % with 3, 0.34 % with 6 in 2D
+(12.8 % with 1, 2.5 % with 3 in 3D), however fine the grid is; more where the spacing is not equal, and for
+short rays from points between nodes. Work and memory grow with the square (3D: cube) of the radius.
 
 Results, in the folder of --out:
   traveltime.npy  seconds; sources x model shape       rays.csv, rays.vtk  the rays (ParaView reads .vtk)

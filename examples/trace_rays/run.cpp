@@ -172,6 +172,14 @@ void print_job(const Options& o, const ModelGrid& model, const Done& done, const
   session.print("          velocity ", significant(done.slowest, 6), " to ",
                 significant(done.quickest, 6), " m/s");
   for (const std::string& note : model.notes) session.print("          note: " + note);
+  const int radius = done.graph.radius;
+  const double late = model.shape.size() != 2
+                          ? 0.0
+                          : rays::angular_error_bound(radius, model.spacing[0] / model.spacing[1]);
+  if (late > 1.5 * rays::angular_error_bound(radius)) {
+    session.print("          note: the spacing is not equal: times are up to ",
+                  significant(100.0 * late, 2), " % late");
+  }
   if (o.sources.empty()) {
     session.print(
         "          note: no --source was given: one in the middle of the surface is taken");

@@ -85,6 +85,36 @@ TYPED_TEST(Methods, AgreeWithFastMarchingIn3D) {
   agrees_with_marching<typename TypeParam::Scalar, 3>(TypeParam::exec());
 }
 
+/// A model and a source mirrored along an axis have mirrored times.
+template <int Dim, class Memory>
+void mirrored(const Instance<Memory>& exec) {
+  const Grid<Dim> grid = make_cube<Dim>(Dim == 2 ? 22 : 12, 10.0 * (Dim == 2 ? 21 : 11));
+  const Formula<Dim> rough = noise(grid, 1500.0, 2500.0, 5);
+  Point<Dim> source{};
+  for (int d = 0; d < Dim; ++d) source[d] = grid.position(Index<Dim>{})[d] + 53.0 + 4.0 * d;
+  const auto times = solve<double, Dim>(exec, grid, {rough, {}, {}}, {source}, {.order = 2});
+  for (int axis = 0; axis < Dim; ++axis) {
+    const auto turned = [&](Point<Dim> p) {
+      p[axis] = grid.origin[axis] + grid.upper(axis) - p[axis];
+      return p;
+    };
+    const Formula<Dim> other = [&](const Point<Dim>& p) { return rough(turned(p)); };
+    const auto found =
+        solve<double, Dim>(exec, grid, {other, {}, {}}, {turned(source)}, {.order = 2});
+    for (std::int64_t i = 0; i < grid.size(); ++i) {
+      Index<Dim> node = grid.node(i);
+      node[axis] = grid.extents[axis] - 1 - node[axis];
+      EXPECT_NEAR(found[static_cast<std::size_t>(grid.flat(node))],
+                  times[static_cast<std::size_t>(i)], 1e-10)
+          << Dim << "D, axis " << axis;
+    }
+  }
+}
+TYPED_TEST(Methods, MirroredModelsHaveMirroredTimes) {
+  mirrored<2>(TypeParam::exec());
+  mirrored<3>(TypeParam::exec());
+}
+
 template <class T, class Memory>
 void grids_that_are_flat_along_an_axis(const Instance<Memory>& exec) {
   for (const Index<2>& extents :

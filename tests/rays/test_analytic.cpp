@@ -25,10 +25,13 @@ double distance(const Point<Dim>& a, const Point<Dim>& b) {
 
 // Returns the largest relative error over all nodes of a constant model, source in a corner.
 template <class T, int Dim, class Memory>
-double worst_direction(const Instance<Memory>& exec, int radius, Star star, std::int64_t nodes) {
+double worst_direction(const Instance<Memory>& exec, int radius, Star star, std::int64_t nodes,
+                       double ratio = 1.0) {
   Index<Dim> extents;
   for (int d = 0; d < Dim; ++d) extents[d] = nodes;
-  const auto model = constant_model<Dim>(extents, 2.0);
+  Point<Dim> spacing = all_ones<Dim>();
+  spacing[0] = ratio;
+  const auto model = constant_model<Dim>(extents, 2.0, spacing);
   GraphOptions options;
   options.radius = radius;
   options.star = star;
@@ -61,7 +64,14 @@ void worst_direction_is_the_bound2d(const Instance<Memory>& exec) {
       EXPECT_GE(worst, 0.97 * bound) << "radius " << r;
     }
   }
-  // numbers quoted on the theory page
+  for (const double ratio : {4.0, 0.5}) {
+    const double bound = moho::rays::angular_error_bound(3, ratio);
+    const double worst = worst_direction<T, 2>(exec, 3, Star::coprime, 49, ratio);
+    EXPECT_LE(worst, bound + same<T>) << ratio;
+    EXPECT_GE(worst, 0.97 * bound) << ratio;
+  }
+  // numbers quoted on the pages
+  EXPECT_NEAR(moho::rays::angular_error_bound(6, 4.0), 0.045, 0.0005);
   EXPECT_NEAR(moho::rays::angular_error_bound(1), 0.082, 0.0005);
   EXPECT_NEAR(moho::rays::angular_error_bound(3), 0.0131, 0.0001);
   EXPECT_NEAR(moho::rays::angular_error_bound(6), 0.0034, 0.0001);

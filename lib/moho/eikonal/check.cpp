@@ -50,12 +50,13 @@ void refuse_node(const Grid<Dim>& grid, std::int64_t node, const NodeValues& val
 
 namespace {
 
-/// Returns the node at one end of a source's box along an axis. For a box one node wide it is the
-/// node beyond that end.
+/// Returns the node at one end of a source's box along an axis, on the edge of a corner. For a box
+/// one node wide it is the node beyond that end.
 template <int Dim>
-Index<Dim> beside(const Grid<Dim>& grid, const SourceBox<Dim>& box, int axis, int side) {
+Index<Dim> beside(const Grid<Dim>& grid, const SourceBox<Dim>& box, int corner, int axis,
+                  int side) {
   Index<Dim> node{};
-  for (int d = 0; d < Dim; ++d) node[d] = box.first[d];
+  for (int d = 0; d < Dim; ++d) node[d] = (corner >> d) & 1 ? box.last[d] : box.first[d];
   const std::int64_t more = box.first[axis] == box.last[axis] ? 1 : 0;
   node[axis] = side == 0 ? std::max<std::int64_t>(box.first[axis] - more, 0)
                          : std::min(box.last[axis] + more, grid.extents[axis] - 1);
@@ -88,8 +89,10 @@ std::vector<Source<Dim>> locate_sources(const Grid<Dim>& grid, const Points<Dim>
       nodes.push_back(grid.flat(node));
     }
     for (int d = 0; d < Dim; ++d) {
-      for (int side = 0; side < 2; ++side) {
-        nodes.push_back(grid.flat(beside(grid, source.box, d, side)));
+      for (int edge = 0; edge < edges_of<Dim>; ++edge) {
+        for (int side = 0; side < 2; ++side) {
+          nodes.push_back(grid.flat(beside(grid, source.box, corner_of_edge(edge, d), d, side)));
+        }
       }
     }
   }
@@ -100,16 +103,12 @@ template <int Dim>
 void complete_sources(const Grid<Dim>& grid, const std::vector<NodeValues>& values, bool factored,
                       std::vector<Source<Dim>>& sources) {
   constexpr int corners = 1 << Dim;
-  constexpr std::size_t each = corners + 2 * Dim;
+  constexpr std::size_t each = nodes_of_source<Dim>;
   for (std::size_t s = 0; s < sources.size(); ++s) {
     Source<Dim>& source = sources[s];
     NodeValues mean{0.0, 0.0, 0.0};
     for (int corner = 0; corner < corners; ++corner) {
-      double weight = 1.0;
-      for (int d = 0; d < Dim; ++d) {
-        const double upper = source.position[d] - static_cast<double>(source.box.first[d]);
-        weight *= (corner >> d) & 1 ? upper : 1.0 - upper;
-      }
+      const double weight = corner_weight(source, corner);
       const NodeValues& node = values[s * each + static_cast<std::size_t>(corner)];
       mean.velocity += weight * node.velocity;
       mean.epsilon += weight * node.epsilon;
@@ -118,12 +117,16 @@ void complete_sources(const Grid<Dim>& grid, const std::vector<NodeValues>& valu
     source.medium = make_constants(mean.velocity, mean.epsilon, mean.delta);
     for (int d = 0; d < Dim; ++d) {
       // near the source u = (1 + v0 / v) / 2
-      const std::size_t at = s * each + corners + 2 * static_cast<std::size_t>(d);
       const std::int64_t steps =
-          beside(grid, source.box, d, 1)[d] - beside(grid, source.box, d, 0)[d];
-      source.tilt[d] = steps == 0 ? 0.0
-                                  : -0.5 * (values[at + 1].velocity - values[at].velocity) /
-                                        (static_cast<double>(steps) * mean.velocity);
+          beside(grid, source.box, 0, d, 1)[d] - beside(grid, source.box, 0, d, 0)[d];
+      double difference = 0.0;
+      for (int edge = 0; edge < edges_of<Dim>; ++edge) {
+        const std::size_t at = s * each + place_of_edge<Dim>(d, edge);
+        difference += corner_weight(source, corner_of_edge(edge, d), d) *
+                      (values[at + 1].velocity - values[at].velocity);
+      }
+      source.tilt[d] =
+          steps == 0 ? 0.0 : -0.5 * difference / (static_cast<double>(steps) * mean.velocity);
     }
     for (int corner = 0; corner < corners; ++corner) {
       const NodeValues& node = values[s * each + static_cast<std::size_t>(corner)];

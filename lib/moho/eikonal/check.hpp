@@ -113,6 +113,40 @@ ModelData<T> addresses(const Model<T, Dim, Memory>& model) {
           model.delta.size() > 0 ? model.delta.data() : nullptr};
 }
 
+/// Number of edges of a source's box along an axis.
+template <int Dim>
+inline constexpr int edges_of = 1 << (Dim - 1);
+
+/// Number of nodes whose values complete_sources() needs for a source: the corners of its box, then
+/// for each axis and each edge along it the nodes at both ends.
+template <int Dim>
+inline constexpr std::size_t nodes_of_source = (1 << Dim) + 2 * Dim* edges_of<Dim>;
+
+/// Returns the lower corner of an edge along an axis; bit d of a corner: upper end along d.
+inline int corner_of_edge(int edge, int axis) {
+  const int below = edge & ((1 << axis) - 1);
+  return below | (edge - below) << 1;
+}
+
+/// Returns the position of the lower node of an edge among the nodes of its source. The upper node
+/// follows.
+template <int Dim>
+std::size_t place_of_edge(int axis, int edge) {
+  return static_cast<std::size_t>((1 << Dim) + 2 * (axis * edges_of<Dim> + edge));
+}
+
+/// Returns the weight of a corner in the multilinear interpolation at the source.
+/// \param without axis that is left out; -1: none
+template <int Dim>
+double corner_weight(const Source<Dim>& source, int corner, int without = -1) {
+  double weight = 1.0;
+  for (int d = 0; d < Dim; ++d) {
+    const double upper = source.position[d] - static_cast<double>(source.box.first[d]);
+    if (d != without) weight *= (corner >> d) & 1 ? upper : 1.0 - upper;
+  }
+  return weight;
+}
+
 /// Returns sources at positions: their coordinates in nodes and the boxes of nodes around them.
 /// \param nodes out: the nodes whose values complete_sources() needs
 template <int Dim>

@@ -14,7 +14,7 @@ std::vector<std::vector<SourceTerm<Dim>>> source_terms(const Grid<Dim>& grid,
                                                        bool factored,
                                                        const std::vector<Source<Dim>>& sources) {
   using Term = SourceTerm<Dim>;
-  constexpr std::size_t each = Term::corners + 2 * Dim;
+  constexpr std::size_t each = nodes_of_source<Dim>;
   std::vector<std::vector<Term>> result(sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     const Source<Dim>& source = sources[s];
@@ -23,11 +23,7 @@ std::vector<std::vector<SourceTerm<Dim>>> source_terms(const Grid<Dim>& grid,
     // a value whose derivative by the velocity at the source is given
     const auto add_by_source = [&](int value, double derivative) {
       for (int corner = 0; corner < Term::corners; ++corner) {
-        double weight = 1.0;
-        for (int d = 0; d < Dim; ++d) {
-          const double upper = source.position[d] - static_cast<double>(source.box.first[d]);
-          weight *= (corner >> d) & 1 ? upper : 1.0 - upper;
-        }
+        const double weight = corner_weight(source, corner);
         if (weight == 0.0) continue;
         result[s].push_back(
             {value, nodes[begin + static_cast<std::size_t>(corner)], weight * derivative});
@@ -54,18 +50,20 @@ std::vector<std::vector<SourceTerm<Dim>>> source_terms(const Grid<Dim>& grid,
     }
     if (!factored) continue;
     for (int d = 0; d < Dim; ++d) {
-      const std::size_t at = begin + Term::corners + 2 * static_cast<std::size_t>(d);
       const double axis = d == Dim - 1 ? source.medium.vertical : source.medium.horizontal;
       add_by_source(Term::limits + d, -grid.spacing[d] / (axis * axis * at_source));
-      const double difference = values[at + 1].velocity - values[at].velocity;
+      for (int edge = 0; edge < edges_of<Dim>; ++edge) {
+        const std::size_t at = begin + place_of_edge<Dim>(d, edge);
+        const double weight = corner_weight(source, corner_of_edge(edge, d), d);
+        if (nodes[at] == nodes[at + 1] || weight == 0.0) continue;
+        const Index<Dim> low = grid.node(nodes[at]), high = grid.node(nodes[at + 1]);
+        const double by_difference =
+            -0.5 * weight / (static_cast<double>(high[d] - low[d]) * grid.spacing[d] * at_source);
+        result[s].push_back({Term::corners + d, nodes[at + 1], by_difference});
+        result[s].push_back({Term::corners + d, nodes[at], -by_difference});
+      }
       const double tilt = source.tilt[d] / grid.spacing[d];
-      if (nodes[at] == nodes[at + 1]) continue;
-      const Index<Dim> low = grid.node(nodes[at]), high = grid.node(nodes[at + 1]);
-      const double by_difference =
-          -0.5 / (static_cast<double>(high[d] - low[d]) * grid.spacing[d] * at_source);
-      result[s].push_back({Term::corners + d, nodes[at + 1], by_difference});
-      result[s].push_back({Term::corners + d, nodes[at], -by_difference});
-      if (difference != 0.0) add_by_source(Term::corners + d, -2.0 * tilt / at_source);
+      if (tilt != 0.0) add_by_source(Term::corners + d, -2.0 * tilt / at_source);
     }
   }
   return result;

@@ -11,8 +11,10 @@
 
 #include <moho/rays/options.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <vector>
 
@@ -91,11 +93,24 @@ std::vector<std::array<int, Dim>> half_star(int radius, Star star) {
   return offsets;
 }
 
-/// Returns the largest relative traveltime error in a constant 2D model with square cells. The
-/// worst direction bisects the angle between the offsets (r, 0) and (r, 1). The error is therefore
-/// 1 / cos(atan(1/r) / 2) - 1. It does not decrease with the spacing.
-inline double angular_error_bound(int radius) {
-  return 1.0 / std::cos(0.5 * std::atan(1.0 / radius)) - 1.0;
+/// \brief Returns the largest relative error of traveltimes between nodes of a constant 2D model.
+///
+/// The worst direction bisects the widest angle between neighbouring offsets. With equal spacing
+/// they are (r, 0) and (r, 1), and the error is 1 / cos(atan(1/r) / 2) - 1. It does not decrease
+/// with the spacing.
+/// \param radius at least 1
+/// \param ratio spacing along one axis over that along the other
+inline double angular_error_bound(int radius, double ratio = 1.0) {
+  std::vector<double> angles;  // of the offsets of a quadrant
+  for (int i = 0; i <= radius; ++i) {
+    for (int j = i == 0 ? 1 : 0; j <= radius; ++j) angles.push_back(std::atan2(ratio * i, j));
+  }
+  std::sort(angles.begin(), angles.end());
+  double widest = 0.0;
+  for (std::size_t k = 1; k < angles.size(); ++k) {
+    widest = std::max(widest, angles[k] - angles[k - 1]);
+  }
+  return 1.0 / std::cos(0.5 * widest) - 1.0;
 }
 
 }  // namespace moho::rays
