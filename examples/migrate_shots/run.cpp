@@ -306,7 +306,7 @@ class Program {
     const StackedShot<Dim> shot = stored_shot(k);
     std::vector<T> values;
     for (int part = 0; part < shot_parts; ++part) {
-      const std::vector<T> own = read_part<T, Dim>(shot, part);
+      const std::vector<T> own = rtm::read_part<T, Dim>(shot, part);
       values.insert(values.end(), own.begin(), own.end());
     }
     std::vector<T> gathers;
@@ -405,7 +405,7 @@ class Program {
     const bool grown = m_added.hold(shots.size());
     for (int part = 0; part < shot_parts; ++part) {
       m_sums.push_back(grown ? m_added.template part<T>(host(), "image", part)
-                             : stack_part<T, Dim>(host(), m_job.grid, shots, part));
+                             : rtm::stack_part<T, Dim>(host(), m_job.grid, shots, part));
     }
     stack_gathers(grown);
     m_added.close();
