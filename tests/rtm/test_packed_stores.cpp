@@ -3,7 +3,7 @@
 //
 // Compressed snapshots in a migration: images by one kernel that decodes and correlates, by
 // decoding first, by threads of the host and from files, compared with those of uncompressed
-// snapshots; errors, after which no thread waits.
+// snapshots; snapshots beyond the memory; errors, after which no thread waits.
 
 #include <moho/domain/expand.hpp>
 #include <moho/snapshot/compressed_store.hpp>
@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -202,6 +203,55 @@ MEMORY_TEST(PackedStores, ThreadsThatFailEndTheShot) {
   }
   EXPECT_THROW((snapshot::HostCompressedStore<T, 2, Memory>(exec, arena, box.size(), how, 0)),
                InputError);
+}
+
+// Snapshots beyond the memory are in a file, with the same bits; without files they are an error.
+MEMORY_TEST(PackedStores, SnapshotsBeyondTheMemoryGoToAFile) {
+  Section<T, Memory> section(exec, Medium::isotropic, 0.3);
+  Migrated<T, Memory> migration(section, section.data());
+  const auto options = migration.options(7);
+  const auto run = [&](SnapshotStore<T, 2, Memory>& store) {
+    migration.run(section, store, options);
+    return migration.image(section);
+  };
+  const snapshot::CodecOptions how = snapshot::parse_codec("snr:55");
+  const std::int64_t largest = migration.modelling.propagator().interior().size();
+  const snapshot::SnapshotFileOptions<2> files{std::filesystem::path(::testing::TempDir()),
+                                               migration.modelling.plan().grid};
+  snapshot::HostArena<T, Memory> arena("buffers", 1 << 16);
+  using Limit = snapshot::CompressedLimit<2>;
+  const auto by_run = [&](const Limit& limit) {
+    return std::make_unique<snapshot::CompressedStore<T, 2, Memory>>(how, false, limit);
+  };
+  const auto by_threads = [&](const Limit& limit) {
+    return std::make_unique<snapshot::HostCompressedStore<T, 2, Memory>>(
+        exec, arena, largest, how, 2, nullptr, std::nullopt, limit);
+  };
+  const auto check = [&](const auto& make) {
+    const auto expected = run(*make(Limit{}));
+    const snapshot::SnapshotReport kept = migration.report.snapshots;
+    EXPECT_EQ(kept.disk_bytes, 0u);
+    for (const double part : {0.0, 0.5}) {
+      const auto bytes = static_cast<std::uint64_t>(part * kept.kept_bytes);
+      EXPECT_EQ(run(*make(Limit{bytes, files})), expected) << part;
+      const snapshot::SnapshotReport& report = migration.report.snapshots;
+      EXPECT_EQ(report.snapshots, kept.snapshots);
+      EXPECT_DOUBLE_EQ(report.kept_bytes, kept.kept_bytes);
+      EXPECT_GT(report.disk_bytes, static_cast<std::size_t>((1.0 - part) * kept.kept_bytes));
+      EXPECT_LE(report.device_bytes + report.host_bytes + static_cast<std::size_t>(kept.kept_bytes),
+                kept.device_bytes + kept.host_bytes + bytes);
+      EXPECT_NE(report.kind.find(", some in files"), std::string::npos) << report.kind;
+      try {
+        run(*make(Limit{bytes, {}}));
+        ADD_FAILURE() << "the memory was exceeded";
+      } catch (const MemoryError& error) {
+        EXPECT_NE(std::string(error.what()).find("snapshots up to step "), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("more than planned"), std::string::npos);
+      }
+    }
+  };
+  check(by_run);
+  check(by_threads);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,24 @@ TEST(Storage, BuffersHaveToFit) {
               }),
               AllOf(HasSubstr("the method compressed is not possible here (transform: it keeps "),
                     HasSubstr(", with its buffers ")));
+}
+
+TEST(Storage, LimitsCompressedSnapshots) {
+  const StorageRequest request = request_of("compressed", "snr:55", true);
+  Rates rates = device_rates(request);
+  rates.link = 0.0;
+  // 80e6 bytes, a decoded snapshot of 4e6 and the codec's work space
+  rates.codecs.front().work_bytes = 7e6;
+  const auto plan = [&](std::uint64_t bytes) {
+    return choose_storage(cube_shot(), rates, {bytes, 0, 0}, request);
+  };
+  EXPECT_EQ(plan(100000000).limit, 89000000u);
+  EXPECT_EQ(plan(100000000).strategy.device_buffers, 11000000u);
+  EXPECT_THROW(plan(90500000), InputError);
+  EXPECT_EQ(plan(91500000).limit, 80500000u);
+  // other snapshots have no limit
+  const StorageRequest raw = request_of("device", "lossless", true);
+  EXPECT_EQ(chosen(raw, {ample, 0, 0}).limit, std::numeric_limits<std::uint64_t>::max());
 }
 
 TEST(Storage, NamesTheModeOfSquareRoots) {

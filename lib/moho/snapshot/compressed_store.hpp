@@ -10,6 +10,7 @@
 #include <moho/core/timeline.hpp>
 #include <moho/snapshot/codec/codec.hpp>
 #include <moho/snapshot/codec/container.hpp>
+#include <moho/snapshot/compressed_limit.hpp>
 #include <moho/snapshot/snapshot_file.hpp>
 #include <moho/snapshot/stores.hpp>
 
@@ -56,13 +57,21 @@ void image_packed(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
 }  // namespace detail
 
 /// \brief Store of snapshots that the run's instance compresses, in its memory or the host's.
+///
+/// Snapshots beyond the limit of the memory are in a file, with the same bits. The run waits for
+/// the disk.
 template <class T, int Dim, class Memory>
 class CompressedStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param options options of the codec
   /// \param on_host true to store them in the host's memory; runs on a host always do so
-  explicit CompressedStore(const CodecOptions& options, bool on_host = false)
-      : m_codec(options), m_on_host(on_host && !is_host_memory<Memory>) {}
+  /// \param limit memory of the snapshots; save() throws MemoryError beyond it if it has no files
+  /// \param timeline receives spans of writing and reading; may be null
+  explicit CompressedStore(const CodecOptions& options, bool on_host = false,
+                           const CompressedLimit<Dim>& limit = {}, Timeline* timeline = nullptr)
+      : m_codec(options),
+        m_on_host(on_host && !is_host_memory<Memory>),
+        m_memory(limit, timeline) {}
   void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
             const Box<Dim>& box, std::int64_t time) override;
   Snapshot<T, Dim, Memory> load(const Instance<Memory>& exec, std::int64_t time) override;
@@ -75,6 +84,7 @@ class CompressedStore : public SnapshotStore<T, Dim, Memory> {
 
   Codec<T, Dim, Memory> m_codec;
   bool m_on_host;
+  detail::LimitedMemory<Dim> m_memory;
   std::map<std::int64_t, Packed<Dim, Memory>> m_here;
   std::map<std::int64_t, Packed<Dim, Kokkos::HostSpace>> m_there;
   Packed<Dim, Memory> m_scratch;
@@ -141,11 +151,17 @@ void CompressedStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
   if (m_on_host) {
     m_codec.encode(exec, wavefield.layout, wavefield.now[0], box, m_scratch);
     m_kept += static_cast<double>(m_scratch.bytes());
-    m_there[time] = copy_packed<Kokkos::HostSpace>(exec, m_scratch);
+    auto packed = copy_packed<Kokkos::HostSpace>(exec, m_scratch);
+    if (!m_memory.claim(detail::held_bytes(packed))) return m_memory.write(time, packed);
+    m_there[time] = std::move(packed);
   } else {
-    Packed<Dim, Memory>& packed = m_here[time];
+    Packed<Dim, Memory> packed;
     m_codec.encode(exec, wavefield.layout, wavefield.now[0], box, packed);
     m_kept += static_cast<double>(packed.bytes());
+    if (!m_memory.claim(detail::held_bytes(packed))) {
+      return m_memory.write(time, copy_packed<Kokkos::HostSpace>(exec, packed));
+    }
+    m_here[time] = std::move(packed);
   }
 }
 
@@ -171,6 +187,10 @@ bool CompressedStore<T, Dim, Memory>::correlate(const Instance<Memory>& exec, st
 template <class T, int Dim, class Memory>
 const Packed<Dim, Memory>& CompressedStore<T, Dim, Memory>::packed_at(const Instance<Memory>& exec,
                                                                       std::int64_t time) {
+  if (m_memory.has(time)) {
+    m_scratch = copy_packed<Memory>(exec, m_memory.read(time));
+    return m_scratch;
+  }
   if (m_on_host) {
     const auto found = m_there.find(time);
     if (found == m_there.end()) detail::no_snapshot(time);
@@ -186,11 +206,14 @@ template <class T, int Dim, class Memory>
 SnapshotReport CompressedStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
   report.kind = concat("compressed (", to_string(m_codec.options().mode), ")",
-                       m_on_host ? " in the host's memory" : "");
-  report.snapshots = static_cast<std::int64_t>(m_here.size() + m_there.size());
+                       m_on_host ? " in the host's memory" : "",
+                       m_memory.written() > 0 ? ", some in files" : "");
+  report.snapshots = static_cast<std::int64_t>(m_here.size() + m_there.size()) + m_memory.written();
   report.raw_bytes = m_raw;
   report.kept_bytes = m_kept;
-  (m_on_host ? report.host_bytes : report.device_bytes) += static_cast<std::size_t>(m_kept);
+  (m_on_host ? report.host_bytes : report.device_bytes) += static_cast<std::size_t>(
+      m_memory.written() > 0 ? static_cast<double>(m_memory.held()) : m_kept);
+  report.disk_bytes = m_memory.file_bytes();
   report.device_bytes += m_values.size() * sizeof(T);
   return report;
 }

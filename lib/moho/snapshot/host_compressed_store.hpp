@@ -12,6 +12,7 @@
 #include <moho/core/timeline.hpp>
 #include <moho/snapshot/codec/codec.hpp>
 #include <moho/snapshot/codec/container.hpp>
+#include <moho/snapshot/compressed_limit.hpp>
 #include <moho/snapshot/snapshot_file.hpp>
 #include <moho/snapshot/stores.hpp>
 
@@ -56,11 +57,14 @@ class HostCompressedStore : public SnapshotStore<T, Dim, Memory> {
   /// null
   /// \param files folder, grid, largest size of the file, length of the queue; empty: snapshots
   /// stay in memory
+  /// \param limit memory of snapshots that stay there; those beyond it go to its file, or end the
+  /// propagation with a MemoryError
   /// \throws InputError for options out of range or no threads; FileError if no file can be made
   HostCompressedStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena,
                       std::int64_t largest, const CodecOptions& options, int threads,
                       Timeline* timeline = nullptr,
-                      const std::optional<SnapshotFileOptions<Dim>>& files = std::nullopt);
+                      const std::optional<SnapshotFileOptions<Dim>>& files = std::nullopt,
+                      const CompressedLimit<Dim>& limit = {});
   /// Waits for the threads and for pending copies.
   ~HostCompressedStore() override;
   HostCompressedStore(const HostCompressedStore&) = delete;
@@ -116,6 +120,7 @@ class HostCompressedStore : public SnapshotStore<T, Dim, Memory> {
   CodecOptions m_options;
   int m_threads;
   Timeline* m_timeline;
+  detail::LimitedMemory<Dim> m_memory;
   std::vector<Instance<Host>> m_hosts;  ///< instances of the threads
   std::vector<Buffer> m_buffers;
   wave::Storage<T, Memory> m_here[2];  ///< buffers in the memory of the run; empty on hosts
@@ -142,8 +147,12 @@ template <class T, int Dim, class Memory>
 HostCompressedStore<T, Dim, Memory>::HostCompressedStore(
     const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
     const CodecOptions& options, int threads, Timeline* timeline,
-    const std::optional<SnapshotFileOptions<Dim>>& files)
-    : m_options(options), m_threads(threads), m_timeline(timeline), m_file_options(files) {
+    const std::optional<SnapshotFileOptions<Dim>>& files, const CompressedLimit<Dim>& limit)
+    : m_options(options),
+      m_threads(threads),
+      m_timeline(timeline),
+      m_memory(limit, timeline),
+      m_file_options(files) {
   check_options(options);
   if (threads < 1) {
     throw InputError(concat("threads that compress are ", threads, " (allowed: 1 or more)"));
@@ -287,8 +296,12 @@ void HostCompressedStore<T, Dim, Memory>::compress(int thread) {
     span.set_bytes(entry->packed.raw_bytes());
     entry->bytes = entry->packed.bytes();
     m_free->push(piece->buffer);
-    if (!m_file) continue;
+    if (!m_file && m_memory.claim(detail::held_bytes(entry->packed))) continue;
     const Packed<Dim, Host> packed = std::exchange(entry->packed, {});
+    if (!m_file) {
+      m_memory.write(piece->time, packed);
+      continue;
+    }
     m_pieces->push(
         {piece->time, to_container<Dim>(packed, {m_file_options->grid, piece->time, 0.0})});
   }
@@ -368,7 +381,9 @@ void HostCompressedStore<T, Dim, Memory>::decompress_wanted(int thread) {
           unpacked =
               from_container<Dim>(piece->bytes.data(), piece->bytes.size(), m_file->name(), label);
         }
-        const Packed<Dim, Host>& packed = piece ? unpacked : entry.packed;
+        const bool beyond = !piece && m_memory.has(time);
+        if (beyond) unpacked = m_memory.read(time);
+        const Packed<Dim, Host>& packed = piece || beyond ? unpacked : entry.packed;
         span.set_bytes(packed.raw_bytes());
         const wave::Layout<Dim> layout = dense_layout(entry.box);
         codec.decode(
@@ -444,9 +459,11 @@ Snapshot<T, Dim, Memory> HostCompressedStore<T, Dim, Memory>::load(const Instanc
 template <class T, int Dim, class Memory>
 SnapshotReport HostCompressedStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
-  report.kind =
-      concat("compressed (", to_string(m_options.mode), ") by ", m_threads,
-             m_threads == 1 ? " thread" : " threads", " of the host", m_file ? ", in files" : "");
+  report.kind = concat("compressed (", to_string(m_options.mode), ") by ", m_threads,
+                       m_threads == 1 ? " thread" : " threads", " of the host",
+                       m_file                   ? ", in files"
+                       : m_memory.written() > 0 ? ", some in files"
+                                                : "");
   report.snapshots = static_cast<std::int64_t>(m_entries.size());
   report.raw_bytes = m_raw;
   for (const auto& [time, entry] : m_entries) {
@@ -454,8 +471,10 @@ SnapshotReport HostCompressedStore<T, Dim, Memory>::report() const {
   }
   std::size_t buffers = 0;
   for (const Buffer& buffer : m_buffers) buffers += buffer.values.size() * sizeof(T);
-  report.disk_bytes = m_file ? m_file->size() : 0;
-  const std::size_t host = (m_file ? 0 : static_cast<std::size_t>(report.kept_bytes)) + buffers;
+  report.disk_bytes = m_file ? m_file->size() : m_memory.file_bytes();
+  const std::size_t kept = m_memory.written() > 0 ? static_cast<std::size_t>(m_memory.held())
+                                                  : static_cast<std::size_t>(report.kept_bytes);
+  const std::size_t host = (m_file ? 0 : kept) + buffers;
   (on_device ? report.host_bytes : report.device_bytes) = host;
   report.device_bytes += (m_here[0].size() + m_here[1].size()) * sizeof(T);
   report.seconds_waited = m_waited;

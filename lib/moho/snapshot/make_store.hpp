@@ -60,11 +60,19 @@ std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
     }
     return std::make_unique<FileStore<T, Dim, Memory>>(files, plan.codec, timeline);
   }
-  if (plan.threads > 0) {
+  if (plan.codec) {
+    CompressedLimit<Dim> limit{plan.limit, {}};
+    if (plan.budget.disk > 0) {
+      limit.files =
+          SnapshotFileOptions<Dim>{plan.folder, propagator.grid(), plan.budget.disk, file_queue};
+    }
+    if (plan.threads == 0) {
+      return std::make_unique<CompressedStore<T, Dim, Memory>>(*plan.codec, on_host, limit,
+                                                               timeline);
+    }
     return std::make_unique<HostCompressedStore<T, Dim, Memory>>(
-        exec, arenas.host, nodes, *plan.codec, plan.threads, timeline);
+        exec, arenas.host, nodes, *plan.codec, plan.threads, timeline, std::nullopt, limit);
   }
-  if (plan.codec) return std::make_unique<CompressedStore<T, Dim, Memory>>(*plan.codec, on_host);
   if (on_host && !is_host_memory<Memory>) {
     return std::make_unique<PinnedStore<T, Dim, Memory>>(exec, arenas.host, nodes);
   }

@@ -8,11 +8,13 @@
 #include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/snapshot/codec/codec.hpp>
+#include <moho/snapshot/compressed_limit.hpp>
 #include <moho/snapshot/strategy.hpp>
 #include <moho/wave/propagator.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -38,6 +40,58 @@ struct TrialWave {
   }
 };
 
+/// \brief Plane waves of many directions, phases and lengths: a diffuse wavefield.
+///
+/// Late waves of a heterogeneous model are such a field. Of the wavefields of a shot it compresses
+/// worst, as all blocks have waves of full amplitude from all directions.
+template <class T, int Dim>
+struct DiffuseWave {
+  static constexpr int count = 24;  ///< plane waves
+  T* field;
+  wave::Layout<Dim> layout;
+  double numbers[count][Dim];  ///< wave numbers along each axis, radians per node
+  double phases[count];
+
+  /// \param nodes per shortest wave, along each axis
+  DiffuseWave(T* values, const wave::Layout<Dim>& of, const Point<Dim>& nodes)
+      : field(values), layout(of) {
+    constexpr double pi = 3.14159265358979323846;
+    const auto fraction = [](double value) { return value - std::floor(value); };
+    for (int n = 0; n < count; ++n) {
+      const double number = 2.0 * pi * (0.3 + 0.7 * fraction(0.5698402909980532 * n));
+      const double angle = 2.0 * pi * fraction(0.6180339887498949 * n);
+      const double down = Dim == 3 ? 1.0 - 2.0 * fraction(0.7548776662466927 * n) : 0.0;
+      const double across = std::sqrt(1.0 - down * down);
+      const double direction[3] = {across * std::cos(angle), across * std::sin(angle), down};
+      for (int d = 0; d < Dim; ++d) numbers[n][d] = number * direction[d] / nodes[d];
+      phases[n] = 2.0 * pi * fraction(0.4142135623730951 * n);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    double sum = 0.0;
+    for (int n = 0; n < count; ++n) {
+      double phase = phases[n];
+      for (int d = 0; d < Dim; ++d) phase += numbers[n][d] * static_cast<double>(node[d]);
+      sum += cos(phase);
+    }
+    field[layout.flat(node)] = static_cast<T>(sum);
+  }
+};
+
+/// Returns the bytes of the work space of a codec.
+/// \param box nodes of a snapshot \param ratio raw over compressed bytes
+template <class T, int Dim, class Memory>
+double work_bytes(const CodecOptions& options, const Box<Dim>& box, double ratio) {
+  if (options.mode == CodecMode::blocks) return 0.0;
+  constexpr std::int64_t per = blocks_an_item<Memory>;
+  constexpr std::int64_t most = is_host_memory<Memory> ? 8192 : 65536;  // as encode_variable()
+  const std::int64_t blocks = (BlockGrid<Dim>(box).size() + per - 1) / per * per;
+  const int slot = options.mode == CodecMode::lorenzo ? LorenzoCoder<Dim>::most_bytes
+                                                      : TransformCoder<Dim>::most_bytes;
+  const double out = 4.0 * static_cast<double>(box.size()) / ratio;
+  return static_cast<double>(std::min(blocks, most) * slot) + 1.125 * out;
+}
+
 /// Returns the error bound of a codec.
 inline CodecRate promise_of(const CodecOptions& options) {
   CodecRate rate;
@@ -59,6 +113,29 @@ inline CodecRate promise_of(const CodecOptions& options) {
       rate.snr = 20.0 * std::log10(0.1 * std::sqrt(3.0) / options.max_error);
   }
   return rate;
+}
+
+/// Returns raw over compressed bytes of a field in a box.
+template <class T, int Dim, class Memory>
+double measure_ratio(const Instance<Memory>& exec, const CodecOptions& options,
+                     const wave::Layout<Dim>& layout, const wave::Storage<T, Memory>& field,
+                     const Box<Dim>& box) {
+  Codec<T, Dim, Memory> codec(options);
+  Packed<Dim, Memory> packed;
+  codec.encode(exec, layout, field, box, packed);
+  return static_cast<double>(box.size()) * sizeof(T) / static_cast<double>(packed.bytes());
+}
+
+/// Returns a cube around the centre of a box, of at most `half` nodes on each side.
+template <int Dim>
+Box<Dim> cube_in(const Box<Dim>& box, std::int64_t half) {
+  Box<Dim> cube = box;
+  for (int d = 0; d < Dim; ++d) {
+    const std::int64_t middle = (box.lower[d] + box.upper[d]) / 2;
+    cube.lower[d] = std::max(middle - half, box.lower[d]);
+    cube.upper[d] = std::min(middle + half, box.upper[d]);
+  }
+  return cube;
 }
 
 /// Returns a codec's rates on the nodes of a box. `decoded` is another field of the layout.
@@ -87,7 +164,25 @@ CodecRate measure_codec(const Instance<Memory>& exec, const CodecOptions& option
 }
 }  // namespace detail
 
+/// Returns the nodes of the shortest wave of a propagator along each axis: its smallest velocity
+/// over its highest frequency, or what its order requires if the frequency is not known.
+template <class T, int Dim, class Memory>
+Point<Dim> shortest_wave(const wave::Propagator<T, Dim, Memory>& propagator) {
+  const wave::PropagatorOptions<Dim>& options = propagator.options();
+  const Grid<Dim>& grid = propagator.grid();
+  Point<Dim> nodes{};
+  for (int d = 0; d < Dim; ++d) {
+    nodes[d] = options.frequency > 0.0
+                   ? propagator.limits().min_velocity / (options.frequency * grid.spacing[d])
+                   : wave::required_points_per_wavelength(options.order);
+  }
+  return nodes;
+}
+
 /// \brief Measures the rates of steps, memory and codecs with the arrays of a run.
+///
+/// Ratios of codecs are those of a diffuse field with the shortest waves of the propagator, with
+/// which the bytes of a plan are an upper bound for realistic wavefields.
 ///
 /// The wavefield is overwritten and left at rest. The measurement costs about ten steps.
 /// \param exec execution instance of the run
@@ -107,8 +202,11 @@ Rates measure_rates(const InstanceOf<Memory>& exec,
 /// the run.
 /// \param options of the codec
 /// \param threads number of host threads
+/// \param shortest nodes of the shortest wave along each axis, of which the ratio is measured
+/// \param box nodes of a snapshot
 template <class T, int Dim, class Memory>
-CodecRate measure_host_codec(const CodecOptions& options, int threads) {
+CodecRate measure_host_codec(const CodecOptions& options, int threads, const Point<Dim>& shortest,
+                             const Box<Dim>& box) {
   using Host = Kokkos::HostSpace;
 #ifdef KOKKOS_ENABLE_SERIAL
   const Instance<Host> exec = Kokkos::Serial();
@@ -125,6 +223,15 @@ CodecRate measure_host_codec(const CodecOptions& options, int threads) {
   launch_box("moho::snapshot::trial_wave", exec, whole_box(grid), wave);
   CodecRate rate =
       detail::measure_codec<T, Dim, Host>(exec, options, layout, field, decoded, whole_box(grid));
+  Box<Dim> diffuse = whole_box(grid);
+  for (int d = 0; d < Dim; ++d) diffuse.upper[d] = std::min(diffuse.upper[d], box.extent(d));
+  diffuse = detail::cube_in(diffuse, Dim == 3 ? 24 : 128);
+  launch_box("moho::snapshot::diffuse_wave", exec, diffuse,
+             detail::DiffuseWave<T, Dim>(field.data(), layout, shortest));
+  rate.ratio = std::min(rate.ratio,
+                        detail::measure_ratio<T, Dim, Host>(exec, options, layout, field, diffuse));
+  rate.entry_bytes = static_cast<double>(detail::entry_bytes<Dim>(options.mode));
+  rate.work_bytes = detail::work_bytes<T, Dim, Host>(options, box, rate.ratio);
   rate.host_threads = true;
   rate.encode *= threads;
   rate.decode *= threads;
@@ -173,6 +280,19 @@ Rates measure_rates(const InstanceOf<Memory>& instance,
   for (const CodecOptions& options : codecs) {
     rates.codecs.push_back(detail::measure_codec<T, Dim, Memory>(
         exec, options, wavefield.layout, wavefield.now[0], wavefield.next[0], box));
+  }
+  const Box<Dim> interior = propagator.own(propagator.interior());
+  const Box<Dim> diffuse = detail::cube_in(interior, Dim == 3 ? 24 : 128);
+  launch_box("moho::snapshot::diffuse_wave", exec, diffuse,
+             detail::DiffuseWave<T, Dim>(wavefield.now[0].data(), wavefield.layout,
+                                         shortest_wave(propagator)));
+  for (std::size_t n = 0; n < codecs.size(); ++n) {
+    CodecRate& rate = rates.codecs[n];
+    rate.ratio =
+        std::min(rate.ratio, detail::measure_ratio<T, Dim, Memory>(
+                                 exec, codecs[n], wavefield.layout, wavefield.now[0], diffuse));
+    rate.entry_bytes = static_cast<double>(detail::entry_bytes<Dim>(codecs[n].mode));
+    rate.work_bytes = detail::work_bytes<T, Dim, Memory>(codecs[n], interior, rate.ratio);
   }
   wavefield.clear(exec);
   exec.fence();

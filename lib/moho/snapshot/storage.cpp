@@ -51,6 +51,11 @@ class Choice {
     }
     if (uses_threads(plan.strategy)) plan.threads = std::max(m_r.threads / m_r.concurrent_shots, 1);
     if (plan.location == StorageLocation::disk) plan.files = file_plan(shape, plan);
+    if (plan.codec && plan.location != StorageLocation::disk) {
+      const bool device = plan.location == StorageLocation::device;
+      plan.limit = (device ? m_budget.device : m_budget.host) -
+                   (device ? plan.strategy.device_buffers : plan.strategy.host_buffers);
+    }
     return plan;
   }
 
@@ -215,15 +220,20 @@ class Choice {
         strategy.min_device_bytes == std::numeric_limits<std::uint64_t>::max()) {
       return std::nullopt;
     }
-    const auto fits = [&](std::uint64_t room) {
-      return static_cast<double>(strategy.bytes) <= taken * static_cast<double>(room);
+    const auto fits = [&](std::uint64_t room, std::uint64_t buffers = 0) {
+      return static_cast<double>(strategy.bytes) <= taken * static_cast<double>(room) &&
+             strategy.bytes <= room - std::min(room, buffers);
     };
     const bool disk_only = m_r.method == "disk" || (m_r.method == "threads" && m_r.use_folder);
     const bool host_only = (m_r.method == "memory" || uses_threads(strategy)) && !m_r.host_kernels;
     const bool memory = strategy.possible && !disk_only;
-    if (memory && !host_only && fits(m_budget.device)) return StorageLocation::device;
+    if (memory && !host_only && fits(m_budget.device, strategy.device_buffers)) {
+      return StorageLocation::device;
+    }
     if (recomputes(strategy) || m_r.method == "device") return std::nullopt;
-    if (memory && !m_r.host_kernels && fits(m_budget.host)) return StorageLocation::host;
+    if (memory && !m_r.host_kernels && fits(m_budget.host, strategy.host_buffers)) {
+      return StorageLocation::host;
+    }
     const bool disk = m_budget.disk > 0 && m_rates.disk_write > 0.0 && m_rates.disk_read > 0.0;
     const bool memory_only = m_r.method == "memory" && !m_r.host_kernels;
     if (disk && !memory_only && fits(m_budget.disk)) return StorageLocation::disk;

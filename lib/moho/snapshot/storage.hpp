@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,9 +91,12 @@ struct StoragePlan {
       strategy;  ///< method and cost; its name has the location, its reason the alternatives
   StorageLocation location = StorageLocation::device;  ///< of all snapshots
   std::optional<CodecOptions> codec;                   ///< empty: uncompressed
-  int threads = 0;                ///< threads of the host that compress; 0: kernels of the run
-                                  ///< compress
-  Budget budget;                  ///< memory available for snapshots
+  int threads = 0;  ///< threads of the host that compress; 0: kernels of the run
+                    ///< compress
+  Budget budget;    ///< memory available for snapshots
+  /// Bytes of compressed snapshots in memory. Those beyond go to a file of up to budget.disk bytes;
+  /// without it they are a MemoryError of the shot.
+  std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();
   std::int64_t interval = 1;      ///< steps between snapshots
   std::int64_t snapshots = 0;     ///< of a shot
   std::filesystem::path folder;   ///< of files

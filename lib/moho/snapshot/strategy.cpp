@@ -291,8 +291,9 @@ StorageChoice keep_raw(const Shot& shot) {
 StorageChoice keep_compressed(const Shot& shot, std::size_t number) {
   const CodecRate& codec = shot.rates.codecs[number];
   Stream stream = snapshot_stream(shot);
-  stream.bytes = whole(shot.raw / codec.ratio);
-  stream.piece = whole(shot.largest / codec.ratio);
+  stream.bytes =
+      whole(shot.raw / codec.ratio + static_cast<double>(shot.shape.snapshots) * codec.entry_bytes);
+  stream.piece = whole(shot.largest / codec.ratio + codec.entry_bytes);
   const double encode = shot.raw / codec.encode, decode = shot.raw / codec.decode;
   if (codec.host_threads) {
     stream.encode_seconds = encode;
@@ -300,10 +301,11 @@ StorageChoice keep_compressed(const Shot& shot, std::size_t number) {
     stream.link_bytes = codec.ratio;
     stream.may_stay = !shot.has_link;
     stream.device_fixed = shot.has_link ? 0.0 : shot.largest;
-    stream.host_fixed = (shot.rates.threads + 2) * shot.largest;
+    stream.host_fixed =
+        (shot.rates.threads + 2) * shot.largest + shot.rates.threads * whole(codec.work_bytes);
   } else {
     stream.kernel_seconds = encode + decode;
-    stream.device_fixed = shot.largest;  // decoded snapshot
+    stream.device_fixed = shot.largest + whole(codec.work_bytes);  // decoded snapshot
     stream.device_ring = 2.0 * stream.piece;
   }
   std::string name = codec.keep == StorageMethod::blocks ? concat("blocks of ", codec.bits, " bits")
@@ -313,6 +315,8 @@ StorageChoice keep_compressed(const Shot& shot, std::size_t number) {
   StorageChoice result = from_stream(shot, stream, std::move(name));
   result.keep = codec.keep;
   result.codec = static_cast<int>(number);
+  result.device_buffers = to_bytes(stream.device_fixed + (shot.has_link ? 0.0 : stream.host_fixed));
+  result.host_buffers = shot.has_link ? to_bytes(stream.host_fixed) : 0;
   return result;
 }
 

@@ -75,7 +75,9 @@ struct CodecRate {
   int bits = 0;                                ///< bits per value, of blocks
   bool host_threads = false;  ///< true: threads of the host compress concurrently with the
                               ///< propagation; false: kernels of the run compress between steps
-  double ratio = 1.0;         ///< raw over compressed bytes
+  double ratio = 1.0;         ///< raw over compressed bytes; of a diffuse field in plans
+  double entry_bytes = 0.0;   ///< further bytes of each compressed snapshot
+  double work_bytes = 0.0;    ///< work space of the codec; of each thread, if host_threads
   double encode = 0.0;        ///< raw bytes per second
   double decode = 0.0;        ///< raw bytes per second
   double snr = 0.0;           ///< signal-to-noise ratio of a snapshot, dB
@@ -129,6 +131,8 @@ struct StorageChoice {
   std::uint64_t device_bytes = 0;      ///< on the device, including buffers
   std::uint64_t host_bytes = 0;        ///< in the memory of the host, including buffers
   std::uint64_t disk_bytes = 0;        ///< on the disk
+  std::uint64_t device_buffers = 0;    ///< with a codec: of device_bytes, those of buffers
+  std::uint64_t host_buffers = 0;      ///< with a codec: of host_bytes, those of buffers
   double seconds = 0.0;                ///< complete shot: both propagations, snapshots and imaging
   double propagation_seconds = 0.0;    ///< both propagations only
   bool lossless = false;               ///< true if the image has the bits of raw snapshots

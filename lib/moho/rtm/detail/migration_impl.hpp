@@ -399,8 +399,11 @@ MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modellin
         const auto store = snapshot::make_store<T, Dim, Memory>(
             exec, worker.storage, random != nullptr ? random->term() : terms.forward, worker.arenas,
             timeline);
-        return migrate_shot<T, Dim, Memory>(exec, propagator, modelling.wavefield(), terms.forward,
-                                            terms.backward, *store, migrate, sums.products);
+        return detail::with_shot(name, [&] {
+          return migrate_shot<T, Dim, Memory>(exec, propagator, modelling.wavefield(),
+                                              terms.forward, terms.backward, *store, migrate,
+                                              sums.products);
+        });
       });
   scale_by_density<T, Dim, Memory>(exec, propagator.layout(), propagator.pressure_factors(),
                                    propagator.interior(), sums.products);

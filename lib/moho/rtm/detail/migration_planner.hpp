@@ -370,6 +370,7 @@ class MigrationPlanner {
     m_rates = snapshot::measure_rates<T, Dim, Memory>(exec, modelling.propagator(),
                                                       modelling.wavefield(), m_request.codecs);
     m_rates.link = snapshot::measure_link(exec);
+    m_disk = m_o.storage.disk;
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     m_request.threads = m_rates.threads = std::max(std::min(host.concurrency(), 64) / sharing, 1);
     const bool chosen = m_request.method == "auto" || m_request.method == "disk";
@@ -378,7 +379,8 @@ class MigrationPlanner {
       // the requested codec only; the others are also weaker on threads of the host
       m_request.codecs.push_back(m_request.codecs.front());
       m_rates.codecs.push_back(snapshot::measure_host_codec<T, Dim, Memory>(
-          m_request.codecs.front(), m_request.threads));
+          m_request.codecs.front(), m_request.threads,
+          snapshot::shortest_wave(modelling.propagator()), modelling.propagator().interior()));
     }
     if (chosen || m_request.method == "threads") measure_disk();
   }
@@ -386,7 +388,6 @@ class MigrationPlanner {
   // Measures the disk of snapshots in files, and what is free there.
   void measure_disk() {
     const snapshot::StorageOptions& storage = m_o.storage;
-    m_disk = storage.disk;
     if (m_disk == 0 && !storage.use_folder) return;
     std::error_code error;
     const auto space = std::filesystem::space(storage.folder, error);

@@ -22,6 +22,16 @@
 
 namespace moho::rtm::detail {
 
+/// Calls a function and prefixes its MemoryError with the name of a shot.
+template <class Function>
+auto with_shot(const std::string& name, const Function& function) {
+  try {
+    return function();
+  } catch (const MemoryError& error) {
+    throw MemoryError(concat(name, ": ", error.what()));
+  }
+}
+
 /// Multiplies values of a window by its taper weights.
 template <class T, int Dim>
 struct TaperWindow {

@@ -213,6 +213,7 @@ class SlabShots {
   std::vector<std::unique_ptr<snapshot::StorageArenas<T, Memory>>> m_arenas;
   survey::ShotWindow<Dim> m_window;
   wave::ModellingPlan<Dim> m_plan;
+  std::int64_t m_shot = 0;                                              ///< number of the shot
   HostModel<T, Dim> m_model;                                            ///< as stepped
   std::optional<wave::Scheme<T, Dim, Memory>> m_scheme, m_data_scheme,  ///< of the first shot
       m_random_scheme;                                                  ///< with random layers
@@ -272,6 +273,7 @@ template <class T, int Dim, class Memory>
 void SlabShots<T, Dim, Memory>::open(const survey::ShotWindow<Dim>& window,
                                      const HostModel<T, Dim>& part, const wave::Shot<Dim>& shot) {
   plan(window, part, tapered_points(shot));
+  m_shot = shot.number;
   if (!m_scheme) {
     // points of all shots have the same distances from nodes in all windows
     const wave::PropagatorOptions<Dim> plain = propagator_options(m_plan, m_modelling);
@@ -394,8 +396,10 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate_slab(
   const auto store = snapshot::make_store<T, Dim, Memory>(
       exec, storage, slab.random ? slab.random->term() : slab.terms->forward, arenas(g),
       m_input.options.timeline);
-  return migrate_shot<T, Dim, Memory>(exec, *slab.propagator, slab.wavefield, slab.terms->forward,
-                                      slab.terms->backward, *store, own, slab.sums.products);
+  return with_shot(concat("a slab of shot ", m_shot), [&] {
+    return migrate_shot<T, Dim, Memory>(exec, *slab.propagator, slab.wavefield, slab.terms->forward,
+                                        slab.terms->backward, *store, own, slab.sums.products);
+  });
 }
 
 // Returns the cost of all slabs, on the process of the first.
