@@ -44,13 +44,17 @@ std::string in_words(const std::string& text, const Options& options,
                     : "): choose another method, or more --memory, --device-memory or --disk");
 }
 
-MemoryError in_words(const MemoryError& error, const std::string& devices) {
+MemoryError in_words(const MemoryError& error, const Options& options) {
   std::string text = error.what();
-  if (text.rfind("devices is", 0) == 0) return MemoryError(devices + text.substr(7));
+  if (text.rfind("devices is", 0) == 0)
+    return MemoryError(devices_option(options) + text.substr(7));
   replace(text, "allow more memory or files, or choose another method",
           "give more --memory, --device-memory or --disk, take --snapshots replay");
   if (text.find(" concurrent shots take ") == std::string::npos) {
-    return with_advice(MemoryError(text), "--device-memory", ", or a smaller --aperture");
+    const bool host = text.rfind("memory: a shot", 0) == 0 && options.space != "cuda";
+    return with_advice(MemoryError(text),
+                       host && options.memory > 0 ? "--memory" : "--device-memory",
+                       ", or a smaller --aperture");
   }
   replace(text, " concurrent shots take ", " shots at once take ");
   replace(text, "decrease concurrent_shots", "give a smaller --at-once");

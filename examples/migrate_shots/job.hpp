@@ -87,8 +87,7 @@ inline const char* devices_option(const Options& options) {
 }
 
 /// Returns the error of too little memory of the library in the words of options.
-/// \param devices option of those that share a shot
-MemoryError in_words(const MemoryError& error, const std::string& devices);
+MemoryError in_words(const MemoryError& error, const Options& options);
 
 /// Returns the message of an overflowed wavefield or a full disk in the words of options.
 std::string in_words_of_scheme(std::string text);
@@ -110,7 +109,7 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
     if (text == error.what()) throw;
     throw InputError(text);
   } catch (const MemoryError& error) {
-    throw in_words(error, devices_option(*job.options));
+    throw in_words(error, *job.options);
   } catch (const Error& error) {
     const std::string text = in_words_of_scheme(error.what());
     if (text == error.what()) throw;

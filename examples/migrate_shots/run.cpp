@@ -14,6 +14,7 @@
 #include "ranks/ranks.hpp"
 #include "ranks/stream_ranks.hpp"
 
+#include <moho/core/freed_memory.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
@@ -52,6 +53,7 @@ class Program {
 
   void run() {
     Processes& processes = m_session.processes();
+    processes.together([&] { check(); });
     processes.together([&] { prepare(); });
     m_list.share();
     m_boxes_told = !processes.root();
@@ -83,6 +85,11 @@ class Program {
       const Stopwatch watch;
       auto input = migration_input<T, Dim>(m_job, is_host_memory<Memory>, m_scratch);
       input.options.timeline = &m_timeline;
+      if (m_data.survey) input.options.data_samples = m_data.survey->samples();
+      if (is_host_memory<Memory> && m_o.memory > 0) {
+        const double held = m_session.summary["memory"].find("estimate_bytes")->number(0.0);
+        input.options.storage.reserved = static_cast<std::size_t>(held - MemoryEstimate::process);
+      }
       input.options.ranks = groups.ranks();
       input.options.processes = m_concurrent = std::max(processes.size() / groups.size(), 1);
       if (const Progress bar = m_list.progress()) {
@@ -133,8 +140,8 @@ class Program {
     return m_data.survey->read(k);
   }
 
-  void prepare() {
-    std::optional<HostPhase> checks(std::in_place, m_session.phases, "check");
+  void check() {
+    const HostPhase phase(m_session.phases, "check");
     prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
     check_ranks(m_session.processes(), 1, m_o.ranks_per_shot);
     const int rank = m_session.processes().rank();
@@ -144,19 +151,22 @@ class Program {
 
     m_session.will_write(names());
     m_entries.resize(m_job.shots.size());
-    const std::vector<std::int64_t> numbers = numbers_of(m_job.shots);
     if (m_data.survey && !m_o.plan) {
       std::optional<std::size_t> only;
-      if (m_o.only_shot) only = find_only_shot(numbers, *m_o.only_shot);
+      if (m_o.only_shot) only = find_only_shot(numbers_of(m_job.shots), *m_o.only_shot);
       check_traces<Dim>(m_data.sources_name, *m_data.survey, only, rank,
                         m_session.processes().size());
     }
-    if (!m_o.plan && !m_o.only_shot) {
-      const int ranks = m_session.processes().size_of_host();
-      const MemoryLimit free = memory_limit(m_o, m_o.space != "cuda", ranks);
-      m_added = rtm::ArraySums(free.bytes);
-    }
-    checks.reset();
+    if (m_o.only_shot) return;
+    const int ranks = m_session.processes().size_of_host();
+    const MemoryLimit free = memory_limit(m_o, m_o.space != "cuda", ranks);
+    if (!m_o.plan) m_added = rtm::ArraySums(free.bytes);
+    Json& held = m_session.summary["memory"]["estimate_bytes"];
+    held = held.number(0.0) + rtm::ImageSum<Dim>::bytes_within(free.bytes, m_job.grid, shot_parts);
+  }
+
+  void prepare() {
+    const std::vector<std::int64_t> numbers = numbers_of(m_job.shots);
     OnSiteSum on_sum;
     if (!m_o.keep_shots) {
       on_sum = [this](const auto& shots, const fs::path& folder, const auto& names) {
@@ -564,6 +574,7 @@ class Program {
 };
 
 void run(const Options& options, Session& session) {
+  return_freed_arrays();
   // memory for the sums and those of a shot
   run_survey<Program>(options, session, 4.0, " and its image");
 }

@@ -97,6 +97,23 @@ class Case(unittest.TestCase):
             self.assertEqual(done.stderr, "")
         return self.path(out), done.stdout
 
+    def peak(self, *arguments):
+        """Runs the program, which must succeed. Returns its peak memory in bytes."""
+        # A process begins with the peak of its parent: a parent without numpy starts it.
+        starts = ("import os, sys\nchild = os.fork()\nif child == 0: os.execv(sys.argv[1], sys.argv[1:])\n"
+                  "_, status, usage = os.wait4(child, 0)\nprint('peak', usage.ru_maxrss)\n"
+                  "sys.exit(os.waitstatus_to_exitcode(status))")
+        done = subprocess.run([sys.executable, "-E", "-s", "-S", "-c", starts, self.program,
+                               *map(str, arguments), "--no-plot", "--out", "out"], cwd=self.folder,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return int(done.stdout.split()[-1]) * 1024
+
+    def sanitized(self):
+        """True if the program was built with the Address sanitizer."""
+        with open(self.program, "rb") as file:
+            return b"__asan_init" in file.read()
+
     def needs_mpirun(self):
         if not self.mpirun:
             self.skipTest("there is no mpirun")
@@ -730,18 +747,6 @@ class NothingIsLost:
             done = self.call(*arguments, "--no-plot", "--out", "out")
             self.assert_refused(done, "no regular file")
 
-    def peak(self, *arguments):
-        """Runs the program, which must succeed. Returns its peak memory in bytes."""
-        # A process begins with the peak of its parent: a parent without numpy starts it.
-        starts = ("import os, sys\nchild = os.fork()\nif child == 0: os.execv(sys.argv[1], sys.argv[1:])\n"
-                  "_, status, usage = os.wait4(child, 0)\nprint('peak', usage.ru_maxrss)\n"
-                  "sys.exit(os.waitstatus_to_exitcode(status))")
-        done = subprocess.run([sys.executable, "-E", "-s", "-S", "-c", starts, self.program,
-                               *map(str, arguments), "--no-plot", "--out", "out"], cwd=self.folder,
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return int(done.stdout.split()[-1]) * 1024
-
     def test_memory_is_known_before(self):
         if self.sanitized():
             self.skipTest("sanitizers take memory of their own")
@@ -781,11 +786,6 @@ class NothingIsLost:
         self.assertFalse([name for name in self.files() if name.endswith(".png")])
         self.assertEqual(self.summary()["state"], "done")
         self.assertLess(self.summary()["memory"]["estimate_bytes"], 130e6)
-
-    def sanitized(self):
-        """True if the program was built with the Address sanitizer."""
-        with open(self.program, "rb") as file:
-            return b"__asan_init" in file.read()
 
 
 def main(description, groups=None):

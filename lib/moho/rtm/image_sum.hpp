@@ -37,8 +37,12 @@ class ImageSum {
   /// Returns the sum of no shots, closed if its merging takes more than half of a memory.
   /// \param memory bytes of the host for this process \param grid,parts as in the constructor
   static ImageSum within(double memory, const Grid<Dim>& grid, int parts) {
+    return {grid, bytes_within(memory, grid, parts) > 0.0 ? parts : 0};
+  }
+  /// Returns the bytes of the sum that within() makes; 0 for a closed one.
+  static double bytes_within(double memory, const Grid<Dim>& grid, int parts) {
     // merging needs a sum, another one, and its bytes
-    return {grid, 3.0 * bytes(grid, parts) < 0.5 * memory ? parts : 0};
+    return 3.0 * bytes(grid, parts) < 0.5 * memory ? bytes(grid, parts) : 0.0;
   }
 
   /// Returns the bytes of a sum.

@@ -161,10 +161,11 @@ class Migration {
   static void note_report(Worker& worker, const MigrateReport<Dim>& done,
                           ShotMigrationReport& report);
   ShotImage<T, Dim> begin_image(std::size_t k, const survey::ShotGather<Dim>& gather) const;
-  std::vector<T> prepared_rows(const Instance<Memory>& exec,
-                               const wave::ModellingPlan<Dim>& modelling,
-                               const HostModel<T, Dim>& part, survey::ShotGather<Dim>& gather,
-                               ShotImage<T, Dim>& result, survey::PreparedShot<Dim>& data) const;
+  detail::HostSeries<T> prepared_rows(const Instance<Memory>& exec,
+                                      const wave::ModellingPlan<Dim>& modelling,
+                                      const HostModel<T, Dim>& part,
+                                      survey::ShotGather<Dim>& gather, ShotImage<T, Dim>& result,
+                                      survey::PreparedShot<Dim>& data) const;
   ShotImage<T, Dim> migrate(Worker& worker, std::size_t k, survey::ShotGather<Dim>&& gather,
                             const Stopwatch& preparing, const Tell& tell) const;
   MigrateReport<Dim> propagate(Worker& worker, Modelling& modelling, const Terms& terms,

@@ -40,8 +40,9 @@ double MigrationPlan<Dim>::device_bytes() const {
 
 template <int Dim>
 double MigrationPlan<Dim>::host_bytes() const {
-  return concurrent_shots *
-         (static_cast<double>(memory.host) + static_cast<double>(storage.strategy.host_bytes));
+  return static_cast<double>(result_bytes) +
+         concurrent_shots *
+             (static_cast<double>(memory.host) + static_cast<double>(storage.strategy.host_bytes));
 }
 
 template struct MigrationPlan<2>;

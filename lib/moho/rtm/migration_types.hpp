@@ -60,6 +60,8 @@ struct MigrationOptions {
                                           ///< sides of the part
   survey::PrepareOptions data = {};  ///< zero, mute, spreading, normalise; the migration sets the
                                      ///< other members
+  std::int64_t data_samples = 0;  ///< samples of a trace of the data as read, for the estimate of
+                                  ///< memory; 0: as many as the steps
   snapshot::StorageOptions storage = {};  ///< of the source wavefield
   OffsetOptions<Dim> offsets = {};        ///< gathers; columns are nodes of the complete model
   /// Memory of a device, number of devices; block and updates of a stream.
@@ -130,7 +132,10 @@ struct MigrationPlan {
   std::int64_t wavelet_interval = 0;              ///< snapshot_interval(): steps between snapshots
   snapshot::StoragePlan storage;                  ///< of the source wavefield of the largest shot
   Index<Dim> extents{};                           ///< nodes of the largest shot, with layers
-  wave::MemoryNeed memory;                        ///< of the largest shot, without snapshots
+  wave::MemoryNeed memory;                        ///< of the largest shot with its sums and
+                                                  ///< traces, without snapshots
+  std::size_t result_bytes = 0;                   ///< of the host: images that are computed or
+                                                  ///< wait, and the data that are kept
   int concurrent_shots = 1;                       ///< shots migrated concurrently
   int batch_size = 1;                             ///< of these, shots in the same launches
   std::string one_by_one;           ///< why a given batch size above 1 is not possible; or empty

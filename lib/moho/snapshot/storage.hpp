@@ -44,6 +44,8 @@ struct StorageOptions {
   bool use_folder = false;            ///< true: the folder exists, and snapshots of "threads" go
                                       ///< there although memory suffices
   int random_width = 60;              ///< nodes of random layers
+  std::size_t reserved = 0;           ///< bytes of the host's limit (`device` of runs on hosts)
+                                      ///< that other arrays of the caller take
 };
 
 /// Requirements of choose_storage(), made from options by make_storage_request().

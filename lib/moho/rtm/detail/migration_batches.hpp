@@ -201,11 +201,11 @@ void Migration<T, Dim, Memory>::prepare_slot(Batch& batch, std::size_t n) const 
   slot.result = begin_image(slot.shot, slot.gather);
   if (slot.result.report.receivers == 0) return;
   survey::PreparedShot<Dim> data;
-  const std::vector<T> rows = prepared_rows(exec, batch.modelling.plan(), m_planner->input().model,
-                                            slot.gather, slot.result, data);
-  slot.terms = std::make_unique<Terms>(exec, batch.modelling.propagator(),
-                                       batch.modelling.plan().wavelet, data.shot, rows, data.count,
-                                       concat("shot ", slot.result.number), &slot.series);
+  const detail::HostSeries<T> rows = prepared_rows(
+      exec, batch.modelling.plan(), m_planner->input().model, slot.gather, slot.result, data);
+  slot.terms =
+      std::make_unique<Terms>(exec, batch.modelling.propagator(), batch.modelling.plan().wavelet,
+                              data.shot, rows, concat("shot ", slot.result.number), &slot.series);
   if (slot.sums && slot.sums->added.size() == m_added.size()) {
     slot.sums->clear(exec);
   } else {

@@ -39,13 +39,13 @@ void check_gather(const survey::ShotGather<Dim>& gather, const wave::Shot<Dim>& 
 
 /// Transposes points x samples to samples x points.
 template <class T, int Dim>
-std::vector<T> rows_of(const survey::PreparedShot<Dim>& data) {
-  const auto count = static_cast<std::int64_t>(data.shot.receivers.size());
-  std::vector<T> rows(static_cast<std::size_t>(data.count * count));
-  for (std::int64_t r = 0; r < count; ++r) {
-    for (std::int64_t n = 0; n < data.count; ++n) {
-      rows[static_cast<std::size_t>(n * count + r)] =
-          static_cast<T>(data.samples[static_cast<std::size_t>(r * data.count + n)]);
+HostSeries<T> rows_of(const survey::PreparedShot<Dim>& data) {
+  const std::size_t points = data.shot.receivers.size();
+  const auto count = static_cast<std::size_t>(data.count);
+  const HostSeries<T> rows = make_rows<T>(count, points);
+  for (std::size_t r = 0; r < points; ++r) {
+    for (std::size_t n = 0; n < count; ++n) {
+      rows(n, r) = static_cast<T>(data.samples[r * count + n]);
     }
   }
   return rows;
@@ -265,22 +265,26 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::begin_image(
 }
 
 // Prepares the data of a shot, and returns them as samples x receivers. Those of `gather` and
-// `data` are freed.
+// `data` are freed, or moved to the result.
 template <class T, int Dim, class Memory>
-std::vector<T> Migration<T, Dim, Memory>::prepared_rows(const Instance<Memory>& exec,
-                                                        const wave::ModellingPlan<Dim>& modelling,
-                                                        const HostModel<T, Dim>& part,
-                                                        survey::ShotGather<Dim>& gather,
-                                                        ShotImage<T, Dim>& result,
-                                                        survey::PreparedShot<Dim>& data) const {
+detail::HostSeries<T> Migration<T, Dim, Memory>::prepared_rows(
+    const Instance<Memory>& exec, const wave::ModellingPlan<Dim>& modelling,
+    const HostModel<T, Dim>& part, survey::ShotGather<Dim>& gather, ShotImage<T, Dim>& result,
+    survey::PreparedShot<Dim>& data) const {
   data = prepare(exec, modelling, part, result.window, gather);
   result.report.notes.insert(result.report.notes.end(), data.notes.begin(), data.notes.end());
-  if (options().keep_data == result.number) {
-    result.data = std::make_shared<ShotData<Dim>>(ShotData<Dim>{std::move(gather), data});
+  const bool kept = options().keep_data == result.number;
+  // an assignment of {} would keep the memory
+  if (!kept) gather.samples = std::vector<float>();
+  detail::HostSeries<T> rows = detail::rows_of<T>(data);
+  if (kept) {
+    const wave::Shot<Dim> live = data.shot;
+    result.data =
+        std::make_shared<ShotData<Dim>>(ShotData<Dim>{std::move(gather), std::move(data)});
+    data.shot = live;
   }
-  gather.samples = {};
-  std::vector<T> rows = detail::rows_of<T>(data);
-  data.samples = {};
+  gather.samples = std::vector<float>();
+  data.samples = std::vector<float>();
   return rows;
 }
 
@@ -307,15 +311,15 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
     core.emplace(m_planner->make(exec, result.window, part, live));
   }
   survey::PreparedShot<Dim> data;
-  const std::vector<T> rows = prepared_rows(exec,
-                                            streamed != nullptr ? streamed->modelling()
-                                            : slabs != nullptr  ? slabs->modelling()
-                                                                : core->plan(),
-                                            part, gather, result, data);
+  detail::HostSeries<T> rows = prepared_rows(exec,
+                                             streamed != nullptr ? streamed->modelling()
+                                             : slabs != nullptr  ? slabs->modelling()
+                                                                 : core->plan(),
+                                             part, gather, result, data);
   if (streamed != nullptr) {
     const OffsetOptions<Dim> offsets = columns_in_window(result);
     worker.phases.add("prepare", preparing.seconds());
-    note_report(worker, streamed->migrate(data.shot, rows, data.count, offsets, tell, result),
+    note_report(worker, streamed->migrate(data.shot, std::move(rows), offsets, tell, result),
                 report);
     return result;
   }
@@ -324,13 +328,13 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
     worker.phases.add("prepare", preparing.seconds());
     note_report(
         worker,
-        slabs->migrate(data.shot, rows, data.count, plan().storage, m_added, offsets, tell, result),
+        slabs->migrate(data.shot, std::move(rows), plan().storage, m_added, offsets, tell, result),
         report);
     for (const PlaneRange& slab : slabs->own()) report.slab_planes.push_back(slab.count());
     return result;
   }
-  const Terms terms(exec, core->propagator(), core->plan().wavelet, data.shot, rows, data.count,
-                    name);
+  const Terms terms(exec, core->propagator(), core->plan().wavelet, data.shot,
+                    std::exchange(rows, {}), name);
   std::optional<detail::RandomSource<T, Dim, Memory>> random;
   if (plan().storage.strategy.keep == snapshot::StorageMethod::random_layers) {
     const auto model = detail::upload_model<T, Dim, Memory>(exec, result.window.grid, part);

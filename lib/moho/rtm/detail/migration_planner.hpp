@@ -12,6 +12,7 @@
 #include <moho/rtm/migration_types.hpp>
 #include <moho/snapshot/rates.hpp>
 #include <moho/stream/device_count.hpp>
+#include <moho/survey/trace_memory.hpp>
 #include <moho/wave/modelling.hpp>
 
 #include <algorithm>
@@ -161,6 +162,7 @@ class MigrationPlanner {
     plan_waves(exec);
     auto modelling = make(exec, window, part_of(m_input.model, window), m_input.shots[largest]);
     m_plan.memory = modelling.plan().memory;
+    add_shot(m_plan.memory, window.grid.size());
     m_plan.extents = modelling.plan().grid.extents;
     measure(exec, modelling);
     choose_concurrent(exec, modelling);
@@ -294,7 +296,8 @@ class MigrationPlanner {
     m_plan.stream_rates = pair.rates();
     m_plan.extents = m_streamed->modelling().grid.extents;
     m_plan.memory.most = pair.plan().device_bytes;
-    m_plan.memory.host = pair.plan().host_bytes;
+    m_plan.memory.host = pair.plan().host_bytes;  // with traces
+    m_plan.result_bytes = result_bytes(window.grid.size(), 1);
     m_plan.storage.strategy.keep = snapshot::StorageMethod::random_layers;
     m_plan.storage.strategy.name = "random layers, beside the receivers' wavefield in a stream";
     m_plan.storage.strategy.reason = "nothing is kept";
@@ -438,16 +441,17 @@ class MigrationPlanner {
       }
       m_plan.storage = alone;
       m_plan.concurrent_shots = 1;
+      m_plan.result_bytes = result_bytes(modelling.propagator().interior().size(), 1);
     }
   }
 
-  // Bytes of pending results: image, both illuminations, offsets.
-  std::size_t waiting_bytes(std::int64_t nodes, int shots) const {
-    const std::int64_t offsets = static_cast<std::int64_t>(m_o.offsets.columns.size()) *
-                                 m_o.offsets.count() * m_input.grid.extents[Dim - 1];
-    return static_cast<std::size_t>(max_pending_results(shots)) * sizeof(T) *
-           static_cast<std::size_t>(3 * nodes + offsets);
-  }
+  // See shot_memory.hpp.
+  survey::ShotTraceBytes trace_bytes() const;
+  void add_shot(wave::MemoryNeed& need, std::int64_t nodes) const;
+  void refuse_memory(std::size_t shots, std::size_t bytes, std::size_t allowed, bool given) const;
+  std::size_t result_bytes(std::int64_t nodes, int concurrent) const;
+  snapshot::Budget budget_of(const Instance<Memory>& exec, const Modelling& modelling,
+                             int concurrent) const;
 
   // Sizes of a shot for the cost model of storage.
   snapshot::ShotShape shape_of(const Modelling& modelling) const {
@@ -485,54 +489,16 @@ class MigrationPlanner {
     return shape;
   }
 
-  // Bytes for snapshots of each concurrent shot. `interior`: nodes of a shot image.
-  snapshot::Budget budget_of(const Instance<Memory>& exec, std::size_t need, std::int64_t interior,
-                             int concurrent) const {
-    const auto shots = static_cast<std::size_t>(concurrent);
-    const std::size_t limit = m_o.storage.device;
-    const std::size_t available = memory_budget(exec);  // excluding the memory of one shot
-    // pending results are on the host
-    const std::size_t waiting = shots > 1 ? waiting_bytes(interior, concurrent) : 0;
-    const std::size_t results = is_host_memory<Memory> ? waiting : 0;
-    const std::size_t others = (shots - 1) * need + results;
-    const std::size_t all = shots * need + results;
-    if (shots > 1 && (others > available || (limit > 0 && all > limit))) {
-      throw MemoryError(
-          concat("memory: ", shots, " concurrent shots take ",
-                 format_bytes(static_cast<double>(all)), " besides snapshots (allowed: ",
-                 format_bytes(static_cast<double>(limit > 0 ? limit : available + need)),
-                 limit > 0 ? ", as asked" : ", what is free", "): decrease concurrent_shots"));
-    }
-    snapshot::Budget budget;
-    budget.device = available - others;
-    if (limit > 0) budget.device = std::min(available - others, limit - std::min(limit, all));
-    if (!is_host_memory<Memory>) {
-      const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-      const std::size_t free = memory_budget(host, m_o.storage.host);
-      if (waiting > free) {
-        throw MemoryError(concat("memory: images of ", shots, " concurrent shots take ",
-                                 format_bytes(static_cast<double>(waiting)),
-                                 " of the host (allowed: ", format_bytes(static_cast<double>(free)),
-                                 m_o.storage.host > 0 ? ", as asked" : ", what is free",
-                                 "): decrease concurrent_shots"));
-      }
-      budget.host = (free - waiting) / shots;
-    }
-    budget.device /= shots;
-    budget.disk = m_disk / shots;
-    return budget;
-  }
-
   // Chooses the storage for a number of concurrent shots.
   void choose(const Instance<Memory>& exec, const Modelling& modelling, int concurrent) {
-    const snapshot::Budget budget = budget_of(exec, modelling.plan().memory.most,
-                                              modelling.propagator().interior().size(), concurrent);
+    const snapshot::Budget budget = budget_of(exec, modelling, concurrent);
     m_request.concurrent_shots = concurrent;
     snapshot::Rates rates = m_rates;
     rates.disk_write /= concurrent;
     rates.disk_read /= concurrent;
     m_plan.storage = storage_for(shape_of(modelling), rates, budget);
     m_plan.concurrent_shots = concurrent;
+    m_plan.result_bytes = result_bytes(modelling.propagator().interior().size(), concurrent);
   }
   // Returns the storage of a shot, or of a slab of it. \throws InputError if none fits
   snapshot::StoragePlan storage_for(const snapshot::ShotShape& shape, const snapshot::Rates& rates,
@@ -581,4 +547,5 @@ class MigrationPlanner {
 }  // namespace moho::rtm::detail
 
 #include <moho/rtm/detail/batch_planner.hpp>
+#include <moho/rtm/detail/shot_memory.hpp>
 #include <moho/rtm/detail/slab_planner.hpp>

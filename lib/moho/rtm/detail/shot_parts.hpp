@@ -13,10 +13,12 @@
 #include <moho/wave/kernel/shot_batch.hpp>
 #include <moho/wave/modelling.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -46,28 +48,41 @@ struct TaperWindow {
   }
 };
 
-/// Copies amplitudes on the host, steps x points, to the memory of an instance.
-/// \param arena memory of the result; null: it is allocated
+/// Amplitudes of points on the host: steps x points.
+template <class T>
+using HostSeries = wave::PointSeries<T, Kokkos::HostSpace>;
+
+/// Returns uninitialised amplitudes. Any thread may call it.
+template <class T>
+HostSeries<T> make_rows(std::size_t steps, std::size_t points) {
+  return HostSeries<T>(
+      Kokkos::view_alloc(std::string("moho::rtm::amplitudes"), Kokkos::WithoutInitializing), steps,
+      points);
+}
+
+/// \brief Returns amplitudes in the memory of an instance; runs on hosts share those given.
+/// \param arena memory of the result on devices; null: it is allocated
 template <class T, class Memory>
-wave::PointSeries<T, Memory> upload_rows(const Instance<Memory>& exec, const std::vector<T>& rows,
-                                         std::int64_t count, std::int64_t points,
+wave::PointSeries<T, Memory> upload_rows(const Instance<Memory>& exec, const HostSeries<T>& rows,
                                          Arena<T, Memory>* arena = nullptr) {
-  const auto series = wave::kernel::series_in<T, Memory>(exec, "moho::rtm::amplitudes",
-                                                         static_cast<std::size_t>(count),
-                                                         static_cast<std::size_t>(points), arena);
-  copy(exec, wave::Storage<T, Memory>(series.data(), rows.size()),
-       HostElements<const T>(rows.data(), rows.size()));
-  exec.fence();
-  return series;
+  if constexpr (std::is_same_v<wave::PointSeries<T, Memory>, HostSeries<T>>) {
+    return rows;
+  } else {
+    const auto series = wave::kernel::series_in<T, Memory>(exec, "moho::rtm::amplitudes",
+                                                           rows.extent(0), rows.extent(1), arena);
+    copy(exec, wave::Storage<T, Memory>(series.data(), rows.size()),
+         HostElements<const T>(rows.data(), rows.size()));
+    exec.fence();
+    return series;
+  }
 }
 
 /// Returns the wavelet for each of `sources` points: steps x sources.
 template <class T>
-std::vector<T> repeated(const std::vector<double>& wavelet, std::size_t sources) {
-  std::vector<T> amplitudes;
-  amplitudes.reserve(wavelet.size() * sources);
-  for (const double sample : wavelet) {
-    amplitudes.insert(amplitudes.end(), sources, static_cast<T>(sample));
+HostSeries<T> repeated(const std::vector<double>& wavelet, std::size_t sources) {
+  const HostSeries<T> amplitudes = make_rows<T>(wavelet.size(), sources);
+  for (std::size_t n = 0; n < wavelet.size(); ++n) {
+    std::fill_n(amplitudes.data() + n * sources, sources, static_cast<T>(wavelet[n]));
   }
   return amplitudes;
 }
@@ -121,26 +136,19 @@ struct ShotTerms {
   /// \param propagator of the shot
   /// \param wavelet of the sources, a sample per step
   /// \param shot sources and receivers
-  /// \param rows data, samples x receivers
-  /// \param count samples
+  /// \param rows data, samples x receivers, which runs on hosts share
   /// \param name name of the shot in messages
-  /// \param arena memory of the amplitudes; null: they are allocated
+  /// \param arena memory of the amplitudes on devices; null: they are allocated
   ShotTerms(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
             const std::vector<double>& wavelet, const wave::Shot<Dim>& shot,
-            const std::vector<T>& rows, std::int64_t count, const std::string& name,
-            Arena<T, Memory>* arena = nullptr)
+            const HostSeries<T>& rows, const std::string& name, Arena<T, Memory>* arena = nullptr)
       : sources(exec, propagator.grid(), propagator.layout(), shot.sources,
                 wave::point_options(propagator, name + ": source", true)),
         receivers(exec, propagator.grid(), propagator.layout(), shot.receivers,
                   wave::point_options(propagator, name + ": receiver", true)) {
-    const std::size_t points = shot.sources.size();
     forward = {&propagator, &sources,
-               upload_rows<T, Memory>(exec, repeated<T>(wavelet, points),
-                                      static_cast<std::int64_t>(wavelet.size()),
-                                      static_cast<std::int64_t>(points), arena)};
-    backward = {&propagator, &receivers,
-                upload_rows<T, Memory>(exec, rows, count,
-                                       static_cast<std::int64_t>(shot.receivers.size()), arena)};
+               upload_rows<T, Memory>(exec, repeated<T>(wavelet, shot.sources.size()), arena)};
+    backward = {&propagator, &receivers, upload_rows<T, Memory>(exec, rows, arena)};
   }
   ShotTerms(const ShotTerms&) = delete;
   ShotTerms& operator=(const ShotTerms&) = delete;

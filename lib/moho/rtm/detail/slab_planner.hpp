@@ -73,6 +73,8 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
     m_plan.memory.most =
         std::max(m_plan.memory.most, static_cast<std::size_t>(m_slabs->bytes(m_slabs->own(), g)));
   }
+  m_plan.memory.host = static_cast<std::size_t>(trace_bytes().host);
+  m_plan.result_bytes = result_bytes(window.grid.size(), 1);
   m_plan.slabs = slabs;
   m_plan.slabs.ranks = m_o.ranks != nullptr;
   estimate(largest);
@@ -133,12 +135,18 @@ std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices) co
   const auto& instances = m_slabs->instances();
   const std::size_t limit = m_o.stream.device_memory, others = m_o.storage.device;
   std::size_t allowed = stream::detail::allowed_device_memory(instances, limit);
+  // traces and results of the shot, and arrays of the caller
+  const auto besides = static_cast<std::size_t>(trace_bytes().host) +
+                       result_bytes(m_slabs->window_nodes(), 1) + m_o.storage.reserved;
+  const auto rest = [&](std::size_t bytes) { return bytes - std::min(bytes, besides); };
   // all slabs of a process are in the memory of a host
   const auto sharing =
       static_cast<std::size_t>(is_host_memory<Memory> && m_o.ranks == nullptr ? devices : 1);
-  if (limit == 0 && others > 0) allowed = std::min(allowed, others / sharing);
+  if (limit == 0 && others > 0) {
+    allowed = std::min(allowed, (is_host_memory<Memory> ? rest(others) : others) / sharing);
+  }
   if (is_host_memory<Memory>) {
-    allowed = std::min(allowed, memory_budget(instances.front()) / sharing);
+    allowed = std::min(allowed, rest(memory_budget(instances.front())) / sharing);
   }
   return least_of_ranks(allowed);
 }

@@ -94,6 +94,8 @@ class SlabShots {
   const wave::Scheme<T, Dim, Memory>& scheme() const { return *m_scheme; }
   /// Instances of the devices of this process.
   const std::vector<Instance<Memory>>& instances() const { return m_instances; }
+  /// Nodes of the window of the latest shot.
+  std::int64_t window_nodes() const { return m_window.grid.size(); }
   /// Planes that a slab reads of each neighbour.
   std::int64_t beside() const { return m_beside; }
   /// Planes of the slabs of the latest shot, of the grid with layers.
@@ -142,17 +144,17 @@ class SlabShots {
 
   /// \brief Migrates the shot of open(), and sets values and largest of its image.
   /// \param shot of the prepared data
-  /// \param rows data, samples x receivers \param samples number of rows
+  /// \param rows data, samples x receivers
   /// \param storage of the source wavefield, with the budget and threads of a slab
   /// \param added accumulators
   /// \param offsets columns of gathers in the window
   /// \param tell receives progress: 0 forward, 1 backward propagation; may be empty
   /// \param result receives the image; its window is that of open()
   /// \throws Error with step and node if a wavefield overflows
-  MigrateReport<Dim> migrate(const wave::Shot<Dim>& shot, const std::vector<T>& rows,
-                             std::int64_t samples, const snapshot::StoragePlan& storage,
-                             const std::vector<Added>& added, const OffsetOptions<Dim>& offsets,
-                             const Tell& tell, ShotImage<T, Dim>& result);
+  MigrateReport<Dim> migrate(const wave::Shot<Dim>& shot, HostSeries<T> rows,
+                             const snapshot::StoragePlan& storage, const std::vector<Added>& added,
+                             const OffsetOptions<Dim>& offsets, const Tell& tell,
+                             ShotImage<T, Dim>& result);
   /// Models traces of a shot, receivers x (steps + 1), over a data model in a window.
   wave::Traces<T> model_data(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
                              const wave::Shot<Dim>& shot);
@@ -439,10 +441,12 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::sum_of(
 }
 
 template <class T, int Dim, class Memory>
-MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(
-    const wave::Shot<Dim>& shot, const std::vector<T>& rows, std::int64_t samples,
-    const snapshot::StoragePlan& storage, const std::vector<Added>& added,
-    const OffsetOptions<Dim>& offsets, const Tell& tell, ShotImage<T, Dim>& result) {
+MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& shot,
+                                                      HostSeries<T> rows,
+                                                      const snapshot::StoragePlan& storage,
+                                                      const std::vector<Added>& added,
+                                                      const OffsetOptions<Dim>& offsets,
+                                                      const Tell& tell, ShotImage<T, Dim>& result) {
   const MigrationOptions<Dim>& given = m_input.options;
   const std::string name = concat("shot ", shot.number);
   std::function<Box<Dim>(std::int64_t)> boxes;
@@ -462,8 +466,8 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(
   if (offsets.count() > 0) lines = OffsetLines<Dim>(m_window.grid, offsets, planes);
   m_parts->run([&](std::size_t g) {
     const Instance<Memory>& exec = m_parts->instance(g);
-    slabs[g].terms = std::make_unique<ShotTerms<T, Dim, Memory>>(
-        exec, *slabs[g].propagator, m_plan.wavelet, shot, rows, samples, name);
+    slabs[g].terms = std::make_unique<ShotTerms<T, Dim, Memory>>(exec, *slabs[g].propagator,
+                                                                 m_plan.wavelet, shot, rows, name);
     Grid<Dim> part = m_window.grid;
     part.extents[0] = planes[g].count();
     slabs[g].sums = ShotSums<T, Dim, Memory>(exec, part, {}, added);
@@ -473,6 +477,7 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(
     }
     exec.fence();
   });
+  rows = {};
   if (is_random()) make_random(slabs, shot, name);
   MigrateOptions<T, Dim, Memory> options;
   options.steps = m_plan.time.steps;

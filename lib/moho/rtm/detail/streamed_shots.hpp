@@ -10,6 +10,7 @@
 #include <moho/rtm/migrate.hpp>
 #include <moho/rtm/migration_types.hpp>
 #include <moho/stream/reversed_pair.hpp>
+#include <moho/survey/trace_memory.hpp>
 #include <moho/wave/locate_overflow.hpp>
 
 #include <algorithm>
@@ -69,13 +70,13 @@ class StreamedShots {
   const Pair& pair() const { return *m_pair; }
   /// \brief Migrates the shot of open() and sets values, largest and offsets of its image.
   /// \param shot of the prepared data
-  /// \param rows data, samples x receivers \param samples number of rows
+  /// \param rows data, samples x receivers
   /// \param offsets columns in the window
   /// \param tell receives progress: 0 forward, 1 backward propagation; may be empty
   /// \param result receives the image; its window is that of open()
   /// \throws Error with step and node if a wavefield overflows
-  MigrateReport<Dim> migrate(const wave::Shot<Dim>& shot, const std::vector<T>& rows,
-                             std::int64_t samples, const OffsetOptions<Dim>& offsets,
+  MigrateReport<Dim> migrate(const wave::Shot<Dim>& shot, HostSeries<T> rows,
+                             const OffsetOptions<Dim>& offsets,
                              const std::function<void(int, const wave::ShotProgress&)>& tell,
                              ShotImage<T, Dim>& result);
   /// Models traces of a shot, receivers x (steps + 1), over a data model in a window.
@@ -136,6 +137,7 @@ void StreamedShots<T, Dim, Memory>::make_pair(const survey::ShotWindow<Dim>& win
   o.interval = m_interval;
   o.wishes = given.stream;
   o.memory = given.storage.host;
+  if (o.memory > 0) o.memory -= std::min(o.memory - 1, given.storage.reserved);
   o.measure = !m_rates;
   if (m_rates) o.rates = *m_rates;
   m_setup = std::make_shared<Setup>();
@@ -144,11 +146,14 @@ void StreamedShots<T, Dim, Memory>::make_pair(const survey::ShotWindow<Dim>& win
   m_setup->offsets = given.offsets;
   m_setup->columns = given.offsets.columns.size();
   const std::shared_ptr<const Setup> setup = m_setup;
-  // the model of the window if it is a part, and the image
+  // the model of the window if it is a part, the image, and traces that are prepared
   const std::size_t nodes = static_cast<std::size_t>(window.grid.size()) * sizeof(T);
   const auto fields = static_cast<std::size_t>(m_model.given().size());
   const std::size_t on_host =
-      nodes * (static_cast<std::size_t>(setup->parts()) + (window.whole() ? 0 : fields));
+      nodes * (static_cast<std::size_t>(setup->parts()) + (window.whole() ? 0 : fields)) +
+      static_cast<std::size_t>(survey::shot_trace_bytes<T>(m_input.shots, given.data_samples,
+                                                           o.steps + 1, is_host_memory<Memory>)
+                                   .host);
   stream::PairActions<T, Dim, Memory> actions;
   actions.need = [setup, on_host](const wave::Scheme<T, Dim, Memory>& scheme) {
     stream::PairRequirements need = Image::need(*setup, scheme);
@@ -167,8 +172,7 @@ void StreamedShots<T, Dim, Memory>::make_pair(const survey::ShotWindow<Dim>& win
 
 template <class T, int Dim, class Memory>
 MigrateReport<Dim> StreamedShots<T, Dim, Memory>::migrate(
-    const wave::Shot<Dim>& shot, const std::vector<T>& rows, std::int64_t samples,
-    const OffsetOptions<Dim>& offsets,
+    const wave::Shot<Dim>& shot, HostSeries<T> rows, const OffsetOptions<Dim>& offsets,
     const std::function<void(int, const wave::ShotProgress&)>& tell, ShotImage<T, Dim>& result) {
   const std::string name = concat("shot ", shot.number);
   MigrateReport<Dim> report;
@@ -184,8 +188,8 @@ MigrateReport<Dim> StreamedShots<T, Dim, Memory>::migrate(
       tell(propagation == 2 ? 1 : 0, now);
     };
   }
-  const auto series = upload_rows<T, Memory>(m_exec, rows, samples,
-                                             static_cast<std::int64_t>(shot.receivers.size()));
+  const auto series = upload_rows<T, Memory>(m_exec, rows);
+  rows = {};
   const Stopwatch watch;
   try {
     const stream::PairReport done =
