@@ -23,6 +23,7 @@
 #include <moho/io/segy.hpp>
 #include <moho/io/writer.hpp>
 #include <moho/rtm/migration.hpp>
+#include <moho/survey/live_traces.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -54,6 +55,7 @@ class Program {
   void run() {
     Processes& processes = m_session.processes();
     processes.together([&] { check(); });
+    if (m_live) survey::check_live_traces(processes, m_data.sources_name, m_data.traces, *m_live);
     processes.together([&] { prepare(); });
     m_list.share();
     m_boxes_told = !processes.root();
@@ -154,8 +156,11 @@ class Program {
     if (m_data.survey && !m_o.plan) {
       std::optional<std::size_t> only;
       if (m_o.only_shot) only = find_only_shot(numbers_of(m_job.shots), *m_o.only_shot);
+      std::size_t live = 0;
       check_traces<Dim>(m_data.sources_name, *m_data.survey, only, rank,
-                        m_session.processes().size());
+                        m_session.processes().size(),
+                        [&](const auto& gather) { live += gather.shot.receivers.size(); });
+      if (!only) m_live = live;
     }
     if (m_o.only_shot) return;
     const int ranks = m_session.processes().size_of_host();
@@ -568,6 +573,7 @@ class Program {
   rtm::ArraySums m_added;              ///< arrays of shots, added while others are migrated
   std::vector<std::vector<T>> m_sums;  ///< image and illuminations
   std::vector<double> m_offsets;
+  std::optional<std::size_t> m_live;  ///< live traces of the survey that this process has read
   bool m_boxes_told = false;
   int m_concurrent = 1;  ///< processes or groups of ranks that migrate shots concurrently
   std::optional<std::int64_t> m_data_of;  ///< shot whose data this process has written

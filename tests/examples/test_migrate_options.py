@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of options of migrate_shots that would have no effect, and of shots without data.
 
-usage: test_migrate_options.py --program PATH [--modeller PATH] [names of test classes]
+usage: test_migrate_options.py --program PATH [--modeller PATH] [--mpirun PATH] [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
@@ -59,6 +59,16 @@ class Options(test_migrate_shots.Case):
         self.save("gathers/gather_0002.npy", np.zeros_like(np.load(self.path("gathers/gather_0002.npy"))))
         text = self.migrate("--shots", "gathers").text
         self.assertIn("migrated  2 shots (1 more without live traces), ", text)
+        # a survey without any live trace is refused before the first result, a shot alone is not
+        for shot in (1, 3):
+            self.save(f"gathers/gather_000{shot}.npy", np.load(self.path("gathers/gather_0002.npy")))
+        survey = ["--vp", "smooth.npy", *self.survey, "--shots", "gathers"]
+        for ranks in (0, 2) if self.mpirun else (0,):
+            self.refuse(survey, "--shots gathers: no shot has a live trace (the samples of all 183 traces "
+                        "are zero; allowed: 1 live trace or more): check the samples", ranks=ranks)
+        self.assertEqual(self.call(*survey, "--plan").returncode, 0)
+        alone = self.call(*survey, "--only-shot", "2", "--no-plot", "--out", "alone")
+        self.assertEqual(alone.returncode, 0, alone.stderr)
 
 
 if __name__ == "__main__":
