@@ -112,6 +112,7 @@ class Program {
     });
     groups.keep();
     m_plan = migration->plan();
+    m_concurrent *= m_plan.concurrent_propagations();
     bool goes_on = false;
     processes.together([&] { goes_on = begin(); });
     if (goes_on) {
@@ -575,7 +576,7 @@ class Program {
   std::vector<double> m_offsets;
   std::optional<std::size_t> m_live;  ///< live traces of the survey that this process has read
   bool m_boxes_told = false;
-  int m_concurrent = 1;  ///< processes or groups of ranks that migrate shots concurrently
+  int m_concurrent = 1;  ///< shots or batches that are propagated concurrently, by all processes
   std::optional<std::int64_t> m_data_of;  ///< shot whose data this process has written
 };
 

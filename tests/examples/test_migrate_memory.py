@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # ctest: cost 20
-"""Tests of the memory that migrate_shots plans and uses.
+"""Tests of the memory and the seconds that migrate_shots plans, uses and reports.
 
 usage: test_migrate_memory.py --program PATH [--modeller PATH] [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
@@ -10,6 +10,7 @@ Exit status 77 if numpy is missing or every test was skipped.
 import json
 import subprocess
 import sys
+import time
 
 import support
 import test_migrate_shots
@@ -104,6 +105,22 @@ class Memory(test_migrate_shots.Case):
         asked = [*self.gathers(4001, 2.5, 2), "--snapshots", "replay", *self.host]
         self.refuse([*asked, "--memory", "40M"], "memory: a shot takes ", " of it for traces (allowed: 40 "
                     "MiB, the --memory given): take fewer receivers, samples or nodes")
+
+    def test_seconds_of_concurrent_shots(self):
+        shots = [*self.shots[:-3], "300,20:900,20:8", *self.shots[-2:], *self.host, "--snapshot-steps", "1"]
+        for count in ("1", "4"):
+            begin = time.monotonic()
+            r = self.migrate(*shots, "--at-once", count)
+            wall = time.monotonic() - begin
+            seconds, run = r.summary["seconds"], r.summary["run"]
+            self.assertAlmostEqual(seconds["total"], sum(seconds.values()) - seconds["total"], delta=1e-6)
+            self.assertLessEqual(seconds["total"], wall)
+            self.assertLessEqual(run["seconds_of_legs"], seconds["total"], count)
+            self.assertGreater(run["seconds_of_legs"], 0.2 * seconds["migrate"], count)
+            self.assertAlmostEqual(r.summary["rates"]["points_per_second"] * run["seconds_of_legs"],
+                                   run["points"], delta=1e-6 * run["points"])
+            for shot in r.summary["migrated"]:
+                self.assertAlmostEqual(shot["seconds_shared"], shot["seconds"] / int(count), delta=1e-9)
 
 
 if __name__ == "__main__":

@@ -110,8 +110,11 @@ class Migration {
   /// Returns the offset gathers of the shots added so far: columns x half offsets x depths.
   std::vector<double> offset_gathers();
 
-  /// Seconds of "prepare", "migrate" and "transfer"; of concurrent shots the mean.
-  PhaseTimes phases() const;
+  /// \brief Seconds of "prepare", "migrate" and "transfer", whose sum is the wall-clock time.
+  ///
+  /// That is the time of migrate() and migrate_each() without `take`. It is divided in proportion
+  /// of the times of these phases in all concurrent shots.
+  const PhaseTimes& phases() const { return m_phases; }
 
  private:
   using Modelling = wave::Modelling<T, Dim, Memory>;
@@ -178,6 +181,8 @@ class Migration {
   std::optional<std::size_t> next_of(Turn& turn, const NextShot& next) const;
   survey::ShotGather<Dim> read_shot(const ReadShot& read, std::size_t k,
                                     CallingThread& caller) const;
+  void migrate_singly(Turn& turn, const NextShot& next, const ReadShot& read, const TakeShot& take);
+  void add_phases(double seconds);
   void make_batches();
   void migrate_batches(Turn& turn, const NextShot& next, const ReadShot& read,
                        const TakeShot& take);
@@ -194,6 +199,7 @@ class Migration {
   std::vector<detail::AddedParts<T, Dim, Memory>> m_added;  ///< in the same order
   int m_part_count = PointProducts::part_count;
   std::optional<PartialImage<T, Dim>> m_sum;
+  PhaseTimes m_phases;  ///< wall-clock times
 };
 
 /// \brief Plans the migration of a survey.

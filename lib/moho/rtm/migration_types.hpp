@@ -146,6 +146,8 @@ struct MigrationPlan {
   stream::PairRates stream_rates;   ///< on which stream_plan is based
   stream::SlabPlan slabs;           ///< of the largest shot, over several devices
 
+  /// Returns the number of shots, or of batches of them, that are propagated concurrently.
+  int concurrent_propagations() const { return (concurrent_shots + batch_size - 1) / batch_size; }
   /// Returns the plan as text of a few lines.
   std::string text() const;
   /// Returns the bytes of concurrent shots with their snapshots on each device, or on the host in

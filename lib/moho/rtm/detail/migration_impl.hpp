@@ -239,7 +239,9 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(const survey::ShotGather<Di
   if (options().progress) {
     tell = [&](int backward, const wave::ShotProgress& now) { tell_alone(k, backward, now); };
   }
-  return migrate(first, k, survey::ShotGather<Dim>(gather), preparing, tell);
+  ShotImage<T, Dim> image = migrate(first, k, survey::ShotGather<Dim>(gather), preparing, tell);
+  add_phases(preparing.seconds());
+  return image;
 }
 
 // Checks a gather and begins the result of its shot, which is zero without receivers.
@@ -513,7 +515,23 @@ void Migration<T, Dim, Memory>::migrate_each(const NextShot& next, const ReadSho
     throw InputError("read: it is empty, and so is the data model (allowed: one of them)");
   }
   Turn turn{std::vector<double>(shots().size(), 0.0)};
-  if (plan().batch_size > 1) return migrate_batches(turn, next, read, take);
+  double delivering = 0.0;
+  const auto deliver = [&](std::size_t k, ShotImage<T, Dim>&& image) {
+    const Stopwatch taking;
+    take(k, std::move(image));
+    delivering += taking.seconds();
+  };
+  if (plan().batch_size > 1) {
+    migrate_batches(turn, next, read, deliver);
+  } else {
+    migrate_singly(turn, next, read, deliver);
+  }
+  add_phases(turn.watch.seconds() - delivering);
+}
+
+template <class T, int Dim, class Memory>
+void Migration<T, Dim, Memory>::migrate_singly(Turn& turn, const NextShot& next,
+                                               const ReadShot& read, const TakeShot& take) {
   const int count = plan().concurrent_shots;
   const auto instances = concurrent_instances(m_exec, count);
   for (std::size_t n = 0; n < instances.size(); ++n) worker(n).exec = instances[n];
@@ -561,15 +579,18 @@ std::vector<double> Migration<T, Dim, Memory>::offset_gathers() {
   return partial().offsets(host());
 }
 
+// Divides the wall-clock time of a migration in proportion of the phases of all workers.
 template <class T, int Dim, class Memory>
-PhaseTimes Migration<T, Dim, Memory>::phases() const {
-  PhaseTimes all;
+void Migration<T, Dim, Memory>::add_phases(double seconds) {
+  PhaseTimes sums;
   for (const auto& worker : m_workers) {
-    for (const auto& [name, seconds] : worker->phases.phases()) {
-      all.add(name, seconds / static_cast<double>(m_workers.size()));
-    }
+    const PhaseTimes own = std::exchange(worker->phases, {});
+    for (const auto& [name, part] : own.phases()) sums.add(name, part);
   }
-  return all;
+  const double total = sums.total();
+  for (const auto& [name, part] : sums.phases()) {
+    m_phases.add(name, total > 0.0 ? part * seconds / total : 0.0);
+  }
 }
 
 }  // namespace moho::rtm
