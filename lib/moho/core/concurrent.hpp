@@ -10,6 +10,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/order.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -103,7 +104,8 @@ class CallingThread {
 /// work computes a task on the worker's thread: Result(int worker, std::size_t task,
 /// CallingThread&)
 /// \param done takes the result of work(): void(std::size_t task, Result&&)
-/// \throws the first exception of any of these functions, after all workers have ended
+/// \throws the first exception of any of these functions, after all workers have ended. Results of
+/// tasks before one whose work() failed are delivered first
 template <class Result, class Next, class Work, class Done>
 void run_concurrently(int workers, Next&& next, const Work& work, const Done& done) {
   CallingThread caller;
@@ -119,6 +121,7 @@ void run_concurrently(int workers, Next&& next, const Work& work, const Done& do
   // results by position in the order of next()
   std::map<std::size_t, std::pair<Piece, Result>> ends;
   std::exception_ptr failure;
+  std::size_t end_of_done = 0;  // with a failure: results before this turn are delivered
   bool over = false;
   int idle = 0;
   const auto carry_out = [&](int worker) {
@@ -138,6 +141,7 @@ void run_concurrently(int workers, Next&& next, const Work& work, const Done& do
         ends.emplace(piece.turn, std::make_pair(piece, std::move(result)));
       } catch (...) {
         if (!lock.owns_lock()) lock.lock();
+        end_of_done = failure ? std::min(end_of_done, piece.turn) : piece.turn;
         if (!failure) failure = std::current_exception();
       }
       caller.m_event.notify_all();
@@ -170,10 +174,11 @@ void run_concurrently(int workers, Next&& next, const Work& work, const Done& do
       request.failure = guarded(*request.function);
       request.done = true;
       caller.m_answered.notify_all();
-    } else if (!failure && ends.count(finished) > 0) {
+    } else if ((!failure || finished < end_of_done) && ends.count(finished) > 0) {
       auto end = std::move(ends.at(finished));
       ends.erase(finished++);
       const auto thrown = guarded([&] { done(end.first.number, std::move(end.second)); });
+      if (thrown) end_of_done = 0;
       if (thrown && !failure) failure = thrown;
     } else if (more && !failure && idle > static_cast<int>(given.size()) &&
                turns - finished < static_cast<std::size_t>(max_pending_results(workers))) {
