@@ -136,7 +136,7 @@ std::size_t place_of_edge(int axis, int edge) {
 }
 
 /// Returns the weight of a corner in the multilinear interpolation at the source.
-/// \param without axis that is left out; -1: none
+/// \param without axis that is left out; -1: all axes count
 template <int Dim>
 double corner_weight(const Source<Dim>& source, int corner, int without = -1) {
   double weight = 1.0;
