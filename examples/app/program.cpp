@@ -11,6 +11,7 @@
 #include "app/waiting.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/file_errors.hpp>
 #include <moho/core/ranks.hpp>
 #include <moho/core/scope_guard.hpp>
 #include <moho/core/threads.hpp>
@@ -543,6 +544,7 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
     // The root reports an exception that all processes know. One that only this process knows ends
     // the others.
     const bool known = !processes || processes->agreed() || processes->finished();
+    if (!known && session && session->writing()) leave_file_error_to_root(*processes);
     const int status =
         report_exception(program, given ? &*given : nullptr, session ? &*session : nullptr,
                          !known || !processes || processes->root());

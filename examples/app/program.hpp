@@ -103,8 +103,8 @@ class Session {
   /// Call it after begin_output(), on the root.
   /// \throws InputError if the name exists and no run made it
   std::filesystem::path make_scratch(const std::string& name);
-  /// Starts the output; call it before the first result is written. Later errors of files are no
-  /// errors of the user's input. Files of an earlier run stay until finish().
+  /// Starts the output; call it before the first result is written, on all processes. Later errors
+  /// of files are no errors of the user's input. Files of an earlier run stay until finish().
   void begin_output();
   /// Omits the picture; finish() prints the reason. An empty reason changes nothing.
   void leave_out_picture(const std::string& why) { m_no_picture = why; }

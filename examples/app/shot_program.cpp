@@ -335,8 +335,8 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
     return false;
   }
   m_begun = true;
-  if (!m_session.processes().root()) return true;
   m_session.begin_output();
+  if (!m_session.processes().root()) return true;
   // concurrently with the first steps
   m_velocity = std::async(std::launch::async, [this] {
     io::write_npy(m_session.folder() / "vp.npy", m_model.values.at("vp").data(), m_model.shape);

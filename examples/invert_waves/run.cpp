@@ -230,8 +230,8 @@ class Program {
     add_plan(m_session, m_o, input, plan);
     record_memory(m_session, m_o.space, plan, plan.data_bytes + plan.host_bytes);
     if (m_o.plan) return false;
-    if (!m_session.processes().root()) return true;
     m_session.begin_output();
+    if (!m_session.processes().root()) return true;
     m_sites->begin();
     if (!m_o.only_shot) m_results.write_start(m_resumed.band);
     return true;

@@ -277,8 +277,8 @@ class Program {
     }
     summary["notes"] = Json(m_data.notes);
     if (m_o.plan) return false;
-    if (!m_session.processes().root()) return true;
     m_session.begin_output();
+    if (!m_session.processes().root()) return true;
     m_session.make_scratch(".moho_snapshots");
     io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
     m_session.wrote("vp.npy");

@@ -262,7 +262,7 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   // Calls a function; errors of the library name options.
-  static void with_options(const WaveJob<T, Dim>& job, const std::function<void()>& function) {
+  void with_options(const WaveJob<T, Dim>& job, const std::function<void()>& function) const {
     try {
       function();
     } catch (const InputError& error) {
@@ -276,7 +276,7 @@ class Program : public ShotProgram<T, Dim> {
       if (text.rfind("a device memory", 0) != 0) throw;
       throw MemoryError("--device-memory: " + text);
     } catch (const FileError& error) {
-      throw FileError(concat("--host-volume: ", error.what()));
+      throw FileError(concat(m_o.volume.empty() ? "" : "--host-volume: ", error.what()));
     }
   }
 
