@@ -150,7 +150,7 @@ class Program {
     const int rank = m_session.processes().rank();
     m_scratch = m_o.snapshot_folder.empty() ? m_session.folder() / ".moho_snapshots"
                                             : fs::path(m_o.snapshot_folder);
-    m_job.offsets = rtm::offsets_at(m_job.grid, m_o.columns, m_o.offset, "--columns");
+    m_job.offsets = rtm::offsets_at(m_job.grid, m_o.columns, m_o.offset, "--columns", "--offset");
 
     m_session.will_write(names());
     m_entries.resize(m_job.shots.size());

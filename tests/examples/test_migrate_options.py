@@ -42,6 +42,13 @@ class Options(test_migrate_shots.Case):
         self.refuse_here(["--boundary", "cpml:200"],
                          "the width of cpml is '200' (allowed: whole numbers from 1 to 64)")
 
+    def test_largest_half_offset(self):
+        for value in ("306", "1e+30", "4"):
+            self.refuse_here(["--columns", "600", "--offset", value], f"--offset is {value}",
+                             " m (allowed: 10 to 300 m, from a node to a quarter of the width of the model)")
+        self.assertEqual(self.migrate(*self.shots, "--columns", "600", "--offset", "300").load(
+            "offsets.npy").shape[1], 61)
+
     def test_name_of_the_folder(self):
         self.refuse_here(["--out", 300 * "x"], "--out xxx", "the folder cannot be made (File name too long)")
 

@@ -20,13 +20,14 @@ namespace moho::rtm {
 /// \brief Returns the columns and half offsets of gathers at positions.
 /// \param grid of the model
 /// \param positions x, in 3D x and y, of each column, m; columns are at the nearest nodes
-/// \param half_offset largest one, m; 0: a tenth of the model's width. It is at most a quarter of
-/// the width; at most 33 half offsets are equidistant
-/// \param name name of `positions` in messages
-/// \throws InputError for positions outside of the model
+/// \param half_offset largest one, m, from one node to a quarter of the model's width; 0: a tenth
+/// of the width. At most 33 half offsets are equidistant
+/// \param name,offset_name names of `positions` and `half_offset` in messages
+/// \throws InputError for positions outside of the model, and half offsets out of range
 template <int Dim>
 OffsetOptions<Dim> offsets_at(const Grid<Dim>& grid, const std::vector<double>& positions,
-                              double half_offset, const std::string& name = "columns") {
+                              double half_offset, const std::string& name = "columns",
+                              const std::string& offset_name = "half_offset") {
   constexpr std::size_t numbers = Dim - 1;
   OffsetOptions<Dim> offsets;
   if (positions.size() % numbers != 0) {
@@ -47,11 +48,21 @@ OffsetOptions<Dim> offsets_at(const Grid<Dim>& grid, const std::vector<double>& 
     offsets.columns.push_back(column);
   }
   if (offsets.columns.empty()) return offsets;
+  const std::int64_t most = (grid.extents[0] - 1) / 4;
+  if (most < 1) {
+    throw InputError(concat(name, ": the model has ", grid.extents[0],
+                            " nodes along x (allowed: 5 or more, for half offsets up to a quarter "
+                            "of its width): leave it out"));
+  }
   const double width = grid.upper(0) - grid.origin[0];
-  const double largest = half_offset > 0.0 ? half_offset : 0.1 * width;
-  offsets.largest =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::llround(largest / grid.spacing[0])),
-                               1, (grid.extents[0] - 1) / 4);
+  const double nodes = (half_offset > 0.0 ? half_offset : 0.1 * width) / grid.spacing[0];
+  const double last = static_cast<double>(most);
+  if (half_offset > 0.0 && !(nodes >= 0.5 && nodes < last + 0.5)) {
+    throw InputError(concat(offset_name, " is ", half_offset, " m (allowed: ", grid.spacing[0],
+                            " to ", last * grid.spacing[0],
+                            " m, from a node to a quarter of the width of the model)"));
+  }
+  offsets.largest = std::llround(std::clamp(nodes, 1.0, last));
   offsets.apart = std::max<std::int64_t>(offsets.largest / 16, 1);
   offsets.largest = offsets.largest / offsets.apart * offsets.apart;
   return offsets;

@@ -54,7 +54,8 @@ class Migration:
     columns : sequence of float, or array of shape (n, 2) in 3D
         x, or x and y, of offset gathers, m.
     half_offset : float, optional
-        Largest half offset of the gathers, m. Default: a tenth of the model's width.
+        Largest half offset of the gathers, m, from a node to a quarter of the model's width.
+        Default: a tenth of the width.
     snapshots : str
         Storage of the source wavefield: "auto", "device", "memory", "compressed", "threads",
         "boundary", "replay", or "random", where it returns through random layers and nothing is stored.
