@@ -292,6 +292,12 @@ class Plan(Case):
         self.assertTrue(r.stream["plan"]["in_core"])
         self.assertNotIn("predicted", r.stream)
         self.assertIn("nothing streams", r.text)
+        self.assertNotIn("in blocks of", r.text)
+        # on hosts the wavefield is stepped in place, with at most the steps of the run
+        r = self.stream(*self.wide, "--block", "8", "--updates", "100000")
+        steps = r.summary["scheme"]["steps"]
+        self.assertEqual(r.stream["plan"]["updates"], steps)
+        self.assertIn(f"stepped in place in blocks of 8 planes, {steps} steps in a pass", r.text)
 
     def test_timeline(self):
         # too little memory to hold the parameters on each device

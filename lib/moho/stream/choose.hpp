@@ -264,7 +264,9 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
   StreamShape shape = m_need.shape;
   shape.block = shape.planes;
   if (is_host_memory<Memory> && (wishes.block > 0 || wishes.updates > 0)) {
-    shape.updates = std::max<std::int64_t>(wishes.updates, 1);
+    // a pass has at most the steps of the run
+    shape.updates =
+        std::clamp<std::int64_t>(wishes.updates, 1, std::max<std::int64_t>(shape.steps, 1));
     shape.lag = wishes.lag > 0 ? wishes.lag : shape.least_lag();
     check_block(wishes, shape.planes);
     shape.block = wishes.block > 0 ? wishes.block

@@ -434,10 +434,17 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
     return lines;
   }
   if (plan.in_core) {
+    const StreamShape& shape = plan.shape;
+    const bool in_blocks = shape.block < shape.planes || shape.updates > 1;
     lines.push_back(concat(
         "the volume fits the device (", format_bytes(static_cast<double>(plan.device_bytes)),
         "): nothing streams",
         plan.groups > 1 ? concat(", and ", plan.groups, " devices have shots of their own") : ""));
+    if (in_blocks) {
+      lines.push_back(concat("stepped in place in blocks of ", shape.block, " planes, ",
+                             steps_text(shape.updates), " in a pass, ", shape.lag,
+                             " planes between stages"));
+    }
     return lines;
   }
   const StreamShape& shape = plan.shape;
