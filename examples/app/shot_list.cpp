@@ -112,6 +112,7 @@ void ShotList::share() {
   for (std::size_t k = 0; k < m_there.size(); ++k) {
     if (!settled(k)) m_position[k] = count++;
   }
+  m_ranks = static_cast<int>(std::clamp<std::int64_t>(count, 1, processes.size()));
   m_counter.begin(processes);
   m_over = 0;
 }

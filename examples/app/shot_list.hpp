@@ -79,6 +79,8 @@ class ShotList {
             const CommonOptions& options, Taken taken, const OnSiteSum& on_sum = {});
   /// Sends the complete shots to all processes, and begins to distribute the others. Collective.
   void share();
+  /// Returns the number of ranks that compute shots, after share().
+  int ranks() const { return m_ranks; }
   /// Returns true if the shot is complete.
   bool there(std::size_t shot) const { return m_there[shot]; }
   /// Returns true if the shot is complete or left out by --only-shot.
@@ -112,6 +114,7 @@ class ShotList {
   TimeLimit m_time;
   std::string m_why;  // reason to begin no more shots
   int m_over = 0;     // other processes that have ended
+  int m_ranks = 1;
 };
 
 }  // namespace moho::examples

@@ -198,6 +198,7 @@ void ShotProgram<T, Dim>::run() {
   processes.together([&] { prepare(); });
   m_list.share();
   m_job.progress = m_list.progress();
+  m_job.ranks = m_list.ranks();
   m_job.together = [&](const std::function<void()>& function) { processes.together(function); };
   m_job.begins = [&](const WaveReport& report) {
     bool goes_on = false;
@@ -227,13 +228,9 @@ void ShotProgram<T, Dim>::run() {
   velocity_is_there();
   if (!m_begun || !m_list.finish()) return;
   m_report.at_once = report.at_once;
-  // of all devices: nodes are summed, concurrent seconds averaged
-  std::vector<double> sums{report.work.points, report.work.whole_points,
-                           report.work.seconds / processes.size(),
-                           report.work.domain_seconds / processes.size()};
-  processes.sum_to_root(sums);
+  const survey::ShotWork all = survey::work_of_all(processes, report.work);
   report.work = m_others;
-  report.work.add(sums);
+  report.work.add(all.numbers());
   m_session.summary["ranks"] = processes.size();
   processes.finish();
   if (processes.root()) write(report);

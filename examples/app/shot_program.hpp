@@ -95,6 +95,7 @@ struct WaveJob {
 
   /// Calls a function on all ranks; if it throws on one, all throw the same exception.
   std::function<void(const std::function<void()>&)> together;
+  int ranks = 1;  ///< ranks that compute shots
   /// True if a shot is complete and is not computed.
   std::function<bool(std::size_t shot)> is_there;
   /// True if this process computes the shot. Call it once for each shot, in order.

@@ -195,7 +195,7 @@ class Program : public ShotProgram<T, Dim> {
             keep_domains(modelling->plan(), result.boxes);
           }
           const int batch = report.together, workers = (report.at_once + batch - 1) / batch;
-          const int concurrent = workers * this->session().processes().size();
+          const int concurrent = workers * job.ranks;
           job.gather(k, result.traces, survey::work_of(result, concurrent));
         },
         options);

@@ -221,6 +221,21 @@ class RanksOfShot(test_model_waves.Case):
                              [of_shot, ranks // of_shot])
             self.assertEqual(sum(several["devices"]["planes"]), several["model"]["shape_with_layers"][0])
 
+    def test_rates_with_more_ranks_than_shots(self):
+        """Ranks without a shot have no seconds."""
+        one = ["--vp", "2000", "--shape", "301,201", "--spacing", "10", "--time", "0.4", "--source",
+               "1500,500", "--space", "serial", "--snapshot-every", "0"]
+        for more in (["--expand", "amplitude"], ["--ranks-per-shot", "2"], []):
+            with self.subTest(more=more):
+                self.succeed(*one, *more, out="many", ranks=4)
+                many = self.summary("many")
+                seconds = many["run"]["expand"]["points"] / many["rates"]["points_per_second"]
+                self.assertGreater(seconds, 0.6 * many["seconds"]["steps"])
+                self.succeed(*one, *more, "--resume", out="many", ranks=4)
+                again = self.summary("many")
+                self.assertAlmostEqual(again["rates"]["points_per_second"] * seconds
+                                       / many["run"]["expand"]["points"], 1.0, delta=0.4)
+
     def test_same_bits(self):
         for parameters, boundary in DeviceBits.media.values():
             with self.subTest(boundary=boundary):

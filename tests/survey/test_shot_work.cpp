@@ -9,6 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace {
 
 using namespace moho;
@@ -48,6 +51,30 @@ TEST(ShotWork, DividesTheSecondsOfChains) {
   // one chain in each of three groups of ranks
   report.chains = 1;
   EXPECT_THAT(stream_work_of(result, report).numbers(), ElementsAre(600.0, 800.0, 2.0, 1.0 / 3.0));
+}
+
+// The root of several processes, given the sums of all.
+class Root : public Communicator {
+ public:
+  explicit Root(std::vector<double> sums) : m_sums(std::move(sums)) {}
+  void sum_to_root(std::vector<double>& values) override {
+    EXPECT_EQ(values.size(), m_sums.size());
+    values = m_sums;
+  }
+
+ private:
+  std::vector<double> m_sums;
+};
+
+// Processes without a shot have no seconds.
+TEST(ShotWork, MeansOfProcessesThatHadShots) {
+  Root two_of_five({600.0, 800.0, 8.0, 3.0, 2.0});
+  EXPECT_THAT(work_of_all(two_of_five, {300.0, 400.0, 4.0, 1.0}).numbers(),
+              ElementsAre(600.0, 800.0, 4.0, 1.5));
+  Communicator alone;
+  EXPECT_THAT(work_of_all(alone, {300.0, 400.0, 4.0, 1.0}).numbers(),
+              ElementsAre(300.0, 400.0, 4.0, 1.0));
+  EXPECT_EQ(work_of_all(alone, {}).points_per_second(), 0.0);
 }
 
 TEST(LeftOut, ReceiversOfASpread) {

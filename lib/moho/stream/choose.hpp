@@ -250,7 +250,8 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
     m_parts = equal_parts(m_need.shape.planes, wishes.devices, m_need.shape.beyond());
     m_plan.slab_planes = detail::plane_counts(m_parts);
     m_plan.host_bytes = m_modelling.memory.model;
-    m_plan.groups = m_world != nullptr ? m_world->size() / wishes.devices : 1;
+    const int groups = m_world != nullptr ? m_world->size() / wishes.devices : 1;
+    m_plan.groups = static_cast<int>(std::min<std::int64_t>(groups, wishes.shots));
     return;
   }
   if (!m_whole) {

@@ -4,6 +4,8 @@
 /// \file
 /// \brief Nodes and seconds of modelled shots, which shots of earlier runs and other computers add.
 
+#include <moho/core/communicator.hpp>
+
 #include <vector>
 
 namespace moho::survey {
@@ -31,6 +33,16 @@ struct ShotWork {
   /// Returns the nodes stepped per second; 0 without steps.
   double points_per_second() const { return seconds > 0.0 ? points / seconds : 0.0; }
 };
+
+/// \brief Returns the work of all processes on the root: nodes are summed, seconds are the mean of
+/// those processes that had shots. Collective.
+inline ShotWork work_of_all(Communicator& processes, const ShotWork& mine) {
+  std::vector<double> sums = mine.numbers();
+  sums.push_back(mine.seconds > 0.0 ? 1.0 : 0.0);
+  processes.sum_to_root(sums);
+  const double busy = sums[4] > 0.0 ? sums[4] : 1.0;
+  return {sums[0], sums[1], sums[2] / busy, sums[3] / busy};
+}
 
 /// Returns the work of a result of wave::model_shots(). \param concurrent shots modelled
 /// concurrently
