@@ -6,6 +6,7 @@
 
 #include <moho/core/grid.hpp>
 #include <moho/core/statistics.hpp>
+#include <moho/wave/sponge_width.hpp>
 
 #include "app/json.hpp"
 
@@ -24,6 +25,7 @@ struct ModelGrid {
   std::vector<double> spacing;      ///< metres
   std::vector<double> origin;       ///< metres
   std::vector<std::string> notes;   ///< lines for the user
+  wave::SpongeWave sponge;          ///< of a run, for a note that depends on its time step
 
   /// Returns the coordinate of the last node along an axis, m.
   double upper(std::size_t axis) const {

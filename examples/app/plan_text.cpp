@@ -5,11 +5,12 @@
 
 namespace moho::examples {
 
-void print_model(const Session& session, const ModelGrid& model, wave::Medium medium,
+void print_model(const Session& session, const ModelGrid& model, wave::Medium medium, double dt,
                  const std::string& faces, const std::string& range) {
   session.print("model     ", model.name, ": ", describe_grid(model));
   session.print("          ", wave::info(medium).title, range, "; boundaries ", faces);
   for (const std::string& note : model.notes) session.print("          note: ", note);
+  if (model.sponge.width > 0) session.print("          note: ", wave::describe(model.sponge, dt));
 }
 
 std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,

@@ -15,9 +15,9 @@
 
 namespace moho::examples {
 
-/// Prints the grid, the medium and the notes of a model.
+/// Prints the grid, the medium and the notes of a model. \param dt time step of the run, s
 /// \param faces text of the boundaries \param range text after the medium: ", vp 1500 to 4500 m/s"
-void print_model(const Session& session, const ModelGrid& model, wave::Medium medium,
+void print_model(const Session& session, const ModelGrid& model, wave::Medium medium, double dt,
                  const std::string& faces, const std::string& range = "");
 /// Returns the line of the time steps in a plan.
 /// \param dt,max_dt the time step and the largest stable one, s \param where it is stable

@@ -355,7 +355,7 @@ template <class T, int Dim>
 void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double fastest) const {
   const wave::TimePlan& plan = report.time;
   const Session& session = m_session;
-  print_model(session, m_model, report.medium, wave::boundaries_string(m_job.boundaries),
+  print_model(session, m_model, report.medium, plan.dt, wave::boundaries_string(m_job.boundaries),
               concat(", vp ", significant(slowest, 6), " to ", significant(fastest, 6), " m/s"));
   if (report.limits.clamped_delta_nodes > 0 && m_o.equations == wave::Equations::self_adjoint) {
     session.print("          note: delta is larger than epsilon at ",

@@ -162,16 +162,6 @@ int usual_sponge(const EarthModelOptions& model, const std::string& wavelet) {
                                         (survey::peak_frequency(wavelet, "--wavelet") * spacing));
 }
 
-std::string describe_sponge(int width, double velocity, double frequency, double spacing) {
-  const double wavelength = velocity / (frequency * spacing);  // nodes
-  return concat("a sponge of ", width, " nodes is ", significant(width / wavelength, 2),
-                " wavelengths of ", std::llround(velocity), " m/s at ", significant(frequency, 4),
-                " Hz: of the amplitude of a wave that meets it head on about ",
-                significant(100.0 * wave::sponge_reflection(width, wavelength), 2),
-                " % comes back, at 45 degrees ",
-                significant(100.0 * wave::sponge_reflection(width, wavelength, 45.0), 2), " %");
-}
-
 wave::Medium medium_of(const EarthModelOptions& model) {
   wave::ParameterSet given;
   for (const wave::ParameterInfo& row : wave::parameters) {

@@ -69,10 +69,6 @@ wave::Medium medium_of(const EarthModelOptions& model);
 /// Exact for a velocity that is a number and a given spacing; otherwise the largest width.
 int usual_sponge(const EarthModelOptions& model, const std::string& wavelet);
 
-/// Describes the fraction of a wave that a sponge of this width reflects.
-/// \param velocity m/s \param frequency Hz \param spacing m
-std::string describe_sponge(int width, double velocity, double frequency, double spacing);
-
 /// Returns the boundaries of the model.
 /// \param sponge default width, in nodes \throws InputError for an invalid text
 template <int Dim>
@@ -129,7 +125,8 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
     }
   }
   if (good && narrowest > 0) {
-    model.notes.push_back(describe_sponge(narrowest, mean, frequency, spacing));
+    const auto [low, high] = model.range("vp");
+    model.sponge = {narrowest, mean, 0.5 * (low + high), frequency, spacing};
   }
   job.modelling.order = o.order;
   job.modelling.equations = o.equations;

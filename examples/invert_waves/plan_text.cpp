@@ -13,7 +13,7 @@ namespace moho::examples::invert_waves {
 
 void print_plan(Session& session, const Options& o, const PlanInput& input,
                 const fwi::ObjectivePlan& p) {
-  print_model(session, input.model, p.medium, input.faces);
+  print_model(session, input.model, p.medium, p.time.dt, input.faces);
   session.print("data      ", o.data, ": ", counted(input.shots, "shot"), ", ",
                 counted(input.traces, "trace"), ", ", format_bytes(p.data_bytes));
   for (const std::string& note : input.notes) session.print("          ", note);

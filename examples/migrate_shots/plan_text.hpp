@@ -19,7 +19,7 @@ void print_plan(const Session& session, const Options& o, const EarthModel<T>& m
                 const SurveyData<Dim>& data, const Job<T, Dim>& job,
                 const rtm::MigrationPlan<Dim>& p) {
   const snapshot::StoragePlan& storage = p.storage;
-  print_model(session, model, p.medium, wave::boundaries_string(job.boundaries));
+  print_model(session, model, p.medium, p.time.dt, wave::boundaries_string(job.boundaries));
   session.print("data      ", o.data, ": ", counted(job.shots.size(), "shot"), ", ",
                 counted(data.traces, "trace"));
   for (const std::string& note : data.notes) session.print("          ", note);

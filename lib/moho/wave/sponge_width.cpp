@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/wave/kernel/coefficients.hpp>
 #include <moho/wave/sponge_width.hpp>
 #include <moho/wave/types.hpp>
@@ -16,33 +18,32 @@ namespace {
 constexpr double allowed_reflection = 0.01;
 }  // namespace
 
-double sponge_reflection(int width, double wavelength, double degrees) {
+double sponge_reflection(int width, double wavelength, double degrees, double courant,
+                         double strength) {
   constexpr int radius = 4;
   constexpr double pi = 3.14159265358979323846;
   const double length = std::clamp(wavelength, 4.0, 100.0);
   // a plane wave varies along the face by a delay only: derivatives along the face are `along`
   // times those in time, and the problem has one dimension
   const double cosine = std::cos(degrees * pi / 180.0), along = 1.0 - cosine * cosine;
-  const double courant = 0.5 * cosine;
+  courant = std::clamp(courant, 0.1, 0.75 * cosine);  // the scheme is stable up to 0.78
   const Coefficients c = second_derivative(radius);
-  // rigid face with the source, five wavelengths, sponge, rigid face
-  const auto inner = static_cast<std::size_t>(std::ceil(5.0 * length / cosine));
+  // a rigid face too far to matter, the source, five wavelengths, sponge, rigid face
+  const auto left = static_cast<std::size_t>(std::ceil((6.25 * length + width) / cosine));
+  const std::size_t inner = left + static_cast<std::size_t>(std::ceil(5.0 * length / cosine));
   const std::size_t nodes = inner + static_cast<std::size_t>(width);
-  const auto receiver = static_cast<std::size_t>(length / cosine);
+  const std::size_t receiver = left + static_cast<std::size_t>(length / cosine);
+  // zero beyond the faces
   std::vector<double> now(nodes + 2 * radius, 0.0), next(now), taper(nodes, 1.0);
   for (int depth = 1; depth <= width; ++depth) {
-    taper[inner + static_cast<std::size_t>(depth) - 1] = sponge_factor(width, depth, courant);
+    taper[inner + static_cast<std::size_t>(depth) - 1] =
+        sponge_factor(width, depth, strength * courant);
   }
   const double period = length / courant, delay = 1.5 * period;
   // the wave passes within three periods, and returns eight wavelengths later
   const double passed = 4.2 * period, end = 12.5 * period + 2.0 * width / courant;
   double sent = 0.0, returned = 0.0;
   for (int step = 0; step < end; ++step) {
-    for (int k = 0; k < radius; ++k) {
-      now[static_cast<std::size_t>(radius - 1 - k)] = now[static_cast<std::size_t>(radius + k)];
-      now[nodes + radius + static_cast<std::size_t>(k)] =
-          now[nodes + radius - 1 - static_cast<std::size_t>(k)];
-    }
     for (std::size_t i = 0; i < nodes; ++i) {
       const double* p = now.data() + i + radius;
       double second = c[0] * p[0];
@@ -56,12 +57,27 @@ double sponge_reflection(int width, double wavelength, double degrees) {
     }
     const double a = pi * (step - delay) / period;
     // in one dimension the wave is the time integral of the source: derivative of the wavelet
-    next[radius] += a * (3.0 - 2.0 * a * a) * std::exp(-a * a);
+    next[left + radius] += a * (3.0 - 2.0 * a * a) * std::exp(-a * a);
     std::swap(now, next);
     const double amplitude = std::fabs(now[radius + receiver]);
     (step < passed ? sent : returned) = std::max(step < passed ? sent : returned, amplitude);
   }
   return returned / sent;
+}
+
+std::string describe(const SpongeWave& wave, double dt) {
+  const double wavelength = wave.velocity / (wave.frequency * wave.spacing);  // nodes
+  const auto percent = [&](double degrees) {
+    return text::significant(100.0 * sponge_reflection(wave.width, wavelength, degrees,
+                                                       wave.velocity * dt / wave.spacing,
+                                                       wave.sponge_velocity / wave.velocity),
+                             2);
+  };
+  return concat("a sponge of ", wave.width, " nodes is ",
+                text::significant(wave.width / wavelength, 2), " wavelengths of ",
+                std::llround(wave.velocity), " m/s at ", text::significant(wave.frequency, 4),
+                " Hz: of the amplitude of a wave that meets it head on about ", percent(0.0),
+                " % comes back, at 45 degrees ", percent(45.0), " %");
 }
 
 int recommended_sponge_width(double wavelength) {

@@ -4,6 +4,8 @@
 /// \file
 /// \brief Reflection coefficients of sponges, and recommended widths.
 
+#include <string>
+
 namespace moho::wave {
 
 /// Limits of recommended_sponge_width(), nodes.
@@ -16,7 +18,24 @@ constexpr int min_sponge_width = 30,  ///< smallest width
 /// \param width width of the sponge, nodes
 /// \param wavelength nodes per wavelength at the peak frequency, limited to 4 to 100
 /// \param degrees angle of incidence, 0 to 75
-double sponge_reflection(int width, double wavelength, double degrees = 0.0);
+/// \param courant nodes that the wave travels in a time step, limited to 0.1 to 0.75 times the
+/// cosine of the angle
+/// \param strength velocity of the sponge, the mean of the smallest and the largest one of the
+/// model, over that of the wave
+double sponge_reflection(int width, double wavelength, double degrees = 0.0, double courant = 0.5,
+                         double strength = 1.0);
+
+/// A sponge of a run, and the wave whose reflection describe() estimates.
+struct SpongeWave {
+  int width = 0;                 ///< of the narrowest sponge, nodes; 0: no sponge
+  double velocity = 0.0;         ///< of the wave, m/s
+  double sponge_velocity = 0.0;  ///< mean of the smallest and the largest one of the model, m/s
+  double frequency = 0.0;        ///< peak frequency of the wavelet, Hz
+  double spacing = 0.0;          ///< smallest, m
+};
+
+/// Returns a sentence about the reflection of a sponge at 0 and 45 degrees. \param dt time step, s
+std::string describe(const SpongeWave& wave, double dt);
 
 /// \brief Returns the smallest width that reflects at most 1 % of the amplitude.
 ///
