@@ -87,6 +87,38 @@ TEST(Relay, AnswersWhenAJobEnds) {
   EXPECT_LT(seconds(), 50.0);
 }
 
+// Seconds of work of a site are those of its relay.
+TEST(Relay, ReportsTheSecondsOfWork) {
+  const Folder folder;
+  const fs::path far = fs::absolute(folder.path()), chunk = far / "c.0";
+  make_private_folders(chunk);
+  write_private_text(chunk / "relay.end", add_checksum(join_words({"seconds", "12.5"})) +
+                                              add_checksum(join_words({"exit", "0"})));
+  const std::string answer = look(far, "c.0.0", 0.0);
+  EXPECT_THAT(answer, HasSubstr("seconds c.0.0 12.5"));
+  RelayOptions relay;
+  relay.host = "far";
+  relay.folder = relay.programs = far.string();
+  relay.run = [&](const Command&) {
+    CommandResult result;
+    result.exit = 0;
+    result.out = answer;
+    return result;
+  };
+  RelaySite site({.name = "far"}, folder.path(), relay);
+  JobSystem& system = site.system();
+  Batch batch;
+  batch.token = "c.0";
+  batch.jobs.emplace_back();
+  batch.jobs[0].token = "c.0.0";
+  write_key(folder.path(), make_key());
+  system.submit(batch);
+  for (int k = 0; k < 500 && system.query({"c.0.0"})[0].state != JobState::completed; ++k) {
+    ::usleep(10000);
+  }
+  EXPECT_EQ(static_cast<Site&>(site).report(batch.jobs[0]).seconds, 12.5);
+}
+
 TEST(Relay, RefusesInvalidRequests) {
   std::istringstream nonsense("hello\n");
   std::ostringstream out;

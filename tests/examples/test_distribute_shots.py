@@ -593,7 +593,7 @@ class Ssh(DistributeCase):
         done = self.go("1-30", seconds=0.1, what="none:0")
         self.assert_there(range(1, 31))
         self.assertEqual([self.runs(shot) for shot in range(1, 31)], [1] * 30)
-        self.assertRegex(done.stdout, r"far +[1-9]")
+        self.assertRegex(done.stdout, r"far +[1-9](\S* +){5}[1-9]")  # shots, and seconds of work
         self.assertRegex(done.stdout, r"here +[1-9]")
 
 

@@ -202,6 +202,7 @@ void query_chunk(const Request& request, const std::string& token, std::ostream&
       }
       if (words->size() == 2 && (*words)[0] == "unusable") line({"unusable", token, (*words)[1]});
       if (words->size() == 2 && (*words)[0] == "exit") exit = (*words)[1];
+      if (words->size() == 2 && (*words)[0] == "seconds") line({"seconds", token, (*words)[1]});
     }
     const auto sum = detail::describe_shots(detail::shots_of_sum(chunk));
     line({"sum", token, sum[0], sum[1]});
@@ -241,6 +242,26 @@ void cancel_chunk(const Request& request, const std::string& token) {
   const auto sites = make_sites({section_of(request.settings)}, chunk,
                                 fs::read_symlink("/proc/self/exe").parent_path());
   cancel_jobs({work, journal}, sites);
+}
+
+// Returns true if the folder of a chunk was removed. Its relay then ends: the next chunk waits for
+// it.
+bool is_lost(const fs::path& folder) {
+  std::error_code error;
+  return !fs::exists(folder / "relay.lock", error);
+}
+
+DistributeOptions chunk_options(const Job& job, const fs::path& folder) {
+  DistributeOptions options;
+  options.max_attempts = 2;  // afterwards another site may retry
+  options.max_missing = static_cast<std::int64_t>(job.tasks.size());
+  options.shots_per_job = std::clamp<std::int64_t>(job.shots_per_job, 1, options.max_missing);
+  options.shot_time_limit = job.shot_time_limit;
+  options.memory = job.memory;
+  options.max_memory = job.max_memory;
+  options.stop = [folder] { return is_lost(folder); };
+  options.on_message = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+  return options;
 }
 
 }  // namespace
@@ -325,6 +346,7 @@ int run_relay(const fs::path& folder, const SiteFactory& make, const SumFactory&
       while (::flock(wait, LOCK_EX) != 0 && errno == EINTR) {
       }
     }
+    if (is_lost(folder)) return 1;
     std::unique_ptr<ShotSum> sum;
     std::future<std::unique_ptr<ShotSum>> earlier;  // the sum of earlier chunks, read meanwhile
     if (work.sums && make_sum) {
@@ -336,16 +358,6 @@ int run_relay(const fs::path& folder, const SiteFactory& make, const SumFactory&
     Journal journal(folder / "journal.txt", work.survey);
     const auto sites = make(settings, folder);
     for (const auto& site : sites) site->probe(work);
-    DistributeOptions options;
-    options.max_attempts = 2;  // afterwards another site may retry
-    options.max_missing = static_cast<std::int64_t>(job.tasks.size());
-    options.shots_per_job = std::clamp<std::int64_t>(job.shots_per_job, 1, options.max_missing);
-    options.shot_time_limit = job.shot_time_limit;
-    options.memory = job.memory;
-    options.max_memory = job.max_memory;
-    options.on_message = [](const std::string& text) {
-      std::fprintf(stderr, "%s\n", text.c_str());
-    };
     OnResult on_result;
     if (earlier.valid()) {
       on_result = [&](std::int64_t shot, const fs::path& result) {
@@ -353,8 +365,13 @@ int run_relay(const fs::path& folder, const SiteFactory& make, const SumFactory&
         detail::add_to_sum(*sum, folder, work, shot, result);
       };
     }
-    const Report report = distribute({work, journal}, job.tasks, sites, options, on_result);
+    const Report report =
+        distribute({work, journal}, job.tasks, sites, chunk_options(job, folder), on_result);
+    if (report.stopped) return 1;
     if (sum) detail::write_sum(*sum, folder, work);
+    double seconds = 0.0;
+    for (const SiteReport& site : report.sites) seconds += site.compute_time;
+    line({"seconds", format_number(seconds)});
     for (const MissingShot& missing : report.missing) {
       if (missing.given_up) line({"missing", std::to_string(missing.shot), missing.reason});
     }

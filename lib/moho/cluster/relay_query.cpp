@@ -68,6 +68,8 @@ void RelaySite::take_look(const RelayAnswer& answer) {
       known.report.failures.push_back({shot, 1, 0, false, words[3]});
     } else if (words[0] == "unusable" && words.size() == 3) {
       known.report.message = words[2];
+    } else if (words[0] == "seconds" && words.size() == 3) {
+      read_number(words[2], known.report.seconds);
     } else if (words[0] == "sum" && words.size() == 4) {
       sums[words[1]] = {words[2], words[3]};
     } else if (words[0] == "state" && words.size() == 4) {
@@ -144,8 +146,14 @@ std::vector<JobStatus> RelaySite::query(const std::vector<std::string>& ids) {
       RelayAnswer again{{"do", "start"}, {"key", to_text(read_key(m_campaign))}, {"job", id}};
       for (const auto& [key, value] : m_relay.system_settings)
         again.push_back({"setting", key, value});
-      request(again);
       status.state = JobState::running;
+      try {
+        request(again);
+      } catch (const Refused& error) {  // its files are lost
+        known.state = "none";
+        status.state = JobState::node_lost;
+        status.message = error.what();
+      }
     } else {
       status.state = JobState::node_lost;
       status.message =

@@ -282,6 +282,21 @@ double Run::next_event_time() const {
   return next;
 }
 
+// Returns the seconds of jobs that are complete, and whose end was not observed before that of the
+// run.
+double Run::time_of_last_jobs(const SiteState& state) const {
+  double seconds = 0.0;
+  for (const LiveJob& live : state.live) {
+    if (live.cancelled || live.accepts_late || !missing_shots(live).empty()) continue;
+    try {
+      seconds += state.site->report(live.job).seconds;
+    } catch (const NoAnswer&) {
+      // the site does not know them
+    }
+  }
+  return seconds;
+}
+
 Report Run::report() {
   m_report.done = m_done;
   m_report.begin = m_begin;
@@ -293,6 +308,7 @@ Report Run::report() {
       own.rate = static_cast<double>(own.shots) / (state.last_result - state.first_submission);
     }
     own.exclusion = state.exclusion;
+    own.compute_time += time_of_last_jobs(state);
     m_report.sites.push_back(own);
   }
   for (const Shot& shot : m_shots) {

@@ -152,6 +152,7 @@ class Run {
   bool is_finished() const;
   void cancel_all_jobs();
   double next_event_time() const;
+  double time_of_last_jobs(const SiteState& state) const;
   Report report();
   std::size_t index_of(std::int64_t shot) const { return m_index.at(shot); }
   // Shots of the job that have no result.

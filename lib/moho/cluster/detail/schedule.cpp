@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace moho::cluster::detail {
 
@@ -286,7 +287,7 @@ Run::Conclusion Run::conclude_job(SiteState& state, LiveJob& live) {
   const bool quick =
       m_now - live.submitted_at < m_options.quick_failure + state.site->options().file_delay &&
       live.status.state != JobState::cancelled;
-  bool lost = false, program_failed = false, may_be_late = false;
+  bool lost = false, node_lost = false, program_failed = false, may_be_late = false;
   std::string text;
   const bool progress = report.done.size() + report.failures.size() > 0 || report.current;
   for (const std::int64_t shot : missing) {
@@ -308,9 +309,10 @@ Run::Conclusion Run::conclude_job(SiteState& state, LiveJob& live) {
     program_failed = program_failed || analysis.cause == Cause::program;
     may_be_late = may_be_late || analysis.cause == Cause::node ||
                   analysis.cause == Cause::vanished || analysis.cause == Cause::missing;
-    if (quick && (analysis.cause == Cause::program || analysis.cause == Cause::node)) {
+    // the loss of a job counts once, whatever the number of its shots
+    const bool first_loss = analysis.cause == Cause::node && !std::exchange(node_lost, true);
+    if (quick && (analysis.cause == Cause::program || first_loss))
       state.quick_failures.insert(shot);
-    }
     live.status.node = node;
     handle_failure(state, live, index_of(shot), analysis);
     if (analysis.cause == Cause::cancelled)
