@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -42,6 +43,10 @@ std::optional<double> number_of(const std::string& option, std::string text, boo
 template <class T>
 void read_parameter(const std::string& option, const std::string& path, const EarthModelOptions& o,
                     EarthModel<T>& model, std::string& first, bool& has_spacing) {
+  if (path.find('.') == std::string::npos && !std::filesystem::exists(path)) {
+    throw InputError(concat("--", o.prefix, option, ": '", path, "' is no finite number, and no ",
+                            "file (allowed: a number, or a file .npy, .rsf, .sgy or .segy)"));
+  }
   io::LoadedModel<T> file = read_model_file<T>(concat("--", o.prefix, option), path, model.notes);
   if (first.empty()) {
     first = concat("--", o.prefix, option, " ", path);

@@ -52,7 +52,8 @@ std::string in_options(std::string text, const std::map<std::string, std::string
                       ? " (angles in degrees are read with --degrees)"
                       : "");
   }
-  const std::map<std::string, std::string> usual = {{"boundary", "--boundary"},
+  const std::map<std::string, std::string> usual = {{"block", "--block"},
+                                                    {"boundary", "--boundary"},
                                                     {"device-memory", "--device-memory"},
                                                     {"dt", "--dt"},
                                                     {"interval", "--interval"},

@@ -49,6 +49,13 @@ class Options(test_migrate_shots.Case):
         self.assertEqual(self.migrate(*self.shots, "--columns", "600", "--offset", "300").load(
             "offsets.npy").shape[1], 61)
 
+    def test_numbers_out_of_range(self):
+        self.refuse_here(["--block", "1000000"], "--block is 1000000 (allowed: 1 to ")
+        for value, words in (("1e30", "--vp 1e30: velocities of 1e+30"),
+                             ("nan", "--vp: 'nan' is no finite number, and no file"),
+                             ("1e400", "--vp: '1e400' is no finite number, and no file")):
+            self.refuse(["--vp", value, "--shape", "61,41", *self.survey, *self.shots], words, "(allowed: ")
+
     def test_name_of_the_folder(self):
         self.refuse_here(["--out", 300 * "x"], "--out xxx", "the folder cannot be made (File name too long)")
 

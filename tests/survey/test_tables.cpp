@@ -18,6 +18,7 @@
 
 namespace {
 
+using moho::InputError;
 using moho::io::test::Folder;
 using moho::io::test::message_of;
 using moho::io::test::put_file;
@@ -161,6 +162,15 @@ TEST(PeakFrequency, IsThatOfARicker) {
   }
   put_file(folder / "ricker.csv", times);
   EXPECT_NEAR(moho::survey::peak_frequency((folder / "ricker.csv").string()), 20.0, 0.1);
+}
+
+TEST(PeakFrequency, NamesTheArgumentInMessages) {
+  for (const char* text : {"ricker:nan", "ricker:0", "ormsby:1,2,3,1e30", "ormsby:4,3,2,1"}) {
+    const std::string said =
+        message_of<InputError>([&] { moho::survey::peak_frequency(text, "--wavelet"); });
+    EXPECT_EQ(said.find("--wavelet"), 0u) << said;
+    EXPECT_EQ(said.find("--wavelet", 1), std::string::npos) << said;
+  }
 }
 
 }  // namespace

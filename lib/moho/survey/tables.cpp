@@ -266,11 +266,16 @@ wave::WaveletAt wavelet_from_text(const std::string& text, const std::string& wh
 }
 
 double peak_frequency(const std::string& text, const std::string& what) {
-  const wave::WaveletText wavelet = wave::parse_wavelet(text);
-  if (wavelet.kind == wave::WaveletText::Kind::ricker) return wavelet.frequency;
   constexpr double dt = 1e-3;
   const double of_ricker = wave::highest_frequency(wave::ricker(10.0, dt), dt) / 10.0;
-  return wave::highest_frequency(read_wavelet(wavelet, what, dt), dt) / of_ricker;
+  try {
+    const wave::WaveletText wavelet = wave::parse_wavelet(text);
+    if (wavelet.kind == wave::WaveletText::Kind::ricker) return wavelet.frequency;
+    return wave::highest_frequency(read_wavelet(wavelet, what, dt), dt) / of_ricker;
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    throw InputError(message.rfind(what, 0) == 0 ? message : concat(what, ": ", message));
+  }
 }
 
 template std::vector<wave::Shot<2>> shots_from_text<2>(std::string_view, const std::string&);
