@@ -363,6 +363,7 @@ class Messages(unittest.TestCase):
         self.refused("snr", error="much")
         self.refused("time", time=-1)
         self.refused("half_offset", half_offset=-5, columns=(100,))
+        self.refused("half_offset is 5000", "10 to ", half_offset=5000, columns=(100,))
 
     def test_of_devices_name_what_is_allowed(self):
         self.refused("devices is 0", "1 to 64", devices=0)
