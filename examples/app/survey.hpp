@@ -126,7 +126,7 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   }
   if (good && narrowest > 0) {
     const auto [low, high] = model.range("vp");
-    model.sponge = {narrowest, mean, 0.5 * (low + high), frequency, spacing};
+    model.sponge = {narrowest, mean, 0.5 * (low + high), frequency, spacing, Dim};
   }
   job.modelling.order = o.order;
   job.modelling.equations = o.equations;

@@ -212,8 +212,8 @@ class Layers(Case):
         for k in range(2):
             found = 100 * np.abs(traces["sponge:20"][k]
                                  - far[k]).max() / np.abs(traces["rigid"][k] - far[k]).max()
-            self.assertGreater(found, 0.5 * said[k])
-            self.assertLess(found, 2.0 * said[k])
+            self.assertGreater(found, 0.6 * said[k])  # of plane waves
+            self.assertLess(found, said[k])
         self.assertGreater(said[1], 1.2 * said[0])
 
 

@@ -92,8 +92,20 @@ TEST(SpongeWidth, EstimatesKnowTheVelocityOfTheSponge) {
   EXPECT_LT(wave::sponge_reflection(20, 20.0, 0.0, 0.3) / found, 0.9);
 }
 
+// In 2D the wave of a point source is the half integral of its wavelet, of which more returns.
+TEST(SpongeWidth, EstimatesAreLargerInTwoDimensions) {
+  for (const double wavelength : {13.3, 25.0}) {
+    for (const double degrees : {0.0, 45.0}) {
+      const auto estimate = [&](int dimensions) {
+        return wave::sponge_reflection(30, wavelength, degrees, 0.4, 1.0, dimensions);
+      };
+      EXPECT_GT(estimate(2), 1.05 * estimate(3)) << wavelength << ' ' << degrees;
+    }
+  }
+}
+
 TEST(SpongeWidth, IsDescribedWithTheStepOfTheRun) {
-  const wave::SpongeWave sponge{12, 2000.0, 2000.0, 15.0, 10.0};
+  const wave::SpongeWave sponge{12, 2000.0, 2000.0, 15.0, 10.0, 2};
   const std::string text = wave::describe(sponge, 0.0015);
   EXPECT_THAT(
       text, ::testing::StartsWith("a sponge of 12 nodes is 0.9 wavelengths of 2000 m/s at 15 Hz"));

@@ -16,10 +16,31 @@ namespace moho::wave {
 namespace {
 // Amplitude reflection coefficient of the recommended width.
 constexpr double allowed_reflection = 0.01;
+// Returns a source at each step up to `end`. In one dimension the wave is its time integral: a
+// Ricker wavelet, in two dimensions the half integral of one.
+std::vector<double> source_of(double period, double end, int dimensions) {
+  const auto count = static_cast<std::size_t>(std::ceil(end));
+  std::vector<double> source(count, 0.0), weights(count, 1.0);
+  // derivative of order 1/2 of Gruenwald and Letnikov
+  for (std::size_t k = 1; k < count; ++k) {
+    weights[k] = weights[k - 1] * (1.0 - 1.5 / static_cast<double>(k));
+  }
+  for (std::size_t k = 0; k < count && static_cast<double>(k) < 4.0 * period; ++k) {
+    const double a = 3.14159265358979323846 * (static_cast<double>(k) / period - 1.5);
+    if (dimensions != 2) {
+      source[k] = a * (3.0 - 2.0 * a * a) * std::exp(-a * a);
+      continue;
+    }
+    const double ricker = (1.0 - 2.0 * a * a) * std::exp(-a * a);
+    for (std::size_t n = k; n < count; ++n) source[n] += ricker * weights[n - k];
+  }
+  return source;
+}
+
 }  // namespace
 
 double sponge_reflection(int width, double wavelength, double degrees, double courant,
-                         double strength) {
+                         double strength, int dimensions) {
   constexpr int radius = 4;
   constexpr double pi = 3.14159265358979323846;
   const double length = std::clamp(wavelength, 4.0, 100.0);
@@ -39,9 +60,11 @@ double sponge_reflection(int width, double wavelength, double degrees, double co
     taper[inner + static_cast<std::size_t>(depth) - 1] =
         sponge_factor(width, depth, strength * courant);
   }
-  const double period = length / courant, delay = 1.5 * period;
+  const double period = length / courant;
   // the wave passes within three periods, and returns eight wavelengths later
-  const double passed = 4.2 * period, end = 12.5 * period + 2.0 * width / courant;
+  const double passed = 4.2 * period, back = 8.5 * period,
+               end = 12.5 * period + 2.0 * width / courant;
+  const std::vector<double> source = source_of(period, end, dimensions);
   double sent = 0.0, returned = 0.0;
   for (int step = 0; step < end; ++step) {
     for (std::size_t i = 0; i < nodes; ++i) {
@@ -55,12 +78,11 @@ double sponge_reflection(int width, double wavelength, double degrees, double co
            w * w * before) /
           (1.0 - w * along);
     }
-    const double a = pi * (step - delay) / period;
-    // in one dimension the wave is the time integral of the source: derivative of the wavelet
-    next[left + radius] += a * (3.0 - 2.0 * a * a) * std::exp(-a * a);
+    next[left + radius] += source[static_cast<std::size_t>(step)];
     std::swap(now, next);
     const double amplitude = std::fabs(now[radius + receiver]);
-    (step < passed ? sent : returned) = std::max(step < passed ? sent : returned, amplitude);
+    if (step < passed) sent = std::max(sent, amplitude);
+    if (step > back) returned = std::max(returned, amplitude);
   }
   return returned / sent;
 }
@@ -68,10 +90,11 @@ double sponge_reflection(int width, double wavelength, double degrees, double co
 std::string describe(const SpongeWave& wave, double dt) {
   const double wavelength = wave.velocity / (wave.frequency * wave.spacing);  // nodes
   const auto percent = [&](double degrees) {
-    return text::significant(100.0 * sponge_reflection(wave.width, wavelength, degrees,
-                                                       wave.velocity * dt / wave.spacing,
-                                                       wave.sponge_velocity / wave.velocity),
-                             2);
+    return text::significant(
+        100.0 * sponge_reflection(wave.width, wavelength, degrees,
+                                  wave.velocity * dt / wave.spacing,
+                                  wave.sponge_velocity / wave.velocity, wave.dimensions),
+        2);
   };
   return concat("a sponge of ", wave.width, " nodes is ",
                 text::significant(wave.width / wavelength, 2), " wavelengths of ",

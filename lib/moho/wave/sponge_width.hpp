@@ -22,8 +22,10 @@ constexpr int min_sponge_width = 30,  ///< smallest width
 /// cosine of the angle
 /// \param strength velocity of the sponge, the mean of the smallest and the largest one of the
 /// model, over that of the wave
+/// \param dimensions 3: the wave is a Ricker wavelet; 2: its half integral, as waves of a source
+/// with this wavelet in 2D, which has more energy at low frequencies
 double sponge_reflection(int width, double wavelength, double degrees = 0.0, double courant = 0.5,
-                         double strength = 1.0);
+                         double strength = 1.0, int dimensions = 3);
 
 /// A sponge of a run, and the wave whose reflection describe() estimates.
 struct SpongeWave {
@@ -32,6 +34,7 @@ struct SpongeWave {
   double sponge_velocity = 0.0;  ///< mean of the smallest and the largest one of the model, m/s
   double frequency = 0.0;        ///< peak frequency of the wavelet, Hz
   double spacing = 0.0;          ///< smallest, m
+  int dimensions = 3;            ///< of the model, 2 or 3
 };
 
 /// Returns a sentence about the reflection of a sponge at 0 and 45 degrees. \param dt time step, s
