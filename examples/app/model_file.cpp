@@ -28,6 +28,7 @@ bool read_integers(const std::string& path, io::LoadedModel<T>& model) {
   model.values.shape = integers.shape;
   model.spacing.assign(integers.shape.size(), 0.0);
   model.origin.assign(integers.shape.size(), 0.0);
+  model.has_origin.assign(integers.shape.size(), false);
   model.values.data.reserve(integers.data.size());
   for (const std::int64_t value : integers.data) {
     if (value < -limit || value > limit) {
@@ -46,7 +47,10 @@ template <class T>
 io::LoadedModel<T> read_model_file(const std::string& option, const std::string& path,
                                    std::vector<std::string>& notes) {
   try {
-    return io::read_model<T>(path);
+    io::LoadedModel<T> file = io::read_model<T>(path);
+    for (const std::string& note : file.notes)
+      notes.push_back(concat(option, " ", path, ": ", note));
+    return file;
   } catch (const InputError& error) {
     throw InputError(concat(option, ": ", error.what()));
   } catch (const FileError& error) {

@@ -3,6 +3,7 @@
 
 #include <moho/io/io.hpp>
 
+#include <cmath>
 #include <fstream>
 
 namespace moho::io {
@@ -104,6 +105,26 @@ TEST(Model, LengthsComeInMetres) {
   EXPECT_THAT(model.spacing, ElementsAre(::testing::DoubleNear(3.048, 1e-12),
                                          ::testing::DoubleNear(1.524, 1e-12)));
   EXPECT_THAT(model.origin, ElementsAre(::testing::DoubleNear(30.48, 1e-12), 0));
+}
+
+TEST(Model, FilesAreComparedWithNodes) {
+  LoadedModel<float> model{{{2, 3}, {1, 2, 3, 4, 5, 6}}, {10, 0}, {100, 0}, "rsf"};
+  model.has_origin = {true, false};
+  const ModelNodes nodes = nodes_of(model, {7.5}, {40, 30});
+  EXPECT_THAT(nodes.spacing, ElementsAre(10, 7.5));
+  EXPECT_THAT(nodes.origin, ElementsAre(100, 30));
+  const auto text = [&](ModelNodes other) {
+    return message_of<InputError>([&] { check_nodes("--a f", model, other, "b", "mend it"); });
+  };
+  check_nodes("--a f", model, nodes, "b", "mend it");
+  check_nodes("--a f", model, {{2, 3}, {10.0009, 1}, {100.09, 0}}, "b", "mend it");
+  check_nodes("--a f", model, {{2, 3}, {0, 0}, {std::nan(""), 0}}, "b", "mend it");
+  EXPECT_EQ(text({{2, 4}, {10, 10}, {100, 0}}),
+            "--a f: its shape is 2 x 3 (allowed: 2 x 4, that of b): mend it");
+  EXPECT_EQ(text({{2, 3}, {10.002, 10}, {100, 0}}),
+            "--a f: its nodes are 10 m apart along x (allowed: 10.002 m, as in b): mend it");
+  EXPECT_EQ(text({{2, 3}, {10, 10}, {101, 0}}),
+            "--a f: its first node is at x = 100 m (allowed: 101 m, as in b): mend it");
 }
 
 TEST(Model, MakesAGrid) {

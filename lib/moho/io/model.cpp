@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace moho::io {
@@ -77,7 +79,14 @@ void peek_segy(const std::filesystem::path& path, ModelHeader& header) {
     std::int64_t count = 1;
     while (count < traces && line_of(count, field) == line) ++count;
     if (count < 2 || count == traces || traces % count != 0) continue;
+    // x is the faster number where a row runs along x
+    const auto difference = [&](std::uint64_t position) {
+      return std::llabs(line_of(count - 1, position) - line_of(0, position));
+    };
+    const std::uint64_t x = difference(180) + difference(184) > 0 ? 180 : 72;
+    const bool transposed = difference(x) > 20 * (count - 1) * difference(x + 4);
     header.shape = {traces / count, count, samples};
+    if (transposed) std::swap(header.shape[0], header.shape[1]);
     return;
   }
 }
@@ -126,6 +135,7 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
     model.values = read_npy<T>(path);
     model.spacing.assign(model.values.shape.size(), 0.0);
     model.origin.assign(model.values.shape.size(), 0.0);
+    model.has_origin.assign(model.values.shape.size(), false);
   } else if (extension == ".rsf") {
     model.format = "rsf";
     RsfData<T> data = read_rsf<T>(path);
@@ -149,6 +159,7 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
       }
       model.spacing.push_back(axis.has_spacing ? axis.spacing * metres_in(unit) : 0.0);
       model.origin.push_back(axis.origin * metres_in(unit));
+      model.has_origin.push_back(axis.has_origin);
     }
     model.values = std::move(data.values);
   } else if (extension == ".sgy" || extension == ".segy") {
@@ -156,6 +167,8 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
     SegyModel<T> data = read_segy_model<T>(path);
     model.spacing = std::move(data.spacing);
     model.origin = std::move(data.origin);
+    model.has_origin = std::move(data.has_origin);
+    model.notes = std::move(data.notes);
     if (data.measurement_system == 1) model.length_unit = "m";
     if (data.measurement_system == 2) {
       model.length_unit = "ft";
@@ -173,6 +186,34 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
   }
   return model;
 }
+
+template <class T>
+void check_nodes(const std::string& what, const LoadedModel<T>& model, const ModelNodes& nodes,
+                 const std::string& of, const std::string& advice) {
+  if (model.values.shape != nodes.shape) {
+    throw InputError(concat(what, ": its shape is ", shape_string(model.values.shape),
+                            " (allowed: ", shape_string(nodes.shape), ", that of ", of,
+                            "): ", advice));
+  }
+  for (std::size_t d = 0; d < nodes.shape.size(); ++d) {
+    const char axis = d + 1 == nodes.shape.size() ? 'z' : "xy"[d];
+    const double spacing = model.spacing[d] > 0.0 ? model.spacing[d] : nodes.spacing[d];
+    if (nodes.spacing[d] > 0.0 && std::fabs(spacing - nodes.spacing[d]) > 1e-4 * nodes.spacing[d]) {
+      throw InputError(concat(what, ": its nodes are ", spacing, " m apart along ", axis,
+                              " (allowed: ", nodes.spacing[d], " m, as in ", of, "): ", advice));
+    }
+    // false where a number is NaN
+    if (model.states_origin(d) && std::fabs(model.origin[d] - nodes.origin[d]) > 0.01 * spacing) {
+      throw InputError(concat(what, ": its first node is at ", axis, " = ", model.origin[d],
+                              " m (allowed: ", nodes.origin[d], " m, as in ", of, "): ", advice));
+    }
+  }
+}
+
+template void check_nodes(const std::string&, const LoadedModel<float>&, const ModelNodes&,
+                          const std::string&, const std::string&);
+template void check_nodes(const std::string&, const LoadedModel<double>&, const ModelNodes&,
+                          const std::string&, const std::string&);
 
 template ModelHeader peek_model<float>(const std::filesystem::path&);
 template ModelHeader peek_model<double>(const std::filesystem::path&);

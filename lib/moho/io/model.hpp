@@ -27,8 +27,14 @@ struct LoadedModel {
   /// Spacing and origin are converted to metres. Empty: the file states no unit, and metres are
   /// assumed.
   std::string length_unit{};
-  std::string value_unit{};  ///< unit of the values in an RSF file; values are not converted
+  std::string value_unit{};        ///< unit of the values in an RSF file; values are not converted
+  std::vector<bool> has_origin{};  ///< one per axis: true if the file states the origin
+  std::vector<std::string> notes{};  ///< changes of the order of the file, as SegyModel::notes
 
+  /// Returns true if the file states the origin along an axis.
+  bool states_origin(std::size_t axis) const {
+    return axis < has_origin.size() && has_origin[axis];
+  }
   /// Returns true if the file states the spacing along every axis.
   bool has_spacing() const {
     for (const double h : spacing) {
@@ -37,6 +43,40 @@ struct LoadedModel {
     return true;
   }
 };
+
+/// Nodes on which files have to be.
+struct ModelNodes {
+  std::vector<std::int64_t> shape;
+  std::vector<double> spacing;  ///< one per axis, m; 0: not compared
+  std::vector<double> origin;   ///< one per axis, m; NaN: not compared
+};
+
+/// Returns the nodes that a file states, and those of a request where it states none.
+/// \param spacing empty, or one value, or one for each axis
+/// \param origin empty, or one value for each axis
+template <class T>
+ModelNodes nodes_of(const LoadedModel<T>& model, const std::vector<double>& spacing,
+                    const std::vector<double>& origin) {
+  ModelNodes nodes{model.values.shape, model.spacing, model.origin};
+  for (std::size_t d = 0; d < nodes.shape.size(); ++d) {
+    const std::size_t k = spacing.size() == 1 ? 0 : d;
+    if (!(nodes.spacing[d] > 0.0) && k < spacing.size()) nodes.spacing[d] = spacing[k];
+    if (!model.states_origin(d) && d < origin.size()) nodes.origin[d] = origin[d];
+  }
+  return nodes;
+}
+
+/// \brief Checks that a file is on given nodes.
+///
+/// The shape has to be equal. Along axes whose spacing the file states, that has to agree to 1e-4,
+/// and the origin, where stated, to 0.01 of the spacing.
+/// \param what names the file in messages: "--rho rho.rsf"
+/// \param of names the nodes in messages: "as in --vp vp.rsf"
+/// \param advice last part of messages: what to do
+/// \throws InputError
+template <class T>
+void check_nodes(const std::string& what, const LoadedModel<T>& model, const ModelNodes& nodes,
+                 const std::string& of, const std::string& advice);
 
 /// Contents of the headers of a model file.
 struct ModelHeader {

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -404,110 +403,11 @@ std::vector<Gather<T>> read_gathers(const std::filesystem::path& path) {
   }
   return gathers;
 }
-namespace {
 
-/// Spacing and origin of equidistant positions; both are zero for other positions.
-struct Line {
-  double spacing = 0.0;
-  double origin = 0.0;
-};
-
-struct Position {
-  double x = 0.0;
-  double y = 0.0;
-};
-
-/// Returns spacing and origin of `count` positions at the distance `stride` in the list.
-///
-/// `axis` is the expected direction: 0 for x, 1 for y.
-Line measure(const std::vector<Position>& at, std::size_t count, std::size_t stride, int axis) {
-  Line line;
-  if (count < 2) {
-    line.origin = axis == 0 ? at[0].x : at[0].y;
-    return line;
-  }
-  const Position& a = at[0];
-  const Position& b = at[(count - 1) * stride];
-  const double dx = (b.x - a.x) / static_cast<double>(count - 1);
-  const double dy = (b.y - a.y) / static_cast<double>(count - 1);
-  const double step = std::hypot(dx, dy);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Position& p = at[i * stride];
-    const auto k = static_cast<double>(i);
-    // Headers contain integers: positions may deviate by one unit of the coordinates.
-    if (std::hypot(p.x - a.x - k * dx, p.y - a.y - k * dy) > 0.05 * step) return line;
-  }
-  line.spacing = step;
-  if (axis == 0 && dy == 0.0 && dx > 0.0) line.origin = a.x;
-  if (axis == 1 && dx == 0.0 && dy > 0.0) line.origin = a.y;
-  return line;
-}
-
-/// Returns the number of traces in a row of a complete rectangle of in-lines and cross-lines.
-///
-/// A row has the values of the faster number. The result is 0 if the traces form no complete
-/// rectangle.
-std::size_t rectangle(const std::vector<SegyTrace>& traces) {
-  const auto faster_than = [&](auto slow, auto fast) -> std::size_t {
-    std::size_t width = 1;
-    while (width < traces.size() && traces[width].*slow == traces[0].*slow) ++width;
-    if (width < 2 || width == traces.size() || traces.size() % width != 0) return 0;
-    for (std::size_t i = 0; i < traces.size(); ++i) {
-      const std::size_t row = i / width * width;
-      if (traces[i].*slow != traces[row].*slow || traces[i].*fast != traces[i % width].*fast)
-        return 0;
-      if (i % width > 0 && traces[i].*fast == traces[i - 1].*fast) return 0;
-      if (i == row && row > 0 && traces[i].*slow == traces[row - 1].*slow) return 0;
-    }
-    return width;
-  };
-  const std::size_t width = faster_than(&SegyTrace::inline_number, &SegyTrace::crossline_number);
-  return width ? width : faster_than(&SegyTrace::crossline_number, &SegyTrace::inline_number);
-}
-
-}  // namespace
-
-template <class T>
-SegyModel<T> read_segy_model(const std::filesystem::path& path) {
-  SegyFile<T> file = read_segy<T>(path);
-  SegyModel<T> model;
-  model.interval = file.interval;
-  model.measurement_system = file.measurement_system;
-  bool has_ensemble = false;
-  for (const SegyTrace& trace : file.headers)
-    has_ensemble = has_ensemble || trace.cdp_x != 0.0 || trace.cdp_y != 0.0;
-  std::vector<Position> at;
-  for (const SegyTrace& trace : file.headers) {
-    at.push_back(has_ensemble ? Position{trace.cdp_x, trace.cdp_y}
-                              : Position{trace.source_x, trace.source_y});
-  }
-  const std::size_t width = rectangle(file.headers);
-  const std::int64_t samples = file.samples.shape[1];
-  if (width > 0) {
-    const std::size_t rows = file.headers.size() / width;
-    model.values.shape = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width),
-                          samples};
-    const Line x = measure(at, rows, width, 0);
-    const Line y = measure(at, width, 1, 1);
-    model.spacing = {x.spacing, y.spacing};
-    model.origin = {x.origin, y.origin};
-  } else {
-    model.values.shape = file.samples.shape;
-    const Line x = measure(at, at.size(), 1, 0);
-    model.spacing = {x.spacing};
-    model.origin = {x.origin};
-  }
-  model.spacing.push_back(file.interval / 1e3);
-  model.origin.push_back(file.headers[0].delay);
-  model.values.data = std::move(file.samples.data);
-  return model;
-}
-
-#define MOHO_INSTANTIATE_SEGY(T)                                                 \
-  template void SegyReader::read<T>(std::int64_t, T*) const;                     \
-  template SegyFile<T> read_segy<T>(const std::filesystem::path&);               \
-  template std::vector<Gather<T>> read_gathers<T>(const std::filesystem::path&); \
-  template SegyModel<T> read_segy_model<T>(const std::filesystem::path&);
+#define MOHO_INSTANTIATE_SEGY(T)                                   \
+  template void SegyReader::read<T>(std::int64_t, T*) const;       \
+  template SegyFile<T> read_segy<T>(const std::filesystem::path&); \
+  template std::vector<Gather<T>> read_gathers<T>(const std::filesystem::path&);
 MOHO_INSTANTIATE_SEGY(float)
 MOHO_INSTANTIATE_SEGY(double)
 #undef MOHO_INSTANTIATE_SEGY

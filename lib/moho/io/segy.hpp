@@ -166,20 +166,28 @@ struct SegyModel {
   std::vector<double> origin;           ///< one per axis
   std::int32_t interval = 0;            ///< sample interval as in the file
   std::int32_t measurement_system = 0;  ///< 0 unknown, 1 metres, 2 feet (3255-3256)
+  /// One per axis: false if the coordinates do not determine the origin, which is 0 then.
+  std::vector<bool> has_origin;
+  std::vector<std::string> notes;  ///< what differs from the order and coordinates of the file
 };
 
 /// Reads a model. T: float or double.
 ///
 /// Traces that form a complete rectangle of in-line and cross-line numbers, more than one of each,
-/// are a 3D model whose slower number is x. Other files are 2D models. Spacing and origin along x
-/// (and y) follow from the ensemble coordinates, or from the source coordinates if those are all
-/// zero. They are set only for equidistant traces. A line that does not run along +x is measured
-/// along itself, from 0.
+/// are a 3D model. Other files are 2D models. Spacing and origin along x (and y) follow from the
+/// ensemble coordinates, or from the source coordinates if those are all zero. They are set only
+/// for equidistant traces.
+///
+/// Lines that deviate from x or y by at most 0.05 of the spacing have the coordinates of the file.
+/// Traces with decreasing coordinates are reversed, and x becomes the first axis of a volume whose
+/// x is the faster number. Along other lines positions are distances from the first trace; then,
+/// and without coordinates, the slower number of a volume is x. `notes` reports all of this.
 ///
 /// In depth the interval is in thousandths of the unit of length: 7500 means 7.5 m. A program for
 /// time sections, which reads microseconds as milliseconds, displays the same number. `interval` is
 /// the unscaled number of the file. The delay of the first trace is the depth of the first sample.
-/// \throws FileError
+/// \throws FileError, also for a volume whose traces are not sorted by in-line and cross-line
+/// numbers, or whose lines are not perpendicular
 template <class T>
 SegyModel<T> read_segy_model(const std::filesystem::path& path);
 
