@@ -62,6 +62,27 @@ TEST_F(TomographyPicks, AreReadFromSgt) {
   EXPECT_EQ(set.picks[1].error, 0.001);
 }
 
+TEST_F(TomographyPicks, NamesOfPointColumnsHold) {
+  const std::string end = "2\n1 2 0.01\n1 3 0.02\n";
+  const auto read = [&](const std::string& names, const std::string& points) {
+    return read_picks<2>(write("a.sgt", "3\n" + names + '\n' + points + end)).receivers[1];
+  };
+  for (const char* const names : {"#Z x", "# z/m x/m", "#y x"}) {
+    const auto swapped = read(names, "1 0\n2 10\n3 20\n");
+    EXPECT_EQ(swapped[0], 20.0) << names;
+    EXPECT_EQ(swapped[1], -3.0) << names;
+  }
+  EXPECT_EQ(read("# positions", "0 1\n10 2\n20 3\n")[0], 20.0);
+  const auto path = write("b.sgt", "3\n#y z x\n5 1 0\n5 2 10\n6 3 20\n" + end);
+  EXPECT_EQ(dimensions_of_picks(path), 3);
+  const auto last = read_picks<3>(path).receivers[1];
+  EXPECT_THAT((std::vector<double>{last[0], last[1], last[2]}),
+              ::testing::ElementsAre(20.0, 6.0, -3.0));
+  refuse([&] { read("#x h", "1 0\n2 10\n3 20\n"); }, "the names of their columns are 'x h'");
+  refuse([&] { read("#x x", "1 0\n2 10\n3 20\n"); }, "(allowed: x z, x y or x y z, in any order)");
+  refuse([&] { read("#x y z", "1 0\n2 10\n3 20\n"); }, "a.sgt:3: a point has 2 numbers");
+}
+
 TEST_F(TomographyPicks, AreTheSameInATable) {
   const auto set = line_picks(4, 8, 0.002);
   write_sgt<2>(m_folder / "b.sgt", set);
@@ -159,6 +180,14 @@ TEST_F(TomographyPicks, ReciprocalPairsAreCompared) {
   EXPECT_NEAR(check.reciprocal_rms, 0.004 / std::sqrt(2.0), 1e-12);
   EXPECT_EQ(check.repeated, 1);
   EXPECT_NEAR(check.largest_repeated, 0.001, 1e-12);
+}
+
+TEST_F(TomographyPicks, GroundHasOneDepthAtAPosition) {
+  EXPECT_EQ(read_ground_table<2>(write("g.csv", "x,z\n0,1\n5,2\n0,1\n")).size(), 3U);
+  refuse([&] { read_ground_table<2>(write("g.csv", "x,z\n0,1\n5,2\n0,3\n"), true); },
+         "rows 1 and 3 have z = 1 and 3 at x = 0 (allowed: one value");
+  EXPECT_EQ(read_ground_table<3>(write("g.csv", "x,y,z\n0,1,1\n0,2,3\n")).size(), 2U);
+  refuse([&] { read_ground_table<3>(write("g.csv", "x,y,z\n0,1,1\n0,1,3\n")); }, "at x = 0, y = 1");
 }
 
 TEST(TomographyGround, GoesThroughThePoints) {

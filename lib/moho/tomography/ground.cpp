@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace moho::tomography {
@@ -172,6 +173,18 @@ Points<Dim> read_ground_table(const std::filesystem::path& path, bool elevations
     for (int d = 0; d < Dim; ++d) p[d] = table.at(k, d);
     if (elevations) p[Dim - 1] = -p[Dim - 1];
     points.push_back(p);
+  }
+  std::map<std::array<double, Dim - 1>, std::size_t> rows;  // by position
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    std::array<double, Dim - 1> position{};
+    for (int d = 0; d < Dim - 1; ++d) position[static_cast<std::size_t>(d)] = points[k][d];
+    const std::size_t first = rows.emplace(position, k).first->second;
+    if (points[first][Dim - 1] == points[k][Dim - 1]) continue;
+    throw FileError(concat(path.string(), ": rows ", first + 1, " and ", k + 1,
+                           " have z = ", table.at(static_cast<std::int64_t>(first), Dim - 1),
+                           " and ", table.at(static_cast<std::int64_t>(k), Dim - 1), " at x = ",
+                           points[k][0], Dim == 3 ? concat(", y = ", points[k][1]) : std::string(),
+                           " (allowed: one value at a position): remove one"));
   }
   return points;
 }

@@ -50,7 +50,7 @@ Ground<Dim> ground_of_table(const Points<Dim>& table, const Grid<Dim>& grid);
 /// \brief Reads a table x[,y],z of positions on the ground, for ground_of_table().
 /// \param path table of comma-separated values
 /// \param elevations true: z is an elevation and points up
-/// \throws FileError for a table that cannot be read
+/// \throws FileError for a table that cannot be read, or with two depths at one position
 template <int Dim>
 Points<Dim> read_ground_table(const std::filesystem::path& path, bool elevations = false);
 

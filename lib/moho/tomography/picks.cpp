@@ -6,6 +6,7 @@
 #include <moho/io/text_file.hpp>
 #include <moho/io/writer.hpp>
 #include <moho/tomography/detail/places.hpp>
+#include <moho/tomography/detail/sgt_columns.hpp>
 #include <moho/tomography/picks.hpp>
 
 #include <algorithm>
@@ -102,14 +103,17 @@ struct SgtPoint {
 
 std::vector<SgtPoint> read_points(SgtLines& lines, std::int64_t n) {
   std::vector<SgtPoint> points;
+  detail::SgtColumns columns;
   for (std::int64_t k = 0; k < n; ++k) {
     lines.need(k, n, "points");
+    if (k == 0) columns = detail::SgtColumns(lines.names);
     if (lines.words.size() < 2 || lines.words.size() > 3) {
       lines.refuse(concat("a point has ", lines.words.size(),
                           " numbers (allowed: x and elevation, or x, y and elevation)"));
     }
     SgtPoint point;
     for (std::size_t d = 0; d < lines.words.size(); ++d) point.values.push_back(lines.number(d));
+    if (const auto fault = columns.sort(point.values); !fault.empty()) lines.refuse(fault);
     points.push_back(point);
   }
   return points;
@@ -209,8 +213,7 @@ PickSet<Dim> read_sgt(const fs::path& path, double unit) {
   }
   if (lines.next() && lines.words.size() >= 3) {
     lines.refuse(concat("there are more than ", n,
-                        " picks, the number that the file states: "
-                        "correct the count"));
+                        " picks, the number that the file states: correct the count"));
   }
   sort_picks(set);
   return set;
