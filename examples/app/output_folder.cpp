@@ -284,7 +284,14 @@ void OutputFolder::claim(const std::vector<std::string>& names) {
   remove_left_over(names);
   if (m_claimed) return;
   m_claimed = true;
-  remove_left_over({m_owned.begin(), m_owned.end()});
+  std::vector<std::string> left(m_owned.begin(), m_owned.end());
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(m_path, error)) {
+    const std::string name = entry.path().filename().string();
+    const std::string result = name.substr(0, name.find(".part-"));  // that was not complete
+    if (result != name && is_result_name(m_program, result)) left.push_back(result);
+  }
+  remove_left_over(left);
   for (const char* scratch : scratch_names) io::remove_owned_folder(m_path / scratch);
 }
 
