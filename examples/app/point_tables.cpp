@@ -84,17 +84,12 @@ std::vector<TableColumn> find_columns(const std::string& what, const io::Table& 
   }
   std::string taken;
   for (const std::string& name : names) {
-    const auto place = [&](const auto& is_wanted, std::size_t from) {
-      return std::find_if(table.names.begin() + static_cast<std::ptrdiff_t>(from),
-                          table.names.end(), is_wanted);
-    };
-    const auto exact = place([&](const std::string& n) { return lower_case(n) == name; }, 0);
-    if (exact != table.names.end()) {
-      columns.push_back({exact - table.names.begin(), false});
+    if (const std::int64_t exact = io::find_column(what, table, name); exact >= 0) {
+      columns.push_back({exact, false});
       continue;
     }
     const auto is_other = [&](const std::string& n) { return as_other_name(n, name).has_value(); };
-    const auto other = place(is_other, 0);
+    const auto other = std::find_if(table.names.begin(), table.names.end(), is_other);
     if (other == table.names.end()) {
       throw InputError(concat(what, ": there is no column '", name, "' (needed: ", list_of(names),
                               ", where x may be named north or northing, y east or easting, z "
@@ -102,7 +97,7 @@ std::vector<TableColumn> find_columns(const std::string& what, const io::Table& 
                               list_of(table.names), "): name the columns in the first line"));
     }
     const std::int64_t position = other - table.names.begin();
-    const auto second = place(is_other, static_cast<std::size_t>(position) + 1);
+    const auto second = std::find_if(other + 1, table.names.end(), is_other);
     if (second != table.names.end()) {
       throw InputError(concat(what, ": columns '", *other, "' and '", *second, "' both give '",
                               name, "' (allowed: one of them): rename one"));
@@ -132,6 +127,14 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
   }
   io::Table table = io::read_csv(file);
   const std::vector<TableColumn> columns = find_columns(what, table, names, notes);
+  std::vector<std::int64_t> used;
+  for (const TableColumn& column : columns) used.push_back(column.position);
+  for (std::size_t k = 0; k < table.names.size(); ++k) {  // others are data of other options
+    const auto is = [&](const auto& n) { return as_other_name(table.names[k], n).has_value(); };
+    if (std::none_of(names.begin(), names.end(), is)) used.push_back(std::int64_t(k));
+  }
+  const std::string unused = io::other_columns(table, used);
+  if (!unused.empty()) notes.push_back(what + ": columns that are not used: " + unused);
   std::vector<double> rows;
   rows.reserve(static_cast<std::size_t>(table.rows() * width));
   for (std::int64_t row = 0; row < table.rows(); ++row) {

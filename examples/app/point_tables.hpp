@@ -32,7 +32,7 @@ std::vector<TableColumn> find_columns(const std::string& what, const io::Table& 
                                       const std::vector<std::string>& names,
                                       std::vector<std::string>& notes);
 
-/// Returns rows of named numbers from a file, in one vector.
+/// Returns rows of named numbers from a file, in one vector. A note lists unused axes.
 /// \param option the option that names the file, with dashes
 /// \throws InputError for another shape or other columns, FileError
 std::vector<double> read_rows(const std::string& option, const std::string& file,

@@ -124,7 +124,7 @@ void bind_survey(Description& d, Options& o) {
          "times from each source; without it at every node the earliest of all sources");
   d.bind(o.receivers, "receivers", "POINTS",
          "where times are wanted, written like sources; --receiver-line is the same",
-         {.hidden = true, .file = true});
+         nonempty("points", "times at the nodes alone"), {.hidden = true, .file = true});
   bind_coordinates(d);
 }
 

@@ -142,12 +142,14 @@ void bind_location(Description& d, Options& o) {
          "prior standard deviation of origin times in seconds, 0 where known (default: 0.005)",
          number("0 or more seconds", 0.0, true));
   d.check([&o](const Arguments& given) {
-    if (o.locate) return;
-    for (const char* const name : {"location-deviation", "origin-deviation"}) {
-      if (!given.given(name)) continue;
+    const auto needs = [&](const char* name, const char* other, bool has) {
+      if (has || !given.given(name)) return;
       throw InputError(
-          concat("--", name, " was given without --locate (allowed: with it): give both"));
-    }
+          concat("--", name, " was given without ", other, " (allowed: with it): give both"));
+    };
+    needs("location-deviation", "--locate", o.locate);
+    needs("origin-deviation", "--locate", o.locate);
+    needs("static-deviation", "--statics", o.statics != tomography::Statics::none);
   });
 }
 

@@ -180,6 +180,14 @@ class Magnetic(Case):
         np.savetxt(self.path("d.csv"), prisms, delimiter=",", header="x1,x2,y1,y2,z1,z2,density", comments="")
         self.refuse(["--prisms", "d.csv", *self.grid, *self.options], "susceptibility")
 
+    def test_columns_of_tables(self):
+        prisms, _ = some_prisms(3)
+        survey = ["--prisms", self.save("p.npy", prisms), "--stations"]
+        self.refuse([*self.options, *survey, self.write("s.csv", "x,y,z,X\n1,2,-3,4\n")],
+                    "s.csv: the column 'x' is there twice (allowed: one)")
+        text = self.model(*survey, self.write("s.csv", "x,y,z,elevation\n1,2,-3,5\n"))[2]
+        self.assertIn("s.csv: columns that are not used: elevation", text)
+
 
 class MagneticRanks(Case):
     def test_any_number(self):

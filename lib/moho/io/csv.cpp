@@ -179,6 +179,29 @@ Table read_csv_with_texts(const std::filesystem::path& path,
   return table;
 }
 
+std::int64_t find_column(const std::string& what, const Table& table, const std::string& name) {
+  std::int64_t found = -1;
+  for (std::size_t k = 0; k < table.names.size(); ++k) {
+    if (lower_case(table.names[k]) != name) continue;
+    if (found >= 0) {
+      throw InputError(concat(what, ": the column '", printable(name),
+                              "' is there twice (allowed: one): rename or remove one"));
+    }
+    found = static_cast<std::int64_t>(k);
+  }
+  return found;
+}
+
+std::string other_columns(const Table& table, const std::vector<std::int64_t>& positions) {
+  std::string list;
+  for (std::size_t k = 0; k < table.names.size(); ++k) {
+    const auto position = static_cast<std::int64_t>(k);
+    if (std::find(positions.begin(), positions.end(), position) != positions.end()) continue;
+    list += concat(list.empty() ? "" : ", ", printable(table.names[k]));
+  }
+  return list;
+}
+
 std::string header_of(const std::vector<TextColumn>& texts,
                       const std::vector<std::string>& others) {
   std::string header;

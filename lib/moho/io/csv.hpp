@@ -43,6 +43,14 @@ struct CsvOptions {
 /// \throws FileError "FILE:LINE:COLUMN: ..." with the offending text
 Table read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
 
+/// Returns the position of the column with a name in lower case; -1 if no column has it.
+/// \param what names the table in messages
+/// \throws InputError if several columns have the name
+std::int64_t find_column(const std::string& what, const Table& table, const std::string& name);
+
+/// Returns the names of columns that are not at the given positions, after commas.
+std::string other_columns(const Table& table, const std::vector<std::int64_t>& positions);
+
 /// Writes a table with commas and, if it has names, a header line.
 ///
 /// Each number has the fewest digits from which the same double is read.

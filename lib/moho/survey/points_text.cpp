@@ -165,17 +165,12 @@ Points<Dim> points_of_table(const std::string& what, const std::string& text,
   for (int d = 0; d < Dim; ++d) {
     columns[d] = d;
     if (table.names.empty()) continue;
-    const auto name =
-        std::find_if(table.names.begin(), table.names.end(), [&](const std::string& one) {
-          return one.size() == 1 &&
-                 std::tolower(static_cast<unsigned char>(one[0])) == axis_name<Dim>(d)[0];
-        });
-    if (name == table.names.end()) {
+    columns[d] = io::find_column(concat(what, " ", text), table, axis_name<Dim>(d));
+    if (columns[d] < 0) {
       throw InputError(concat(what, " ", text, ": there is no column '", axis_name<Dim>(d),
                               "' (allowed for a ", Dim, "D model: ", axes_text<Dim>,
                               "): name the columns in the first line"));
     }
-    columns[d] = name - table.names.begin();
   }
   if (table.names.empty() && table.columns != Dim) {
     throw InputError(concat(what, " ", text, ": it has ", table.columns,
