@@ -128,8 +128,10 @@ Picture draw_picture(const std::string& script, const std::vector<std::string>& 
   const std::string path = find_script(script);
   if (path.empty()) return {false, script + " was not found beside the program"};
   std::vector<std::string> pythons;
+  std::string why = "there is no python3";
   if (const char* chosen = std::getenv("MOHO_PYTHON"); chosen != nullptr && *chosen != '\0') {
     pythons.emplace_back(chosen);
+    why = concat("MOHO_PYTHON is ", chosen, ", which cannot be run");
   } else {
 #ifdef MOHO_PYTHON
     if (std::strlen(MOHO_PYTHON) > 0) pythons.emplace_back(MOHO_PYTHON);
@@ -138,7 +140,7 @@ Picture draw_picture(const std::string& script, const std::vector<std::string>& 
     pythons.emplace_back("python3");
   }
   const std::string advice = ": install python3-matplotlib, or run " + script + " later";
-  std::string why = "there is no python3" + advice;
+  why += advice;
   for (const std::string& python : pythons) {
     std::vector<std::string> command{python, path};
     command.insert(command.end(), arguments.begin(), arguments.end());

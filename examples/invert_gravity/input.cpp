@@ -179,9 +179,10 @@ void load_cells(const Options& o, Input& input) {
   auto& cells = input.problem.cells;
   if (!o.mesh) {
     input.cells_name = o.prisms_file;
+    const std::vector<double> rows = read_rows(
+        "--prisms", o.prisms_file, {"x1", "x2", "y1", "y2", "z1", "z2", "density"}, input.notes);
     try {
-      cells = gravity_inversion::list_cells(read_rows(
-          "--prisms", o.prisms_file, {"x1", "x2", "y1", "y2", "z1", "z2", "density"}, input.notes));
+      cells = gravity_inversion::list_cells(rows);
     } catch (const InputError& error) {
       throw InputError(concat("--prisms ", o.prisms_file, ": ", error.what()));
     }

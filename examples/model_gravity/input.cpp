@@ -141,43 +141,38 @@ Input load_input(const Options& o) {
   return input;
 }
 
-namespace {
-
-/// Rewrites a message of the library, whose rows and prisms count from 0, to count from 1.
-std::string count_from_one(const std::string& message) {
-  const std::regex counted("(row|prism) ([0-9]+) \\(counted from 0(\\)|; )");
-  std::smatch found;
-  if (!std::regex_search(message, found, counted)) return message;
-  // the indices i, j and k of a prism in a mesh stay those of NumPy
-  return concat(found.prefix().str(), found[1].str(), " ", std::stoll(found[2].str()) + 1,
-                found[3].str() == ")" ? "" : " (indices from 0: ", found.suffix().str());
+void call_named(const std::string& name, const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const InputError& error) {
+    std::string message = error.what();
+    const std::regex counted("(row|prism) ([0-9]+) \\(counted from 0(\\)|; )");
+    std::smatch found;
+    if (std::regex_search(message, found, counted)) {
+      // the indices i, j and k of a prism in a mesh stay those of NumPy
+      message = concat(found.prefix().str(), found[1].str(), " ", std::stoll(found[2].str()) + 1,
+                       found[3].str() == ")" ? "" : " (indices from 0: ", found.suffix().str());
+    }
+    throw InputError((name.empty() ? "" : name + ": ") + message);
+  }
 }
-
-}  // namespace
 
 void check_input(const Options& o, const Input& input) {
   using Host = Kokkos::HostSpace;
   const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
-  const auto named = [](const std::string& name, const auto& check) {
-    try {
-      check();
-    } catch (const InputError& error) {
-      throw InputError(concat(name, ": ", count_from_one(error.what())));
-    }
-  };
   if (o.magnetic) {
-    named(input.name, [&] {
+    call_named(input.name, [&] {
       gravity::check_magnetic_input(input.ensemble(), input.remanence, input.stations, o.ambient);
     });
   } else if (input.regular) {
     const gravity::DensityView<Host> densities(input.densities.data(), input.densities.size());
-    named(input.name, [&] { gravity::detail::check_mesh<Host>(host, input.mesh, densities); });
+    call_named(input.name, [&] { gravity::detail::check_mesh<Host>(host, input.mesh, densities); });
   } else {
     const gravity::PrismView<Host> prisms(input.prisms.data(), input.prisms.size() / 7);
-    named(input.name, [&] { gravity::detail::check_prisms<Host>(host, prisms); });
+    call_named(input.name, [&] { gravity::detail::check_prisms<Host>(host, prisms); });
   }
   const gravity::StationView<Host> stations(input.stations.data(), input.stations.size() / 3);
-  named(input.stations_name, [&] { gravity::detail::check_stations<Host>(host, stations); });
+  call_named(input.stations_name, [&] { gravity::detail::check_stations<Host>(host, stations); });
   if (o.check_overlaps && !input.regular) {
     const auto count = static_cast<std::int64_t>(input.prisms.size() / 7);
     if (const auto pair = gravity::find_overlap(input.prisms.data(), count)) {

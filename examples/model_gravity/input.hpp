@@ -9,6 +9,7 @@
 #include <moho/gravity/inspect.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ InputNeed need_of_input(const Options& options);
 /// Reads or makes the prisms and the stations. Shapes are checked, values are not.
 Input load_input(const Options& options);
 
+/// Calls a function whose InputError gets a name in front, unless empty, and counts from 1.
+void call_named(const std::string& name, const std::function<void()>& check);
 /// Throws InputError, which names the row, unless all values are valid.
 void check_input(const Options& options, const Input& input);
 

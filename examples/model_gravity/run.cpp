@@ -354,7 +354,7 @@ void run(const Options& o, Session& session) {
   gravity::FieldResult outcome;
   std::optional<HostPhase> waiting;
   ranks.together([&] {
-    with_space(where.space, [&](const auto& exec) {
+    const auto compute = [&](const auto& exec) {
       if (!job.magnetic_components.empty()) {
         outcome = where.double_precision ? gravity::compute_magnetic_field<double>(exec, job)
                                          : gravity::compute_magnetic_field<float>(exec, job);
@@ -362,7 +362,8 @@ void run(const Options& o, Session& session) {
         outcome = where.double_precision ? gravity::compute_field<double>(exec, job)
                                          : gravity::compute_field<float>(exec, job);
       }
-    });
+    };
+    call_named("", [&] { with_space(where.space, compute); });
     session.computed(outcome.phases);
     waiting.emplace(phases, "ranks");  // waits for slower ranks, at the end of together()
   });

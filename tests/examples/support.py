@@ -468,7 +468,7 @@ class EveryProgram:
         self.assertIn(f"not drawn: {self.script}.py failed: mine was here", done.stdout)
 
     def test_pictures_that_are_not_drawn(self):
-        for python, words in ((self.path("no_such_python"), ["python3", f"run {self.script}.py later"]),
+        for python, words in ((self.path("no"), ["MOHO_PYTHON is /", f"run {self.script}.py later"]),
                               (self.python_without_packages(), ["has no "])):
             done = self.call(*self.small, environment={"MOHO_PYTHON": python})
             self.assertEqual((done.returncode, done.stderr), (0, ""))

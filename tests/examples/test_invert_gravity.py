@@ -306,6 +306,9 @@ class BadInput(Case):
                          [250, 350, 50, 90, 0, 90, 0]])
         np.save(self.path("prisms.npy"), rows.astype(float))
         self.refuse([*data, "--errors", "1", "--prisms", "prisms.npy"], "rows 2 and 3 overlap")
+        text = self.write("p.csv", "x1,x2,y1,y2,z1,z2\n0,1,0,1,0,1\n")
+        self.refuse([*data, "--errors", "1", "--prisms", text],
+                    f"{self.name}: --prisms {text}: there is no column 'density'")
         self.refuse([*good, "--trend", "1.5"], "a degree from 0 to 3")
         self.refuse([*good, "--weights", "deep"], "sensitivity")
         self.refuse([*good, "--start", "nothing.npy"], "neither a number nor an existing file")

@@ -752,7 +752,7 @@ class BadOptions(Case):
         self.refuse([*self.good, "--teams", "4"], "--teams was given without --strategy by_prisms")
         rho = self.save("rho.npy", np.ones((2, 2, 2)))
         self.refuse(["--mesh", "2,2,2,0,10,0,10,0,10", "--densities", rho, "--grid", "1,1,1,1,5,5",
-                     "--elevation", "-5", "--strategy", "by_corners"], "by_corners", "station")
+                     "--elevation", "-5", "--strategy", "by_corners"], "stations: row 1 lies in the mesh")
 
     def test_space_of_another_build(self):
         if "cuda" in self.call("--version").stdout:
