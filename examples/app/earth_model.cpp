@@ -42,31 +42,29 @@ std::optional<double> number_of(const std::string& option, std::string text, boo
 
 template <class T>
 void read_parameter(const std::string& option, const std::string& path, const EarthModelOptions& o,
-                    EarthModel<T>& model, std::string& first, bool& has_spacing) {
+                    EarthModel<T>& model, std::string& first, io::ModelNodes& nodes) {
   if (path.find('.') == std::string::npos && !std::filesystem::exists(path)) {
     throw InputError(concat("--", o.prefix, option, ": '", path, "' is no finite number, and no ",
                             "file (allowed: a number, or a file .npy, .rsf, .sgy or .segy)"));
   }
   io::LoadedModel<T> file = read_model_file<T>(concat("--", o.prefix, option), path, model.notes);
+  const std::string what = concat("--", o.prefix, option, " ", path);
   if (first.empty()) {
-    first = concat("--", o.prefix, option, " ", path);
     model.shape = file.values.shape;
     model.spacing = file.spacing;
     model.origin = file.origin;
-    has_spacing = file.has_spacing();
-  } else if (file.values.shape != model.shape) {
-    throw InputError(concat("--", o.prefix, option, " ", path, ": its shape is ",
-                            io::shape_string(file.values.shape),
-                            " (allowed: ", io::shape_string(model.shape), ", that of ", first,
-                            "): give all parameters on the same nodes"));
-  } else if (file.has_spacing() && has_spacing) {
-    for (std::size_t d = 0; d < model.spacing.size(); ++d) {
-      if (std::fabs(file.spacing[d] - model.spacing[d]) <= 1e-4 * model.spacing[d]) continue;
-      throw InputError(concat("--", o.prefix, option, " ", path, ": its nodes are ",
-                              file.spacing[d], " m apart (allowed: ", model.spacing[d],
-                              " m, as in ", first, "): give all parameters on the same nodes"));
-    }
+    nodes = io::nodes_of(file, o.spacing, o.origin);
   }
+  if (first.empty() && o.nodes != nullptr) {  // options override what files state
+    nodes = {o.nodes->shape, o.nodes->spacing, o.nodes->origin};
+    if (!o.spacing.empty()) nodes.spacing.assign(nodes.shape.size(), 0.0);
+    if (!o.origin.empty()) nodes.origin.assign(nodes.shape.size(), std::nan(""));
+  }
+  if (!first.empty() || o.nodes != nullptr) {
+    io::check_nodes(what, file, nodes, o.nodes != nullptr ? "--vp" : first,
+                    "give all parameters on the same nodes");
+  }
+  if (first.empty()) first = what;
   if (option == "vp") {
     to_metres_per_second(concat("--", o.prefix, "vp ", path), o.velocity_unit, file.value_unit,
                          file.length_unit, file.values.data, model.notes);
@@ -165,7 +163,7 @@ template <class T>
 EarthModel<T> load_earth_model(const EarthModelOptions& o) {
   EarthModel<T> model;
   std::string first;
-  bool has_spacing = false;
+  io::ModelNodes shared;
   std::vector<std::pair<std::string, double>> constants;
   for (const wave::ParameterInfo& row : wave::parameters) {
     const char* const option = row.option;
@@ -174,11 +172,14 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
     if (const auto number = number_of(option, given->second, o.degrees)) {
       constants.emplace_back(option, *number);
     } else {
-      read_parameter(option, given->second, o, model, first, has_spacing);
+      read_parameter(option, given->second, o, model, first, shared);
     }
   }
   model.name = concat("--", o.prefix, "vp ", o.parameters.at("vp"));
-  if (first.empty()) {
+  if (o.nodes != nullptr) {
+    model.shape = o.nodes->shape;
+    model.origin = o.nodes->origin;
+  } else if (first.empty()) {
     if (o.shape.empty()) {
       throw InputError(
           "--shape is missing (it is needed where all parameters are numbers): write --shape "
@@ -202,10 +203,12 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
                             " dimensions (allowed: 2, x and z, or 3, x, y and z): cut a section "
                             "or a volume out of it"));
   }
-  if (!o.spacing.empty()) {
+  if (o.nodes != nullptr) {
+    model.spacing = o.nodes->spacing;
+  } else if (!o.spacing.empty()) {
     model.spacing = spread("--spacing", o.spacing, dimensions,
                            dimensions == 2 ? "one value, or dx,dz" : "one value, or dx,dy,dz");
-  } else if (!has_spacing) {
+  } else if (std::count(model.spacing.begin(), model.spacing.end(), 0.0) > 0) {
     throw InputError(concat("--spacing is missing (", first,
                             " does not say how far apart its nodes are): write --spacing 10 for "
                             "10 m along all axes"));

@@ -20,11 +20,12 @@ namespace moho::examples {
 struct EarthModelOptions {
   /// File or number by option: "vp", "rho", "epsilon", "delta", "theta", "phi".
   std::map<std::string, std::string> parameters;
-  std::vector<std::int64_t> shape;  ///< required if all parameters are numbers
-  std::vector<double> spacing;      ///< empty: that of the file; one value: along all axes
-  std::vector<double> origin;       ///< empty: that of the file, or zero
-  std::string prefix;               ///< of the parameters' options in messages: "" or "true-"
-  bool degrees = false;             ///< theta and phi of files and plain numbers are in degrees
+  std::vector<std::int64_t> shape;   ///< required if all parameters are numbers
+  std::vector<double> spacing;       ///< empty: that of the file; one value: along all axes
+  std::vector<double> origin;        ///< empty: that of the file, or zero
+  const ModelGrid* nodes = nullptr;  ///< nodes of --vp, which other models share
+  std::string prefix;                ///< of the parameters' options in messages: "" or "true-"
+  bool degrees = false;              ///< theta and phi of files and plain numbers are in degrees
   VelocityUnit velocity_unit = VelocityUnit::automatic;  ///< of vp
 };
 

@@ -131,17 +131,8 @@ std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const Earth
   if (texts.true_model.parameters.empty()) return std::nullopt;
   EarthModelOptions options = texts.true_model;
   options.prefix = "true-";
-  if (options.spacing.empty()) options.spacing = model.spacing;
-  // a file gives its shape
-  const bool value = text::to_number(options.parameters.at("vp")).has_value();
-  if (options.shape.empty() && value) options.shape = model.shape;
-  EarthModel<T> truth = load_earth_model<T>(options);
-  if (truth.shape != model.shape) {
-    throw InputError(concat("--true-vp: its shape is ", io::shape_string(truth.shape),
-                            " (allowed: ", io::shape_string(model.shape),
-                            ", that of --vp): give both on the same nodes"));
-  }
-  return truth;
+  options.nodes = &model;
+  return load_earth_model<T>(options);
 }
 
 }  // namespace moho::examples

@@ -258,12 +258,10 @@ class Run {
   // Reads a file with the shape of the grid.
   io::LoadedModel<double> values_of_file(const char* option, const std::string& name) {
     io::LoadedModel<double> file = read_model_file<double>(option, name, m_model.notes);
-    if (file.values.shape == m_model.shape) return file;
-    throw InputError(concat(option, " ", name, ": its shape is ",
-                            io::shape_string(file.values.shape),
-                            " (allowed: ", io::shape_string(m_model.shape),
-                            ", that of the grid): give --shape, --origin and --spacing of the "
-                            "file"));
+    io::check_nodes(concat(option, " ", name), file,
+                    {m_model.shape, m_model.spacing, m_model.origin}, "the grid",
+                    "give --shape, --origin and --spacing of the file");
+    return file;
   }
 
   std::vector<double> velocity_of_file(const char* option, const std::string& name) {

@@ -174,8 +174,9 @@ struct Input : SurveyJob<T, Dim> {
     EarthModelOptions file;
     file.parameters["vp"] = options->mask_text;
     file.velocity_unit = VelocityUnit::metres_per_second;  // ones and zeros have no unit
-    file.spacing = model.spacing;
-    file.shape = model.shape;
+    file.spacing = options->model.spacing;
+    file.origin = options->model.origin;
+    file.nodes = &model;
     EarthModel<T> read;
     try {
       read = load_earth_model<T>(file);
@@ -184,10 +185,6 @@ struct Input : SurveyJob<T, Dim> {
     } catch (const Error& error) {
       const std::string text = error.what();
       throw InputError(text.rfind("--vp", 0) == 0 ? "--mask" + text.substr(4) : "--mask: " + text);
-    }
-    if (read.shape != model.shape) {
-      throw InputError(concat("--mask: its shape is ", io::shape_string(read.shape),
-                              " (allowed: ", io::shape_string(model.shape), ", that of --vp)"));
     }
     for (const T value : read.values.at("vp")) mask.push_back(value == T(0) ? 0 : 1);
   }

@@ -304,6 +304,11 @@ class Ranks(support.Case):
 
 # ctest: quick
 class BadInput(Case):
+    def rsf(self, name, value, o1, o2):
+        np.full((31, 21), value, "<f4").tofile(self.path(name + ".rsf@"))
+        return self.write(name + ".rsf", f'n1=21 n2=31 d1=10 d2=10 o1={o1} o2={o2}\nin="{name}.rsf@"\n'
+                                         'data_format="native_float"\n')
+
     def test_options(self):
         salt = ["--builtin", "salt"]
         self.refuse([], "no model was given")
@@ -324,6 +329,9 @@ class BadInput(Case):
         self.refuse([*salt, "--receivers", "0,0; 0,999"],
                     "--receivers: receiver 2: (0, 999) is outside the model",
                     "): move it, or check --spacing and the order of coordinates")
+        self.refuse([*salt, "--receivers", ""], "--receivers is empty (allowed: points)")
+        self.refuse([*salt, "--receivers", self.write("r.csv", "x,z,X\n1,2,3\n")],
+                    "r.csv: the column 'x' is there twice")
         self.refuse([*salt, "--epsilon", 5], "epsilon is 5 at node (0, 0)")
         self.refuse([*salt, "--epsilon", 0.1, "--delta", 1], "delta is 1 where epsilon is 0.1")
         bad = np.full((9, 8), 2000.0)
@@ -331,6 +339,13 @@ class BadInput(Case):
         self.refuse(["--model", self.save("bad.npy", bad), "--spacing", 5],
                     "velocity is nan at node (4, 3), position (20, 15)")
         self.refuse(["--model", self.save("bad.npy", bad)], "--spacing is missing (--model ")
+        model, epsilon = self.rsf("v", 2000.0, 0, 100), self.rsf("e", 0.1, 0, 100)
+        self.assertEqual(self.call("--vp", model, "--epsilon", epsilon, "--no-plot", "--out",
+                                   "ok").returncode, 0)
+        self.refuse(["--vp", model, "--epsilon", self.rsf("e", 0.1, 0, 300)],
+                    "e.rsf: its first node is at x = 300 m (allowed: 100 m, as in --vp")
+        self.refuse(["--vp", self.save("v.npy", np.full((31, 21), 2000.0)), "--spacing", 10, "--epsilon",
+                     epsilon], "x = 300 m (allowed: 0 m, as in --vp")
         # messages name the option as it was written
         self.refuse(["--vp", self.path("bad.npy")], "--spacing is missing (--vp ")
         self.refuse(["--model", "missing.npy"], "missing.npy")

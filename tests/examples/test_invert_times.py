@@ -8,6 +8,7 @@ Exit status 77 if numpy is missing.
 
 import json
 import os
+import subprocess
 import sys
 
 import support
@@ -361,8 +362,12 @@ class Resume(Case):
         with open(self.path("part/summary.json"), "w", encoding="utf-8") as file:
             json.dump(summary, file)
         os.remove(self.path("part/velocity.npy"))
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        self.write(f"part/state_0009.npy.part-{dead.pid}-3", "half")
         _, _, text = self.solve(*arguments, "--iterations", "3", "--resume", out="part")
         self.assertIn("resumed   after iteration", text)
+        self.assertEqual([name for name in os.listdir(self.path("part")) if ".part-" in name], [])
         self.assert_same_files(["velocity.npy", "picks.csv", "deviation.npy"], "whole", "part")
         self.assertTrue(os.path.isfile(os.path.join(whole, "velocity.npy")))
         done = self.call(*arguments[:-1], "900,30", "--iterations", "3", "--resume", "--no-plot", "--out",
@@ -520,6 +525,7 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--epsilon", "3", "--topography", "none"], "epsilon")
         self.refuse([*picks, *error, "--epsilon", "none.npy"], "none.npy")
         self.refuse([*picks, *error, "--origin-deviation", "0.1"], "without --locate")
+        self.refuse([*picks, *error, "--static-deviation", "0.1"], "without --statics", "give both")
         self.refuse([*picks, *error, "--locate", "--location-deviation", "1,1,1"], "has 3 values")
         self.refuse([*picks, *error, "--locate", "--location-deviation", "0,0", "--origin-deviation", "0"],
                     "at least one above 0")
@@ -529,6 +535,22 @@ class BadInput(Case):
         self.refuse([*picks, *error, "--origin", "1,2,3"], "--origin has 3 values")
         self.refuse([*picks, *error, "--topography", self.write("t.csv", "0,30\n50,30\n")],
                     "above the ground")
+
+    def test_files_on_other_nodes(self):
+        survey = ["--picks", self.table(), "--error", "0.0003", "--topography", "none", "--shape", "60,15",
+                  "--spacing", "2", "--origin", "-4,-2", "--plan"]
+        np.full((60, 15), 900.0, "<f4").tofile(self.path("v.rsf@"))
+
+        def header(d1, o1, o2):
+            return self.write("v.rsf", f'n1=15 n2=60 d1={d1} d2=2 o1={o1} o2={o2}\nin="v.rsf@"\n'
+                                       'data_format="native_float"\n')
+
+        for option in ("--start", "--reference"):
+            self.assertEqual(self.call(*survey, option, header(2, -2, -4)).returncode, 0)
+            self.refuse([*survey, option, header(3, -2, -4)],
+                        "nodes are 3 m apart along z (allowed: 2 m, as in the grid)")
+            self.refuse([*survey, option, header(2, -2, 6)],
+                        "first node is at x = 6 m (allowed: -4 m, as in the grid)")
 
     def test_picks(self):
         rows, _ = line()

@@ -804,6 +804,7 @@ class BadInput(Case):
 
     def test_options(self):
         host = ["--space", self.spaces()[0]]  # --memory limits the host
+        np.ones((61, 41), "f4").tofile(self.path("m@"))
         self.refuse_here([], "--data is missing")
         for more, words in (
                 (["--misfit", "best"], ["misfit 'best' is unknown", "correlation"]),
@@ -824,6 +825,7 @@ class BadInput(Case):
                 (["--bounds", "vp:300:2500"], ["--bounds: with the least velocity"]),
                 (["--mask", "depth:5000"], ["keeps all nodes"]),
                 (["--mask", "none.npy"], ["none.npy"]),
+                (["--mask", self.write("m.rsf", 'n1=41 n2=61 o2=60 in="m@"\n')], ["x = 60 m (allowed: 0"]),
                 (["--bands", "8,4"], ["--bands 8,4: '4'", "ascend"]),
                 (["--bands", "300"], ["low-pass of 300 Hz"]),
                 (["--iterations", "0"], ["--iterations"]),

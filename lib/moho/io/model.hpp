@@ -51,7 +51,7 @@ struct ModelNodes {
   std::vector<double> origin;   ///< one per axis, m; NaN: not compared
 };
 
-/// Returns the nodes that a file states, and those of a request where it states none.
+/// Returns the nodes of a file, with requested spacings and origins along axes without these.
 /// \param spacing empty, or one value, or one for each axis
 /// \param origin empty, or one value for each axis
 template <class T>
