@@ -21,6 +21,10 @@ DampingPoint point_at(const optimize::Bidiagonal& matrix, double data, double la
 
 }  // namespace
 
+double goal_of(const DampingRequest& request) {
+  return std::max(request.target, 0.3 * request.chi2);
+}
+
 double choose_damping(const optimize::Bidiagonal& matrix, const DampingRequest& request) {
   if (request.rule == DampingRule::fixed) return request.fixed;
   const double largest = matrix.steps() > 0
@@ -39,8 +43,7 @@ double choose_damping(const optimize::Bidiagonal& matrix, const DampingRequest& 
     }
     return best;
   }
-  const double goal = std::max(request.target, 0.3 * request.chi2);
-  return matrix.largest_damping(goal * request.data, request.lowest, largest);
+  return matrix.largest_damping(goal_of(request) * request.data, request.lowest, largest);
 }
 
 std::vector<DampingPoint> damping_curve(const optimize::Bidiagonal& matrix, double data,

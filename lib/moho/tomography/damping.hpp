@@ -21,6 +21,9 @@ struct DampingRequest {
   double lowest = 2.0;                     ///< least lambda, 1 / largest deviation
 };
 
+/// Returns the chi^2 that the next step aims at, max(target, 0.3 chi2).
+double goal_of(const DampingRequest& request);
+
 /// \brief Returns the damping of the next step.
 ///
 /// By target it is the largest lambda whose predicted chi^2 is at most max(target, 0.3 chi2): a

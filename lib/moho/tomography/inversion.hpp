@@ -14,6 +14,7 @@
 #include <moho/tomography/robust.hpp>
 #include <moho/tomography/state.hpp>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -29,6 +30,13 @@ struct Multiply {
   double* out;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { out[i] = a[i] * b[i]; }
 };
+
+/// Returns |x|^2.
+inline double square_of(const std::vector<double>& x) {
+  double sum = 0.0;
+  for (const double value : x) sum += value * value;
+  return sum;
+}
 
 /// Adds a part of the product of two lists, element by element, to another one.
 struct AddProducts {
@@ -176,11 +184,30 @@ class Inversion {
     std::int64_t held = 0;
   };
 
+  // The solution of a linear problem within bounds.
+  struct BoundedStep {
+    std::vector<double> at;  // unknowns
+    double decrease = 0.0;   // of the objective, predicted
+    double largest = 0.0;    // change of ln slowness
+  };
+
   void start_apart(const Instance<Memory>& exec, const std::vector<double>& reference);
   std::vector<double> apply_prior(const Instance<Memory>& exec,
                                   const std::vector<double>& white) const;
   void make_velocity(const Instance<Memory>& exec, Trial& trial) const;
+  bool bounded() const { return m_options.velocity_max > 0.0; }
+  std::array<std::vector<double>, 2> ranges() const;
+  bool keep_bounds(std::vector<double>& change) const;
+  std::int64_t count_held(const std::vector<double>& change) const;
+  bool is_outside(const Instance<Memory>& exec, const std::vector<double>& x) const;
+  BoundedStep step_within_bounds(const Instance<Memory>& exec, const std::vector<double>& x,
+                                 const std::vector<double>& guess, double lambda, double mu) const;
+  double solve_within_bounds(const Instance<Memory>& exec, const std::vector<double>& x,
+                             const DampingRequest& request, bool may_lower, double& lambda,
+                             std::vector<double>& solution) const;
+  bool goes_back(const Prediction<Dim, Memory>& prediction, const Delays& delays) const;
   double delay_of(const Delays& delays, const Pick& pick) const;
+  double sigma_of(const Pick& pick, double time) const;
   void fit();
   double chi2() const;
   double data_weight() const;
@@ -204,6 +231,7 @@ class Inversion {
   double try_steps(const Instance<Memory>& exec, const std::vector<double>& x,
                    const std::vector<double>& solution, double predicted, double lambda,
                    bool keep_rays, IterationReport& report);
+  IterationReport evaluate_start(const Instance<Memory>& exec);
   bool may_end(const IterationReport& report, double before, double predicted, bool at_least) const;
   void decide(const IterationReport& report, double before, double predicted, bool at_least);
 
@@ -225,5 +253,6 @@ class Inversion {
 
 }  // namespace moho::tomography
 
+#include <moho/tomography/detail/inversion_bounds.hpp>
 #include <moho/tomography/detail/inversion_delays.hpp>
 #include <moho/tomography/detail/inversion_impl.hpp>

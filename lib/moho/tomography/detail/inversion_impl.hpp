@@ -78,29 +78,26 @@ std::vector<double> Inversion<T, Dim, Memory>::apply_prior(const Instance<Memory
 template <class T, int Dim, class Memory>
 void Inversion<T, Dim, Memory>::make_velocity(const Instance<Memory>& exec, Trial& trial) const {
   trial.change = apply_prior(exec, trial.white);
-  trial.held = 0;
-  if (m_options.velocity_max > 0.0) {
-    const std::vector<double> around = m_forward.interpolation().sample(m_reference);
-    const std::vector<unsigned char>& mask = m_mask;
-    const double low = m_options.velocity_min, high = m_options.velocity_max;
-    for (std::size_t i = 0; i < trial.change.size(); ++i) {
-      const double least = std::log(around[i] / high), most = std::log(around[i] / low);
-      const double inside = std::clamp(trial.change[i], std::min(least, 0.0), std::max(most, 0.0));
-      if (inside == trial.change[i]) continue;
-      trial.change[i] = inside;
-      if (m_options.coarsening > 1 || mask[i] != 0) ++trial.held;
-    }
-    if (trial.held > 0) {
-      const auto x = upload(exec, trial.change, "moho::tomography::change");
-      m_prior.inverse(exec, x);
-      trial.white = download(exec, x);
-    }
+  if (keep_bounds(trial.change)) {
+    const auto x = upload(exec, trial.change, "moho::tomography::change");
+    m_prior.inverse(exec, x);
+    trial.white = download(exec, x);
   }
+  if (bounded()) trial.held = count_held(trial.change);
   const std::vector<double> change = m_forward.interpolation().interpolate(trial.change);
   trial.velocity.resize(m_reference.size());
   for (std::size_t i = 0; i < m_reference.size(); ++i) {
     trial.velocity[i] = m_mask[i] == 0 ? m_reference[i] : m_reference[i] * std::exp(-change[i]);
   }
+}
+
+// Standard deviation of a pick whose computed time is known.
+template <class T, int Dim, class Memory>
+double Inversion<T, Dim, Memory>::sigma_of(const Pick& pick, double time) const {
+  const double picked = pick.error > 0.0
+                            ? pick.error
+                            : m_options.error_absolute + m_options.error_relative * pick.time;
+  return std::hypot(picked, m_options.error_times * time);
 }
 
 // Residuals, standard deviations and robust weights of the present model.
@@ -112,10 +109,7 @@ void Inversion<T, Dim, Memory>::fit() {
     PickFit& fit = m_fits[k];
     fit.predicted = m_now.times[k] + delay_of(m_state.delays, pick);
     fit.residual = pick.time - fit.predicted;
-    const double picked = pick.error > 0.0
-                              ? pick.error
-                              : m_options.error_absolute + m_options.error_relative * pick.time;
-    fit.sigma = std::hypot(picked, m_options.error_times * m_now.times[k]);
+    fit.sigma = sigma_of(pick, m_now.times[k]);
     z.push_back(fit.z());
   }
   // A biweight takes the weight of good picks that an early model does not explain, for good. So
@@ -211,11 +205,6 @@ void Inversion<T, Dim, Memory>::report_state(IterationReport& report) const {
 }
 
 namespace detail {
-inline double square_of(const std::vector<double>& x) {
-  double sum = 0.0;
-  for (const double value : x) sum += value * value;
-  return sum;
-}
 // The largest damping of a change whose predicted objective is at most `limit`.
 inline double damping_of_change(const optimize::Bidiagonal& matrix, double limit, double lambda) {
   return matrix.largest_damping(limit, 1e-3 * lambda, 100.0 * matrix.singular_values().front());
@@ -270,6 +259,7 @@ double Inversion<T, Dim, Memory>::try_model(const Instance<Memory>& exec,
       misfit(trial.prediction, trial.delays) +
       lambda * lambda * detail::square_of(unknowns_of(trial.white, trial.delays));
   if (!(now - objective > least)) return now - objective;
+  if (goes_back(trial.prediction, trial.delays)) return 0.0;
   report.held = trial.held;
   m_state.white = std::move(trial.white);
   m_state.delays = std::move(trial.delays);
@@ -309,8 +299,14 @@ double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
     optimize::combine(exec, krylov, matrix.coefficients(damping), view);
     std::vector<double> at = download(exec, view);
     for (std::size_t i = 0; i < x.size(); ++i) at[i] += x[i];
-    decrease = try_model(exec, at, lambda, now, 0.1 * step * predicted, keep_rays, report);
-    if (!(decrease > 0.1 * step * predicted)) continue;
+    double aim = step * predicted;
+    if (is_outside(exec, at)) {
+      BoundedStep within = step_within_bounds(exec, x, at, lambda, damping);
+      aim = within.decrease;
+      at = std::move(within.at);
+    }
+    decrease = try_model(exec, at, lambda, now, 0.1 * aim, keep_rays, report);
+    if (!(decrease > 0.1 * aim)) continue;
     report.step = step;
     break;
   }
@@ -356,19 +352,24 @@ void Inversion<T, Dim, Memory>::decide(const IterationReport& report, double bef
 }
 
 template <class T, int Dim, class Memory>
-IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec) {
+IterationReport Inversion<T, Dim, Memory>::evaluate_start(const Instance<Memory>& exec) {
   const Stopwatch watch;
   IterationReport report;
-  if (m_state.reports.empty()) {
-    m_now = m_forward.evaluate(exec, m_velocity, m_options.iterations == 0, m_options.progress);
-    fit();
-    report.traces = 1;
-    report_state(report);
-    if (m_options.iterations == 0) m_state.stop = Stop::iterations;
-    report.seconds = watch.seconds();
-    m_state.reports.push_back(report);
-    return report;
-  }
+  m_now = m_forward.evaluate(exec, m_velocity, m_options.iterations == 0, m_options.progress);
+  fit();
+  report.traces = 1;
+  report_state(report);
+  if (m_options.iterations == 0) m_state.stop = Stop::iterations;
+  report.seconds = watch.seconds();
+  m_state.reports.push_back(report);
+  return report;
+}
+
+template <class T, int Dim, class Memory>
+IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec) {
+  if (m_state.reports.empty()) return evaluate_start(exec);
+  const Stopwatch watch;
+  IterationReport report;
   const std::vector<double> x = unknowns_of(m_state.white, m_state.delays);
   const double data = data_weight(), chi2_before = chi2();
   const double floor = 1.0 / m_options.prior.deviation_max;
@@ -397,13 +398,15 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
   std::vector<double> solution;
   const std::vector<double> present = apply_prior(exec, m_state.white);
   const auto view = allocate<Vector<Memory>>(exec, "moho::tomography::solution", x.size());
+  bool outside = false, raised = false;
   for (int turn = 0; turn < 30; ++turn) {
     optimize::combine(exec, krylov, matrix.coefficients(lambda), view);
     solution = download(exec, view);
     std::vector<double> white;
     Delays delays;
     split(solution, white, delays);
-    const std::vector<double> change = apply_prior(exec, white);
+    std::vector<double> change = apply_prior(exec, white);
+    outside = keep_bounds(change);
     double largest = 0.0;
     for (std::size_t i = 0; i < change.size(); ++i) {
       largest = std::max(largest, std::abs(change[i] - present[i]));
@@ -412,15 +415,20 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
     // beyond it the solution goes back to the reference; short parts of the step are tried instead
     if (matrix.misfit(1.3 * lambda) > chi2_before * data) break;
     lambda *= 1.3;
+    raised = true;
+  }
+  double after = matrix.misfit(lambda);
+  if (outside) {
+    const bool may_lower = m_options.rule == DampingRule::target && !raised;
+    after = solve_within_bounds(exec, x, request, may_lower, lambda, solution);
   }
   const bool at_least = lambda <= floor * 1.0001;
   report.lambda = lambda;
   report.krylov = static_cast<int>(matrix.steps());
-  report.chi2_linear = matrix.misfit(lambda) / data;
+  report.chi2_linear = after / data;
   report.dof = matrix.degrees_of_freedom(lambda);
   const double before = chi2_before * data + lambda * lambda * detail::square_of(x);
-  const double predicted =
-      before - (matrix.misfit(lambda) + lambda * lambda * detail::square_of(solution));
+  const double predicted = before - (after + lambda * lambda * detail::square_of(solution));
   report.iteration = static_cast<int>(m_state.reports.size());
   const bool keep_rays = may_end(report, before, predicted, at_least);
   if (predicted > 0.0) {
