@@ -282,7 +282,6 @@ class Run {
       const auto v = tomography::fit_linear_velocity<Dim>(m_job.picks, m_job.grid, m_job.ground);
       linear(v, "fitted to the picks: ");
       m_start += concat(", rms ", significant(1e3 * v.rms, 3), " ms");
-      tomography::to_vertical(m_job.start, m_job.options.epsilon);
     } else if (m_o.start == "layers") {
       with_space(m_o.space, [&](const auto& exec) {
         const auto v = m_o.double_precision ? tomography::fit_layers<double>(exec, m_job)
@@ -292,7 +291,6 @@ class Run {
                          " of the picks: ", tomography::describe_layers(v), ", chi^2 ",
                          significant(v.chi2, 3));
       });
-      tomography::to_vertical(m_job.start, m_job.options.epsilon);
     } else if (m_o.start.find_first_not_of("0123456789.,eE+- ") == std::string::npos) {
       const auto v = text::split(m_o.start, ',');
       const double v0 = text::parse_number("--start", v[0], "v0,g: m/s and 1/s");
@@ -308,7 +306,9 @@ class Run {
       m_job.start = velocity_of_file("--start", m_o.start);
       m_start = m_o.start;
     }
-    if (m_o.bounds.empty() || (m_o.start != "auto" && m_o.start != "layers")) return;
+    if (m_o.start != "auto" && m_o.start != "layers") return;
+    m_start += tomography::to_vertical(m_job.start, m_job.options.epsilon);
+    if (m_o.bounds.empty()) return;
     add_notes(tomography::cut_to_bounds<Dim>(m_job.start, m_job.options));
   }
 

@@ -410,6 +410,7 @@ class Sources(Case):
                      "none", "--lengths", "16,16", "--iterations", "6"]
         folder, summary, _ = self.solve(*arguments, "--epsilon", "0.1", out="vti")
         self.assertLess(summary["run"]["chi2"], 1.1)
+        self.assertIn("ms (horizontal; the model has v / sqrt(1 + 2 epsilon))", summary["model"]["start"])
         other, _, _ = self.solve(*arguments, "--times", "eikonal", out="isotropic")
         z = summary["model"]["origin"][1] + summary["model"]["spacing"][1] * np.arange(
             summary["model"]["shape"][1])

@@ -250,8 +250,9 @@ std::string describe_layers(const LayeredVelocity& velocity) {
   return concat("v = ", speeds, " m/s at ", depths, " m below the ground");
 }
 
-void to_vertical(std::vector<double>& velocity, const std::vector<double>& epsilon) {
+std::string to_vertical(std::vector<double>& velocity, const std::vector<double>& epsilon) {
   for (std::size_t i = 0; i < epsilon.size(); ++i) velocity[i] /= std::sqrt(1.0 + 2.0 * epsilon[i]);
+  return epsilon.empty() ? "" : " (horizontal; the model has v / sqrt(1 + 2 epsilon))";
 }
 
 template LinearVelocity fit_linear_velocity<2>(const PickSet<2>&, const Grid<2>&, const Ground<2>&);

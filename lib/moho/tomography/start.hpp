@@ -75,7 +75,7 @@ std::vector<double> layered_model(const Grid<Dim>& grid, const Ground<Dim>& grou
 std::string describe_layers(const LayeredVelocity& velocity);
 
 /// Divides horizontal velocities, which first arrivals along the surface show, by sqrt(1 + 2
-/// epsilon). An empty list of epsilon changes nothing.
-void to_vertical(std::vector<double>& velocity, const std::vector<double>& epsilon);
+/// epsilon), and returns words that say so. An empty list of epsilon changes nothing: "".
+std::string to_vertical(std::vector<double>& velocity, const std::vector<double>& epsilon);
 
 }  // namespace moho::tomography
