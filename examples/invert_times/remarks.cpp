@@ -16,6 +16,7 @@ ArgumentNames names_of(const Options& o) {
           {"deviation_max", "--deviation-max"},
           {"epsilon", "--epsilon"},
           {"jackknife", "--jackknife"},
+          {"krylov", "--krylov"},
           {"lengths", "--lengths"},
           {"location", "--location-deviation and --origin-deviation"},
           {"margin", shape ? "--shape, with --origin" : "--margin"},

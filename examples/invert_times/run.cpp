@@ -536,11 +536,12 @@ class Run {
     ending.word = "pictures";
     ending.lines = {concat("ended     ", tomography::to_string(m_result.stop, names_of(m_o)),
                            ": chi^2 ", significant(last.chi2, 4), " after ",
-                           counted(last.iteration, "iteration"))};
+                           counted(last.iteration, "iteration"), ", ",
+                           significant(m_result.appraisal.dof, 3), " degrees of freedom")};
     if (fit.flagged > 0 || m_o.robust != tomography::Robust::none) {
       ending.lines.push_back("          " + tomography::describe_fit(fit));
     }
-    const std::vector<std::string> notes = result_notes<Dim>(m_o, m_job, m_result);
+    const std::vector<std::string> notes = tomography::remarks_on_result<Dim>(m_job, m_result);
     for (const std::string& note : notes) ending.lines.push_back("          note: " + note);
     add_notes(notes);
     if (!m_model.notes.empty()) summary["notes"] = Json(m_model.notes);

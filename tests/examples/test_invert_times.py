@@ -64,7 +64,12 @@ class Line(Case):
         np.testing.assert_allclose(picks["residual"], picks["time"] - picks["predicted"], atol=1e-12)
         history = self.read(folder, "history.csv")
         self.assertEqual(history["chi2"][-1], summary["run"]["chi2"])
-        self.assertIn("degrees of freedom", text)
+        self.assertIn("at least ", text)
+        freedom = summary["run"]["degrees_of_freedom"]
+        said = float(text.split(" degrees of freedom")[-2].split()[-1])
+        self.assertAlmostEqual(said, freedom, delta=0.01 * freedom)
+        resolution = np.load(os.path.join(folder, "resolution.npy"))
+        self.assertAlmostEqual(np.sum(resolution), freedom, delta=0.01 * freedom)
         for name in ("start.npy", "deviation.npy", "resolution.npy", "lambda.csv", "rays.vtk"):
             self.assertTrue(os.path.isfile(os.path.join(folder, name)), name)
 
@@ -348,6 +353,17 @@ class Robust(Case):
         self.assertAlmostEqual(np.max(table["delay"]) - np.median(table["delay"]), 0.003, delta=0.001)
         self.solve("--picks", self.table(), "--error", "0.0003", "--lambda-by", "gcv", "--iterations", "2",
                    "--depth", "15", out="gcv")
+
+    def test_gcv_does_not_depend_on_the_basis(self):
+        rows, _ = line(shots=8)
+        arguments = ["--picks", self.table(rows=rows), "--error", "0.00003", "--lambda-by", "gcv", "--depth",
+                     "12", "--lengths", "8,4", "--iterations", "1"]
+        _, short, _ = self.solve(*arguments, "--krylov", "20", out="short")
+        _, whole, text = self.solve(*arguments, "--krylov", "300", out="whole")
+        self.assertNotIn("limits the lambda", text)
+        self.assertLess(abs(np.log(short["run"]["lambda"] / whole["run"]["lambda"])), 0.1)
+        _, tiny, _ = self.solve(*arguments, "--krylov", "2", out="tiny")
+        self.assertIn("take a greater --krylov", " ".join(tiny["notes"]))
 
 
 class Resume(Case):

@@ -2,6 +2,7 @@
 #include <moho/core/error.hpp>
 #include <moho/eikonal/types.hpp>
 #include <moho/tomography/check.hpp>
+#include <moho/tomography/damping.hpp>
 #include <moho/tomography/detail/places.hpp>
 #include <moho/tomography/interpolation.hpp>
 
@@ -198,7 +199,9 @@ InversionBytes estimate_bytes(const Grid<Dim>& grid, const PickSet<Dim>& picks,
   }
   // a ray of half of the diagonal meets 2^(Dim - 1) + 1 nodes a cell
   const double entries = count * 0.5 * diagonal * (Dim == 2 ? 3.0 : 5.0);
-  return {nodes * 8.0 * 8.0, entries * 12.0 * 4.0, (unknowns + count) * 8.0 * (options.krylov + 8),
+  const int steps = most_steps(options.krylov, options.rule, static_cast<std::int64_t>(count),
+                               static_cast<std::int64_t>(unknowns));
+  return {nodes * 8.0 * 8.0, entries * 12.0 * 4.0, (unknowns + count) * 8.0 * (steps + 8),
           nodes * (double_precision ? 18.0 : 10.0) * std::min(sources, 64.0)};
 }
 

@@ -46,6 +46,13 @@ double choose_damping(const optimize::Bidiagonal& matrix, const DampingRequest& 
   return matrix.largest_damping(goal_of(request) * request.data, request.lowest, largest);
 }
 
+int most_steps(int krylov, DampingRule rule, std::int64_t rows, std::int64_t columns) {
+  if (rule != DampingRule::gcv) return krylov;
+  const std::int64_t in_memory = (std::int64_t{1} << 27) / (rows + columns);
+  const std::int64_t most = std::min<std::int64_t>({8 * std::int64_t{krylov}, in_memory, 1000});
+  return std::max(krylov, static_cast<int>(std::min({most, rows, columns})));
+}
+
 std::vector<DampingPoint> damping_curve(const optimize::Bidiagonal& matrix, double data,
                                         double lambda) {
   std::vector<DampingPoint> curve;

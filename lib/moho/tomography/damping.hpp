@@ -7,6 +7,7 @@
 #include <moho/optimize/bidiagonal.hpp>
 #include <moho/tomography/types.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace moho::tomography {
@@ -30,6 +31,13 @@ double goal_of(const DampingRequest& request);
 /// step reduces chi^2 to 0.3 of its value at most. By gcv it is the lambda of the least
 /// N chi^2 / (N - dof)^2. It is never below `lowest`.
 double choose_damping(const optimize::Bidiagonal& matrix, const DampingRequest& request);
+
+/// \brief Returns the largest number of steps of a bidiagonalisation: `krylov`, and by gcv up to
+/// eight times as many.
+///
+/// The degrees of freedom of a basis are at most its vectors. Vectors beyond `krylov` are limited
+/// to a GiB. \param krylov Options::krylov \param rows,columns numbers of picks and unknowns
+int most_steps(int krylov, DampingRule rule, std::int64_t rows, std::int64_t columns);
 
 /// A point of the curve of chi^2 over lambda.
 struct DampingPoint {

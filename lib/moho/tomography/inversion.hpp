@@ -222,6 +222,8 @@ class Inversion {
   System system(const Instance<Memory>& exec) const;
   optimize::Krylov<Memory> bidiagonalise(const Instance<Memory>& exec,
                                          const optimize::BidiagonaliseOptions& options);
+  optimize::Krylov<Memory> bidiagonalise_for_gcv(const Instance<Memory>& exec,
+                                                 const DampingRequest& request);
   void report_state(IterationReport& report) const;
   optimize::Krylov<Memory> bidiagonalise_change(const Instance<Memory>& exec,
                                                 const std::vector<double>& x, double lambda,

@@ -145,6 +145,18 @@ std::vector<std::string> cut_to_bounds(std::vector<double>& velocity, const Opti
 }
 
 template <int Dim>
+std::string describe_gcv(const IterationReport& last, std::size_t picks,
+                         const Options<Dim>& options) {
+  if (options.rule != DampingRule::gcv || 2.0 * last.dof < last.krylov ||
+      static_cast<std::size_t>(last.krylov) >= picks) {
+    return "";
+  }
+  return concat("a basis of ", last.krylov, " vectors limits the lambda of gcv, with ",
+                text::significant(last.dof, 3), " degrees of freedom: take a greater ",
+                options.names("krylov"));
+}
+
+template <int Dim>
 FitSummary summarise_fits(const PickSet<Dim>& picks, const std::vector<PickFit>& fits) {
   FitSummary result;
   double all = 0.0, weights = 0.0, good = 0.0, good_weights = 0.0;
@@ -276,6 +288,8 @@ template std::vector<std::string> remarks_on_ground<3>(const Points<3>&, const G
                                                        const PickSet<3>&);
 template std::vector<std::string> cut_to_bounds<2>(std::vector<double>&, const Options<2>&);
 template std::vector<std::string> cut_to_bounds<3>(std::vector<double>&, const Options<3>&);
+template std::string describe_gcv<2>(const IterationReport&, std::size_t, const Options<2>&);
+template std::string describe_gcv<3>(const IterationReport&, std::size_t, const Options<3>&);
 template FitSummary summarise_fits<2>(const PickSet<2>&, const std::vector<PickFit>&);
 template FitSummary summarise_fits<3>(const PickSet<3>&, const std::vector<PickFit>&);
 

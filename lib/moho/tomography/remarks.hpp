@@ -55,6 +55,15 @@ std::vector<std::string> remarks_on_ground(const Points<Dim>& table, const Grid<
 template <int Dim>
 std::vector<std::string> cut_to_bounds(std::vector<double>& velocity, const Options<Dim>& options);
 
+/// \brief Returns a remark where the steps of the last bidiagonalisation limit the lambda of gcv,
+/// or "".
+///
+/// There the degrees of freedom are more than a half of the steps. \param last the last iteration
+/// \param picks number of picks
+template <int Dim>
+std::string describe_gcv(const IterationReport& last, std::size_t picks,
+                         const Options<Dim>& options);
+
 /// chi^2 without robust weights.
 struct FitSummary {
   std::int64_t picks = 0;       ///< all picks

@@ -6,6 +6,7 @@
 #include <moho/io/vtk.hpp>
 #include <moho/tomography/detail/places.hpp>
 #include <moho/tomography/picks.hpp>
+#include <moho/tomography/remarks.hpp>
 #include <moho/tomography/results.hpp>
 
 #include <algorithm>
@@ -222,6 +223,19 @@ std::string describe_start(const InversionResult<Dim>& result, double target) {
 }
 
 template <int Dim>
+std::vector<std::string> remarks_on_result(const InversionJob<Dim>& job,
+                                           const InversionResult<Dim>& result) {
+  std::vector<std::string> remarks =
+      describe_edges(edge_rays<Dim>(job.grid, result.paths), job.options.names);
+  for (const std::string& line :
+       {describe_gcv<Dim>(result.reports.back(), result.fits.size(), job.options),
+        describe_start<Dim>(result, job.options.target)}) {
+    if (!line.empty()) remarks.insert(remarks.begin(), line);
+  }
+  return remarks;
+}
+
+template <int Dim>
 std::string describe_moves(const PickSet<Dim>& picks, const InversionResult<Dim>& result) {
   double far = 0.0, late = 0.0;
   for (std::size_t k = 0; k < result.sources.size(); ++k) {
@@ -242,11 +256,12 @@ std::string describe_iteration(const IterationReport& r) {
     return concat("start       chi^2 ", significant(r.chi2, 4), ", rms ",
                   significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
   }
-  std::string line = concat(
-      "iteration ", r.iteration, ": chi^2 ", significant(r.chi2, 4), " (linear ",
-      significant(r.chi2_linear, 3), "), lambda ", significant(r.lambda, 3), " (deviation ",
-      significant(1.0 / r.lambda, 2), "), ", significant(r.dof, 3), " degrees of freedom, rms ",
-      significant(1e3 * r.rms, 3), " ms, ", significant(r.seconds, 2), " s");
+  std::string line =
+      concat("iteration ", r.iteration, ": chi^2 ", significant(r.chi2, 4), " (linear ",
+             significant(r.chi2_linear, 3), "), lambda ", significant(r.lambda, 3), " (deviation ",
+             significant(1.0 / r.lambda, 2), "), at least ", significant(r.dof, 3),
+             " degrees of freedom, rms ", significant(1e3 * r.rms, 3), " ms, ",
+             significant(r.seconds, 2), " s");
   if (r.step < 1.0) line += concat(", step ", significant(r.step, 2));
   if (r.held > 0) line += concat(", ", r.held, r.held == 1 ? " node" : " nodes", " at a bound");
   if (r.rejected > 0) {
@@ -309,6 +324,10 @@ template void write_export<3>(const std::filesystem::path&, const std::string&,
                               const InversionJob<3>&, const InversionResult<3>&);
 template std::string describe_start<2>(const InversionResult<2>&, double);
 template std::string describe_start<3>(const InversionResult<3>&, double);
+template std::vector<std::string> remarks_on_result<2>(const InversionJob<2>&,
+                                                       const InversionResult<2>&);
+template std::vector<std::string> remarks_on_result<3>(const InversionJob<3>&,
+                                                       const InversionResult<3>&);
 template std::string describe_moves<2>(const PickSet<2>&, const InversionResult<2>&);
 template std::string describe_moves<3>(const PickSet<3>&, const InversionResult<3>&);
 template std::vector<std::string> bad_picks<2>(const PickSet<2>&, const std::vector<PickFit>&);

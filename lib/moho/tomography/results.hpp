@@ -65,6 +65,12 @@ std::string describe_moves(const PickSet<Dim>& picks, const InversionResult<Dim>
 template <int Dim>
 std::string describe_start(const InversionResult<Dim>& result, double target);
 
+/// Returns remarks on a result: its start model, the lambda of gcv, and rays along faces of the
+/// grid.
+template <int Dim>
+std::vector<std::string> remarks_on_result(const InversionJob<Dim>& job,
+                                           const InversionResult<Dim>& result);
+
 /// Returns the line that describes an iteration: chi^2, lambda, degrees of freedom, seconds.
 std::string describe_iteration(const IterationReport& report);
 

@@ -102,7 +102,8 @@ struct Options {
   int coarsening = 1;                      ///< model nodes between unknowns
   int radius = Dim == 2 ? 8 : 3;           ///< of the graph's neighbourhood
   Times times = Times::automatic;          ///< solver of the traveltimes
-  int krylov = 100;                        ///< largest number of steps of a bidiagonalisation
+  int krylov = 100;                        ///< largest number of steps of a bidiagonalisation; by
+                                           ///< gcv up to eight times as many, see most_steps()
   int iterations = 20;                     ///< largest number of iterations
   double target = 1.0;                     ///< chi^2 to reach
   double tolerance = 0.04;                 ///< accepted distance from the target
@@ -151,7 +152,8 @@ struct IterationReport {
   double chi2_linear = 0.0;   ///< predicted for the complete step
   double rms = 0.0;           ///< of the residuals of picks with weight, s
   double lambda = 0.0;        ///< 1 / standard deviation of ln slowness
-  double dof = 0.0;           ///< degrees of freedom of the model
+  double dof = 0.0;           ///< degrees of freedom that the steps of the iteration reach;
+                              ///< Appraisal::dof has those of the result
   double rho = 0.0;           ///< decrease of the objective over the predicted one
   double step = 0.0;          ///< part of its decrease that was aimed at; 1: complete; 0: no step
   int krylov = 0;             ///< steps of the bidiagonalisation

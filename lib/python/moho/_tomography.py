@@ -46,7 +46,7 @@ class TimesIteration:
     chi2: float  #: mean of the squared weighted residuals
     rms: float  #: of the residuals of picks with weight, s
     damping: float  #: lambda, 1 / standard deviation of ln velocity
-    freedom: float  #: degrees of freedom of the model
+    freedom: float  #: degrees of freedom that the steps of the iteration reach
     step: float  #: part of the step that was taken; 0: none
     rejected: int  #: picks with a weight below 0.01
 

@@ -190,6 +190,25 @@ optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise(
   return optimize::bidiagonalise(exec, system, upload(exec, b, "moho::tomography::b"), options);
 }
 
+// The same with at least three times as many steps as degrees of freedom, if so many are allowed:
+// those of a basis are at most its vectors, and fewer of them would choose too small a lambda.
+template <class T, int Dim, class Memory>
+optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise_for_gcv(
+    const Instance<Memory>& exec, const DampingRequest& request) {
+  int steps = m_options.krylov;
+  auto krylov = bidiagonalise(exec, {.steps = steps});
+  const auto columns = m_matrix.columns() + m_delay_matrix.columns();
+  const int most = most_steps(steps, m_options.rule, m_matrix.rows(), columns);
+  while (steps < most && krylov.matrix.steps() == static_cast<std::size_t>(steps)) {
+    const double lambda = choose_damping(krylov.matrix, request);
+    if (3.0 * krylov.matrix.degrees_of_freedom(lambda) < steps) break;
+    steps = std::min(2 * steps, most);
+    krylov = {};
+    krylov = bidiagonalise(exec, {.steps = steps});
+  }
+  return krylov;
+}
+
 template <class T, int Dim, class Memory>
 void Inversion<T, Dim, Memory>::report_state(IterationReport& report) const {
   report.iteration = static_cast<int>(m_state.reports.size());
@@ -382,16 +401,15 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
   optimize::BidiagonaliseOptions limits{.steps = m_options.krylov};
   // more steps resolve more of the model; those that no longer change the solution are left out
   double lambda = 0.0, misfit = 0.0;
-  if (m_options.rule != DampingRule::gcv) {
-    limits.enough = [&](const optimize::Bidiagonal& part) {
-      const double lambda_before = lambda, misfit_before = misfit;
-      lambda = choose_damping(part, request);
-      misfit = part.misfit(lambda);
-      return std::abs(lambda - lambda_before) < 0.01 * lambda &&
-             std::abs(misfit - misfit_before) < 0.003 * misfit;
-    };
-  }
-  const auto krylov = bidiagonalise(exec, limits);
+  limits.enough = [&](const optimize::Bidiagonal& part) {
+    const double lambda_before = lambda, misfit_before = misfit;
+    lambda = choose_damping(part, request);
+    misfit = part.misfit(lambda);
+    return std::abs(lambda - lambda_before) < 0.01 * lambda &&
+           std::abs(misfit - misfit_before) < 0.003 * misfit;
+  };
+  const auto krylov = m_options.rule == DampingRule::gcv ? bidiagonalise_for_gcv(exec, request)
+                                                         : bidiagonalise(exec, limits);
   const optimize::Bidiagonal& matrix = krylov.matrix;
   lambda = choose_damping(matrix, request);
   // a change of ln slowness of at most 0.7, a factor of 2
@@ -451,7 +469,8 @@ Appraisal Inversion<T, Dim, Memory>::appraise(const Instance<Memory>& exec) {
   // the basis of twice as many vectors as degrees of freedom, which fewer vectors do not show
   int steps = m_options.krylov;
   if (m_state.reports.size() > 1) {
-    steps = std::max(steps, std::min(static_cast<int>(3.0 * m_state.reports.back().dof), 400));
+    const IterationReport& last = m_state.reports.back();
+    steps = std::max({steps, last.krylov, std::min(static_cast<int>(3.0 * last.dof), 400)});
   }
   auto krylov = bidiagonalise(exec, {.steps = steps});
   result.dof = krylov.matrix.degrees_of_freedom(lambda);
