@@ -306,7 +306,8 @@ class Ranks(support.Case):
 class BadInput(Case):
     def rsf(self, name, value, o1, o2):
         np.full((31, 21), value, "<f4").tofile(self.path(name + ".rsf@"))
-        return self.write(name + ".rsf", f'n1=21 n2=31 d1=10 d2=10 o1={o1} o2={o2}\nin="{name}.rsf@"\n'
+        return self.write(name + ".rsf", f'n1=21 n2=31 d1=10 d2=10 o1={o1} o2={o2}\n'
+                                         f'in="{name}.rsf@"\n'
                                          'data_format="native_float"\n')
 
     def test_options(self):

@@ -559,7 +559,8 @@ class BadInput(Case):
         np.full((60, 15), 900.0, "<f4").tofile(self.path("v.rsf@"))
 
         def header(d1, o1, o2):
-            return self.write("v.rsf", f'n1=15 n2=60 d1={d1} d2=2 o1={o1} o2={o2}\nin="v.rsf@"\n'
+            return self.write("v.rsf", f'n1=15 n2=60 d1={d1} d2=2 o1={o1} o2={o2}\n'
+                                       'in="v.rsf@"\n'
                                        'data_format="native_float"\n')
 
         for option in ("--start", "--reference"):

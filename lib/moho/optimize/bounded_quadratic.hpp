@@ -17,7 +17,7 @@ struct BoundedQuadratic {
   Vector gradient;                               ///< g
   Vector lower;                                  ///< least value of each unknown
   Vector upper;                                  ///< largest value of each unknown
-  /// Approximate inverse of H, symmetric and positive definite; empty: none.
+  /// Approximate inverse of H, symmetric and positive definite; may be empty.
   std::function<Vector(const Vector&)> precondition = {};
 };
 
