@@ -201,7 +201,8 @@ class Inversion {
   std::int64_t count_held(const std::vector<double>& change) const;
   bool is_outside(const Instance<Memory>& exec, const std::vector<double>& x) const;
   BoundedStep step_within_bounds(const Instance<Memory>& exec, const std::vector<double>& x,
-                                 const std::vector<double>& guess, double lambda, double mu) const;
+                                 const std::vector<double>& guess, double lambda, double mu,
+                                 bool rough) const;
   double solve_within_bounds(const Instance<Memory>& exec, const std::vector<double>& x,
                              const DampingRequest& request, bool may_lower, double& lambda,
                              std::vector<double>& solution) const;

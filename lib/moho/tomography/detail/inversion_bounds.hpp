@@ -64,11 +64,12 @@ bool Inversion<T, Dim, Memory>::is_outside(const Instance<Memory>& exec,
 }
 
 // Minimises |r - A d|^2 + lambda^2 |x + d|^2 + mu^2 |d|^2 within the bounds, in the changes S d of
-// ln slowness, where the bounds are those of single unknowns. `guess` is a first x + d.
+// ln slowness, where the bounds are those of single unknowns. `guess` is a first x + d; a rough
+// step is for the choice of lambda.
 template <class T, int Dim, class Memory>
 typename Inversion<T, Dim, Memory>::BoundedStep Inversion<T, Dim, Memory>::step_within_bounds(
     const Instance<Memory>& exec, const std::vector<double>& x, const std::vector<double>& guess,
-    double lambda, double mu) const {
+    double lambda, double mu, bool rough) const {
   const System system = this->system(exec);
   const auto whites = allocate<Vector<Memory>>(exec, "moho::tomography::whites", x.size());
   const auto data = allocate<Vector<Memory>>(exec, "moho::tomography::rows", m_matrix.rows());
@@ -119,8 +120,9 @@ typename Inversion<T, Dim, Memory>::BoundedStep Inversion<T, Dim, Memory>::step_
   for (std::size_t i = 0; i < x.size(); ++i) start[i] -= x[i];
   put(start);
   m_prior.apply(exec, whites);
-  const auto found = optimize::minimise_within_bounds(problem, download(exec, whites),
-                                                      {.products = 10 * m_options.krylov});
+  const auto found = optimize::minimise_within_bounds(
+      problem, download(exec, whites),
+      {.products = (rough ? 3 : 10) * m_options.krylov, .tolerance = rough ? 1e-3 : 1e-4});
   put(found.x);
   m_prior.inverse(exec, whites);
   BoundedStep step{download(exec, whites)};
@@ -147,14 +149,14 @@ double Inversion<T, Dim, Memory>::solve_within_bounds(const Instance<Memory>& ex
     const double square = damping * damping;
     return now + square * (detail::square_of(x) - detail::square_of(step.at)) - step.decrease;
   };
-  BoundedStep step = step_within_bounds(exec, x, solution, lambda, 0.0);
+  BoundedStep step = step_within_bounds(exec, x, solution, lambda, 0.0, true);
   double found = misfit_of(step, lambda);
   const double goal = goal_of(request) * request.data;
   const double lowest = std::max(request.lowest, 0.3 * m_state.reports.back().lambda);
   double above = lambda;  // the least lambda whose misfit is known to be above the goal
   while (may_lower && found > goal && lambda > lowest) {
     const double next = std::max(0.7 * lambda, lowest);
-    BoundedStep other = step_within_bounds(exec, x, step.at, next, 0.0);
+    BoundedStep other = step_within_bounds(exec, x, step.at, next, 0.0, true);
     const double reached = misfit_of(other, next);
     if (!(reached < 0.98 * found) || other.largest > 0.7) break;
     above = std::exchange(lambda, next);
@@ -163,7 +165,7 @@ double Inversion<T, Dim, Memory>::solve_within_bounds(const Instance<Memory>& ex
   }
   for (int turn = 0; turn < 5 && above > lambda && found < 0.98 * goal; ++turn) {
     const double next = std::sqrt(above * lambda);
-    BoundedStep other = step_within_bounds(exec, x, step.at, next, 0.0);
+    BoundedStep other = step_within_bounds(exec, x, step.at, next, 0.0, true);
     const double reached = misfit_of(other, next);
     if (reached > goal) {
       above = next;
@@ -173,6 +175,8 @@ double Inversion<T, Dim, Memory>::solve_within_bounds(const Instance<Memory>& ex
     found = reached;
     step = std::move(other);
   }
+  step = step_within_bounds(exec, x, step.at, lambda, 0.0, false);
+  found = misfit_of(step, lambda);
   solution = std::move(step.at);
   return found;
 }

@@ -320,7 +320,7 @@ double Inversion<T, Dim, Memory>::try_steps(const Instance<Memory>& exec,
     for (std::size_t i = 0; i < x.size(); ++i) at[i] += x[i];
     double aim = step * predicted;
     if (is_outside(exec, at)) {
-      BoundedStep within = step_within_bounds(exec, x, at, lambda, damping);
+      BoundedStep within = step_within_bounds(exec, x, at, lambda, damping, true);
       aim = within.decrease;
       at = std::move(within.at);
     }
