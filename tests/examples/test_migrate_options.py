@@ -51,8 +51,7 @@ class Options(test_migrate_shots.Case):
 
     def test_numbers_out_of_range(self):
         self.refuse_here(["--block", "1000000"], "--block is 1000000 (allowed: 1 to ")
-        for value, words in (("1e30", "--vp 1e30: velocities of 1e+30"),
-                             ("nan", "--vp: 'nan' is no finite number, and no file"),
+        for value, words in (("nan", "--vp: 'nan' is no finite number, and no file"),
                              ("1e400", "--vp: '1e400' is no finite number, and no file")):
             self.refuse(["--vp", value, "--shape", "61,41", *self.survey, *self.shots], words, "(allowed: ")
 

@@ -16,8 +16,6 @@ namespace {
 constexpr double too_slow = 20.0, too_fast = 50000.0;
 // Below any wave's velocity in km/s: accepted here, and checked where velocities are used.
 constexpr double no_unit = 0.1;
-// Largest velocity of models of waves.
-constexpr double most = 1e9;
 
 // Unit that a file names; automatic for an unknown one.
 VelocityUnit unit_of(std::string text) {
@@ -92,11 +90,6 @@ std::string to_metres_per_second(std::vector<T>& values, VelocityUnit given,
     throw InputError(concat(what, ": velocities of ", range, " in ", to_string(given),
                             " are up to ", text::significant(high * factor, 3),
                             " m/s (allowed: up to ", too_fast, "): take another ", argument));
-  }
-  if (high * factor > most) {
-    throw InputError(concat(what, ": velocities of ", range, " are up to ",
-                            text::significant(high * factor, 3), " m/s (allowed: up to ", most,
-                            "): correct the model"));
   }
   if (factor == 1.0) return note;
   for (T& value : values) value = static_cast<T>(static_cast<double>(value) * factor);

@@ -41,8 +41,7 @@ struct VelocitySource {
 /// \param unit of the values; automatic: source.value_unit, if that is known
 /// \param source origin of the values
 /// \returns a note for the user if a unit other than m/s was read from the file; otherwise empty
-/// \throws InputError for ambiguous velocities, for velocities above 50 km/s in the given unit, and
-/// for those above 1e9 m/s in any unit
+/// \throws InputError for ambiguous velocities, and for velocities above 50 km/s in the given unit
 template <class T>
 std::string to_metres_per_second(std::vector<T>& values,
                                  VelocityUnit unit = VelocityUnit::automatic,
