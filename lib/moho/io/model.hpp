@@ -46,9 +46,9 @@ struct LoadedModel {
 
 /// Nodes on which files have to be.
 struct ModelNodes {
-  std::vector<std::int64_t> shape;
-  std::vector<double> spacing;  ///< one per axis, m; 0: not compared
-  std::vector<double> origin;   ///< one per axis, m; NaN: not compared
+  std::vector<std::int64_t> shape;  ///< number of nodes, one per axis
+  std::vector<double> spacing;      ///< one per axis, m; 0: not compared
+  std::vector<double> origin;       ///< one per axis, m; NaN: not compared
 };
 
 /// Returns the nodes of a file, with requested spacings and origins along axes without these.
