@@ -128,7 +128,7 @@ Picture draw_picture(const std::string& script, const std::vector<std::string>& 
   const std::string path = find_script(script);
   if (path.empty()) return {false, script + " was not found beside the program"};
   std::vector<std::string> pythons;
-  std::string why = "there is no python3";
+  std::string why = "python3 was not found";
   if (const char* chosen = std::getenv("MOHO_PYTHON"); chosen != nullptr && *chosen != '\0') {
     pythons.emplace_back(chosen);
     why = concat("MOHO_PYTHON is ", chosen, ", which cannot be run");

@@ -27,7 +27,7 @@ struct TableColumn {
 ///
 /// Alternative names of axes (north, easting, depth, elevation, ...) add a note.
 /// \param what option and file, for messages
-/// \throws InputError for a column that is missing or there twice
+/// \throws InputError for a column that is missing or occurs twice
 std::vector<TableColumn> find_columns(const std::string& what, const io::Table& table,
                                       const std::vector<std::string>& names,
                                       std::vector<std::string>& notes);

@@ -95,7 +95,7 @@ std::vector<Condition> parse_conditions(const std::string& text) {
     const auto condition =
         static_cast<Condition>(parse_name("--condition", name, names_of_conditions()));
     if (std::find(conditions.begin(), conditions.end(), condition) != conditions.end()) {
-      throw InputError(concat("--condition: ", name, " stands there twice (allowed: once)"));
+      throw InputError(concat("--condition: ", name, " occurs twice (allowed: once)"));
     }
     conditions.push_back(condition);
   }

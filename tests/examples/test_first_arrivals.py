@@ -332,7 +332,7 @@ class BadInput(Case):
                     "): move it, or check --spacing and the order of coordinates")
         self.refuse([*salt, "--receivers", ""], "--receivers is empty (allowed: points)")
         self.refuse([*salt, "--receivers", self.write("r.csv", "x,z,X\n1,2,3\n")],
-                    "r.csv: the column 'x' is there twice")
+                    "r.csv: the column 'x' occurs twice")
         self.refuse([*salt, "--epsilon", 5], "epsilon is 5 at node (0, 0)")
         self.refuse([*salt, "--epsilon", 0.1, "--delta", 1], "delta is 1 where epsilon is 0.1")
         bad = np.full((9, 8), 2000.0)

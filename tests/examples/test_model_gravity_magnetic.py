@@ -184,7 +184,7 @@ class Magnetic(Case):
         prisms, _ = some_prisms(3)
         survey = ["--prisms", self.save("p.npy", prisms), "--stations"]
         self.refuse([*self.options, *survey, self.write("s.csv", "x,y,z,X\n1,2,-3,4\n")],
-                    "s.csv: the column 'x' is there twice (allowed: one)")
+                    "s.csv: the column 'x' occurs twice (allowed: once)")
         text = self.model(*survey, self.write("s.csv", "x,y,z,elevation\n1,2,-3,5\n"))[2]
         self.assertIn("s.csv: columns that are not used: elevation", text)
 

@@ -139,7 +139,7 @@ TEST_F(TomographyPicks, ThatCannotBeReadAreRefused) {
   refuse(read("a.sgt", "2\n0 0\n1 x\n1\n1 2 0.01\n"), "a.sgt:3: 'x'");
   refuse(read("a.sgt", "2\n0 0\n1 0\n1\n#s t\n1 2\n"), "lack g");
   refuse(read("a.csv", "sx,sz,rx,time\n0,0,1,0.1\n"), "no column rz");
-  refuse(read("a.csv", "sx,sx,sz,rx,rz,time\n0,0,0,1,0,0.1\n"), "there twice");
+  refuse(read("a.csv", "sx,sx,sz,rx,rz,time\n0,0,0,1,0,0.1\n"), "occurs twice");
   refuse(read("a.csv", "sx,sz,rx,rz,time,error\n0,0,1,0,0.1,0\n"), "has the error 0");
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> parse_parameters(const std::string& what, const std::st
     }
     text::parse_name(what, name, {"vp", "rho", "epsilon", "delta"});
     if (std::find(parameters.begin(), parameters.end(), name) != parameters.end()) {
-      throw InputError(concat(what, ": ", name, " stands there twice (allowed: once)"));
+      throw InputError(concat(what, ": ", name, " occurs twice (allowed: once)"));
     }
     parameters.push_back(name);
   }

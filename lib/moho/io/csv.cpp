@@ -185,7 +185,7 @@ std::int64_t find_column(const std::string& what, const Table& table, const std:
     if (lower_case(table.names[k]) != name) continue;
     if (found >= 0) {
       throw InputError(concat(what, ": the column '", printable(name),
-                              "' is there twice (allowed: one): rename or remove one"));
+                              "' occurs twice (allowed: once): rename or remove one"));
     }
     found = static_cast<std::int64_t>(k);
   }

@@ -225,7 +225,7 @@ class Columns {
   Columns(const fs::path& path, const io::Table& table) : m_path(path), m_table(table) {
     for (std::size_t k = 0; k < table.names.size(); ++k) {
       if (!m_place.emplace(lower(table.names[k]), static_cast<std::int64_t>(k)).second) {
-        throw FileError(concat(path.string(), ": the column ", table.names[k], " is there twice"));
+        throw FileError(concat(path.string(), ": the column ", table.names[k], " occurs twice"));
       }
     }
   }
@@ -281,7 +281,7 @@ std::map<double, Point<Dim>> read_stations(const fs::path& path, const std::stri
     if constexpr (Dim == 3) p[1] = columns.at(k, "y");
     p[Dim - 1] = sign * columns.at(k, "z");
     if (!points.emplace(columns.at(k, "id"), p).second) {
-      throw FileError(concat(path.string(), ": id ", columns.at(k, "id"), " is there twice"));
+      throw FileError(concat(path.string(), ": id ", columns.at(k, "id"), " occurs twice"));
     }
   }
   return points;

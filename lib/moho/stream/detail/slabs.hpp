@@ -152,7 +152,7 @@ Slabs<T, Dim, Memory>::Slabs(
   const std::int64_t number = ranks != nullptr ? ranks->rank() : 0;
   const std::int64_t devices = ranks != nullptr ? ranks->size() : count;
   if (static_cast<std::int64_t>(parts.size()) != devices) {
-    throw InputError(concat("parts: there are ", parts.size(), " (allowed: ", devices,
+    throw InputError(concat("parts: ", parts.size(), " were given (allowed: ", devices,
                             ", one for each device or rank)"));
   }
   for (std::int64_t g = number; g < number + count; ++g) {
