@@ -340,12 +340,13 @@ std::vector<PlaneRange> Streaming<T, Dim, Memory>::parts_for(
 // Moves the cuts before a shot, where its steps gain more than the division takes.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::follow(const std::function<Box<Dim>(std::int64_t level)>& boxes) {
+  m_boxes.clear();
   if (!m_options.balance || !boxes || m_parts.size() < 2) return;
-  const std::vector<detail::BoxSteps> steps = detail::box_steps<Dim>(boxes, m_sampling.steps);
-  const std::vector<PlaneRange> parts = parts_for(steps);
+  m_boxes = detail::box_steps<Dim>(boxes, m_sampling.steps);
+  const std::vector<PlaneRange> parts = parts_for(m_boxes);
   if (parts == m_parts) return;
-  const double present = detail::work_of(m_parts, steps).steps;
-  const double saved = present - detail::work_of(parts, steps).steps;
+  const double present = detail::work_of(m_parts, m_boxes).steps;
+  const double saved = present - detail::work_of(parts, m_boxes).steps;
   // slabs that are stepped in turn do not wait for each other
   const double rate = m_rates.in_turn ? 0.0 : m_slab_rate;
   const double gain = rate > 0.0 ? saved / rate : 0.0;

@@ -230,19 +230,20 @@ class Streaming {
   PinnedRegion<Memory> m_lock;  ///< of the volumes: destroyed before them
   std::vector<Chain> m_chains;
   std::unique_ptr<Slabs<T, Dim, Memory>> m_slabs;
-  std::vector<PlaneRange> m_parts;       ///< planes of the slabs
-  std::size_t m_slab_limit = 0;          ///< bytes of a slab; 0: any
-  double m_division_seconds = 0.0;       ///< seconds of the latest division
-  double m_slab_rate = 0.0;              ///< nodes per second of the slab that others wait for
-  StreamRanks* m_world = nullptr;        ///< all ranks; null: one process
-  std::unique_ptr<StreamRanks> m_ranks;  ///< ranks of this chain; null: one rank
-  int m_place = 0;                       ///< position in the chain
-  bool m_idle = false;                   ///< true if this rank is in no chain
-  bool m_whole = false;                  ///< true if the device holds the complete grid
-  bool m_cut = false;                    ///< true if devices hold slabs of the grid
-  bool m_fewest = false;                 ///< true if the fewest devices are chosen
-  bool m_resumed = false;                ///< true after the first shot began; it may have resumed a
-                                         ///< file
+  std::vector<detail::BoxSteps> m_boxes;  ///< of the latest shot; empty unless slabs follow boxes
+  std::vector<PlaneRange> m_parts;        ///< planes of the slabs
+  std::size_t m_slab_limit = 0;           ///< bytes of a slab; 0: any
+  double m_division_seconds = 0.0;        ///< seconds of the latest division
+  double m_slab_rate = 0.0;               ///< nodes per second of the slab that others wait for
+  StreamRanks* m_world = nullptr;         ///< all ranks; null: one process
+  std::unique_ptr<StreamRanks> m_ranks;   ///< ranks of this chain; null: one rank
+  int m_place = 0;                        ///< position in the chain
+  bool m_idle = false;                    ///< true if this rank is in no chain
+  bool m_whole = false;                   ///< true if the device holds the complete grid
+  bool m_cut = false;                     ///< true if devices hold slabs of the grid
+  bool m_fewest = false;                  ///< true if the fewest devices are chosen
+  bool m_resumed = false;  ///< true after the first shot began; it may have resumed a
+                           ///< file
   std::int64_t m_level = 0;
   bool m_locked = true;
   std::string m_lock_text;

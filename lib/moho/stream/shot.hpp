@@ -229,9 +229,8 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run, const StreamSnapshots<T>
   run.result.waited = m_slabs->seconds_waited();
   report.seconds = std::max(report.seconds - run.result.waited, 0.0);
   report.bad = m_slabs->bad();
-  if (run.options.box && report.seconds > 0.0) {
-    const auto boxes = detail::box_steps<Dim>(run.options.box, m_sampling.steps);
-    m_slab_rate = detail::work_of(m_parts, boxes).steps / report.seconds;
+  if (!m_boxes.empty() && report.seconds > 0.0) {
+    m_slab_rate = detail::work_of(m_parts, m_boxes).steps / report.seconds;
   }
   run.result.slab_planes = detail::plane_counts(m_parts);
   // the device that steps a receiver's last plane records it
