@@ -81,10 +81,11 @@ void peek_segy(const std::filesystem::path& path, ModelHeader& header) {
     if (count < 2 || count == traces || traces % count != 0) continue;
     // x is the faster number where a row runs along x
     const auto difference = [&](std::uint64_t position) {
-      return std::llabs(line_of(count - 1, position) - line_of(0, position));
+      return static_cast<double>(std::llabs(line_of(count - 1, position) - line_of(0, position)));
     };
-    const std::uint64_t x = difference(180) + difference(184) > 0 ? 180 : 72;
-    const bool transposed = difference(x) > 20 * (count - 1) * difference(x + 4);
+    const std::uint64_t x = difference(180) + difference(184) > 0.0 ? 180 : 72;
+    const double spacing = difference(x) / static_cast<double>(count - 1);
+    const bool transposed = spacing > 0.0 && difference(x + 4) <= line_tolerance * spacing;
     header.shape = {traces / count, count, samples};
     if (transposed) std::swap(header.shape[0], header.shape[1]);
     return;

@@ -19,6 +19,10 @@
 
 namespace moho::io {
 
+/// Largest deviation of a trace of a model from its line, in spacings along the line. Coordinates
+/// in headers are integers.
+inline constexpr double line_tolerance = 0.05;
+
 /// The fields of a trace header that moho uses.
 struct SegyTrace {
   std::int32_t field_record = 0;      ///< original field record number (bytes 9-12)

@@ -10,9 +10,6 @@ namespace moho::io {
 
 namespace {
 
-// Largest deviation of a trace from a line, in spacings. Headers contain integers.
-constexpr double tolerance = 0.05;
-
 struct Position {
   double x = 0.0;
   double y = 0.0;
@@ -51,13 +48,13 @@ Line measure(const std::vector<Position>& at, std::size_t count, std::size_t str
     const Position& p = at[i * stride];
     const auto k = static_cast<double>(i);
     const double dx = p.x - line.begin.x, dy = p.y - line.begin.y;
-    if (std::hypot(dx - k * line.step.x, dy - k * line.step.y) > tolerance * step) return line;
+    if (std::hypot(dx - k * line.step.x, dy - k * line.step.y) > line_tolerance * step) return line;
     across_x = std::max(across_x, std::fabs(dy));
     across_y = std::max(across_y, std::fabs(dx));
   }
   line.spacing = step;
-  if (step > 0.0 && across_x <= tolerance * step) line.direction = Direction::x;
-  if (step > 0.0 && across_y <= tolerance * step) line.direction = Direction::y;
+  if (step > 0.0 && across_x <= line_tolerance * step) line.direction = Direction::x;
+  if (step > 0.0 && across_y <= line_tolerance * step) line.direction = Direction::y;
   if (line.direction == Direction::x) line.spacing = std::fabs(line.step.x);
   if (line.direction == Direction::y) line.spacing = std::fabs(line.step.y);
   line.reversed = line.direction == Direction::x   ? line.step.x < 0.0
@@ -195,7 +192,7 @@ void place_section(SegyModel<T>& model, const std::vector<Position>& at) {
 /// Returns true if all traces lie on the lattice of the first row and the first column.
 bool is_lattice(const std::vector<Position>& at, std::size_t width, const Line& slow,
                 const Line& fast) {
-  const double limit = tolerance * std::min(slow.spacing, fast.spacing);
+  const double limit = line_tolerance * std::min(slow.spacing, fast.spacing);
   for (std::size_t k = 0; k < at.size(); ++k) {
     const auto i = static_cast<double>(k / width), j = static_cast<double>(k % width);
     const double dx = at[k].x - at[0].x - i * slow.step.x - j * fast.step.x;
@@ -214,7 +211,7 @@ void place_volume(const std::string& name, SegyModel<T>& model, const std::vecto
   Line fast = measure(at, width, 1);
   if (slow.spacing > 0.0 && fast.spacing > 0.0) {
     const double product = slow.step.x * fast.step.x + slow.step.y * fast.step.y;
-    if (std::fabs(product) > tolerance * slow.spacing * fast.spacing) {
+    if (std::fabs(product) > line_tolerance * slow.spacing * fast.spacing) {
       throw FileError(
           concat("'", name, "': from the first trace at ", text_of(slow.begin), " lines run to ",
                  text_of(slow.end), " and to ", text_of(fast.end),
