@@ -54,7 +54,8 @@ inline double eikonal_velocity(EikonalModel model, double x, double z, std::int6
 }
 
 /// Times solve() or fast_marching() from a model to times in the memory of the space. The times are
-/// compared with those of fast_marching().
+/// compared with those of fast_marching(), or with those of the other parallel method on grids that
+/// it would take minutes for.
 template <class Memory>
 void time_eikonal(const Instance<Memory>& exec, benchmark::State& state, const EikonalCase& what);
 

@@ -65,8 +65,9 @@ struct Options {
 struct Report {
   std::int64_t rounds = 0;       ///< lists of tiles, or sweeps
   std::int64_t tile_visits = 0;  ///< tiles swept, all sources together
-  std::int64_t updates = 0;      ///< number of solutions of the local equation
-  std::int64_t batches = 1;      ///< groups of sources, more than one if memory was short
+  /// Number of solutions of the local equation. A device counts all nodes of a tile in each round.
+  std::int64_t updates = 0;
+  std::int64_t batches = 1;  ///< groups of sources, more than one if memory was short
 };
 
 }  // namespace moho::eikonal

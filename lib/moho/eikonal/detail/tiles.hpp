@@ -4,7 +4,7 @@
 /// \file
 /// \brief The two orders of tile visits: earliest active tiles first, and fast sweeping.
 
-#include <moho/eikonal/detail/visit.hpp>
+#include <moho/eikonal/detail/team_visit.hpp>
 
 #include <algorithm>
 #include <array>

@@ -215,44 +215,77 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_columns(const Upwind<T> (&axes)[Dim], int co
   }
 }
 
-/// Returns u at a node; infinite if no neighbour has a time.
-///
-/// First all axes with a time are used, with second-order differences where possible. If that
-/// fails, the latest axis uses first order, then it is omitted, and so on. At first order two rules
-/// make the solution independent of the order of visits. Neighbours that are used are earlier than
-/// the result. An axis is used only if it makes the result earlier, so that no neighbour later than
-/// the result affects it. At second order `upwinds` ensures both.
-///
-/// \param u value(axis, step) is u at the neighbour `step` nodes along an axis
-/// \param base square(axis, step) is M at that neighbour, column(axis) holds q at the node itself
-/// \param medium medium at the node
-/// \param inverse_spacing 1 / spacing of each axis
-/// \param upwinds neighbours to use at second order
-template <int Order, bool Anelliptic, int Dim, class T, class Values, class Base>
-KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
-                                             const LocalMedium<T>& medium,
-                                             const T (&inverse_spacing)[Dim],
-                                             [[maybe_unused]] const Upwinds& upwinds) {
+/// The neighbours of a node that its local equation uses, and their values.
+template <class T, int Dim>
+struct Neighbours {
+  T square[Dim];       ///< square of the nearest one's time; infinite without a neighbour
+  T nearest[Dim];      ///< u of the nearest one
+  T farther[Dim];      ///< see Upwind
+  unsigned upper = 0;  ///< bit d: it is the upper one along axis d
+  unsigned two = 0;    ///< bit d: second-order differences are possible along axis d
+
+  /// Returns true if both have the same neighbours with the same values.
+  KOKKOS_FORCEINLINE_FUNCTION bool same(const Neighbours& other) const {
+    bool result = upper == other.upper && two == other.two;
+    for (int d = 0; d < Dim; ++d) {
+      result = result && nearest[d] == other.nearest[d] && farther[d] == other.farther[d];
+    }
+    return result;
+  }
+};
+
+/// Returns the neighbours that the local equation uses; parameters as in local_solution().
+template <int Order, int Dim, class T, class Values, class Base>
+KOKKOS_FORCEINLINE_FUNCTION Neighbours<T, Dim> find_neighbours(
+    const Values& u, const Base& base, [[maybe_unused]] const Upwinds& upwinds) {
+  Neighbours<T, Dim> found;
+  for (int d = 0; d < Dim; ++d) {
+    bool upper;
+    if constexpr (Order == 2) {
+      const int side = upwinds.side(d);
+      upper = side > 0;
+      found.nearest[d] = side == 0 ? never<T>() : u.value(d, side);
+      found.square[d] =
+          side == 0 ? never<T>() : base.square(d, side) * (found.nearest[d] * found.nearest[d]);
+    } else {
+      const T low = u.value(d, -1), high = u.value(d, 1);
+      const T low_square = base.square(d, -1) * (low * low);
+      const T high_square = base.square(d, 1) * (high * high);
+      upper = high_square < low_square;
+      found.square[d] = upper ? high_square : low_square;
+      found.nearest[d] = upper ? high : low;
+    }
+    found.upper |= static_cast<unsigned>(upper) << d;
+    found.farther[d] = T(0);
+    if constexpr (Order == 2) {
+      if (upwinds.two(d)) {
+        const int step = upper ? 2 : -2;
+        const T next = u.value(d, step);
+        const bool two = base.square(d, step) * (next * next) < found.square[d];
+        found.two |= static_cast<unsigned>(two) << d;
+        found.farther[d] = two ? T(0.5) * (found.nearest[d] - next) : T(0);
+      }
+    }
+  }
+  return found;
+}
+
+/// Returns u at a node from its neighbours; parameters as in local_solution().
+template <int Order, bool Anelliptic, int Dim, class T, class Base>
+KOKKOS_FORCEINLINE_FUNCTION T solve_neighbours(const Neighbours<T, Dim>& neighbours,
+                                               const Base& base, const LocalMedium<T>& medium,
+                                               const T (&inverse_spacing)[Dim]) {
   using std::sqrt;
   Upwind<T> axes[Dim];
   const T m = base.square(0, 0);
   int count = 0;
   for (int d = 0; d < Dim; ++d) {
     Upwind<T>& axis = axes[d];
-    bool upper;
-    if constexpr (Order == 2) {
-      const int side = upwinds.side(d);
-      upper = side > 0;
-      axis.nearest = side == 0 ? never<T>() : u.value(d, side);
-      axis.square = side == 0 ? never<T>() : base.square(d, side) * (axis.nearest * axis.nearest);
-    } else {
-      const T low = u.value(d, -1), high = u.value(d, 1);
-      const T low_square = base.square(d, -1) * (low * low);
-      const T high_square = base.square(d, 1) * (high * high);
-      upper = high_square < low_square;
-      axis.square = upper ? high_square : low_square;
-      axis.nearest = upper ? high : low;
-    }
+    const bool upper = ((neighbours.upper >> d) & 1U) != 0;
+    axis.square = neighbours.square[d];
+    axis.nearest = neighbours.nearest[d];
+    axis.farther = neighbours.farther[d];
+    axis.two = ((neighbours.two >> d) & 1U) != 0;
     const T velocity = d == Dim - 1 ? medium.vertical : medium.horizontal;
     const auto& column = base.column(d);
     const T slope = velocity * column.slope;
@@ -261,19 +294,9 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
     axis.scale = scale;
     axis.first = scale + axis.slope;
     axis.second = T(1.5) * scale + axis.slope;
-    axis.two = false;
-    axis.farther = T(0);
     axis.vertical = d == Dim - 1;
     axis.flat = velocity * column.flat;
     axis.lean = velocity * column.lean(m);
-    if constexpr (Order == 2) {
-      if (upwinds.two(d)) {
-        const int step = upper ? 2 : -2;
-        const T next = u.value(d, step);
-        axis.two = base.square(d, step) * (next * next) < axis.square;
-        axis.farther = axis.two ? T(0.5) * (axis.nearest - next) : T(0);
-      }
-    }
     count += axis.square < never<T>();
   }
   if (count == 0) return never<T>();
@@ -296,6 +319,28 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
   // near the source the curvature of the factor may leave no solution: use plain first order
   const T velocity_over_spacing = axes[0].scale / m;
   return (sqrt(axes[0].square) + T(1) / velocity_over_spacing) / sqrt(m);
+}
+
+/// Returns u at a node; infinite if no neighbour has a time.
+///
+/// First all axes with a time are used, with second-order differences where possible. If that
+/// fails, the latest axis uses first order, then it is omitted, and so on. At first order two rules
+/// make the solution independent of the order of visits. Neighbours that are used are earlier than
+/// the result. An axis is used only if it makes the result earlier, so that no neighbour later than
+/// the result affects it. At second order `upwinds` ensures both.
+///
+/// \param u value(axis, step) is u at the neighbour `step` nodes along an axis
+/// \param base square(axis, step) is M at that neighbour, column(axis) holds q at the node itself
+/// \param medium medium at the node
+/// \param inverse_spacing 1 / spacing of each axis
+/// \param upwinds neighbours to use at second order
+template <int Order, bool Anelliptic, int Dim, class T, class Values, class Base>
+KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
+                                             const LocalMedium<T>& medium,
+                                             const T (&inverse_spacing)[Dim],
+                                             const Upwinds& upwinds) {
+  return solve_neighbours<Order, Anelliptic, Dim, T>(
+      find_neighbours<Order, Dim, T>(u, base, upwinds), base, medium, inverse_spacing);
 }
 
 }  // namespace moho::eikonal::detail

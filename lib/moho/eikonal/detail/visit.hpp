@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief The visit of one tile: sweeps on a host; scratch memory and a team on a device.
+/// \brief Marks of tiles, and the visit of one tile by sweeps on a host.
 
-#include <moho/core/tile.hpp>
 #include <moho/eikonal/detail/layout.hpp>
 
 #include <algorithm>
@@ -288,16 +287,6 @@ void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
   }
 }
 
-/// Values of u around a node in scratch.
-template <class T, int Dim>
-struct ScratchValuesAt {
-  const T* center;
-  int stride[Dim];
-  KOKKOS_FORCEINLINE_FUNCTION T value(int axis, int step) const {
-    return relaxed_load(center + step * stride[axis]);
-  }
-};
-
 /// Marks and counters of tiles: addresses into MarkStorage.
 template <class T>
 struct Marks {
@@ -409,145 +398,6 @@ struct HostVisit {
     });
     if (!settled) mark(marks, item, T(0), all_faces);
     count_visit(marks, item, nodes);
-  }
-};
-
-/// The visit of a tile by a team of a device. The tile and its halo are loaded into scratch. The
-/// team solves all nodes while any changes, at most `most` times, and writes back the changes.
-template <int Order, bool Anelliptic, class T, int Dim, class Exec>
-struct TeamVisit {
-  static constexpr int threads = 256;
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
-  using Member = typename Policy::member_type;
-
-  Problem<T, Dim> problem;
-  Marks<T> marks;
-  const int* list;
-  bool sweep;  ///< the list also holds tiles without a mark; skip them
-  int most;
-
-  KOKKOS_INLINE_FUNCTION static TileBox<Dim> box() {
-    TileBox<Dim> result{};
-    for (int d = 0; d < Dim; ++d) {
-      result.extents[d] = TileShape<Dim, false>::along(d) + 2 * halo;
-    }
-    return result;
-  }
-  static std::size_t scratch_bytes() {
-    return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box().size()));
-  }
-  /// Sets the k-th node of a tile; returns its index in scratch.
-  KOKKOS_FORCEINLINE_FUNCTION int locate(const TileRange<Dim>& tile, int k,
-                                         std::int64_t (&node)[Dim], int (&stride)[Dim]) const {
-    const TileBox<Dim> around = box();
-    int place = 0;
-    for (int d = Dim - 1; d >= 0; --d) {
-      const int i = k % TileShape<Dim, false>::along(d);
-      k /= TileShape<Dim, false>::along(d);
-      stride[d] = around.stride(d);
-      place += (i + halo) * stride[d];
-      node[d] = tile.begin[d] + i;
-    }
-    return place;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool inside(const std::int64_t (&node)[Dim]) const {
-    bool result = true;
-    for (int d = 0; d < Dim; ++d) result = result && node[d] < problem.grid.extents[d];
-    return result;
-  }
-  /// Marks the tiles that a changed node reaches; `before` is its old value.
-  KOKKOS_INLINE_FUNCTION void tell(std::int64_t item, const TileRange<Dim>& tile, const T* center,
-                                   const int (&stride)[Dim], std::int64_t (&node)[Dim],
-                                   T before) const {
-    for (int d = 0; d < Dim; ++d) {
-      for (int side = -1; side <= 1; side += 2) {
-        const std::int64_t depth = side < 0 ? node[d] - tile.begin[d] : tile.end[d] - 1 - node[d];
-        if (depth >= Order) continue;
-        if (side < 0 ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
-        const std::int64_t own = node[d];
-        node[d] = own + side * depth;  // node on the face
-        const auto base =
-            problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
-        const int to_face = side * static_cast<int>(depth);
-        T inner = center[to_face * stride[d]];
-        if (depth == 0 && before < inner) inner = before;
-        const T square = base.square(0, 0) * (inner * inner);
-        bool reached;
-        if constexpr (Order == 2) {
-          const T* const place = problem.values(tile.source, problem.grid.at(node));
-          reached = problem.upwinds_at(place + side * problem.grid.stride[d]).side(d) == -side;
-        } else {
-          const T outer = center[(to_face + side) * stride[d]];
-          reached = square < base.square(d, side) * (outer * outer);
-        }
-        if (reached) {
-          atomic_minimum(marks.priority + beyond(problem.grid, item, d, side), square);
-        }
-        node[d] = own;
-      }
-    }
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t item = list[member.league_rank()];
-    if (sweep && !(relaxed_load(marks.priority + item) < infinity<T>())) return;
-    const TileRange<Dim> tile(problem.grid, item);
-    const TileBox<Dim> around = box();
-    const ScratchView<T, Exec> scratch(member.team_scratch(0),
-                                       static_cast<std::size_t>(around.size()));
-    T* const values = scratch.data();
-    T* const u = problem.values(tile.source, 0);
-    load_tile<Exec, Dim>(member, around, values, [&](const Kokkos::Array<int, Dim>& offset) {
-      std::int64_t node[Dim];
-      for (int d = 0; d < Dim; ++d) node[d] = tile.begin[d] + offset[d] - halo;
-      return relaxed_load(u + problem.grid.at(node));
-    });
-    member.team_barrier();
-    if (sweep && member.team_rank() == 0) {
-      relaxed_store(marks.priority + item, infinity<T>());
-    }
-
-    int nodes = 1;
-    for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, false>::along(d);
-    const SourceBox<Dim> given = problem.boxes[tile.source];
-    int rounds = 0, changed = 1;
-    while (changed != 0 && rounds < most) {
-      changed = 0;
-      for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
-        std::int64_t node[Dim];
-        ScratchValuesAt<T, Dim> at;
-        at.center = values + locate(tile, k, node, at.stride);
-        if (!inside(node) || given.contains(node)) continue;
-        const T now = local_solution<Order, Anelliptic, Dim, T>(
-            at, problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node),
-            problem.model.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing,
-            Order == 2 ? problem.upwinds_at(u + problem.grid.at(node)) : Upwinds());
-        const T before = at.value(0, 0);
-        if (now == before || !(now < infinity<T>())) continue;
-        relaxed_store(const_cast<T*>(at.center), now);
-        if (differs(now, before, problem.tolerance)) changed = 1;
-      }
-      member.team_reduce(Kokkos::Max<int>(changed));
-      member.team_barrier();
-      ++rounds;
-    }
-
-    for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
-      std::int64_t node[Dim];
-      ScratchValuesAt<T, Dim> at;
-      at.center = values + locate(tile, k, node, at.stride);
-      if (!inside(node)) continue;
-      T* const out = u + problem.grid.at(node);
-      const T before = relaxed_load(out), now = at.value(0, 0);
-      if (now == before) continue;
-      relaxed_store(out, now);
-      if (differs(now, before, problem.tolerance))
-        tell(item, tile, at.center, at.stride, node, before);
-    }
-    if (member.team_rank() == 0) {
-      if (changed != 0) atomic_minimum(marks.priority + item, T(0));
-      count_visit(marks, item, static_cast<std::int64_t>(nodes) * rounds);
-    }
   }
 };
 

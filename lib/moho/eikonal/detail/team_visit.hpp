@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The visit of one tile by a team of a device: scratch memory, and a thread for each node.
+
+#include <moho/eikonal/detail/visit.hpp>
+
+#include <type_traits>
+
+namespace moho::eikonal::detail {
+
+/// The shape of a tile and of its copy in scratch, with a halo of `Order` nodes.
+template <int Dim, int Order>
+struct ScratchTile {
+  using Shape = TileShape<Dim, false>;
+  static_assert(Shape::others == Shape::last);
+  static constexpr int along = Shape::last;  ///< nodes of the tile along each axis
+  static constexpr int face = Dim == 2 ? along : along * along;  ///< nodes of a face
+  static constexpr int nodes = face * along;                     ///< nodes of the tile
+  static constexpr int padded = along + 2 * Order;               ///< nodes with the halo
+  /// Elements of a row in scratch: the rows that a warp reads lie in different banks.
+  static constexpr int row = 3 * along;
+  static constexpr int size = (Dim == 2 ? padded : padded * padded) * row;
+  static_assert(padded <= row);
+
+  /// Returns the distance in scratch between neighbours along an axis.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int stride(int axis) {
+    return axis == Dim - 1 ? 1 : axis == Dim - 2 ? row : padded * row;
+  }
+};
+
+/// Values of u around a node in scratch.
+template <class T, int Dim, int Order>
+struct ScratchValuesAt {
+  const T* center;
+  KOKKOS_FORCEINLINE_FUNCTION T value(int axis, int step) const {
+    return relaxed_load(center + step * ScratchTile<Dim, Order>::stride(axis));
+  }
+};
+
+/// M of a node and of the neighbours that its local equation reads, in registers.
+template <class T, int Dim, int Order>
+struct KeptSquares {
+  T own = T(1);
+  /// First order: of the lower and the upper neighbour. Second order: of the nearest and the
+  /// farther one that are used.
+  T beside[Dim][2] = {};
+
+  template <class Base>
+  KOKKOS_FORCEINLINE_FUNCTION void keep(const Base& base, [[maybe_unused]] const Upwinds& upwinds) {
+    own = base.square(0, 0);
+    for (int d = 0; d < Dim; ++d) {
+      if constexpr (Order == 2) {
+        const int side = upwinds.side(d);
+        if (side != 0) beside[d][0] = base.square(d, side);
+        if (upwinds.two(d)) beside[d][1] = base.square(d, 2 * side);
+      } else {
+        beside[d][0] = base.square(d, -1);
+        beside[d][1] = base.square(d, 1);
+      }
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T square(int axis, int step) const {
+    if (step == 0) return own;
+    const bool second = Order == 2 ? step == 2 || step == -2 : step > 0;
+    return second ? beside[axis][1] : beside[axis][0];
+  }
+};
+
+/// M and q of a node of a tile: columns in registers (anelliptic models) or in scratch.
+template <class T, int Dim, int Order, bool Anelliptic>
+struct KeptBase : KeptSquares<T, Dim, Order> {
+  Column<T> columns[Dim];
+  KOKKOS_FORCEINLINE_FUNCTION const Column<T>& column(int axis) const { return columns[axis]; }
+};
+template <class T, int Dim, int Order>
+struct KeptBase<T, Dim, Order, false> : KeptSquares<T, Dim, Order> {
+  const Column<T>* columns;  ///< ScratchTile::along columns of each axis
+  int at[Dim];
+  KOKKOS_FORCEINLINE_FUNCTION const Column<T>& column(int axis) const {
+    return columns[axis * ScratchTile<Dim, Order>::along + at[axis]];
+  }
+};
+
+/// \brief The visit of a tile by a team of a device.
+///
+/// The tile and the halo of its faces are loaded into scratch. A thread solves one node, whose
+/// factor and medium stay in registers, in every round in which a neighbour that it uses has
+/// changed. Rounds continue while any node changes, at most `most` of them. At the end the changes
+/// are written back, and the tiles marked that they reach.
+template <int Order, bool Anelliptic, class T, int Dim, class Exec>
+struct TeamVisit {
+  using Tile = ScratchTile<Dim, Order>;
+  static constexpr int threads = Tile::nodes;
+  /// Teams of a multiprocessor that the compiler leaves registers for. With two, the first order of
+  /// 3D in single precision spills a few and is faster by a fifth; the others are slower.
+  static constexpr int teams = Dim == 3 && Order == 1 && sizeof(T) == 4 ? 2 : 1;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, teams>>;
+  using Member = typename Policy::member_type;
+
+  Problem<T, Dim> problem;
+  Marks<T> marks;
+  const int* list;
+  bool sweep;  ///< the list also holds tiles without a mark; skip them
+  int most;
+
+  static std::size_t scratch_bytes() {
+    return ScratchView<T, Exec>::shmem_size(Tile::size) +
+           ScratchView<Column<T>, Exec>::shmem_size(Dim * Tile::along) +
+           ScratchView<T, Exec>::shmem_size(2 * Dim) + ScratchView<int, Exec>::shmem_size(3);
+  }
+
+  /// Loads the halo of the faces.
+  KOKKOS_FORCEINLINE_FUNCTION void load_faces(const Member& member, const T* first,
+                                              T* values) const {
+    constexpr int each = Order * Tile::face;
+    for (int k = member.team_rank(); k < 2 * Dim * each; k += threads) {
+      const int axis = k / each / 2, depth = k % each / Tile::face;
+      const bool upper = ((k / each) & 1) != 0;
+      int rest = k % Tile::face, place = 0;
+      std::int64_t from = 0;
+      for (int d = Dim - 1; d >= 0; --d) {
+        int offset;
+        if (d == axis) {
+          offset = upper ? Tile::along + depth : -1 - depth;
+        } else {
+          offset = rest % Tile::along;
+          rest /= Tile::along;
+        }
+        place += (offset + Order) * Tile::stride(d);
+        from += offset * problem.grid.stride[d];
+      }
+      values[place] = relaxed_load(first + from);
+    }
+  }
+
+  /// Lowers the squared times of the faces through which a changed node reaches other tiles.
+  /// \param at node in the tile
+  /// \param before value of the node before the visit
+  template <class Base>
+  KOKKOS_FORCEINLINE_FUNCTION void tell(const TileRange<Dim>& tile, const int (&at)[Dim],
+                                        const T* center, const Base& base, T before,
+                                        T* faces) const {
+    for (int d = 0; d < Dim; ++d) {
+      for (int side = -1; side <= 1; side += 2) {
+        const int depth = side < 0 ? at[d] : Tile::along - 1 - at[d];
+        if (depth >= Order) continue;
+        if (side < 0 ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
+        const int to_face = side * depth;
+        T inner = center[to_face * Tile::stride(d)];
+        if (depth == 0 && before < inner) inner = before;
+        bool reached;
+        T square;
+        if constexpr (Order == 2) {
+          std::int64_t node[Dim];
+          for (int e = 0; e < Dim; ++e) node[e] = tile.begin[e] + at[e] + (e == d ? to_face : 0);
+          const std::int64_t place = problem.grid.at(node);
+          const T* const here = problem.values(tile.source, place);
+          reached = problem.upwinds_at(here + side * problem.grid.stride[d]).side(d) == -side;
+          const T m =
+              depth == 0
+                  ? base.square(0, 0)
+                  : problem.template factor<Anelliptic>(tile.source, place, node).square(0, 0);
+          square = m * (inner * inner);
+        } else {
+          const T outer = center[side * Tile::stride(d)];
+          square = base.square(0, 0) * (inner * inner);
+          reached = square < base.square(d, side) * (outer * outer);
+        }
+        if (reached) atomic_minimum(faces + 2 * d + (side < 0 ? 0 : 1), square);
+      }
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t item = list[member.league_rank()];
+    if (sweep && !(relaxed_load(marks.priority + item) < infinity<T>())) return;
+    const TileRange<Dim> tile(problem.grid, item);
+    const ScratchView<T, Exec> value_scratch(member.team_scratch(0), Tile::size);
+    const ScratchView<Column<T>, Exec> column_scratch(member.team_scratch(0), Dim * Tile::along);
+    const ScratchView<T, Exec> face_scratch(member.team_scratch(0), 2 * Dim);
+    const ScratchView<int, Exec> flag_scratch(member.team_scratch(0), 3);
+    T *const values = value_scratch.data(), *const faces = face_scratch.data();
+    int* const flags = flag_scratch.data();  // of three rounds in turn: a node has changed
+    const int rank = member.team_rank();
+
+    int at[Dim], place = 0;
+    std::int64_t node[Dim];
+    bool inside = true;
+    for (int d = Dim - 1, rest = rank; d >= 0; --d) {
+      at[d] = rest % Tile::along;
+      rest /= Tile::along;
+      place += (at[d] + Order) * Tile::stride(d);
+      node[d] = tile.begin[d] + at[d];
+      inside = inside && node[d] < problem.grid.extents[d];
+    }
+    T* const out = problem.values(tile.source, problem.grid.at(node));
+    const T before = relaxed_load(out);
+    values[place] = before;
+    load_faces(member, problem.values(tile.source, problem.grid.at(tile.begin)), values);
+    if (rank < 2 * Dim) faces[rank] = infinity<T>();
+    if (rank < 3) flags[rank] = 0;
+
+    LocalMedium<T> medium{};
+    KeptBase<T, Dim, Order, Anelliptic> base;
+    Upwinds upwinds;
+    if constexpr (!Anelliptic) {
+      base.columns = column_scratch.data();
+      for (int d = 0; d < Dim; ++d) base.at[d] = at[d];
+      if (rank < Dim * Tile::along) {
+        const int axis = rank / Tile::along, i = rank % Tile::along;
+        column_scratch.data()[rank] =
+            problem.columns[tile.source * problem.grid.table_size +
+                            problem.grid.table_offset[axis] + tile.begin[axis] + i];
+      }
+    }
+    if (inside) {
+      medium = problem.model.template at<Anelliptic>(problem.dense(node));
+      if constexpr (Order == 2) upwinds = problem.upwinds_at(out);
+      const auto whole =
+          problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
+      base.keep(whole, upwinds);
+      if constexpr (Anelliptic) {
+        for (int d = 0; d < Dim; ++d) base.columns[d] = whole.column(d);
+      }
+    }
+    const bool open = inside && !problem.boxes[tile.source].contains(node);
+    member.team_barrier();
+    if (sweep && rank == 0) relaxed_store(marks.priority + item, infinity<T>());
+
+    const ScratchValuesAt<T, Dim, Order> u{values + place};
+    Neighbours<T, Dim> last;
+    for (int d = 0; d < Dim; ++d) last.nearest[d] = last.farther[d] = T(-1);
+    T now = before;
+    int rounds = 0, flag = 0;
+    bool more = true;
+    while (more && rounds < most) {
+      if (open) {
+        const Neighbours<T, Dim> found = find_neighbours<Order, Dim, T>(u, base, upwinds);
+        if (!found.same(last)) {
+          last = found;
+          const T value = solve_neighbours<Order, Anelliptic, Dim, T>(found, base, medium,
+                                                                      problem.inverse_spacing);
+          if (value != now && value < infinity<T>()) {
+            relaxed_store(values + place, value);
+            if (differs(value, now, problem.tolerance)) relaxed_store(flags + flag, 1);
+            now = value;
+          }
+        }
+      }
+      member.team_barrier();
+      more = relaxed_load(flags + flag) != 0;
+      const int previous = flag == 0 ? 2 : flag - 1;  // all threads have read it
+      if (rank == 0) relaxed_store(flags + previous, 0);
+      flag = flag == 2 ? 0 : flag + 1;
+      ++rounds;
+    }
+
+    if (inside && now != before) {
+      relaxed_store(out, now);
+      if (differs(now, before, problem.tolerance)) {
+        tell(tile, at, values + place, base, before, faces);
+      }
+    }
+    member.team_barrier();
+    if (rank < 2 * Dim && faces[rank] < infinity<T>()) {
+      atomic_minimum(
+          marks.priority + beyond(problem.grid, item, rank / 2, (rank & 1) != 0 ? 1 : -1),
+          faces[rank]);
+    }
+    if (rank == 0) {
+      if (more) atomic_minimum(marks.priority + item, T(0));
+      count_visit(marks, item, static_cast<std::int64_t>(Tile::nodes) * rounds);
+    }
+  }
+};
+
+}  // namespace moho::eikonal::detail
