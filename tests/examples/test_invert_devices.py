@@ -169,10 +169,11 @@ class GradientsInSlabs(test_invert_waves.Case):
                 *lags, *self.anisotropy, "--theta", "0.4", "--true-theta", "0.4", *random, "--boundary",
                 "sponge:16", space=space, names=names,
             )
-        text = self.plan("--devices", "2", "--lags", "4")
+        devices = ["--space", "openmp", "--devices", "2"]
+        text = self.plan(*devices, "--lags", "4")
         self.assertRegex(text, r"lags +9 of the result: .* of that\n +.* of the host to add shots")
         fixed = r"source's wavefield by shell: .* besides (.*) of .* on each device"
-        more, less = (re.search(fixed, one)[1] for one in (text, self.plan("--devices", "2")))
+        more, less = (re.search(fixed, one)[1] for one in (text, self.plan(*devices)))
         self.assertNotEqual(more, less)
 
     def test_resumed_runs_and_pictures(self):
@@ -208,11 +209,12 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.assertLess(max(estimates), shell["memory"]["allowed_bytes"])
 
     def test_plans(self):
-        text = self.plan("--devices", "2")
+        devices = ["--space", "openmp", "--devices", "2"]
+        text = self.plan(*devices)
         self.assertRegex(text, r"devices +each shot in slabs on 2 devices: \d+, \d+ planes")
         self.assertRegex(text, r"gradient .* source's wavefield by shell: .* on each device")
-        self.assertIn("source's wavefield by replay", self.plan("--devices", "2", "--source-field", "replay"))
-        random = ["--source-field", "random", "--devices", "2"]
+        self.assertIn("source's wavefield by replay", self.plan(*devices, "--source-field", "replay"))
+        random = ["--source-field", "random", *devices]
         text = self.plan(*random)
         self.assertRegex(text, r"devices +each shot in slabs on 2 devices: \d+, \d+ planes")
         self.assertRegex(text, r"gradient .* source's wavefield by random: .* on each device")
@@ -226,10 +228,11 @@ class GradientsInSlabs(test_invert_waves.Case):
             self.assertNotIn("slab", self.plan("--devices", devices, "--space", "openmp"))
         # less memory: the source's wavefield is replayed
         self.survey = [*self.survey[:5], "4", *self.survey[6:]]
-        self.assertIn("source's wavefield by replay", self.plan("--devices", "2", "--device-memory", "3M"))
+        self.assertIn("source's wavefield by replay", self.plan(*devices, "--device-memory", "3M"))
 
     def test_refusals(self):
-        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--boundary", "sponge:16"]
+        host = ["--space", "openmp"]
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, *host, "--boundary", "sponge:16"]
         self.refuse([*asked, "--devices", "40"], "--devices is 40", "planes")
         self.refuse([*asked, "--devices", "0"], "--devices is '0'", "whole numbers from 1 to 64, or auto)")
         self.refuse(
@@ -263,7 +266,7 @@ class GradientsInSlabs(test_invert_waves.Case):
                 f"--devices is {devices} (allowed: up to 2, so that each has ",
                 said,
             )
-            self.assertIn("slabs on 2 devices", self.plan("--devices", "2", *more))
+            self.assertIn("slabs on 2 devices", self.plan(*host, "--devices", "2", *more))
 
         self.refuse(
             [*asked, "--devices", "2", "--device-memory", "200K"], "--devices is 2", "--device-memory"
