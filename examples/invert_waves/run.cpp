@@ -115,6 +115,7 @@ class Program {
     m_groups = &groups;
     m_shared.emplace(m_session.processes(), groups, numbers_of(m_input.shots));
     groups.fit([&] { compute_in_groups(exec); });
+    if (groups.ranks() != nullptr) m_session.summary["exchange"] = groups.ranks()->exchange();
   }
 
   template <class Instance>

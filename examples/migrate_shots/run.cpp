@@ -68,6 +68,7 @@ class Program {
     processes.merge_to_root([this] { return std::exchange(m_added, {}).pack(); },
                             [this](std::string&& bytes) { m_added.merge(host(), bytes); });
     m_session.summary["ranks"] = processes.size();
+    if (groups.ranks() != nullptr) m_session.summary["exchange"] = groups.ranks()->exchange();
     processes.finish();
     if (!processes.root()) return;
     if (m_o.only_shot) return finish_shot(m_session, "plot_migration.py");

@@ -428,6 +428,7 @@ class Program : public ShotProgram<T, Dim> {
                               {"planes", plan.slab_planes},
                               {"groups", plan.groups},
                               {"bytes_on_each", plan.device_bytes}});
+    if (!plan.exchange.empty()) json["exchange"] = plan.exchange;
     const double rate = plan.forecast.points_per_second;
     if (rate > 0.0) {
       json["predicted"] =

@@ -217,6 +217,7 @@ class RanksOfShot(test_model_waves.Case):
             if of_shot == 1:
                 self.assertNotIn("devices", several)
                 continue
+            self.assertEqual(several["devices"]["exchange"], "host memory")
             self.assertEqual([several["devices"][key] for key in ("count", "groups")],
                              [of_shot, ranks // of_shot])
             self.assertEqual(sum(several["devices"]["planes"]), several["model"]["shape_with_layers"][0])

@@ -303,6 +303,7 @@ class RanksOfShot(test_invert_waves.Case):
             several = self.summary("several")
             self.assertEqual(several["ranks"], ranks)
             self.assertEqual(several.get("devices", {}).get("count", 1), count)
+            self.assertEqual(several.get("exchange", ""), "host memory" if count > 1 else "")
             for key in ("dt", "steps", "gradient_steps", "source_field"):
                 self.assertEqual(several["scheme"][key], one["scheme"][key], key)
 

@@ -262,6 +262,7 @@ class RanksOfShot(test_migrate_shots.Case):
             several = self.summary("several")
             self.assertEqual(several["ranks"], ranks)
             self.assertEqual(several.get("devices", {}).get("count", 1), count)
+            self.assertEqual(several.get("exchange", ""), "host memory" if count > 1 else "")
             for a, b in zip(one["migrated"], several["migrated"]):
                 for key in ("points", "points_of_whole_grids", "window", "largest", "snapshots"):
                     self.assertEqual(a[key], b[key], key)

@@ -29,7 +29,7 @@ StreamingOptions<Dim> rank_options(const wave::ModellingOptions<Dim>& modelling,
 }
 
 /// Compares the planes of this rank with a field, and the planes of all ranks with the grid.
-template <int Dim>
+template <int Dim, class Memory>
 void expect_planes(Streaming<T, Dim, Memory>& streaming, int field, const std::vector<T>& expected,
                    const std::string& what) {
   constexpr T unset = T(-7e33);
@@ -49,21 +49,22 @@ void expect_planes(Streaming<T, Dim, Memory>& streaming, int field, const std::v
   EXPECT_EQ(written, static_cast<double>(values.size())) << what;
 }
 
-template <int Dim>
-void expect_the_bits_of_one(const Kind& kind, const Boundaries<Dim>& faces) {
+template <int Dim, class Memory>
+void expect_the_bits_of_one(const Instance<Memory>& exec, const Kind& kind,
+                            const Boundaries<Dim>& faces) {
   const Grid<Dim> grid = stream_grid<Dim>();
-  const auto model = random_model<T, Dim, Memory>(host(), grid, kind.medium, 11);
+  const auto model = random_model<T, Dim, HostModelMemory>(host(), grid, kind.medium, 11);
   const wave::Shot<Dim> shot = stream_shot(grid);
   auto modelling = stream_modelling<Dim>(kind, 4, 0.0124);  // 31 steps
   modelling.time.snapshot_every = 0.004;                    // 10 steps
   const Shown<T> expected =
-      on_one_device<T, Dim, Memory>(host(), grid, model, faces, modelling, shot);
+      on_one_device<T, Dim, Memory>(exec, grid, model, faces, modelling, shot);
   ASSERT_EQ(expected.done, (std::vector<std::int64_t>{10, 20, 30}));
-  const Outcome<T> last = in_core<T, Dim, Memory>(host(), grid, model, faces, modelling, shot);
+  const Outcome<T> last = in_core<T, Dim, Memory>(exec, grid, model, faces, modelling, shot);
   stream::MpiRanks all(MPI_COMM_WORLD);
   const std::string what =
       concat(kind.name(), ", ", to_string(faces.lower[0].kind), ", ", Dim, "D, ranks ", ranks());
-  Streaming<T, Dim, Memory> streaming(host(), grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+  Streaming<T, Dim, Memory> streaming(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
                                       rank_options(modelling, all, ranks()));
   EXPECT_TRUE(streaming.plan().slabs);
   EXPECT_EQ(streaming.plan().shape.devices, ranks());
@@ -87,15 +88,26 @@ void expect_the_bits_of_one(const Kind& kind, const Boundaries<Dim>& faces) {
 
 TEST(SlabsOfRanks, HaveTheBitsOfTheWholeGridInSections) {
   for (const Kind& kind : kinds) {
-    for (const auto& faces : stream_faces<2>(kind)) expect_the_bits_of_one<2>(kind, faces);
+    for (const auto& faces : stream_faces<2>(kind)) expect_the_bits_of_one<2>(host(), kind, faces);
   }
 }
 
 TEST(SlabsOfRanks, HaveTheBitsOfTheWholeGridInVolumes) {
   for (const Kind& kind : kinds) {
-    for (const auto& faces : stream_faces<3>(kind)) expect_the_bits_of_one<3>(kind, faces);
+    for (const auto& faces : stream_faces<3>(kind)) expect_the_bits_of_one<3>(host(), kind, faces);
   }
 }
+
+#ifdef KOKKOS_ENABLE_CUDA
+// Ranks may share a device.
+TEST(SlabsOfRanks, HaveTheBitsOfTheWholeGridOnDevices) {
+  const Instance<Kokkos::CudaSpace> exec{Kokkos::Cuda()};
+  for (const Kind& kind : kinds) {
+    for (const auto& faces : stream_faces<2>(kind)) expect_the_bits_of_one<2>(exec, kind, faces);
+    expect_the_bits_of_one<3>(exec, kind, stream_faces<3>(kind).front());
+  }
+}
+#endif
 
 // Boxes that expand from the sources reach the ranks at different times.
 TEST(SlabsOfRanks, StepBoxes) {

@@ -77,6 +77,7 @@ struct StreamShotResult {
   StreamReport report;                    ///< seconds, bytes
   double waited = 0.0;                    ///< seconds that steps waited for snapshots
   std::vector<std::int64_t> slab_planes;  ///< planes of each slab; empty without slabs
+  std::string exchange;                   ///< of slabs of ranks, see StreamRanks::exchange()
   double whole_points = 0.0;              ///< nodes of all steps without boxes, by model_shots()
   double domain_seconds = 0.0;            ///< seconds of domain computations, by model_shots()
 };

@@ -166,6 +166,7 @@ struct StreamPlan {
   double plane_out = 0.0;                 ///< leaving bytes of a plane
   StreamForecast forecast;                ///< rates and bottleneck
   std::vector<std::int64_t> slab_planes;  ///< planes of each device, if devices hold slabs
+  std::string exchange;                   ///< of slabs of ranks, see StreamRanks::exchange()
   bool slabs = false;    ///< the volume fits the memory of all devices: each holds a slab
   bool in_core = false;  ///< the complete volume fits the device, and nothing streams
 };

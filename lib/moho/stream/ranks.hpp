@@ -4,12 +4,22 @@
 /// \file
 /// \brief Interface to the communicating processes of a stream; moho/stream/mpi.hpp implements it.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace moho::stream {
+
+/// Ranks that write into the memory of each other's devices.
+struct StreamPeers {
+  std::array<bool, 2> sides = {};  ///< this rank and the previous one; this rank and the next one
+  bool anywhere = false;           ///< some neighbours among all ranks
+  bool everywhere = false;         ///< all neighbours among all ranks
+};
 
 /// \brief Processes with a device each. Functions are collective unless stated otherwise.
 class StreamRanks {
@@ -45,6 +55,25 @@ class StreamRanks {
   virtual void wait_received() = 0;
   /// Waits until all started transmissions are complete. Not collective.
   virtual void wait_sent() = 0;
+
+  /// \brief Returns where planes pass between ranks, in words for summaries. Not collective.
+  std::string exchange() const {
+    if (!m_peers) return "host memory";
+    return m_peers->everywhere ? "device memory"
+           : m_peers->anywhere ? "device memory and page-locked host memory"
+                               : "page-locked host memory";
+  }
+  /// \brief Returns whether the previous and the next rank write planes into the memory of this
+  /// rank's device, and this rank into that of theirs. Not collective.
+  ///
+  /// The first exchange between devices tests it; before, and on hosts, there is no value. Planes
+  /// of other neighbours pass through page-locked memory and messages.
+  const std::optional<StreamPeers>& peers() const { return m_peers; }
+  /// Sets peers(), in place of a test. Neighbours must agree. Not collective.
+  void set_peers(const StreamPeers& peers) { m_peers = peers; }
+
+ private:
+  std::optional<StreamPeers> m_peers;
 };
 
 }  // namespace moho::stream

@@ -233,6 +233,7 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run, const StreamSnapshots<T>
     m_slab_rate = detail::work_of(m_parts, m_boxes).steps / report.seconds;
   }
   run.result.slab_planes = detail::plane_counts(m_parts);
+  run.result.exchange = m_slabs->exchange();
   // the device that steps a receiver's last plane records it
   const auto& receivers = run.receivers.front();
   const auto count = static_cast<std::size_t>(receivers.count());

@@ -331,6 +331,7 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
     count(results[n], first && file != nullptr);
     results[n].domain_seconds = domain_seconds[n];
     m_report.plan.slab_planes = results[n].slab_planes;
+    m_report.plan.exchange = results[n].exchange;
     if (!m_stream->leads()) continue;
     if (group[n] == 0 && m_options.wavefield) {
       hand_over_wavefield(results[n], static_cast<int>(n));

@@ -173,77 +173,81 @@ struct TeamVisit {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t item = list[member.league_rank()];
-    if (sweep && !(relaxed_load(marks.priority + item) < infinity<T>())) return;
-    const TileRange<Dim> tile(problem.grid, item);
-    const ScratchView<T, Exec> value_scratch(member.team_scratch(0), Tile::size);
-    const ScratchView<Column<T>, Exec> column_scratch(member.team_scratch(0), Dim * Tile::along);
-    const ScratchView<T, Exec> face_scratch(member.team_scratch(0), 2 * Dim);
-    const ScratchView<int, Exec> flag_scratch(member.team_scratch(0), 3);
-    T *const values = value_scratch.data(), *const faces = face_scratch.data();
-    int* const flags = flag_scratch.data();  // of three rounds in turn: a node has changed
-    const int rank = member.team_rank();
-
-    int at[Dim], place = 0;
+  /// The node of a thread.
+  struct Node {
+    int at[Dim];  ///< in the tile
     std::int64_t node[Dim];
-    bool inside = true;
-    for (int d = Dim - 1, rest = rank; d >= 0; --d) {
-      at[d] = rest % Tile::along;
-      rest /= Tile::along;
-      place += (at[d] + Order) * Tile::stride(d);
-      node[d] = tile.begin[d] + at[d];
-      inside = inside && node[d] < problem.grid.extents[d];
-    }
-    T* const out = problem.values(tile.source, problem.grid.at(node));
-    const T before = relaxed_load(out);
-    values[place] = before;
-    load_faces(member, problem.values(tile.source, problem.grid.at(tile.begin)), values);
-    if (rank < 2 * Dim) faces[rank] = infinity<T>();
-    if (rank < 3) flags[rank] = 0;
-
+    T* out;             ///< u in global memory
+    T *values, before;  ///< u in scratch, and its value before the visit
+    bool inside, open;  ///< in the grid; it is solved
     LocalMedium<T> medium{};
     KeptBase<T, Dim, Order, Anelliptic> base;
     Upwinds upwinds;
-    if constexpr (!Anelliptic) {
-      base.columns = column_scratch.data();
-      for (int d = 0; d < Dim; ++d) base.at[d] = at[d];
-      if (rank < Dim * Tile::along) {
-        const int axis = rank / Tile::along, i = rank % Tile::along;
-        column_scratch.data()[rank] =
-            problem.columns[tile.source * problem.grid.table_size +
-                            problem.grid.table_offset[axis] + tile.begin[axis] + i];
-      }
-    }
-    if (inside) {
-      medium = problem.model.template at<Anelliptic>(problem.dense(node));
-      if constexpr (Order == 2) upwinds = problem.upwinds_at(out);
-      const auto whole =
-          problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
-      base.keep(whole, upwinds);
-      if constexpr (Anelliptic) {
-        for (int d = 0; d < Dim; ++d) base.columns[d] = whole.column(d);
-      }
-    }
-    const bool open = inside && !problem.boxes[tile.source].contains(node);
-    member.team_barrier();
-    if (sweep && rank == 0) relaxed_store(marks.priority + item, infinity<T>());
+  };
 
-    const ScratchValuesAt<T, Dim, Order> u{values + place};
+  /// Loads the node of a thread, its medium, and M and q.
+  /// \param values,columns in scratch
+  KOKKOS_FORCEINLINE_FUNCTION Node load_node(int rank, const TileRange<Dim>& tile, T* values,
+                                             Column<T>* columns) const {
+    Node own;
+    int place = 0;
+    own.inside = true;
+    for (int d = Dim - 1, rest = rank; d >= 0; --d) {
+      own.at[d] = rest % Tile::along;
+      rest /= Tile::along;
+      place += (own.at[d] + Order) * Tile::stride(d);
+      own.node[d] = tile.begin[d] + own.at[d];
+      own.inside = own.inside && own.node[d] < problem.grid.extents[d];
+    }
+    own.out = problem.values(tile.source, problem.grid.at(own.node));
+    own.values = values + place;
+    own.before = relaxed_load(own.out);
+    *own.values = own.before;
+    if constexpr (!Anelliptic) {
+      own.base.columns = columns;
+      for (int d = 0; d < Dim; ++d) own.base.at[d] = own.at[d];
+      if (rank < Dim * Tile::along) {
+        const int axis = rank / Tile::along;
+        columns[rank] =
+            problem
+                .columns[tile.source * problem.grid.table_size + problem.grid.table_offset[axis] +
+                         tile.begin[axis] + rank % Tile::along];
+      }
+    }
+    own.open = own.inside && !problem.boxes[tile.source].contains(own.node);
+    if (!own.inside) return own;
+    own.medium = problem.model.template at<Anelliptic>(problem.dense(own.node));
+    if constexpr (Order == 2) own.upwinds = problem.upwinds_at(own.out);
+    const auto whole =
+        problem.template factor<Anelliptic>(tile.source, problem.grid.at(own.node), own.node);
+    own.base.keep(whole, own.upwinds);
+    if constexpr (Anelliptic) {
+      for (int d = 0; d < Dim; ++d) own.base.columns[d] = whole.column(d);
+    }
+    return own;
+  }
+
+  /// Solves the nodes of the team until none changes.
+  /// \param flags zeros of three rounds, which take them in turn: a node has changed
+  /// \param now value of the node of this thread, in and out
+  /// \param rounds their number, out
+  /// \return true if the last allowed round has changed a node
+  KOKKOS_FORCEINLINE_FUNCTION bool settle(const Member& member, const Node& own, int* flags, T& now,
+                                          int& rounds) const {
+    const ScratchValuesAt<T, Dim, Order> u{own.values};
     Neighbours<T, Dim> last;
     for (int d = 0; d < Dim; ++d) last.nearest[d] = last.farther[d] = T(-1);
-    T now = before;
-    int rounds = 0, flag = 0;
     bool more = true;
-    while (more && rounds < most) {
-      if (open) {
-        const Neighbours<T, Dim> found = find_neighbours<Order, Dim, T>(u, base, upwinds);
+    int flag = 0;
+    for (rounds = 0; more && rounds < most; ++rounds) {
+      if (own.open) {
+        const Neighbours<T, Dim> found = find_neighbours<Order, Dim, T>(u, own.base, own.upwinds);
         if (!found.same(last)) {
           last = found;
-          const T value = solve_neighbours<Order, Anelliptic, Dim, T>(found, base, medium,
+          const T value = solve_neighbours<Order, Anelliptic, Dim, T>(found, own.base, own.medium,
                                                                       problem.inverse_spacing);
           if (value != now && value < infinity<T>()) {
-            relaxed_store(values + place, value);
+            relaxed_store(own.values, value);
             if (differs(value, now, problem.tolerance)) relaxed_store(flags + flag, 1);
             now = value;
           }
@@ -252,15 +256,37 @@ struct TeamVisit {
       member.team_barrier();
       more = relaxed_load(flags + flag) != 0;
       const int previous = flag == 0 ? 2 : flag - 1;  // all threads have read it
-      if (rank == 0) relaxed_store(flags + previous, 0);
+      if (member.team_rank() == 0) relaxed_store(flags + previous, 0);
       flag = flag == 2 ? 0 : flag + 1;
-      ++rounds;
     }
+    return more;
+  }
 
-    if (inside && now != before) {
-      relaxed_store(out, now);
-      if (differs(now, before, problem.tolerance)) {
-        tell(tile, at, values + place, base, before, faces);
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t item = list[member.league_rank()];
+    if (sweep && !(relaxed_load(marks.priority + item) < infinity<T>())) return;
+    const TileRange<Dim> tile(problem.grid, item);
+    const ScratchView<T, Exec> values(member.team_scratch(0), Tile::size);
+    const ScratchView<Column<T>, Exec> columns(member.team_scratch(0), Dim * Tile::along);
+    const ScratchView<T, Exec> face_scratch(member.team_scratch(0), 2 * Dim);
+    const ScratchView<int, Exec> flags(member.team_scratch(0), 3);
+    T* const faces = face_scratch.data();
+    const int rank = member.team_rank();
+
+    const Node own = load_node(rank, tile, values.data(), columns.data());
+    load_faces(member, problem.values(tile.source, problem.grid.at(tile.begin)), values.data());
+    if (rank < 2 * Dim) faces[rank] = infinity<T>();
+    if (rank < 3) flags[rank] = 0;
+    member.team_barrier();
+    if (sweep && rank == 0) relaxed_store(marks.priority + item, infinity<T>());
+
+    T now = own.before;
+    int rounds = 0;
+    const bool more = settle(member, own, flags.data(), now, rounds);
+    if (own.inside && now != own.before) {
+      relaxed_store(own.out, now);
+      if (differs(now, own.before, problem.tolerance)) {
+        tell(tile, own.at, own.values, own.base, own.before, faces);
       }
     }
     member.team_barrier();

@@ -4,8 +4,10 @@
 /// \file
 /// \brief Exchange of planes and snapshots between slabs of different ranks (internal).
 
+#include <moho/core/error.hpp>
 #include <moho/core/order.hpp>
 #include <moho/core/timer.hpp>
+#include <moho/stream/detail/peer_memory.hpp>
 #include <moho/stream/detail/slab_pieces.hpp>
 #include <moho/stream/ranks.hpp>
 #include <moho/stream/snapshots.hpp>
@@ -22,24 +24,26 @@ namespace moho::stream {
 
 /// \brief Messages between the slab of this rank and those of the previous and the next rank.
 ///
-/// Hosts send from and receive into the arrays of the wavefield, one message for each part. Devices
-/// use a page-locked buffer for each direction and neighbour, with one message each.
+/// Hosts send from and receive into the arrays of the wavefield, one message for each part. A
+/// device copies into the memory of a neighbour's device where test_peers() allows it; the message
+/// is then a byte. Otherwise it uses a page-locked buffer for each direction and neighbour, with
+/// one message each.
 template <class T, class Memory>
-class SlabMessages {
+class SlabMessages : public SlabSides {
  public:
-  /// Neighbours of a slab.
-  enum Side : std::size_t { previous, next };
-
   /// \param ranks one for each slab, in order; they have to outlive the object
   /// \param copy instance of the transfers between device and buffers
   SlabMessages(StreamRanks& ranks, const Instance<Memory>& copy) : m_ranks(ranks), m_copy(copy) {}
+  SlabMessages(const SlabMessages&) = delete;
+  SlabMessages& operator=(const SlabMessages&) = delete;
+  ~SlabMessages() {
+    if (m_tested) m_copy.fence();  // copies from memory that others may take
+  }
 
   /// Returns the ranks.
   StreamRanks& ranks() const { return m_ranks; }
   /// Returns true if a side has a neighbour.
-  bool has(Side side) const {
-    return side == previous ? m_ranks.rank() > 0 : m_ranks.rank() + 1 < m_ranks.size();
-  }
+  bool has(Side side) const { return has_rank(m_ranks, side); }
   /// \brief Starts an exchange. Hosts: after the steps of the planes that leave. Devices: the
   /// instance of the transfers has to wait for these steps.
   ///
@@ -47,21 +51,26 @@ class SlabMessages {
   /// \param leaving,arriving parts for each side, empty on a side without a neighbour
   void begin(const SlabPieces<T, Memory> (&leaving)[2],
              const SlabPieces<T, Memory> (&arriving)[2]) {
+    if constexpr (!is_host_memory<Memory>) share(leaving, arriving);
     for (const Side side : {previous, next}) {
       if (!has(side)) continue;
       m_arriving[side] = arriving[side];
       if constexpr (is_host_memory<Memory>) {
         for (const auto& piece : arriving[side]) {
-          m_ranks.receive(piece.data(), piece.size() * sizeof(T), rank_of(side));
+          m_ranks.receive(piece.data(), piece.size() * sizeof(T), rank_on(m_ranks, side));
         }
         for (const auto& piece : leaving[side]) {
-          m_ranks.send(piece.data(), piece.size() * sizeof(T), rank_of(side));
+          m_ranks.send(piece.data(), piece.size() * sizeof(T), rank_on(m_ranks, side));
         }
       } else {
-        Buffer& out = buffer(m_out[side], leaving[side]);
-        buffer(m_in[side], arriving[side]);
-        visit(leaving[side], out,
-              [&](const auto& piece, const auto& part) { copy(m_copy, part, piece); });
+        const auto leave = [&](const auto& piece, const auto& part) { copy(m_copy, part, piece); };
+        if (m_to[side].direct) {
+          visit<Memory>(leaving[side], m_to[side].place(m_outbox[side].data(), m_turn), leave);
+        } else {
+          visit<StagingMemory<Memory>>(leaving[side], buffer(m_out[side], leaving[side]).data(),
+                                       leave);
+        }
+        if (!m_from[side].direct) buffer(m_in[side], arriving[side]);
       }
     }
   }
@@ -73,44 +82,111 @@ class SlabMessages {
       m_copy.fence();
       for (const Side side : {previous, next}) {
         if (!has(side)) continue;
-        m_ranks.receive(m_in[side].data(), m_in[side].size() * sizeof(T), rank_of(side));
-        m_ranks.send(m_out[side].data(), m_out[side].size() * sizeof(T), rank_of(side));
+        const int rank = rank_on(m_ranks, side);
+        if (m_from[side].direct) {
+          m_ranks.receive(&m_arrived[side], 1, rank);
+        } else {
+          m_ranks.receive(m_in[side].data(), m_in[side].size() * sizeof(T), rank);
+        }
+        if (m_to[side].direct) {
+          m_ranks.send(&m_left, 1, rank);
+        } else {
+          m_ranks.send(m_out[side].data(), m_out[side].size() * sizeof(T), rank);
+        }
       }
     }
     m_ranks.wait_received();
     if constexpr (!is_host_memory<Memory>) {
       for (const Side side : {previous, next}) {
         if (!has(side)) continue;
-        visit(m_arriving[side], m_in[side],
-              [&](const auto& piece, const auto& part) { copy(m_copy, piece, part); });
+        const auto arrive = [&](const auto& piece, const auto& part) { copy(m_copy, piece, part); };
+        if (m_from[side].direct) {
+          visit<Memory>(m_arriving[side], m_from[side].place(m_inbox[side].data(), m_turn), arrive);
+        } else {
+          visit<StagingMemory<Memory>>(m_arriving[side], m_in[side].data(), arrive);
+        }
       }
+      m_turn = 1 - m_turn;
     }
     m_ranks.wait_sent();
   }
 
  private:
   using Buffer = Kokkos::View<T*, StagingMemory<Memory>>;
-  int rank_of(Side side) const {
-    return side == previous ? m_ranks.rank() - 1 : m_ranks.rank() + 1;
+  // Memory on a device for what passes from one rank to another. Exchanges use its halves in turn:
+  // when a rank begins an exchange, its neighbour has announced the one before, and had waited
+  // until then for its copies from the half that is written now.
+  struct Channel {
+    bool direct = false;
+    std::size_t half = 0;  ///< bytes
+    // Both ranks compute the same from the bytes of an exchange.
+    bool grows(std::size_t bytes) const { return direct && bytes > half; }
+    void grow(std::size_t bytes) {
+      constexpr std::size_t unit = std::size_t(1) << 20;
+      half = (bytes + unit - 1) / unit * unit;
+    }
+    T* place(char* data, int turn) const {
+      return reinterpret_cast<T*>(data + static_cast<std::size_t>(turn) * half);
+    }
+  };
+
+  // Finds the sides whose memory is shared, and shares more if an exchange needs more.
+  void share(const SlabPieces<T, Memory> (&leaving)[2],
+             const SlabPieces<T, Memory> (&arriving)[2]) {
+    if (!m_tested) {
+      if (!m_ranks.peers()) m_ranks.set_peers(test_peers<Memory>(m_ranks, m_copy));
+      for (const Side side : {previous, next}) {
+        m_from[side].direct = m_to[side].direct = has(side) && m_ranks.peers()->sides[side];
+      }
+      m_tested = true;
+    }
+    PeerOffer mine[2], theirs[2];
+    bool gives[2] = {}, takes[2] = {};
+    for (const Side side : {previous, next}) {
+      gives[side] = m_from[side].grows(bytes_of(arriving[side]));
+      takes[side] = m_to[side].grows(bytes_of(leaving[side]));
+      if (takes[side]) m_ranks.receive(&theirs[side], sizeof(PeerOffer), rank_on(m_ranks, side));
+      if (!gives[side]) continue;
+      m_copy.fence();  // copies from the memory that is replaced
+      m_from[side].grow(bytes_of(arriving[side]));
+      mine[side] = m_inbox[side].allocate(m_copy, 2 * m_from[side].half);
+      m_from[side].direct = mine[side].bytes > 0;
+      m_ranks.send(&mine[side], sizeof(PeerOffer), rank_on(m_ranks, side));
+    }
+    m_ranks.wait_received();
+    for (const Side side : {previous, next}) {
+      if (!takes[side]) continue;
+      m_to[side].grow(bytes_of(leaving[side]));
+      m_to[side].direct = theirs[side].bytes > 0;  // otherwise the neighbour has no memory left
+      if (m_to[side].direct && !m_outbox[side].open(m_copy, theirs[side])) {
+        throw Error(concat("slabs: rank ", m_ranks.rank(), " cannot map the memory of rank ",
+                           rank_on(m_ranks, side),
+                           "'s device, which it has written before: another program may have "
+                           "disturbed the devices; try again"));
+      }
+    }
+    m_ranks.wait_sent();
+  }
+  static std::size_t bytes_of(const SlabPieces<T, Memory>& pieces) {
+    std::size_t size = 0;
+    for (const auto& piece : pieces) size += piece.size();
+    return size * sizeof(T);
   }
   // Returns a buffer with the size of all parts.
   static Buffer& buffer(Buffer& one, const SlabPieces<T, Memory>& pieces) {
-    std::size_t size = 0;
-    for (const auto& piece : pieces) size += piece.size();
+    const std::size_t size = bytes_of(pieces) / sizeof(T);
     if (one.size() != size) {
       one = Buffer(Kokkos::view_alloc("moho::stream::message", Kokkos::WithoutInitializing), size);
     }
     return one;
   }
-  // Calls a function with each part and its place in a buffer.
-  template <class Function>
-  static void visit(const SlabPieces<T, Memory>& pieces, const Buffer& all,
-                    const Function& function) {
-    std::size_t begin = 0;
+  // Calls a function with each part and its place in contiguous memory.
+  template <class Place, class Function>
+  static void visit(const SlabPieces<T, Memory>& pieces, T* all, const Function& function) {
+    using Part = Kokkos::View<T*, Place, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     for (const auto& piece : pieces) {
-      function(piece, Kokkos::subview(
-                          all, std::pair<std::size_t, std::size_t>(begin, begin + piece.size())));
-      begin += piece.size();
+      function(piece, Part(all, piece.size()));
+      all += piece.size();
     }
   }
 
@@ -118,6 +194,12 @@ class SlabMessages {
   Instance<Memory> m_copy;
   SlabPieces<T, Memory> m_arriving[2];
   Buffer m_out[2], m_in[2];
+  PeerInbox<Memory> m_inbox[2];
+  PeerOutbox<Memory> m_outbox[2];
+  Channel m_from[2], m_to[2];
+  char m_arrived[2] = {}, m_left = 0;
+  int m_turn = 0;
+  bool m_tested = false;
 };
 
 /// \brief Snapshots of slabs of ranks, which the first rank passes on in the order of the complete

@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,8 @@ class Slabs {
   double seconds_waited() const { return m_waited; }
   /// Returns the planes that a device of this process steps.
   PlaneRange planes(std::size_t device) const { return m_slabs[device].own; }
+  /// Returns where planes pass between ranks, see StreamRanks::exchange(); empty in one process.
+  std::string exchange() const { return m_messages ? m_messages->ranks().exchange() : ""; }
   /// Returns the planes of all slabs.
   const std::vector<PlaneRange>& parts() const { return m_parts; }
   /// Copies the values of some nodes of the last wavefield: field 0 is p, 1 is q. Those of other

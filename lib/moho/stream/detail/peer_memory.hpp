@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Device memory that ranks of one machine write for each other (internal).
+///
+/// A rank passes the handle of an allocation to a neighbour, which maps it and copies planes into
+/// it, across NVLink or PCIe between two devices. MPI only carries the handles, and a byte when a
+/// copy is complete; it need not know of devices.
+
+#include <moho/core/copy.hpp>
+#include <moho/core/order.hpp>
+#include <moho/stream/ranks.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace moho::stream {
+
+/// The neighbours of the slab of a rank.
+struct SlabSides {
+  enum Side : std::size_t { previous, next };
+
+  /// Returns true if there is a rank on a side.
+  static bool has_rank(const StreamRanks& ranks, Side side) {
+    return side == previous ? ranks.rank() > 0 : ranks.rank() + 1 < ranks.size();
+  }
+  /// Returns the rank on a side.
+  static int rank_on(const StreamRanks& ranks, Side side) {
+    return side == previous ? ranks.rank() - 1 : ranks.rank() + 1;
+  }
+};
+
+/// An allocation that another process may map, as a message.
+struct PeerOffer {
+  std::int64_t bytes = 0;     ///< 0: there is none
+  std::uint64_t machine = 0;  ///< number of the machine
+  unsigned char handle[64] = {};
+};
+
+/// \brief Memory of this device that a neighbour writes.
+///
+/// Host memory is not shared.
+template <class Memory>
+class PeerInbox {
+ public:
+  PeerOffer allocate(const Instance<Memory>&, std::size_t) { return {}; }
+  char* data() const { return nullptr; }
+};
+
+/// The memory of a neighbour, mapped into this process.
+template <class Memory>
+class PeerOutbox {
+ public:
+  bool open(const Instance<Memory>&, const PeerOffer&) { return false; }
+  char* data() const { return nullptr; }
+};
+
+#ifdef KOKKOS_ENABLE_CUDA
+
+namespace detail {
+
+/// Returns a number of the machine since its last start, other than that of any other machine.
+inline std::uint64_t machine_number() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  std::getline(file, text);
+  std::uint64_t number = 1469598103934665603u;  // FNV-1a
+  for (const char c : text) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return number;
+}
+
+/// \brief Device memory that other processes may have mapped.
+///
+/// It is freed when the process ends, since a process must not free memory that another one still
+/// maps. Until then later users take it.
+class SharedAllocations {
+ public:
+  struct Allocation {
+    char* data;
+    std::size_t bytes;
+    int device;
+    bool used;
+  };
+  static SharedAllocations& instance() {
+    static SharedAllocations all;
+    return all;
+  }
+  /// Returns memory of the current device, null if there is none.
+  char* take(int device, std::size_t bytes) {
+    const std::lock_guard lock(m_mutex);
+    for (Allocation& one : m_all) {
+      if (one.used || one.device != device || one.bytes < bytes) continue;
+      one.used = true;
+      return one.data;
+    }
+    void* data = nullptr;
+    if (cudaMalloc(&data, bytes) != cudaSuccess) {
+      cudaGetLastError();  // clears the error state of the runtime
+      return nullptr;
+    }
+    m_all.push_back({static_cast<char*>(data), bytes, device, true});
+    return static_cast<char*>(data);
+  }
+  void give(char* data) {
+    const std::lock_guard lock(m_mutex);
+    for (Allocation& one : m_all) {
+      if (one.data == data) one.used = false;
+    }
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::vector<Allocation> m_all;
+};
+
+}  // namespace detail
+
+template <>
+class PeerInbox<Kokkos::CudaSpace> {
+ public:
+  PeerInbox() = default;
+  PeerInbox(const PeerInbox&) = delete;
+  PeerInbox& operator=(const PeerInbox&) = delete;
+  ~PeerInbox() { free(); }
+  /// Replaces the memory. \return what another process needs to map it
+  PeerOffer allocate(const Instance<Kokkos::CudaSpace>& exec, std::size_t bytes) {
+    const moho::detail::ScopedDevice on(exec);
+    free();
+    PeerOffer offer;
+    m_data = detail::SharedAllocations::instance().take(exec.space().cuda_device(), bytes);
+    cudaIpcMemHandle_t handle;
+    static_assert(sizeof(handle) <= sizeof(offer.handle));
+    if (m_data == nullptr || cudaIpcGetMemHandle(&handle, m_data) != cudaSuccess) {
+      cudaGetLastError();
+      free();
+      return offer;
+    }
+    offer.bytes = static_cast<std::int64_t>(bytes);
+    offer.machine = detail::machine_number();
+    std::memcpy(offer.handle, &handle, sizeof(handle));
+    return offer;
+  }
+  char* data() const { return m_data; }
+
+ private:
+  void free() {
+    if (m_data != nullptr) detail::SharedAllocations::instance().give(m_data);
+    m_data = nullptr;
+  }
+  char* m_data = nullptr;
+};
+
+template <>
+class PeerOutbox<Kokkos::CudaSpace> {
+ public:
+  PeerOutbox() = default;
+  PeerOutbox(const PeerOutbox&) = delete;
+  PeerOutbox& operator=(const PeerOutbox&) = delete;
+  ~PeerOutbox() { close(); }
+  /// Maps memory in place of that before. \return false if it cannot be mapped
+  bool open(const Instance<Kokkos::CudaSpace>& exec, const PeerOffer& offer) {
+    const moho::detail::ScopedDevice on(exec);
+    close();
+    if (offer.bytes == 0 || offer.machine != detail::machine_number()) return false;
+    cudaIpcMemHandle_t handle;
+    std::memcpy(&handle, offer.handle, sizeof(handle));
+    void* data = nullptr;
+    if (cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
+      cudaGetLastError();
+      return false;
+    }
+    m_data = static_cast<char*>(data);
+    return true;
+  }
+  char* data() const { return m_data; }
+
+ private:
+  void close() {
+    if (m_data != nullptr) cudaIpcCloseMemHandle(m_data);
+    m_data = nullptr;
+  }
+  char* m_data = nullptr;
+};
+
+#endif
+
+/// \brief Returns which ranks and their neighbours can write each other's device memory.
+/// Collective.
+///
+/// Each rank writes a pattern into the memory of its neighbours, which compare it. Ranks of hosts,
+/// of other machines, and those whose system refuses have none.
+/// \param exec instance on the device of this rank
+template <class Memory>
+StreamPeers test_peers(StreamRanks& ranks, const Instance<Memory>& exec) {
+  using enum SlabSides::Side;
+  using Side = SlabSides::Side;
+  using Words = Kokkos::View<std::uint32_t*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  constexpr std::size_t count = std::size_t(1) << 16, bytes = count * sizeof(std::uint32_t);
+  const auto pattern = [](int from, int to) {
+    std::vector<std::uint32_t> words(count);
+    for (std::size_t n = 0; n < count; ++n) {
+      words[n] = static_cast<std::uint32_t>(n * 2654435761u + 97u * static_cast<unsigned>(from) +
+                                            13u * static_cast<unsigned>(to));
+    }
+    return words;
+  };
+  PeerInbox<Memory> in[2];
+  PeerOutbox<Memory> out[2];
+  PeerOffer mine[2], theirs[2];
+  std::array<char, 2> written{}, arrived{}, seen{}, read{};
+  // sends a value to each side and receives one from each
+  const auto exchange = [&](const auto& sent, auto& received) {
+    for (const Side side : {previous, next}) {
+      if (!SlabSides::has_rank(ranks, side)) continue;
+      ranks.receive(&received[side], sizeof(received[side]), SlabSides::rank_on(ranks, side));
+      ranks.send(&sent[side], sizeof(sent[side]), SlabSides::rank_on(ranks, side));
+    }
+    ranks.wait_received();
+    ranks.wait_sent();
+  };
+  for (const Side side : {previous, next}) {
+    if (SlabSides::has_rank(ranks, side)) mine[side] = in[side].allocate(exec, bytes);
+  }
+  exchange(mine, theirs);
+  for (const Side side : {previous, next}) {
+    if (!SlabSides::has_rank(ranks, side) || !out[side].open(exec, theirs[side])) continue;
+    const std::vector<std::uint32_t> words = pattern(ranks.rank(), SlabSides::rank_on(ranks, side));
+    copy(exec, Words(reinterpret_cast<std::uint32_t*>(out[side].data()), count),
+         HostElements<const std::uint32_t>(words.data(), count));
+    exec.fence();
+    written[side] = 1;
+  }
+  exchange(written, arrived);
+  for (const Side side : {previous, next}) {
+    if (!SlabSides::has_rank(ranks, side) || arrived[side] == 0 || in[side].data() == nullptr)
+      continue;
+    std::vector<std::uint32_t> words(count);
+    copy(exec, HostElements<std::uint32_t>(words.data(), count),
+         Words(reinterpret_cast<std::uint32_t*>(in[side].data()), count));
+    exec.fence();
+    seen[side] = words == pattern(SlabSides::rank_on(ranks, side), ranks.rank()) ? 1 : 0;
+  }
+  exchange(seen, read);
+  StreamPeers result;
+  bool all = true, none = true;
+  for (const Side side : {previous, next}) {
+    if (!SlabSides::has_rank(ranks, side)) continue;
+    result.sides[side] = seen[side] != 0 && read[side] != 0;
+    all = all && result.sides[side];
+    none = none && !result.sides[side];
+  }
+  result.everywhere = ranks.least(all ? 1 : 0) == 1;
+  result.anywhere = ranks.least(none ? 1 : 0) == 0;
+  return result;
+}
+
+}  // namespace moho::stream
