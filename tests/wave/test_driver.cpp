@@ -180,12 +180,13 @@ MEMORY_TEST(Driver, SaysWhatIsWrong) {
   EXPECT_EQ(message(2000.0, 8.0, none), "");
   EXPECT_THAT(message(-1.0, 8.0, none), StartsWith("vp: the value at node (0, 0)"));
   EXPECT_THAT(message(2000.0, 40.0, none), StartsWith("wavelet: the shortest wave"));
+  EXPECT_THAT(message(1.0, 8.0, none), StartsWith("wavelet: dt is "));
   EXPECT_THAT(message(2000.0, 8.0, [](auto& o, auto&, auto&) { o.time.dt = 0.1; }),
               StartsWith("dt: dt is 0.1 s"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto& o, auto&, auto&) { o.time.interval = 0.05; }),
               StartsWith("interval is 0.05 s"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto&, auto& f, auto&) { f.lower[0].width = 99; }),
-              StartsWith("boundary: boundary: the width of a CPML is 99"));
+              StartsWith("boundary: the width of a CPML is 99"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto& o, auto&, auto&) { o.memory = 1000; }),
               StartsWith("memory: the model of 81 x 71 nodes"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto&, auto&, auto& s) { s.sources[0][0] = 700.0; }),
@@ -195,6 +196,19 @@ MEMORY_TEST(Driver, SaysWhatIsWrong) {
 }
 
 // The estimate is at least the memory of a run, and not much more.
+MEMORY_TEST(Driver, UpdatesNameNodesOfTheModel) {
+  const Grid<2> grid{{41, 31}, {10.0, 10.0}, {0.0, 0.0}};
+  const auto model = random_model<T, 2, Memory>(exec, grid, Medium::isotropic, 7);
+  auto modelling = make_modelling(exec, grid, model, wave::absorbing_faces<2>(Medium::isotropic),
+                                  wave::ricker_wavelet(8.0), {.time = {.time = 0.1}});
+  auto wrong = random_model<T, 2, Memory>(exec, grid, Medium::isotropic, 7);
+  const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), wrong.vp);
+  values(5, 6) = T(-1);
+  Kokkos::deep_copy(wrong.vp, values);
+  EXPECT_THAT(message_of([&] { modelling.update(exec, wrong); }),
+              StartsWith("vp: the value at node (5, 6), (50, 60), is -1 "));
+}
+
 MEMORY_TEST(Driver, KnowsItsMemory) {
   const Grid<3> grid{{61, 45, 50}, {10.0, 10.0, 10.0}, {0.0, 0.0, 0.0}};
   const wave::Shot<3> shot{0, {{300.0, 200.0, 200.0}}, {{100.0, 100.0, 90.0}}};

@@ -380,7 +380,7 @@ TEST(PointsInput, Positions) {
   options.free_lower[1] = true;
   options.name = "source";
   EXPECT_THAT(make({{100.0, 10.0}, {100.0, 0.0}}),
-              HasSubstr("source 1: (100, 0) is on the free surface, where the field is zero"));
+              HasSubstr("source 2: (100, 0) is on the free surface, where the field is zero"));
 }
 
 TEST(PointsInput, Options) {

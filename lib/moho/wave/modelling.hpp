@@ -138,13 +138,14 @@ Modelling<T, Dim, Memory> make_modelling(const InstanceOf<Memory>& exec, const G
 
 namespace detail {
 
-/// Calls a function and prefixes the text of an InputError with "<what>: ".
+/// Calls a function and prefixes the text of an InputError with "<what>: ", unless it begins so.
 template <class Function>
 auto with_argument(const char* what, const Function& function) {
   try {
     return function();
   } catch (const InputError& error) {
-    throw InputError(concat(what, ": ", error.what()));
+    const std::string begin = concat(what, ": "), text = error.what();
+    throw InputError(text.starts_with(begin) ? text : begin + text);
   }
 }
 
@@ -247,7 +248,12 @@ void Modelling<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
   }
   const auto extended =
       extend_model<T, Dim, Memory>(exec, m_model_grid, tapered, m_plan.faces, m_plan.random);
-  m_propagator->update(exec, extended);
+  try {
+    m_propagator->update(exec, extended);
+  } catch (const InputError&) {
+    check_model<T, Dim, Memory>(exec, m_model_grid, model);  // names nodes without layers
+    throw;
+  }
   if (m_extended.vp.data() != nullptr) m_extended = extended;
 }
 

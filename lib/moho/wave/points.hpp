@@ -336,7 +336,7 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
       const SincWeights weights = detail::weights_on_axis(
           q[d], options.radius, grid.extents[d], options.free_lower[d], options.free_upper[d]);
       if (weights.count == 0) {
-        throw InputError(concat(options.name, " ", p, ": ", format_point(positions[p]),
+        throw InputError(concat(options.name, " ", p + 1, ": ", format_point(positions[p]),
                                 " is on the free surface, where the field is zero (allowed: "
                                 "positions inside of the model): move it along ",
                                 axis_name<Dim>(d), ", by one node for example"));
