@@ -191,6 +191,11 @@ class Messages(unittest.TestCase):
 
 
 class Interrupts(unittest.TestCase):
+    def test_end_tables_of_weights(self):
+        given = {"spacing": 10, "sources": (0, 0), "radius": 8, "weights": "sampled", "storage": "stored"}
+        velocity = support.gradient(1001, 601)
+        support.expect_interrupt(self, lambda: moho.trace_rays(velocity, **given), after=0.5, within=1.0)
+
     def test_end_within_a_round(self):
         """A round relaxes 1.4e9 edges."""
         sources = [(130.0 * k, 40.0 * k) for k in range(30)]

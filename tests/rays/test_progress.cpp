@@ -19,6 +19,7 @@ using moho::rays::from_source;
 using moho::rays::GraphOptions;
 using moho::rays::Method;
 using moho::rays::TraceOptions;
+using moho::rays::WeightRule;
 using moho::rays::WeightStorage;
 
 template <class S>
@@ -102,6 +103,24 @@ void ends_on_request(const Instance<Memory>& exec) {
   }
 }
 TYPED_TEST(Progress, EndsOnRequest) { ends_on_request(TypeParam::exec()); }
+
+// A request ends the computation of the table of weights.
+TYPED_TEST(Progress, TablesEndOnRequest) {
+  using Memory = typename TypeParam::Memory;
+  const auto model = rough_model<2>({70, 80}, 10.0, 3);
+  moho::StopFlag flag;
+  const Instance<Memory> exec = TypeParam::exec();
+  const Instance<Memory> stopped = moho::stopped_by<Memory>(exec, flag);
+  for (const WeightRule rule : {WeightRule::slowness, WeightRule::velocity}) {
+    GraphOptions options;
+    options.rule = rule;
+    options.storage = WeightStorage::stored;
+    flag.request();
+    EXPECT_THROW(make_graph<float>(stopped, model, options), moho::Stopped);
+    flag.clear();
+    EXPECT_NO_THROW(make_graph<float>(stopped, model, options));
+  }
+}
 
 // Long kernels of hosts end between parts; without a request they do all positions once.
 void long_kernels_have_parts(const Instance<Kokkos::HostSpace>& exec) {

@@ -8,6 +8,7 @@
 #include <moho/core/field.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
+#include <moho/rays/detail/launch_parts.hpp>
 #include <moho/rays/detail/vertex_weights.hpp>
 #include <moho/rays/detail/weights.hpp>
 #include <moho/rays/types.hpp>
@@ -42,6 +43,7 @@ class GridGraph {
   /// \throws InputError radius or shape not allowed; velocity zero, negative, NaN or infinite
   ///         (gives the node)
   /// \throws MemoryError the graph does not fit the memory budget
+  /// \throws Stopped see StopFlag; takes effect while the table is computed
   GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid,
             const Field<T, Dim, Memory>& velocity, const GraphOptions& options = {});
 
@@ -356,9 +358,11 @@ template <class T, int Dim, class Memory>
 void GridGraph<T, Dim, Memory>::fill_table(const Instance<Memory>& exec) {
   m_data.table =
       allocate<decltype(m_data.table)>(exec, "moho::rays::weights", m_data.half, m_data.grid.size);
+  // costs of a weight in relaxations: some 30 of the terms of an edge, up to 300 of its samples
   if (m_options.rule != WeightRule::slowness) {
-    launch("moho::rays::integrate_weights", exec, m_data.grid.size,
-           detail::IntegrateWeights<T, Dim, Memory>{{m_data}});
+    detail::launch_parts("moho::rays::integrate_weights", exec, m_data.grid.size,
+                         std::int64_t{300} * m_data.half,
+                         detail::IntegrateWeights<T, Dim, Memory>{{m_data}});
     return;
   }
   detail::WeightTiles<T, Dim, Memory> tiles;
@@ -371,13 +375,15 @@ void GridGraph<T, Dim, Memory>::fill_table(const Instance<Memory>& exec) {
   }
   tiles.tile_terms = tile_terms(exec, tiles.box);
   if constexpr (is_host_memory<Memory>) {
-    launch("moho::rays::precalculate_weights", exec, count,
-           detail::PrecalculateWeightsOnHost<T, Dim>{&tiles});
+    detail::launch_parts("moho::rays::precalculate_weights", exec, count,
+                         std::int64_t{30} * m_data.half * tile_volume<Memory, Dim>(),
+                         detail::PrecalculateWeightsOnHost<T, Dim>{&tiles});
   } else {
     using Kernel = detail::PrecalculateWeightsOnDevice<T, Dim, Memory>;
     const Kernel kernel{tiles};
     typename Kernel::Policy policy(exec.space(), static_cast<int>(count), Kernel::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()));
+    exec.check_stop();
     Kokkos::parallel_for("moho::rays::precalculate_weights", policy, kernel);
   }
 }
