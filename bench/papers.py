@@ -34,6 +34,17 @@ PAPERS = {"000": papers_rays, "001": papers_rays, "002": papers_migration, "003"
           "004": papers_gravity}
 
 
+def vertices(text):
+    """Returns the numbers of --models, each of two vertices or more."""
+    try:
+        found = [int(n) for n in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or min(found) < 2:
+        raise argparse.ArgumentTypeError(f"{text!r} (allowed: whole numbers from 2 on, such as 128,256)")
+    return found
+
+
 def options():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -45,7 +56,7 @@ def options():
     parser.add_argument("--build", metavar="DIR",
                         help="build folder (build/cuda with cuda, otherwise build/host)")
     parser.add_argument("--only", metavar="NAME,...", help="only these experiments")
-    parser.add_argument("--models", metavar="N,...", type=lambda text: [int(n) for n in text.split(",")],
+    parser.add_argument("--models", metavar="N,...", type=vertices,
                         help="000: vertices per side of the models (16 from 128 to 1600)")
     parser.add_argument("--list", action="store_true", help="list the experiments of the paper and stop")
     parser.add_argument("--reuse", action="store_true",

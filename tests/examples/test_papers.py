@@ -166,6 +166,11 @@ class Papers(unittest.TestCase):
         self.stub("bench_rays", [])
         self.assertIn("no case matches", self.run_papers("000", "--only", "times", status=1))
 
+    def test_wrong_numbers_of_vertices(self):
+        for wrong in ("a", "0", "128,", "1.5"):
+            error = self.run_papers("000", "--models", wrong, status=2)
+            self.assertIn(f"--models: '{wrong}' (allowed: whole numbers from 2 on", error)
+
     def test_the_reduction_follows_equation_6(self):
         sys.path.insert(0, str(PROGRAM.parent))
         import papers_gravity
