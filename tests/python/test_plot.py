@@ -118,6 +118,8 @@ class Waves(Case):
         self.drawn(figure)
         self.assertEqual(len(titles(figure)), 6)
         self.assertIn("0.200 s, x = 100 m", titles(figure))
+        fields[0, 5:, 3] = float("nan")  # where there is no number, the velocity is seen
+        self.drawn(moho.plot.snapshots(fields, [0.1, 0.2], velocity, spacing=10, sources=[(100, 50, 20)]))
 
     def test_snapshots_of_a_shot_with_its_domains(self):
         vp = support.gradient(161, 121)
@@ -246,6 +248,9 @@ class Package(Case):
         for call, words in (
                 (lambda: moho.plot.model(field[0], spacing=10), "1 axes"),
                 (lambda: moho.plot.model(field, spacing=0), "spacing is 0 m"),
+                (lambda: moho.plot.model(field, spacing=(10, float("nan"))), "spacing is nan m"),
+                (lambda: moho.plot.model(field, spacing=float("inf")), "spacing is inf m"),
+                (lambda: moho.plot.model(field, spacing=10, origin=float("nan")), "origin is nan m"),
                 (lambda: moho.plot.model(field, spacing=10, sources=[(1, 2, 3)]), "sources"),
                 (lambda: moho.plot.image(field, field[:5], spacing=10), "allowed: [31, 21]"),
                 (lambda: moho.plot.gather(field), "interval"),

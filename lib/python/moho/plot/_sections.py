@@ -179,8 +179,11 @@ def model_of(shape, spacing, origin=0.0):
         if values.size not in (1, len(shape)):
             raise PlotError(f"{name}: there are {values.size} numbers (allowed: 1, or one for each axis)")
         axes.append([float(v) for v in np.broadcast_to(values, len(shape))])
-    if min(axes[0]) <= 0.0:
-        raise PlotError(f"spacing is {min(axes[0]):g} m (allowed: above 0)")
+    for step, first in zip(*axes):
+        if not 0.0 < step < np.inf:
+            raise PlotError(f"spacing is {step:g} m (allowed: above 0, finite)")
+        if not np.isfinite(first):
+            raise PlotError(f"origin is {first:g} m (allowed: finite numbers)")
     names = ["x", "z"] if len(shape) == 2 else ["x", "y", "z"]
     return {"axes": names, "shape": shape, "spacing": axes[0], "origin": axes[1]}
 
