@@ -141,6 +141,15 @@ class Gravity(Refused):
         self.each(field, "far_tolerance", -1, NAN, 0.5)
         self.each(field, "check_overlaps", "yes")
 
+    def test_numbers_of_prisms(self):
+        for count in (float("inf"), 1e300, 2.5, 0):
+            mesh = (count, *MESH[1:])
+            self.refused(
+                lambda mesh=mesh: moho.gravity(mesh=mesh, densities=np.ones((2, 4, 4)), stations=(0, 0, 0)),
+                "mesh is",
+            )
+            self.refused(lambda mesh=mesh: self.invert(mesh=mesh), "mesh is")
+
     def test_arguments_of_the_inversion(self):
         flat = np.zeros((4, 4))
         box = (50, 50, 100, 100)
@@ -214,6 +223,34 @@ class Waves(Refused):
         self.each(self.gradient, "derivative", traces * NAN, traces * 1j, traces[:2], "a")
         self.each(self.gradient, "wavefield", 5, "a")
         self.each(self.gradient, "wanted", None, 5)
+
+    def test_beyond_single_precision(self):
+        traces = self.gathers[0].traces.astype(np.float64)
+        traces[1, 2] = 1e300
+        self.each(self.gradient, "derivative", traces)
+        self.each(self.made, "density", 1e300, np.full(self.vp.shape, 1e300))
+        self.refused(lambda: moho.Objective(self.vp, replace(self.gathers[0], traces=traces), **WAVES),
+                     "gathers[0].traces is 1e+300 at [1, 2]", "3.4e+38")
+
+    def test_gathers(self):
+        one = self.gathers[0]
+        for wrong, name in (
+            (replace(one, start=NAN), "gathers[0].start is nan"),
+            (replace(one, traces=one.traces[:, :0]), "gathers[0].traces: they have 0 samples"),
+            (replace(one, traces=one.traces[:, :1]), "gathers[0].traces: they have 1 samples"),
+        ):
+            for planned in (moho.Migration, moho.Objective):
+                self.refused(lambda planned=planned, wrong=wrong: planned(self.vp, wrong, **WAVES), name)
+
+    def test_updates_name_nodes_of_the_model(self):
+        wrong = self.vp.copy()
+        wrong[5, 6] = NAN
+        self.refused(lambda: self.shots.update(wrong), "vp: the value at node (5, 6), (50, 60), is nan")
+        self.refused(lambda: self.gradient(vp=wrong), "vp: the value at node (5, 6), (50, 60), is nan")
+
+    def test_positions_on_free_surfaces(self):
+        shots = self.made(free_surface=True)
+        self.refused(lambda: shots((100, 20), [(0, 20), (50, 0)]), "receiver 2: (50, 0) is on the free")
 
     def test_wavefields_of_other_shots(self):
         kept = self.shots((100, 20), LINE, keep="vp").wavefield
@@ -308,6 +345,22 @@ class Files(Refused):
             large = np.full((3, 4), 1e200)
             self.refused(lambda: moho.write_model(f"{folder}/model.sgy", large, spacing=5), "values")
 
+    def test_types_of_models(self):
+        self.each(lambda **k: moho.read_model("none.npy", **k), "dtype", "x", None, int)
+
+    def test_values_that_no_file_returns(self):
+        traces = np.zeros((2, 5))
+        traces[1, 3] = 1.0
+        line = np.zeros((2, 2))
+        picks = moho.Picks(line[:1], line[1:] + 5, np.array([0]), np.array([0]), np.array([NAN]))
+        with tempfile.TemporaryDirectory() as folder:
+            for factor in (NAN, 1e300):
+                gather = moho.Gather(traces * factor, 0.002, line[:1], line)
+                self.refused(lambda gather=gather: moho.write_gathers(f"{folder}/g.sgy", gather),
+                             "gathers[0].traces")
+            self.refused(lambda: moho.write_picks(f"{folder}/p.sgt", picks), "picks.times is nan at [0]")
+            self.assertEqual(os.listdir(folder), [])
+
     def test_positions_of_shots(self):
         self.each(lambda **k: moho.read_gathers("none.sgy", **k), "shots", 5, "a", [1.5], [-1])
 
@@ -324,6 +377,20 @@ class Files(Refused):
 
 @unittest.skipIf(scipy is None, "without SciPy")
 class Operators(Refused):
+    def test_grids(self):
+        def times(velocity=None, **k):
+            velocity = np.full((9, 8), 2000.0) if velocity is None else velocity
+            given = {"spacing": 10, "sources": (0, 0), "receivers": (80, 60)} | k
+            return moho.linear.first_arrival_operator(velocity, **given)
+
+        self.each(times, "spacing", 0, -10, NAN, (10, 0), float("inf"))
+        self.each(times, "origin", NAN)
+        self.refused(lambda: times(np.zeros((0, 5))), "velocity: its shape is 0 x 5")
+        for shape in (5, None, "ab"):
+            self.refused(
+                lambda shape=shape: moho.linear.point_operator(shape, (0, 0), spacing=10), "shape is"
+            )
+
     def test_products_with_complex_vectors(self):
         velocity = np.full((9, 8), 2000.0)
         given = {"spacing": 10, "sources": (0, 0), "receivers": [(80, 60), (40, 70)]}

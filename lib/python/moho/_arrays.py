@@ -75,7 +75,7 @@ def field(array: Any, name: str, *, like: np.ndarray | None = None) -> np.ndarra
                 "that of the velocity, or one number): give it on the same nodes"
             )
         if array.shape != like.shape or array.dtype != like.dtype:
-            array = np.full(like.shape, array, like.dtype)
+            array = converted(np.broadcast_to(array, like.shape), name, like.dtype)
     if array.dtype.byteorder not in "=|":
         array = array.astype(array.dtype.newbyteorder("="))
     return np.ascontiguousarray(array)
@@ -215,7 +215,23 @@ def values_like(array: Any, name: str, shape: tuple[int, ...], dtype: Any, what:
         raise InputError(
             f"{name}: its shape is {shape_text(array.shape)} (allowed: {shape_text(shape)}, {what})"
         )
-    return np.ascontiguousarray(finite(array, name), dtype)
+    return converted(finite(array, name), name, dtype)
+
+
+def converted(array: np.ndarray, name: str, dtype: Any) -> np.ndarray:
+    """Contiguous numbers of a type, in whose range finite ones must be."""
+    if array.dtype == dtype:
+        return np.ascontiguousarray(array)
+    with np.errstate(over="ignore"):
+        result = np.ascontiguousarray(array, dtype)
+    beyond = np.isinf(result) & np.isfinite(array)
+    if beyond.any():
+        at = [int(k) for k in np.argwhere(beyond)[0]]
+        raise InputError(
+            f"{name} is {array[tuple(at)]} at {at} (allowed: magnitudes up to {np.finfo(dtype).max:.3g}, of "
+            f"{np.dtype(dtype)}): scale the values"
+        )
+    return result
 
 
 def finite(array: np.ndarray, name: str) -> np.ndarray:

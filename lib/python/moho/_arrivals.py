@@ -55,6 +55,13 @@ class TimeInterpolation:
     def __init__(self, receivers: Any, model: _Model) -> None:
         shape = model.velocity.shape
         dim = len(shape)
+        for step in model.spacing:
+            _arrays.positive(step, "spacing")
+        _arrays.finite(np.array(model.origin), "origin")
+        if 0 in shape:
+            raise InputError(
+                f"velocity: its shape is {_arrays.shape_text(shape)} (allowed: nodes along each axis)"
+            )
         at = _arrays.points(receivers, "receivers", dim)
         last = np.array(shape) - 1
         place = (at - model.origin) / model.spacing

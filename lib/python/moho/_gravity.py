@@ -184,7 +184,8 @@ def rows_of(value: Any, name: str, columns: int, content: str) -> np.ndarray:
 def box_of(mesh: Any) -> list[float]:
     """The nine numbers of a mesh."""
     array = _arrays.numbers(mesh, "mesh")
-    if array.shape != (9,) or not np.all(array[:3] == np.floor(array[:3])) or not np.all(array[:3] >= 1):
+    counts = array[:3] if array.shape == (9,) else np.zeros(3)
+    if not np.all((counts == np.floor(counts)) & (counts >= 1) & (counts <= 2**53)):
         raise InputError(
             f"mesh is {mesh!r} (allowed: nx, ny, nz, x1, x2, y1, y2, z1, z2 with whole numbers of prisms): "
             "give these nine numbers"

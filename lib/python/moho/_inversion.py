@@ -11,10 +11,10 @@ import numpy as np
 
 from . import _arrays, _checkpoint, _labelled
 from ._errors import InputError, OutOfMemoryError
+from ._gathers import Gather, gather_arguments
 from ._plan import Plan, objective_text
 from ._runtime import core
 from ._wave_arguments import scheme_arguments, taper_radius, wave_arguments, wave_fields
-from ._waves import Gather, gather_arguments
 
 PARAMETERS = ("vp", "density", "epsilon", "delta")
 PARAMETER_UNITS = {"vp": "m/s", "density": "kg/m3", "epsilon": "1", "delta": "1"}
@@ -157,7 +157,7 @@ class Objective:
         vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin, **more)
         fields = wave_fields(vp, **more)
         vp = fields[0]
-        data = gather_arguments(gathers, vp.ndim, finite=True)
+        data = gather_arguments(gathers, vp.ndim)
         if time is None:
             time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
         self._names = _parameters(parameters, fields)

@@ -11,8 +11,8 @@ import numpy as np
 
 from . import _arrays
 from ._errors import FileError, InputError
+from ._gathers import Gather, gather_arguments
 from ._runtime import core
-from ._waves import Gather, gather_arguments
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,13 +185,14 @@ def write_gathers(
     Raises
     ------
     InputError
-        Another extension, or gathers that SEG-Y cannot hold.
+        Another extension, samples that are not finite in single precision, or gathers that SEG-Y cannot
+        hold.
     FileError
         The file cannot be written.
     """
     path = _arrays.file_of(path, (".sgy", ".segy"))
     dim = _arrays.whole(dim, "dim", 2, 3)
-    data = gather_arguments(gathers, dim)
+    data = gather_arguments(gathers, dim, fewest=1)
     for k, sources in enumerate(data[1]):
         if len(sources) != 1:
             raise InputError(f"gathers[{k}]: it has {len(sources)} sources (allowed in SEG-Y: one)")
@@ -259,6 +260,10 @@ def decompress(data: bytes) -> np.ndarray:
 
 
 def _doubles(dtype: Any) -> bool:
-    if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+    try:
+        found = None if dtype is None else np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise InputError(f"dtype is {dtype!r} (allowed: float32, float64)")
-    return np.dtype(dtype) == np.float64
+    return found == np.float64

@@ -9,10 +9,10 @@ import numpy as np
 
 from . import _arrays, _checkpoint, _labelled
 from ._errors import InputError
+from ._gathers import Gather, gather_arguments
 from ._plan import Plan
 from ._runtime import core
 from ._wave_arguments import EXPANSIONS, scheme_arguments, taper_radius, wave_arguments, wave_fields
-from ._waves import Gather, gather_arguments
 
 CONDITIONS = ("inverse-scattering", "zero-lag", "source", "receiver", "laplacian")
 SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "boundary", "replay", "random")
@@ -171,7 +171,7 @@ class Migration:
         vp, spacing, origin = _labelled.placed(vp, "vp", spacing, origin, **more)
         fields = wave_fields(vp, **more)
         vp = fields[0]
-        data = gather_arguments(gathers, vp.ndim)
+        data = gather_arguments(gathers, vp.ndim, finite=False)
         if time is None:
             time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
         self._shape, self._dtype = _arrays.kind_of(vp)
@@ -310,7 +310,7 @@ class Migration:
         NotFiniteError
             A wavefield overflowed.
         """
-        data = gather_arguments(gathers, len(self._shape), finite=True)
+        data = gather_arguments(gathers, len(self._shape))
         numbers = []
         for k, (at, to) in enumerate(zip(data[1], data[2])):
             position = (at.tobytes(), to.tobytes())

@@ -227,7 +227,7 @@ def write_picks(path: Union[str, os.PathLike[str]], picks: Picks) -> None:
     Raises
     ------
     InputError
-        Another extension.
+        Another extension, or a time that is not finite.
     FileError
         The file cannot be written.
     """
@@ -494,7 +494,7 @@ def _sorted(picks: Picks) -> tuple[list[np.ndarray], np.ndarray]:
         )
     receivers = _arrays.points(picks.receivers, "picks.receivers", sources.shape[1])
     _arrays.finite(receivers, "picks.receivers")
-    times = _arrays.numbers(picks.times, "picks.times").reshape(-1)
+    times = _arrays.finite(_arrays.numbers(picks.times, "picks.times").reshape(-1), "picks.times")
     rows = []
     for name, count in (("source", len(sources)), ("receiver", len(receivers))):
         given = np.asarray(getattr(picks, name))

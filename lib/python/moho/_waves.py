@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -562,36 +562,3 @@ def _check_devices(devices: int, on_device: bool, expand: str, concurrent_shots:
             f"devices {devices} and concurrent_shots {concurrent_shots} (allowed together: 1): devices that "
             "share a shot step one at a time"
         )
-
-
-def gather_arguments(gathers: Any, dim: int, *, finite: bool = False) -> list[list[Any]]:
-    """Traces, sources, receivers, intervals and starts of gathers. finite: refuse other samples."""
-    if not isinstance(gathers, (Gather, Iterable)):
-        raise InputError(f"gathers is of type {type(gathers).__name__} (allowed: one moho.Gather or more)")
-    gathers = [gathers] if isinstance(gathers, Gather) else list(gathers)
-    if not gathers:
-        raise InputError("gathers: there is none (allowed: one moho.Gather or more)")
-    lists: list[list[Any]] = [[], [], [], [], []]
-    for k, gather in enumerate(gathers):
-        name = f"gathers[{k}]"
-        if not isinstance(gather, Gather):
-            raise InputError(f"{name} is of type {type(gather).__name__} (allowed: moho.Gather)")
-        traces = _arrays.to_numpy(gather.traces, f"{name}.traces")
-        receivers = _arrays.points(gather.receivers, f"{name}.receivers", dim)
-        if traces.dtype.kind not in "iuf" or traces.ndim != 2 or len(traces) != len(receivers):
-            raise InputError(
-                f"{name}.traces: they are {_arrays.shape_text(traces.shape)} {traces.dtype} (allowed: "
-                f"{len(receivers)} x samples of float32 or float64, a row for each receiver)"
-            )
-        if finite and not np.isfinite(traces).all():
-            at = [int(k) for k in np.argwhere(~np.isfinite(traces))[0]]
-            raise InputError(
-                f"{name}.traces: sample {at} is {traces[tuple(at)]} (allowed: finite numbers): replace it, "
-                "such as by 0"
-            )
-        lists[0].append(np.ascontiguousarray(traces, np.float32))
-        lists[1].append(_arrays.points(gather.sources, f"{name}.sources", dim))
-        lists[2].append(receivers)
-        lists[3].append(_arrays.positive(gather.interval, f"{name}.interval"))
-        lists[4].append(_arrays.number(gather.start, f"{name}.start"))
-    return lists

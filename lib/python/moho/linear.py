@@ -230,6 +230,8 @@ def point_operator(
     -----
     Hicks (2002) gave the interpolation. docs/theory/waves.md describes it.
     """
+    if not isinstance(shape, (tuple, list, np.ndarray)):
+        raise InputError(f"shape is {shape!r} (allowed: numbers of nodes, (nx, nz) or (nx, ny, nz))")
     extents = tuple(_arrays.whole(extent, "shape", 1, 2**31) for extent in shape)
     if len(extents) not in (2, 3):
         raise InputError(f"shape: it has {len(extents)} axes (allowed: 2 or 3)")
