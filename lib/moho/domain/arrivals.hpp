@@ -20,12 +20,15 @@ namespace detail {
 
 /// Largest velocity at a node in any direction: vp sqrt(max(1, 1 + 2 epsilon, 1 + 2 delta)).
 ///
+/// Self-adjoint equations lower delta to epsilon where it is larger, so that delta never raises the
+/// velocity: it is not read, and arrivals do not depend on its taper around sources.
+///
 /// The arrays may lack the layers of the faces. A node in a layer has the value of the nearest node
 /// within, as in extend_model(). Random layers are slower than that; their values are not read, so
 /// that arrays with and without layers give the same arrivals.
 template <class T, int Dim>
 struct FastestVelocity {
-  const T *vp = nullptr, *epsilon = nullptr, *delta = nullptr;  ///< null if absent
+  const T *vp = nullptr, *epsilon = nullptr, *delta = nullptr;  ///< null if absent or not read
   Grid<Dim> model;                                              ///< grid of the arrays
   Index<Dim> shift{};  ///< node 0 of the model in the grid of the requested nodes
   Index<Dim> lower{};  ///< nodes of the arrays that are in the layers of the lower faces
@@ -411,8 +414,7 @@ class EikonalDomain : public ArrivalDomain<T, Dim, Memory> {
 /// \brief Returns the boxes of all steps of a shot, computed on the host before the first one.
 ///
 /// They serve runs whose steps are not consecutive, so that no wavefield can be measured. They are
-/// those of LayersDomain and EikonalDomain, or slightly larger near sources where delta exceeds
-/// epsilon and is tapered to epsilon.
+/// those of LayersDomain and EikonalDomain.
 /// \param expansion layers or eikonal
 /// \param exec execution instance of the search; the function waits for it
 /// \param grid of the model
@@ -434,14 +436,15 @@ namespace detail {
 template <class T, int Dim, class Memory>
 FastestVelocity<T, Dim> fastest_velocity(const Grid<Dim>& grid,
                                          const wave::Model<T, Dim, Memory>& model,
-                                         const Index<Dim>& shift) {
+                                         wave::Equations equations, const Index<Dim>& shift) {
   if (model.vp.data() == nullptr) {
     throw InputError("vp: it is missing (arrivals come from it): give the propagator's model");
   }
   check_shape(grid, model.vp, "vp");
   if (model.epsilon.data() != nullptr) check_shape(grid, model.epsilon, "epsilon");
   if (model.delta.data() != nullptr) check_shape(grid, model.delta, "delta");
-  return {model.vp.data(), model.epsilon.data(), model.delta.data(), grid, shift};
+  const T* const delta = equations == wave::Equations::self_adjoint ? nullptr : model.delta.data();
+  return {model.vp.data(), model.epsilon.data(), delta, grid, shift};
 }
 }  // namespace detail
 
@@ -501,7 +504,8 @@ ArrivalRule<Dim> shot_boxes(ExpansionMethod expansion, const InstanceOf<Memory>&
   ArrivalRule<Dim> rule(scheme, sources, options);
   Index<Dim> shift;
   for (int d = 0; d < Dim; ++d) shift[d] = scheme.options().boundaries.lower[d].layer();
-  const auto fastest = detail::fastest_velocity<T, Dim, Memory>(grid, model, shift);
+  const auto fastest =
+      detail::fastest_velocity<T, Dim, Memory>(grid, model, scheme.options().equations, shift);
   if (expansion == ExpansionMethod::layers) {
     rule.set(detail::arrivals_by_layers<T, Dim, Memory>(instance, scheme.grid(), fastest,
                                                         sources.box()));
@@ -520,7 +524,8 @@ ArrivalDomain<T, Dim, Memory>::ArrivalDomain(const wave::Propagator<T, Dim, Memo
                                              const wave::PointSet<T, Dim, Memory>& sources,
                                              const DomainOptions& options)
     : m_rule(propagator.scheme(), sources, options) {
-  m_fastest = detail::fastest_velocity<T, Dim, Memory>(propagator.grid(), model, Index<Dim>{});
+  m_fastest = detail::fastest_velocity<T, Dim, Memory>(
+      propagator.grid(), model, propagator.scheme().options().equations, Index<Dim>{});
   const wave::Boundaries<Dim>& faces = propagator.scheme().options().boundaries;
   for (int d = 0; d < Dim; ++d) {
     m_fastest.lower[d] = faces.lower[d].layer();
