@@ -98,7 +98,7 @@ def draw_lags(summary, folder):
                        if len(model["shape"]) == 2 else middle[:, node, model["shape"][1] // 2])
     offsets = (gathers, -about["x"] * about["spacing"], about["spacing"],
                "Half offset (m)") if about["x"] > 0 else None
-    return draw_columns(model, about["columns"],
+    return draw_columns(model, np.reshape(about["columns"], (-1, 1)),
                         [offsets, (angles, about["first_angle"], about["angle_spacing"], "Angle (degrees)")])
 
 

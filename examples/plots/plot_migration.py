@@ -122,17 +122,23 @@ def draw_boxes(summary, folder):
     return sheet.figure
 
 
-def column_title(model, x):
-    """Returns the position of a column of gathers as text; in a volume columns lie in its middle."""
+def column_title(model, position):
+    """Returns the position of a column of gathers as text: x, or x and y.
+
+    In a volume a column without y lies in its middle.
+    """
     if len(model["shape"]) == 2:
-        return f"x = {x:g} m"
-    y = model["origin"][1] + model["spacing"][1] * (model["shape"][1] // 2)
-    return f"x = {x:g}, y = {y:g} m"
+        return f"x = {position[0]:g} m"
+    middle = model["origin"][1] + model["spacing"][1] * (model["shape"][1] // 2)
+    return f"x = {position[0]:g}, y = {position[1] if len(position) > 1 else middle:g} m"
 
 
 def draw_columns(model, positions, rows):
-    """Draws gathers of columns; `rows` are (values per column, first, step, label), None is skipped."""
-    return plot.depth_gathers(rows, titles=[column_title(model, x) for x in positions],
+    """Draws gathers of columns; `rows` are (values per column, first, step, label), None is skipped.
+
+    `positions` has a row for each column, x or x and y.
+    """
+    return plot.depth_gathers(rows, titles=[column_title(model, position) for position in positions],
                               spacing=model["spacing"][-1], origin=model["origin"][-1])
 
 
@@ -142,7 +148,8 @@ def draw_gathers(summary, folder):
     if "angles" in summary:
         rows.append((load(folder, "angles.npy"), summary["angles"]["first"], summary["angles"]["apart"],
                      "Angle (degrees)"))
-    return draw_columns(summary["model"], about["columns"][:8], rows)
+    columns = np.reshape(about["columns"], (-1, len(summary["model"]["shape"]) - 1))
+    return draw_columns(summary["model"], columns[:8], rows)
 
 
 def main():

@@ -160,6 +160,7 @@ class Pictures(unittest.TestCase):
         self.save("offsets.npy", np.random.default_rng(4).normal(size=(2, 11, shape[-1])))
         middle = [350.0, 20.0] if len(shape) == 3 else [20.0]
         off = [100.0, 20.0] if len(shape) == 3 else [20.0]
+        columns = [150.0, 250.0, 400.0, 300.0] if len(shape) == 3 else [150.0, 400.0]  # in 3D x, y
         return {"program": "migrate_shots", "model": model,
                 "asked": {"condition": ["laplacian"], "expand": "none"},
                 "migrated": [{"number": 1, "sources": [[200.0, *middle]]},
@@ -168,7 +169,7 @@ class Pictures(unittest.TestCase):
                          "after": {"interval": 0.002, "start": 0.0},
                          "sources": [[200.0, *middle]],
                          "receivers": [[10.0 * k, *middle] for k in range(30)]},
-                "offsets": {"columns": [150.0, 400.0], "first": -50.0, "apart": 10.0}}
+                "offsets": {"columns": columns, "first": -50.0, "apart": 10.0}}
 
     def test_migration(self):
         figures = self.draw(plot_migration, self.results_of_migration(SECTION), "image.png",
@@ -189,6 +190,8 @@ class Pictures(unittest.TestCase):
         stars = {name: sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == "*")
                  for name, axes in panels.items()}
         self.assertEqual(stars, {"y = 350 m": 1, "x = 300 m": 0, "depth z = 200 m": 0})
+        for title in ("x = 150, y = 250 m", "x = 400, y = 300 m"):
+            self.assertIn(title, texts(figures["gathers.png"]))
 
     def test_inversion(self):
         start, result = np.full(SECTION["shape"], 2000.0), np.full(SECTION["shape"], 2000.0)
