@@ -444,6 +444,25 @@ TEST_F(Gathers, ShiftsTheOrigin) {
               HasSubstr("origin has the coordinate nan"));
 }
 
+TEST_F(Gathers, MovesRoundedPositionsOntoFaces) {
+  write(line_of(4, 5));
+  // receivers from 870 m, sources to 1300 m
+  const Grid<2> grid{Index<2>{44, 11}, Point<2>{9.998, 10.0}, Point<2>{870.0499, 0.0}};
+  Survey<2> line = survey();
+  line.keep_inside(grid);
+  ASSERT_EQ(line.size(), 4U);
+  ASSERT_EQ(line.shots()[0].receivers.size(), 5U);
+  EXPECT_EQ(line.shots()[0].receivers[4][0], 870.0499);
+  EXPECT_EQ(line.shots()[0].receivers[3][0], 890.0);
+  EXPECT_EQ(line.shots()[3].sources[0][0], grid.upper(0));
+  EXPECT_THAT(line.notes(),
+              Contains(HasSubstr("2 positions outside of the model by at most 0.01 of "
+                                 "its spacing moved onto its faces")));
+  Survey<2> farther = survey();
+  farther.keep_inside({grid.extents, grid.spacing, Point<2>{870.11, 0.0}});
+  EXPECT_EQ(farther.shots()[0].receivers.size(), 4U);
+}
+
 TEST_F(Gathers, KeepsWhatIsInsideOfTheModel) {
   write(line_of(4, 5));
   // x from 900 to 1250 m: shot 4 is at 1300 m, shot 1 has two receivers below 900 m

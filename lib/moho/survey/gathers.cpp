@@ -2,6 +2,7 @@
 #include <moho/core/text.hpp>
 #include <moho/survey/detail/survey_files.hpp>
 #include <moho/survey/gathers.hpp>
+#include <moho/survey/left_out.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -301,6 +302,21 @@ std::string Survey<Dim>::name(std::size_t k) const {
 
 template <int Dim>
 void Survey<Dim>::keep_inside(const Grid<Dim>& grid) {
+  std::int64_t moved = 0;
+  for (wave::Shot<Dim>& shot : m_shots) {
+    for (Points<Dim>* const points : {&shot.sources, &shot.receivers}) {
+      for (Point<Dim>& p : *points) {
+        const Point<Dim> on = onto_faces<Dim>(grid, p);
+        if (grid.contains(p) || !grid.contains(on)) continue;
+        p = on;
+        ++moved;
+      }
+    }
+  }
+  if (moved > 0) {
+    m_notes.push_back(concat(moved, " position", plural(moved), " outside of the model by at most ",
+                             rounding_of_positions, " of its spacing moved onto its faces"));
+  }
   std::vector<wave::Shot<Dim>> kept;
   std::vector<std::size_t> index;
   std::int64_t receivers = 0;

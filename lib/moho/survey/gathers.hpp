@@ -139,7 +139,7 @@ class Survey {
 
   /// \brief Removes receivers outside a grid, and shots with a source outside or without receivers.
   ///
-  /// notes() reports their numbers.
+  /// Positions just outside move onto faces, see onto_faces(). notes() reports all numbers.
   /// \throws InputError if no shot remains. The text compares positions with the grid. It proposes
   /// the other meaning of elevations if all positions are then inside
   void keep_inside(const Grid<Dim>& grid);

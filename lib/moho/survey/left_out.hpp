@@ -9,6 +9,7 @@
 #include <moho/wave/geometry.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,6 +17,24 @@
 #include <vector>
 
 namespace moho::survey {
+
+/// Largest distance of a position from a grid that counts as rounding, over the spacing.
+inline constexpr double rounding_of_positions = 0.01;
+
+/// \brief Returns the nearest position on the faces of a grid, if it is at most
+/// rounding_of_positions away along each axis; else the position itself.
+///
+/// Integers of headers round positions, also those of sources and receivers on faces.
+template <int Dim>
+Point<Dim> onto_faces(const Grid<Dim>& grid, const Point<Dim>& position) {
+  Point<Dim> nearest = position;
+  for (int d = 0; d < Dim; ++d) {
+    nearest[d] = std::clamp(position[d], grid.origin[d], grid.upper(d));
+    const double away = std::fabs(nearest[d] - position[d]);
+    if (!(away <= rounding_of_positions * grid.spacing[d])) return position;
+  }
+  return nearest;
+}
 
 /// Range of a survey's positions along an axis, and that of the model.
 struct AxisRange {
@@ -56,7 +75,7 @@ LeftOut left_out_of(const Grid<Dim>& grid, const std::vector<wave::Shot<Dim>>& s
     }
     out.axes.push_back(axis);
   }
-  const auto inside = [&](const Point<Dim>& p) { return grid.contains(p); };
+  const auto inside = [&](const Point<Dim>& p) { return grid.contains(onto_faces<Dim>(grid, p)); };
   for (const wave::Shot<Dim>& shot : shots) {
     ++out.all_shots;
     out.all_traces += shot.receivers.size();
