@@ -128,20 +128,20 @@ void bind_true_model(Description& d, const std::string& option, const EarthModel
   d.move_in_summary(option, names);
   for (const std::string& name : names) d.option(name).show_if([&o] { return o.modelled(); });
   d.check([&o, option, names](const Arguments& given) {
-    const auto& parameters = o.true_model.parameters;
+    std::vector<std::string> others = names;  // options that this kind of data does not have
+    for (const auto& [name, value] : o.true_model.parameters) others.push_back("true-" + name);
     if (o.modelled()) {
-      if (parameters.empty() || parameters.count("vp") > 0) return;
-      throw InputError("--true-vp is missing (needed with the other parameters of that model)");
+      if (others.size() > names.size() && o.true_model.parameters.count("vp") == 0)
+        throw InputError("--true-vp is missing (needed with the other parameters of that model)");
+      others = {"elevations", "length-unit", "line", "data-interval", "allow-left-out"};
+      others.emplace_back(o.zero == survey::WaveletZero::peak ? "wavelet-zero" : "replace-wavelet");
     }
-    for (const std::string& name : names) {
-      if (!given.given(name)) continue;
-      throw InputError(concat("--", name, " and --", option, " ", o.data,
-                              " were both given (allowed: --", name, " with --", option,
-                              " modelled): the data say where they were taken"));
+    for (const std::string& name : others) {
+      if (given.given(name))
+        throw InputError(concat("--", name, " and --", option, " ", o.data,
+                                " were both given (allowed: --", name, " with --", option,
+                                o.modelled() ? " FILE)" : " modelled)"));
     }
-    if (parameters.empty()) return;
-    throw InputError(concat("--true-", parameters.begin()->first, " and --", option, " ", o.data,
-                            " were both given (allowed: with --", option, " modelled)"));
   });
 }
 
@@ -188,14 +188,13 @@ void add_data_inputs(const std::string& option, bool wavelet_given, const DataTe
   if (!wavelet_given && texts.wavelet != default_wavelet) {
     options.words.push_back("--wavelet=" + texts.wavelet);
   }
-  namespace fs = std::filesystem;
   if (texts.modelled()) return;
   std::error_code ignored;
-  if (!fs::is_directory(texts.data, ignored)) {
+  if (!std::filesystem::is_directory(texts.data, ignored)) {
     options.inputs.push_back({option, texts.data});
     return;
   }
-  for (const auto& entry : fs::directory_iterator(texts.data, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(texts.data, ignored)) {
     const std::string kind = entry.path().extension().string();
     if (entry.is_regular_file(ignored) &&
         (kind == ".npy" || kind == ".sgy" || kind == ".segy" || kind == ".json")) {

@@ -46,6 +46,7 @@ void prepare_survey(Job& job, const Options& o, const std::string& option, Earth
                     std::optional<EarthModel<T>>& truth, SurveyData<Dim>& data) {
   prepare_waves<Dim>(job, o, model);
   job.options = &o;
+  job.true_names = job.names;  // of a model that is its own truth
   if (truth) {
     job.true_values = &truth->values;
     for (const auto& [name, text] : o.true_model.parameters) {

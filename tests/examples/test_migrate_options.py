@@ -58,6 +58,13 @@ class Options(test_migrate_shots.Case):
     def test_name_of_the_folder(self):
         self.refuse_here(["--out", 300 * "x"], "--out xxx", "the folder cannot be made (File name too long)")
 
+    def test_modelled_data_have_no_headers(self):
+        for more in (["--elevations", "depth"], ["--length-unit", "ft"], ["--line", "10"],
+                     ["--data-interval", "0.001"], ["--allow-left-out"], ["--replace-wavelet"],
+                     ["--wavelet-zero", "peak"]):
+            self.refuse_here(more, more[0], "--shots modelled were both given")
+        self.succeed("--vp", "smooth.npy", *self.survey, *self.shots, "--wavelet-zero", "start", "--plan")
+
     def test_receivers_outside(self):
         self.shots = [*self.shots[:-2], "--receivers", "9000,20", "--moving"]
         self.refuse_here([], "shot 1: none of its 1 receivers is inside")

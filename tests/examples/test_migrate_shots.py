@@ -666,8 +666,9 @@ class BadInput(Case):
     def test_contrasts_of_density(self):
         rho = np.full(np.load(self.path("smooth.npy")).shape, 1000.0, dtype=np.float32)
         rho[7, 9] = 17000.0
-        self.refuse_here([*self.shots, "--rho", self.save("rho.npy", rho)], "rho.npy: 1000 at node (3, 9), ",
-                         "and 17000 at node (7, 9), ", "ratio of 17", "take order 6 or less")
+        for shots in (self.shots, ["--shots", "modelled"]):
+            self.refuse_here([*shots, "--rho", self.save("rho.npy", rho)], "--rho ", "rho.npy: 1000 at node ",
+                             "(3, 9), ", "and 17000 at node (7, 9), ", "ratio of 17", "order 6 or less")
 
     def test_memory_names_the_option(self):
         self.refuse_here([*self.shots, "--snapshots", "device", "--device-memory", "100K"], "the model of ",
