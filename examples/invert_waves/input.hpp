@@ -15,6 +15,7 @@
 #include <moho/io/npy.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -155,6 +156,7 @@ struct Input : SurveyJob<T, Dim> {
             {"source_field random", "--source-field random"},
             {"(concurrent_shots)", "--at-once"},
             {"memory_pairs", "--memory-pairs"},
+            {"product_interval", "--gradient-steps"},
             {"memory", "--memory"},
             {"device_memory", "--device-memory"},
             {"block", "--block"},
@@ -186,7 +188,16 @@ struct Input : SurveyJob<T, Dim> {
       const std::string text = error.what();
       throw InputError(text.rfind("--vp", 0) == 0 ? "--mask" + text.substr(4) : "--mask: " + text);
     }
-    for (const T value : read.values.at("vp")) mask.push_back(value == T(0) ? 0 : 1);
+    const auto& factors = read.values.at("vp");
+    const auto bad =
+        std::find_if(factors.begin(), factors.end(), [](T v) { return !std::isfinite(v); });
+    if (bad != factors.end()) {
+      const Index<Dim> node = this->grid.node(bad - factors.begin());
+      throw InputError(concat("--mask ", options->mask_text, ": the value at node ",
+                              format_index(node), ", ", format_point(this->grid.position(node)),
+                              ", is ", *bad, " (allowed: finite; 0 keeps a node): correct it"));
+    }
+    for (const T value : factors) mask.push_back(value == T(0) ? 0 : 1);
   }
 };
 

@@ -106,6 +106,13 @@ class ObjectivePlanner {
     m_plan.frequency = p.frequency;
     m_plan.nodes_per_wave = p.nodes_per_wave;
     m_plan.product_interval = m_shots.product_interval();
+    const std::int64_t largest = std::max<std::int64_t>(p.time.steps / 2, 1);
+    if (m_options.product_interval > largest) {
+      throw InputError(concat(m_options.names("product_interval"), " is ",
+                              m_options.product_interval, " (allowed: 1 to ", largest,
+                              ", as a gradient needs 2 products in ", p.time.steps,
+                              " steps): decrease it, or increase the time"));
+    }
     for (int d = 0; d < Dim; ++d) m_plan.nodes.push_back(p.grid.extents[d]);
     m_plan.variables = static_cast<double>(m_options.parameters.size()) *
                        static_cast<double>(m_shots.grid().size());

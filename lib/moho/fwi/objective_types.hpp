@@ -86,7 +86,8 @@ struct ObjectiveOptions {
   std::vector<double> bands = {};        ///< corners of low-passes for set_band(), Hz, ascending
 
   SourceField source_field = SourceField::automatic;  ///< method
-  std::int64_t product_interval = 0;                  ///< steps between products; 0: by the wavelet
+  /// Steps between products, at most half of those of the run; 0: by the wavelet.
+  std::int64_t product_interval = 0;
   int random_width = 60;     ///< nodes of random boundaries, of source_field random
   int concurrent_shots = 0;  ///< shots computed concurrently; 0: chosen
   /// Of these, shots that advance in the same launches (ShotGradients::add_batch()), with a stored

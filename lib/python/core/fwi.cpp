@@ -102,7 +102,9 @@ fwi::ObjectiveOptions<Dim> stream_options(const WaveInput& wave, const Inversion
   options.parameters = inversion.parameters;
   options.source_field = inversion.source_field;
   options.concurrent_shots = inversion.concurrent_shots;
-  options.names = {{"data", "gathers"}, {"(concurrent_shots)", "concurrent_shots"}};
+  options.names = {{"data", "gathers"},
+                   {"product_interval", "gradient_steps"},
+                   {"(concurrent_shots)", "concurrent_shots"}};
   return options;
 }
 
