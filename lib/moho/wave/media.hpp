@@ -109,7 +109,7 @@ struct ParameterInfo {
 /// All parameters, in the order of the enumeration.
 inline constexpr std::array<ParameterInfo, 6> parameters = {{
     {Parameter::vp, "vp", "vp", "m/s", std::numeric_limits<float>::min(), 1.0e9,
-     "positive and finite, in m/s", "correct the model there", false, 2},
+     "positive, at most 1e9, in m/s", "correct the model there", false, 2},
     {Parameter::density, "density", "rho", "kg/m^3", std::numeric_limits<float>::min(),
      std::numeric_limits<float>::max(), "positive and finite, in kg/m^3", "correct the model there",
      false, 2},

@@ -162,10 +162,10 @@ struct ModelRange {
 
 /// \brief Throws InputError unless every parameter has the grid's shape and allowed values.
 ///
-/// Velocity and density have to be positive and finite. Values of epsilon and delta lie above -0.5
-/// and are at most 2; 1 + 2 epsilon and 1 + 2 delta are squares of velocities. Angles lie between
-/// -2 pi and 2 pi. The message names the parameter, the first bad node, its value and the allowed
-/// range.
+/// Velocities have to be positive and at most 1e9 m/s, densities positive and finite. Values of
+/// epsilon and delta lie above -0.5 and are at most 2; 1 + 2 epsilon and 1 + 2 delta are squares of
+/// velocities. Angles lie between -2 pi and 2 pi. The message names the parameter, the first bad
+/// node, its value and the allowed range.
 template <class T, int Dim, class Memory>
 ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
                        const Model<T, Dim, Memory>& model);
