@@ -175,6 +175,12 @@ TEST(WaveletInput, Ricker) {
   EXPECT_EQ(message_of([] { ricker(25.0, 1.0 / 120.0); }), "no exception");
   EXPECT_THAT(message_of([] { ricker(15.0, 1e-3, 1e9); }),
               HasSubstr("it would have 1e+12 samples"));
+  // the step of a velocity of 1e9 m/s on nodes 10 m apart
+  EXPECT_THAT(
+      message_of([] { ricker(15.0, 5e-9); }),
+      HasSubstr("it would have 40000001 samples of 5e-09 s (allowed: 2000000 samples): take "
+                "a shorter delay, higher frequencies or a larger dt, and check the "
+                "velocities"));
 }
 
 TEST(WaveletInput, Ormsby) {
