@@ -8,6 +8,7 @@
 #include <moho/io/segy.hpp>
 
 #include <cstddef>
+#include <random>
 #include <utility>
 
 namespace moho::io {
@@ -90,6 +91,42 @@ TEST_F(SegyModels, LinesAlmostParallelToXKeepTheirCoordinates) {
   model = read({{40000, 0}, {41000, 0}, {42500, 0}});
   EXPECT_THAT(model.spacing, ElementsAre(0, 5));
   EXPECT_THAT(model.notes, ElementsAre(HasSubstr("are not equally spaced: they are not used")));
+}
+
+TEST_F(SegyModels, ScatteredPositionsOfALineAreFitted) {
+  // 60 traces, 10 m apart along (0.8, 0.6), up to 1 m away along x and along y
+  std::mt19937 random(5);
+  std::uniform_int_distribution<int> offset(-100, 100);
+  std::vector<Trace> oblique, along_x;
+  for (int i = 0; i < 60; ++i) {
+    const int x = offset(random), y = offset(random);
+    oblique.push_back({40000 + 800 * i + x, 600 * i + y, 0, 0, static_cast<float>(i)});
+    along_x.push_back({40000 - 1000 * i + x, 7000 + y, 0, 0, static_cast<float>(i)});
+  }
+  SegyModel<float> model = read(oblique);
+  EXPECT_NEAR(model.spacing[0], 10.0, 0.03);
+  EXPECT_THAT(model.has_origin, ElementsAre(false, true));
+  EXPECT_EQ(model.origin[0], 0.0);
+  EXPECT_THAT(model.notes, ElementsAre(AllOf(HasSubstr("deviate by up to 1."),
+                                             HasSubstr(" from equal distances of ")),
+                                       HasSubstr("are not parallel to x")));
+  model = read(along_x);
+  EXPECT_NEAR(model.spacing[0], 10.0, 0.03);
+  EXPECT_THAT(model.has_origin, ElementsAre(true, true));
+  EXPECT_NEAR(model.origin[0], 400.0 - 590.0, 1.0);
+  EXPECT_EQ(model.values.data[0], 59.0F);
+  EXPECT_THAT(model.notes,
+              ElementsAre(HasSubstr("deviate by up to"), HasSubstr("x decreases from trace")));
+  // a trace is missing, few traces, and the same position
+  along_x.erase(along_x.begin() + 30);
+  model = read(along_x);
+  EXPECT_EQ(model.spacing[0], 0.0);
+  EXPECT_THAT(model.notes, ElementsAre(HasSubstr("are not equally spaced: they are not used")));
+  oblique.resize(9);
+  EXPECT_EQ(read(oblique).spacing[0], 0.0);
+  model = read(std::vector<Trace>(20, Trace{40000, 7000}));
+  EXPECT_EQ(model.spacing[0], 0.0);
+  EXPECT_THAT(model.has_origin, ElementsAre(false, true));
 }
 
 TEST_F(SegyModels, DecreasingCoordinatesAreReversed) {

@@ -180,7 +180,9 @@ struct SegyModel {
 /// Traces that form a complete rectangle of in-line and cross-line numbers, more than one of each,
 /// are a 3D model. Other files are 2D models. Spacing and origin along x (and y) follow from the
 /// ensemble coordinates, or from the source coordinates if those are all zero. They are set only
-/// for equidistant traces.
+/// for equidistant traces, or for sections of 10 or more traces that deviate from equidistant ones
+/// by at most 0.2 of the spacing: these have the spacing, and the origin along x or y, of the best
+/// fit in the sense of least squares.
 ///
 /// Lines that deviate from x or y by at most 0.05 of the spacing have the coordinates of the file.
 /// Traces with decreasing coordinates are reversed, and x becomes the first axis of a volume whose

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/text.hpp>
 #include <moho/io/segy.hpp>
 
 #include <algorithm>
@@ -9,6 +10,12 @@
 namespace moho::io {
 
 namespace {
+
+// Largest deviation of a trace of a section from the best fit of equidistant positions, in
+// spacings. Positions of a line that was surveyed are scattered around a regular line.
+constexpr double scatter_tolerance = 0.2;
+// Smallest number of traces to which equidistant positions are fitted.
+constexpr std::size_t fewest_scattered = 10;
 
 struct Position {
   double x = 0.0;
@@ -60,6 +67,52 @@ Line measure(const std::vector<Position>& at, std::size_t count, std::size_t str
   line.reversed = line.direction == Direction::x   ? line.step.x < 0.0
                   : line.direction == Direction::y ? line.step.y < 0.0
                                                    : false;
+  return line;
+}
+
+/// Returns the equidistant positions closest to all positions, in the sense of least squares.
+///
+/// `deviation` receives the largest distance of a position from them, m. The result is a line
+/// without spacing for few positions, and for those that deviate too much.
+Line fit(const std::vector<Position>& at, double& deviation) {
+  Line line;
+  line.begin = at.front();
+  line.end = at.back();
+  if (at.size() < fewest_scattered) return line;
+  const double middle = 0.5 * static_cast<double>(at.size() - 1);
+  Position mean, slope;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const double k = static_cast<double>(i) - middle;
+    mean.x += (at[i].x - at[0].x) / static_cast<double>(at.size());
+    mean.y += (at[i].y - at[0].y) / static_cast<double>(at.size());
+    slope.x += k * (at[i].x - at[0].x);
+    slope.y += k * (at[i].y - at[0].y);
+    squares += k * k;
+  }
+  const Position step{slope.x / squares, slope.y / squares};
+  deviation = 0.0;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const double k = static_cast<double>(i) - middle;
+    deviation = std::max(deviation, std::hypot(at[i].x - at[0].x - mean.x - k * step.x,
+                                               at[i].y - at[0].y - mean.y - k * step.y));
+  }
+  const double spacing = std::hypot(step.x, step.y);
+  if (!(spacing > 0.0 && deviation <= scatter_tolerance * spacing)) return line;
+  const auto thousandths = [](double x) { return std::round(1000.0 * x) / 1000.0; };
+  const auto position = [&](double k) {
+    return Position{thousandths(at[0].x + mean.x + k * step.x),
+                    thousandths(at[0].y + mean.y + k * step.y)};
+  };
+  line.step = step;
+  line.begin = position(-middle);
+  line.end = position(middle);
+  line.spacing = spacing;
+  // an angle that the scatter of the positions explains
+  const double across = std::max(line_tolerance * spacing, deviation);
+  if (std::fabs(line.end.y - line.begin.y) <= across) line.direction = Direction::x;
+  if (std::fabs(line.end.x - line.begin.x) <= across) line.direction = Direction::y;
+  line.reversed = line.direction == Direction::x && step.x < 0.0;
   return line;
 }
 
@@ -175,6 +228,15 @@ void place_section(SegyModel<T>& model, const std::vector<Position>& at) {
     model.origin = {at[0].x};
     model.has_origin = {at[0].x != 0.0 || at[0].y != 0.0};
     return;
+  }
+  if (double deviation = 0.0; x.spacing == 0.0) {
+    x = fit(at, deviation);
+    if (x.spacing > 0.0) {
+      model.notes.push_back(concat("the coordinates of the traces from ", text_of(at.front()),
+                                   " to ", text_of(at.back()), " deviate by up to ",
+                                   text::significant(deviation, 2), " from equal distances of ",
+                                   text::significant(x.spacing, 6), ", which fit them best"));
+    }
   }
   if (x.direction == Direction::y) {  // x is measured along the line
     x.direction = Direction::oblique;
