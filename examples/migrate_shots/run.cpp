@@ -113,7 +113,11 @@ class Program {
     });
     groups.keep();
     m_plan = migration->plan();
-    m_concurrent *= m_plan.concurrent_propagations();
+    // ranks and batches without a shot propagate nothing
+    int shots = 0;
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) shots += m_list.settled(k) ? 0 : 1;
+    m_concurrent = std::min(m_concurrent * m_plan.concurrent_propagations(),
+                            std::max(1, (shots + m_plan.batch_size - 1) / m_plan.batch_size));
     bool goes_on = false;
     processes.together([&] { goes_on = begin(); });
     if (goes_on) {
@@ -173,7 +177,6 @@ class Program {
   }
 
   void prepare() {
-    const std::vector<std::int64_t> numbers = numbers_of(m_job.shots);
     OnSiteSum on_sum;
     if (!m_o.keep_shots) {
       on_sum = [this](const auto& shots, const fs::path& folder, const auto& names) {
@@ -186,7 +189,7 @@ class Program {
       const bool added = from == ShotList::From::rank || more.find("summed") != nullptr;
       if (!added && m_session.processes().root()) add_stored(k);
     };
-    m_list.open(numbers, m_o, m_o, taken, on_sum);
+    m_list.open(numbers_of(m_job.shots), m_o, m_o, taken, on_sum);
   }
 
   // Adds the shots of a site, whose sums or arrays are in a folder. False: arrays are needed.

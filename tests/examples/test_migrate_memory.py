@@ -3,7 +3,7 @@
 # ctest: cost 20
 """Tests of the memory and the seconds that migrate_shots plans, uses and reports.
 
-usage: test_migrate_memory.py --program PATH [--modeller PATH] [names of test classes]
+usage: test_migrate_memory.py --program PATH [--mpirun PATH] [--modeller PATH] [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
@@ -121,6 +121,16 @@ class Memory(test_migrate_shots.Case):
                                    run["points"], delta=1e-6 * run["points"])
             for shot in r.summary["migrated"]:
                 self.assertAlmostEqual(shot["seconds_shared"], shot["seconds"] / int(count), delta=1e-9)
+
+    def test_seconds_of_ranks_without_a_shot(self):
+        self.needs_mpirun()
+        shots = [*self.shots[:-3], "300,20:900,20:2", *self.shots[-2:], *self.host]
+        self.succeed("--vp", "smooth.npy", *self.survey, *shots, "--at-once", "1", ranks=3)
+        with open(self.path("out/summary.json"), encoding="utf-8") as file:
+            summary = json.load(file)
+        self.assertEqual(len(summary["migrated"]), 2)
+        for shot in summary["migrated"]:
+            self.assertAlmostEqual(shot["seconds_shared"], shot["seconds"] / 2, delta=1e-9)
 
 
 if __name__ == "__main__":
