@@ -7,6 +7,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import warnings
 
 sys.dont_write_bytecode = True
 import moho
@@ -32,6 +33,24 @@ class Models(unittest.TestCase):
                 found = moho.read_model(f"{folder}/model.npy", dtype=np.float64)
                 self.assertEqual((found.values.dtype, found.spacing), (np.float64, (0.0,) * len(shape)))
                 np.testing.assert_array_equal(found.values, values)
+
+    def test_notes_are_warnings(self):
+        values = support.rough(7, 5)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/model.sgy"
+            moho.write_model(path, values, spacing=10, origin=(100.0, 0.0))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assertEqual(moho.read_model(path).notes, ())
+            content = pathlib.Path(path).read_bytes()
+            size = 240 + 4 * 5
+            traces = [content[k : k + size] for k in range(3600, len(content), size)]
+            pathlib.Path(path).write_bytes(content[:3600] + b"".join(reversed(traces)))
+            with self.assertWarnsRegex(UserWarning, "model.sgy: x decreases from trace to trace") as seen:
+                found = moho.read_model(path)
+            self.assertEqual(os.path.basename(seen.filename), "test_io.py")
+            self.assertEqual(found.notes, ("x decreases from trace to trace: the traces were reversed",))
+            self.assertEqual((found.values.tobytes(), found.origin[0]), (values.tobytes(), 100.0))
 
     def test_messages(self):
         with tempfile.TemporaryDirectory() as folder:

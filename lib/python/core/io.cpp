@@ -51,7 +51,7 @@ nb::object rows_of(const Points<Dim>& points) {
   return to_array(values, {points.size(), Dim});
 }
 
-// Values, spacing, origin, unit of lengths and unit of values.
+// Values, spacing, origin, unit of lengths, unit of values and notes.
 template <class T>
 nb::object read_model(const std::string& path) {
   io::LoadedModel<T> model;
@@ -61,7 +61,7 @@ nb::object read_model(const std::string& path) {
     shape.push_back(static_cast<std::size_t>(extent));
   }
   return nb::make_tuple(to_array(model.values.data, shape), model.spacing, model.origin,
-                        model.length_unit, model.value_unit);
+                        model.length_unit, model.value_unit, model.notes);
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
@@ -24,6 +25,7 @@ class ModelFile:
     origin: tuple[float, ...]  #: m, one for each axis; 0 where the file does not state it
     length_unit: str  #: "m", "km", "ft" or "mixed", from which lengths were converted; "" if not stated
     value_unit: str  #: unit of the values in an RSF file; "" if not stated
+    notes: tuple[str, ...] = ()  #: what differs from the order and coordinates of a SEG-Y file
 
 
 def read_model(path: Union[str, os.PathLike[str]], *, dtype: Any = np.float32) -> ModelFile:
@@ -39,15 +41,18 @@ def read_model(path: Union[str, os.PathLike[str]], *, dtype: Any = np.float32) -
     Returns
     -------
     ModelFile
-        Lengths are converted to m, values are not converted.
+        Lengths are converted to m, values are not converted. A UserWarning repeats each of its notes.
 
     Raises
     ------
     FileError
         The file is missing, damaged, of another kind or has other than 2 or 3 axes.
     """
-    values, spacing, origin, length, unit = core().read_model(_arrays.path_of(path, "path"), _doubles(dtype))
-    return ModelFile(values, tuple(spacing), tuple(origin), length, unit)
+    name = _arrays.path_of(path, "path")
+    values, spacing, origin, length, unit, notes = core().read_model(name, _doubles(dtype))
+    for note in notes:
+        warnings.warn(f"{name}: {note}", stacklevel=2)
+    return ModelFile(values, tuple(spacing), tuple(origin), length, unit, tuple(notes))
 
 
 def write_model(path: Union[str, os.PathLike[str]], values: Any, *, spacing: Any, origin: Any = 0.0) -> None:
