@@ -12,13 +12,13 @@ import subprocess
 import sys
 import time
 
+import distribute_case
 import services
 import support
-import test_distribute_shots
 
 
 # ctest: waits
-class LostFolders(test_distribute_shots.DistributeCase):
+class LostFolders(distribute_case.DistributeCase):
     @classmethod
     def setUpClass(cls):
         services.need(*services.Sshd.needs)

@@ -12,9 +12,9 @@ import subprocess
 import sys
 import time
 
+import distribute_case
 import services
 import support
-import test_distribute_shots
 
 # In place of rsync: damages the first sums that arrive, or kills the program that started it,
 # once: transfers of two sites may end at the same time.
@@ -55,7 +55,7 @@ exec rsync "$@"
 """
 
 
-class SumsCase(test_distribute_shots.PlacesCase):
+class SumsCase(distribute_case.PlacesCase):
     name = "migrate_shots"
     survey = ["--vp", "vp.npy", "--spacing", "20", "--receivers", "0,20:1000,20:26", "--wavelet", "ricker:12",
               "--time", "0.2", "--space", "serial", "--shots", "modelled", "--true-vp", "true.npy",
