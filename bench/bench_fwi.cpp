@@ -214,7 +214,8 @@ void add_steps(const std::string& space) {
   const std::vector<std::int64_t> all =
       smoke ? std::vector<std::int64_t>{2, 4} : std::vector<std::int64_t>{2, 4, 8, 16, 32, 64};
   for (const wave::Medium medium : {wave::Medium::isotropic, wave::Medium::vti}) {
-    for (const std::int64_t block : {std::int64_t(4), std::int64_t(smoke ? 8 : 32)}) {
+    for (const std::int64_t block : {std::int64_t(4), std::int64_t(32)}) {
+      if (smoke && block > 4) continue;
       for (const std::int64_t updates : all) {
         GradientSettings settings;
         settings.medium = medium;
@@ -309,6 +310,7 @@ void add_space(const std::string& space) {
               : (host ? std::vector<std::int64_t>{0, 1, 4}
                       : std::vector<std::int64_t>{0, 8, 16, 24, 32, 48, 64});
     for (const std::int64_t u : updates) {
+      if (smoke && kind.several && u == 0) continue;  // plans measure rates
       const std::int64_t block = u == 0 ? 0 : smoke ? 4 : host ? 8 : 32;
       const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
                                       "/stream/updates:", u, "/", space, "/n:", n);

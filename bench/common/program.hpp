@@ -16,7 +16,8 @@
 namespace moho::bench {
 
 /// Returns true if MOHO_BENCH_SMOKE is set to anything but 0. Then only small sizes are registered,
-/// so that the complete program takes seconds.
+/// on one thread of the host unless OMP_NUM_THREADS or KOKKOS_NUM_THREADS is set, so that the
+/// complete program takes seconds, also on busy machines.
 bool smoke();
 
 /// Returns true for spaces whose memory is the host's.
