@@ -129,6 +129,8 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
     box.upper[0] = std::min(box.lower[0] + wanted, end_of_all);
     if (box.empty()) continue;
     const std::int64_t depth = box.upper[0] - box.lower[0];
+    // slabs that the grid clips to the same size are one
+    if (!result.empty() && result.back().planes == depth) continue;
     const std::int64_t places = std::max<std::int64_t>((end_of_all - box.lower[0]) / depth, 1);
     std::int64_t place = 0;
     // neighbouring slabs share axis derivatives in a stream: only the slab's own count
@@ -165,12 +167,8 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
         {box.upper[0] - box.lower[0],
          static_cast<double>(count) * static_cast<double>(box.size()) / std::max(seconds, 1e-9)});
   }
-  // slabs that the grid clips to the same size are one
   std::sort(result.begin(), result.end(),
             [](const auto& a, const auto& b) { return a.planes < b.planes; });
-  result.erase(std::unique(result.begin(), result.end(),
-                           [](const auto& a, const auto& b) { return a.planes == b.planes; }),
-               result.end());
   return result;
 }
 
