@@ -114,8 +114,8 @@ class Program {
     groups.keep();
     m_plan = migration->plan();
     // ranks and batches without a shot propagate nothing
-    int shots = 0;
-    for (std::size_t k = 0; k < m_job.shots.size(); ++k) shots += m_list.settled(k) ? 0 : 1;
+    int shots = static_cast<int>(m_job.shots.size());
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) shots -= m_list.settled(k) ? 1 : 0;
     m_concurrent = std::min(m_concurrent * m_plan.concurrent_propagations(),
                             std::max(1, (shots + m_plan.batch_size - 1) / m_plan.batch_size));
     bool goes_on = false;
@@ -591,7 +591,6 @@ void run(const Options& options, Session& session) {
 }
 
 }  // namespace
-
 }  // namespace moho::examples::migrate_shots
 
 int main(int argc, char** argv) {

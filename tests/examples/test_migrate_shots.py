@@ -264,8 +264,7 @@ class Compass(Case):
 class Volume(Case):
     """A volume of a tilted medium with one diffractor.
 
-    With the right parameters it is imaged in place. With the vertical velocity only it is imaged where the
-    traveltimes predict.
+    With the right parameters it is imaged in place, with the vertical velocity only where times predict it.
     """
     velocity, epsilon, delta, tilt, azimuth = 2000.0, 0.3, 0.1, np.radians(35.0), np.radians(30.0)
     frequency, spacing, nodes = 18.0, 10.0, 46

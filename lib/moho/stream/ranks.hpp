@@ -66,7 +66,7 @@ class StreamRanks {
   /// \brief Returns whether the previous and the next rank write planes into the memory of this
   /// rank's device, and this rank into that of theirs. Not collective.
   ///
-  /// The first exchange between devices tests it; before, and on hosts, there is no value. Planes
+  /// The first exchange between devices tests it; before, and on hosts, it has no value. Planes
   /// of other neighbours pass through page-locked memory and messages.
   const std::optional<StreamPeers>& peers() const { return m_peers; }
   /// Sets peers(), in place of a test. Neighbours must agree. Not collective.

@@ -28,7 +28,7 @@ namespace moho::stream {
 struct SlabSides {
   enum Side : std::size_t { previous, next };
 
-  /// Returns true if there is a rank on a side.
+  /// Returns true if a rank is on a side.
   static bool has_rank(const StreamRanks& ranks, Side side) {
     return side == previous ? ranks.rank() > 0 : ranks.rank() + 1 < ranks.size();
   }
@@ -40,7 +40,7 @@ struct SlabSides {
 
 /// An allocation that another process may map, as a message.
 struct PeerOffer {
-  std::int64_t bytes = 0;     ///< 0: there is none
+  std::int64_t bytes = 0;     ///< 0: no allocation
   std::uint64_t machine = 0;  ///< number of the machine
   unsigned char handle[64] = {};
 };
@@ -93,7 +93,7 @@ class SharedAllocations {
     static SharedAllocations all;
     return all;
   }
-  /// Returns memory of the current device, null if there is none.
+  /// Returns memory of the current device, null if it has not enough.
   char* take(int device, std::size_t bytes) {
     const std::lock_guard lock(m_mutex);
     for (Allocation& one : m_all) {
@@ -195,8 +195,8 @@ class PeerOutbox<Kokkos::CudaSpace> {
 /// \brief Returns which ranks and their neighbours can write each other's device memory.
 /// Collective.
 ///
-/// Each rank writes a pattern into the memory of its neighbours, which compare it. Ranks of hosts,
-/// of other machines, and those whose system refuses have none.
+/// Each rank writes a pattern into the memory of its neighbours, which compare it. Ranks of hosts
+/// and of other machines, and those whose system refuses, cannot.
 /// \param exec instance on the device of this rank
 template <class Memory>
 StreamPeers test_peers(StreamRanks& ranks, const Instance<Memory>& exec) {
