@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <moho/gravity/field_operator.hpp>
 #include <moho/gravity/fmm.hpp>
 #include <moho/gravity/lattice.hpp>
 
@@ -163,11 +164,73 @@ void flag_stops_products(const moho::Instance<Memory>& exec) {
   using Fmm = moho::gravity::FmmFieldOperator<Memory>;
   Fmm fmm(stoppable, rows, places, components);
   expect_stops(fmm, flag);
+  using Direct = moho::gravity::DirectFieldOperator<Memory>;
+  Direct direct(stoppable, rows, places, components);
+  expect_stops(direct, flag);
   flag.request();
+  std::vector<double> squares;
+  EXPECT_THROW(direct.column_squares(std::vector<double>(direct.values(), 1.0), squares),
+               moho::Stopped);
   EXPECT_THROW(Fmm(stoppable, rows, places, components), moho::Stopped);
   EXPECT_THROW(moho::gravity::LatticeOperator<Memory>(stoppable, mesh, places, components),
                moho::Stopped);
 }
 TYPED_TEST(Progress, AFlagStopsProducts) { flag_stops_products(TypeParam::exec()); }
+
+// A request in a kernel's item of many pairs ends the item and the launch.
+moho::StopFlag flag_of_items;
+int calls_of_items = 0;
+
+void request_in_sum(const moho::gravity::detail::Record<double>*, int,
+                    const moho::gravity::detail::PackedStations<double>&, std::int64_t,
+                    const moho::gravity::detail::Distances<double>&,
+                    moho::simd::Pack<double>* sums) {
+  ++calls_of_items;
+  flag_of_items.request();
+  sums[0] = moho::simd::Pack<double>(0.0);
+}
+
+void request_in_transpose(const moho::gravity::detail::Record<double>*, int,
+                          const moho::gravity::detail::TransposeData&, std::int64_t,
+                          moho::simd::Pack<double>*) {
+  ++calls_of_items;
+  flag_of_items.request();
+}
+
+TEST(StopOfDirectSums, EndsItems) {
+  using Memory = Kokkos::HostSpace;
+  namespace detail = moho::gravity::detail;
+  constexpr std::int64_t prisms = 10000, lanes = moho::simd::lanes<double>, stations = 1000 * lanes;
+  const auto exec = moho::stopped_by<Memory>(
+      moho::Instance<Memory>(Kokkos::DefaultHostExecutionSpace()), flag_of_items);
+  const std::vector<detail::Record<double>> records(prisms);
+  std::vector<double> sums(prisms);
+  const detail::HostStop stop(exec);
+  EXPECT_FALSE(stop.requested());
+  EXPECT_NO_THROW(stop.check());
+
+  detail::TileData<double, detail::Record<double>> tiles{};
+  tiles.records = records.data();
+  tiles.stations = {nullptr, lanes};
+  tiles.sums = {sums.data(), 1, lanes};
+  tiles.last = prisms;
+  tiles.blocks = tiles.chunks = 1;
+  detail::SumTilesOnHost<double, detail::Record<double>>{tiles, &request_in_sum, &stop}(0);
+  EXPECT_EQ(calls_of_items, 1);
+  flag_of_items.clear();
+  EXPECT_THROW(stop.check(), moho::Stopped);  // items are missing, whatever the flag says now
+
+  detail::TransposeData transposed{};
+  transposed.records = records.data();
+  transposed.prisms = transposed.block = 100;
+  transposed.stations = {nullptr, stations};
+  transposed.sums = sums.data();
+  calls_of_items = 0;
+  const detail::HostStop other(exec);
+  detail::TransposeOnHost{transposed, &request_in_transpose, &other}(0);
+  EXPECT_EQ(calls_of_items, detail::TransposeOnHost::check / lanes);
+  EXPECT_THROW(other.check(), moho::Stopped);
+  flag_of_items.clear();
+}
 
 }  // namespace

@@ -70,6 +70,23 @@ class Gravity(unittest.TestCase):
         with self.assertRaisesRegex(moho.InputError, "close\\(\\) was called"):
             operator @ np.ones(60)
 
+    def test_an_interrupt_ends_products(self):
+        """A product has 1e10 pairs."""
+        random = np.random.default_rng(2)
+        rows = np.empty((100000, 7))
+        rows[:, 0:6:2] = random.uniform(0.0, 1e4, (len(rows), 3))
+        rows[:, 1:6:2] = rows[:, 0:6:2] + random.uniform(1.0, 30.0, (len(rows), 3))
+        rows[:, 6] = 500.0
+        at = np.column_stack([random.uniform(0.0, 1e4, (100000, 2)), np.full(100000, -50.0)])
+        field = moho.linear.gravity_operator(prisms=rows, stations=at, components="all")
+        weights = np.ones(field.shape[0])
+        for product in (
+            lambda: field @ rows[:, 6],
+            lambda: field.T @ weights,
+            lambda: field.column_squares(weights),
+        ):
+            support.expect_interrupt(self, product, after=0.3, within=1.0)
+
 
 class Rays(unittest.TestCase):
     def test_products_are_traveltimes_with_exact_transposes(self):

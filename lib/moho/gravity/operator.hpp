@@ -77,7 +77,7 @@ class Operator {
   /// \param densities kg/m^3, one a prism
   /// \param results components x stations: m^2/s^2, mGal, Eotvos; NaN where a component does not
   ///        exist (see forward())
-  /// \throws InputError for views of another shape
+  /// \throws InputError for views of another shape; Stopped, see StopFlag
   void apply(const InstanceOf<Memory>& exec, const DensityView<Memory>& densities,
              const ResultView<Memory>& results);
   /// \brief Computes densities = G^T weights.
@@ -85,14 +85,14 @@ class Operator {
   /// \param weights components x stations. A weight of 0 excludes a value, even one that does not
   ///        exist
   /// \param densities receives one number a prism
-  /// \throws InputError for views of another shape
+  /// \throws InputError for views of another shape; Stopped, see StopFlag
   void adjoint(const InstanceOf<Memory>& exec, const ConstResultView& weights,
                const Vector& densities);
   /// \brief Computes sum_i (w_i G_ij)^2 for every prism j: squares of the columns of G.
   /// \param exec instance of the views; devices may return before the end
   /// \param weights components x stations, such as 1 / standard error; 0 excludes a value
   /// \param squares receives one number a prism
-  /// \throws InputError for views of another shape
+  /// \throws InputError for views of another shape; Stopped, see StopFlag
   void column_squares(const InstanceOf<Memory>& exec, const ConstResultView& weights,
                       const Vector& squares);
 

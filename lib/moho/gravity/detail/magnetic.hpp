@@ -183,10 +183,13 @@ void sum_tiles(const Instance<Memory>& exec, unsigned mask,
   using Item = MagneticRecord<T>;
   (void)mask;
   const std::int64_t items = static_cast<std::int64_t>(data.blocks) * data.chunks;
+  exec.check_stop();
   if constexpr (is_host_memory<Memory>) {
     (void)block;
+    const HostStop stop(exec);
     launch_dynamic("moho::gravity::sum_magnetic_tiles", exec, items,
-                   SumTilesOnHost<T, Item>{data, &sum_records<mask_attraction, T, Item>});
+                   SumTilesOnHost<T, Item>{data, &sum_records<mask_attraction, T, Item>, &stop});
+    stop.check();
   } else {
     using Kernel = SumTilesOnDevice<mask_attraction, T, Item, DeviceOf<Memory>>;
     const Kernel kernel{data};

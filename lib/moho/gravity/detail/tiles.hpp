@@ -9,6 +9,7 @@
 /// tiles of prisms. Sums of a chunk are kept in double and added in the order of chunks. The result
 /// is therefore independent of the order of teams.
 
+#include <moho/gravity/detail/host_stop.hpp>
 #include <moho/gravity/detail/near_lanes.hpp>
 #include <moho/gravity/detail/pack.hpp>
 
@@ -249,6 +250,7 @@ struct SumTilesOnHost {
 
   TileData<T, Item> data;
   SumRecords<T, Item> sum;
+  const HostStop* stop;
 
   void operator()(const std::int64_t item) const {
     const int block = static_cast<int>(item % data.blocks);
@@ -260,6 +262,7 @@ struct SumTilesOnHost {
     std::int64_t begin = 0, end = 0;
     data.chunk_range(chunk, begin, end);
     for (std::int64_t from = begin; from < end; from += tile) {
+      if (stop->requested()) return;
       const int staged = static_cast<int>(end - from < tile ? end - from : tile);
       for (std::int64_t at = station_begin; at < station_end; at += lanes) {
         simd::Pack<T> sums[component_count];
@@ -335,15 +338,18 @@ SumRecords<T, Item> sum_records_of(unsigned mask) {
   return sum;
 }
 
-/// Adds the field of prisms first to last to the partial sums.
+/// Adds the field of prisms first to last to the partial sums. \throws Stopped, see StopFlag
 template <class T, class Item, class Memory>
 void sum_tiles(const Instance<Memory>& exec, unsigned mask, const TileData<T, Item>& data,
                int block) {
   const std::int64_t items = static_cast<std::int64_t>(data.blocks) * data.chunks;
+  exec.check_stop();
   if constexpr (is_host_memory<Memory>) {
     (void)block;
+    const HostStop stop(exec);
     launch_dynamic("moho::gravity::sum_tiles", exec, items,
-                   SumTilesOnHost<T, Item>{data, sum_records_of<T, Item>(mask)});
+                   SumTilesOnHost<T, Item>{data, sum_records_of<T, Item>(mask), &stop});
+    stop.check();
   } else {
     with_mask(mask, [&](auto m) {
       using Kernel = SumTilesOnDevice<decltype(m)::value, T, Item, DeviceOf<Memory>>;

@@ -122,9 +122,11 @@ using TransposeRecords = void (*)(const Record<double>*, int, const TransposeDat
 struct TransposeOnHost {
   static constexpr int lanes = simd::lanes<double>;
   static constexpr int largest_block = 128;
+  static constexpr int check = 64 * lanes;  ///< stations between looks at the stop flag
 
   TransposeData data;
   TransposeRecords add;
+  const HostStop* stop;
 
   void operator()(const std::int64_t block) const {
     const std::int64_t first = block * data.block;
@@ -132,6 +134,7 @@ struct TransposeOnHost {
     simd::Pack<double> sums[largest_block];
     for (int i = 0; i < count; ++i) sums[i] = simd::Pack<double>(0.0);
     for (std::int64_t at = 0; at < data.stations.count; at += lanes) {
+      if (at % check == 0 && stop->requested()) return;
       add(data.records + first, count, data, at, sums);
     }
     for (int i = 0; i < count; ++i) {
@@ -170,15 +173,19 @@ TransposeShape transpose_shape(const Instance<Memory>& exec, std::int64_t prisms
   return shape;
 }
 
-/// Computes the sums of all prisms over each chunk of stations.
+/// Computes the sums of all prisms over each chunk of stations. \throws Stopped, see StopFlag
 template <class Memory>
 void transpose_tiles(const Instance<Memory>& exec, unsigned mask, const TransposeData& data,
                      int chunks) {
+  exec.check_stop();
   if constexpr (is_host_memory<Memory>) {
     (void)chunks;
     TransposeRecords add = nullptr;
     with_mask(mask, [&](auto m) { add = &transpose_records<decltype(m)::value>; });
-    launch_dynamic("moho::gravity::transpose_tiles", exec, data.blocks, TransposeOnHost{data, add});
+    const HostStop stop(exec);
+    launch_dynamic("moho::gravity::transpose_tiles", exec, data.blocks,
+                   TransposeOnHost{data, add, &stop});
+    stop.check();
   } else {
     with_mask(mask, [&](auto m) {
       using Kernel = TransposeOnDevice<decltype(m)::value, DeviceOf<Memory>>;
