@@ -206,16 +206,17 @@ MemoryEstimate estimate_memory(const Options& o, double& held) {
   if (o.plot) estimate.picture(8.0 * components * need.stations, limit.bytes);
   const double each = (48.0 + 16.0 * components);
   const double room = limit.bytes - MemoryEstimate::process - (need.input - 24.0 * need.stations);
-  check_memory(concat(o.grid ? "--grid: " : "", std::round(need.rows),
-                      o.ensemble == Ensemble::prisms ? " prisms and " : " cells and ",
-                      std::round(need.stations), " stations with their results"),
-               whole, limit,
-               room > each
-                   ? concat("some ", std::floor(room / each), " stations would fit")
-                   : concat("some ",
-                            std::floor(std::max(limit.bytes - MemoryEstimate::process, 0.0) /
-                                       (o.ensemble == Ensemble::prisms ? 120.0 : 8.0)),
-                            o.ensemble == Ensemble::prisms ? " prisms" : " cells", " would fit"));
+  const std::string part = o.ensemble == Ensemble::prisms ? "prism" : "cell";
+  check_memory(
+      concat(o.grid ? "--grid: " : "", counted(std::round(need.rows), part), " and ",
+             counted(std::round(need.stations), "station"), " with their results"),
+      whole, limit,
+      room > each ? concat("some ", counted(std::floor(room / each), "station"), " would fit")
+                  : concat("some ",
+                           counted(std::floor(std::max(limit.bytes - MemoryEstimate::process, 0.0) /
+                                              (o.ensemble == Ensemble::prisms ? 120.0 : 8.0)),
+                                   part),
+                           " would fit"));
   return estimate;
 }
 

@@ -547,11 +547,11 @@ void no_memory_at_all(const moho::Instance<Memory>& exec) {
     options.memory_budget = 1000;  // too small for the prisms
     expect_parts(
         message<MemoryError>([&] { compute<T>(exec, prisms, stations, all_ten(), options); }),
-        {"200 prisms take ", "allowed: 1000 B"});
+        {"200 prisms: ", "allowed: 1000 B"});
     options.memory_budget = 200 * 128 + 2000;  // enough for the prisms, too small for the sums
     expect_parts(
         message<MemoryError>([&] { compute<T>(exec, prisms, stations, all_ten(), options); }),
-        {"sums at 500 stations take ", "fewer stations"});
+        {"sums at 500 stations: ", "fewer stations"});
   }
 }
 TYPED_TEST(Input, NoMemoryAtAll) {

@@ -189,7 +189,7 @@ TEST(GravityLatticeOf, StationsOffItIsRefused) {
                 LatticeOperator<Memory>(exec, mesh, {10.0, 20.0, -5.0}, {Component::gz},
                                         {.memory_budget = 100});
               }),
-              HasSubstr("spectra of 2 layers and 1 components"));
+              HasSubstr("spectra of 2 layers and 1 component: "));
   EXPECT_EQ(moho::gravity::detail::fourier_length(97), 100);
   EXPECT_EQ(moho::gravity::detail::fourier_length(1), 2);
 }

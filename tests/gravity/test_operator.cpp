@@ -237,7 +237,11 @@ TYPED_TEST(GravityOperator, RefusesWhatItCannotUse) {
       HasSubstr("far_tolerance: 1"));
   EXPECT_THAT(message_of<moho::MemoryError>(
                   [&] { operator_of(exec, scene, {Component::gz}, {.memory_budget = 100}); }),
-              HasSubstr("an operator of 10 prisms and 5 stations"));
+              HasSubstr("an operator of 10 prisms and 5 stations: "));
+  const Scene small(1, 1, 1);
+  EXPECT_THAT(message_of<moho::MemoryError>(
+                  [&] { operator_of(exec, small, {Component::gz}, {.memory_budget = 10}); }),
+              HasSubstr("an operator of 1 prism and 1 station: "));
   Scene flat = scene;
   flat.prisms[1] = flat.prisms[0];
   EXPECT_THAT(message_of([&] { operator_of(exec, flat, {Component::gz}); }),

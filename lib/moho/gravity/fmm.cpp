@@ -541,7 +541,7 @@ void check_pairs(std::size_t pairs) {
 }
 
 std::string fmm_name(std::int64_t prisms, std::int64_t stations) {
-  return concat("trees of ", prisms, " prisms and ", stations, " stations");
+  return concat("trees of ", counted(prisms, "prism"), " and ", counted(stations, "station"));
 }
 
 }  // namespace detail

@@ -61,9 +61,13 @@ double budget_of(const Options& options, std::size_t available, std::size_t allo
                   static_cast<double>(options.memory_budget) - static_cast<double>(allocated));
 }
 
+std::string counted(std::int64_t count, const char* name) {
+  return concat(count, " ", name, count == 1 ? "" : "s");
+}
+
 void check_budget(double bytes, double budget, const std::string& what) {
   if (bytes <= budget) return;
-  throw MemoryError(concat(what, " take ", format_bytes(bytes),
+  throw MemoryError(concat(what, ": ", format_bytes(bytes),
                            " (allowed: ", format_bytes(budget < 0.0 ? 0.0 : budget),
                            "): allow more memory, or take fewer stations at a time"));
 }

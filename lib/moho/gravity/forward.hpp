@@ -36,6 +36,9 @@ Plan make_plan(const Components& components, double constant, double scale);
 /// Returns the bytes that can still be allocated: the smaller of free memory and remaining budget.
 double budget_of(const Options& options, std::size_t available, std::size_t allocated);
 
+/// Returns a count with a name, whose plural ends in "s".
+std::string counted(std::int64_t count, const char* name);
+
 /// Throws MemoryError if the bytes exceed the budget.
 void check_budget(double bytes, double budget, const std::string& what);
 
@@ -107,7 +110,7 @@ void run_tiles(const Instance<Memory>& exec, const Job<T, Memory, Item>& job,
   const double a_chunk = 8.0 * components * static_cast<double>(padded);
   const double packed = 3.0 * parts<T> * sizeof(T) * static_cast<double>(padded);
   const double left = budget_of(options, memory_budget(exec), report.memory) - packed;
-  check_budget(a_chunk, left, concat("sums at ", report.stations, " stations"));
+  check_budget(a_chunk, left, "sums at " + counted(report.stations, "station"));
   data.chunks =
       static_cast<int>(std::max(1.0, std::min<double>(data.chunks, std::floor(left / a_chunk))));
   Kokkos::View<T*, Memory> stations;
@@ -217,7 +220,7 @@ Report sum_prisms_of(const Instance<Memory>& exec, const Source& source,
     job.frame = make_frame<T>(exec, source, job.plan.axis);
     job.plan = make_plan(components, options.constant, job.frame.scale);
     const double bytes = static_cast<double>(sizeof(Record<T>)) * static_cast<double>(count);
-    check_budget(bytes, budget_of(options, memory_budget(exec), 0), concat(count, " prisms"));
+    check_budget(bytes, budget_of(options, memory_budget(exec), 0), counted(count, "prism"));
     report.memory = static_cast<std::size_t>(bytes);
     job.records = pack_prisms<T>(exec, source, job.frame, count);
   }
@@ -271,7 +274,7 @@ Report sum_corners_of(const Instance<Memory>& exec, const RegularMesh& mesh,
     const double bytes =
         static_cast<double>(sizeof(CornerRecord)) * static_cast<double>(report.corners);
     check_budget(bytes, budget_of(options, memory_budget(exec), 0),
-                 concat(report.corners, " corners"));
+                 counted(report.corners, "corner"));
     report.memory = static_cast<std::size_t>(bytes);
     job.records = allocate<decltype(job.records)>(exec, "moho::gravity::corners", report.corners);
     pack.records = job.records.data();

@@ -345,7 +345,8 @@ LatticeOperator<Memory>::LatticeOperator(const Instance<Memory>& exec, const Reg
   Options budget;
   budget.memory_budget = options.memory_budget;
   detail::check_budget(bytes, detail::budget_of(budget, memory_budget(exec), 0),
-                       concat("spectra of ", nz, " layers and ", count, " components"));
+                       concat("spectra of ", detail::counted(nz, "layer"), " and ",
+                              detail::counted(count, "component")));
   m_bytes = static_cast<std::size_t>(bytes);
   m_x = detail::Fourier<Memory>(exec, lx);
   m_y = detail::Fourier<Memory>(exec, ly);

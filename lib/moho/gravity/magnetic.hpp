@@ -86,7 +86,8 @@ Report sum_magnetic_of(const Instance<Memory>& exec, const MagneticSource<Source
     const double bytes = fields + static_cast<double>(sizeof(MagneticRecord<T>)) *
                                       static_cast<double>(report.prisms);
     check_budget(bytes, budget_of(options, memory_budget(exec), 0),
-                 concat(report.prisms, " magnetised prisms at ", report.stations, " stations"));
+                 concat(counted(report.prisms, "magnetised prism"), " at ",
+                        counted(report.stations, "station")));
     report.memory = static_cast<std::size_t>(bytes);
     job.results = allocate<ResultView<Memory>>(exec, "moho::gravity::field", 3, report.stations);
     job.records = allocate<Kokkos::View<MagneticRecord<T>*, Memory>>(exec, "moho::gravity::records",
