@@ -70,8 +70,11 @@ TEST_F(Csv, ErrorsSayWhere) {
   EXPECT_THAT(refusal("1," + std::string(100, 'x')),
               HasSubstr(std::string(40, 'x') + "...' is no number"));
   EXPECT_THAT(refusal(std::string("1,\x01\0\n", 5)), HasSubstr("'\?\?' is no number"));
-  EXPECT_THAT(refusal(""), HasSubstr("has no rows"));
-  EXPECT_THAT(refusal("x,z\n# none\n"), HasSubstr("has no rows"));
+  EXPECT_THAT(refusal(""), HasSubstr("has no rows (allowed: one line of numbers or more"));
+  EXPECT_THAT(refusal("x,z\n# none\n"), HasSubstr("has no rows: no line holds numbers"));
+  EXPECT_THAT(refusal("1d0,2d0,3d0\r\n"),
+              HasSubstr("has no rows: no line holds numbers, and '1d0,2d0,3d0' was read as names"));
+  EXPECT_THAT(refusal("\"0\",\"0\",\"0\"\n"), HasSubstr("'\"0\",\"0\",\"0\"' was read as names"));
   EXPECT_THAT(message_of<FileError>([&] { (void)read_csv(folder / "gone.csv"); }),
               HasSubstr("No such file"));
 }

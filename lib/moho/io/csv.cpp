@@ -84,6 +84,18 @@ struct TextFields {
   std::vector<std::vector<std::string>> fields;  // fields of the columns that may contain text
 };
 
+/// Returns the error of a file without rows. `header`: the line read as names of columns, or empty.
+FileError without_rows(const std::filesystem::path& path, std::string_view header) {
+  while (!header.empty() && is_blank(header.front())) header.remove_prefix(1);
+  while (!header.empty() && is_blank(header.back())) header.remove_suffix(1);
+  return FileError(concat("'", path.string(), "' has no rows",
+                          header.empty()
+                              ? ""
+                              : concat(": no line holds numbers, and '", printable(header),
+                                       "' was read as names of columns"),
+                          " (allowed: one line of numbers or more, such as 1.5 or -2e3)"));
+}
+
 /// Reads a table. Without `texts` every field after the header must be a number.
 Table read_table(const std::filesystem::path& path, const CsvOptions& options, TextFields* texts) {
   const std::string content = read_text(path);
@@ -93,6 +105,7 @@ Table read_table(const std::filesystem::path& path, const CsvOptions& options, T
   Table table;
   table.columns = options.columns;
   bool first = true;
+  std::string_view header;
   std::vector<Field> fields;
   for (std::int64_t line_number = 1; !rest.empty(); ++line_number) {
     const std::size_t end = rest.find('\n');
@@ -115,6 +128,7 @@ Table read_table(const std::filesystem::path& path, const CsvOptions& options, T
                              "' (", table.columns, " expected)"));
     }
     if (is_header) {
+      header = line;
       for (const Field& field : fields) {
         std::string_view name = field.text;
         if (name.size() > 1 && name.front() == '"' && name.back() == '"')
@@ -155,10 +169,7 @@ Table read_table(const std::filesystem::path& path, const CsvOptions& options, T
       table.values.push_back(value);
     }
   }
-  if (table.values.empty() && !options.allow_empty) {
-    throw FileError(
-        concat("'", path.string(), "' has no rows (allowed: one line of numbers or more)"));
-  }
+  if (table.values.empty() && !options.allow_empty) throw without_rows(path, header);
   return table;
 }
 
