@@ -73,6 +73,7 @@ TEST_F(TomographyPicks, NamesOfPointColumnsHold) {
     EXPECT_EQ(swapped[1], -3.0) << names;
   }
   EXPECT_EQ(read("# positions", "0 1\n10 2\n20 3\n")[0], 20.0);
+  EXPECT_FALSE(std::signbit(read("#x y", "0 0\n10 0\n20 0\n")[1]));
   const auto path = write("b.sgt", "3\n#y z x\n5 1 0\n5 2 10\n6 3 20\n" + end);
   EXPECT_EQ(dimensions_of_picks(path), 3);
   const auto last = read_picks<3>(path).receivers[1];

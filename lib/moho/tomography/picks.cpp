@@ -134,7 +134,7 @@ Point<Dim> to_point(const SgtPoint& p) {
   Point<Dim> result{};
   result[0] = p.values[0];
   if constexpr (Dim == 3) result[1] = p.values.size() == 3 ? p.values[1] : 0.0;
-  result[Dim - 1] = -p.values.back();
+  result[Dim - 1] = 0.0 - p.values.back();  // 0, not -0
   return result;
 }
 
