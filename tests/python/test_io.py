@@ -64,6 +64,9 @@ class Models(unittest.TestCase):
                 moho.read_model(f"{folder}/model.npy", dtype=int)
             with self.assertRaises(moho.FileError):
                 moho.write_model(f"{folder}/none/model.rsf", np.ones((3, 3)), spacing=10)
+            for name in ("model.rsf", "model.sgy"):
+                with self.assertRaisesRegex(moho.InputError, "^write_model: the shape of values is 0 x 5 "):
+                    moho.write_model(f"{folder}/{name}", np.ones((0, 5)), spacing=10)
 
 
 class Gathers(unittest.TestCase):
@@ -123,6 +126,9 @@ class Gathers(unittest.TestCase):
                     moho.InputError, r"^extension of path is '(|\.npy|\.sgyx)' \(allowed: \.sgy, \.segy\)"
                 ):
                     moho.write_gathers(f"{folder}/{name}", one)
+            odd = moho.Gather(gather.traces, 0.00205001, gather.sources[:1], gather.receivers)
+            with self.assertRaisesRegex(moho.InputError, r"interval in seconds is 0.00205001 .*: resample"):
+                moho.write_gathers(f"{folder}/line.sgy", odd)
             moho.write_gathers(pathlib.Path(folder, "upper.SEGY"), one)
             self.assertEqual(sorted(os.listdir(folder)), ["line.sgy", "upper.SEGY"])
             with self.assertRaisesRegex(moho.InputError, "no shot 7"):

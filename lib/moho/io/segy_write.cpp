@@ -76,13 +76,12 @@ constexpr double largest_int16 = 32767.0;
 
 /// Returns an interval in thousandths or microseconds, an integer from 1 to 65535.
 /// \throws InputError for other intervals
-int interval_field(const std::string& what, double interval, double per_unit) {
+int interval_field(const std::string& what, double interval, double per_unit, const char* advice) {
   const double number = interval * per_unit;
   if (!(number >= 0.5 && number < 65535.5) ||
       std::abs(number - std::round(number)) > 1e-6 * number) {
     throw InputError(concat("SEG-Y: ", what, " is ", interval, " (allowed: whole multiples of ",
-                            1.0 / per_unit, " up to ", 65535.0 / per_unit,
-                            "): write .npy or .rsf instead"));
+                            1.0 / per_unit, " up to ", 65535.0 / per_unit, "): ", advice));
   }
   return static_cast<int>(std::lround(number));
 }
@@ -194,13 +193,13 @@ class SegyWriter {
   std::vector<float> m_buffer;
 };
 
-void check_counts(const char* what, std::int64_t traces, std::int64_t samples) {
+void check_counts(std::int64_t traces, std::int64_t samples, const char* advice) {
   if (samples < 1 || samples > most_samples) {
-    throw InputError(concat(what, ": ", samples, " samples in a trace (allowed by SEG-Y: 1 to ",
-                            most_samples, "): write .npy or .rsf instead"));
+    throw InputError(concat("SEG-Y: ", samples, " samples in a trace (allowed: 1 to ", most_samples,
+                            "): ", advice));
   }
   if (traces > std::numeric_limits<std::int32_t>::max() - 1) {
-    throw InputError(concat(what, ": ", traces, " traces (allowed by SEG-Y: less than 2^31)"));
+    throw InputError(concat("SEG-Y: ", traces, " traces (allowed: less than 2^31)"));
   }
 }
 
@@ -247,8 +246,9 @@ void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T
     longest = std::max(longest, count);
   }
   const std::int64_t samples = gathers[0].samples.shape[1];
-  check_counts("write_gathers", traces, samples);
-  const int interval = interval_field("the sample interval in seconds", gathers[0].interval, 1e6);
+  check_counts(traces, samples, "shorten or resample the traces");
+  const int interval = interval_field("the sample interval in seconds", gathers[0].interval, 1e6,
+                                      "resample the traces");
   const Scalar xy("a coordinate", coordinates, largest_int32);
   const Scalar z("an elevation or depth", elevations, largest_int32);
   const Scalar t("a delay in milliseconds", delays, largest_int16);
@@ -298,8 +298,9 @@ void write_segy_model(const std::filesystem::path& path, const Array<T>& values,
   const std::int64_t samples = values.shape[rank - 1];
   const std::int64_t nx = values.shape[0];
   const std::int64_t ny = rank == 3 ? values.shape[1] : 1;
-  check_counts("write_segy_model", nx * ny, samples);
-  const int interval = interval_field("the spacing in depth", spacing[rank - 1], 1e3);
+  check_counts(nx * ny, samples, "write .npy or .rsf instead");
+  const int interval =
+      interval_field("the spacing in depth", spacing[rank - 1], 1e3, "write .npy or .rsf instead");
   const auto x = [&](std::int64_t i) { return origin[0] + spacing[0] * static_cast<double>(i); };
   const auto y = [&](std::int64_t i) {
     return rank == 3 ? origin[1] + spacing[1] * static_cast<double>(i) : 0.0;

@@ -77,6 +77,11 @@ def write_model(path: Union[str, os.PathLike[str]], values: Any, *, spacing: Any
         The file cannot be written.
     """
     values = _arrays.field(values, "values")
+    if values.size == 0:
+        raise InputError(
+            f"write_model: the shape of values is {_arrays.shape_text(values.shape)} (allowed: a node or "
+            "more along each axis)"
+        )
     path = _arrays.file_of(path, (".rsf", ".sgy", ".segy"))
     kind = os.path.splitext(path)[1].lower()
     steps = _arrays.per_axis(spacing, "spacing", values.ndim)
