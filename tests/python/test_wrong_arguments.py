@@ -295,6 +295,26 @@ class Waves(Refused):
             self.refused(lambda: objective.set_band(5), "corner: it is 5", "bands is empty")
             self.each(objective.search, "precondition", "x")
 
+    def test_warn_of_arguments_without_effect(self):
+        for words, more in (
+            ("source_taper has no effect without epsilon", {"source_taper": 50, "sources": [(100, 20)]}),
+            ("equations has no effect without epsilon", {"equations": "fletcher"}),
+            ("source_taper has no effect without sources", {"source_taper": 50, "epsilon": 0.1}),
+            ("sigma has no effect without equations='fletcher'", {"sigma": 0.5, "epsilon": 0.1}),
+        ):
+            with self.assertWarnsRegex(UserWarning, f"^{words}") as caught:
+                self.made(**more)
+            self.assertEqual(caught.filename, __file__)
+        for made in (self.migration, self.objective):
+            with self.assertWarnsRegex(UserWarning, "^source_taper has no effect without eps") as caught:
+                made(source_taper=50)
+            self.assertEqual(caught.filename, __file__)
+        vti = {"epsilon": 0.1, "delta": 0.05, "equations": "fletcher", "sigma": 0.5}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.made(**vti, sources=[(100, 20)], source_taper=50)
+            self.made(source_taper=0)
+
 
 class Times(Refused):
     def setUp(self):

@@ -14,7 +14,7 @@ from ._errors import InputError, OutOfMemoryError
 from ._gathers import Gather, gather_arguments
 from ._plan import Plan, objective_text
 from ._runtime import core
-from ._wave_arguments import scheme_arguments, taper_radius, wave_arguments, wave_fields
+from ._wave_arguments import scheme_arguments, taper_radius, warn_without_effect, wave_arguments, wave_fields
 
 PARAMETERS = ("vp", "density", "epsilon", "delta")
 PARAMETER_UNITS = {"vp": "m/s", "density": "kg/m3", "epsilon": "1", "delta": "1"}
@@ -196,7 +196,7 @@ class Objective:
                 _arrays.space_of(space, vp),
                 _arrays.callback(progress),
             )
-
+        warn_without_effect(fields, equations, sigma, source_taper)
         given.update(gathers=_checkpoint.gathers_text(data), spacing=spacing, origin=origin)
         self._made_from = _checkpoint.made_from(given)
 

@@ -12,7 +12,14 @@ from ._errors import InputError
 from ._gathers import Gather, gather_arguments
 from ._plan import Plan
 from ._runtime import core
-from ._wave_arguments import EXPANSIONS, scheme_arguments, taper_radius, wave_arguments, wave_fields
+from ._wave_arguments import (
+    EXPANSIONS,
+    scheme_arguments,
+    taper_radius,
+    warn_without_effect,
+    wave_arguments,
+    wave_fields,
+)
 
 CONDITIONS = ("inverse-scattering", "zero-lag", "source", "receiver", "laplacian")
 SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "boundary", "replay", "random")
@@ -216,6 +223,7 @@ class Migration:
                 self._made_from(given, data, spacing, origin) if file else "",
                 _arrays.callback(progress),
             )
+        warn_without_effect(fields, equations, sigma, source_taper)
 
     @staticmethod
     def _made_from(given: dict[str, Any], data: list[list[Any]], spacing: Any, origin: Any) -> str:

@@ -17,6 +17,7 @@ from ._wave_arguments import (
     scheme_arguments,
     survey_positions,
     taper_radius,
+    warn_without_effect,
     wave_arguments,
     wave_fields,
 )
@@ -156,6 +157,7 @@ def stream_shots(
         _arrays.space_of(space, vp),
         _arrays.callback(progress),
     )
+    warn_without_effect(model, equations, sigma, source_taper)
     snapshots: list[Optional[Snapshots]] = [None] * len(at)
     if values is not None:
         snapshots[0] = snapshots_of(values, np.arange(1, len(values) + 1) * every * dt, boxes)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional
 
 import numpy as np
@@ -121,6 +122,24 @@ def taper_radius(radius: Any) -> Optional[float]:
     if radius is None:
         return None
     return _arrays.not_negative(radius, "source_taper")
+
+
+def warn_without_effect(
+    fields: list[Optional[np.ndarray]],
+    equations: str,
+    sigma: float,
+    source_taper: Optional[float],
+    sources: bool = True,
+) -> None:
+    """Warns the caller's caller of arguments that have no effect in the medium of the fields."""
+    isotropic = all(one is None for one in fields[2:])
+    for name, given in (("equations", equations != "self_adjoint"), ("source_taper", source_taper)):
+        if isotropic and given:
+            warnings.warn(f"{name} has no effect without epsilon and delta", stacklevel=3)
+    if source_taper and not isotropic and not sources:
+        warnings.warn("source_taper has no effect without sources", stacklevel=3)
+    if equations != "fletcher" and sigma != 0.75:
+        warnings.warn("sigma has no effect without equations='fletcher'", stacklevel=3)
 
 
 def parameter_bits(parameters: Any) -> int:

@@ -19,6 +19,7 @@ from ._wave_arguments import (
     scheme_arguments,
     survey_positions,
     taper_radius,
+    warn_without_effect,
     wave_arguments,
     wave_fields,
 )
@@ -234,6 +235,7 @@ class Shots:
             random_seed(seed, faces),
             _arrays.callback(progress),
         )
+        warn_without_effect(model, equations, sigma, source_taper, sources is not None)
 
     @property
     def dt(self) -> float:
