@@ -338,7 +338,7 @@ class BadInput(Case):
         bad = np.full((9, 8), 2000.0)
         bad[4, 3] = np.nan
         self.refuse(["--model", self.save("bad.npy", bad), "--spacing", 5],
-                    "velocity is nan at node (4, 3), position (20, 15)")
+                    "--model ", "bad.npy: velocity is nan at node (4, 3), position (20, 15)")
         self.refuse(["--model", self.save("bad.npy", bad)], "--spacing is missing (--model ")
         model, epsilon = self.rsf("v", 2000.0, 0, 100), self.rsf("e", 0.1, 0, 100)
         self.assertEqual(self.call("--vp", model, "--epsilon", epsilon, "--no-plot", "--out",
@@ -352,7 +352,9 @@ class BadInput(Case):
         self.refuse(["--model", "missing.npy"], "missing.npy")
         number = ["--shape", "51,41", "--spacing", "10"]
         for velocity in ("1e-17", "1e30"):  # squares of times would be no finite numbers
-            self.refuse(["--model", velocity, *number], "velocity is ", "0.001 to 1000000000")
+            self.refuse(["--model", velocity, *number], f"--model {velocity}: velocity is ",
+                        "0.001 to 1000000000")
+        self.refuse(["--gradient", "1500,-10", "--shape", "31,21"], "--gradient 1500,-10: velocity is 0")
         for spacing in ("1e-20", "1e20", "10,1e-9"):
             self.refuse(["--vp", "2000", "--shape", "51,41", "--spacing", spacing], "spacing along")
 
