@@ -258,22 +258,6 @@ void collect(Ranks& ranks, eikonal::Traveltimes<T>& outcome) {
   }
 }
 
-// Refuses velocities that the solvers cannot use, with the option of the model.
-template <class T, int Dim>
-void check_velocity(const EarthModel<T>& model, const Grid<Dim>& grid) {
-  const std::vector<T>& values = model.values.at("vp");
-  const auto bad = std::find_if(values.begin(), values.end(), [](T v) {
-    return !(static_cast<double>(v) >= eikonal::min_velocity &&
-             static_cast<double>(v) <= eikonal::max_velocity);
-  });
-  if (bad == values.end()) return;
-  const Index<Dim> node = grid.node(bad - values.begin());
-  throw InputError(concat(model.name, ": velocity is ", *bad, " at node ", format_index(node),
-                          ", position ", format_point(grid.position(node)),
-                          " (allowed: positive and finite, ", eikonal::min_velocity, " to ",
-                          eikonal::max_velocity, "): correct the model"));
-}
-
 // Makes the job from options and model, and reads the receivers; the model's values are moved.
 template <class T, int Dim>
 eikonal::TraveltimeJob<T, Dim> make_job(const Options& o, const Memory& memory,
@@ -296,7 +280,6 @@ eikonal::TraveltimeJob<T, Dim> make_job(const Options& o, const Memory& memory,
   } catch (const InputError& error) {
     throw InputError(concat("--receivers: ", error.what()));
   }
-  check_velocity(model, job.grid);
   job.velocity = std::move(model.values["vp"]);
   job.epsilon = std::move(model.values["epsilon"]);
   job.delta = std::move(model.values["delta"]);
@@ -337,8 +320,15 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   share_sources(ranks, job);
   ranks.together([&] {
     if (job.sources.empty()) return;
-    with_space(o.space,
-               [&](const auto& exec) { outcome = eikonal::compute_traveltimes(exec, job); });
+    try {
+      with_space(o.space,
+                 [&](const auto& exec) { outcome = eikonal::compute_traveltimes(exec, job); });
+    } catch (const InputError& error) {  // of the model
+      const std::string text = error.what();
+      const bool fraction = text.starts_with("epsilon") || text.starts_with("delta");
+      throw InputError(concat(text.starts_with("velocity") ? concat(model.name, ": ") : "",
+                              fraction ? "--" : "", text));
+    }
   });
   session.computed(outcome.phases);
   collect(ranks, outcome);

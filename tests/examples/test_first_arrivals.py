@@ -333,8 +333,8 @@ class BadInput(Case):
         self.refuse([*salt, "--receivers", ""], "--receivers is empty (allowed: points)")
         self.refuse([*salt, "--receivers", self.write("r.csv", "x,z,X\n1,2,3\n")],
                     "r.csv: the column 'x' occurs twice")
-        self.refuse([*salt, "--epsilon", 5], "epsilon is 5 at node (0, 0)")
-        self.refuse([*salt, "--epsilon", 0.1, "--delta", 1], "delta is 1 where epsilon is 0.1")
+        self.refuse([*salt, "--epsilon", 5], "--epsilon is 5 at node (0, 0)")
+        self.refuse([*salt, "--epsilon", 0.1, "--delta", 1], "--delta is 1 where epsilon is 0.1")
         bad = np.full((9, 8), 2000.0)
         bad[4, 3] = np.nan
         self.refuse(["--model", self.save("bad.npy", bad), "--spacing", 5],

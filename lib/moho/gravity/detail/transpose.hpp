@@ -122,7 +122,7 @@ using TransposeRecords = void (*)(const Record<double>*, int, const TransposeDat
 struct TransposeOnHost {
   static constexpr int lanes = simd::lanes<double>;
   static constexpr int largest_block = 128;
-  static constexpr int check = 64 * lanes;  ///< stations between looks at the stop flag
+  static constexpr int check = 64 * lanes;  ///< stations between two readings of the stop flag
 
   TransposeData data;
   TransposeRecords add;
