@@ -224,8 +224,8 @@ class GradientsInSlabs(test_invert_waves.Case):
             self.assertIn("2 devices in a chain", text)
             self.assertNotIn("slabs on", text)
         # one device is no slab
-        for devices in ("1", "auto"):
-            self.assertNotIn("slab", self.plan("--devices", devices, "--space", "openmp"))
+        for number in ("1", "auto"):
+            self.assertNotIn("slab", self.plan("--devices", number, "--space", "openmp"))
         # less memory: the source's wavefield is replayed
         self.survey = [*self.survey[:5], "4", *self.survey[6:]]
         self.assertIn("source's wavefield by replay", self.plan(*devices, "--device-memory", "3M"))
