@@ -196,7 +196,7 @@ void add_beyond_one_device(const std::string& space) {
   RayCase what;
   what.space = space;
   const char* const text = std::getenv("MOHO_BENCH_RAYS_SPLIT_N");
-  what.n = bench::smoke() ? 128 : text != nullptr ? std::atoi(text) : host ? 1024 : 8192;
+  what.n = bench::smoke() ? 256 : text != nullptr ? std::atoi(text) : host ? 1024 : 8192;
   if (host) what.rule = rays::WeightRule::velocity;  // else the table is not the fastest
   what.storage = WeightStorage::stored;
   add_trace(what, true);
