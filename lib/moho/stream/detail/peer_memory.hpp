@@ -26,6 +26,7 @@ namespace moho::stream {
 
 /// The neighbours of the slab of a rank.
 struct SlabSides {
+  /// The previous and the next rank.
   enum Side : std::size_t { previous, next };
 
   /// Returns true if a rank is on a side.
@@ -40,9 +41,9 @@ struct SlabSides {
 
 /// An allocation that another process may map, as a message.
 struct PeerOffer {
-  std::int64_t bytes = 0;     ///< 0: no allocation
-  std::uint64_t machine = 0;  ///< number of the machine
-  unsigned char handle[64] = {};
+  std::int64_t bytes = 0;         ///< 0: no allocation
+  std::uint64_t machine = 0;      ///< number of the machine
+  unsigned char handle[64] = {};  ///< of CUDA, for another process
 };
 
 /// \brief Memory of this device that a neighbour writes.
@@ -51,7 +52,9 @@ struct PeerOffer {
 template <class Memory>
 class PeerInbox {
  public:
+  /// Replaces the memory. \return what another process needs to map it
   PeerOffer allocate(const Instance<Memory>&, std::size_t) { return {}; }
+  /// Returns the memory, null if nothing is allocated.
   char* data() const { return nullptr; }
 };
 
@@ -59,7 +62,9 @@ class PeerInbox {
 template <class Memory>
 class PeerOutbox {
  public:
+  /// Maps memory in place of that before. \return false if it cannot be mapped
   bool open(const Instance<Memory>&, const PeerOffer&) { return false; }
+  /// Returns the mapped memory, null if nothing is mapped.
   char* data() const { return nullptr; }
 };
 
